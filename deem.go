@@ -1,0 +1,116 @@
+// Package deem judges what a question-answering or memory system answered.
+//
+// One sentence tells the whole program: a benchmark reads lines into items; a
+// judge gives each item a verdict; the run keeps records; package stat turns
+// records into estimates; a report shows them.
+//
+// This package holds the nouns of that sentence and its one verb, [Run]. It
+// imports only the standard library, and every other package imports it:
+//
+//   - an [Item] is one complete thing to judge;
+//   - a [Judge] gives it a [Verdict], or says with a [Failure] why it has none;
+//   - a [Record] is one line of a run: an item with its verdict or its failure,
+//     and the [Call]s that were paid for it;
+//   - a [Model] completes a [Request] with a [Reply]; a judge may ask one.
+//
+// The law of the house is that unjudged is not wrong: a record holds a verdict
+// or a failure, and a failure has no score.
+package deem
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+)
+
+// An Item is one complete thing to judge: a question, the answers that would be
+// right, and what the system under test gave.
+type Item struct {
+	// ID is unique in its dataset.
+	ID string `json:"id"`
+
+	// Category is the benchmark's stratum, as "temporal-reasoning".
+	Category string `json:"category,omitempty"`
+
+	// Cluster names items that stand or fall together, as the questions about
+	// one conversation do. Clusters widen error bars.
+	Cluster string `json:"cluster,omitempty"`
+
+	Question string `json:"question,omitempty"`
+
+	// References are the right answers; any one of them suffices. Empty means
+	// that the item has no known right answer.
+	References []string `json:"references,omitempty"`
+
+	// Response is what the system under test gave. It is untrusted text.
+	Response string `json:"response"`
+
+	// Fields are further slots that a protocol may fill: dialogue, memories,
+	// evidence, rubric.
+	Fields map[string]string `json:"fields,omitempty"`
+
+	// Weight is the importance of the item; 0 means 1.
+	Weight float64 `json:"weight,omitempty"`
+}
+
+// Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
+// items with the same hash are the same to every judge.
+func (it Item) Hash() string {
+	h, err := Hash(it)
+	if err != nil {
+		// An Item holds strings and one float. Only a NaN or an infinite weight
+		// has no JSON, and readers refuse those.
+		panic(fmt.Sprintf("deem: hash item %q: %v", it.ID, err))
+	}
+	return h
+}
+
+// Canonical returns the one JSON text of v that hashes are taken of: keys
+// sorted, no white space, nothing escaped that need not be, numbers as
+// encoding/json writes them.
+func Canonical(v any) ([]byte, error) {
+	raw, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
+	return marshal(tree)
+}
+
+// marshal is json.Marshal without its escaping of <, > and &, which is meant for
+// web pages.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// Hash returns the SHA-256 of the canonical JSON of v in hexadecimal.
+func Hash(v any) (string, error) {
+	text, err := Canonical(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// ShortHash returns the first twelve digits of hash, the form that is shown
+// beside a number.
+func ShortHash(hash string) string {
+	if len(hash) > 12 {
+		return hash[:12]
+	}
+	return hash
+}

@@ -1,0 +1,3 @@
+module deem
+
+go 1.26

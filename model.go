@@ -1,0 +1,144 @@
+package deem
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Model completes a prompt. Vendors, fakes and replays are models, and so are
+// the decorators of package model around them.
+type Model interface {
+	// Name identifies the model in records and reports, as
+	// "openai:gpt-4o-2024-08-06".
+	Name() string
+
+	// Complete returns the model's reply to req. If there is none, the error is
+	// a [*ModelError], or the error of ctx once ctx is done.
+	Complete(ctx context.Context, req Request) (Reply, error)
+}
+
+// A Request is what a model is asked. The zero value of each field leaves the
+// choice to the vendor.
+type Request struct {
+	Messages    []Message       `json:"messages"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+	Seed        *int64          `json:"seed,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
+	JSON        bool            `json:"json,omitempty"`         // the reply must be one JSON object
+	Schema      json.RawMessage `json:"schema,omitempty"`       // the JSON Schema that the object must meet
+	TopLogprobs int             `json:"top_logprobs,omitempty"` // log-probabilities of this many tokens per place; 0 asks for none
+
+	// Trial is the how-manieth time this request is made, from 0. It is no part
+	// of the prompt; it keeps trials apart in the cache.
+	Trial int `json:"trial,omitempty"`
+}
+
+// A Message is one turn of a prompt.
+type Message struct {
+	Role    string `json:"role"` // "system", "user" or "assistant"
+	Content string `json:"content"`
+}
+
+// Prompt returns a request of one user message.
+func Prompt(text string) Request {
+	return Request{Messages: []Message{{Role: "user", Content: text}}}
+}
+
+// Hash returns the SHA-256 of the request's canonical JSON in hexadecimal.
+func (r Request) Hash() string {
+	h, err := Hash(r)
+	if err != nil {
+		// Only a schema that is no JSON, or a temperature that is no number,
+		// gets here, and both are refused where requests are declared.
+		panic(fmt.Sprintf("deem: hash request: %v", err))
+	}
+	return h
+}
+
+// A Stop says why a model stopped writing.
+type Stop string
+
+// The reasons to stop that judges tell apart.
+const (
+	StopEnd    Stop = "end"    // the model was done
+	StopLength Stop = "length" // the limit of tokens was reached
+	StopFilter Stop = "filter" // a content filter cut in
+	StopOther  Stop = "other"  // anything else a vendor may say
+)
+
+// A Reply is what a model answered.
+type Reply struct {
+	Text    string `json:"text"`
+	Refusal string `json:"refusal,omitempty"` // the model's own refusal, where the vendor marks it as one
+	Stop    Stop   `json:"stop"`
+	Usage   Usage  `json:"usage"`
+
+	// Model and Fingerprint are what the vendor says it ran.
+	Model       string `json:"model,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	RequestID   string `json:"request_id,omitempty"`
+
+	// Logprobs are the tokens of the reply with their likeliest rivals, when
+	// they were asked for and the vendor gives them.
+	Logprobs []TokenLogprob `json:"logprobs,omitempty"`
+
+	// The rest is written by the decorators of package model.
+
+	Latency    time.Duration `json:"latency_ns"`            // of the attempt that succeeded
+	Attempts   int           `json:"attempts"`              // at least 1, but 0 for a cached reply
+	CostMicros int64         `json:"cost_micros,omitempty"` // millionths of a US dollar
+	Unpriced   bool          `json:"unpriced,omitempty"`    // the price table does not know the model
+	Cached     bool          `json:"cached,omitempty"`      // the reply was paid for earlier
+}
+
+// Usage counts the tokens of one call.
+type Usage struct {
+	Input       int `json:"input"`
+	Output      int `json:"output"` // reasoning tokens included
+	CachedInput int `json:"cached_input,omitempty"`
+	Reasoning   int `json:"reasoning,omitempty"`
+}
+
+// A TokenLogprob is one token of a reply with its natural log-probability and
+// those of the likeliest tokens in its place.
+type TokenLogprob struct {
+	Token   string         `json:"token"`
+	Logprob float64        `json:"logprob"`
+	Top     []TokenLogprob `json:"top,omitempty"`
+}
+
+// A ModelError says why a model gave no reply. The zero value of Passing and
+// Fatal describes an error that belongs to this one request, as a prompt that is
+// too long: asking again is no use, and the next item may do better.
+type ModelError struct {
+	Kind    Kind // how it is recorded when it ends an item: provider, timeout, refused or budget
+	Status  int  // the HTTP status, 0 when there was none
+	Code    string
+	Passing bool // the same request may succeed later
+	Fatal   bool // no request can succeed until a person acts: the run stops
+
+	// RetryAfter is how long the vendor asks to be left alone; 0 when it does
+	// not say.
+	RetryAfter time.Duration
+	Attempts   int // how often the request was made, 0 for once
+	Err        error
+}
+
+// Error returns what the vendor said.
+func (e *ModelError) Error() string {
+	switch {
+	case e.Status != 0 && e.Code != "":
+		return fmt.Sprintf("HTTP %d %s: %v", e.Status, e.Code, e.Err)
+	case e.Status != 0:
+		return fmt.Sprintf("HTTP %d: %v", e.Status, e.Err)
+	default:
+		return fmt.Sprint(e.Err)
+	}
+}
+
+// Unwrap returns the underlying error.
+func (e *ModelError) Unwrap() error { return e.Err }

@@ -1,0 +1,104 @@
+package deem
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Verdict is one judge's decision on one item.
+type Verdict struct {
+	// Label is the decision as the protocol spells it, as "CORRECT".
+	Label string `json:"label"`
+
+	// Score is how the decision counts, from 0 to 1.
+	Score float64 `json:"score"`
+
+	// Pass says whether the verdict meets the judge's pass mark. It is nil when
+	// the judge has none.
+	Pass *bool `json:"pass,omitempty"`
+
+	// Aspects are the named parts of the verdict on their own scales, as
+	// "correctness": 8 of 10.
+	Aspects map[string]float64 `json:"aspects,omitempty"`
+
+	// Reason is the judge's explanation, if it gave one.
+	Reason string `json:"reason,omitempty"`
+
+	// Confidence is how sure the judge is of the label, from 0 to 1. It is nil
+	// when the judge does not say.
+	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// A Kind says why an item has no verdict.
+type Kind string
+
+// The kinds of failure, in the order in which reports list them.
+const (
+	Unparseable   Kind = "unparseable"   // the reply says none of the labels offered
+	Refused       Kind = "refused"       // the model declined, or a filter stopped it
+	Truncated     Kind = "truncated"     // the reply was cut off before its verdict
+	Empty         Kind = "empty"         // the reply has no text
+	OutOfRange    Kind = "out_of_range"  // a number lies outside its scale
+	Contradictory Kind = "contradictory" // the reply says two labels, none of them last
+	Provider      Kind = "provider"      // the vendor answered with an error
+	Timeout       Kind = "timeout"       // no answer in time
+	Budget        Kind = "budget"        // the call could not be paid for
+	Input         Kind = "input"         // the item lacks what the judge needs
+)
+
+// Kinds returns every kind of failure in the order in which reports list them.
+func Kinds() []Kind {
+	return []Kind{
+		Unparseable, Refused, Truncated, Empty, OutOfRange,
+		Contradictory, Provider, Timeout, Budget, Input,
+	}
+}
+
+// A Failure says why an item has no verdict. It has no score: unjudged is not
+// wrong.
+type Failure struct {
+	Kind   Kind   `json:"kind"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// Failf returns a failure of the given kind with a formatted detail.
+func Failf(kind Kind, format string, args ...any) *Failure {
+	return &Failure{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Error returns the kind and the detail.
+func (f *Failure) Error() string {
+	if f.Detail == "" {
+		return string(f.Kind)
+	}
+	return string(f.Kind) + ": " + f.Detail
+}
+
+// A Hint is an error with advice for the person who has to mend it. Commands
+// print the advice on a line of its own.
+type Hint struct {
+	Err    error
+	Advice string
+}
+
+// WithHint attaches advice to err. It returns nil when err is nil.
+func WithHint(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &Hint{Err: err, Advice: fmt.Sprintf(format, args...)}
+}
+
+// Error returns the text of the error without the advice.
+func (h *Hint) Error() string { return h.Err.Error() }
+
+// Unwrap returns the error that the advice is about.
+func (h *Hint) Unwrap() error { return h.Err }
+
+// HintOf returns the advice attached to err, or "".
+func HintOf(err error) string {
+	if h, ok := errors.AsType[*Hint](err); ok {
+		return h.Advice
+	}
+	return ""
+}
