@@ -40,6 +40,7 @@ const (
 	Empty         Kind = "empty"         // the reply has no text
 	OutOfRange    Kind = "out_of_range"  // a number lies outside its scale
 	Contradictory Kind = "contradictory" // the reply says two labels, none of them last
+	Unsure        Kind = "unsure"        // the judge was asked and would not decide
 	Provider      Kind = "provider"      // the vendor answered with an error
 	Timeout       Kind = "timeout"       // no answer in time
 	Budget        Kind = "budget"        // the call could not be paid for
@@ -50,7 +51,7 @@ const (
 func Kinds() []Kind {
 	return []Kind{
 		Unparseable, Refused, Truncated, Empty, OutOfRange,
-		Contradictory, Provider, Timeout, Budget, Input,
+		Contradictory, Unsure, Provider, Timeout, Budget, Input,
 	}
 }
 
