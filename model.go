@@ -93,6 +93,10 @@ type Reply struct {
 	CostMicros int64         `json:"cost_micros,omitempty"` // millionths of a US dollar
 	Unpriced   bool          `json:"unpriced,omitempty"`    // the price table does not know the model
 	Cached     bool          `json:"cached,omitempty"`      // the reply was paid for earlier
+
+	// Key is the content address under which the reply is cached, "" when it is
+	// not.
+	Key string `json:"key,omitempty"`
 }
 
 // Usage counts the tokens of one call.
