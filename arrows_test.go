@@ -1,0 +1,462 @@
+package deem_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// The arrows say which package may know which. They are what keeps the story
+// readable from its beginning: a benchmark reads items, a judge gives
+// verdicts, the run keeps records, stat makes estimates, a report shows them.
+// An import that is not in these tables fails the test with the reason it is
+// missing. To add one, change the table in the same commit and say why.
+
+// An arrow is a row of the table of packages: from may import to, of ours.
+type arrow struct {
+	from string   // a folder, "." is the root, "model/*" every folder in model
+	to   []string // folders it may import, in the same spelling
+	why  string   // why these and no others
+}
+
+// arrows lists every package. The first row that matches a folder counts, so
+// a named folder stands before the pattern that would match it too.
+var arrows = []arrow{
+	{".", nil, "the root is a leaf, so that everybody can import it"},
+	{"text", nil, "strings as Python makes them are useful to all and need nobody"},
+	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
+
+	{"judge/extract", []string{"."}, "a reply is read the same way whichever judge asked"},
+	{"judge/rule", []string{".", "text"}, "a rule judges without a model and without a protocol"},
+	{"judge", []string{".", "judge/extract", "text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
+
+	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "text", "internal/dataset"}, "a benchmark is one folder, and no benchmark knows another"},
+	{"probe", []string{".", "judge"}, "a probe stresses any judge and shows nothing itself"},
+
+	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
+	{"model/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
+	{"model/*", []string{"."}, "a vendor is one folder, and no vendor knows another"},
+
+	{"report", []string{".", "stat"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
+
+	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
+	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
+	{"internal/store/*", []string{".", "internal/store"}, "a store is one folder, and no store knows another"},
+	{"internal/queue", []string{".", "internal/store"}, "the queue hands out work and does not do it"},
+	{"internal/ci/*", nil, "what CI runs must work when the rest of deem does not"},
+
+	{"internal/server", []string{"**"}, "the server shows everything"},
+	{"internal/cli", []string{"**"}, "the commands tie everything together"},
+	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
+	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
+}
+
+// A library is a row of the table of libraries: who may import it, and why
+// nobody else. A library missing here needs its paragraph in
+// docs/design/dependencies.md first.
+type library struct {
+	path string   // of a module, or the beginning of one
+	in   []string // folders, in the spelling of arrow
+	why  string
+}
+
+var libraries = []library{
+	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/sqlite"}, "only a store migrates"},
+	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
+	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
+	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
+	{"github.com/mattn/go-isatty", []string{"internal/cli"}, "only a command has a terminal"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/cli"}, "YAML declares judges and settings, and is never a data format"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli"}, "a schema checks what a person wrote: a judge or a settings file"},
+	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
+	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
+	{"github.com/kaptinlin/jsonrepair", []string{"judge/extract"}, "a repaired reply must still pass the check of its labels, which is here"},
+	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
+	{"github.com/jedib0t/go-pretty/v6", []string{"report", "internal/cli"}, "only what is shown needs aligned tables"},
+	{"golang.org/x/sync", []string{"model"}, "identical requests in flight are one call, and that is the cache's work"},
+	{"golang.org/x/time", []string{"model"}, "rates are limited in one place, around the model"},
+	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
+	{"github.com/google/go-cmp", suites, "comparing is for tests"},
+	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},
+	{"pgregory.net/rapid", suites, "made-up input is for tests"},
+}
+
+// suites are the conformance suites: tests in all but the file name, so that
+// several packages can run them.
+var suites = []string{"model/modeltest", "internal/store/storetest"}
+
+// testOnly lists what any test may import besides.
+var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+
+// assembled lists the packages that know everything: nothing but the row
+// above may import them, not even a test, and only they may import many.
+var assembled = []string{"internal/server", "internal/cli", "cmd/*"}
+
+// Deeper or wider than this, a reader loses the story. The depth is counted in
+// arrows down to the root; main is left out, since it is one line.
+const (
+	maxDepth  = 5
+	maxFanOut = 6
+)
+
+func TestArrows(t *testing.T) {
+	tree, err := readTree(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tree["."]) == 0 {
+		t.Fatal("readTree found no package in the root: the test checks nothing")
+	}
+	for _, problem := range tree.problems() {
+		t.Error(problem)
+	}
+}
+
+// An imported is one import in one file.
+type imported struct {
+	place string // file:line
+	path  string // "deem/judge"
+	test  bool   // the file is a test
+}
+
+// A tree holds the imports of every package by folder.
+type tree map[string][]imported
+
+// readTree parses the imports of every Go file below fsys, whatever its build
+// tags say. It leaves out what the go command leaves out: folders named
+// testdata or vendor, hidden ones, and other modules.
+func readTree(fsys fs.FS) (tree, error) {
+	found := tree{}
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && ignored(fsys, name):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go"):
+			return nil
+		}
+		list, err := readImports(fsys, name)
+		dir := path.Dir(name)
+		found[dir] = append(found[dir], list...)
+		return err
+	})
+	return found, err
+}
+
+func ignored(fsys fs.FS, dir string) bool {
+	base := path.Base(dir)
+	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+		return true
+	}
+	_, err := fs.Stat(fsys, path.Join(dir, "go.mod"))
+	return err == nil
+}
+
+// readImports returns what one file imports, and first the file itself, with
+// an empty path, so that a package which imports nothing is in the tree too.
+func readImports(fsys fs.FS, name string) ([]imported, error) {
+	src, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, name, src, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	test := strings.HasSuffix(name, "_test.go")
+	list := []imported{{place: name, test: test}}
+	for _, spec := range f.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: import %s: %w", name, spec.Path.Value, err)
+		}
+		place := fmt.Sprintf("%s:%d", name, files.Position(spec.Pos()).Line)
+		list = append(list, imported{place: place, path: p, test: test})
+	}
+	return list, nil
+}
+
+// problems returns every import that no arrow allows, and every package that
+// is missing from the table, too deep or too wide.
+func (tr tree) problems() []string {
+	var list []string
+	for _, dir := range tr.dirs() {
+		row, known := rowOf(dir)
+		if !known && !tr.onlyTests(dir) {
+			list = append(list, dir+" is in no row of the arrows: add it to the table in arrows_test.go and say why")
+			continue
+		}
+		for _, imp := range tr[dir] {
+			if why := refusal(row, dir, imp); why != "" {
+				list = append(list, fmt.Sprintf("%s imports %s: %s", imp.place, imp.path, why))
+			}
+		}
+		list = append(list, tr.shape(dir)...)
+	}
+	return list
+}
+
+func (tr tree) dirs() []string {
+	var list []string
+	for dir := range tr {
+		list = append(list, dir)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// onlyTests reports whether a folder holds tests alone. Nobody can import
+// such a folder, so it needs no row.
+func (tr tree) onlyTests(dir string) bool {
+	return !slices.ContainsFunc(tr[dir], func(imp imported) bool { return !imp.test })
+}
+
+func rowOf(dir string) (arrow, bool) {
+	i := slices.IndexFunc(arrows, func(a arrow) bool { return matches(a.from, dir) })
+	if i < 0 {
+		return arrow{}, false
+	}
+	return arrows[i], true
+}
+
+// matches reports whether a folder is one that the pattern means.
+func matches(pattern, dir string) bool {
+	switch pattern {
+	case "**":
+		return true
+	case "public":
+		return !strings.HasPrefix(dir, "internal/") && !strings.HasPrefix(dir, "cmd/")
+	}
+	ok, err := path.Match(pattern, dir)
+	if err != nil {
+		panic(err) // The tables hold no bad pattern.
+	}
+	return ok
+}
+
+func matchesAny(patterns []string, dir string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, dir) })
+}
+
+// refusal says why a package may not import something, or "" if it may.
+func refusal(row arrow, dir string, imp imported) string {
+	first, _, _ := strings.Cut(imp.path, "/")
+	target, ours := folder(imp.path)
+	switch {
+	case imp.path == "C":
+		return "deem is one static binary, built without cgo"
+	case ours && imp.test:
+		return refuseInTest(dir, target)
+	case ours:
+		return refuseOurs(row, dir, target)
+	case strings.Contains(first, "."):
+		return refuseLibrary(dir, imp)
+	}
+	return "" // Everybody may import the standard library.
+}
+
+// folder turns an import path of ours into a folder.
+func folder(imported string) (string, bool) {
+	if imported == "deem" {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, "deem/")
+}
+
+func refuseOurs(row arrow, dir, target string) string {
+	if matchesAny(row.to, target) {
+		return ""
+	}
+	return fmt.Sprintf("%s may import %s: %s", dir, spell(row.to), row.why)
+}
+
+// refuseInTest lets a test import any part it needs, but not the whole.
+func refuseInTest(dir, target string) string {
+	if target == dir || !matchesAny(assembled, target) || matches("internal/cli", dir) || matches("cmd/*", dir) {
+		return ""
+	}
+	return "a test of a part must not need the whole: move it to " + target
+}
+
+func spell(to []string) string {
+	if len(to) == 0 {
+		return "nothing of ours"
+	}
+	return "of ours only " + strings.Replace(strings.Join(to, ", "), ".", "deem", 1)
+}
+
+func refuseLibrary(dir string, imp imported) string {
+	i := slices.IndexFunc(libraries, func(l library) bool {
+		return imp.path == l.path || strings.HasPrefix(imp.path, l.path+"/")
+	})
+	switch {
+	case i < 0:
+		return "a new library: write its paragraph in docs/design/dependencies.md and add it to the table in arrows_test.go"
+	case matchesAny(libraries[i].in, dir):
+		return ""
+	case imp.test && slices.Contains(testOnly, libraries[i].path):
+		return ""
+	case len(libraries[i].in) == 0:
+		return "only in tests: " + libraries[i].why
+	}
+	return fmt.Sprintf("only in %s: %s", strings.Join(libraries[i].in, ", "), libraries[i].why)
+}
+
+// shape reports a package that is too deep or too wide.
+func (tr tree) shape(dir string) []string {
+	var list []string
+	if n := len(tr.ours(dir)); n > maxFanOut && !matchesAny(assembled, dir) {
+		list = append(list, fmt.Sprintf("%s imports %d packages of ours, want at most %d: split it, or let internal/cli tie the parts together", dir, n, maxFanOut))
+	}
+	chain := tr.chain(dir, nil)
+	if n := len(chain) - 1; n > maxDepth && !matches("cmd/*", dir) {
+		list = append(list, fmt.Sprintf("%s is %d arrows deep, want at most %d: %s", dir, n, maxDepth, strings.Join(chain, " -> ")))
+	}
+	return list
+}
+
+// ours returns the folders that a package imports outside its tests.
+func (tr tree) ours(dir string) []string {
+	var list []string
+	for _, imp := range tr[dir] {
+		if target, ok := folder(imp.path); ok && !imp.test && !slices.Contains(list, target) {
+			list = append(list, target)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// chain returns the longest chain of imports that begins at a folder. A cycle
+// does not compile, but a tree in the middle of an edit may hold one, so a
+// folder already on the way ends the chain.
+func (tr tree) chain(dir string, way []string) []string {
+	longest := []string{dir}
+	way = append(slices.Clone(way), dir)
+	for _, target := range tr.ours(dir) {
+		if slices.Contains(way, target) {
+			continue
+		}
+		if below := tr.chain(target, way); len(below)+1 > len(longest) {
+			longest = append([]string{dir}, below...)
+		}
+	}
+	return longest
+}
+
+// TestArrowsRefuse proves that TestArrows can fail: each row adds one file to
+// a tree that is sound, and names a part of the only complaint to expect.
+func TestArrowsRefuse(t *testing.T) {
+	tests := []struct {
+		name, imports, want string
+	}{
+		{"stat/good.go", "math", ""},
+		{"judge/good.go", "deem deem/text go.yaml.in/yaml/v3", ""},
+		{"benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
+		{"examples/ten-lines/main.go", "deem deem/judge deem/model/openai", ""},
+		{"internal/store/sqlite/good.go", "deem deem/internal/store modernc.org/sqlite/lib", ""},
+		{"stat/good_test.go", "deem/report github.com/google/go-cmp/cmp pgregory.net/rapid", ""},
+		{"model/modeltest/good.go", "github.com/google/go-cmp/cmp", ""},
+		{"docs/only_test.go", "deem/judge", ""},
+		{"stat/testdata/bad.go", "deem", ""},
+		{"other/bad.go", "deem/internal/cli", ""}, // A module of its own: see soundTree.
+
+		{"bad.go", "deem/text", "bad.go:2 imports deem/text: . may import nothing of ours: the root is a leaf"},
+		{"stat/bad.go", "deem", "statistics knows no judge"},
+		{"judge/bad.go", "deem/model", "judge may import of ours only deem, judge/extract, text: a judge asks a deem.Model"},
+		{"judge/rule/bad.go", "deem/judge/extract", "without a protocol"},
+		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
+		{"benchmark/locomo/bad.go", "deem/benchmark/halumem", "no benchmark knows another"},
+		{"report/bad.go", "deem/internal/store", "a report is made of records alone"},
+		{"cmd/deem/bad.go", "deem", "cmd/deem may import of ours only internal/cli"},
+		{"examples/ten-lines/bad.go", "deem/internal/store", "a user cannot import internal packages"},
+		{"util/bad.go", "strings", "util is in no row of the arrows"},
+		{"stat/bad_test.go", "deem/internal/cli", "a test of a part must not need the whole"},
+
+		{"report/lib.go", "gonum.org/v1/gonum/stat/distuv", "only in stat: a distribution is statistics"},
+		{"judge/lib.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
+		{"judge/lib_test.go", "modernc.org/sqlite", "only in internal/store/sqlite"},
+		{"judge/cmp.go", "github.com/google/go-cmp/cmp", "comparing is for tests"},
+		{"internal/cli/lib.go", "github.com/rogpeppe/go-internal/testscript", "only in tests"},
+		{"model/lib.go", "github.com/openai/openai-go/v3", "a new library"},
+		{"model/near.go", "golang.org/x/syncing", "a new library"},
+		{"stat/c.go", "C", "built without cgo"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name+" "+tt.imports, func(t *testing.T) {
+			fsys := soundTree()
+			fsys[tt.name] = source(tt.imports)
+			checkOnlyProblem(t, fsys, tt.want)
+		})
+	}
+}
+
+// TestArrowsRefuseShape does the same for a package that knows too many and
+// for a chain that is too long, where every single import is allowed.
+func TestArrowsRefuseShape(t *testing.T) {
+	wide := soundTree()
+	wide["benchmark/table.go"] = source("deem deem/benchmark/a deem/benchmark/b deem/benchmark/c deem/benchmark/d deem/benchmark/e deem/benchmark/f")
+	checkOnlyProblem(t, wide, "benchmark imports 7 packages of ours, want at most 6")
+
+	wide["internal/cli/run.go"] = wide["benchmark/table.go"]
+	delete(wide, "benchmark/table.go")
+	checkOnlyProblem(t, wide, "")
+
+	deep := soundTree()
+	deep["internal/server/page.go"] = source("deem/benchmark")
+	deep["benchmark/table.go"] = source("deem/benchmark/locomo")
+	deep["benchmark/locomo/read.go"] = source("deem/judge")
+	deep["judge/read.go"] = source("deem/judge/extract")
+	deep["judge/extract/read.go"] = source("deem")
+	checkOnlyProblem(t, deep, "")
+
+	deep["internal/cli/serve.go"] = source("deem/internal/server")
+	deep["cmd/deem/main.go"] = source("deem/internal/cli")
+	checkOnlyProblem(t, deep, "internal/cli is 6 arrows deep, want at most 5: internal/cli -> internal/server -> benchmark -> benchmark/locomo -> judge -> judge/extract -> .")
+}
+
+func soundTree() fstest.MapFS {
+	return fstest.MapFS{
+		"deem.go":      source("context"),
+		"stat/mean.go": source("math gonum.org/v1/gonum/stat/distuv"),
+		"other/go.mod": {Data: []byte("module other\n")},
+	}
+}
+
+func source(imports string) *fstest.MapFile {
+	var b strings.Builder
+	b.WriteString("package p\n")
+	for p := range strings.FieldsSeq(imports) {
+		fmt.Fprintf(&b, "import %q\n", p)
+	}
+	return &fstest.MapFile{Data: []byte(b.String())}
+}
+
+// checkOnlyProblem wants one problem that contains want, or none for "".
+func checkOnlyProblem(t *testing.T, fsys fs.FS, want string) {
+	t.Helper()
+	tree, err := readTree(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := tree.problems()
+	switch {
+	case want == "" && len(got) > 0:
+		t.Errorf("problems = %q, want none", got)
+	case want != "" && (len(got) != 1 || !strings.Contains(got[0], want)):
+		t.Errorf("problems = %q, want one with %q", got, want)
+	}
+}
