@@ -1,0 +1,124 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// DefaultLevel is the confidence level of an interval when nobody asks for
+// another.
+const DefaultLevel = 0.95
+
+// An Estimate is the value of a metric with its interval. Lo <= Value <= Hi
+// holds, and all three are finite.
+type Estimate struct {
+	Value float64 `json:"value"`
+	Lo    float64 `json:"lo"`
+	Hi    float64 `json:"hi"`
+
+	// Level is the confidence level of [Lo, Hi], as 0.95.
+	Level float64 `json:"level"`
+
+	// N is how many values the estimate stands on. With 0 the value means
+	// nothing, and a warning says so.
+	N int `json:"n"`
+
+	// EffectiveN is how many equally weighted values would carry as much
+	// information (Kish 1965). It is 0 when all weights are equal, where it
+	// would be N.
+	EffectiveN float64 `json:"effective_n,omitempty"`
+
+	// Method names the interval: "wilson", "t", or "none" when the data allow
+	// no interval and [Lo, Hi] is everything that is possible.
+	Method string `json:"method"`
+
+	// Warnings say in plain words what to beware of.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// The methods of an interval.
+const (
+	MethodWilson = "wilson"
+	MethodT      = "t"
+	MethodNone   = "none"
+)
+
+// The warnings that callers may want to recognise. They hold no figures, so that
+// a table with twenty rows needs one footnote and not twenty.
+const (
+	WarnNoValues = "there is nothing to estimate from: the interval is everything that is possible"
+	WarnOneValue = "one value says nothing about the spread: the interval is everything that is possible"
+	WarnNoSpread = "all values are equal, so their spread is unknown: " +
+		"the interval is the widest that values within their bounds allow"
+	WarnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
+	WarnWeighted          = "items carry different weights: the interval uses Kish's effective n"
+	WarnSkipped           = "values that are no usable number, or have no usable weight, were left out"
+	WarnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
+)
+
+// Warn returns a copy of the estimate with one more warning, unless it carries
+// that warning already.
+func (e Estimate) Warn(warning string) Estimate {
+	for _, w := range e.Warnings {
+		if w == warning {
+			return e
+		}
+	}
+	// The full slice expression makes append copy: two estimates never share
+	// the array of their warnings.
+	e.Warnings = append(e.Warnings[:len(e.Warnings):len(e.Warnings)], warning)
+	return e
+}
+
+// Bounds are the smallest and the largest value that is possible.
+type Bounds struct{ Lo, Hi float64 }
+
+// Unit are the bounds of a score. Unbounded are the ends of the floating-point
+// numbers rather than infinities, because JSON has none.
+var (
+	Unit      = Bounds{0, 1}
+	Unbounded = Bounds{-math.MaxFloat64, math.MaxFloat64}
+)
+
+// unbounded reports whether b lets everything through.
+func (b Bounds) unbounded() bool { return b == Unbounded }
+
+// clip returns x moved into b.
+func (b Bounds) clip(x float64) float64 { return math.Min(math.Max(x, b.Lo), b.Hi) }
+
+// middle returns the centre of b, which is 0 when b is unbounded.
+func (b Bounds) middle() float64 { return b.Lo/2 + b.Hi/2 }
+
+// unknown returns the estimate that the data allow no interval for.
+func unknown(value float64, n int, level float64, b Bounds, warning string) Estimate {
+	return Estimate{
+		Value: b.clip(value), Lo: b.Lo, Hi: b.Hi,
+		Level: level, N: n, Method: MethodNone, Warnings: []string{warning},
+	}
+}
+
+// checkLevel returns level, or the default and a warning when level is no
+// confidence level.
+func checkLevel(level float64) (float64, string) {
+	if level > 0 && level < 1 {
+		return level, ""
+	}
+	return DefaultLevel, fmt.Sprintf("%v is no confidence level between 0 and 1: %v was used", level, DefaultLevel)
+}
+
+// warnIf returns e with the warning, or e alone when there is none.
+func warnIf(e Estimate, warning string) Estimate {
+	if warning == "" {
+		return e
+	}
+	return e.Warn(warning)
+}
+
+// normalQuantile returns the z with a share of level of the normal distribution
+// between -z and z. The lower tail is asked for, because 1 - alpha/2 loses the
+// digits of a small alpha.
+func normalQuantile(level float64) float64 {
+	return -distuv.UnitNormal.Quantile((1 - level) / 2)
+}

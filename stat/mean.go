@@ -1,0 +1,81 @@
+package stat
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Mean returns the mean of values without bounds with Student's t interval at
+// the given level. Scores have bounds; see [MeanIn].
+func Mean(m Moments, level float64) Estimate { return MeanIn(m, level, Unbounded) }
+
+// MeanIn returns the mean of values that lie in b, with Student's t interval at
+// the given level cut to b.
+//
+// Source: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25;
+// with weights, n is replaced by Kish's effective number of values and a warning
+// says so. The interval is exact for independent normal values and good for
+// others from some thirty on; with few values piled up at one bound it is too
+// narrow.
+//
+// With one value there is no spread to measure, and the interval is all of b.
+// With many equal values the t interval would have no width, which claims too
+// much; for values with bounds Wilson's interval takes its place, because no
+// values in [0, 1] with mean p can vary more than p(1-p).
+func MeanIn(m Moments, level float64, b Bounds) Estimate {
+	level, warning := checkLevel(level)
+	est := m.warnSkipped(m.warnWeighted(meanIn(m, level, b)))
+	return warnIf(est, warning)
+}
+
+// meanIn returns the estimate before the warnings about weights.
+func meanIn(m Moments, level float64, b Bounds) Estimate {
+	e := m.EffectiveN()
+	switch {
+	case m.N() == 0:
+		return unknown(b.middle(), 0, level, b, WarnNoValues)
+	case e <= 1: // one value, or one that outweighs all others
+		return unknown(m.Mean(), 1, level, b, WarnOneValue)
+	}
+	variance := m.Variance()
+	if variance == 0 {
+		return noSpread(m, e, level, b)
+	}
+	half := tQuantile(level, e-1) * math.Sqrt(variance/e)
+	if math.IsNaN(half) || half > math.MaxFloat64/4 {
+		// One value outweighs all others so far that hardly more than one is
+		// left.
+		return unknown(m.Mean(), m.N(), level, b, WarnOneValue)
+	}
+	value := b.clip(m.Mean())
+	return Estimate{
+		Value: value, Lo: b.clip(value - half), Hi: b.clip(value + half),
+		Level: level, N: m.N(), Method: MethodT,
+	}
+}
+
+// noSpread returns the estimate for values that are all equal.
+func noSpread(m Moments, e, level float64, b Bounds) Estimate {
+	value := b.clip(m.Mean())
+	width := b.Hi - b.Lo
+	if b.unbounded() || width <= 0 {
+		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: MethodT}
+		return est.Warn(WarnNoSpreadUnbounded)
+	}
+	est := wilson(Unit.clip((value-b.Lo)/width), e, level)
+	est.Value = value
+	est.Lo = math.Min(value, b.clip(b.Lo+est.Lo*width))
+	est.Hi = math.Max(value, b.clip(b.Lo+est.Hi*width))
+	est.N = m.N()
+	return est.Warn(WarnNoSpread)
+}
+
+// tQuantile returns the t with a share of level of Student's distribution with
+// df degrees of freedom between -t and t.
+func tQuantile(level, df float64) float64 {
+	if df <= 0 {
+		return math.Inf(1)
+	}
+	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile((1 - level) / 2)
+}

@@ -1,0 +1,246 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+// gather returns the moments of equally weighted values.
+func gather(values ...float64) stat.Moments {
+	var m stat.Moments
+	for _, x := range values {
+		m.Add(x, 1)
+	}
+	return m
+}
+
+// A test and an interval are two sides of one coin: if the t test against 0 has
+// p-value p, then the interval at level 1-p just touches 0. The p-values were
+// computed by SciPy.
+func TestMeanVectors(t *testing.T) {
+	type vector struct {
+		Case              string
+		X                 []float64
+		Statistic, Pvalue any
+	}
+	used := 0
+	for _, v := range readLines[vector](t, "testdata/ttest_1samp.jsonl") {
+		p, ok := v.Pvalue.(float64)
+		if !ok || p < 1e-6 || p > 1-1e-6 {
+			// At a level within 1e-6 of 0 or 1 the level itself has lost digits.
+			continue
+		}
+		used++
+		m := gather(v.X...)
+		est := stat.Mean(m, 1-p)
+		end := est.Lo
+		if est.Value < 0 {
+			end = est.Hi
+		}
+		if scale := math.Abs(est.Value); !near(end/scale, 0, 1e-8) {
+			t.Errorf("%s: Mean at level 1-%v = %+v, want an end at 0", v.Case, p, est)
+		}
+		stand := math.Sqrt(m.Variance() / float64(m.N()))
+		if want := v.Statistic.(float64); !near(est.Value/stand/want, 1, 1e-9) {
+			t.Errorf("%s: mean / standard error = %v, want %v", v.Case, est.Value/stand, want)
+		}
+	}
+	if used < 40 {
+		t.Errorf("used %d vectors, want at least 40", used)
+	}
+}
+
+func TestMeanDegenerate(t *testing.T) {
+	big := math.MaxFloat64
+	tests := []struct {
+		name   string
+		values []float64
+		in     stat.Bounds
+		want   stat.Estimate
+	}{
+		{"nothing", nil, stat.Unit, stat.Estimate{
+			Value: 0.5, Hi: 1, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues},
+		}},
+		{"nothing, no bounds", nil, stat.Unbounded, stat.Estimate{
+			Lo: -big, Hi: big, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues},
+		}},
+		{"one", []float64{0.3}, stat.Unit, stat.Estimate{
+			Value: 0.3, Hi: 1, Level: 0.95, N: 1, Method: "none", Warnings: []string{stat.WarnOneValue},
+		}},
+		{"one, no bounds", []float64{7}, stat.Unbounded, stat.Estimate{
+			Value: 7, Lo: -big, Hi: big, Level: 0.95, N: 1, Method: "none", Warnings: []string{stat.WarnOneValue},
+		}},
+		{"all equal to 1", []float64{1, 1, 1}, stat.Unit, stat.Proportion(3, 3).Warn(stat.WarnNoSpread)},
+		{"all equal, no bounds", []float64{7, 7}, stat.Unbounded, stat.Estimate{
+			Value: 7, Lo: 7, Hi: 7, Level: 0.95, N: 2, Method: "t", Warnings: []string{stat.WarnNoSpreadUnbounded},
+		}},
+		{"only NaN", []float64{math.NaN()}, stat.Unit, stat.Estimate{
+			Value: 0.5, Hi: 1, Level: 0.95, Method: "none", Warnings: []string{stat.WarnNoValues, stat.WarnSkipped},
+		}},
+		{"outside the bounds", []float64{3, 3}, stat.Unit, stat.Proportion(2, 2).Warn(stat.WarnNoSpread)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := stat.MeanIn(gather(tt.values...), 0.95, tt.in)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("MeanIn(%v) (-want +got):\n%s", tt.values, diff)
+			}
+		})
+	}
+}
+
+func TestMeanByHand(t *testing.T) {
+	// Mean 0.5, standard deviation sqrt(0.1/3), t(3) at 95% is 3.182446305284263.
+	half := 3.182446305284263 * math.Sqrt(0.1/3/4)
+	got := stat.MeanIn(gather(0.3, 0.4, 0.6, 0.7), 0.95, stat.Unit)
+	if !near(got.Value, 0.5, 1e-15) || !near(got.Lo, 0.5-half, 1e-9) || !near(got.Hi, 0.5+half, 1e-9) {
+		t.Errorf("MeanIn = %+v, want 0.5 [%v, %v]", got, 0.5-half, 0.5+half)
+	}
+	if cut := stat.MeanIn(gather(0, 0.9, 1), 0.95, stat.Unit); cut.Lo != 0 || cut.Hi != 1 {
+		t.Errorf("MeanIn(0, 0.9, 1) = %+v, want it cut to [0, 1]", cut)
+	}
+}
+
+func TestMeanWeighted(t *testing.T) {
+	// A weight of 3 against a weight of 1e-9 leaves one value.
+	alone := stat.MeanIn(weigh([]float64{0.2, 0.9}, []float64{3, 1e-90}), 0.95, stat.Unit)
+	if alone.Lo != 0 || alone.Hi != 1 {
+		t.Errorf("MeanIn with one weight that counts = %+v, want [0, 1]", alone)
+	}
+	scaled := stat.MeanIn(weigh([]float64{0.2, 0.9, 0.4}, []float64{7, 7, 7}), 0.95, stat.Unit)
+	if diff := cmp.Diff(stat.MeanIn(gather(0.2, 0.9, 0.4), 0.95, stat.Unit), scaled); diff != "" {
+		t.Errorf("equal weights changed the estimate (-want +got):\n%s", diff)
+	}
+	got := stat.MeanIn(weigh([]float64{0, 1, 0.5}, []float64{1, 2, 1}), 0.95, stat.Unit)
+	if !near(got.Value, 0.625, 1e-15) || !near(got.EffectiveN, 16.0/6, 1e-15) || !slices.Contains(got.Warnings, stat.WarnWeighted) {
+		t.Errorf("MeanIn = %+v, want 0.625 with an effective n of 2.667 and a warning", got)
+	}
+}
+
+// numbers draws values that stress sums: tiny, huge and of both signs.
+func numbers() *rapid.Generator[[]float64] {
+	one := rapid.OneOf(
+		rapid.Float64Range(0, 1),
+		rapid.Float64Range(-1e12, 1e12),
+		rapid.Float64Range(-1e-12, 1e-12),
+		rapid.SampledFrom([]float64{0, 1, 1e99, -1e99, 1e-99}),
+	)
+	return rapid.SliceOfN(one, 0, 30)
+}
+
+func TestMomentsOrderAndMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := numbers().Draw(t, "values")
+		weights := rapid.SliceOfN(rapid.Float64Range(0.001, 1000), len(values), len(values)).Draw(t, "weights")
+		whole := weigh(values, weights)
+
+		var left, right stat.Moments
+		cut := rapid.IntRange(0, len(values)).Draw(t, "cut")
+		for _, i := range rapid.Permutation(indices(len(values))).Draw(t, "order") {
+			if i < cut {
+				left.Add(values[i], weights[i])
+			} else {
+				right.Add(values[i], weights[i])
+			}
+		}
+		left.Merge(right)
+		if diff := cmp.Diff(summary(whole), summary(left)); diff != "" {
+			t.Fatalf("another order gave another answer (-one +other):\n%s", diff)
+		}
+		checkSane(t, stat.Mean(whole, 0.95), stat.Unbounded)
+		checkSane(t, stat.MeanIn(whole, 0.95, stat.Unit), stat.Unit)
+		checkSane(t, stat.WeightedProportion(whole, 0.95), stat.Unit)
+	})
+}
+
+// indices returns 0, 1, ..., n-1.
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// summary returns everything that moments tell.
+func summary(m stat.Moments) []float64 {
+	return []float64{float64(m.N()), m.Weight(), m.Mean(), m.Variance(), m.EffectiveN()}
+}
+
+func TestMomentsAnyInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var m stat.Moments
+		for range rapid.IntRange(0, 10).Draw(t, "n") {
+			m.Add(rapid.Float64().Draw(t, "x"), rapid.Float64().Draw(t, "weight"))
+		}
+		level := rapid.Float64Range(0.0001, 0.9999).Draw(t, "level")
+		checkSane(t, stat.Mean(m, level), stat.Unbounded)
+		checkSane(t, stat.MeanIn(m, level, stat.Bounds{Lo: -5, Hi: 10}), stat.Bounds{Lo: -5, Hi: 10})
+	})
+}
+
+// The textbook formula for the variance loses every digit here.
+func TestMomentsKeepDigits(t *testing.T) {
+	m := gather(1e9+4, 1e9+7, 1e9+13, 1e9+16)
+	if got := m.Variance(); got != 30 {
+		t.Errorf("Variance = %v, want 30", got)
+	}
+	if got := gather(1e99, 1, -1e99).Mean(); got != 1.0/3 {
+		t.Errorf("Mean(1e99, 1, -1e99) = %v, want 1/3", got)
+	}
+}
+
+// A copy must not share its sums with the original.
+func TestMomentsCopy(t *testing.T) {
+	m := gather(0.1, 0.2)
+	want := m.Mean()
+	c := m
+	c.Add(0.7, 1)
+	if got := m.Mean(); got != want {
+		t.Errorf("adding to a copy moved the mean of the original from %v to %v", want, got)
+	}
+}
+
+func TestMomentsBinary(t *testing.T) {
+	if m := gather(0, 1, 1); !m.Binary() {
+		t.Error("Binary of 0, 1, 1 = false, want true")
+	}
+	if m := gather(0, 0.5, 1); m.Binary() {
+		t.Error("Binary of 0, 0.5, 1 = true, want false")
+	}
+}
+
+func TestMeanCoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1908, 25))
+	const rounds = 4000
+	for _, n := range []int{5, 40} {
+		held := 0
+		for range rounds {
+			var m stat.Moments
+			for range n {
+				m.Add(0.5+0.1*rng.NormFloat64(), 1)
+			}
+			if est := stat.MeanIn(m, 0.95, stat.Unit); est.Lo <= 0.5 && 0.5 <= est.Hi {
+				held++
+			}
+		}
+		// The standard error of the coverage is 0.0034.
+		if got := float64(held) / rounds; !near(got, 0.95, 0.012) {
+			t.Errorf("n = %d: the interval held the truth in %.4f of rounds, want 0.95", n, got)
+		}
+	}
+}
+
+func BenchmarkMomentsAdd(b *testing.B) {
+	var m stat.Moments
+	for i := 0; b.Loop(); i++ {
+		m.Add(float64(i%11)/10, 1)
+	}
+}

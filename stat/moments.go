@@ -1,0 +1,156 @@
+package stat
+
+import (
+	"math"
+	"math/big"
+)
+
+// Values and weights beyond these sizes are left out, so that no sum of squares
+// can overflow or vanish.
+const (
+	maxSize   = 1e100
+	minWeight = 1e-100
+)
+
+// Moments gather weighted values one by one and keep only their sums, so memory
+// does not grow with the number of values. The sums are exact: neither the order
+// of the values nor the way they were merged changes any digit of what is
+// computed from them. The zero value is ready to use, and a copy is independent
+// of its original.
+type Moments struct {
+	n, skipped, fractions int
+	minWeight, maxWeight  float64
+
+	w, ww, wx, wxx exact // sums of weight, its square, weight·x and weight·x²
+}
+
+// Add adds the value x with the given weight. A value that is not finite or
+// beyond 1e100, or a weight that is not positive, is left out and counted by
+// Skipped.
+func (m *Moments) Add(x, weight float64) {
+	// Written so that a NaN is refused too.
+	if !(math.Abs(x) <= maxSize) || !(weight >= minWeight && weight <= maxSize) {
+		m.skipped++
+		return
+	}
+	m.noteWeights(weight, weight)
+	m.n++
+	if x != 0 && x != 1 {
+		m.fractions++
+	}
+	m.w.add(weight)
+	m.ww.addProduct(weight, weight)
+	hi, lo := product(weight, x)
+	m.wx.add(hi)
+	m.wxx.addProduct(hi, x)
+	if lo != 0 {
+		m.wx.add(lo)
+		m.wxx.addProduct(lo, x)
+	}
+}
+
+// Merge adds all values that other has seen.
+func (m *Moments) Merge(other Moments) {
+	if other.n > 0 {
+		m.noteWeights(other.minWeight, other.maxWeight)
+	}
+	m.n += other.n
+	m.skipped += other.skipped
+	m.fractions += other.fractions
+	m.w.merge(&other.w)
+	m.ww.merge(&other.ww)
+	m.wx.merge(&other.wx)
+	m.wxx.merge(&other.wxx)
+}
+
+// noteWeights widens the range of weights seen. It must run before n grows.
+func (m *Moments) noteWeights(lo, hi float64) {
+	if m.n == 0 {
+		m.minWeight, m.maxWeight = lo, hi
+		return
+	}
+	m.minWeight = math.Min(m.minWeight, lo)
+	m.maxWeight = math.Max(m.maxWeight, hi)
+}
+
+// N returns how many values were added.
+func (m Moments) N() int { return m.n }
+
+// Skipped returns how many values were left out.
+func (m Moments) Skipped() int { return m.skipped }
+
+// Binary reports whether every value was 0 or 1. It is true without values.
+func (m Moments) Binary() bool { return m.fractions == 0 }
+
+// Weighted reports whether the values had different weights.
+func (m Moments) Weighted() bool { return m.minWeight != m.maxWeight }
+
+// Weight returns the sum of the weights.
+func (m Moments) Weight() float64 { return float(m.w.big()) }
+
+// Mean returns the weighted mean, 0 without values.
+func (m Moments) Mean() float64 {
+	if m.n == 0 {
+		return 0
+	}
+	return float(quotient(m.wx.big(), m.w.big()))
+}
+
+// EffectiveN returns (Σw)²/Σw², the number of equally weighted values that would
+// carry as much information (Kish 1965). It is N when all weights are equal, and
+// 0 without values.
+func (m Moments) EffectiveN() float64 {
+	if m.n == 0 || !m.Weighted() {
+		return float64(m.n)
+	}
+	w := m.w.big()
+	return float(quotient(w.Mul(w, w), m.ww.big()))
+}
+
+// Variance returns the variance of the values, with n-1 in the denominator or,
+// when weights differ, its counterpart: the mean squared deviation times
+// e/(e-1), e being the effective number of values. It is 0 for fewer than two
+// values.
+func (m Moments) Variance() float64 {
+	e := m.EffectiveN()
+	if e <= 1 {
+		return 0
+	}
+	w, x := m.w.big(), m.wx.big()
+	// Σw·Σwx² - (Σwx)² subtracts two numbers that are nearly equal when the
+	// spread is small. With every digit kept, nothing is lost by it.
+	dev := m.wxx.big()
+	dev.Mul(dev, w)
+	dev.Sub(dev, x.Mul(x, x))
+	v := float(quotient(dev, w.Mul(w, w))) * e / (e - 1)
+	return math.Max(v, 0)
+}
+
+// warnWeighted returns est with Kish's number and its warning when the values
+// had different weights.
+func (m Moments) warnWeighted(est Estimate) Estimate {
+	if !m.Weighted() {
+		return est
+	}
+	est.EffectiveN = m.EffectiveN()
+	return est.Warn(WarnWeighted)
+}
+
+// warnSkipped returns est with a warning when values were left out.
+func (m Moments) warnSkipped(est Estimate) Estimate {
+	if m.skipped == 0 {
+		return est
+	}
+	return est.Warn(WarnSkipped)
+}
+
+// quotient returns x/y.
+func quotient(x, y *big.Float) *big.Float {
+	return new(big.Float).SetPrec(bigPrec).Quo(x, y)
+}
+
+// float returns x rounded to the nearest float64.
+func float(x *big.Float) float64 {
+	f, _ := x.Float64()
+	return f
+}

@@ -1,0 +1,76 @@
+package stat
+
+import "math"
+
+// Proportion returns the share of k hits in n tries with the Wilson score
+// interval at level 0.95.
+func Proportion(k, n int) Estimate { return ProportionAt(k, n, DefaultLevel) }
+
+// ProportionAt returns the share of k hits in n tries with the Wilson score
+// interval at the given level.
+//
+// Source: E. B. Wilson, "Probable inference, the law of succession, and
+// statistical inference", JASA 22 (1927), 209-212. The interval is valid for
+// every k and n of independent tries, also at k = 0 and k = n, where the
+// textbook interval p ± z·sqrt(p(1-p)/n) has no width. Its coverage is near the
+// level on average over p, and may fall a few points below it for single p near
+// 0 or 1 (Brown, Cai and DasGupta, Statistical Science 16, 2001). Items that
+// come in clusters are not independent, and their true interval is wider.
+func ProportionAt(k, n int, level float64) Estimate {
+	level, warning := checkLevel(level)
+	if n <= 0 {
+		est := unknown(Unit.middle(), 0, level, Unit, WarnNoValues)
+		if n < 0 || k != 0 {
+			est = est.Warn(WarnRange)
+		}
+		return warnIf(est, warning)
+	}
+	in := min(max(k, 0), n)
+	est := wilson(float64(in)/float64(n), float64(n), level)
+	est.N = n
+	if in != k {
+		est = est.Warn(WarnRange)
+	}
+	return warnIf(est, warning)
+}
+
+// WeightedProportion returns the share of ones among weighted zeros and ones, by
+// weight. Equal weights give what [ProportionAt] gives. Otherwise the interval is
+// Wilson's with Kish's effective number of values in place of n, and a warning
+// says so.
+//
+// Source: L. Kish, Survey Sampling (1965), chapter 8. The effective number is
+// right when weights have nothing to do with values; when heavy items are also
+// the hard ones, the interval is approximate. Values between 0 and 1 are
+// accepted too: since their variance is at most p(1-p), the interval is then
+// wider than it need be, never narrower.
+func WeightedProportion(m Moments, level float64) Estimate {
+	level, warning := checkLevel(level)
+	if m.N() == 0 {
+		return warnIf(m.warnSkipped(unknown(Unit.middle(), 0, level, Unit, WarnNoValues)), warning)
+	}
+	est := wilson(Unit.clip(m.Mean()), m.EffectiveN(), level)
+	est.N = m.N()
+	return warnIf(m.warnSkipped(m.warnWeighted(est)), warning)
+}
+
+// wilson returns Wilson's interval around the share p of n tries, where n > 0
+// need not be whole.
+func wilson(p, n, level float64) Estimate {
+	z := normalQuantile(level)
+	zz := z * z / n
+	centre := (p + zz/2) / (1 + zz)
+	half := z / (1 + zz) * math.Sqrt(p*(1-p)/n+zz/(4*n))
+	est := Estimate{Value: p, Lo: centre - half, Hi: centre + half, Level: level, Method: MethodWilson}
+	// Rounding can leave an end a hair beyond the value it must enclose: at
+	// p = 0 the lower end is exactly 0, not 1e-17.
+	est.Lo = math.Max(0, math.Min(est.Lo, p))
+	est.Hi = math.Min(1, math.Max(est.Hi, p))
+	if p == 0 {
+		est.Lo = 0
+	}
+	if p == 1 {
+		est.Hi = 1
+	}
+	return est
+}
