@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // goTest runs go test and passes its events to log. An exit status of go test
 // is an error even if every event was good: it may have died.
 func goTest(ctx context.Context, args []string, log *tally, stderr io.Writer) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...) //nolint:gosec // Running what it is told to is its work.
 	cmd.Stderr = stderr
 	// An interrupt lets go test stop its children, which a kill would not.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -1,0 +1,119 @@
+# Everything a developer does with deem. `make` alone lists the targets.
+
+GO      ?= go
+BIN     := bin/deem
+TOOLS   := $(CURDIR)/.tools
+PKGS    ?= ./...
+
+# Tools are pinned: a new linter release must not turn an old commit red.
+GOLANGCI_VERSION    := v2.14.0
+GOFUMPT_VERSION     := v0.12.0
+GOVULNCHECK_VERSION := v1.8.0
+
+# How long each fuzz target runs, and what `make bench` measures.
+FUZZTIME  ?= 30s
+BENCH     ?= .
+BENCHTIME ?= 1s
+
+# A package whose tests take longer hangs. The slowest machine we know of
+# needs a tenth of it.
+TESTTIME ?= 20m
+
+# The version is stamped here, so the go command need not ask git, which
+# refuses in a folder that belongs to somebody else.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
+
+# In CI a skipped test is a failure unless .ci/skips.txt lists it.
+STRICT := $(if $(filter-out false 0,$(CI)),-strict)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## judge the bundled example offline, without a key, and print the report
+	$(BIN) demo
+
+.PHONY: build
+build: ## build bin/deem, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X deem/internal/cli.version=$(VERSION)' -o $(BIN) ./cmd/deem
+
+.PHONY: test
+test: ## run every test with the race detector, and install what that needs
+	scripts/need-cc.sh
+	CGO_ENABLED=1 $(GO) run ./internal/ci/testlog $(STRICT) -skips .ci/skips.txt -- -race -timeout $(TESTTIME) $(PKGS)
+
+.PHONY: lint
+lint: lint-fmt lint-vet lint-arrows lint-shell lint-go lint-vuln ## run every check that is not a test
+
+.PHONY: lint-fmt
+lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
+	@echo gofumpt -l .
+	@files=$$($(TOOLS)/bin/gofumpt -l .) || exit 1; \
+	if [ -n "$$files" ]; then echo "not formatted (make fmt does it):"; echo "$$files"; exit 1; fi
+
+.PHONY: lint-vet
+lint-vet: ## go vet
+	$(GO) vet $(PKGS)
+
+.PHONY: lint-arrows
+lint-arrows: ## does every package import only what it may?
+	$(GO) test -count=1 -run '^TestArrows' .
+
+.PHONY: lint-shell
+lint-shell: ## are the scripts sound?
+	scripts/lint-shell.sh
+
+.PHONY: lint-go
+lint-go: $(TOOLS)/golangci-lint ## golangci-lint, as .golangci.yml says
+	$(TOOLS)/bin/golangci-lint run $(PKGS)
+
+.PHONY: lint-vuln
+lint-vuln: $(TOOLS)/govulncheck ## does deem call code with a known vulnerability?
+	scripts/vuln.sh $(TOOLS)/bin/govulncheck $(PKGS)
+
+.PHONY: fmt
+fmt: $(TOOLS)/gofumpt ## format every file
+	$(TOOLS)/bin/gofumpt -l -w .
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (30s)
+	scripts/fuzz.sh $(FUZZTIME) $(PKGS)
+
+.PHONY: soak
+soak: ## run the long tests (up to an hour)
+	$(GO) test -tags=soak -count=1 -v -run Soak -timeout 60m $(PKGS)
+
+.PHONY: bench
+bench: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -timeout 60m $(PKGS)
+
+.PHONY: tools
+tools: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/govulncheck ## build the pinned tools
+
+.PHONY: clean
+clean: ## remove what was built, but not the tools
+	rm -rf bin
+
+# A tool is built once per version of it and of Go, because a linter built by
+# an older Go refuses a newer module. The stamp carries both; the plain name is
+# what other targets depend on.
+GOVERSION := $(shell $(GO) env GOVERSION)
+
+define tool
+.PHONY: $(TOOLS)/$(1)
+$(TOOLS)/$(1): $(TOOLS)/$(1)-$(2)-$(GOVERSION).stamp
+
+$(TOOLS)/$(1)-$(2)-$(GOVERSION).stamp:
+	@mkdir -p $(TOOLS)/bin
+	@rm -f $(TOOLS)/$(1)-*.stamp
+	GOFLAGS= CGO_ENABLED=0 GOBIN=$(TOOLS)/bin $(GO) install $(3)@$(2)
+	@touch $$@
+endef
+
+$(eval $(call tool,golangci-lint,$(GOLANGCI_VERSION),github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
+$(eval $(call tool,gofumpt,$(GOFUMPT_VERSION),mvdan.cc/gofumpt))
+$(eval $(call tool,govulncheck,$(GOVULNCHECK_VERSION),golang.org/x/vuln/cmd/govulncheck))

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# fuzz.sh TIME PACKAGES...: runs every fuzz target of the packages for TIME,
+# one after the other, and goes on after a finding, so that one does not hide
+# the next. The input of a finding lies in testdata/fuzz: commit it.
+set -euo pipefail
+
+time=$1
+shift
+found=0
+ran=0
+while read -r dir pkg; do
+  targets=$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(f \*testing\.F).*/\1/p' "$dir"/*_test.go)
+  for target in $targets; do
+    echo "go test -run '^\$' -fuzz '^$target\$' -fuzztime $time $pkg"
+    ran=$((ran + 1))
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$pkg" || found=$((found + 1))
+  done
+done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}} {{.ImportPath}}{{end}}' "$@")
+echo "fuzz: $ran targets, $found with a finding"
+[ "$found" -eq 0 ]
