@@ -1,0 +1,169 @@
+// Package fake has models that call nobody: for tests, ours and our users', and
+// for trying deem out without a key.
+//
+// A fake is named by a spec, which follows "fake:" on the command line:
+//
+//	say=yes                  always says yes
+//	labels=yes|no?p=0.8      says yes to about four prompts of five
+//	mixed?latency=50ms       some of everything, each after 50 ms
+//
+// [Names] lists them all. What a fake says depends only on the prompt, so the
+// same run gives the same records.
+package fake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"deem"
+)
+
+// A Name is a kind of fake with what it does.
+type Name struct {
+	Spec string // as it is written after "fake:"
+	Doc  string // one line
+}
+
+// Names returns the fakes there are.
+func Names() []Name {
+	names := make([]Name, len(kinds))
+	for i, k := range kinds {
+		names[i] = Name{Spec: k.spec, Doc: k.doc}
+	}
+	return names
+}
+
+// Func returns a model that answers with the given function.
+func Func(name string, complete func(ctx context.Context, req deem.Request) (deem.Reply, error)) deem.Model {
+	return funcModel{name: name, complete: complete}
+}
+
+type funcModel struct {
+	name     string
+	complete func(ctx context.Context, req deem.Request) (deem.Reply, error)
+}
+
+func (f funcModel) Name() string { return f.name }
+
+func (f funcModel) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	return f.complete(ctx, req)
+}
+
+// New returns the fake that spec describes. The "fake:" before it may be left
+// out.
+func New(spec string) (deem.Model, error) {
+	f, err := parse(spec)
+	if err != nil {
+		return nil, fmt.Errorf("fake model %q: %w", spec, err)
+	}
+	return f, nil
+}
+
+// A model is a fake made from a spec.
+type model struct {
+	name   string
+	kind   kind
+	text   string   // what follows = in the spec
+	labels []string // text at its bars
+	mods   modifiers
+}
+
+var _ deem.Model = (*model)(nil)
+
+// Name returns "fake:" and the spec.
+func (f *model) Name() string { return f.name }
+
+// Complete answers as the spec says, after its latency.
+func (f *model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	if f.mods.latency > 0 {
+		if err := wait(ctx, f.mods.latency); err != nil {
+			return deem.Reply{}, err
+		}
+	}
+	reply, err := f.kind.answer(ctx, f, req)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if reply.Stop == "" {
+		reply.Stop = deem.StopEnd
+	}
+	reply.Model = f.name
+	reply.Attempts = 1
+	reply.Usage = f.usage(req, reply)
+	return reply, nil
+}
+
+// wait waits for d or until ctx is done.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// usage returns the tokens that the spec names, or a token for each four bytes.
+func (f *model) usage(req deem.Request, reply deem.Reply) deem.Usage {
+	if f.mods.tokens {
+		return deem.Usage{Input: f.mods.input, Output: f.mods.output}
+	}
+	size := 0
+	for _, m := range req.Messages {
+		size += len(m.Content)
+	}
+	return deem.Usage{Input: (size + 3) / 4, Output: (len(reply.Text) + len(reply.Refusal) + 3) / 4}
+}
+
+// castagnoli is the polynomial that processors have an instruction for: a prompt
+// of a few kilobytes is hashed in a few hundred nanoseconds.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// chance returns a number from 0 up to 1 that depends on the prompt, and on the
+// trial if trials are to vary. Different salts give unrelated numbers.
+func (f *model) chance(req deem.Request, salt uint64) float64 {
+	var sum uint32
+	for _, m := range req.Messages {
+		// The role is short, and hashing it keeps two turns apart.
+		sum = crc32.Update(sum, castagnoli, []byte(m.Role))
+		sum = crc32.Update(sum, castagnoli, []byte(m.Content))
+	}
+	x := uint64(sum) | salt<<32
+	if f.mods.vary {
+		x ^= uint64(req.Trial) << 40 //nolint:gosec // trials are not negative
+	}
+	return float64(scramble(x)>>11) / (1 << 53)
+}
+
+// scramble spreads the bits of x over all of the result. It is the finaliser of
+// the SplitMix64 generator by Steele, Lea and Flood (2014).
+func scramble(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// prompt returns the content of the last user message.
+func prompt(req deem.Request) string {
+	for i := len(req.Messages) - 1; i >= 0; i-- {
+		if req.Messages[i].Role == "user" {
+			return req.Messages[i].Content
+		}
+	}
+	return ""
+}
+
+// errFake is what the troubles of a fake wrap.
+var errFake = errors.New("the fake model was told to fail")

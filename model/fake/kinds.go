@@ -1,0 +1,157 @@
+package fake
+
+import (
+	"context"
+
+	"deem"
+)
+
+// A kind is one way to answer.
+type kind struct {
+	name string
+	spec string // how it is written
+	doc  string
+	text textRule
+
+	answer func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error)
+}
+
+// A textRule says whether a kind wants text after an equals sign.
+type textRule int
+
+const (
+	noText textRule = iota
+	someText
+	someLabels
+	maybeLabels
+)
+
+// kinds are all fakes, in the order in which they are listed.
+var kinds = []kind{
+	{"say", "say=TEXT", "says TEXT, whatever it is asked", someText, say},
+	{"labels", "labels=A|B|...", "says one of the labels, chosen by the prompt; ?p=0.8 is the share of the first", someLabels, label},
+	{"echo", "echo", "says the prompt back", noText, echo},
+	{"gibberish", "gibberish", "says words that mean nothing", noText, gibberish},
+	{"empty", "empty", "says nothing at all", noText, empty},
+	{"refuse", "refuse", "refuses, marked as a refusal", noText, refuse},
+	{"refuse-text", "refuse-text", "refuses in plain text", noText, refuseText},
+	{"truncate", "truncate", "is cut off before it comes to the point", noText, truncate},
+	{"filter", "filter", "is stopped by a content filter", noText, filter},
+	{"error", "error", "fails with HTTP 500, which may pass", noText, serverError},
+	{"busy", "busy", "fails with HTTP 429, which may pass", noText, busy},
+	{"timeout", "timeout", "gives no answer in time, which may pass", noText, timeout},
+	{"fatal", "fatal", "fails with HTTP 401, which stops a run", noText, fatal},
+	{"hang", "hang", "never answers until it is interrupted", noText, hang},
+	{"mixed", "mixed[=A|B|...]", "says a label (yes|no if none are given) to four prompts of five, and makes every kind of trouble that does not stop a run with the rest", maybeLabels, mixed},
+}
+
+func say(_ context.Context, f *model, _ deem.Request) (deem.Reply, error) {
+	return deem.Reply{Text: f.text}, nil
+}
+
+func label(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
+	return deem.Reply{Text: f.pick(req)}, nil
+}
+
+// pick chooses a label. The first has the share p, the others share the rest.
+func (f *model) pick(req deem.Request) string {
+	n := len(f.labels)
+	if n == 1 {
+		return f.labels[0]
+	}
+	p := 1 / float64(n)
+	if f.mods.p != nil {
+		p = *f.mods.p
+	}
+	x := f.chance(req, 1)
+	if x < p {
+		return f.labels[0]
+	}
+	i := int((x - p) / (1 - p) * float64(n-1))
+	return f.labels[1+min(i, n-2)]
+}
+
+func echo(_ context.Context, _ *model, req deem.Request) (deem.Reply, error) {
+	return deem.Reply{Text: prompt(req)}, nil
+}
+
+func gibberish(_ context.Context, f *model, req deem.Request) (deem.Reply, error) {
+	texts := [...]string{
+		"Blorp snizzle frob wug tove.",
+		"Mimsy quux, gyre plugh gimble; xyzzy.",
+		"Fnord fnord slithy vorp zant.",
+	}
+	return deem.Reply{Text: texts[int(f.chance(req, 2)*float64(len(texts)))]}, nil
+}
+
+func empty(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{}, nil
+}
+
+func refuse(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{Refusal: "I'm sorry, but I can't help with that."}, nil
+}
+
+func refuseText(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{Text: "I'm sorry, but I can't help with that."}, nil
+}
+
+func truncate(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{Text: "To decide this, I first compare the response with the refer", Stop: deem.StopLength}, nil
+}
+
+func filter(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{Stop: deem.StopFilter}, nil
+}
+
+func serverError(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 500, Passing: true, Err: errFake}
+}
+
+func busy(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, Err: errFake}
+}
+
+func timeout(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errFake}
+}
+
+func fatal(context.Context, *model, deem.Request) (deem.Reply, error) {
+	err := deem.WithHint(errFake, "choose another fake: fake:fatal stands for a key that is not accepted")
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 401, Fatal: true, Err: err}
+}
+
+func hang(ctx context.Context, _ *model, _ deem.Request) (deem.Reply, error) {
+	<-ctx.Done()
+	return deem.Reply{}, ctx.Err()
+}
+
+// troubles are what mixed makes beside its labels. Its errors are the item's own
+// and final: errors that pass would be tried again and succeed never, since the
+// prompt decides, and each would keep a run waiting for seconds.
+var troubles = []func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error){
+	gibberish, empty, refuse, refuseText, truncate, filter, final(serverError), final(timeout),
+}
+
+// mixedTrouble is the share of prompts that get trouble from mixed.
+const mixedTrouble = 0.2
+
+func mixed(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) {
+	x := f.chance(req, 3)
+	if x >= mixedTrouble {
+		return label(ctx, f, req)
+	}
+	i := int(x / mixedTrouble * float64(len(troubles)))
+	return troubles[min(i, len(troubles)-1)](ctx, f, req)
+}
+
+// final makes the error of an answer one that does not pass.
+func final(answer func(context.Context, *model, deem.Request) (deem.Reply, error)) func(context.Context, *model, deem.Request) (deem.Reply, error) {
+	return func(ctx context.Context, f *model, req deem.Request) (deem.Reply, error) {
+		reply, err := answer(ctx, f, req)
+		if me, ok := err.(*deem.ModelError); ok { //nolint:errorlint // our own answers return it bare
+			me.Passing = false
+		}
+		return reply, err
+	}
+}

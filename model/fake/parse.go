@@ -1,0 +1,145 @@
+package fake
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// modifiers are what follows the question mark of a spec.
+type modifiers struct {
+	latency       time.Duration
+	p             *float64 // the share of the first label; nil means an equal one
+	tokens        bool     // input and output were given
+	input, output int
+	vary          bool // trials differ
+}
+
+// modifierDocs are listed when one is misspelt.
+const modifierDocs = "latency=50ms, p=0.8, tokens=120 or tokens=120/5, vary=true"
+
+// parse reads a spec.
+func parse(spec string) (*model, error) {
+	spec = strings.TrimPrefix(spec, "fake:")
+	f := &model{name: "fake:" + spec}
+	head, tail, modified := cutModifiers(spec)
+	if modified {
+		if err := f.mods.parse(tail); err != nil {
+			return nil, err
+		}
+	}
+	name, text, hasText := strings.Cut(head, "=")
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		err := fmt.Errorf("there is no fake %q", name)
+		return nil, deem.WithHint(err, "the fakes are %s", knownSpecs())
+	}
+	f.kind, f.text = kinds[i], text
+	return f, f.readText(hasText)
+}
+
+// cutModifiers splits a spec at its last question mark. What follows it must look
+// like a modifier, since the text of a say may end with a question.
+func cutModifiers(spec string) (head, tail string, ok bool) {
+	i := strings.LastIndexByte(spec, '?')
+	if i < 0 {
+		return spec, "", false
+	}
+	head, tail = spec[:i], spec[i+1:]
+	if !strings.HasPrefix(head, "say=") {
+		return head, tail, true
+	}
+	key, _, _ := strings.Cut(tail, "=")
+	if slices.Contains([]string{"latency", "p", "tokens", "vary"}, key) {
+		return head, tail, true
+	}
+	return spec, "", false
+}
+
+// knownSpecs lists how the fakes are written.
+func knownSpecs() string {
+	var specs []string
+	for _, k := range kinds {
+		specs = append(specs, k.spec)
+	}
+	return strings.Join(specs, ", ")
+}
+
+// readText checks what follows the equals sign of a spec, or its absence.
+func (f *model) readText(given bool) error {
+	rule := f.kind.text
+	if rule == maybeLabels && !given {
+		f.text, given = "yes|no", true
+	}
+	switch {
+	case rule == noText && given:
+		return fmt.Errorf("%s takes no text", f.kind.name)
+	case rule != noText && !given:
+		return fmt.Errorf("%s needs a text, as in %s", f.kind.name, f.kind.spec)
+	case rule == someLabels || rule == maybeLabels:
+		f.labels = strings.Split(f.text, "|")
+		if slices.Contains(f.labels, "") {
+			return fmt.Errorf("%q holds an empty label", f.text)
+		}
+	case f.mods.p != nil:
+		return fmt.Errorf("%s has no labels for p to share out", f.kind.name)
+	}
+	return nil
+}
+
+// parse reads modifiers, which are written as in the query of a URL but without
+// its escapes.
+func (m *modifiers) parse(text string) error {
+	for pair := range strings.SplitSeq(text, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		ok, known := m.set(key, value)
+		if !known {
+			return deem.WithHint(fmt.Errorf("there is no modifier %q", key), "the modifiers are %s", modifierDocs)
+		}
+		if !ok {
+			return deem.WithHint(fmt.Errorf("%s=%s makes no sense", key, value), "the modifiers are written %s", modifierDocs)
+		}
+	}
+	return nil
+}
+
+// set sets one modifier. It reports whether the value makes sense and whether the
+// key is known.
+func (m *modifiers) set(key, value string) (ok, known bool) {
+	var err error
+	switch key {
+	case "latency":
+		m.latency, err = time.ParseDuration(value)
+		return err == nil && m.latency >= 0, true
+	case "p":
+		p, err := strconv.ParseFloat(value, 64)
+		m.p = &p
+		return err == nil && !math.IsNaN(p) && p >= 0 && p <= 1, true
+	case "tokens":
+		return m.setTokens(value), true
+	case "vary":
+		m.vary, err = strconv.ParseBool(value)
+		return err == nil, true
+	default:
+		return false, false
+	}
+}
+
+// setTokens reads "120/5" as input and output, and "120" as input and one token
+// of output.
+func (m *modifiers) setTokens(value string) bool {
+	in, out, split := strings.Cut(value, "/")
+	if !split {
+		out = "1"
+	}
+	var err1, err2 error
+	m.input, err1 = strconv.Atoi(in)
+	m.output, err2 = strconv.Atoi(out)
+	m.tokens = true
+	return err1 == nil && err2 == nil && m.input >= 0 && m.output >= 0
+}

@@ -1,0 +1,102 @@
+package model
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"deem"
+)
+
+// Totals are what a meter has counted so far.
+type Totals struct {
+	Calls      int64 // attempts that ended, with a reply or without
+	Failures   int64 // those of them without a reply
+	Unpriced   int64 // replies of a model whose price is not known
+	Usage      deem.Usage
+	CostMicros int64 // millionths of a US dollar
+	Latency    time.Duration
+}
+
+// A Metered model measures another. See [Meter].
+type Metered struct {
+	inner  deem.Model
+	price  Price
+	priced bool
+
+	calls, failures, unpriced             atomic.Int64
+	input, output, cachedInput, reasoning atomic.Int64
+	cost, latency                         atomic.Int64
+}
+
+var (
+	_ deem.Model = (*Metered)(nil)
+	_ Wrapper    = (*Metered)(nil)
+)
+
+// Meter returns a model that notes in each reply how long the attempt took and
+// what it cost, by prices and then by the built-in table. A reply of a model that
+// neither knows is marked Unpriced: its cost is unknown, which is not the same as
+// nothing.
+func Meter(m deem.Model, prices Prices) *Metered {
+	price, ok := prices.Of(m.Name())
+	return &Metered{inner: m, price: price, priced: ok}
+}
+
+// Name returns the name of the model inside.
+func (mt *Metered) Name() string { return mt.inner.Name() }
+
+// Unwrap returns the model inside.
+func (mt *Metered) Unwrap() deem.Model { return mt.inner }
+
+// Complete asks the model inside and measures.
+func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	start := time.Now()
+	reply, err := mt.inner.Complete(ctx, req)
+	took := time.Since(start)
+
+	mt.calls.Add(1)
+	mt.latency.Add(int64(took))
+	if err != nil {
+		mt.failures.Add(1)
+		return deem.Reply{}, err
+	}
+	reply.Latency = took
+	reply.Attempts = max(1, reply.Attempts)
+	reply.Unpriced = !mt.priced
+	if mt.priced {
+		reply.CostMicros = mt.price.Cost(reply.Usage)
+	}
+	mt.count(reply)
+	return reply, nil
+}
+
+// count adds a reply to the totals.
+func (mt *Metered) count(reply deem.Reply) {
+	mt.input.Add(int64(reply.Usage.Input))
+	mt.output.Add(int64(reply.Usage.Output))
+	mt.cachedInput.Add(int64(reply.Usage.CachedInput))
+	mt.reasoning.Add(int64(reply.Usage.Reasoning))
+	mt.cost.Add(reply.CostMicros)
+	if reply.Unpriced {
+		mt.unpriced.Add(1)
+	}
+}
+
+// Totals returns what was counted so far. It may be called while calls are being
+// made; a call that is just ending may then be counted in part.
+func (mt *Metered) Totals() Totals {
+	return Totals{
+		Calls:    mt.calls.Load(),
+		Failures: mt.failures.Load(),
+		Unpriced: mt.unpriced.Load(),
+		Usage: deem.Usage{
+			Input:       int(mt.input.Load()),
+			Output:      int(mt.output.Load()),
+			CachedInput: int(mt.cachedInput.Load()),
+			Reasoning:   int(mt.reasoning.Load()),
+		},
+		CostMicros: mt.cost.Load(),
+		Latency:    time.Duration(mt.latency.Load()),
+	}
+}

@@ -1,0 +1,105 @@
+// Package model decorates models: it tries again, slows down, remembers and
+// counts, so that a vendor's package need only speak its wire format.
+//
+// Each decorator is a [deem.Model] around another one:
+//
+//   - [Cache] answers from replies that were paid for earlier;
+//   - [Retry] asks again when an error may pass;
+//   - [Limit] keeps the number of calls at what the vendor bears;
+//   - [Meter] measures each attempt and says what it cost.
+//
+// [Assemble] puts them around a wire in the one order that makes sense. What
+// lies inside an assembled model is found again with [As], for instance the
+// meter whose totals a progress line shows.
+package model
+
+import (
+	"context"
+	"time"
+
+	"deem"
+)
+
+// Options say how [Assemble] decorates a wire. The zero value is a sensible
+// choice for every vendor.
+type Options struct {
+	// Replies is where replies of earlier runs are found; nil means that only
+	// this process is remembered.
+	Replies ReplyCache
+
+	Cache CacheOptions
+	Retry RetryOptions
+	Limit LimitOptions
+
+	// Prices go before the built-in price table; the zero value adds nothing.
+	Prices Prices
+}
+
+// Assemble puts the decorators around wire. From the outside in:
+//
+//   - the cache is outermost, because a reply that is known must cost neither
+//     money nor a place in the queue nor an attempt;
+//   - a budget belongs here, inside the cache because cached replies are free,
+//     and outside the retries so that one decision covers a request;
+//   - retries are outside the limit, so that a request that waits to be made
+//     again holds no place that another could use, and so that each attempt
+//     queues and each 429 is seen by the limit;
+//   - the limit is outside the meter, so that time spent waiting for a place is
+//     not mistaken for the model's latency;
+//   - the meter is next to the wire and sees each attempt as the vendor bills it.
+func Assemble(wire deem.Model, o Options) deem.Model {
+	m := deem.Model(Meter(wire, o.Prices))
+	m = Limit(m, o.Limit)
+	m = Retry(m, o.Retry)
+	m = Cache(m, o.Replies, o.Cache)
+	return m
+}
+
+// A Wrapper is a model around another one. All decorators of this package are
+// wrappers.
+type Wrapper interface {
+	Unwrap() deem.Model
+}
+
+// As returns the outermost model of type T in m, which may be m itself or any
+// model that it wraps.
+func As[T any](m deem.Model) (T, bool) {
+	for m != nil {
+		if found, ok := m.(T); ok {
+			return found, true
+		}
+		w, ok := m.(Wrapper)
+		if !ok {
+			break
+		}
+		m = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// Endpoint returns the address of the server that m calls, or "" when there is
+// none. The same model name at two addresses is two models: their replies are
+// never mixed.
+func Endpoint(m deem.Model) string {
+	if e, ok := As[interface{ Endpoint() string }](m); ok {
+		return e.Endpoint()
+	}
+	return ""
+}
+
+// sleep waits for d, or until ctx is done, in which case it returns the error
+// of ctx. It does not begin on a dead context.
+func sleep(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil || d <= 0 {
+		return err
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

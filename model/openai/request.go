@@ -1,0 +1,145 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A wireRequest is the body of a call. Pointers tell 0 from not given: a
+// temperature of 0 must arrive as 0.
+type wireRequest struct {
+	Model               string          `json:"model"`
+	Messages            []deem.Message  `json:"messages"`
+	MaxTokens           int             `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64        `json:"temperature,omitempty"`
+	TopP                *float64        `json:"top_p,omitempty"`
+	Seed                *int64          `json:"seed,omitempty"`
+	Stop                []string        `json:"stop,omitempty"`
+	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
+	Logprobs            bool            `json:"logprobs,omitempty"`
+	TopLogprobs         int             `json:"top_logprobs,omitempty"`
+	N                   int             `json:"n"`
+	Stream              bool            `json:"stream"`
+}
+
+type responseFormat struct {
+	Type       string      `json:"type"`
+	JSONSchema *jsonSchema `json:"json_schema,omitempty"`
+}
+
+type jsonSchema struct {
+	Name   string          `json:"name"`
+	Strict bool            `json:"strict"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// maxTopLogprobs is as many rivals as the API gives for a token.
+const maxTopLogprobs = 20
+
+// encode returns the body of the call for req.
+func (m *Model) encode(req deem.Request) ([]byte, error) {
+	w := wireRequest{
+		Model:          m.name,
+		Messages:       req.Messages,
+		Seed:           req.Seed,
+		Stop:           req.Stop,
+		ResponseFormat: format(req),
+		N:              1,
+	}
+	if m.reasoning {
+		w.MaxCompletionTokens = req.MaxTokens
+	} else {
+		w.MaxTokens = req.MaxTokens
+		w.Temperature = req.Temperature
+		w.TopP = req.TopP
+		w.Logprobs = req.TopLogprobs > 0
+		w.TopLogprobs = min(req.TopLogprobs, maxTopLogprobs)
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(w); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// format returns the response format that req asks for, or nil.
+func format(req deem.Request) *responseFormat {
+	switch {
+	case len(req.Schema) > 0:
+		return &responseFormat{Type: "json_schema", JSONSchema: &jsonSchema{
+			Name:   "reply",
+			Strict: strictable(req.Schema),
+			Schema: req.Schema,
+		}}
+	case req.JSON:
+		return &responseFormat{Type: "json_object"}
+	default:
+		return nil
+	}
+}
+
+// strictable reports whether a schema meets the conditions under which the server
+// enforces it: each object lists all of its properties as required and allows no
+// others. A schema that does not is still sent, as advice to the model.
+func strictable(schema json.RawMessage) bool {
+	var tree any
+	if err := json.Unmarshal(schema, &tree); err != nil {
+		return false
+	}
+	return strictTree(tree)
+}
+
+func strictTree(tree any) bool {
+	switch t := tree.(type) {
+	case map[string]any:
+		if properties, ok := t["properties"].(map[string]any); ok && !strictObject(t, properties) {
+			return false
+		}
+		for _, sub := range t {
+			if !strictTree(sub) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(t, func(sub any) bool { return !strictTree(sub) })
+	}
+	return true
+}
+
+// strictObject checks one object of a schema.
+func strictObject(object, properties map[string]any) bool {
+	if object["additionalProperties"] != false {
+		return false
+	}
+	required, _ := object["required"].([]any)
+	for name := range properties {
+		if !slices.Contains(required, any(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// reasons reports whether a model of this name reasons before it answers. The
+// name may carry the vendor's, as OpenRouter's "openai/o3-mini" does. The
+// gpt-5-chat models do not reason and take a temperature.
+func reasons(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if strings.HasPrefix(name, "gpt-5") && strings.Contains(name, "chat") {
+		return false
+	}
+	for _, family := range []string{"o1", "o3", "o4", "gpt-5"} {
+		rest, ok := strings.CutPrefix(name, family)
+		if ok && (rest == "" || rest[0] == '-' || rest[0] == '.') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,225 @@
+package model
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"deem"
+)
+
+// Prices are what vendors charge. The zero value is the built-in table; entries
+// go before it.
+//
+// As JSON it is what model/prices.json shows:
+//
+//	{
+//	  "version": "our contract",
+//	  "date": "2026-11-15",
+//	  "prices": [
+//	    {"model": "openai:gpt-4o", "input": 2.50, "cached_input": 1.25, "output": 10.00}
+//	  ]
+//	}
+type Prices struct {
+	Version string  `json:"version"`
+	Date    string  `json:"date"` // the day the prices were looked up
+	Note    string  `json:"note,omitempty"`
+	Entries []Price `json:"prices"`
+}
+
+// A Price is what the models whose names begin with Model charge.
+type Price struct {
+	// Model is the beginning of a name, as "openai:gpt-4o". The name must end
+	// there or go on with "-", "@", "/" or ":", so that "openai:gpt-4" is not
+	// taken for "openai:gpt-4.1"; a prefix that itself ends with ":" or "/"
+	// stands for all that follow.
+	Model string `json:"model"`
+
+	Input       Rate  `json:"input"`
+	CachedInput *Rate `json:"cached_input,omitempty"` // nil means that of Input
+	Output      Rate  `json:"output"`
+}
+
+// A Rate is a price in millionths of a US dollar for a million tokens. In JSON it
+// is in dollars for a million tokens, as vendors print it.
+type Rate int64
+
+// Cost returns what a call with the given usage costs in millionths of a US
+// dollar, rounded up.
+func (p Price) Cost(u deem.Usage) int64 {
+	cached := p.Input
+	if p.CachedInput != nil {
+		cached = *p.CachedInput
+	}
+	hit := min(max(0, u.CachedInput), max(0, u.Input))
+	miss := max(0, u.Input) - hit
+	sum := int64(miss)*int64(p.Input) + int64(hit)*int64(cached) + int64(max(0, u.Output))*int64(p.Output)
+	return (sum + 999_999) / 1_000_000
+}
+
+// matches reports whether p is a price of the named model.
+func (p Price) matches(name string) bool {
+	rest, ok := strings.CutPrefix(name, p.Model)
+	if !ok {
+		return false
+	}
+	if strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") {
+		return true
+	}
+	return rest == "" || strings.ContainsRune("-@/:", rune(rest[0]))
+}
+
+// free are the models that never cost anything, whatever a table says.
+var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Model: "offline"}}
+
+// Of returns the price of the named model. Models that run here are free; then
+// the entries of p are searched, then the built-in table; in each, the longest
+// beginning of the name wins.
+func (p Prices) Of(name string) (Price, bool) {
+	for _, entries := range [][]Price{free, p.Entries, BuiltinPrices().Entries} {
+		if price, ok := longest(entries, name); ok {
+			return price, true
+		}
+	}
+	return Price{}, false
+}
+
+// longest returns the entry with the longest beginning of name.
+func longest(entries []Price, name string) (best Price, ok bool) {
+	for _, e := range entries {
+		if e.matches(name) && (!ok || len(e.Model) > len(best.Model)) {
+			best, ok = e, true
+		}
+	}
+	return best, ok
+}
+
+//go:embed prices.json
+var builtinPrices []byte
+
+// BuiltinPrices returns the price table that comes with deem. Prices change:
+// check your vendor's page, and give deem a table of your own where it matters.
+var BuiltinPrices = sync.OnceValue(func() Prices {
+	p, err := parsePrices("prices.json", builtinPrices)
+	if err != nil {
+		panic(err) // the file is ours, and a test reads it
+	}
+	return p
+})
+
+// LoadPrices reads a price table from a file. Its errors name the line.
+func LoadPrices(path string) (Prices, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Prices{}, fmt.Errorf("read prices: %w", err)
+	}
+	return parsePrices(path, data)
+}
+
+// parsePrices reads a price table and checks it.
+func parsePrices(file string, data []byte) (Prices, error) {
+	var p Prices
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&p); err != nil {
+		return Prices{}, priceProblem(file, data, dec, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Prices{}, problemAt(file, data, int(dec.InputOffset()), "text after the end of the table")
+	}
+	seen := make(map[string]bool)
+	for i, e := range p.Entries {
+		where := entryOffset(data, e.Model)
+		switch {
+		case e.Model == "":
+			return Prices{}, problemAt(file, data, 0, fmt.Sprintf("entry %d names no model", i+1))
+		case !strings.Contains(e.Model, ":"):
+			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", e.Model, e.Model))
+		case seen[e.Model]:
+			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q has two prices", e.Model))
+		}
+		seen[e.Model] = true
+	}
+	return p, nil
+}
+
+// priceProblem names the line at which a table stopped making sense.
+func priceProblem(file string, data []byte, dec *json.Decoder, err error) error {
+	offset := int(dec.InputOffset())
+	if se, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset = int(se.Offset)
+	} else if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		offset = int(te.Offset)
+	} else if re, ok := errors.AsType[*rateError](err); ok {
+		offset = bytes.Index(data, []byte(re.text))
+	} else if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		offset = bytes.Index(data, []byte(name))
+	}
+	return problemAt(file, data, offset, strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// entryOffset returns where the last entry for a model begins: of two, the later
+// one is the mistake.
+func entryOffset(data []byte, model string) int {
+	quoted, err := json.Marshal(model)
+	if err != nil {
+		panic(err) // a string always has a JSON text
+	}
+	return bytes.LastIndex(data, quoted)
+}
+
+// problemAt returns a problem at the line of the given byte. A negative offset
+// stands for the whole file.
+func problemAt(file string, data []byte, offset int, message string) error {
+	p := deem.Problem{File: file, Message: message}
+	if offset >= 0 {
+		p.Line = 1 + bytes.Count(data[:min(offset, len(data))], []byte("\n"))
+	}
+	return p
+}
+
+// A rateError is a price that is none.
+type rateError struct{ text string }
+
+func (e *rateError) Error() string {
+	return fmt.Sprintf("price %s is not a number of dollars from 0 to 1,000,000 with at most six decimals", e.text)
+}
+
+// UnmarshalJSON reads dollars for a million tokens, exactly: money never goes
+// through a float.
+func (r *Rate) UnmarshalJSON(text []byte) error {
+	micros, ok := parseDollars(string(text))
+	if !ok {
+		return &rateError{string(text)}
+	}
+	*r = Rate(micros)
+	return nil
+}
+
+// MarshalJSON writes dollars for a million tokens.
+func (r Rate) MarshalJSON() ([]byte, error) {
+	text := fmt.Sprintf("%d.%06d", r/1_000_000, r%1_000_000)
+	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	return []byte(text), nil
+}
+
+// parseDollars reads a decimal number of dollars as millionths.
+func parseDollars(text string) (micros int64, ok bool) {
+	whole, decimals, _ := strings.Cut(text, ".")
+	if whole == "" || len(whole) > 7 || len(decimals) > 6 {
+		return 0, false
+	}
+	for _, c := range whole + decimals + strings.Repeat("0", 6-len(decimals)) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		micros = micros*10 + int64(c-'0')
+	}
+	return micros, micros <= 1_000_000*1_000_000
+}

@@ -1,0 +1,65 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"deem"
+)
+
+// A recorder is a model that writes down what another answers.
+type recorder struct {
+	inner deem.Model
+
+	mu sync.Mutex
+	w  io.Writer
+}
+
+var _ deem.Model = (*recorder)(nil)
+
+// Recorder returns a model that writes a line to w for each reply of m, in the
+// form that [Open] reads. Lines are written whole and one at a time, so w need not
+// be safe for concurrent use. It belongs outside all other decorators, where each
+// request is seen once.
+//
+// A reply that cannot be written is an error that stops the run: whoever freezes
+// a run wants all of it.
+func Recorder(m deem.Model, w io.Writer) deem.Model {
+	return &recorder{inner: m, w: w}
+}
+
+// Name returns the name of the model inside.
+func (r *recorder) Name() string { return r.inner.Name() }
+
+// Unwrap returns the model inside.
+func (r *recorder) Unwrap() deem.Model { return r.inner }
+
+// Complete asks the model inside and writes its reply down.
+func (r *recorder) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	reply, err := r.inner.Complete(ctx, req)
+	if err != nil {
+		return reply, err
+	}
+	if err := r.write(req, reply); err != nil {
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("record reply: %w", err)}
+	}
+	return reply, nil
+}
+
+// write writes one line.
+func (r *recorder) write(req deem.Request, reply deem.Reply) error {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line{Request: req.Hash(), Reply: &reply}); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.w.Write(buf.Bytes())
+	return err
+}

@@ -1,0 +1,201 @@
+// Package replay has a model that answers from a file, and a model that writes
+// such a file. With them a run can be frozen and made again without a key.
+//
+// The file holds a JSON object on each line. What a line answers is one of
+//
+//	{"request": "9f86...", "reply": {"text": "yes", "stop": "end", ...}}
+//	{"prompt": "Is it so?", "text": "yes"}
+//	{"contains": "capital of France", "text": "no"}
+//
+// namely the request with that hash, every request whose last user message is
+// that prompt, or every one whose last user message contains that text. The first
+// form is what [Recorder] writes; the others are for people. Where several lines
+// fit, a request goes before a prompt and a prompt before a part of it; of parts,
+// the first line wins.
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"deem"
+)
+
+// A Model answers from recorded replies. It is safe for concurrent use.
+type Model struct {
+	name     string
+	requests map[string]deem.Reply
+	prompts  map[string]deem.Reply
+	parts    []part
+}
+
+var _ deem.Model = (*Model)(nil)
+
+// A part is a text that prompts may contain, and the reply to those.
+type part struct {
+	text  string
+	reply deem.Reply
+}
+
+// Open reads the recorded replies of a file into memory. Its errors name the
+// lines.
+func Open(path string) (deem.Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open replay: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // the file was only read
+	return Read("replay:"+path, path, f)
+}
+
+// Read reads recorded replies from r. The model gets the given name, and errors
+// name the given file.
+func Read(name, file string, r io.Reader) (*Model, error) {
+	m := &Model{name: name, requests: make(map[string]deem.Reply), prompts: make(map[string]deem.Reply)}
+	var problems deem.Problems
+	br := bufio.NewReaderSize(r, 1<<16)
+	for n := 1; ; n++ {
+		text, err := br.ReadBytes('\n')
+		if len(bytes.TrimSpace(text)) > 0 {
+			if err := m.add(text); err != nil {
+				problems.Add(deem.Problem{File: file, Line: n, Message: err.Error()})
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s:%d: %w", file, n, err)
+		}
+	}
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// A line is one line of the file.
+type line struct {
+	Request  string      `json:"request,omitempty"`
+	Prompt   *string     `json:"prompt,omitempty"`
+	Contains string      `json:"contains,omitempty"`
+	Reply    *deem.Reply `json:"reply,omitempty"`
+	Text     *string     `json:"text,omitempty"`
+}
+
+// add takes one line in.
+func (m *Model) add(text []byte) error {
+	var l line
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&l); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("text after the end of the object")
+	}
+	if err := l.check(); err != nil {
+		return err
+	}
+	reply := l.answer()
+	switch {
+	case l.Request != "":
+		m.requests[l.Request] = reply // a later recording replaces an earlier one
+	case l.Prompt != nil:
+		if _, ok := m.prompts[*l.Prompt]; ok {
+			return errors.New("this prompt was answered on an earlier line")
+		}
+		m.prompts[*l.Prompt] = reply
+	default:
+		m.parts = append(m.parts, part{text: l.Contains, reply: reply})
+	}
+	return nil
+}
+
+// check reports what is missing from a line, or too much.
+func (l line) check() error {
+	keys := 0
+	for _, given := range []bool{l.Request != "", l.Prompt != nil, l.Contains != ""} {
+		if given {
+			keys++
+		}
+	}
+	switch {
+	case keys != 1:
+		return errors.New(`a line needs exactly one of "request", "prompt" and "contains"`)
+	case (l.Reply == nil) == (l.Text == nil):
+		return errors.New(`a line needs either "reply" or "text"`)
+	case l.Request != "" && !isHash(l.Request):
+		return fmt.Errorf("request %q is not a SHA-256 in hexadecimal", l.Request)
+	}
+	return nil
+}
+
+// isHash reports whether s looks like what deem.Request.Hash returns.
+func isHash(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// answer returns the reply of a line as it will be given: made once, and free.
+func (l line) answer() deem.Reply {
+	reply := deem.Reply{}
+	if l.Reply != nil {
+		reply = *l.Reply
+	} else {
+		reply.Text = *l.Text
+	}
+	if reply.Stop == "" {
+		reply.Stop = deem.StopEnd
+	}
+	reply.Attempts = 1
+	reply.CostMicros = 0
+	reply.Unpriced = false
+	reply.Cached = false
+	reply.Key = ""
+	return reply
+}
+
+// Name returns "replay:" and the path.
+func (m *Model) Name() string { return m.name }
+
+// Complete returns the recorded reply to req. A request that was not recorded is
+// an error of that item alone.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	if len(m.requests) > 0 {
+		if reply, ok := m.requests[req.Hash()]; ok {
+			return reply, nil
+		}
+	}
+	prompt := lastUser(req)
+	if reply, ok := m.prompts[prompt]; ok {
+		return reply, nil
+	}
+	for _, p := range m.parts {
+		if strings.Contains(prompt, p.text) {
+			return p.reply, nil
+		}
+	}
+	err := deem.WithHint(errors.New("no reply recorded for this request"),
+		"its hash is %s; a changed prompt, parameter or trial is another request", req.Hash())
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: err}
+}
+
+// lastUser returns the content of the last user message.
+func lastUser(req deem.Request) string {
+	for i := len(req.Messages) - 1; i >= 0; i-- {
+		if req.Messages[i].Role == "user" {
+			return req.Messages[i].Content
+		}
+	}
+	return ""
+}

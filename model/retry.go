@@ -1,0 +1,165 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"deem"
+)
+
+// RetryOptions say how patient [Retry] is.
+type RetryOptions struct {
+	Attempts int           // how often a request is made at most; 0 means 5, 1 means never again
+	Base     time.Duration // the longest first pause, doubled after each attempt; 0 means 500 ms
+	Max      time.Duration // the longest pause; 0 means 30 s
+
+	// Patience is how long the vendor may ask to be left alone, and how long a
+	// retry may wait for the budget, before the request is given up; 0 means
+	// two minutes.
+	Patience time.Duration
+
+	// Budget bounds the retries of the whole run. Models that share a vendor
+	// share a budget; nil means one of its own.
+	Budget *RetryBudget
+
+	// Rand returns the jitter, from 0 up to 1; nil means a random one.
+	Rand func() float64
+}
+
+// withDefaults returns o with its zero values replaced.
+func (o RetryOptions) withDefaults() RetryOptions {
+	if o.Attempts <= 0 {
+		o.Attempts = 5
+	}
+	if o.Base <= 0 {
+		o.Base = 500 * time.Millisecond
+	}
+	if o.Max <= 0 {
+		o.Max = 30 * time.Second
+	}
+	if o.Patience <= 0 {
+		o.Patience = 2 * time.Minute
+	}
+	if o.Budget == nil {
+		o.Budget = NewRetryBudget()
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Float64
+	}
+	return o
+}
+
+// A RetryBudget bounds how many retries a run makes, so that an outage cannot
+// become a storm. It holds fifty retries, gets a tenth of one for each new
+// request and five each second; no run makes more than that.
+//
+// When the budget is used up a retry waits for its turn. It does not fail at
+// once, as it would in a server that sheds load: here the next item would only
+// ask the same vendor, and an outage of a minute would cost thousands of
+// verdicts.
+type RetryBudget struct {
+	bucket *bucket
+}
+
+// The sizes of a RetryBudget, in retries.
+const (
+	budgetBurst      = 50
+	budgetPerRequest = 0.1
+	budgetPerSecond  = 5
+)
+
+// NewRetryBudget returns a full budget. It is safe for concurrent use.
+func NewRetryBudget() *RetryBudget {
+	return &RetryBudget{bucket: newBucket(budgetBurst, budgetPerSecond)}
+}
+
+// A Retrier is a model that asks again. See [Retry].
+type Retrier struct {
+	inner deem.Model
+	o     RetryOptions
+}
+
+var (
+	_ deem.Model = (*Retrier)(nil)
+	_ Wrapper    = (*Retrier)(nil)
+)
+
+// Retry returns a model that makes a request again while m answers with a
+// [*deem.ModelError] that may pass. Between attempts it waits a random time up
+// to a bound that doubles ("full jitter"), added to what the vendor asked for.
+// The reply, or the last error, says how many attempts were made.
+func Retry(m deem.Model, o RetryOptions) *Retrier {
+	return &Retrier{inner: m, o: o.withDefaults()}
+}
+
+// Name returns the name of the model inside.
+func (r *Retrier) Name() string { return r.inner.Name() }
+
+// Unwrap returns the model inside.
+func (r *Retrier) Unwrap() deem.Model { return r.inner }
+
+// Complete returns the reply of the first attempt that succeeds.
+func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	r.o.Budget.bucket.give(budgetPerRequest)
+	for attempt := 1; ; attempt++ {
+		// An attempt that begins after the context is done would be paid for and
+		// thrown away.
+		if err := ctx.Err(); err != nil {
+			return deem.Reply{}, err
+		}
+		reply, err := r.inner.Complete(ctx, req)
+		if err == nil {
+			reply.Attempts = attempt
+			return reply, nil
+		}
+		pause, again := r.pause(err, attempt)
+		if !again {
+			return deem.Reply{}, withAttempts(err, attempt)
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return deem.Reply{}, err
+		}
+	}
+}
+
+// pause returns how long to wait after the given attempt, and false when there
+// is to be no other.
+func (r *Retrier) pause(err error, attempt int) (time.Duration, bool) {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || me.RetryAfter > r.o.Patience {
+		return 0, false
+	}
+	turn, ok := r.o.Budget.bucket.take(1, r.o.Patience)
+	if !ok {
+		return 0, false
+	}
+	// What the vendor asks for is a floor. The jitter comes on top, or all who
+	// were sent away together would come back together.
+	return max(turn, me.RetryAfter+r.jitter(attempt)), true
+}
+
+// jitter returns a random time up to Base doubled with each attempt, at most Max.
+func (r *Retrier) jitter(attempt int) time.Duration {
+	bound := r.o.Max
+	if shift := attempt - 1; shift < 30 && r.o.Base<<shift < bound {
+		bound = r.o.Base << shift
+	}
+	return time.Duration(r.o.Rand() * float64(bound))
+}
+
+// withAttempts returns err with its attempts counted. It copies, because a wire
+// may return the same error to many.
+func withAttempts(err error, attempts int) error {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok {
+		return err
+	}
+	counted := *me
+	counted.Attempts = attempts
+	if err != error(me) {
+		counted.Err = err // what was wrapped around the error is kept
+	}
+	return &counted
+}
