@@ -1,0 +1,133 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// ticks is into how many parts an id divides a day: six hexadecimal digits, about
+// 5 ms each.
+const ticks = 1 << 24
+
+// NewID returns the id of a run that is begun at t: the day, and how much of it
+// has passed, as "20261115-9f3a2c". Ids sort by time. A store that has that id
+// already tries the ids of the following ticks, which are NewID with a higher
+// attempt.
+func NewID(t time.Time, attempt int) string {
+	t = t.UTC()
+	midnight := t.Truncate(24 * time.Hour)
+	const day = int64(24 * time.Hour)
+	// A day in nanoseconds times 2^24 is more than an int64 holds, so the day
+	// is counted in microseconds.
+	tick := t.Sub(midnight).Microseconds()*ticks/(day/1000) + int64(attempt)
+	if tick >= ticks {
+		midnight = midnight.Add(24 * time.Hour)
+		tick -= ticks
+	}
+	return fmt.Sprintf("%s-%06x", midnight.Format("20060102"), tick)
+}
+
+// near is how many runs a hint names.
+const near = 5
+
+// Resolve returns the id that ref means among ids, which are newest first: the
+// whole id, a beginning of it, a beginning of the part behind its dash, "last",
+// or "last~N" for the N-th before the last.
+func Resolve(ref string, ids []string) (string, error) {
+	if len(ids) == 0 {
+		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
+			"there is no run yet; start one with `deem run`")
+	}
+	if back, ok := parseLast(ref); ok {
+		if back >= len(ids) {
+			return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
+				"there are only %d runs; the oldest is %s", len(ids), ids[len(ids)-1])
+		}
+		return ids[back], nil
+	}
+	found := matches(ref, ids)
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
+			"the nearest are %s; `deem list runs` shows all", join(nearest(ref, ids)))
+	default:
+		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrAmbiguous),
+			"type more of it: %s", join(found))
+	}
+}
+
+// parseLast reads "last" as 0 and "last~N" as N.
+func parseLast(ref string) (back int, ok bool) {
+	rest, ok := strings.CutPrefix(ref, "last")
+	if !ok || rest == "" {
+		return 0, ok
+	}
+	digits, ok := strings.CutPrefix(rest, "~")
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 31)
+	return int(n), err == nil
+}
+
+// matches returns the ids that ref may mean. A whole id means only itself, and
+// what begins an id is not looked for behind a dash.
+func matches(ref string, ids []string) []string {
+	if ref == "" {
+		return nil
+	}
+	var begins, behind []string
+	for _, id := range ids {
+		_, tail, _ := strings.Cut(id, "-")
+		switch {
+		case id == ref:
+			return []string{id}
+		case strings.HasPrefix(id, ref):
+			begins = append(begins, id)
+		case strings.HasPrefix(tail, ref):
+			behind = append(behind, id)
+		}
+	}
+	if len(begins) > 0 {
+		return begins
+	}
+	return behind
+}
+
+// nearest returns the ids that share the longest beginning with ref, newest
+// first.
+func nearest(ref string, ids []string) []string {
+	best := 0
+	for _, id := range ids {
+		best = max(best, common(ref, id))
+	}
+	var found []string
+	for _, id := range ids {
+		if common(ref, id) == best {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// common returns the length of the longest common beginning of a and b.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func join(ids []string) string {
+	if more := len(ids) - near; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:near], ", "), more)
+	}
+	return strings.Join(ids, ", ")
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+// Key returns what tells this run from others: the SHA-256, in hexadecimal, over
+// judge hash, dataset hash, model, endpoint and trials. Two specs with one key
+// are the same run.
+func (s Spec) Key() string {
+	h := sha256.New()
+	for _, field := range []string{
+		s.Judge.Hash, s.Dataset.Hash, s.Model, cleanEndpoint(s.Endpoint), strconv.Itoa(s.Trials),
+	} {
+		// Each field goes in behind its length, so that no text can move from
+		// one field to the next and leave the key the same.
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
+		h.Write(size[:])
+		h.Write([]byte(field))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Clean returns the spec as stores keep it, with an endpoint that has no user, no
+// password, no query and no fragment: keys travel in all of these. It is an error
+// if the spec says too little to be a run.
+func (s Spec) Clean() (Spec, error) {
+	switch {
+	case s.Judge.Hash == "":
+		return Spec{}, errors.New("the run's judge has no hash")
+	case s.Dataset.Hash == "":
+		return Spec{}, errors.New("the run's dataset has no hash")
+	case s.Trials < 1:
+		return Spec{}, fmt.Errorf("a run needs at least 1 trial, not %d", s.Trials)
+	}
+	s.Endpoint = cleanEndpoint(s.Endpoint)
+	return s, nil
+}
+
+// cleanEndpoint works on the text, not on a parsed URL, because "user:key@host" is
+// an endpoint that people type and no URL.
+func cleanEndpoint(endpoint string) string {
+	endpoint, _, _ = strings.Cut(endpoint, "?")
+	endpoint, _, _ = strings.Cut(endpoint, "#")
+	scheme, rest, ok := strings.Cut(endpoint, "://")
+	if ok {
+		scheme += "://"
+	} else {
+		scheme, rest = "", endpoint
+	}
+	host, path := rest, ""
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		host, path = rest[:slash], rest[slash:]
+	}
+	if _, err := url.Parse("//" + rest); err != nil {
+		// A password with a slash in it looks like this. An @ in the path is
+		// harmless elsewhere, but here it may end the password.
+		host, path = rest, ""
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	return scheme + host + path
+}
+
+// CheckRecord says what is wrong with a record that no store can keep. Stores call
+// it before they write anything.
+func CheckRecord(rec deem.Record) error {
+	var problem string
+	switch {
+	case rec.Verdict == nil && rec.Failure == nil:
+		problem = "has neither a verdict nor a failure"
+	case rec.Verdict != nil && rec.Failure != nil:
+		problem = "has both a verdict and a failure"
+	case rec.Trial < 0:
+		problem = fmt.Sprintf("has trial %d", rec.Trial)
+	case rec.Position < 0:
+		problem = fmt.Sprintf("has position %d", rec.Position)
+	case !finite(rec.Item.Weight):
+		problem = fmt.Sprintf("has weight %v", rec.Item.Weight)
+	case rec.Verdict != nil:
+		problem = checkVerdict(*rec.Verdict)
+	}
+	if problem != "" {
+		return fmt.Errorf("record of item %q %s", rec.Item.ID, problem)
+	}
+	return nil
+}
+
+func checkVerdict(v deem.Verdict) string {
+	if !finite(v.Score) {
+		return fmt.Sprintf("has score %v", v.Score)
+	}
+	if v.Confidence != nil && !finite(*v.Confidence) {
+		return fmt.Sprintf("has confidence %v", *v.Confidence)
+	}
+	for name, value := range v.Aspects {
+		if !finite(value) {
+			return fmt.Sprintf("has aspect %q = %v", name, value)
+		}
+	}
+	return ""
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

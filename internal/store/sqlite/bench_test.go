@@ -1,0 +1,135 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+// begin opens a store in a new folder and begins a run in it.
+func begin(tb testing.TB) (*sqlite.Store, store.Run) {
+	tb.Helper()
+	s := open(tb, filepath.Join(tb.TempDir(), "deem.db"))
+	run, _, err := s.Begin(tb.Context(), storetest.Spec(""), false)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s, run
+}
+
+func open(tb testing.TB, path string) *sqlite.Store {
+	tb.Helper()
+	s, err := sqlite.Open(tb.Context(), path, sqlite.Options{})
+	if err != nil {
+		tb.Fatalf("Open(%q): %v", path, err)
+	}
+	tb.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			tb.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// group is how many records the benchmarks append at once, as the writer does.
+const group = 256
+
+func appendRecords(tb testing.TB, s store.Store, runID string, from, to int) {
+	tb.Helper()
+	for ; from < to; from += group {
+		recs := make([]deem.Record, 0, group)
+		for i := from; i < min(from+group, to); i++ {
+			recs = append(recs, storetest.Record(i))
+		}
+		if err := s.Append(tb.Context(), runID, recs); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAppend is the cost of one record with its item, call and reply.
+func BenchmarkAppend(b *testing.B) {
+	s, run := begin(b)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i += group {
+		b.StopTimer()
+		recs := make([]deem.Record, group)
+		for k := range recs {
+			recs[k] = storetest.Record(i + k)
+		}
+		b.StartTimer()
+		if err := s.Append(b.Context(), run.ID, recs); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*group), "ns/record")
+}
+
+// BenchmarkStatus is the cost of asking whether an item was judged.
+func BenchmarkStatus(b *testing.B) {
+	s, run := begin(b)
+	const records = 20_000
+	appendRecords(b, s, run.ID, 0, records)
+	ids := make([]string, records)
+	for i := range ids {
+		ids[i] = storetest.Record(i).Item.ID
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		status, err := s.Status(b.Context(), run.ID, ids[i*7919%records], 0)
+		if err != nil || status != store.Judged {
+			b.Fatalf("Status = %v, %v", status, err)
+		}
+	}
+}
+
+// BenchmarkRecords is the cost of reading one record.
+func BenchmarkRecords(b *testing.B) {
+	s, run := begin(b)
+	const records = 10_000
+	appendRecords(b, s, run.ID, 0, records)
+	for _, bm := range []struct {
+		name  string
+		query store.Query
+	}{
+		{"whole", store.Query{}},
+		{"calls", store.Query{WithCalls: true}},
+		{"brief", store.Query{Brief: true}},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n := 0
+				for _, err := range s.Records(b.Context(), run.ID, bm.query) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if n != records {
+					b.Fatalf("%d records, want %d", n, records)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*records), "ns/record")
+		})
+	}
+}
+
+// BenchmarkOpen is what a store adds to the start of every command.
+func BenchmarkOpen(b *testing.B) {
+	s, _ := begin(b)
+	path := s.Path()
+	for b.Loop() {
+		s, err := sqlite.Open(b.Context(), path, sqlite.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A claim is a file that is locked. The operating system unlocks it when the
+// process dies, however it dies; a file that is left behind means nothing.
+type claim struct {
+	file *os.File
+	path string
+}
+
+// errLocked means that somebody else holds the lock.
+var errLocked = errors.New("locked by another process")
+
+// tryLock locks the file at path, which it creates, or returns [errLocked].
+func tryLock(path string) (*claim, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := flock(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		// Subtleness ahead! The holder before may have removed the file between
+		// our opening and our locking it. Then a third process can create the
+		// file anew and lock that one, so ours is worth nothing.
+		if sameFile(f, path) {
+			c := &claim{file: f, path: path}
+			return c, c.sign()
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func sameFile(f *os.File, path string) bool {
+	ours, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Stat(path)
+	return err == nil && os.SameFile(ours, theirs)
+}
+
+// sign writes the process into the file, for the hint that others get.
+func (c *claim) sign() error {
+	err := c.file.Truncate(0)
+	if err == nil {
+		_, err = c.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	if err != nil {
+		return errors.Join(err, c.release())
+	}
+	return nil
+}
+
+// release removes the file while it is still locked, so that nobody finds it
+// unlocked, and closes it, which unlocks it.
+func (c *claim) release() error {
+	err := os.Remove(c.path)
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil // Somebody tidied up. That takes nothing from us.
+	}
+	return errors.Join(err, c.file.Close())
+}
+
+// waitLock locks the file at path, and waits while somebody else has it.
+func waitLock(ctx context.Context, path string, wait time.Duration) (*claim, error) {
+	deadline := time.Now().Add(wait)
+	for {
+		c, err := tryLock(path)
+		if !errors.Is(err, errLocked) || time.Now().After(deadline) {
+			return c, err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// claimKey claims the runs with the given key for this store.
+func (s *Store) claimKey(key string) (*claim, error) {
+	path := s.real + "-" + deem.ShortHash(key) + ".lock"
+	c, err := tryLock(path)
+	if errors.Is(err, errLocked) {
+		return nil, deem.WithHint(store.ErrBusy,
+			"%s is at it; wait for it, or stop it and run the command again to continue", holder(path))
+	}
+	if err != nil {
+		return nil, unwritable(fmt.Errorf("claim run: %w", err))
+	}
+	return c, nil
+}
+
+// holder says who signed the lock file at path.
+func holder(path string) string {
+	text, err := os.ReadFile(path)
+	pid := strings.TrimSpace(string(text))
+	switch {
+	case err != nil || pid == "":
+		return "another process"
+	case pid == strconv.Itoa(os.Getpid()):
+		return "this process"
+	default:
+		return "process " + pid
+	}
+}

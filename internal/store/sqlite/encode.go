@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"deem"
+)
+
+// canonicalItem is a [deem.Item] with its fields in the order of their names.
+// Encoding it gives the item's canonical JSON in one go; [deem.Canonical], which
+// knows nothing about the type, has to decode and encode once more. A test holds
+// the two together.
+type canonicalItem struct {
+	Category   string            `json:"category,omitempty"`
+	Cluster    string            `json:"cluster,omitempty"`
+	Fields     map[string]string `json:"fields,omitempty"`
+	ID         string            `json:"id"`
+	Question   string            `json:"question,omitempty"`
+	References []string          `json:"references,omitempty"`
+	Response   string            `json:"response"`
+	Weight     float64           `json:"weight,omitempty"`
+}
+
+// encodeItem returns the canonical JSON of an item and its SHA-256.
+func encodeItem(it deem.Item) (body []byte, hash [sha256.Size]byte, err error) {
+	if sortable(it.Fields) {
+		body, err = encode(canonicalItem{
+			Category: it.Category, Cluster: it.Cluster, Fields: it.Fields, ID: it.ID, Question: it.Question,
+			References: it.References, Response: it.Response, Weight: it.Weight,
+		})
+	} else {
+		body, err = deem.Canonical(it)
+	}
+	return body, sha256.Sum256(body), err
+}
+
+// sortable reports whether the names of fields sort the same before and after
+// they are encoded. Names that are not UTF-8 may not, and may even fall together.
+func sortable(fields map[string]string) bool {
+	for name := range fields {
+		if !utf8.ValidString(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
+// belongs to the call and is kept there.
+type replyBody struct {
+	Text        string              `json:"text"`
+	Refusal     string              `json:"refusal,omitempty"`
+	Stop        deem.Stop           `json:"stop"`
+	Usage       deem.Usage          `json:"usage"`
+	Model       string              `json:"model,omitempty"`
+	Fingerprint string              `json:"fingerprint,omitempty"`
+	RequestID   string              `json:"request_id,omitempty"`
+	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
+}
+
+func encodeReply(r deem.Reply) (string, error) {
+	body, err := encode(replyBody{
+		Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
+		Fingerprint: r.Fingerprint, RequestID: r.RequestID, Logprobs: r.Logprobs,
+	})
+	return string(body), err
+}
+
+func decodeReply(text string) (deem.Reply, error) {
+	var b replyBody
+	err := json.Unmarshal([]byte(text), &b)
+	return deem.Reply{
+		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
+		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Logprobs: b.Logprobs,
+	}, err
+}
+
+// encode is json.Marshal without its escaping of <, > and &.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// encodeAspects returns the JSON of aspects, or nil if there are none.
+func encodeAspects(aspects map[string]float64) (any, error) {
+	if len(aspects) == 0 {
+		return nil, nil //nolint:nilnil // NULL is what is to be stored.
+	}
+	body, err := encode(aspects)
+	return string(body), err
+}
+
+// text returns s as the database keeps it. The texts in JSON lose bytes that are
+// no UTF-8 when they are encoded; those in columns of their own lose them here, so
+// that every store gives back the same.
+func text(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// nullText is text, but NULL for "".
+func nullText(s string) any {
+	if s == "" {
+		return nil
+	}
+	return text(s)
+}
+
+func nullJSON(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return string(raw)
+}
+
+func rawJSON(s sql.NullString) json.RawMessage {
+	if !s.Valid {
+		return nil
+	}
+	return json.RawMessage(s.String)
+}
+
+// nanos returns t as the database keeps it. The zero time has no nanoseconds since
+// 1970 that an integer could hold, and becomes NULL.
+func nanos(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixNano()
+}

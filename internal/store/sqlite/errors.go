@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"deem"
+)
+
+// A trouble is what an error code of SQLite means to a person, and what they can
+// do about it.
+type trouble struct {
+	says   string
+	advice string
+}
+
+// troubles are by primary code. The low byte of an extended code is its primary
+// code.
+var troubles = map[int]trouble{
+	sqlite3.SQLITE_FULL: {
+		"the disk is full",
+		"free some space and run the command again; everything committed so far is kept",
+	},
+	sqlite3.SQLITE_NOTADB: {
+		"it is no database",
+		"name another file with --db, or move this one away",
+	},
+	sqlite3.SQLITE_CORRUPT: {
+		"the database is damaged",
+		"restore a copy of it, or move it away and run the command again; `sqlite3 FILE .recover` saves what can be read",
+	},
+	sqlite3.SQLITE_BUSY: {
+		"another process has the database locked",
+		"wait for it to finish, or stop it, and run the command again",
+	},
+	sqlite3.SQLITE_READONLY: {
+		"the database may not be written",
+		"check the permissions of the file and its folder, or name another place with --db",
+	},
+	sqlite3.SQLITE_CANTOPEN: {
+		"the database cannot be opened",
+		"check the permissions of the file and its folder, or name another place with --db",
+	},
+	sqlite3.SQLITE_IOERR: {
+		"the disk cannot be read or written",
+		"check the disk and the space on it; everything committed so far is kept if the disk is sound",
+	},
+}
+
+// explain says what was being done to which store, and what an error of SQLite
+// means. An error that has a hint already keeps it.
+func (s *Store) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	where := fmt.Sprintf("%s store %s", doing, s.path)
+	if e, ok := errors.AsType[*driver.Error](err); ok && deem.HintOf(err) == "" {
+		if t, ok := troubles[e.Code()&0xff]; ok {
+			return deem.WithHint(fmt.Errorf("%s: %s: %w", where, t.says, err), "%s", t.advice)
+		}
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}

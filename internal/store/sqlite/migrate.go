@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+
+	"deem"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// applicationID is what the first migration writes into the head of the file.
+const applicationID = 1684366701
+
+// latest is the version of the schema that this program knows.
+var latest = func() int64 {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil || len(names) == 0 {
+		panic("sqlite: no migrations are embedded")
+	}
+	version, err := goose.NumericComponent(names[len(names)-1]) // Glob sorts.
+	if err != nil {
+		panic(fmt.Sprintf("sqlite: %v", err))
+	}
+	return version
+}()
+
+// identity is what a file says it is.
+type identity struct {
+	application int64
+	tables      int
+	version     int64 // of the schema, 0 before the first migration
+}
+
+// identify reads what the database says it is. It changes nothing.
+func identify(ctx context.Context, db *sql.DB) (identity, error) {
+	var found identity
+	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
+		coalesce(sum(name = 'goose_db_version'), 0) FROM sqlite_schema`)
+	var versioned bool
+	if err := row.Scan(&found.application, &found.tables, &versioned); err != nil {
+		return identity{}, err
+	}
+	if !versioned {
+		return found, nil
+	}
+	// goose writes one row for each migration that was applied.
+	row = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
+	err := row.Scan(&found.version)
+	return found, err
+}
+
+// blank reports whether nothing was ever written.
+func (id identity) blank() bool { return id.tables == 0 && id.application == 0 }
+
+// mustBeOurs refuses the database of another program, and of a newer deem.
+func (id identity) mustBeOurs() error {
+	if id.application != applicationID && !id.unborn() {
+		return deem.WithHint(fmt.Errorf("it is a database of another program"),
+			"nothing was changed; name another database with --db")
+	}
+	if id.version > latest {
+		return deem.WithHint(
+			fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
+			"nothing was changed; install a newer deem, or name another database with --db")
+	}
+	return nil
+}
+
+// unborn reports whether the database is empty, or was left by a process that
+// died between goose's first table and our first migration.
+func (id identity) unborn() bool {
+	return id.blank() || id.application == 0 && id.version == 0 && id.tables <= gooseTables
+}
+
+// gooseTables is how many objects goose creates for itself: its table, and the
+// table that counts its keys.
+const gooseTables = 2
+
+// mustBeCurrent refuses what cannot be read as it is.
+func (id identity) mustBeCurrent() error {
+	if err := id.mustBeOurs(); err != nil {
+		return err
+	}
+	if id.version == 0 {
+		return deem.WithHint(fmt.Errorf("it holds no runs"), "run `deem run` first, or name another database with --db")
+	}
+	if id.version < latest {
+		return deem.WithHint(
+			fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
+			"open it for writing once to bring it up to date, as `deem run` does")
+	}
+	return nil
+}
+
+// migrate brings the database of db up to date. Only one process does that at a
+// time.
+func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
+	found, err := identify(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := found.mustBeOurs(); err != nil || found.version == latest {
+		return err
+	}
+	lock, err := waitLock(ctx, path+"-migrate.lock", opts.Wait)
+	if err != nil {
+		return fmt.Errorf("bring up to date: %w", err)
+	}
+	err = migrateLocked(ctx, db)
+	if unlockErr := lock.release(); err == nil {
+		err = unlockErr
+	}
+	return err
+}
+
+func migrateLocked(ctx context.Context, db *sql.DB) error {
+	// Another process may have been here while this one waited for the lock.
+	found, err := identify(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := found.mustBeOurs(); err != nil || found.version == latest {
+		return err
+	}
+	// WAL is a property of the file. It is set here, because two processes that
+	// set it at the same time get in each other's way without waiting.
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	folder, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, folder,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
+}

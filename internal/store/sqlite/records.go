@@ -1,0 +1,253 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strings"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A page of records is read at once. It is bounded in rows, and in bytes because
+// a few items may be very long.
+const (
+	pageRows  = 256
+	pageBytes = 1 << 20
+)
+
+// Records implements [store.Store].
+func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		if err := s.eachRecord(ctx, runID, q, func(rec deem.Record) bool { return yield(rec, nil) }); err != nil {
+			yield(deem.Record{}, s.explain("read", err))
+		}
+	}
+}
+
+// eachRecord hands the records to yield until it returns false.
+func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return err
+	}
+	p := newPager(s, run, q)
+	if err := p.start(ctx, q.After); err != nil {
+		return err
+	}
+	for !p.done {
+		page, err := p.next(ctx)
+		if err != nil {
+			return err
+		}
+		// No row is held while the caller has the record, however long that is.
+		for i := range page {
+			if q.WithCalls {
+				if err := s.loadCalls(ctx, &page[i]); err != nil {
+					return err
+				}
+			}
+			if !yield(page[i].rec) {
+				return nil
+			}
+			page[i] = found{} // Lets go of the texts.
+		}
+	}
+	return nil
+}
+
+// found is a record that was read, and what it takes to read its calls.
+type found struct {
+	rec   deem.Record
+	n     int64
+	calls int
+}
+
+// A pager reads the records of a run page by page. Each page begins behind the
+// last record of the page before, which the index finds at once.
+type pager struct {
+	s     *Store
+	brief bool
+	query string
+	args  []any // of the conditions; the place and the limit follow
+	left  int   // how many records are wanted still
+	done  bool
+
+	// The place behind which the next page begins. Records of different items
+	// may claim one position, so the number of the record settles the order.
+	position, trial, n int64
+}
+
+func newPager(s *Store, run int64, q store.Query) *pager {
+	p := &pager{s: s, brief: q.Brief, left: q.Limit, position: -1}
+	if q.Limit <= 0 {
+		p.left = math.MaxInt
+	}
+	where := conditions{terms: []string{"r.run = ?"}, args: []any{run}}
+	where.query(q)
+	body, join := "i.body", "JOIN items i ON i.n = r.item"
+	if q.Brief {
+		body, join = "NULL", ""
+	}
+	p.query = fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
+		FROM records r %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, body, join, strings.Join(where.terms, " AND "))
+	p.args = where.args
+	return p
+}
+
+// conditions are the terms of a WHERE clause and the arguments for them.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// fewIDs is up to how many ids are looked up one by one. More are found by reading
+// through the run, because what is looked up must be sorted for every page.
+const fewIDs = 64
+
+func (c *conditions) query(q store.Query) {
+	c.oneOf("r.label", q.Labels)
+	c.oneOf("r.category", q.Categories)
+	if len(q.Kinds) > 0 || q.Unjudged {
+		// Few records are failures, and the index for them needs to be told so.
+		c.terms = append(c.terms, "r.kind IS NOT NULL")
+	}
+	kinds := make([]string, len(q.Kinds))
+	for i, kind := range q.Kinds {
+		kinds[i] = string(kind)
+	}
+	c.list("+r.kind", kinds)
+	if len(q.IDs) <= fewIDs {
+		c.list("r.item_id", q.IDs)
+	} else {
+		c.list("+r.item_id", q.IDs)
+	}
+	if q.Trial != nil {
+		c.terms, c.args = append(c.terms, "r.trial = ?"), append(c.args, *q.Trial)
+	}
+}
+
+// oneOf asks for any of values. A single value has an index in which its records
+// lie in order. Several would have to be merged and sorted for every page; the
+// plus sign keeps SQLite from doing that, and it reads through the run in order.
+func (c *conditions) oneOf(column string, values []string) {
+	if len(values) == 1 {
+		c.terms, c.args = append(c.terms, column+" = ?"), append(c.args, values[0])
+		return
+	}
+	c.list("+"+column, values)
+}
+
+func (c *conditions) list(column string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	body, err := encode(values)
+	if err != nil {
+		panic(fmt.Sprintf("sqlite: strings have no JSON: %v", err))
+	}
+	c.terms = append(c.terms, column+" IN (SELECT value FROM json_each(?))")
+	c.args = append(c.args, string(body))
+}
+
+// start moves the pager behind a record that was seen before.
+func (p *pager) start(ctx context.Context, after *store.Cursor) error {
+	if after == nil {
+		return nil
+	}
+	p.position, p.trial = int64(after.Position), int64(after.Trial)
+	var n int64
+	err := p.s.query.find.QueryRowContext(ctx, p.args[0], after.ID, after.Trial).Scan(&n, new(bool))
+	if errors.Is(err, sql.ErrNoRows) {
+		n, err = math.MaxInt64, nil
+	}
+	p.n = n
+	return err
+}
+
+// next returns the next page. After the last one it sets done.
+func (p *pager) next(ctx context.Context) ([]found, error) {
+	limit := min(pageRows, p.left)
+	args := append(p.args[:len(p.args):len(p.args)], p.position, p.trial, p.n, limit)
+	rows, err := p.s.read.QueryContext(ctx, p.query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	page := make([]found, 0, limit)
+	for size := 0; size < pageBytes && rows.Next(); {
+		f, n, err := p.scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		page, size = append(page, f), size+n
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(page) == 0 {
+		p.done = true
+		return nil, nil
+	}
+	last := page[len(page)-1]
+	p.position, p.trial, p.n = int64(last.rec.Position), int64(last.rec.Trial), last.n
+	p.left -= len(page)
+	p.done = p.left == 0
+	return page, nil
+}
+
+// scan reads one record and says about how many bytes it takes.
+func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
+	var v verdictColumns
+	var body sql.NullString
+	rec := &f.rec
+	it := &rec.Item
+	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body)
+	if err != nil {
+		return found{}, 0, err
+	}
+	if !p.brief {
+		if err := json.Unmarshal([]byte(body.String), it); err != nil {
+			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
+		}
+	}
+	if err := v.fill(rec); err != nil {
+		return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
+	}
+	return f, len(body.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
+}
+
+// verdictColumns are a verdict or a failure as a row has them.
+type verdictColumns struct {
+	label, reason, aspects, kind, detail sql.NullString
+	score, confidence                    sql.NullFloat64
+	pass                                 sql.NullInt64
+}
+
+// fill sets the verdict or the failure of rec.
+func (v *verdictColumns) fill(rec *deem.Record) error {
+	if v.kind.Valid {
+		rec.Failure = &deem.Failure{Kind: deem.Kind(v.kind.String), Detail: v.detail.String}
+		return nil
+	}
+	verdict := &deem.Verdict{Label: v.label.String, Score: v.score.Float64, Reason: v.reason.String}
+	if v.pass.Valid {
+		verdict.Pass = new(v.pass.Int64 != 0)
+	}
+	if v.confidence.Valid {
+		verdict.Confidence = new(v.confidence.Float64)
+	}
+	rec.Verdict = verdict
+	if !v.aspects.Valid {
+		return nil
+	}
+	return json.Unmarshal([]byte(v.aspects.String), &verdict.Aspects)
+}

@@ -1,0 +1,242 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Begin implements [store.Store].
+func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
+	if s.write == nil {
+		return store.Run{}, false, s.explain("begin a run in", errReadOnly)
+	}
+	spec, err = spec.Clean()
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	// The claim comes first: whoever has it is alone with the runs of this key,
+	// so that two processes cannot both find that there is none.
+	c, err := s.claimKey(spec.Key())
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+		var err error
+		run, resumed, err = s.begin(ctx, w.conn, spec, fresh)
+		return err
+	})
+	if err != nil {
+		return store.Run{}, false, errors.Join(s.explain("begin a run in", err), c.release())
+	}
+	s.mu.Lock()
+	s.claims[run.ID] = c
+	s.mu.Unlock()
+	return run, resumed, nil
+}
+
+func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (store.Run, bool, error) {
+	names, err := json.Marshal(spec.Dataset.Names)
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	now := s.opts.Now()
+	var n int64
+	if !fresh {
+		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ?`, spec.Key()).Scan(&n)
+		if err != nil {
+			return store.Run{}, false, err
+		}
+	}
+	resumed := n != 0
+	if resumed {
+		_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ?, updated = ? WHERE n = ?`,
+			string(names), nullJSON(spec.Settings), now.UnixNano(), n)
+	} else {
+		n, err = insertRun(ctx, conn, spec, string(names), now)
+	}
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	run, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n))
+	return run, resumed, err
+}
+
+// insertRun adds a run under the first id that is free, and returns its number.
+func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, names string, now time.Time) (int64, error) {
+	for attempt := 0; ; attempt++ {
+		res, err := conn.ExecContext(ctx, `INSERT INTO runs
+			(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+			model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			store.NewID(now, attempt), spec.Key(), string(store.Open), now.UnixNano(), now.UnixNano(),
+			spec.Judge.Name, spec.Judge.Hash, nullJSON(spec.Judge.Identity), spec.Judge.Rule,
+			spec.Model, spec.Endpoint, names, spec.Dataset.Hash, spec.Dataset.Items, spec.Trials,
+			nullJSON(spec.Settings))
+		if err != nil {
+			return 0, err
+		}
+		if added, err := res.RowsAffected(); err != nil || added == 1 {
+			n, idErr := res.LastInsertId()
+			return n, errors.Join(err, idErr)
+		}
+	}
+}
+
+// Finish implements [store.Store].
+func (s *Store) Finish(ctx context.Context, runID string) error {
+	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ? WHERE id = ?`,
+			string(store.Done), s.opts.Now().UnixNano(), runID)
+		if err != nil {
+			return err
+		}
+		if found, err := res.RowsAffected(); err != nil || found == 0 {
+			return errors.Join(err, fmt.Errorf("run %q: %w", runID, store.ErrNotFound))
+		}
+		return nil
+	})
+	if err != nil {
+		return s.explain("finish a run in", err)
+	}
+	return s.Release(runID)
+}
+
+// Release implements [store.Store].
+func (s *Store) Release(runID string) error {
+	s.mu.Lock()
+	c, ok := s.claims[runID]
+	delete(s.claims, runID)
+	s.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return c.release()
+}
+
+// Run implements [store.Store].
+func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
+	ids, err := s.ids(ctx)
+	if err != nil {
+		return store.Run{}, s.explain("read", err)
+	}
+	id, err := store.Resolve(ref, ids)
+	if err != nil {
+		return store.Run{}, err
+	}
+	run, err := scanRun(s.read.QueryRowContext(ctx, selectRun+` WHERE id = ?`, id))
+	if err != nil {
+		return store.Run{}, s.explain("read", err)
+	}
+	return run, nil
+}
+
+// ids returns the ids of all runs, newest first.
+func (s *Store) ids(ctx context.Context) ([]string, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs ORDER BY n DESC`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// Runs implements [store.Store].
+func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		for before := int64(math.MaxInt64); ; {
+			page, last, err := s.runPage(ctx, before)
+			if err != nil {
+				yield(store.Run{}, s.explain("read", err))
+				return
+			}
+			for _, run := range page {
+				if !yield(run, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+			before = last
+		}
+	}
+}
+
+// runPage returns the newest runs whose number is below before, and the lowest
+// number among them.
+func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, last int64, err error) {
+	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE n < ? ORDER BY n DESC LIMIT ?`, before, pageRows)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	for rows.Next() {
+		run, err := scanRun(rows)
+		if err != nil {
+			return nil, 0, err
+		}
+		page = append(page, run)
+	}
+	if err := rows.Err(); err != nil || len(page) == 0 {
+		return nil, 0, err
+	}
+	last, err = s.number(ctx, page[len(page)-1].ID)
+	return page, last, err
+}
+
+const selectRun = `SELECT id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
+	records, unjudged, cost_micros FROM runs`
+
+// scanRun reads a row of selectRun.
+func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
+	var run store.Run
+	var created, updated int64
+	var identity, names, settings sql.NullString
+	err := row.Scan(&run.ID, &run.State, &created, &updated,
+		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
+		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
+		&run.Records, &run.Unjudged, &run.CostMicros)
+	if err != nil {
+		return store.Run{}, err
+	}
+	run.Created, run.Updated = time.Unix(0, created).UTC(), time.Unix(0, updated).UTC()
+	run.Judge.Identity, run.Settings = rawJSON(identity), rawJSON(settings)
+	if names.Valid {
+		err = json.Unmarshal([]byte(names.String), &run.Dataset.Names)
+	}
+	return run, err
+}
+
+// number returns the number of a run, under which other tables know it.
+func (s *Store) number(ctx context.Context, runID string) (int64, error) {
+	if n, ok := s.numbers.Load(runID); ok {
+		return n.(int64), nil //nolint:forcetypeassert // Only this function stores.
+	}
+	var n int64
+	err := s.read.QueryRowContext(ctx, `SELECT n FROM runs WHERE id = ?`, runID).Scan(&n)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, deem.WithHint(fmt.Errorf("run %q: %w", runID, store.ErrNotFound), "`deem list runs` shows all runs")
+	}
+	if err == nil {
+		s.numbers.Store(runID, n)
+	}
+	return n, err
+}

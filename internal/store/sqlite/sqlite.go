@@ -1,0 +1,250 @@
+// Package sqlite keeps runs in an SQLite database: one file, with a second one
+// beside it while it is in use.
+//
+// One connection writes and a few read. Because the database is in WAL mode, the
+// readers, here and in other processes, never wait for the writer nor it for
+// them. A commit is in the operating system's hands when it returns, so killing
+// the process loses nothing that was committed. The disk is waited for only at
+// checkpoints (synchronous=NORMAL): a power cut may lose the last commits, but
+// never tears one apart or damages the file.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+
+	_ "modernc.org/sqlite" // Registers the driver "sqlite".
+)
+
+// Options are what a store may be told. The zero value of each field means the
+// default.
+type Options struct {
+	// Wait is how long to wait for another process that writes; 10 s.
+	Wait time.Duration
+
+	// MaxPages bounds the database in pages of 4 KiB; 0 means that only the disk
+	// does. A database that has reached the bound behaves like a full disk.
+	MaxPages int
+
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Wait <= 0 {
+		o.Wait = 10 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// readers is how many connections read at once. Each may hold cacheReader of
+// pages, so there are few.
+const readers = 4
+
+// The page caches in KiB. They bound the memory that the database takes however
+// large it grows.
+const (
+	cacheWriter = 16 << 10
+	cacheReader = 2 << 10
+)
+
+// A Store keeps runs in one database. [Open] and [OpenReadOnly] make one.
+type Store struct {
+	path string // as the user gave it
+	real string // without symbolic links, for lock files
+	opts Options
+
+	read  *sql.DB
+	query readStatements
+
+	// write is nil in a store that was opened for reading only.
+	write *writer
+
+	// numbers maps the id of a run to its key n. Neither ever changes.
+	numbers sync.Map
+
+	mu     sync.Mutex
+	claims map[string]*claim // by the id of the run
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the database at path for reading and writing. It creates the file,
+// and the folders above it, if they are missing, for the user alone; and brings
+// an older database up to date.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	s, err := newStore(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.write, err = openWriter(ctx, s); err != nil {
+		return nil, errors.Join(s.explain("open", err), s.Close())
+	}
+	if err := s.openReaders(ctx); err != nil {
+		return nil, errors.Join(s.explain("open", err), s.Close())
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens the database at path for reading. It creates nothing: if
+// there is no database, the error is [fs.ErrNotExist] with a hint.
+func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
+	if err := mustExist(path); err != nil {
+		return nil, err
+	}
+	s, err := newStore(path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openReaders(ctx); err != nil {
+		return nil, errors.Join(s.explain("open", err), s.Close())
+	}
+	return s, nil
+}
+
+func newStore(path string, o Options) (*Store, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
+	}
+	return &Store{path: path, real: real, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
+}
+
+// openReaders opens the pool of connections that read. The first of them makes
+// sure that the database is one of ours.
+func (s *Store) openReaders(ctx context.Context) error {
+	db, err := sql.Open("sqlite", s.dsn(cacheReader, "query_only(1)"))
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	s.read = db
+	found, err := identify(ctx, db)
+	if err != nil {
+		return err
+	}
+	if err := found.mustBeCurrent(); err != nil {
+		return err
+	}
+	return s.query.prepare(ctx, db)
+}
+
+// Close gives up all claims and closes the database.
+func (s *Store) Close() error {
+	var errs []error
+	s.mu.Lock()
+	for id, c := range s.claims {
+		errs = append(errs, c.release())
+		delete(s.claims, id)
+	}
+	s.mu.Unlock()
+	// The writer goes last: the last connection to close moves the log into the
+	// database, and only a connection that may write can do that.
+	if s.read != nil {
+		errs = append(errs, s.query.close(), s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return s.explain("close", err)
+	}
+	return nil
+}
+
+// dsn returns the name under which the driver opens the database, with the
+// pragmas that every connection needs.
+func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
+	q := url.Values{}
+	// The file was created before, with our own permissions.
+	q.Set("mode", "rw")
+	q.Set("_error_rc", "1")
+	q.Set("_dqs", "0")
+	for _, pragma := range append([]string{
+		"busy_timeout(" + strconv.FormatInt(s.opts.Wait.Milliseconds(), 10) + ")",
+		"cache_size(-" + strconv.Itoa(cacheKiB) + ")",
+		"foreign_keys(1)",
+		// See the package comment for what NORMAL promises.
+		"synchronous(NORMAL)",
+	}, pragmas...) {
+		q.Add("_pragma", pragma)
+	}
+	// A path may hold a '?', a '#' or a '%'; as part of a URI it is escaped.
+	name := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(s.real), RawQuery: q.Encode()}
+	if !filepath.IsAbs(s.real) {
+		name.Path, name.Opaque = "", (&url.URL{Path: filepath.ToSlash(s.real)}).EscapedPath()
+	}
+	return name.String()
+}
+
+// create makes an empty file at path for the user alone, and the folders above
+// it, unless there is one.
+func create(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return isFolder(path)
+	case err == nil:
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return unwritable(fmt.Errorf("create folder for store: %w", err))
+	}
+	// O_EXCL: if another process creates the file first, it is not opened here.
+	// Opening and closing a database's file drops the locks that this process
+	// has on it, which is how POSIX locks work.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return unwritable(fmt.Errorf("create store: %w", err))
+	}
+	return f.Close()
+}
+
+// mustExist says clearly what is missing.
+func mustExist(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return deem.WithHint(fmt.Errorf("no runs at %s: %w", path, fs.ErrNotExist),
+			"run `deem run` first, or name another database with --db")
+	case err != nil:
+		return deem.WithHint(fmt.Errorf("open store: %w", err), "name another database with --db")
+	case info.IsDir():
+		return isFolder(path)
+	}
+	return nil
+}
+
+func isFolder(path string) error {
+	return deem.WithHint(fmt.Errorf("open store: %s is a folder", path),
+		"name a file in it: --db %s", filepath.Join(path, "deem.db"))
+}
+
+func unwritable(err error) error {
+	return deem.WithHint(err, "check that you may write there, or name another place with --db")
+}
+
+// Path returns where the database is, as it was given to [Open].
+func (s *Store) Path() string { return s.path }
