@@ -57,6 +57,7 @@ var arrows = []arrow{
 
 	{"internal/server", []string{"**"}, "the server shows everything"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
+	{"internal/cli/demo", nil, "the bundled example is data: it knows neither who reads it nor who judges it"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
