@@ -3,6 +3,7 @@ package stat
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -61,16 +62,17 @@ const (
 // Warn returns a copy of the estimate with one more warning, unless it carries
 // that warning already.
 func (e Estimate) Warn(warning string) Estimate {
-	for _, w := range e.Warnings {
-		if w == warning {
-			return e
-		}
+	if e.Has(warning) {
+		return e
 	}
 	// The full slice expression makes append copy: two estimates never share
 	// the array of their warnings.
 	e.Warnings = append(e.Warnings[:len(e.Warnings):len(e.Warnings)], warning)
 	return e
 }
+
+// Has reports whether the estimate carries the warning.
+func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
 
 // Bounds are the smallest and the largest value that is possible.
 type Bounds struct{ Lo, Hi float64 }

@@ -77,6 +77,6 @@ func (e *exact) big() *big.Float {
 
 // product returns x*y as its rounded value and what the rounding lost.
 func product(x, y float64) (hi, lo float64) {
-	hi = x * y
+	hi = float64(x * y) // the conversion forbids fusing the product into a sum
 	return hi, math.FMA(x, y, -hi)
 }

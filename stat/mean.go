@@ -42,7 +42,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	if variance == 0 {
 		return noSpread(m, e, level, b)
 	}
-	half := tQuantile(level, e-1) * math.Sqrt(variance/e)
+	half := float64(tQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilson
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so far that hardly more than one is
 		// left.
@@ -65,8 +65,8 @@ func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	}
 	est := wilson(Unit.clip((value-b.Lo)/width), e, level)
 	est.Value = value
-	est.Lo = math.Min(value, b.clip(b.Lo+est.Lo*width))
-	est.Hi = math.Max(value, b.clip(b.Lo+est.Hi*width))
+	est.Lo = math.Min(value, b.clip(b.Lo+float64(est.Lo*width)))
+	est.Hi = math.Max(value, b.clip(b.Lo+float64(est.Hi*width)))
 	est.N = m.N()
 	return est.Warn(WarnNoSpread)
 }

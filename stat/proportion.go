@@ -60,7 +60,9 @@ func wilson(p, n, level float64) Estimate {
 	z := normalQuantile(level)
 	zz := z * z / n
 	centre := (p + zz/2) / (1 + zz)
-	half := z / (1 + zz) * math.Sqrt(p*(1-p)/n+zz/(4*n))
+	// The conversion forbids fusing the product into the sums below, which would
+	// give other last digits on other processors.
+	half := float64(z / (1 + zz) * math.Sqrt(p*(1-p)/n+zz/(4*n)))
 	est := Estimate{Value: p, Lo: centre - half, Hi: centre + half, Level: level, Method: MethodWilson}
 	// Rounding can leave an end a hair beyond the value it must enclose: at
 	// p = 0 the lower end is exactly 0, not 1e-17.

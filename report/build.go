@@ -1,0 +1,139 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"deem"
+	"deem/stat"
+)
+
+// Report returns the report of the records so far. The builder stays usable, so
+// a report can be made while a run goes on.
+func (b *Builder) Report() Report {
+	metrics := b.main.metrics()
+	hold := b.main.hold(b.head.MaxUnjudged)
+	r := Report{
+		Version: Version, Head: b.head,
+		Records: b.records, Items: b.main.items, Judged: b.main.judged(), Unjudged: b.main.unjudged,
+		Hold:       hold,
+		Metrics:    make([]Figures, len(metrics)),
+		Failures:   b.failureRows(),
+		Categories: b.categoryRows(metrics[0], hold != nil),
+		Trials:     b.trialRows(),
+		Aspects:    b.aspectRows(hold != nil),
+		Labels:     b.labelRows(),
+		Readings:   b.readingRows(),
+		Clusters:   Clusters{N: len(b.clusters), More: b.moreClusters, Items: b.inClusters},
+		Calls:      b.calls.calls(),
+	}
+	for i, metric := range metrics {
+		r.Metrics[i] = b.main.figures(metric, hold != nil)
+	}
+	r.Upstream = b.upstream(r.Metrics[0])
+	r.Notes = b.notes(r)
+	return r
+}
+
+// upstream returns the number of an upstream that counts failures as wrong.
+func (b *Builder) upstream(f Figures) *Upstream {
+	if b.head.UpstreamName == "" {
+		return nil
+	}
+	return &Upstream{Name: b.head.UpstreamName, Metric: f.Metric, Estimate: f.Strict, Unjudged: f.Unjudged}
+}
+
+// failureRows returns the unjudged items by kind, in the order of [deem.Kinds];
+// kinds that this version does not know come after.
+func (b *Builder) failureRows() []Failures {
+	rows := make([]Failures, 0, len(b.failures))
+	for kind, n := range b.failures {
+		rows = append(rows, Failures{Kind: kind, N: n.n, Examples: n.first.ids()})
+	}
+	known := deem.Kinds()
+	rank := func(k deem.Kind) int {
+		if i := slices.Index(known, k); i >= 0 {
+			return i
+		}
+		return len(known)
+	}
+	slices.SortFunc(rows, func(x, y Failures) int {
+		return cmp.Or(cmp.Compare(rank(x.Kind), rank(y.Kind)), cmp.Compare(x.Kind, y.Kind))
+	})
+	return rows
+}
+
+// categoryRows returns the figures of each category under the metric of the
+// whole: a category whose scores happen to be all 0 or 1 is no other metric.
+func (b *Builder) categoryRows(metric string, withheld bool) []Category {
+	rows := make([]Category, 0, len(b.categories))
+	if _, ok := b.categories[none]; ok && len(b.categories) == 1 {
+		return rows
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.categories)) {
+		rows = append(rows, Category{Name: name, Figures: b.categories[name].figures(metric, withheld)})
+	}
+	return rows
+}
+
+// trialRows returns the figures of each trial, each held back by its own
+// failures.
+func (b *Builder) trialRows() []Trial {
+	rows := make([]Trial, 0, len(b.trials))
+	if len(b.trials) == 1 && b.head.Trials <= 1 {
+		return rows
+	}
+	for _, i := range slices.Sorted(maps.Keys(b.trials)) {
+		t := b.trials[i]
+		hold := t.hold(b.head.MaxUnjudged)
+		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(t.metrics()[0], hold != nil)})
+	}
+	return rows
+}
+
+// aspectRows returns the mean of each aspect. An aspect has a scale of its own
+// that records do not tell, so its interval has no bounds.
+func (b *Builder) aspectRows(withheld bool) []Aspect {
+	rows := make([]Aspect, 0, len(b.aspects))
+	for _, name := range slices.Sorted(maps.Keys(b.aspects)) {
+		a := b.aspects[name]
+		row := Aspect{Name: name, N: a.values.N(), Min: a.min, Max: a.max, Unjudged: b.main.unjudged}
+		if !withheld && row.N > 1 {
+			est := stat.Mean(a.values, stat.DefaultLevel)
+			if row.N < fewItems {
+				est = est.Warn(WarnFew)
+			}
+			row.Judged = &est
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// labelRows returns the labels, the most frequent first.
+func (b *Builder) labelRows() []Label {
+	rows := make([]Label, 0, len(b.labels))
+	for label, n := range b.labels {
+		rows = append(rows, Label{Label: label, N: n})
+	}
+	slices.SortFunc(rows, func(x, y Label) int {
+		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Label, y.Label))
+	})
+	return rows
+}
+
+// readingRows returns what the other readings would have given, each held back
+// by its own failures.
+func (b *Builder) readingRows() []Reading {
+	rows := make([]Reading, 0, len(b.readings))
+	for _, name := range slices.Sorted(maps.Keys(b.readings)) {
+		r := b.readings[name]
+		hold := r.hold(b.head.MaxUnjudged)
+		rows = append(rows, Reading{
+			Reading: name, Hold: hold, Figures: r.figures(r.metrics()[0], hold != nil),
+			Differ: r.differ.n, Examples: r.differ.first.ids(),
+		})
+	}
+	return rows
+}

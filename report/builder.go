@@ -1,0 +1,274 @@
+package report
+
+import (
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// How many ids a report names, and how many clusters it counts.
+const (
+	failureExamples = 3
+	readingExamples = 10
+	maxClusters     = 10_000
+)
+
+// none is the name of what has no name.
+const none = "(none)"
+
+// noVerdict is the kind of a record that holds neither a verdict nor a failure,
+// which only a damaged file can bring.
+const noVerdict deem.Kind = "no_verdict"
+
+// A Builder gathers records into a report. Its memory grows with the number of
+// distinct categories, labels, aspects, trials and models, and not with the
+// number of records. It is not safe for use by several goroutines at once.
+type Builder struct {
+	head    Head
+	records int
+
+	main       *tally // trial 0
+	trials     map[int]*tally
+	categories map[string]*tally
+	failures   map[deem.Kind]*named
+	labels     map[string]int
+	aspects    map[string]*aspect
+	readings   map[string]*reread
+	judges     map[string]struct{}
+	calls      ledger
+
+	clusters     map[string]struct{}
+	moreClusters bool
+	inClusters   int
+
+	badScores, badWeights, badAspects, bothSet int
+}
+
+// A named counts items and remembers the first few of them.
+type named struct {
+	n     int
+	first firsts
+}
+
+// An aspect gathers one aspect of many verdicts.
+type aspect struct {
+	values   stat.Moments
+	min, max float64
+}
+
+// A reread gathers what another reading gives.
+type reread struct {
+	tally
+	differ named
+}
+
+// New returns a builder of a report under the given head.
+func New(h Head) *Builder {
+	main := &tally{}
+	return &Builder{
+		head:       h.sane(),
+		main:       main,
+		trials:     map[int]*tally{0: main},
+		categories: map[string]*tally{},
+		failures:   map[deem.Kind]*named{},
+		labels:     map[string]int{},
+		aspects:    map[string]*aspect{},
+		readings:   map[string]*reread{},
+		judges:     map[string]struct{}{},
+		clusters:   map[string]struct{}{},
+	}
+}
+
+// Add adds one record. It keeps nothing of it but a few names.
+func (b *Builder) Add(rec deem.Record) {
+	b.records++
+	for i := range rec.Calls {
+		b.calls.add(&rec.Calls[i])
+	}
+	enter(b.judges, rec.Judge)
+	weight, ok := weightOf(rec.Item)
+	if !ok {
+		b.badWeights++
+	}
+	v, kind := b.outcome(rec)
+	entry(b.trials, rec.Trial).add(v, weight)
+	if rec.Trial != 0 {
+		// Trials of one item are no new items: only trial 0 makes the numbers.
+		return
+	}
+	entry(b.categories, orNone(rec.Item.Category)).add(v, weight)
+	b.addCluster(rec.Item.Cluster)
+	if v == nil {
+		entry(b.failures, kind).add(rec, failureExamples)
+		return
+	}
+	b.addLabel(v.Label)
+	b.addAspects(v.Aspects, weight)
+}
+
+// outcome returns the verdict of rec, or nil and why there is none. A score that
+// is no score is not counted as one: the item is unjudged, and a note says so.
+func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
+	switch {
+	case rec.Failure != nil:
+		if rec.Verdict != nil {
+			b.bothSet++
+		}
+		return nil, rec.Failure.Kind
+	case rec.Verdict == nil:
+		return nil, noVerdict
+	case !usableScore(rec.Verdict.Score):
+		b.badScores++
+		return nil, deem.OutOfRange
+	}
+	return rec.Verdict, ""
+}
+
+// addCluster counts the cluster as long as there are few enough to remember.
+func (b *Builder) addCluster(name string) {
+	if name == "" {
+		return
+	}
+	b.inClusters++
+	if _, ok := b.clusters[name]; ok || b.moreClusters {
+		return
+	}
+	if len(b.clusters) == maxClusters {
+		b.moreClusters = true
+		return
+	}
+	b.clusters[strings.Clone(name)] = struct{}{}
+}
+
+// addLabel counts the label.
+func (b *Builder) addLabel(label string) {
+	if _, ok := b.labels[label]; !ok {
+		label = strings.Clone(label)
+	}
+	b.labels[label]++
+}
+
+// addAspects adds the aspects of one verdict.
+func (b *Builder) addAspects(aspects map[string]float64, weight float64) {
+	for name, x := range aspects {
+		if !(x >= -1e100 && x <= 1e100) { // also NaN
+			b.badAspects++
+			continue
+		}
+		a := entry(b.aspects, name)
+		if a.values.N() == 0 {
+			a.min, a.max = x, x
+		}
+		a.min, a.max = min(a.min, x), max(a.max, x)
+		a.values.Add(x, weight)
+	}
+}
+
+// AddReread adds what the named reading of the reply in rec would have given: a
+// verdict or a failure. Only trial 0 counts, as everywhere.
+func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f *deem.Failure) {
+	if rec.Trial != 0 {
+		return
+	}
+	if f != nil || (v != nil && !usableScore(v.Score)) {
+		v = nil
+	}
+	was := rec.Verdict
+	if rec.Failure != nil || (was != nil && !usableScore(was.Score)) {
+		was = nil
+	}
+	weight, _ := weightOf(rec.Item)
+	r := entry(b.readings, reading)
+	r.add(v, weight)
+	if differ(was, v) {
+		r.differ.add(rec, readingExamples)
+	}
+}
+
+// differ reports whether two readings decide differently. Two failures do not
+// differ, whatever their kinds: the item is unjudged in either reading.
+func differ(a, b *deem.Verdict) bool {
+	if a == nil || b == nil {
+		return a != b
+	}
+	if (a.Pass == nil) != (b.Pass == nil) || (a.Pass != nil && *a.Pass != *b.Pass) {
+		return true
+	}
+	return a.Label != b.Label || a.Score != b.Score
+}
+
+// add counts rec and remembers it if it is among the first limit.
+func (n *named) add(rec deem.Record, limit int) {
+	n.n++
+	n.first.add(rec.Position, rec.Item.ID, limit)
+}
+
+// A firsts holds the ids of the items with the smallest positions. Position
+// decides and not arrival, so that the order of the records does not matter.
+type firsts []place
+
+type place struct {
+	position int
+	id       string
+}
+
+// add enters the item if it is among the first limit.
+func (f *firsts) add(position int, id string, limit int) {
+	p := place{position, id}
+	at := len(*f)
+	for at > 0 && p.before((*f)[at-1]) {
+		at--
+	}
+	if at >= limit {
+		return
+	}
+	// The id may be a piece of a long line, which must not be kept alive.
+	p.id = strings.Clone(id)
+	*f = append(*f, place{})
+	copy((*f)[at+1:], (*f)[at:])
+	(*f)[at] = p
+	*f = (*f)[:min(len(*f), limit)]
+}
+
+// before reports whether p comes before q.
+func (p place) before(q place) bool {
+	if p.position != q.position {
+		return p.position < q.position
+	}
+	return p.id < q.id
+}
+
+// ids returns the ids in order.
+func (f firsts) ids() []string {
+	ids := make([]string, len(f))
+	for i, p := range f {
+		ids[i] = p.id
+	}
+	return ids
+}
+
+// entry returns the value of a key, made when the key is new.
+func entry[K comparable, V any](m map[K]*V, key K) *V {
+	v, ok := m[key]
+	if !ok {
+		v = new(V)
+		m[key] = v
+	}
+	return v
+}
+
+// enter enters a name in a set.
+func enter(set map[string]struct{}, name string) {
+	if _, ok := set[name]; !ok {
+		set[strings.Clone(name)] = struct{}{}
+	}
+}
+
+// orNone returns the name, or what stands for none.
+func orNone(name string) string {
+	if name == "" {
+		return none
+	}
+	return name
+}

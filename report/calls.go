@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"deem"
+	"deem/stat"
+)
+
+// Calls are what the judge asked of models, over all trials. A cached reply was
+// paid for earlier: it is counted as a call and as cached, and in nothing else.
+type Calls struct {
+	N        int `json:"n"`
+	Cached   int `json:"cached"`
+	Failed   int `json:"failed"`   // ended without a reply
+	Attempts int `json:"attempts"` // how often vendors were asked
+	Retries  int `json:"retries"`  // attempts beyond the first of each call
+
+	CostMicros int64 `json:"cost_micros"` // millionths of a US dollar
+	Unpriced   int   `json:"unpriced"`    // calls whose price is not known and not in the cost
+
+	InputTokens       int64 `json:"input_tokens"`
+	OutputTokens      int64 `json:"output_tokens"` // reasoning tokens included
+	CachedInputTokens int64 `json:"cached_input_tokens"`
+	ReasoningTokens   int64 `json:"reasoning_tokens"`
+
+	Latency *Latency `json:"latency"` // null when no call succeeded
+	Models  []Model  `json:"models"`
+}
+
+// Latency is how long replies took, over calls that succeeded and were not
+// cached. The quantiles are within 1%, and are given with three digits.
+type Latency struct {
+	N   int           `json:"n"`
+	P50 time.Duration `json:"p50_ns"`
+	P95 time.Duration `json:"p95_ns"`
+}
+
+// A Model is a model as it was asked for and as its vendor reports it.
+type Model struct {
+	Asked       string `json:"asked"`
+	Reported    string `json:"reported,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Replies     int    `json:"replies"` // cached ones included
+}
+
+// identity is what tells two models apart.
+type identity struct{ asked, reported, fingerprint string }
+
+// A ledger sums up calls.
+type ledger struct {
+	sum     Calls
+	latency stat.Histogram
+	models  map[identity]int
+}
+
+// add adds one call.
+func (l *ledger) add(c *deem.Call) {
+	l.sum.N++
+	switch {
+	case c.Reply == nil:
+		l.sum.Failed++
+		l.addAttempts(c.Attempts)
+	case c.Reply.Cached:
+		l.sum.Cached++
+		l.addModel(c)
+	default:
+		l.addAttempts(c.Reply.Attempts)
+		l.addModel(c)
+		l.addReply(c.Reply)
+	}
+}
+
+// addAttempts adds the attempts of one call, which are at least one.
+func (l *ledger) addAttempts(n int) {
+	n = max(n, 1)
+	l.sum.Attempts += n
+	l.sum.Retries += n - 1
+}
+
+// addReply adds what a reply cost.
+func (l *ledger) addReply(r *deem.Reply) {
+	l.sum.CostMicros += r.CostMicros
+	if r.Unpriced {
+		l.sum.Unpriced++
+	}
+	l.sum.InputTokens += int64(r.Usage.Input)
+	l.sum.OutputTokens += int64(r.Usage.Output)
+	l.sum.CachedInputTokens += int64(r.Usage.CachedInput)
+	l.sum.ReasoningTokens += int64(r.Usage.Reasoning)
+	l.latency.Add(float64(r.Latency))
+}
+
+// addModel counts the model that replied.
+func (l *ledger) addModel(c *deem.Call) {
+	if l.models == nil {
+		l.models = map[identity]int{}
+	}
+	l.models[identity{c.Model, c.Reply.Model, c.Reply.Fingerprint}]++
+}
+
+// calls returns the sums.
+func (l *ledger) calls() Calls {
+	c := l.sum
+	if n := l.latency.N(); n > 0 {
+		c.Latency = &Latency{
+			N:   n,
+			P50: rounded(time.Duration(l.latency.Quantile(0.5))),
+			P95: rounded(time.Duration(l.latency.Quantile(0.95))),
+		}
+	}
+	c.Models = make([]Model, 0, len(l.models))
+	for id, n := range l.models {
+		c.Models = append(c.Models, Model{Asked: id.asked, Reported: id.reported, Fingerprint: id.fingerprint, Replies: n})
+	}
+	slices.SortFunc(c.Models, func(a, b Model) int {
+		return cmp.Or(
+			cmp.Compare(a.Asked, b.Asked),
+			cmp.Compare(a.Reported, b.Reported),
+			cmp.Compare(a.Fingerprint, b.Fingerprint),
+		)
+	})
+	return c
+}

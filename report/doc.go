@@ -1,0 +1,14 @@
+// Package report turns the records of a run into a [Report], and a report into
+// text or JSON.
+//
+// A [Builder] takes records one by one, in any order, and keeps sums, not
+// records, so a report of a million records needs no more memory than one of a
+// thousand. The same records give the same report to the last byte, whatever
+// their order.
+//
+// Unjudged is not wrong, so every number is three numbers: over the judged items,
+// over all items with failures counted as wrong, and the band between all
+// failures wrong and all failures right. When too many items are unjudged, the
+// first of the three says more about the failures than about the system, and it
+// is withheld.
+package report

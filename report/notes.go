@@ -1,0 +1,136 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// notes returns what a reader must know beside the numbers, the gravest first.
+func (b *Builder) notes(r Report) []string {
+	all := []string{
+		b.noteProgress(r),
+		b.noteNothing(r),
+		b.noteTrials(r),
+		b.noteJudges(),
+		noteModels(r.Calls.Models),
+		noteClusters(r.Clusters, r.Items),
+		b.noteMarks(),
+		noteUnpriced(r.Calls.Unpriced),
+		noteOdd(b.badScores, "record", "a score outside 0 to 1, and count as unjudged (out_of_range)"),
+		noteOdd(b.bothSet, "record", "a verdict and a failure, and count as unjudged"),
+		noteOdd(b.badWeights, "record", "a weight that is no usable number, and count with weight 1"),
+		noteOdd(b.badAspects, "verdict", "an aspect that is no usable number, which was left out"),
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// noteProgress says how much of the dataset the numbers speak of.
+func (b *Builder) noteProgress(r Report) string {
+	items, seen := r.Head.Items, r.Items
+	switch {
+	case !r.Head.Complete && items > 0:
+		return fmt.Sprintf("the run is not complete: %s of %s have a record so far, and the numbers will move",
+			comma(seen), count(items, "item"))
+	case !r.Head.Complete:
+		return "the run is not complete, and the numbers will move"
+	case items > seen:
+		return fmt.Sprintf("%s of %s have no record, and no number here speaks of them", comma(items-seen), count(items, "item"))
+	case items > 0 && seen > items:
+		return fmt.Sprintf("there are %s for %s: some items were counted more than once",
+			count(seen, "record"), count(items, "item"))
+	}
+	return ""
+}
+
+// noteNothing says that there is no estimate and why.
+func (b *Builder) noteNothing(r Report) string {
+	switch {
+	case r.Records == 0:
+		return "there are no records, so there is nothing to estimate"
+	case r.Items == 0:
+		return "there are no records of trial 0, so there is nothing to estimate"
+	case r.Judged == 0:
+		return "no item was judged, so nothing is known about the system"
+	}
+	return ""
+}
+
+// noteTrials says which trial the numbers come from.
+func (b *Builder) noteTrials(r Report) string {
+	if len(b.trials) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("there are %d trials, and all numbers but those of the trials, the calls and the cost are of trial 0 alone: "+
+		"judging an item again makes no new item", len(r.Trials))
+}
+
+// noteJudges says that records of several judges were mixed.
+func (b *Builder) noteJudges() string {
+	names := slices.Sorted(maps.Keys(b.judges))
+	for i, name := range names {
+		names[i] = clean(orNone(name))
+	}
+	if len(names) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("the records come from %d judges (%s): the numbers mix them", len(names), strings.Join(names, ", "))
+}
+
+// noteModels says that the judge may have changed under the run.
+func noteModels(models []Model) string {
+	if len(models) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("replies came from %d models or versions of one, listed above: "+
+		"verdicts may not be comparable with one another", len(models))
+}
+
+// noteClusters says that the items are not independent.
+func noteClusters(c Clusters, items int) string {
+	switch {
+	case c.More:
+		return fmt.Sprintf("items come in more than %s clusters: where a cluster holds several items, "+
+			"treat the interval as optimistic", comma(c.N))
+	case c.N > 0 && c.N < c.Items:
+		which := "items"
+		if c.Items < items {
+			which = fmt.Sprintf("%s of %s items", comma(c.Items), comma(items))
+		}
+		return fmt.Sprintf("%s come in %s: treat the interval as optimistic", which, count(c.N, "cluster"))
+	}
+	return ""
+}
+
+// noteMarks says why there is no pass rate although some verdicts would make one.
+func (b *Builder) noteMarks() string {
+	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
+		return fmt.Sprintf("%s of %s carry no pass mark, so there is no pass rate",
+			comma(t.unmarked), count(t.judged(), "verdict"))
+	}
+	return ""
+}
+
+// noteUnpriced says that the cost is too low.
+func noteUnpriced(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "the price of 1 call is not known: the true cost is higher"
+	}
+	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", comma(n))
+}
+
+// noteOdd says that records hold what they should not.
+func noteOdd(n int, noun, what string) string {
+	if n == 0 {
+		return ""
+	}
+	if n == 1 {
+		what = strings.Replace(what, "and count ", "and counts ", 1)
+		return fmt.Sprintf("1 %s holds %s", noun, what)
+	}
+	return fmt.Sprintf("%s hold %s", count(n, noun), what)
+}

@@ -1,0 +1,187 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"deem"
+	"deem/stat"
+)
+
+// A Report is what a run showed, as data. Its JSON is a contract: fields are
+// added, and never change their meaning within one version.
+type Report struct {
+	Version string `json:"version"` // "deem.report/1"
+	Head    Head   `json:"head"`
+
+	// Records counts all records, those of every trial. Items, Judged and
+	// Unjudged count the records of trial 0, on which all numbers stand.
+	Records  int `json:"records"`
+	Items    int `json:"items"`
+	Judged   int `json:"judged"`
+	Unjudged int `json:"unjudged"`
+
+	// Hold says why the headline is withheld. It is null when it is not.
+	Hold *Hold `json:"withheld"`
+
+	// Metrics are the headline and, when verdicts carry a pass mark as well as a
+	// score, the second number beside it.
+	Metrics []Figures `json:"metrics"`
+
+	// Upstream is the number as an upstream would print it that counts failures
+	// as wrong. It is null when there is no such upstream.
+	Upstream *Upstream `json:"upstream"`
+
+	Failures   []Failures `json:"failures"`
+	Categories []Category `json:"categories"` // sorted by name; empty when no item has one
+	Trials     []Trial    `json:"trials"`     // empty unless there is more than one
+	Aspects    []Aspect   `json:"aspects"`
+	Labels     []Label    `json:"labels"` // the most frequent first
+	Readings   []Reading  `json:"readings"`
+	Clusters   Clusters   `json:"clusters"`
+	Calls      Calls      `json:"calls"`
+
+	// Notes say in plain words what to beware of. Warnings about one number are
+	// with that number.
+	Notes []string `json:"notes"`
+}
+
+// The metrics of a report.
+const (
+	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark
+	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1
+	MeanScore = "mean score" // the mean of scores between 0 and 1
+)
+
+// Figures are the numbers of one metric that always go together.
+type Figures struct {
+	Metric string `json:"metric"`
+
+	// Judged is the estimate over judged items. It is null when it is withheld,
+	// and when no item was judged.
+	Judged *stat.Estimate `json:"judged"`
+
+	// Strict is the estimate over all items with each failure counted as wrong.
+	Strict stat.Estimate `json:"strict"`
+
+	Band Band `json:"band"`
+
+	Items    int `json:"items"`
+	Unjudged int `json:"unjudged"`
+}
+
+// A Band reaches from the number with all failures wrong to the number with all
+// failures right.
+type Band struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+}
+
+// A Hold says why a headline is withheld.
+type Hold struct {
+	Reason   string  `json:"reason"` // the same in plain words, without a full stop
+	Unjudged int     `json:"unjudged"`
+	Items    int     `json:"items"`
+	Limit    float64 `json:"limit"` // the share of unjudged items that would have been allowed
+}
+
+// reason returns the reason in plain words.
+func (h Hold) reason() string {
+	part := float64(h.Unjudged) / float64(max(h.Items, 1))
+	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
+		comma(h.Unjudged), count(h.Items, "item"), short(100*part), isAre(h.Unjudged), short(100*h.Limit))
+}
+
+// Upstream is a number under the name of those who would print it.
+type Upstream struct {
+	Name     string        `json:"name"`
+	Metric   string        `json:"metric"`
+	Estimate stat.Estimate `json:"estimate"`
+	Unjudged int           `json:"unjudged"`
+}
+
+// Failures are the unjudged items of one kind.
+type Failures struct {
+	Kind deem.Kind `json:"kind"`
+	N    int       `json:"n"`
+
+	// Examples are the ids of the first few such items of the dataset.
+	Examples []string `json:"examples"`
+}
+
+// A Category is one stratum of the benchmark with its headline figures.
+type Category struct {
+	Name string `json:"name"` // "(none)" for items without one
+	Figures
+}
+
+// A Trial is one pass over the items with its headline figures.
+type Trial struct {
+	Trial int   `json:"trial"`
+	Hold  *Hold `json:"withheld"`
+	Figures
+}
+
+// An Aspect is a named part of the verdicts, on its own scale.
+type Aspect struct {
+	Name string `json:"name"`
+
+	// Judged is the mean over judged items. It is null when it is withheld, and
+	// when fewer than two verdicts carry the aspect.
+	Judged *stat.Estimate `json:"judged"`
+
+	N        int     `json:"n"`
+	Min      float64 `json:"min"`
+	Max      float64 `json:"max"`
+	Unjudged int     `json:"unjudged"`
+}
+
+// A Label is a label with the number of verdicts that carry it.
+type Label struct {
+	Label string `json:"label"`
+	N     int    `json:"n"`
+}
+
+// A Reading is what another reading of the same replies would have given.
+type Reading struct {
+	Reading string `json:"reading"`
+	Hold    *Hold  `json:"withheld"`
+	Figures
+
+	// Differ counts the items whose verdict would be another, or which only one
+	// of the two readings can judge. Examples are the ids of the first ten.
+	Differ   int      `json:"differ"`
+	Examples []string `json:"examples"`
+}
+
+// Clusters count the groups of items that stand or fall together.
+type Clusters struct {
+	N     int  `json:"n"`
+	More  bool `json:"more,omitempty"` // there are more than N; counting stopped there
+	Items int  `json:"items"`          // how many items name a cluster
+}
+
+// Withheld reports whether the headline is withheld.
+func (r Report) Withheld() bool { return r.Hold != nil }
+
+// WithheldReason says in plain words why the headline is withheld. It returns ""
+// when it is not.
+func (r Report) WithheldReason() string {
+	if r.Hold == nil {
+		return ""
+	}
+	return r.Hold.Reason
+}
+
+// JSON writes the report as indented JSON.
+func (r Report) JSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// short returns x with three significant digits at most.
+func short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
