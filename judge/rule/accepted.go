@@ -1,0 +1,152 @@
+package rule
+
+import (
+	"regexp"
+	"strings"
+)
+
+// accepted returns the answers that a reference accepts: itself, and what it
+// names as equal in parentheses, after a slash or an "or", or in a sentence that
+// calls another answer acceptable too. The first is the reference as a whole.
+func accepted(ref string) []string {
+	list := []string{ref}
+	add := func(s string) {
+		s = strings.Trim(s, " \t\n.,;:\"“”'")
+		if s != "" && s != ref {
+			list = append(list, s)
+		}
+	}
+	if len(ref) > 2000 {
+		return list // an essay has no aliases
+	}
+	rest := ref
+	if head, also := splitAcceptable(ref); len(also) > 0 {
+		list = list[:0] // the sentence about the answer is not the answer
+		rest = head
+		add(head)
+		for _, s := range also {
+			add(s)
+		}
+	}
+	for _, s := range parenthesised(rest) {
+		add(s)
+	}
+	for _, s := range alternatives(rest) {
+		add(s)
+	}
+	if len(list) == 0 {
+		return []string{ref}
+	}
+	return list
+}
+
+var acceptable = regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+
+// splitAcceptable splits "18 days. 19 days (including the last day) is also
+// acceptable." into the first answer and the others.
+func splitAcceptable(ref string) (head string, also []string) {
+	var plain []string
+	for _, s := range sentences(ref) {
+		m := acceptable.FindStringSubmatch(s)
+		if m == nil || m[1] == "" {
+			plain = append(plain, s)
+			continue
+		}
+		for part := range strings.SplitSeq(m[1], " or ") {
+			also = append(also, part)
+		}
+	}
+	return strings.Join(plain, ". "), also
+}
+
+// sentences splits at full stops and semicolons that a space or the end follows.
+func sentences(s string) []string {
+	var list []string
+	from := 0
+	for i := range len(s) {
+		if (s[i] == '.' || s[i] == ';') && (i+1 == len(s) || s[i+1] == ' ') {
+			list = append(list, s[from:i])
+			from = i + 1
+		}
+	}
+	return append(list, s[from:])
+}
+
+var parens = regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
+
+// parenthesised returns the text without its parentheses, and what stands in them
+// where that is another name: an abbreviation, or announced as one. What merely
+// narrows the answer, as in "Paris (France)", is no answer by itself.
+func parenthesised(s string) []string {
+	found := parens.FindAllStringSubmatch(s, 4)
+	if found == nil {
+		return nil
+	}
+	outside := strings.TrimSpace(parens.ReplaceAllString(s, ""))
+	var list []string
+	if len(strings.Fields(outside)) > 0 {
+		list = append(list, outside)
+	}
+	for _, m := range found {
+		if name, ok := alias(m[1], outside); ok {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func alias(inner, outside string) (string, bool) {
+	low := strings.ToLower(inner)
+	for _, lead := range []string{"aka ", "a.k.a. ", "also known as ", "also ", "or ", "also called ", "i.e. ", "即", "又名", "或"} {
+		if strings.HasPrefix(low, lead) {
+			return inner[len(lead):], true
+		}
+	}
+	letters := strings.Trim(inner, ".")
+	short := len(letters) >= 2 && len(letters) <= 6 && strings.ToUpper(letters) == letters && strings.ContainsAny(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return inner, short || isAcronym(outside, inner)
+}
+
+// isAcronym reports whether short is made of the first letters of long.
+func isAcronym(long, short string) bool {
+	var initials strings.Builder
+	for _, w := range strings.Fields(long) {
+		if w[0] >= 'A' && w[0] <= 'Z' {
+			initials.WriteByte(w[0])
+		}
+	}
+	return len(short) >= 2 && initials.String() == short
+}
+
+// alternatives splits "A or B" and "A / B" where both sides are short. A slash
+// between digits is a date or a fraction.
+func alternatives(s string) []string {
+	for _, sep := range []string{" or ", " / ", "/", "或者", "或"} {
+		parts := strings.Split(s, sep)
+		if len(parts) < 2 || len(parts) > 6 || sep == "/" && betweenDigits(s) {
+			continue
+		}
+		if shortParts(parts) {
+			return parts
+		}
+	}
+	return nil
+}
+
+func shortParts(parts []string) bool {
+	for _, p := range parts {
+		if n := len(strings.Fields(p)); n == 0 || n > 5 || len(p) > 60 || strings.ContainsAny(p, ".;") {
+			return false
+		}
+	}
+	return true
+}
+
+func betweenDigits(s string) bool {
+	for i := range len(s) {
+		if s[i] == '/' && i > 0 && digitAt(s, i-1) && digitAt(s, i+1) {
+			return true
+		}
+	}
+	return false
+}

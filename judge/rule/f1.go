@@ -1,0 +1,126 @@
+package rule
+
+import (
+	"context"
+	"strings"
+
+	"deem"
+	"deem/text"
+)
+
+// tokenF1 scores the overlap of words.
+type tokenF1 struct {
+	name  string
+	empty bool // two empty texts are equal, as in SQuAD v2.0
+	pass  *float64
+}
+
+var _ deem.Identified = (*tokenF1)(nil)
+
+// TokenF1 returns the judge "f1", the token F1 of SQuAD v1.1: the harmonic mean of
+// the precision and the recall of the normalised words, for the reference that
+// gives most. The score is the F1, the aspects are "precision" and "recall" with
+// that reference, and the label is "full", "partial" or "none".
+func TokenF1() deem.Judge { return &tokenF1{name: "f1"} }
+
+// TokenF1SQuAD2 returns the judge "f1/squad2", the token F1 of SQuAD v2.0. It
+// differs from [TokenF1] where a text has no words left: an empty response is
+// fully right when every reference is empty, and references that are empty beside
+// others do not count.
+func TokenF1SQuAD2() deem.Judge { return &tokenF1{name: "f1/squad2", empty: true} }
+
+// Name returns the name of the rule.
+func (j *tokenF1) Name() string { return j.name }
+
+// Identity returns the name and the version of the rule, and the pass mark.
+func (j *tokenF1) Identity() any {
+	id := identity{Kind: "rule", Name: j.name, Version: 1}
+	if j.pass != nil {
+		id.Options = map[string]any{"pass": *j.pass}
+	}
+	return id
+}
+
+// Judge scores the response with its best reference.
+func (j *tokenF1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ready(ctx, it); err != nil {
+		return deem.Verdict{}, err
+	}
+	response := words(it.Response)
+	var best overlap
+	for i, ref := range j.references(it.References) {
+		if o := j.compare(response, ref); i == 0 || o.f1 > best.f1 {
+			best = o
+		}
+	}
+	return j.verdict(best), nil
+}
+
+func (j *tokenF1) verdict(o overlap) deem.Verdict {
+	v := deem.Verdict{
+		Label:   "partial",
+		Score:   o.f1,
+		Aspects: map[string]float64{"precision": o.precision, "recall": o.recall},
+	}
+	switch o.f1 {
+	case 0:
+		v.Label = "none"
+	case 1:
+		v.Label = "full"
+	}
+	if j.pass != nil {
+		ok := o.f1 >= *j.pass
+		v.Pass = &ok
+	}
+	return v
+}
+
+// references returns the words of each reference that counts.
+func (j *tokenF1) references(refs []string) [][]string {
+	var list [][]string
+	for _, ref := range refs {
+		if w := words(ref); len(w) > 0 || !j.empty {
+			list = append(list, w)
+		}
+	}
+	if len(list) == 0 {
+		list = [][]string{nil}
+	}
+	return list
+}
+
+func words(s string) []string { return strings.Fields(text.SQuAD(s)) }
+
+// An overlap is how many words two texts share.
+type overlap struct{ precision, recall, f1 float64 }
+
+func (j *tokenF1) compare(response, reference []string) overlap {
+	if j.empty && len(response) == 0 && len(reference) == 0 {
+		return overlap{1, 1, 1}
+	}
+	same := common(response, reference)
+	if same == 0 {
+		return overlap{}
+	}
+	// The operations are in the order of the original, so that the last bit of
+	// the quotient is the same.
+	p := float64(same) / float64(len(response))
+	r := float64(same) / float64(len(reference))
+	return overlap{p, r, (2 * p * r) / (p + r)}
+}
+
+// common counts the words that occur in both, as often as they do in each.
+func common(a, b []string) int {
+	left := make(map[string]int, len(b))
+	for _, w := range b {
+		left[w]++
+	}
+	n := 0
+	for _, w := range a {
+		if left[w] > 0 {
+			left[w]--
+			n++
+		}
+	}
+	return n
+}

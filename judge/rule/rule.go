@@ -1,0 +1,107 @@
+// Package rule holds the judges that ask no model.
+//
+// They are free, instant and repeatable, so they serve three ends: scoring where
+// the reference is short and literal, a baseline to set a model beside, and the
+// first stage of a cascade. [Match] is the one to begin with. It understands
+// numbers, dates, units, lists, negation and abstention, and where it has no
+// evidence it says so with a failure of kind unsure instead of guessing. [Exact],
+// [Contains] and [TokenF1] are the classics, as published and no cleverer.
+//
+// A rule is not moved by instructions hidden in a response: it does not follow
+// any.
+package rule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"deem"
+)
+
+// An identity tells one rule from another. Version is raised whenever the
+// verdicts of the rule may change.
+type identity struct {
+	Kind    string         `json:"kind"` // always "rule"
+	Name    string         `json:"name"`
+	Version int            `json:"version"`
+	Options map[string]any `json:"options,omitempty"`
+}
+
+// An entry is one judge of the table.
+type entry struct {
+	name string
+	doc  string
+	make func() deem.Judge
+}
+
+// table lists every rule, in the order in which they are shown.
+func table() []entry {
+	return []entry{
+		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", Match},
+		{"match/forced", "match, but decides by word overlap where it would be unsure", MatchForced},
+		{"exact", "the response equals a reference, white space around it aside", Exact},
+		{"exact/squad", "the response equals a reference after SQuAD v1.1 normalisation", SQuADExact},
+		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},
+		{"f1", "SQuAD v1.1 token F1 with the best reference", TokenF1},
+		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
+	}
+}
+
+// Named returns the rule of that name, and whether there is one.
+func Named(name string) (deem.Judge, bool) {
+	for _, e := range table() {
+		if e.name == name {
+			return e.make(), true
+		}
+	}
+	return nil, false
+}
+
+// Names returns the name of every rule.
+func Names() []string {
+	var names []string
+	for _, e := range table() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Doc says in one line what the rule of that name does, or "" if there is none.
+func Doc(name string) string {
+	entries := table()
+	i := slices.IndexFunc(entries, func(e entry) bool { return e.name == name })
+	if i < 0 {
+		return ""
+	}
+	return entries[i].doc
+}
+
+// WithPass returns the rule j with a pass mark: verdicts say whether their score
+// reaches it. Only the rules that give a graded score, those of token F1, take
+// one, and the mark lies from 0 to 1.
+func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
+	f, ok := j.(*tokenF1)
+	if !ok {
+		return nil, deem.WithHint(fmt.Errorf("judge %q takes no pass mark", j.Name()),
+			"the judges with a graded score are f1 and f1/squad2")
+	}
+	if !(mark >= 0 && mark <= 1) { // so written to refuse NaN too
+		return nil, fmt.Errorf("pass mark %v of judge %q is not between 0 and 1", mark, j.Name())
+	}
+	with := *f
+	with.pass = &mark
+	return &with, nil
+}
+
+// ready returns why it cannot be judged in ctx by comparison with references, or
+// nil if it can.
+func ready(ctx context.Context, it deem.Item) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(it.References) == 0 {
+		return deem.Failf(deem.Input, "no reference to compare with")
+	}
+	return nil
+}

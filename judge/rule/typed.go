@@ -1,0 +1,344 @@
+package rule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// byDate decides where the reference is a date and nothing else.
+func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
+	if len(a.dates) != 1 || !a.only(a.dates[0].span, dateFillers) {
+		return finding{}, false
+	}
+	want := a.dates[0]
+	best, at := unrelated, date{}
+	var rival *date
+	for i := range c.response.dates {
+		d := c.response.dates[i]
+		rel := relate(d, want)
+		if rel > best && !c.response.negated(d.span) {
+			best, at = rel, d
+		}
+		if rel == conflict && rival == nil && !c.asks(d) {
+			rival = &c.response.dates[i]
+		}
+	}
+	if f, ok := c.dateAsNumber(a, want, best); ok {
+		return f, true
+	}
+	return c.dateFinding(want, best, at, rival), true
+}
+
+// dateFillers may stand beside a date without changing it.
+var dateFillers = set("year month day date on since circa ad ce early late mid year's")
+
+func (c *comparison) dateFinding(want date, best relation, got date, rival *date) finding {
+	switch best {
+	case agrees:
+		if rival != nil && c.offersChoice(got.span, rival.span) {
+			return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", *rival, got), share: .5}
+		}
+		conf := .93
+		if rival != nil {
+			conf = .8
+		}
+		return finding{call: right, conf: conf, why: "the response has the date " + want.String()}
+	case coarser:
+		if rival != nil && rival.from < got.from {
+			return finding{call: wrong, conf: .8, why: rival.describe(want)}
+		}
+		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}
+	case conflict:
+		return finding{call: wrong, conf: .92, why: got.describe(want)}
+	}
+	if len(c.response.dates) > 0 {
+		return finding{call: wrong, conf: .8, why: c.response.dates[0].describe(want)}
+	}
+	if len(c.response.toks) > 0 && relativeDate(c.response) {
+		return finding{call: unsure, why: "the response dates it by something else than " + want.String()}
+	}
+	return finding{call: wrong, conf: .75, why: "the response has no date, and the reference is " + want.String()}
+}
+
+// dateAsNumber lets a bare number as "1998" be met by the number 1998 where no
+// date has been read from it.
+func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding, bool) {
+	if best == agrees || want.m > 0 || len(a.quants) != 1 {
+		return finding{}, false
+	}
+	for _, q := range c.response.quants {
+		if same(a.quants[0], q) && !c.response.negated(q.span) {
+			return finding{call: right, conf: .85, why: "the response has the number " + want.String()}, true
+		}
+	}
+	return finding{}, false
+}
+
+var relativeWords = set("yesterday today tomorrow ago last next week weekend weeks months before after earlier later recently monday tuesday wednesday thursday friday saturday sunday century era war decade spring summer autumn fall winter")
+
+func relativeDate(r *reading) bool {
+	for _, t := range r.toks {
+		if relativeWords[t.text] {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether the question itself names the date.
+func (c *comparison) asks(d date) bool {
+	for _, q := range c.question.dates {
+		if relate(d, q) == agrees && relate(q, d) == agrees {
+			return true
+		}
+	}
+	return false
+}
+
+// only reports whether all content outside of s is filler.
+func (r *reading) only(s span, fillers map[string]bool) bool {
+	for _, e := range r.elems {
+		if !s.has(e.tok) && !fillers[r.toks[e.tok].text] {
+			return false
+		}
+	}
+	return true
+}
+
+// byQuantity decides where the reference is a number with what it counts.
+func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
+	want, ok := c.soleQuantity(a)
+	if !ok {
+		return finding{}, false
+	}
+	t := c.tally(want)
+	switch {
+	case len(t.hits) > 0:
+		return c.hitFinding(a, want, t), true
+	case t.denied:
+		return finding{call: wrong, conf: .85, why: "the response denies the number " + c.show(a, want)}, true
+	case len(t.near) > 0:
+		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), c.show(a, want)), share: .5}, true
+	case len(t.rivals) > 0:
+		return finding{call: wrong, conf: .92, why: c.differs(a, want, t.rivals[0])}, true
+	case len(t.others) > 0:
+		return finding{call: wrong, conf: .75, why: c.differs(a, want, t.others[0])}, true
+	case c.response.listLength() > 1:
+		return finding{call: unsure, why: "the response lists instead of giving the number " + c.show(a, want)}, true
+	}
+	return finding{call: wrong, conf: .75, why: "the response has no number, and the reference is " + c.show(a, want)}, true
+}
+
+// soleQuantity returns the quantity that a reference consists of: one number, and
+// beside it at most three words, or only words that the question has too.
+func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
+	if len(a.quants) != 1 || len(a.dates) > 0 && !a.quants[0].year {
+		return quantity{}, false
+	}
+	q := a.quants[0]
+	if q.weak && q.unit.dim != clock && len(a.toks) > 1 && q.unit.dim == noDimension {
+		return quantity{}, false
+	}
+	extra, proper := 0, false
+	for _, e := range a.elems {
+		if q.has(e.tok) || c.question.has(e.key) {
+			continue
+		}
+		extra++
+		proper = proper || a.toks[e.tok].upper && e.tok > 0 || isNegation(a.toks[e.tok])
+	}
+	// A number inside of a name, as in "Apollo 11" or "21 Jump Street", is part of
+	// the name.
+	return q, extra <= 3 && !proper && (q.from <= 3 || extra == 0) && !(q.from > 0 && a.toks[0].upper && a.toks[0].brk == none && extra > 0 && q.unit.dim == noDimension)
+}
+
+// A tally sorts the numbers of a response by how they stand to the one wanted.
+type tally struct {
+	hits   []quantity // the same size
+	rivals []quantity // another size of the same kind
+	near   []quantity // within rounding, where either is vague
+	others []quantity // of no known kind
+	denied bool       // the right number, but denied
+}
+
+func (c *comparison) tally(want quantity) tally {
+	var t tally
+	for _, q := range c.response.quants {
+		switch {
+		case same(want, q):
+			if c.response.negated(q.span) {
+				t.denied = true
+			} else {
+				t.hits = append(t.hits, q)
+			}
+		case c.noise(q, want):
+		case closeTo(want, q):
+			t.near = append(t.near, q)
+		case rivals(want, q):
+			t.rivals = append(t.rivals, q)
+		case commensurable(want, q):
+			t.others = append(t.others, q)
+		}
+	}
+	return t
+}
+
+// noise reports whether q is a number that no one would take for the answer: one
+// of the question, the number of a list item, a year beside a count, a "one".
+func (c *comparison) noise(q, want quantity) bool {
+	r := c.response
+	if q.weak && q.unit.dim != clock && !(len(r.toks) <= 3) && q.noun != want.noun {
+		return true
+	}
+	if q.year && !want.year {
+		return true
+	}
+	if q.ordinal && !want.ordinal {
+		return true
+	}
+	listNumber := r.toks[q.from].brk == sentence && (r.toks[q.from].post == '.' || r.toks[q.from].post == ')') && len(r.toks) > 6
+	if listNumber {
+		return true
+	}
+	for _, asked := range c.question.quants {
+		if asked.value == q.value && asked.unit.dim == q.unit.dim {
+			return true
+		}
+	}
+	return false
+}
+
+// rivals reports whether q would be another answer to what want answers: the same
+// dimension, the same noun, or no noun at all.
+func rivals(want, q quantity) bool {
+	if want.unit.dim != noDimension {
+		return q.unit.dim == want.unit.dim
+	}
+	return q.unit.dim == noDimension && (q.noun == want.noun || q.noun == "" || want.noun == "")
+}
+
+// closeTo reports whether two sizes differ only as rounding or "about" allows.
+func closeTo(want, q quantity) bool {
+	if !commensurable(want, q) || want.unit.dim == clock || want.ordinal || q.ordinal {
+		return false
+	}
+	x, y := want.value, q.value
+	if want.unit.dim != noDimension && q.unit.dim != noDimension {
+		x, y = want.base(), q.base()
+	}
+	if (want.vague || q.vague) && near(x, y, .1) {
+		return true
+	}
+	// 4.2 million for 4,212,345: the shorter number is the longer one, rounded.
+	diff := max(x-y, y-x)
+	step := max(want.step*want.unit.factor(), q.step*q.unit.factor())
+	return step >= 10 && diff <= step/2 && near(x, y, .05)
+}
+
+// hitFinding judges a response that has the right number.
+func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
+	hit := t.hits[0]
+	for _, rival := range t.rivals {
+		for _, h := range t.hits {
+			if c.offersChoice(h.span, rival.span) {
+				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5}
+			}
+		}
+	}
+	if other, ok := c.countsOther(a, want, t.hits); ok {
+		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}
+	}
+	why := "the response has the number " + c.show(a, want)
+	switch {
+	case len(t.rivals) == 0:
+		return finding{call: right, conf: .93, why: why}
+	case c.stands(t.hits, t.rivals):
+		return finding{call: right, conf: .78, why: why + ", beside others that lead to it"}
+	}
+	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}
+}
+
+// countsOther returns what the response counts where it is not what the reference
+// counts. A noun of the question or one that both texts share is no difference.
+func (c *comparison) countsOther(a *reading, want quantity, hits []quantity) (string, bool) {
+	if want.noun == "" || c.question.has(want.noun) || c.response.has(want.noun) {
+		return "", false
+	}
+	for _, h := range hits {
+		if h.noun == "" || a.has(h.noun) || c.question.has(h.noun) {
+			return "", false
+		}
+	}
+	return hits[0].noun, true
+}
+
+// stands reports whether one of the hits is what a response comes to: it is in
+// bold or in the first or last sentence, and no rival is in the same sentence, or
+// it follows a word of conclusion.
+func (c *comparison) stands(hits, rivals []quantity) bool {
+	r := c.response
+	last := r.toks[len(r.toks)-1].sent
+	busy := map[int]bool{}
+	for _, q := range rivals {
+		busy[r.toks[q.from].sent] = true
+	}
+	for _, h := range hits {
+		t := r.toks[h.from]
+		if t.bold || t.pre == '=' || !busy[t.sent] && (t.sent == 0 || t.sent == last) {
+			return true
+		}
+		for i := h.from - 1; i >= 0 && i >= h.from-6; i-- {
+			if concluding[r.toks[i].text] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var concluding = set("total altogether overall therefore thus hence answer totaling totalling sum combined equals 共 总共 一共")
+
+// offersChoice reports whether two spans stand side by side as alternatives: "18 or
+// 19", "18, maybe 19".
+func (c *comparison) offersChoice(a, b span) bool {
+	if b.from < a.from {
+		a, b = b, a
+	}
+	if b.from-a.to > 5 || a.to > b.from {
+		return false
+	}
+	for i := a.to; i < b.from; i++ {
+		switch c.response.toks[i].text {
+		case "or", "maybe", "perhaps", "possibly", "alternatively", "或", "later", "then":
+			return true
+		}
+	}
+	return c.response.toks[b.from].pre == '/'
+}
+
+func (c *comparison) differs(a *reading, want, got quantity) string {
+	return fmt.Sprintf("the number %s of the reference is %s in the response", c.show(a, want), c.showIn(got))
+}
+
+func (c *comparison) show(a *reading, q quantity) string { return a.words(q.span) }
+
+func (c *comparison) showIn(q quantity) string { return c.response.words(q.span) }
+
+// words returns the tokens of s as text, for a reason.
+func (r *reading) words(s span) string {
+	var b strings.Builder
+	for i := s.from; i < s.to && i < len(r.toks); i++ {
+		t := r.toks[i]
+		if i > s.from && (t.gap || t.pre == '-') {
+			b.WriteByte(' ')
+		}
+		if strings.ContainsRune("$€£¥₹", t.pre) && t.pre != 0 {
+			b.WriteRune(t.pre)
+		}
+		b.WriteString(t.text)
+	}
+	if s.to > 0 && r.toks[s.to-1].post == '%' {
+		b.WriteByte('%')
+	}
+	return b.String()
+}
