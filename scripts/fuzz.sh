@@ -6,15 +6,15 @@ set -euo pipefail
 
 time=$1
 shift
-found=0
+failed=0
 ran=0
 while read -r dir pkg; do
-  targets=$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(f \*testing\.F).*/\1/p' "$dir"/*_test.go)
+  targets=$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)([a-z]* \*testing\.F).*/\1/p' "$dir"/*_test.go)
   for target in $targets; do
     echo "go test -run '^\$' -fuzz '^$target\$' -fuzztime $time $pkg"
     ran=$((ran + 1))
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$pkg" || found=$((found + 1))
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$pkg" || failed=$((failed + 1))
   done
 done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}} {{.ImportPath}}{{end}}' "$@")
-echo "fuzz: $ran targets, $found with a finding"
-[ "$found" -eq 0 ]
+echo "fuzz: $ran targets, $failed failed"
+[ "$failed" -eq 0 ]
