@@ -56,8 +56,8 @@ lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
 	if [ -n "$$files" ]; then echo "not formatted (make fmt does it):"; echo "$$files"; exit 1; fi
 
 .PHONY: lint-vet
-lint-vet: ## go vet
-	$(GO) vet $(PKGS)
+lint-vet: ## go vet, the long tests too
+	$(GO) vet -tags=soak $(PKGS)
 
 .PHONY: lint-arrows
 lint-arrows: ## does every package import only what it may?

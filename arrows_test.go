@@ -85,6 +85,7 @@ var libraries = []library{
 	{"github.com/kaptinlin/jsonrepair", []string{"judge/extract"}, "a repaired reply must still pass the check of its labels, which is here"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"report", "internal/cli"}, "only what is shown needs aligned tables"},
+	{"github.com/mattn/go-runewidth", []string{"report", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sync", []string{"model"}, "identical requests in flight are one call, and that is the cache's work"},
 	{"golang.org/x/time", []string{"model"}, "rates are limited in one place, around the model"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
