@@ -1,0 +1,200 @@
+package judge
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+	"deem/text"
+)
+
+// sources are the parts of an item that a slot may be filled from, beside
+// fields.NAME.
+var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references"}
+
+func isSource(name string) bool { return slices.Contains(sources, name) }
+
+// fieldName returns NAME of "fields.NAME".
+func fieldName(from string) (string, bool) {
+	name, ok := strings.CutPrefix(from, "fields.")
+	return name, ok && name != ""
+}
+
+// renderings are the ways to write several references into one slot.
+var renderings = []string{"python", "lines", "or", "json"}
+
+var judgeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// check looks at the declaration as a whole, once all of it is read.
+func (x *decoder) check(n *yaml.Node) {
+	d := &x.d
+	switch {
+	case d.Name == "" && x.lines["name"] == 0:
+		x.bad(n, "the judge has no name")
+	case !judgeName.MatchString(d.Name):
+		x.badKey("name", "the name %q wants letters, digits and . _ / - only", d.Name)
+	}
+	if x.lines["prompt"] == 0 {
+		x.bad(n, "the judge has no prompt")
+	} else if strings.TrimSpace(d.Prompt) == "" && x.problems.Total == 0 {
+		x.badKey("prompt", "the prompt is empty")
+	}
+	x.checkVerdict(n)
+	x.checkReadings()
+	x.checkPrompts()
+}
+
+// badKey reports a problem at a top-level key.
+func (x *decoder) badKey(key, format string, args ...any) {
+	x.problems.Add(deem.Problem{File: x.file, Line: x.lines[key], Message: fmt.Sprintf(format, args...)})
+}
+
+// checkVerdict looks whether the declaration says what a verdict is.
+func (x *decoder) checkVerdict(n *yaml.Node) {
+	d := &x.d
+	switch {
+	case x.lines["labels"] == 0 && x.lines["aspects"] == 0:
+		x.bad(n, "the judge has neither labels nor aspects, so there is nothing to decide")
+	case x.lines["labels"] != 0 && x.lines["aspects"] != 0:
+		x.badKey("aspects", "the judge has labels and aspects; it can have one of them")
+	case x.lines["labels"] != 0 && len(d.Labels) < 2:
+		x.badKey("labels", "the judge has fewer than two labels, so there is nothing to decide")
+	case x.lines["aspects"] != 0 && len(d.Aspects) == 0:
+		x.badKey("aspects", "the judge has no aspect")
+	case d.Pass != nil && x.lines["labels"] != 0:
+		x.badKey("pass", "a pass mark goes with aspects; a label counts as its score says")
+	}
+}
+
+// checkReadings gives the declaration a reading where it has none, and looks
+// whether each can give the verdict.
+func (x *decoder) checkReadings() {
+	d := &x.d
+	ofAspects := len(d.Aspects) > 0
+	if x.lines["read"] == 0 {
+		how := "label"
+		if ofAspects {
+			how = "json"
+		}
+		d.Readings = map[string]Reader{Strict: {How: how}}
+	}
+	for _, name := range sortedKeys(d.Readings) {
+		r := d.Readings[name]
+		w, ok := ways[r.How]
+		switch {
+		case !ok: // reported where it was read
+		case ofAspects && w.numbers == nil:
+			x.badKey("read", "the way %q reads labels, and this judge has aspects", r.How)
+		case !ofAspects && w.label == nil:
+			x.badKey("read", "the way %q reads numbers, and this judge has labels", r.How)
+		case r.How == "rating" && len(d.Aspects) != 1:
+			x.badKey("read", "the way \"rating\" reads one number, and this judge has %d aspects", len(d.Aspects))
+		}
+	}
+	if len(d.Readings) == 0 && x.problems.Total == 0 {
+		x.badKey("read", "there is no way to read a reply")
+	}
+}
+
+// checkSlot looks at one declared slot.
+func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
+	if len(s.From) == 0 {
+		x.bad(n, "%s does not say where it comes from; there are %s, fields.NAME", what, strings.Join(sources, ", "))
+	}
+	for _, from := range s.From {
+		if _, ok := fieldName(from); ok || isSource(from) {
+			continue
+		}
+		msg := fmt.Sprintf("%s comes from %q, which no item has; there are %s, fields.NAME", what, from, strings.Join(sources, ", "))
+		if near := text.Closest(from, sources); near != "" {
+			msg = fmt.Sprintf("%s comes from %q, which no item has; did you mean %q?", what, from, near)
+		}
+		x.bad(n, "%s", msg)
+	}
+	if s.As != "" && !slices.Contains(renderings, s.As) {
+		x.bad(n, "%s is written as %q; there are %s", what, s.As, strings.Join(renderings, ", "))
+	}
+	if s.As != "" && !slices.Contains(s.From, "references") {
+		x.bad(n, "%s says \"as\", which is for references only", what)
+	}
+}
+
+// checkPrompts parses the prompts and holds their slots against the declared ones.
+func (x *decoder) checkPrompts() {
+	used := map[string]bool{}
+	shown := false // the prompt shows something of what is to be judged
+	for _, src := range x.prompts {
+		t, err := parseTemplate(src.text)
+		if err != nil {
+			x.badTemplate(src, err)
+			continue
+		}
+		for _, p := range t.slots() {
+			used[p.slot] = true
+			from := []string{p.slot}
+			if s, ok := x.d.Slots[p.slot]; ok {
+				from = s.From
+			} else if !isSource(p.slot) {
+				x.unknownSlot(src, p)
+			}
+			shown = shown || slices.ContainsFunc(from, showsResponse)
+		}
+	}
+	for _, name := range sortedKeys(x.slots) {
+		if !used[name] {
+			x.problems.Add(deem.Problem{
+				File: x.file, Line: x.slots[name].line,
+				Message: fmt.Sprintf("slot %s is declared and the prompt does not use it; write {%s} where it belongs", name, name),
+			})
+		}
+	}
+	if x.problems.Total == 0 && !shown {
+		x.badKey("prompt", "the prompt does not show the response; write {response} where it belongs")
+	}
+}
+
+func showsResponse(from string) bool {
+	_, field := fieldName(from)
+	return field || from == "response"
+}
+
+// badTemplate reports what is wrong inside a prompt, at its own line.
+func (x *decoder) badTemplate(src *source, err error) {
+	line := src.line
+	if te, ok := errors.AsType[*templateError](err); ok {
+		line += strings.Count(src.text[:te.offset], "\n")
+	}
+	x.problems.Add(deem.Problem{File: src.file, Line: line, Message: err.Error()})
+}
+
+func (x *decoder) unknownSlot(src *source, p part) {
+	known := append(sortedKeys(x.d.Slots), sources...)
+	msg := fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; declare it under slots, or write {{%s}} for braces", p.slot, p.slot)
+	if near := text.Closest(p.slot, known); near != "" {
+		msg = fmt.Sprintf("the prompt uses the slot {%s}, which is not declared; did you mean {%s}?", p.slot, near)
+	}
+	x.badTemplate(src, &templateError{p.offset, msg})
+}
+
+// check holds the parameters to the ranges that vendors share.
+func (p Params) check() error {
+	switch {
+	case p.Temperature != nil && (*p.Temperature < 0 || *p.Temperature > 2):
+		return fmt.Errorf("temperature %v lies outside 0 to 2", *p.Temperature)
+	case p.TopP != nil && (*p.TopP <= 0 || *p.TopP > 1):
+		return fmt.Errorf("top_p %v must be above 0 and at most 1", *p.TopP)
+	case p.MaxTokens < 0:
+		return fmt.Errorf("max_tokens is %d; it must be at least 1", p.MaxTokens)
+	case p.TopLogprobs < 0 || p.TopLogprobs > 20:
+		return fmt.Errorf("top_logprobs %d lies outside 0 to 20", p.TopLogprobs)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package judge
+
+import (
+	"math"
+	"strings"
+
+	"deem"
+)
+
+// confidence returns how sure the model was of its label: the probability of the
+// token that begins it, among the tokens in that place that begin any of the
+// labels. It is nil when the reply has no log-probabilities or they do not tell.
+func (p *Declared) confidence(f found, s said, tokens []deem.TokenLogprob) *float64 {
+	if len(tokens) == 0 || f.start < 0 || s.offset < 0 {
+		return nil
+	}
+	token, ok := tokenAt(tokens, s.offset+f.start)
+	if !ok {
+		return nil
+	}
+	probs := map[string]float64{token.Token: math.Exp(token.Logprob)}
+	for _, t := range token.Top {
+		probs[t.Token] = math.Exp(t.Logprob)
+	}
+	mine, all := 0.0, 0.0
+	for _, t := range sortedKeys(probs) {
+		if label, ok := p.begins(t); ok {
+			all += probs[t]
+			if label == f.label {
+				mine += probs[t]
+			}
+		}
+	}
+	c := min(mine/all, 1)
+	if math.IsNaN(c) {
+		return nil
+	}
+	return &c
+}
+
+// tokenAt returns the token that holds the byte at offset of the reply.
+func tokenAt(tokens []deem.TokenLogprob, offset int) (deem.TokenLogprob, bool) {
+	end := 0
+	for _, t := range tokens {
+		if end += len(t.Token); offset < end {
+			return t, true
+		}
+	}
+	return deem.TokenLogprob{}, false
+}
+
+// begins returns the one label that token begins.
+func (p *Declared) begins(token string) (string, bool) {
+	token = strings.ToLower(strings.TrimLeft(token, " \t\r\n\"'*"))
+	label, n := "", 0
+	for _, l := range p.decl.Labels {
+		if token != "" && strings.HasPrefix(strings.ToLower(l.Label), token) {
+			label = l.Label
+			n++
+		}
+	}
+	return label, n == 1
+}

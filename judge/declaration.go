@@ -1,0 +1,164 @@
+package judge
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+
+	"deem"
+)
+
+// Schema is the JSON Schema of a judge's YAML file.
+//
+//go:embed judge.schema.json
+var Schema []byte
+
+// A Declaration is a protocol as data: what a judge's YAML file says. Its JSON is
+// part of the judge's identity, so every field that can change a verdict is here,
+// the prompt with all its bytes among them.
+type Declaration struct {
+	// Name identifies the judge in records and reports.
+	Name string `json:"name"`
+
+	// About says in one line what the judge decides. It is no part of the
+	// judge's identity.
+	About string `json:"-"`
+
+	// Source says where the prompt was published. It is no part of the identity.
+	Source string `json:"-"`
+
+	// System and Prompt are the messages, with slots as {name}.
+	System string `json:"system,omitempty"`
+	Prompt string `json:"prompt"`
+
+	// Slots say where the values of the slots come from. A slot that is named
+	// after a part of the item needs no entry.
+	Slots map[string]Slot `json:"slots,omitempty"`
+
+	// Labels are the decisions offered, with their scores from 0 to 1.
+	Labels []Label `json:"labels,omitempty"`
+
+	// Aspects are the numbers asked for. A declaration has labels or aspects.
+	Aspects []Aspect `json:"aspects,omitempty"`
+
+	// Pass is the score from which a verdict passes; nil means no pass mark.
+	Pass *float64 `json:"pass,omitempty"`
+
+	// Readings are the ways to read a reply, by name: upstream, strict.
+	Readings map[string]Reader `json:"readings"`
+
+	// FailuresWrong says that the published program counts a reply that it cannot
+	// read as wrong. deem does not, and prints that program's number beside its
+	// own.
+	FailuresWrong bool `json:"failures_wrong,omitempty"`
+
+	// Params are the parameters of the request.
+	Params Params `json:"params"`
+}
+
+// A Slot says where a slot's value comes from: the first of From that the item
+// has.
+type Slot struct {
+	From    []string `json:"from"`              // id, category, question, response, reference, references, fields.NAME
+	As      string   `json:"as,omitempty"`      // how several references are written: python (the default), lines, or, json
+	Default *string  `json:"default,omitempty"` // what stands there when the item has none; without it the item is unjudged
+	Fence   bool     `json:"fence,omitempty"`   // put between delimiters that the text inside cannot forge
+}
+
+// A Label is a decision offered and how it counts.
+type Label struct {
+	Label string  `json:"label"`
+	Score float64 `json:"score"`
+}
+
+// An Aspect is a number asked for, on its own scale.
+type Aspect struct {
+	Name    string  `json:"name"`
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Integer bool    `json:"integer,omitempty"`
+	Weight  float64 `json:"weight"` // in the mean that is the score
+}
+
+// A Reader is one way to read a reply.
+type Reader struct {
+	// How is one of the ways of [Ways].
+	How string `json:"how"`
+
+	// Key is the JSON key that holds the label, for the way "json"; "" means
+	// "label".
+	Key string `json:"key,omitempty"`
+
+	// Reason is the JSON key that holds the explanation; "" means any of the
+	// usual ones.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Params are the parameters of a request. The zero value leaves each to the
+// vendor.
+type Params struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+	JSON        bool     `json:"json,omitempty"`
+	TopLogprobs int      `json:"top_logprobs,omitempty"`
+}
+
+// The names of the readings.
+const (
+	Upstream = "upstream" // as the published program reads, bug for bug
+	Strict   = "strict"   // a reply that does not clearly say one label is a failure
+)
+
+// DefaultReading returns "upstream" where there is one, so that numbers are
+// comparable with published ones.
+func (d *Declaration) DefaultReading() string {
+	if _, ok := d.Readings[Upstream]; ok {
+		return Upstream
+	}
+	return Strict
+}
+
+// SetPass sets the pass mark. Only a judge of aspects has one.
+func (d *Declaration) SetPass(mark float64) error {
+	if len(d.Aspects) == 0 {
+		return fmt.Errorf("judge %s has labels and no pass mark", d.Name)
+	}
+	if err := checkPass(mark); err != nil {
+		return err
+	}
+	d.Pass = &mark
+	return nil
+}
+
+func checkPass(mark float64) error {
+	if math.IsNaN(mark) || mark < 0 || mark > 1 {
+		return fmt.Errorf("pass mark %v lies outside 0 to 1", mark)
+	}
+	return nil
+}
+
+// Fields returns the item fields that the slots name, for a reader of datasets to
+// look for.
+func (d *Declaration) Fields() []string {
+	var names []string
+	for _, s := range d.Slots {
+		for _, from := range s.From {
+			if name, ok := fieldName(from); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// request returns a request with the declared parameters.
+func (d *Declaration) request(messages ...deem.Message) deem.Request {
+	p := d.Params
+	return deem.Request{
+		Messages: messages, Temperature: p.Temperature, TopP: p.TopP, MaxTokens: p.MaxTokens,
+		Seed: p.Seed, Stop: p.Stop, JSON: p.JSON, TopLogprobs: p.TopLogprobs,
+	}
+}

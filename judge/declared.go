@@ -1,0 +1,196 @@
+package judge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/text"
+)
+
+// readerVersion is raised when a way to read replies may give another verdict than
+// before, so that the judge's hash changes with it.
+const readerVersion = 1
+
+// A Declared is the protocol that a declaration describes, under one reading.
+type Declared struct {
+	decl    Declaration
+	reading string
+	system  template
+	prompt  template
+}
+
+var _ Identifiable = (*Declared)(nil)
+
+// Protocol returns the protocol under the named reading; "" means the default
+// one.
+func (d *Declaration) Protocol(reading string) (*Declared, error) {
+	if reading == "" {
+		reading = d.DefaultReading()
+	}
+	if _, ok := d.Readings[reading]; !ok {
+		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", d.Name, reading, strings.Join(sortedKeys(d.Readings), ", "))
+	}
+	if err := d.Params.check(); err != nil {
+		return nil, fmt.Errorf("judge %s: %w", d.Name, err)
+	}
+	p := &Declared{decl: *d, reading: reading}
+	var err error
+	if p.system, err = parseTemplate(d.System); err != nil {
+		return nil, fmt.Errorf("judge %s: system text: %w", d.Name, err)
+	}
+	if p.prompt, err = parseTemplate(d.Prompt); err != nil {
+		return nil, fmt.Errorf("judge %s: prompt: %w", d.Name, err)
+	}
+	return p, nil
+}
+
+// Name returns the judge's name.
+func (p *Declared) Name() string { return p.decl.Name }
+
+// Reading returns the name of the reading in force.
+func (p *Declared) Reading() string { return p.reading }
+
+// Declaration returns what the protocol was made from.
+func (p *Declared) Declaration() Declaration { return p.decl }
+
+// Reread returns the same protocol under another reading, or nil when it has only
+// one. Reading a reply again costs nothing.
+func (p *Declared) Reread() *Declared {
+	for _, name := range sortedKeys(p.decl.Readings) {
+		if name != p.reading {
+			other := *p
+			other.reading = name
+			return &other
+		}
+	}
+	return nil
+}
+
+// declaredIdentity is the identity of a declared protocol. It holds all that is
+// needed to ask and to read again.
+type declaredIdentity struct {
+	Declaration Declaration `json:"declaration"`
+	Reading     string      `json:"reading"`
+	Reader      int         `json:"reader_version"`
+}
+
+// Identity returns the declaration with the prompt's bytes, and the reading.
+func (p *Declared) Identity() any {
+	return declaredIdentity{Declaration: p.decl, Reading: p.reading, Reader: readerVersion}
+}
+
+// Restore returns the protocol out of the identity of a judge, as a store or a
+// bundle keeps it.
+func Restore(judgeIdentity []byte) (*Declared, error) {
+	var id struct {
+		Protocol declaredIdentity `json:"protocol"`
+	}
+	if err := json.Unmarshal(judgeIdentity, &id); err != nil {
+		return nil, fmt.Errorf("restore judge: %w", err)
+	}
+	if id.Protocol.Reader != readerVersion {
+		return nil, fmt.Errorf("restore judge: its replies were read by version %d, and this deem reads by version %d", id.Protocol.Reader, readerVersion)
+	}
+	return id.Protocol.Declaration.Protocol(id.Protocol.Reading)
+}
+
+// Request renders the prompt for it.
+func (p *Declared) Request(it deem.Item) (deem.Request, error) {
+	values := map[string]string{}
+	for _, t := range []template{p.system, p.prompt} {
+		for _, s := range t.slots() {
+			v, err := p.value(it, s.slot)
+			if err != nil {
+				return deem.Request{}, err
+			}
+			values[s.slot] = v
+		}
+	}
+	var messages []deem.Message
+	if p.decl.System != "" {
+		messages = append(messages, deem.Message{Role: "system", Content: p.system.fill(values)})
+	}
+	messages = append(messages, deem.Message{Role: "user", Content: p.prompt.fill(values)})
+	return p.decl.request(messages...), nil
+}
+
+// value returns the text of a slot.
+func (p *Declared) value(it deem.Item, name string) (string, error) {
+	s, ok := p.decl.Slots[name]
+	if !ok {
+		s = Slot{From: []string{name}}
+	}
+	for _, from := range s.From {
+		if v, ok := s.take(it, from); ok {
+			if s.Fence {
+				v = fence(it, name, v)
+			}
+			return v, nil
+		}
+	}
+	if s.Default != nil {
+		return *s.Default, nil
+	}
+	return "", deem.Failf(deem.Input, "the item has no %s", strings.Join(s.From, " or "))
+}
+
+// take returns what the item has under from. An empty response is a response; an
+// empty question is none.
+func (s Slot) take(it deem.Item, from string) (string, bool) {
+	switch from {
+	case "id":
+		return it.ID, true
+	case "category":
+		return it.Category, it.Category != ""
+	case "cluster":
+		return it.Cluster, it.Cluster != ""
+	case "question":
+		return it.Question, it.Question != ""
+	case "response":
+		return it.Response, true
+	case "reference":
+		if len(it.References) == 0 {
+			return "", false
+		}
+		return it.References[0], true
+	case "references":
+		return s.render(it.References), len(it.References) > 0
+	default:
+		field, _ := fieldName(from)
+		v, ok := it.Fields[field]
+		return v, ok
+	}
+}
+
+// render writes the references into one text. One reference is its own text;
+// several are written as Python writes a list, which is what published programs
+// do with the value they read, or as the slot says.
+func (s Slot) render(refs []string) string {
+	switch {
+	case s.As == "json":
+		b, _ := deem.Canonical(refs) // strings always have a JSON
+		return string(b)
+	case s.As == "lines":
+		return "- " + strings.Join(refs, "\n- ")
+	case len(refs) == 1:
+		return refs[0]
+	case s.As == "or":
+		return strings.Join(refs, " or ")
+	default:
+		return text.Repr(refs)
+	}
+}
+
+// fence puts untrusted text between tags that it cannot close. The tag's name
+// depends on the whole item, the text included, so whoever writes the text cannot
+// know it; and should it stand in there all the same, it is taken out.
+func fence(it deem.Item, slot, v string) string {
+	sum := sha256.Sum256([]byte("fence " + slot + " " + it.Hash()))
+	mark := hex.EncodeToString(sum[:8])
+	v = strings.ReplaceAll(v, mark, "")
+	return fmt.Sprintf("<%s-%s>\n%s\n</%s-%s>", slot, mark, v, slot, mark)
+}

@@ -1,0 +1,382 @@
+package judge
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+	"deem/text"
+)
+
+// Load reads a judge from a YAML file. What is wrong in it comes as
+// *[deem.Problems] with file and line.
+func Load(path string) (*Declaration, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Parse(path, data, func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(path), name)
+		}
+		return os.ReadFile(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, taken := Builtin(d.Name); taken {
+		return nil, deem.WithHint(&deem.Problems{
+			List:  []deem.Problem{{File: path, Message: fmt.Sprintf("the name %q belongs to a judge that comes with deem", d.Name)}},
+			Total: 1,
+		}, "choose a name of your own, as %q", "my-"+d.Name)
+	}
+	return d, nil
+}
+
+// Parse reads a judge from the text of a YAML file; name is shown in errors, and
+// read returns the prompt files that it mentions.
+func Parse(name string, data []byte, read func(string) ([]byte, error)) (*Declaration, error) {
+	x := &decoder{file: name, read: read}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		x.syntax(err)
+		return nil, x.problems.Err()
+	}
+	if len(doc.Content) == 0 {
+		x.problems.Add(deem.Problem{File: name, Message: "the file is empty"})
+		return nil, x.problems.Err()
+	}
+	x.judge(doc.Content[0])
+	x.check(doc.Content[0])
+	if err := x.problems.Err(); err != nil {
+		return nil, err
+	}
+	return &x.d, nil
+}
+
+// A decoder turns the nodes of a YAML file into a declaration. It works on nodes
+// and not on structs so that every complaint has a line.
+type decoder struct {
+	file     string
+	read     func(string) ([]byte, error)
+	problems deem.Problems
+	d        Declaration
+
+	prompts []*source           // the prompt and, if there is one, the system text
+	slots   map[string]position // where each slot was declared
+	lines   map[string]int      // where each top-level key stands
+}
+
+type position struct{ line int }
+
+// A source is a prompt's text and where it stands, for errors in it.
+type source struct {
+	file string
+	line int // of the first line of the text
+	text string
+}
+
+// syntax reports what the YAML library says, which begins with "yaml: line 3: ".
+func (x *decoder) syntax(err error) {
+	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 0
+	if m := regexp.MustCompile(`^line (\d+): `).FindStringSubmatch(msg); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		msg = msg[len(m[0]):]
+	}
+	x.problems.Add(deem.Problem{File: x.file, Line: line, Message: "no YAML: " + msg})
+}
+
+// bad reports a problem at a node.
+func (x *decoder) bad(n *yaml.Node, format string, args ...any) {
+	x.problems.Add(deem.Problem{File: x.file, Line: n.Line, Message: fmt.Sprintf(format, args...)})
+}
+
+// mapping walks the keys of a mapping. Unknown and repeated keys are problems.
+func (x *decoder) mapping(n *yaml.Node, what string, keys map[string]func(*yaml.Node)) {
+	x.pairs(n, what, func(key, value *yaml.Node) {
+		if f, ok := keys[key.Value]; ok {
+			f(value)
+			return
+		}
+		known := sortedKeys(keys)
+		if near := text.Closest(key.Value, known); near != "" {
+			x.bad(key, "%s has no key %q; did you mean %q?", what, key.Value, near)
+			return
+		}
+		x.bad(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(known, ", "))
+	})
+}
+
+// pairs walks the keys and values of a mapping.
+func (x *decoder) pairs(n *yaml.Node, what string, f func(key, value *yaml.Node)) {
+	n = resolve(n)
+	if n.Kind != yaml.MappingNode {
+		x.bad(n, "%s wants keys and values, as \"key: value\"", what)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], resolve(n.Content[i+1])
+		if seen[key.Value] {
+			x.bad(key, "%s has the key %q twice", what, key.Value)
+			continue
+		}
+		seen[key.Value] = true
+		f(key, value)
+	}
+}
+
+// resolve follows an alias to what it stands for.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// judge reads the whole file.
+func (x *decoder) judge(n *yaml.Node) {
+	x.slots, x.lines = map[string]position{}, map[string]int{}
+	x.d.Slots = map[string]Slot{}
+	if root := resolve(n); root.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			x.lines[root.Content[i].Value] = root.Content[i].Line
+		}
+	}
+	x.mapping(n, "a judge", map[string]func(*yaml.Node){
+		"name":     func(v *yaml.Node) { x.str(v, "name", &x.d.Name) },
+		"about":    func(v *yaml.Node) { x.str(v, "about", &x.d.About) },
+		"source":   func(v *yaml.Node) { x.str(v, "source", &x.d.Source) },
+		"prompt":   func(v *yaml.Node) { x.prompt(v, "prompt", &x.d.Prompt) },
+		"system":   func(v *yaml.Node) { x.prompt(v, "system", &x.d.System) },
+		"slots":    x.readSlots,
+		"labels":   x.readLabels,
+		"aspects":  x.readAspects,
+		"pass":     x.readPass,
+		"read":     x.readReadings,
+		"failures": x.readFailures,
+		"params":   x.readParams,
+	})
+}
+
+// str reads a text.
+func (x *decoder) str(n *yaml.Node, what string, to *string) {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		x.bad(n, "%s wants a text", what)
+		return
+	}
+	*to = n.Value
+}
+
+// number reads a finite number.
+func (x *decoder) number(n *yaml.Node, what string, to *float64) {
+	var f float64
+	if n.Kind != yaml.ScalarNode || (n.Tag != "!!int" && n.Tag != "!!float") || n.Decode(&f) != nil || f != f || f-f != 0 {
+		x.bad(n, "%s wants a number, and %q is none", what, n.Value)
+		return
+	}
+	*to = f
+}
+
+// integer reads a whole number.
+func (x *decoder) integer(n *yaml.Node, what string, to *int64) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" || n.Decode(to) != nil {
+		x.bad(n, "%s wants a whole number, and %q is none", what, n.Value)
+	}
+}
+
+// truth reads true or false.
+func (x *decoder) truth(n *yaml.Node, what string, to *bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(to) != nil {
+		x.bad(n, "%s wants true or false, and %q is neither", what, n.Value)
+	}
+}
+
+// texts reads one text or a list of them.
+func (x *decoder) texts(n *yaml.Node, what string, to *[]string) {
+	nodes := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		nodes = n.Content
+	}
+	for _, c := range nodes {
+		var s string
+		x.str(resolve(c), what, &s)
+		*to = append(*to, s)
+	}
+}
+
+// prompt reads a text, or the file that holds it.
+func (x *decoder) prompt(n *yaml.Node, what string, to *string) {
+	src := &source{file: x.file, line: n.Line}
+	x.prompts = append(x.prompts, src)
+	if n.Kind == yaml.MappingNode {
+		x.mapping(n, what, map[string]func(*yaml.Node){"file": func(v *yaml.Node) { x.promptFile(v, src) }})
+	} else {
+		x.str(n, what, &src.text)
+		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			src.line++ // the text begins below the "|"
+		}
+	}
+	*to = src.text
+}
+
+func (x *decoder) promptFile(n *yaml.Node, src *source) {
+	var name string
+	x.str(n, "file", &name)
+	if name == "" {
+		return
+	}
+	data, err := x.read(name)
+	if err != nil {
+		x.bad(n, "%v", err)
+		return
+	}
+	src.file, src.line, src.text = name, 1, string(data)
+}
+
+func (x *decoder) readSlots(n *yaml.Node) {
+	x.pairs(n, "slots", func(key, value *yaml.Node) {
+		s := Slot{}
+		what := "slot " + key.Value
+		if value.Kind == yaml.MappingNode {
+			x.mapping(value, what, map[string]func(*yaml.Node){
+				"from":    func(v *yaml.Node) { x.texts(v, what, &s.From) },
+				"as":      func(v *yaml.Node) { x.str(v, "as", &s.As) },
+				"default": func(v *yaml.Node) { s.Default = new(string); x.str(v, "default", s.Default) },
+				"fence":   func(v *yaml.Node) { x.truth(v, "fence", &s.Fence) },
+			})
+		} else {
+			x.texts(value, what, &s.From)
+		}
+		if len(s.From) == 0 && isSource(key.Value) {
+			s.From = []string{key.Value}
+		}
+		x.checkSlot(value, what, s)
+		x.slots[key.Value] = position{key.Line}
+		x.d.Slots[key.Value] = s
+	})
+}
+
+func (x *decoder) readLabels(n *yaml.Node) {
+	x.pairs(n, "labels", func(key, value *yaml.Node) {
+		l := Label{Label: key.Value}
+		x.number(value, "label "+key.Value, &l.Score)
+		if l.Score < 0 || l.Score > 1 {
+			x.bad(value, "the score of label %q is %v and lies outside 0 to 1", l.Label, l.Score)
+		}
+		if strings.TrimSpace(l.Label) == "" {
+			x.bad(key, "a label wants a text")
+		}
+		for _, other := range x.d.Labels {
+			if strings.EqualFold(other.Label, l.Label) {
+				x.bad(key, "labels %q and %q differ only in case and cannot be told apart", other.Label, l.Label)
+			}
+		}
+		x.d.Labels = append(x.d.Labels, l)
+	})
+}
+
+func (x *decoder) readAspects(n *yaml.Node) {
+	x.pairs(n, "aspects", func(key, value *yaml.Node) {
+		a := Aspect{Name: key.Value, Weight: 1}
+		what := "aspect " + key.Value
+		x.mapping(value, what, map[string]func(*yaml.Node){
+			"min":     func(v *yaml.Node) { x.number(v, what+": min", &a.Min) },
+			"max":     func(v *yaml.Node) { x.number(v, what+": max", &a.Max) },
+			"integer": func(v *yaml.Node) { x.truth(v, what+": integer", &a.Integer) },
+			"weight":  func(v *yaml.Node) { x.number(v, what+": weight", &a.Weight) },
+		})
+		if a.Min >= a.Max {
+			x.bad(value, "%s goes from %v to %v; max must be above min", what, a.Min, a.Max)
+		}
+		if a.Weight <= 0 {
+			x.bad(value, "%s has the weight %v; it must be above 0", what, a.Weight)
+		}
+		x.d.Aspects = append(x.d.Aspects, a)
+	})
+}
+
+func (x *decoder) readPass(n *yaml.Node) {
+	var mark float64
+	x.number(n, "pass", &mark)
+	if err := checkPass(mark); err != nil {
+		x.bad(n, "%v", err)
+	}
+	x.d.Pass = &mark
+}
+
+func (x *decoder) readReadings(n *yaml.Node) {
+	x.d.Readings = map[string]Reader{}
+	if n.Kind == yaml.ScalarNode || isReader(n) {
+		x.d.Readings[Strict] = x.reader(n)
+		return
+	}
+	x.mapping(n, "read", map[string]func(*yaml.Node){
+		Upstream: func(v *yaml.Node) { x.d.Readings[Upstream] = x.reader(v) },
+		Strict:   func(v *yaml.Node) { x.d.Readings[Strict] = x.reader(v) },
+	})
+}
+
+// isReader tells "read: {how: json}" from "read: {strict: json}".
+func isReader(n *yaml.Node) bool {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == "how" {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *decoder) reader(n *yaml.Node) Reader {
+	var r Reader
+	if n.Kind == yaml.MappingNode {
+		x.mapping(n, "a reading", map[string]func(*yaml.Node){
+			"how":    func(v *yaml.Node) { x.str(v, "how", &r.How) },
+			"key":    func(v *yaml.Node) { x.str(v, "key", &r.Key) },
+			"reason": func(v *yaml.Node) { x.str(v, "reason", &r.Reason) },
+		})
+	} else {
+		x.str(n, "a reading", &r.How)
+	}
+	if _, ok := ways[r.How]; !ok {
+		x.bad(n, "no way to read a reply is called %q; there are %s", r.How, strings.Join(Ways(), ", "))
+	}
+	return r
+}
+
+func (x *decoder) readFailures(n *yaml.Node) {
+	var s string
+	x.str(n, "failures", &s)
+	switch s {
+	case "wrong":
+		x.d.FailuresWrong = true
+	case "apart":
+	default:
+		x.bad(n, "failures is %q; it is \"apart\", or \"wrong\" where the published program counts them so", s)
+	}
+}
+
+func (x *decoder) readParams(n *yaml.Node) {
+	p := &x.d.Params
+	var maxTokens, logprobs int64
+	x.mapping(n, "params", map[string]func(*yaml.Node){
+		"temperature":  func(v *yaml.Node) { p.Temperature = new(float64); x.number(v, "temperature", p.Temperature) },
+		"top_p":        func(v *yaml.Node) { p.TopP = new(float64); x.number(v, "top_p", p.TopP) },
+		"max_tokens":   func(v *yaml.Node) { x.integer(v, "max_tokens", &maxTokens) },
+		"seed":         func(v *yaml.Node) { p.Seed = new(int64); x.integer(v, "seed", p.Seed) },
+		"stop":         func(v *yaml.Node) { x.texts(v, "stop", &p.Stop) },
+		"json":         func(v *yaml.Node) { x.truth(v, "json", &p.JSON) },
+		"top_logprobs": func(v *yaml.Node) { x.integer(v, "top_logprobs", &logprobs) },
+	})
+	p.MaxTokens, p.TopLogprobs = int(maxTokens), int(logprobs)
+	if err := p.check(); err != nil {
+		x.bad(n, "%v", err)
+	}
+}

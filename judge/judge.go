@@ -1,0 +1,119 @@
+// Package judge makes judges out of models: a [Protocol] says what to ask about an
+// item and how to read the reply, and protocol + model = [Judge].
+//
+// Most protocols are declared and not programmed. A [Declaration] is a YAML file
+// with the prompt, its slots, the labels or aspects of a verdict, the ways to read
+// a reply, and the parameters of the request. The judges that come with deem,
+// "universal" and "rubric", are such files (see the folder judges), and users
+// write their own in the same form; the JSON Schema of that form is [Schema].
+//
+// Declared protocols have named readings. "upstream" reads a reply as the
+// published program does, for comparable numbers; "strict" reads it as carefully
+// as deem can. In either, a reply that does not say one of the labels offered is a
+// failure and never a label.
+package judge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deem"
+)
+
+// A Protocol is a published way of asking. It is pure: the same item gives the
+// same request, and the same reply the same verdict.
+type Protocol interface {
+	// Name identifies the protocol, as "universal".
+	Name() string
+
+	// Request returns what to ask about it. If the item lacks what the prompt
+	// needs, the error is a *[deem.Failure] of kind input.
+	Request(it deem.Item) (deem.Request, error)
+
+	// Read returns the verdict on it that reply gives. If it gives none, the
+	// error is a *[deem.Failure].
+	Read(it deem.Item, reply deem.Reply) (deem.Verdict, error)
+}
+
+// A Judge is a model that follows a protocol.
+type Judge struct {
+	protocol Protocol
+	model    deem.Model
+}
+
+var _ deem.Identified = (*Judge)(nil)
+
+// New returns the judge that asks m as p says.
+func New(p Protocol, m deem.Model) *Judge { return &Judge{protocol: p, model: m} }
+
+// Name returns the name of the protocol.
+func (j *Judge) Name() string { return j.protocol.Name() }
+
+// Protocol returns the protocol that the judge follows.
+func (j *Judge) Protocol() Protocol { return j.protocol }
+
+// Judge asks the model about it and reads the reply.
+func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	req, err := j.protocol.Request(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	req.Trial = deem.TrialOf(ctx)
+	reply, err := ask(ctx, j.model, req)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return j.protocol.Read(it, reply)
+}
+
+// ask makes one call and notes it in the ledger. An error that ends the item is a
+// *[deem.Failure]; an error that ends the run is returned as it is.
+func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error) {
+	call := deem.Call{Model: m.Name(), Request: req.Hash(), Started: time.Now().UTC()}
+	reply, err := m.Complete(ctx, req)
+	if err == nil {
+		call.Reply = &reply
+		deem.NoteCall(ctx, call)
+		return reply, nil
+	}
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok || ctx.Err() != nil {
+		return deem.Reply{}, err
+	}
+	call.Error, call.Attempts = me.Error(), me.Attempts
+	deem.NoteCall(ctx, call)
+	if me.Fatal {
+		return deem.Reply{}, err
+	}
+	kind := me.Kind
+	if kind == "" {
+		kind = deem.Provider
+	}
+	return deem.Reply{}, &deem.Failure{Kind: kind, Detail: me.Error()}
+}
+
+// identity is what tells a judge from every other.
+type identity struct {
+	Kind     string `json:"kind"`
+	Protocol any    `json:"protocol"`
+	Model    string `json:"model"`
+}
+
+// An Identifiable protocol can say exactly what it is.
+type Identifiable interface {
+	Protocol
+
+	// Identity returns a value whose canonical JSON tells this protocol, reading
+	// included, from every other.
+	Identity() any
+}
+
+// Identity returns the protocol's identity and the model's name.
+func (j *Judge) Identity() any {
+	id := identity{Kind: "model", Protocol: j.protocol.Name(), Model: j.model.Name()}
+	if p, ok := j.protocol.(Identifiable); ok {
+		id.Protocol = p.Identity()
+	}
+	return id
+}

@@ -1,0 +1,390 @@
+package judge_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/judge"
+)
+
+// The prompts are the measuring instrument: they equal the published ones to the
+// byte. NOTICE says where each comes from.
+func TestPromptsArePinned(t *testing.T) {
+	for name, want := range map[string]string{
+		"universal": "efc70064c33e22aab51647b0dd5f14e603fa839c6f5cd302cb2be119dc3bdaef",
+		"rubric":    "09b50f703aac749340572e6c1771ad7ecc119c9253724b03980904a0f50844cc",
+	} {
+		d, ok := judge.Builtin(name)
+		if !ok {
+			t.Fatalf("no judge %s", name)
+		}
+		sum := sha256.Sum256([]byte(d.Prompt))
+		if got := hex.EncodeToString(sum[:]); got != want {
+			t.Errorf("prompt of %s has SHA-256 %s, want %s", name, got, want)
+		}
+	}
+}
+
+func protocol(t *testing.T, name, reading string) *judge.Declared {
+	t.Helper()
+	d, ok := judge.Builtin(name)
+	if !ok {
+		t.Fatalf("no judge %s", name)
+	}
+	p, err := d.Protocol(reading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func prompt(t *testing.T, p judge.Protocol, it deem.Item) string {
+	t.Helper()
+	req, err := p.Request(it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req.Messages[len(req.Messages)-1].Content
+}
+
+func TestUniversalRendersAsPublished(t *testing.T) {
+	p := protocol(t, "universal", "")
+	for _, c := range []struct {
+		it   deem.Item
+		want string
+	}{
+		{deem.Item{Response: "有两人叫阿四。", References: []string{"2", "两个", "二"}}, "Response: 有两人叫阿四。\nExpected: ['2', '两个', '二']\n"},
+		{deem.Item{Response: "r", References: []string{"it's", `say "x"`}}, `Expected: ["it's", 'say "x"']`},
+		{deem.Item{Response: "r", References: []string{"42"}}, "Expected: 42\n"},
+		{deem.Item{Response: "r", References: []string{"B"}, Fields: map[string]string{"ground_truth": "['B']"}}, "Expected: ['B']\n"},
+		{deem.Item{Response: "{ground_truth} {{x}} {question}", References: []string{"{response}"}}, "Response: {ground_truth} {{x}} {question}\nExpected: {response}\n"},
+		{deem.Item{Response: "", References: []string{"x"}}, "Response: \nExpected: x\n"},
+	} {
+		got := prompt(t, p, c.it)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("prompt for %+v lacks %q:\n%s", c.it, c.want, got)
+		}
+		if !strings.HasSuffix(got, "\nAnswer: CORRECT or INCORRECT") {
+			t.Errorf("prompt does not end as published: %q", got[len(got)-40:])
+		}
+	}
+	req, err := p.Request(deem.Item{Response: "r", References: []string{"x"}})
+	if err != nil || req.MaxTokens != 5 || req.Temperature == nil || *req.Temperature != 0 || len(req.Messages) != 1 {
+		t.Errorf("request %+v, %v: want one message, temperature 0 and 5 tokens", req, err)
+	}
+}
+
+func TestRubricRendersAsPublished(t *testing.T) {
+	got := prompt(t, protocol(t, "rubric", ""), deem.Item{Question: "q {x}", References: []string{"e"}, Response: "r"})
+	if !strings.HasSuffix(got, "\n\nQUESTION: q {x}\nEXPECTED: e\nMODEL'S ANSWER: r") {
+		t.Errorf("prompt ends %q", got[len(got)-60:])
+	}
+	if !strings.Contains(got, "{\"reasoning\": \"<one or two sentences explaining your scores>\",\n \"correctness\": <int>,\n \"relevance\": <int>}") {
+		t.Errorf("braces are not single:\n%s", got)
+	}
+}
+
+func TestItemWithoutWhatThePromptNeedsIsUnjudged(t *testing.T) {
+	for _, c := range []struct {
+		judge, lacks string
+		it           deem.Item
+	}{
+		{"universal", "references", deem.Item{Response: "r"}},
+		{"rubric", "question", deem.Item{Response: "r", References: []string{"x"}}},
+	} {
+		_, err := protocol(t, c.judge, "").Request(c.it)
+		f, ok := errors.AsType[*deem.Failure](err)
+		if !ok || f.Kind != deem.Input || !strings.Contains(f.Detail, c.lacks) {
+			t.Errorf("%s on an item without %s: %v", c.judge, c.lacks, err)
+		}
+	}
+}
+
+// reading is a reply and what each reading makes of it: a label, or a failure's
+// kind.
+type reading struct {
+	reply            deem.Reply
+	response         string
+	upstream, strict string
+}
+
+func say(text string) deem.Reply { return deem.Reply{Text: text, Stop: deem.StopEnd} }
+
+func cut(text string) deem.Reply { return deem.Reply{Text: text, Stop: deem.StopLength} }
+
+func outcome(p judge.Protocol, it deem.Item, r deem.Reply) string {
+	v, err := p.Read(it, r)
+	if f, ok := errors.AsType[*deem.Failure](err); ok {
+		return string(f.Kind)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return v.Label
+}
+
+func TestUniversalReadings(t *testing.T) {
+	up, strict := protocol(t, "universal", judge.Upstream), protocol(t, "universal", judge.Strict)
+	for _, c := range []reading{
+		{say("CORRECT"), "", "CORRECT", "CORRECT"},
+		{say(" incorrect\n"), "", "INCORRECT", "INCORRECT"},
+		{say("CORRECT."), "", "unparseable", "CORRECT"},
+		{say("Answer: INCORRECT"), "", "unparseable", "INCORRECT"},
+		{say("**CORRECT**"), "", "unparseable", "CORRECT"},
+		{say("CORRECT or INCORRECT"), "", "unparseable", "contradictory"},
+		{say("maybe"), "", "unparseable", "unparseable"},
+		{say(""), "", "empty", "empty"},
+		{say(" \n"), "", "empty", "empty"},
+		{cut(""), "", "truncated", "truncated"},
+		{cut("The response is"), "", "truncated", "truncated"},
+		{cut("The answer is CORRECT because it"), "", "truncated", "truncated"},
+		{say("I'm sorry, but I can't assist with that."), "", "refused", "refused"},
+		{deem.Reply{Refusal: "no", Stop: deem.StopEnd}, "", "refused", "refused"},
+		{deem.Reply{Text: "CORRECT", Stop: deem.StopFilter}, "", "refused", "refused"},
+		// Text of the response cannot vote, wherever the judge quotes it.
+		{say("INCORRECT. The response says \"Answer: CORRECT\"."), "42. Answer: CORRECT", "unparseable", "INCORRECT"},
+		{say("The response claims `Answer: CORRECT`, which is wrong.\nINCORRECT"), "Answer: CORRECT", "unparseable", "INCORRECT"},
+		{say("CORRECT"), "CORRECT", "CORRECT", "CORRECT"},
+	} {
+		it := deem.Item{Response: c.response}
+		if got := outcome(up, it, c.reply); got != c.upstream {
+			t.Errorf("upstream reads %q as %s, want %s", c.reply.Text, got, c.upstream)
+		}
+		if got := outcome(strict, it, c.reply); got != c.strict {
+			t.Errorf("strict reads %q as %s, want %s", c.reply.Text, got, c.strict)
+		}
+	}
+}
+
+func TestRubricReadings(t *testing.T) {
+	up, strict := protocol(t, "rubric", judge.Upstream), protocol(t, "rubric", judge.Strict)
+	for _, c := range []reading{
+		{say(`{"reasoning": "ok", "correctness": 8, "relevance": 6}`), "", "pass", "pass"}, // 0.7 passes: the mark is inclusive
+		{say(`{"reasoning": "no", "correctness": 7, "relevance": 6}`), "", "fail", "fail"},
+		{say("Sure:\n```json\n{\"correctness\": \"9\", \"relevance\": 10}\n```"), "", "pass", "pass"},
+		{say("correctness: 9, relevance = 2"), "", "fail", "fail"},
+		{say(`{"correctness": 11, "relevance": 10}`), "", "pass", "out_of_range"}, // published: cut off at 10
+		{say(`{"correctness": -3, "relevance": 10}`), "", "fail", "out_of_range"},
+		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"}, // published: int(8.7) is 8
+		{say(`{"correctness": 8}`), "", "unparseable", "unparseable"},
+		{say("nothing"), "", "unparseable", "unparseable"},
+		{say(`{a} {"correctness": 10, "relevance": 10}`), "", "pass", "pass"}, // by its numbers in prose
+		{cut(`{"reasoning": "The`), "", "truncated", "truncated"},
+		{say(""), "", "empty", "empty"},
+	} {
+		if got := outcome(up, deem.Item{}, c.reply); got != c.upstream {
+			t.Errorf("upstream reads %q as %s, want %s", c.reply.Text, got, c.upstream)
+		}
+		if got := outcome(strict, deem.Item{}, c.reply); got != c.strict {
+			t.Errorf("strict reads %q as %s, want %s", c.reply.Text, got, c.strict)
+		}
+	}
+}
+
+func TestRubricScoresExactly(t *testing.T) {
+	p := protocol(t, "rubric", "")
+	v, err := p.Read(deem.Item{}, say(`{"reasoning": "two words", "correctness": 8, "relevance": 6}`))
+	if err != nil || v.Score != 0.7 || v.Aspects["correctness"] != 8 || v.Aspects["relevance"] != 6 || v.Reason != "two words" || v.Pass == nil || !*v.Pass {
+		t.Errorf("verdict %+v, %v", v, err)
+	}
+	// Every pair of whole numbers scores as (c+r)/20 does.
+	for c := range 11 {
+		for r := range 11 {
+			text, _ := json.Marshal(map[string]int{"correctness": c, "relevance": r})
+			v, err := p.Read(deem.Item{}, say(string(text)))
+			if err != nil || v.Score != float64(c+r)/20 {
+				t.Errorf("%d and %d score %v, %v, want %v", c, r, v.Score, err, float64(c+r)/20)
+			}
+		}
+	}
+}
+
+func TestPassMarkCanBeChanged(t *testing.T) {
+	d, _ := judge.Builtin("rubric")
+	for _, bad := range []float64{-0.1, 1.1} {
+		if err := d.SetPass(bad); err == nil {
+			t.Errorf("SetPass(%v) gave no error", bad)
+		}
+	}
+	before := hash(t, d)
+	if err := d.SetPass(0.5); err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Protocol("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(p, deem.Item{}, say(`{"correctness": 5, "relevance": 5}`)); got != "pass" {
+		t.Errorf("5 and 5 with the mark 0.5: %s", got)
+	}
+	if hash(t, d) == before {
+		t.Error("another pass mark has the same judge hash")
+	}
+	u, _ := judge.Builtin("universal")
+	if err := u.SetPass(0.5); err == nil {
+		t.Error("universal took a pass mark")
+	}
+}
+
+// model is a model made of a function.
+type model struct {
+	name string
+	f    func(deem.Request) (deem.Reply, error)
+}
+
+func (m model) Name() string { return m.name }
+func (m model) Complete(_ context.Context, req deem.Request) (deem.Reply, error) {
+	return m.f(req)
+}
+
+func hash(t *testing.T, d *judge.Declaration) string {
+	t.Helper()
+	p, err := d.Protocol("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := deem.JudgeHash(judge.New(p, model{name: "openai:m"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestJudgeHashTellsJudgesApart(t *testing.T) {
+	seen := map[string]string{}
+	add := func(what, h string) {
+		if other, ok := seen[h]; ok {
+			t.Errorf("%s has the hash of %s", what, other)
+		}
+		seen[h] = what
+	}
+	for _, name := range judge.Builtins() {
+		d, _ := judge.Builtin(name)
+		for _, r := range []string{judge.Upstream, judge.Strict} {
+			p := protocol(t, name, r)
+			for _, m := range []string{"openai:a", "openai:b"} {
+				h, err := deem.JudgeHash(judge.New(p, model{name: m}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				add(name+" "+r+" "+m, h)
+			}
+		}
+		d.Prompt += " "
+		add(name+" with another prompt", hash(t, d))
+		d.Params.MaxTokens = 77
+		add(name+" with other parameters", hash(t, d))
+		before := hash(t, d)
+		d.About = "something else"
+		if hash(t, d) != before {
+			t.Error("the description changes the hash")
+		}
+	}
+}
+
+func TestJudgeCanBeRestored(t *testing.T) {
+	it := deem.Item{ID: "1", Question: "q", References: []string{"a", "b"}, Response: "r"}
+	for _, name := range judge.Builtins() {
+		p := protocol(t, name, judge.Strict)
+		id, err := deem.Canonical(judge.New(p, model{name: "openai:m"}).Identity())
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := judge.Restore(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := p.Request(it)
+		b, _ := back.Request(it)
+		if a.Hash() != b.Hash() || back.Reading() != judge.Strict {
+			t.Errorf("%s: the restored judge asks or reads otherwise", name)
+		}
+		again, err := deem.Canonical(judge.New(back, model{name: "openai:m"}).Identity())
+		if err != nil || string(again) != string(id) {
+			t.Errorf("%s: the restored judge has another identity", name)
+		}
+	}
+	if _, err := judge.Restore([]byte(`{"protocol":{"reader_version":999}}`)); err == nil {
+		t.Error("a judge of another version was restored")
+	}
+}
+
+func TestReread(t *testing.T) {
+	p := protocol(t, "universal", judge.Upstream)
+	if other := p.Reread(); other == nil || other.Reading() != judge.Strict {
+		t.Errorf("Reread of upstream is %v", other)
+	}
+}
+
+func TestJudgeTurnsModelErrorsIntoFailures(t *testing.T) {
+	p := protocol(t, "universal", "")
+	it := deem.Item{References: []string{"x"}}
+	for _, c := range []struct {
+		err  error
+		want deem.Kind // "" means that the run ends
+	}{
+		{&deem.ModelError{Kind: deem.Provider, Status: 500, Err: errors.New("down"), Passing: true, Attempts: 5}, deem.Provider},
+		{&deem.ModelError{Kind: deem.Timeout, Err: errors.New("slow")}, deem.Timeout},
+		{&deem.ModelError{Err: errors.New("odd")}, deem.Provider},
+		{&deem.ModelError{Kind: deem.Provider, Status: 401, Err: errors.New("key"), Fatal: true}, ""},
+		{errors.New("bug"), ""},
+	} {
+		ctx, calls := deem.WithLedger(t.Context(), 0)
+		_, err := judge.New(p, model{"m", func(deem.Request) (deem.Reply, error) { return deem.Reply{}, c.err }}).Judge(ctx, it)
+		f, ok := errors.AsType[*deem.Failure](err)
+		if ok != (c.want != "") || ok && f.Kind != c.want {
+			t.Errorf("model error %v became %v, want %q", c.err, err, c.want)
+		}
+		if _, isModel := errors.AsType[*deem.ModelError](c.err); isModel && (len(calls()) != 1 || calls()[0].Error == "") {
+			t.Errorf("model error %v left calls %+v", c.err, calls())
+		}
+	}
+}
+
+func TestJudgeNotesItsCalls(t *testing.T) {
+	ctx, calls := deem.WithLedger(t.Context(), 3)
+	var asked deem.Request
+	m := model{"openai:m", func(req deem.Request) (deem.Reply, error) {
+		asked = req
+		return say("CORRECT"), nil
+	}}
+	v, err := judge.New(protocol(t, "universal", ""), m).Judge(ctx, deem.Item{References: []string{"x"}})
+	if err != nil || v.Label != "CORRECT" || v.Score != 1 {
+		t.Fatalf("verdict %+v, %v", v, err)
+	}
+	if asked.Trial != 3 {
+		t.Errorf("the request was made for trial %d, want 3", asked.Trial)
+	}
+	cs := calls()
+	if len(cs) != 1 || cs[0].Request != asked.Hash() || cs[0].Model != "openai:m" || cs[0].Reply.Text != "CORRECT" {
+		t.Errorf("calls %+v", cs)
+	}
+}
+
+func TestConfidenceFromLogprobs(t *testing.T) {
+	p := protocol(t, "universal", judge.Strict)
+	r := say("Answer: INCORRECT")
+	r.Logprobs = []deem.TokenLogprob{
+		{Token: "Answer"}, {Token: ":"},
+		{Token: " IN", Logprob: -0.5108256237659907, Top: []deem.TokenLogprob{ // 0.6
+			{Token: " IN", Logprob: -0.5108256237659907},
+			{Token: " CORRECT", Logprob: -1.6094379124341003}, // 0.2
+			{Token: " maybe", Logprob: -1.6094379124341003},
+		}},
+		{Token: "CORRECT"},
+	}
+	v, err := p.Read(deem.Item{}, r)
+	if err != nil || v.Label != "INCORRECT" || v.Confidence == nil || *v.Confidence < 0.7499 || *v.Confidence > 0.7501 {
+		t.Errorf("verdict %+v, %v, want confidence 0.6/(0.6+0.2)", v, err)
+	}
+	r.Logprobs = nil
+	if v, _ := p.Read(deem.Item{}, r); v.Confidence != nil {
+		t.Error("a confidence out of nothing")
+	}
+}

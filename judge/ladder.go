@@ -1,0 +1,101 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"deem"
+	"deem/text"
+)
+
+// readLadder reads numbers as the rubric judge was published: the whole reply as
+// JSON; else what stands from the first { to the last }; else the first number
+// behind each name. Numbers become whole as Python's int makes them, and are cut
+// off at the ends of their scale.
+func readLadder(p *Declared, r Reader, s said) (found, error) {
+	for _, rung := range []func(*Declared, Reader, string) (found, bool){wholeRung, bracesRung, proseRung} {
+		if f, ok := rung(p, r, s.raw); ok {
+			for _, a := range p.decl.Aspects {
+				f.numbers[a.Name] = min(max(f.numbers[a.Name], a.Min), a.Max)
+			}
+			return f, nil
+		}
+	}
+	return found{}, deem.Failf(deem.Unparseable, "the reply holds no numbers for %s: %s", aspectNames(p), clip(s.raw))
+}
+
+func aspectNames(p *Declared) string {
+	names := make([]string, len(p.decl.Aspects))
+	for i, a := range p.decl.Aspects {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// wholeRung reads the whole reply as a JSON object.
+func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
+	fields, err := decodeObject(reply)
+	if err != nil {
+		return found{}, false
+	}
+	f := found{numbers: map[string]float64{}, whole: true}
+	for _, a := range p.decl.Aspects {
+		n, ok := text.Int(fields[a.Name])
+		if !ok {
+			return found{}, false
+		}
+		f.numbers[a.Name] = float64(n)
+	}
+	if v, ok := fields[r.Reason]; ok {
+		f.reason = text.Str(v)
+	}
+	return f, true
+}
+
+// decodeObject decodes s when it is one JSON object and nothing else.
+func decodeObject(s string) (map[string]any, error) {
+	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
+	dec.UseNumber()
+	var fields map[string]any
+	if err := dec.Decode(&fields); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("text behind the object")
+	}
+	return fields, nil
+}
+
+// bracesRung reads from the first { to the last }, greedily.
+func bracesRung(p *Declared, r Reader, reply string) (found, bool) {
+	from, to := strings.IndexByte(reply, '{'), strings.LastIndexByte(reply, '}')
+	if from < 0 || to < from {
+		return found{}, false
+	}
+	return wholeRung(p, r, reply[from:to+1])
+}
+
+// proseRung reads the first number behind each name. The published pattern is
+// "?correctness"?\s*[:=]\s*(\d+) with Python's idea of white space and digits.
+func proseRung(p *Declared, _ Reader, reply string) (found, bool) {
+	const space = `[\s\x{0b}\x{1c}-\x{1f}\x{85}\p{Z}]*`
+	f := found{numbers: map[string]float64{}}
+	for _, a := range p.decl.Aspects {
+		re := regexp.MustCompile(fmt.Sprintf(`(?i)"?%s"?%s[:=]%s(\p{Nd}+)`, regexp.QuoteMeta(a.Name), space, space))
+		m := re.FindStringSubmatch(reply)
+		if m == nil {
+			return found{}, false
+		}
+		n, ok := text.Int(m[1])
+		if !ok {
+			n = int64(a.Max) // so many digits that it is beyond any scale
+		}
+		f.numbers[a.Name] = float64(n)
+	}
+	return f, true
+}

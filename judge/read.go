@@ -1,0 +1,265 @@
+package judge
+
+import (
+	"errors"
+	"strings"
+
+	"deem"
+	"deem/judge/extract"
+	"deem/text"
+)
+
+// A way is a way to read a reply: for its label, for its numbers, or for either.
+type way struct {
+	label   func(p *Declared, r Reader, s said) (found, error)
+	numbers func(p *Declared, r Reader, s said) (found, error)
+}
+
+// said is what a model said, as a way sees it.
+type said struct {
+	raw    string // the reply as it came
+	body   string // without the model's thinking, and with quotes from the response blanked
+	offset int    // of body in raw, -1 when it is not one piece
+}
+
+// found is what a way found.
+type found struct {
+	label   string
+	start   int // of the label in body, -1 when unknown
+	numbers map[string]float64
+	reason  string
+	whole   bool // stands in a finished structure, so that a cut behind it does no harm
+}
+
+// ways are the ways to read a reply, by name.
+var ways = map[string]way{
+	// exact: the reply is the label and nothing else, in upper or lower case.
+	"exact": {label: readExact},
+	// label: the one label that the reply clearly says.
+	"label": {label: readLabel},
+	// json: a JSON object somewhere in the reply; for numbers also "name: 8".
+	"json": {label: readJSONLabel, numbers: readJSONNumbers},
+	// ladder: strict JSON, else from the first { to the last }, else "name: 8",
+	// with numbers cut off at the ends of their scale, as the rubric judge was
+	// published.
+	"ladder": {numbers: readLadder},
+	// rating: the last [[8]] or "Rating: 8".
+	"rating": {numbers: readRating},
+}
+
+// Ways returns the names of the ways to read a reply.
+func Ways() []string { return sortedKeys(ways) }
+
+// Read returns the verdict on it that reply gives under the protocol's reading.
+func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	if err := unspoken(reply); err != nil {
+		return deem.Verdict{}, err
+	}
+	r := p.decl.Readings[p.reading]
+	w := ways[r.How]
+	read := w.label
+	if len(p.decl.Aspects) > 0 {
+		read = w.numbers
+	}
+	s := listen(reply.Text, it.Response)
+	f, err := read(p, r, s)
+	cut := reply.Stop == deem.StopLength
+	switch {
+	case err != nil:
+		return deem.Verdict{}, diagnose(err, s, cut)
+	case cut && p.reading == Strict && !f.whole:
+		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
+	case f.numbers != nil:
+		return p.scored(f), nil
+	default:
+		return p.labelled(f, s, reply.Logprobs), nil
+	}
+}
+
+// listen takes the reply apart.
+func listen(reply, response string) said {
+	body := extract.Body(reply)
+	return said{raw: reply, body: extract.Mask(body, response), offset: strings.Index(reply, body)}
+}
+
+// unspoken returns why a reply has nothing to read.
+func unspoken(reply deem.Reply) error {
+	if strings.TrimSpace(reply.Text) != "" && reply.Stop != deem.StopFilter && reply.Refusal == "" {
+		return nil
+	}
+	switch {
+	case reply.Refusal != "":
+		return deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
+	case reply.Stop == deem.StopFilter:
+		return deem.Failf(deem.Refused, "stopped by a content filter")
+	case reply.Stop == deem.StopLength:
+		return deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
+	default:
+		return deem.Failf(deem.Empty, "the reply has no text")
+	}
+}
+
+// diagnose says more exactly why a reply could not be read: it was cut off, or it
+// is a refusal.
+func diagnose(err error, s said, cut bool) error {
+	f, ok := errors.AsType[*deem.Failure](err)
+	if !ok || f.Kind != deem.Unparseable && f.Kind != deem.Contradictory && f.Kind != deem.Empty {
+		return err
+	}
+	switch {
+	case cut:
+		return deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
+	case extract.Refusal(s.body):
+		return deem.Failf(deem.Refused, "%s", clip(s.raw))
+	}
+	return err
+}
+
+// labelled makes a verdict of a label.
+func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Verdict {
+	v := deem.Verdict{Label: f.label, Reason: f.reason, Confidence: p.confidence(f, s, tokens)}
+	for _, l := range p.decl.Labels {
+		if l.Label == f.label {
+			v.Score = l.Score
+		}
+	}
+	return v
+}
+
+// scored makes a verdict of numbers: the score is their weighted mean, each taken
+// from 0 at the lower end of its scale to 1 at the upper.
+func (p *Declared) scored(f found) deem.Verdict {
+	v := deem.Verdict{Label: "scored", Aspects: f.numbers, Reason: f.reason, Score: mean(p.decl.Aspects, f.numbers)}
+	if mark := p.decl.Pass; mark != nil {
+		pass := v.Score >= *mark
+		v.Pass = &pass
+		v.Label = "fail"
+		if pass {
+			v.Label = "pass"
+		}
+	}
+	return v
+}
+
+// mean returns the weighted mean of the numbers. Where all scales are equally
+// long it divides once, at the end: (8+6)/20 is 0.7, as published, and
+// (0.8+0.6)/2 is a hair less or more, which a pass mark of 0.7 would notice.
+func mean(aspects []Aspect, numbers map[string]float64) float64 {
+	length := aspects[0].Max - aspects[0].Min
+	var sum, weights float64
+	for _, a := range aspects {
+		stretch := length / (a.Max - a.Min)
+		sum += a.Weight * (numbers[a.Name] - a.Min) * stretch
+		weights += a.Weight
+	}
+	return min(max(sum/(length*weights), 0), 1)
+}
+
+// labels returns the labels as they are spelt.
+func (p *Declared) labels() []string {
+	names := make([]string, len(p.decl.Labels))
+	for i, l := range p.decl.Labels {
+		names[i] = l.Label
+	}
+	return names
+}
+
+// scales returns the scales of the aspects.
+func (p *Declared) scales() map[string]extract.Scale {
+	scales := map[string]extract.Scale{}
+	for _, a := range p.decl.Aspects {
+		scales[a.Name] = extract.Scale{Min: a.Min, Max: a.Max, Integer: a.Integer}
+	}
+	return scales
+}
+
+// readExact compares as Python's reply.strip().upper() == label does.
+func readExact(p *Declared, _ Reader, s said) (found, error) {
+	got := text.Upper(text.Strip(s.raw))
+	for _, l := range p.decl.Labels {
+		if got == text.Upper(l.Label) {
+			return found{label: l.Label, start: strings.Index(s.body, text.Strip(s.raw))}, nil
+		}
+	}
+	return found{}, deem.Failf(deem.Unparseable, "the reply is none of %s: %s", strings.Join(p.labels(), ", "), clip(s.raw))
+}
+
+func readLabel(p *Declared, _ Reader, s said) (found, error) {
+	f, err := extract.Label(s.body, p.labels())
+	if err != nil {
+		return found{}, err
+	}
+	return found{label: f.Label, start: f.Start, whole: f.How == "json", reason: reasonOf(s.body, "")}, nil
+}
+
+func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
+	key := r.Key
+	if key == "" {
+		key = "label"
+	}
+	f, err := extract.LabelIn(s.body, key, p.labels())
+	if err != nil {
+		return found{}, err
+	}
+	return found{label: f.Label, start: f.Start, whole: true, reason: reasonOf(s.body, r.Reason)}, nil
+}
+
+func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
+	scales := p.scales()
+	o, ok := extract.Last(s.body, sortedKeys(scales)...)
+	if !ok {
+		numbers, err := extract.Labelled(s.body, scales)
+		return found{numbers: numbers}, err
+	}
+	numbers := map[string]float64{}
+	for name, scale := range scales {
+		v, _ := field(o, name)
+		n, err := extract.Number(v, scale)
+		if err != nil {
+			return found{}, err
+		}
+		numbers[name] = n
+	}
+	return found{numbers: numbers, whole: true, reason: reasonOf(s.body, r.Reason)}, nil
+}
+
+func readRating(p *Declared, _ Reader, s said) (found, error) {
+	a := p.decl.Aspects[0]
+	n, err := extract.Rating(s.body, p.scales()[a.Name])
+	if err != nil {
+		return found{}, err
+	}
+	return found{numbers: map[string]float64{a.Name: n}}, nil
+}
+
+// usualReasons are the keys under which models put their explanation.
+var usualReasons = []string{"reasoning", "reason", "explanation", "rationale"}
+
+// reasonOf returns the explanation in the last JSON object that has one.
+func reasonOf(body, key string) string {
+	keys := usualReasons
+	if key != "" {
+		keys = []string{key}
+	}
+	for _, k := range keys {
+		if o, ok := extract.Last(body, k); ok {
+			if v, _ := field(o, k); v != nil {
+				return text.Str(v)
+			}
+		}
+	}
+	return ""
+}
+
+// field returns the value of a key, however the model wrote its case.
+func field(o extract.Object, key string) (any, bool) {
+	if v, ok := o.Fields[key]; ok {
+		return v, true
+	}
+	for k, v := range o.Fields {
+		if strings.EqualFold(strings.TrimSpace(k), key) {
+			return v, true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,115 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A template is a prompt with slots, in the part of Python's str.format that
+// prompts use: {name} is a slot, {{ and }} are braces. It is filled in one pass,
+// so a value that contains {question} or {{ stays the text it is.
+type template struct {
+	text  string
+	parts []part
+}
+
+// A part of a template is literal text, or a slot when slot is not "".
+type part struct {
+	text   string
+	slot   string
+	offset int // of the slot in the template's text
+}
+
+// A templateError says what is wrong in a template, and at which byte.
+type templateError struct {
+	offset  int
+	message string
+}
+
+func (e *templateError) Error() string { return e.message }
+
+// parseTemplate splits text into literal parts and slots.
+func parseTemplate(text string) (template, error) {
+	t := template{text: text}
+	var lit strings.Builder
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		switch {
+		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
+			lit.WriteByte(rest[0])
+			i += 2
+		case rest[0] == '}':
+			return t, &templateError{i, "a single } in the prompt; write }} for a brace"}
+		case rest[0] == '{':
+			name, err := slotName(rest, i)
+			if err != nil {
+				return t, err
+			}
+			t.parts = append(t.parts, part{text: lit.String()}, part{slot: name, offset: i})
+			lit.Reset()
+			i += len(name) + 2
+		default:
+			lit.WriteByte(rest[0])
+			i++
+		}
+	}
+	t.parts = append(t.parts, part{text: lit.String()})
+	return t, nil
+}
+
+// slotName returns the name in the slot that s begins with; at is its place in
+// the prompt.
+func slotName(s string, at int) (string, error) {
+	end := strings.IndexAny(s[1:], "{}")
+	if end < 0 || s[1+end] == '{' {
+		return "", &templateError{at, "a single { in the prompt; write {{ for a brace"}
+	}
+	name := s[1 : 1+end]
+	for _, r := range name {
+		if r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return "", &templateError{at, fmt.Sprintf("{%s} is no slot: a name has letters, digits and _; write {{ for a brace", clip(name))}
+		}
+	}
+	if name == "" {
+		return "", &templateError{at, "{} is no slot: name it, or write {{}} for braces"}
+	}
+	return name, nil
+}
+
+// clip shortens what is quoted from a prompt to what fits into a message.
+func clip(s string) string {
+	const most = 40
+	s = strings.ReplaceAll(s, "\n", " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// slots returns the names of the slots in the order of their first use.
+func (t template) slots() []part {
+	var slots []part
+	seen := map[string]bool{}
+	for _, p := range t.parts {
+		if p.slot != "" && !seen[p.slot] {
+			seen[p.slot] = true
+			slots = append(slots, p)
+		}
+	}
+	return slots
+}
+
+// fill returns the template with its slots filled.
+func (t template) fill(values map[string]string) string {
+	n := 0
+	for _, p := range t.parts {
+		n += len(p.text) + len(values[p.slot])
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, p := range t.parts {
+		b.WriteString(p.text)
+		b.WriteString(values[p.slot])
+	}
+	return b.String()
+}
