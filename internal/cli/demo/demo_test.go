@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"deem"
 	"deem/internal/cli/demo"
+	"deem/judge/rule"
 )
 
 // An item is a line of the dataset as it is written, before any reader.
@@ -74,5 +78,29 @@ func TestItemsAreBalanced(t *testing.T) {
 		if !maps.Equal(c.got, c.want) {
 			t.Errorf("%s are %v, want %v", c.what, c.got, c.want)
 		}
+	}
+}
+
+// TestMatchJudgesTheItems holds the rule that judges the example to what the
+// README says of it: one item unsure, and few mistakes. The mistakes are not
+// listed one by one, so that the rule may grow wiser.
+func TestMatchJudgesTheItems(t *testing.T) {
+	j := rule.Match()
+	var unsure, mistaken []string
+	for _, it := range read(t) {
+		v, err := j.Judge(t.Context(), deem.Item{ID: it.ID, Question: it.Question, References: it.References, Response: it.Response})
+		if f, ok := errors.AsType[*deem.Failure](err); ok && f.Kind == deem.Unsure {
+			unsure = append(unsure, it.ID)
+		} else if err != nil {
+			t.Fatalf("item %s: %v", it.ID, err)
+		} else if v.Label != it.Fields["human"] {
+			mistaken = append(mistaken, it.ID)
+		}
+	}
+	if want := []string{"m074"}; !slices.Equal(unsure, want) {
+		t.Errorf("match is unsure of %v, want %v", unsure, want)
+	}
+	if len(mistaken) > 4 {
+		t.Errorf("match disagrees with people on %v, want at most 4 items", mistaken)
 	}
 }
