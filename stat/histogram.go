@@ -28,9 +28,9 @@ var logGrowth = math.Log(growth)
 // 1e18; numbers up to 0 and below 1e-9 count as 0, and larger ones as the
 // largest.
 type Histogram struct {
-	n, zeros uint64
+	n, zeros int
 	min, max float64
-	counts   []uint64
+	counts   []int
 }
 
 // Add adds x. A NaN is ignored.
@@ -49,13 +49,13 @@ func (h *Histogram) Add(x float64) {
 		return
 	}
 	if h.counts == nil {
-		h.counts = make([]uint64, buckets)
+		h.counts = make([]int, buckets)
 	}
 	h.counts[bucket(x)]++
 }
 
 // N returns how many numbers were added.
-func (h *Histogram) N() int { return int(h.n) } //nolint:gosec // Nobody adds 2^63 numbers.
+func (h *Histogram) N() int { return h.n }
 
 // Min returns the smallest number added, exactly, and 0 when there is none.
 func (h *Histogram) Min() float64 { return h.min }
@@ -75,7 +75,7 @@ func (h *Histogram) Quantile(q float64) float64 {
 	case q >= 1:
 		return h.max
 	}
-	rank := uint64(math.Ceil(q * float64(h.n)))
+	rank := int(math.Ceil(q * float64(h.n)))
 	seen := h.zeros
 	if seen >= rank {
 		return h.min

@@ -1,0 +1,491 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/report"
+)
+
+// text returns the report as text.
+func text(t testing.TB, r report.Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// data returns the report as JSON.
+func data(t interface{ Fatal(...any) }, r report.Report) []byte {
+	var b bytes.Buffer
+	if err := r.JSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestHeadlineReads(t *testing.T) {
+	h := head()
+	h.MaxUnjudged = 1
+	recs := many(20, 30)
+	for i := range 10 {
+		recs = append(recs, failed(30+i, deem.Unparseable))
+	}
+	got := text(t, build(h, recs).Report())
+	if want := "66.7% [48.8, 80.8]  n=30  unjudged 10"; !strings.Contains(got, want) {
+		t.Errorf("the text lacks %q:\n%s", want, got)
+	}
+}
+
+func TestWithheld(t *testing.T) {
+	tests := []struct {
+		name            string
+		judged, missing int
+		limit           float64
+		want            bool
+	}{
+		{"no failures", 100, 0, 0.01, false},
+		{"at the limit", 99, 1, 0.01, false},
+		{"at the limit in other numbers", 297, 3, 0.01, false},
+		{"above the limit", 98, 2, 0.01, true},
+		{"none allowed", 999, 1, 0, true},
+		{"all allowed", 0, 5, 1, false},
+		{"all unjudged", 0, 5, 0.99, true},
+		{"nothing", 0, 0, 0, false},
+		{"a limit that is no number allows none", 999, 1, math.NaN(), true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := head()
+			h.MaxUnjudged = tt.limit
+			recs := many(tt.judged/2, tt.judged)
+			for i := range tt.missing {
+				recs = append(recs, failed(tt.judged+i, deem.Empty))
+			}
+			r := build(h, recs).Report()
+			if got := r.Withheld(); got != tt.want {
+				t.Errorf("Withheld() = %v, want %v", got, tt.want)
+			}
+			if got := r.WithheldReason() != ""; got != tt.want {
+				t.Errorf("WithheldReason() = %q, want one: %v", r.WithheldReason(), tt.want)
+			}
+			if got := strings.Contains(text(t, r), "withheld"); got != tt.want {
+				t.Errorf("the text says withheld: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// When the headline is withheld, no form of the report lets an estimate over
+// judged items slip through.
+func TestWithheldEverywhere(t *testing.T) {
+	pass := true
+	recs := []deem.Record{failed(0, deem.Empty)}
+	for i := 1; i < 8; i++ {
+		rec := item(i)
+		rec.Verdict = &deem.Verdict{Label: "PASS", Score: 0.75, Pass: &pass, Aspects: map[string]float64{"tone": 7.7}}
+		rec.Item.Category = "easy"
+		recs = append(recs, rec)
+	}
+	recs[0].Item.Category = "easy"
+	r := build(head(), recs).Report()
+	if n := bytes.Count(data(t, r), []byte(`"judged": null`)); n != 4 {
+		// Two metrics, one category, one aspect.
+		t.Errorf("the JSON has %d estimates that are null, want 4:\n%s", n, data(t, r))
+	}
+	for _, number := range []string{"100.0% [", "75.0% [", "7.70 ["} {
+		if got := text(t, r); strings.Contains(got, number) {
+			t.Errorf("the text gives %q away:\n%s", number, got)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	pass, fail := true, false
+	tests := []struct {
+		name     string
+		verdicts []deem.Verdict
+		want     []string
+		method   string
+	}{
+		{"zeros and ones", []deem.Verdict{{Score: 0}, {Score: 1}}, []string{"score"}, "wilson"},
+		{"fractions", []deem.Verdict{{Score: 0}, {Score: 0.5}}, []string{"mean score"}, "t"},
+		{"marks", []deem.Verdict{{Score: 0.2, Pass: &fail}, {Score: 0.9, Pass: &pass}}, []string{"pass rate", "mean score"}, "wilson"},
+		{"marks with zeros and ones", []deem.Verdict{{Score: 0, Pass: &fail}, {Score: 1, Pass: &pass}}, []string{"pass rate", "score"}, "wilson"},
+		{"some marks", []deem.Verdict{{Score: 0.2}, {Score: 0.9, Pass: &pass}}, []string{"mean score"}, "t"},
+		{"nothing", nil, []string{"score"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := report.New(head())
+			for i, v := range tt.verdicts {
+				rec := item(i)
+				rec.Verdict = &v
+				b.Add(rec)
+			}
+			r := b.Report()
+			var got []string
+			for _, f := range r.Metrics {
+				got = append(got, f.Metric)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("metrics (-want +got):\n%s", diff)
+			}
+			if est := r.Metrics[0].Judged; tt.method != "" && est.Method != tt.method {
+				t.Errorf("method = %q, want %q", est.Method, tt.method)
+			}
+		})
+	}
+}
+
+// A category whose scores happen to be all 0 or 1 is measured as the whole is.
+func TestCategoriesShareTheMetric(t *testing.T) {
+	b := report.New(head())
+	for i, score := range []float64{0, 1, 1, 0.5, 0.25} {
+		rec := item(i)
+		rec.Verdict = &deem.Verdict{Score: score}
+		rec.Item.Category = map[bool]string{true: "even", false: "mixed"}[i < 3]
+		b.Add(rec)
+	}
+	for _, c := range b.Report().Categories {
+		if c.Metric != "mean score" {
+			t.Errorf("metric of category %s = %q, want mean score", c.Name, c.Metric)
+		}
+	}
+}
+
+func TestNotes(t *testing.T) {
+	pass := true
+	tests := []struct {
+		name  string
+		head  func(*report.Head)
+		recs  func() []deem.Record
+		wants string
+	}{
+		{"missing items", func(h *report.Head) { h.Items = 50 }, func() []deem.Record { return many(1, 40) },
+			"10 of 50 items have no record, and no number here speaks of them"},
+		{"items twice", func(h *report.Head) { h.Items = 30 }, func() []deem.Record { return many(1, 40) },
+			"there are 40 records for 30 items: some items were counted more than once"},
+		{"two judges", nil, func() []deem.Record {
+			recs := many(1, 2)
+			recs[1].Judge = "other"
+			return recs
+		}, "the records come from 2 judges (longmemeval, other): the numbers mix them"},
+		{"verdict and failure", nil, func() []deem.Record {
+			recs := many(1, 2)
+			recs[1].Failure = deem.Failf(deem.Empty, "")
+			return recs
+		}, "1 record holds a verdict and a failure, and counts as unjudged"},
+		{"bad aspects", nil, func() []deem.Record {
+			recs := many(1, 3)
+			recs[0].Verdict.Aspects = map[string]float64{"tone": math.NaN()}
+			recs[1].Verdict.Aspects = map[string]float64{"tone": math.Inf(1)}
+			return recs
+		}, "2 verdicts hold an aspect that is no usable number, which was left out"},
+		{"some marks", nil, func() []deem.Record {
+			recs := many(1, 3)
+			recs[0].Verdict.Pass = &pass
+			return recs
+		}, "2 of 3 verdicts carry no pass mark, so there is no pass rate"},
+		{"no trial 0", nil, func() []deem.Record {
+			recs := many(1, 1)
+			recs[0].Trial = 1
+			return recs
+		}, "there are no records of trial 0, so there is nothing to estimate"},
+		{"some clusters", nil, func() []deem.Record {
+			recs := many(1, 4)
+			recs[0].Item.Cluster, recs[1].Item.Cluster = "c", "c"
+			return recs
+		}, "2 of 4 items come in 1 cluster: treat the interval as optimistic"},
+		{"many clusters", nil, func() []deem.Record {
+			recs := many(1, 10_001)
+			for i := range recs {
+				recs[i].Item.Cluster = fmt.Sprint(i)
+			}
+			return recs
+		}, "items come in more than 10,000 clusters: where a cluster holds several items, treat the interval as optimistic"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := head()
+			if tt.head != nil {
+				tt.head(&h)
+			}
+			if got := build(h, tt.recs()).Report().Notes; !slices.Contains(got, tt.wants) {
+				t.Errorf("notes = %q, want among them %q", got, tt.wants)
+			}
+		})
+	}
+}
+
+func TestLonelyClustersAreNoClusters(t *testing.T) {
+	recs := many(1, 3)
+	for i := range recs {
+		recs[i].Item.Cluster = fmt.Sprint(i)
+	}
+	if got := build(head(), recs).Report().Notes; len(got) != 0 {
+		t.Errorf("notes = %q, want none when every cluster holds one item", got)
+	}
+}
+
+func TestRuleWithoutNote(t *testing.T) {
+	h := head()
+	h.Judge, h.JudgeKind = "exact", report.KindRule
+	if got := text(t, build(h, many(1, 2)).Report()); !strings.Contains(got, "exact is a rule, not a model") {
+		t.Errorf("the text does not say that the judge is a rule:\n%s", got)
+	}
+}
+
+// A report is only a look: the builder goes on.
+func TestReportTwice(t *testing.T) {
+	b := build(head(), many(20, 40))
+	first := data(t, b.Report())
+	if again := data(t, b.Report()); !bytes.Equal(first, again) {
+		t.Errorf("the second report differs (-first +second):\n%s", cmp.Diff(string(first), string(again)))
+	}
+	for i := 40; i < 80; i++ {
+		b.Add(yes(i, i < 60))
+	}
+	all := many(20, 40)
+	for i := 40; i < 80; i++ {
+		all = append(all, yes(i, i < 60))
+	}
+	if diff := cmp.Diff(build(head(), all).Report(), b.Report()); diff != "" {
+		t.Errorf("adding after a report (-want +got):\n%s", diff)
+	}
+}
+
+func TestJSONReadsBack(t *testing.T) {
+	for _, sc := range scenes {
+		want := sc.build().Report()
+		// A byte that is no UTF-8 is written as an escape and read as a character.
+		raw := bytes.ReplaceAll(data(t, want), []byte(`\ufffd`), []byte("\ufffd"))
+		var got report.Report
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatalf("%s: %v", sc.name, err)
+		}
+		if again := data(t, got); !bytes.Equal(raw, again) {
+			t.Errorf("%s: read back and written again (-want +got):\n%s", sc.name, cmp.Diff(string(raw), string(again)))
+		}
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	r := build(head(), many(1, 2)).Report()
+	for name, write := range map[string]func(io.Writer) error{"Text": r.Text, "JSON": r.JSON} {
+		if err := write(full{}); !errors.Is(err, errFull) {
+			t.Errorf("%s to a full disk = %v, want %v", name, err, errFull)
+		}
+	}
+}
+
+var errFull = errors.New("disk full")
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// records draws what a run may hold, hostile names and numbers included.
+func records() *rapid.Generator[[]deem.Record] {
+	name := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "b", "时间"}), rapid.StringN(0, 5, -1))
+	score := rapid.OneOf(rapid.SampledFrom([]float64{0, 1, 0.1, 0.7}), rapid.Float64Range(-0.1, 1.1))
+	return rapid.Custom(func(t *rapid.T) []deem.Record {
+		recs := make([]deem.Record, rapid.IntRange(0, 25).Draw(t, "n"))
+		binary := rapid.Bool().Draw(t, "binary")
+		for i := range recs {
+			rec := deem.Record{Position: i, Judge: "j", Trial: rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "trial")}
+			rec.Item = deem.Item{
+				ID: fmt.Sprint(i, name.Draw(t, "id")), Category: name.Draw(t, "category"), Cluster: name.Draw(t, "cluster"),
+				Weight: rapid.SampledFrom([]float64{0, 0, 0.1, 3, 0.7, -1}).Draw(t, "weight"),
+			}
+			if rapid.IntRange(0, 4).Draw(t, "failure") == 0 {
+				rec.Failure = deem.Failf(rapid.SampledFrom(deem.Kinds()).Draw(t, "kind"), "")
+			} else {
+				v := &deem.Verdict{Label: name.Draw(t, "label"), Score: score.Draw(t, "score")}
+				if binary {
+					v.Score = math.Round(math.Abs(v.Score))
+				}
+				v.Aspects = map[string]float64{"tone": score.Draw(t, "tone"), name.Draw(t, "aspect"): 3}
+				rec.Verdict = v
+			}
+			rec.Calls = []deem.Call{call(rapid.IntRange(0, 5000).Draw(t, "call"))}
+			recs[i] = rec
+		}
+		return recs
+	})
+}
+
+// rebuild returns the report of the records with a second reading of each.
+func rebuild(recs []deem.Record) report.Report {
+	h := head()
+	h.MaxUnjudged = 0.3
+	b := build(h, recs)
+	for _, rec := range recs {
+		if rec.Position%3 == 0 {
+			b.AddReread("strict", rec, nil, deem.Failf(deem.Contradictory, ""))
+		} else {
+			b.AddReread("strict", rec, rec.Verdict, rec.Failure)
+		}
+	}
+	return b.Report()
+}
+
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		recs := records().Draw(t, "records")
+		want := data(t, rebuild(recs))
+		got := data(t, rebuild(rapid.Permutation(recs).Draw(t, "order")))
+		if !bytes.Equal(want, got) {
+			t.Fatalf("another order gave another report (-one +other):\n%s", cmp.Diff(string(want), string(got)))
+		}
+	})
+}
+
+func TestLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rebuild(records().Draw(t, "records"))
+		if r.Judged+r.Unjudged != r.Items {
+			t.Fatalf("judged %d + unjudged %d is not %d items", r.Judged, r.Unjudged, r.Items)
+		}
+		sum := 0
+		for _, f := range r.Failures {
+			sum += f.N
+		}
+		if sum != r.Unjudged {
+			t.Fatalf("the kinds of failure add up to %d, want %d", sum, r.Unjudged)
+		}
+		figures := slices.Clone(r.Metrics)
+		for _, c := range r.Categories {
+			figures = append(figures, c.Figures)
+		}
+		for _, f := range figures {
+			checkFigures(t, f)
+		}
+		checkText(t, r)
+	})
+}
+
+// checkFigures holds the three numbers to what they mean.
+func checkFigures(t *rapid.T, f report.Figures) {
+	const tiny = 1e-12
+	if f.Items > 0 && f.Band.Lo != f.Strict.Value {
+		t.Fatalf("band %+v does not begin at strict %v", f.Band, f.Strict.Value)
+	}
+	if f.Judged == nil {
+		return
+	}
+	if f.Judged.Value < f.Band.Lo-tiny || f.Judged.Value > f.Band.Hi+tiny {
+		t.Fatalf("the judged value %v lies outside its band %+v", f.Judged.Value, f.Band)
+	}
+	if f.Judged.N+f.Unjudged != f.Items || f.Strict.N != f.Items {
+		t.Fatalf("n %d + unjudged %d, strict n %d: want both %d", f.Judged.N, f.Unjudged, f.Strict.N, f.Items)
+	}
+}
+
+// checkText holds the text to what a terminal can bear.
+func checkText(t *rapid.T, r report.Report) {
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	if !utf8.ValidString(b.String()) {
+		t.Fatalf("the text is no UTF-8: %q", b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if i := strings.IndexFunc(line, func(c rune) bool { return !unicode.IsPrint(c) }); i >= 0 {
+			t.Fatalf("the line %q holds a character that does not print", line)
+		}
+		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
+			t.Fatalf("the line %q holds a number that is none", line)
+		}
+		if w := runewidth.StringWidth(line); w > 120 {
+			t.Fatalf("the line %q is %d columns wide", line, w)
+		}
+		if strings.HasSuffix(line, " ") {
+			t.Fatalf("the line %q ends in a blank", line)
+		}
+	}
+}
+
+// Rows of a table begin and end their columns in the same place, whatever script
+// their names are in.
+func TestChineseAligns(t *testing.T) {
+	var starts []int
+	for line := range strings.Lines(text(t, sceneChinese().Report())) {
+		if before, _, ok := strings.Cut(line, "% ["); ok && strings.Contains(line, "(1)") {
+			starts = append(starts, runewidth.StringWidth(before))
+		}
+	}
+	if len(starts) != 4 || slices.Min(starts) != slices.Max(starts) {
+		t.Errorf("the values of the categories end in columns %v, want four times the same", starts)
+	}
+}
+
+func TestAddKeepsNothing(t *testing.T) {
+	b := report.New(head())
+	recs := many(30, 60)
+	for i := range recs {
+		recs[i].Item.Category, recs[i].Item.Cluster = "c", "k"
+		b.Add(recs[i])
+	}
+	i := 0
+	if got := testing.AllocsPerRun(1000, func() { b.Add(recs[i%60]); i++ }); got != 0 {
+		t.Errorf("Add of a record with known names makes %v allocations, want 0", got)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	recs := benchRecords(1000)
+	builder := report.New(head())
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		builder.Add(recs[i%len(recs)])
+	}
+}
+
+func BenchmarkReport100k(b *testing.B) {
+	recs := benchRecords(100_000)
+	for b.Loop() {
+		if err := build(head(), recs).Report().Text(io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// benchRecords returns records with everything that costs time.
+func benchRecords(n int) []deem.Record {
+	rng := rand.New(rand.NewPCG(1, 2))
+	recs := many(n/2, n)
+	for i := range recs {
+		pass := i%3 == 0
+		recs[i].Verdict = &deem.Verdict{
+			Label: "L", Score: rng.Float64(), Pass: &pass,
+			Aspects: map[string]float64{"correctness": rng.Float64() * 10, "relevance": 5},
+		}
+		recs[i].Item.Category = fmt.Sprint(i % 6)
+		recs[i].Item.Cluster = fmt.Sprint(i % 500)
+		recs[i].Item.Weight = 1 + rng.Float64()
+		recs[i].Calls[0].Reply.Latency = time.Duration(rng.IntN(1e9))
+	}
+	return recs
+}
