@@ -1,0 +1,195 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A span is a half-open range of bytes.
+type span struct{ start, end int }
+
+// thinkTag matches the tags around thinking that models are known to leak. The
+// second group is a slash or "end" for a closing tag.
+var thinkTag = regexp.MustCompile(`(?i)` +
+	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
+	`|\[(/?)(?:think|thinking)\]` +
+	`|◁(/?)think▷` +
+	`|<\|(begin|end)_of_thought\|>` +
+	`|<\|(start|end)_thinking\|>`)
+
+// channelTag matches the control tokens of the channel format, in which a reply
+// is a row of messages and only those of the channel "final" are for the reader.
+var channelTag = regexp.MustCompile(`<\|(channel|message|start|end|return|call|constrain)\|>`)
+
+// Body returns the reply without the model's thinking and without space around
+// it. A block that is never closed swallows the rest, because nothing was said
+// yet. A closing tag that was never opened drops everything before it: some
+// templates put the opening tag in the prompt. Tags that are themselves quoted,
+// or part of a JSON string, are text and stay.
+func Body(reply string) string {
+	drop, _ := thinking(reply)
+	var b strings.Builder
+	pos := 0
+	for _, d := range drop {
+		b.WriteString(reply[pos:d.start])
+		pos = d.end
+	}
+	b.WriteString(reply[pos:])
+	return strings.TrimSpace(b.String())
+}
+
+// blankThinking returns reply with its thinking replaced by spaces, so that
+// offsets stay true, and says whether the thinking was never closed.
+func blankThinking(reply string) (string, bool) {
+	drop, open := thinking(reply)
+	return blank(reply, drop), open
+}
+
+// blank replaces the spans by spaces, byte for byte. Line breaks stay, so that
+// what stood on different lines still does.
+func blank(s string, spans []span) string {
+	if len(spans) == 0 {
+		return s
+	}
+	b := []byte(s)
+	for _, d := range spans {
+		for i := d.start; i < d.end; i++ {
+			if b[i] != '\n' {
+				b[i] = ' '
+			}
+		}
+	}
+	return string(b)
+}
+
+// thinking returns the spans of reply that are thinking, in order and apart, and
+// says whether the last of them was never closed.
+func thinking(reply string) (drop []span, open bool) {
+	if strings.Contains(reply, "<|channel|>") {
+		return channels(reply)
+	}
+	if end, ok := bareChannel(reply); ok {
+		return []span{{0, end}}, false
+	}
+	opened := -1
+	var objects []span
+	first := true
+	for _, m := range thinkTag.FindAllStringSubmatchIndex(reply, -1) {
+		if first {
+			objects, first = jsonStrings(reply), false
+		}
+		if quotedTag(reply, m[0], m[1]) || within(objects, m[0]) {
+			continue
+		}
+		switch closing := closes(reply, m); {
+		case closing && opened >= 0:
+			drop = append(drop, span{opened, m[1]})
+			opened = -1
+		case closing:
+			drop = []span{{0, m[1]}}
+		case opened < 0:
+			opened = m[0]
+		}
+	}
+	if opened >= 0 {
+		return append(drop, span{opened, len(reply)}), true
+	}
+	return drop, false
+}
+
+// closes says whether the tag at m closes a block.
+func closes(reply string, m []int) bool {
+	for g := 2; g < len(m); g += 2 {
+		if m[g] >= 0 {
+			s := reply[m[g]:m[g+1]]
+			return s == "/" || strings.EqualFold(s, "end")
+		}
+	}
+	return false
+}
+
+// quotedTag says whether the tag stands in quotes of its own, as when a judge
+// writes that the response leaked a `<think>` tag.
+func quotedTag(s string, start, end int) bool {
+	const opens, closes = "`\"'“‘「", "`\"'”’」"
+	before, after := lastRune(s[:start]), firstRune(s[end:])
+	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
+}
+
+// jsonStrings returns the spans of valid JSON objects in s. A tag inside one is
+// part of a string, because a tag outside a string would make it invalid.
+func jsonStrings(s string) []span {
+	var out []span
+	for _, o := range parseObjects(s) {
+		if !o.repaired && !o.truncated && len(o.fields) > 0 {
+			out = append(out, span{o.start, o.end})
+		}
+	}
+	return out
+}
+
+// within says whether pos lies in one of the spans, which are in order.
+func within(spans []span, pos int) bool {
+	lo, hi := 0, len(spans)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if spans[mid].end <= pos {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo < len(spans) && spans[lo].start <= pos
+}
+
+// channels returns what is not said on the final channel.
+func channels(reply string) (drop []span, open bool) {
+	var (
+		pos   int // where the text not yet dealt with begins
+		keep  = true
+		name  bool // between <|channel|> and <|message|>, or after <|start|>
+		final bool // the last channel named was the final one
+	)
+	for _, m := range channelTag.FindAllStringSubmatchIndex(reply, -1) {
+		text := reply[pos:m[0]]
+		if name {
+			final = strings.HasPrefix(strings.TrimSpace(text), "final")
+		}
+		if !keep || name {
+			drop = append(drop, span{pos, m[0]})
+		}
+		drop = append(drop, span{m[0], m[1]})
+		pos = m[1]
+		switch reply[m[2]:m[3]] {
+		case "channel":
+			name = true
+		case "message":
+			keep, name = final, false
+		case "start":
+			keep, name = false, false
+		case "constrain":
+			keep, name = false, false
+		default:
+			keep, name = false, false
+		}
+	}
+	if !keep || name {
+		drop = append(drop, span{pos, len(reply)})
+		open = !final
+	}
+	return drop, open
+}
+
+// bareChannel finds the end of the analysis when a server has taken the control
+// tokens away and left their names: "analysisThe user ... assistantfinalYes".
+func bareChannel(reply string) (int, bool) {
+	lead := len(reply) - len(strings.TrimLeft(reply, " \t\r\n"))
+	if !strings.HasPrefix(reply[lead:], "analysis") {
+		return 0, false
+	}
+	i := strings.LastIndex(reply, "assistantfinal")
+	if i < 0 {
+		return 0, false
+	}
+	return i + len("assistantfinal"), true
+}

@@ -1,0 +1,291 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What may follow a mention.
+const (
+	endFollows      = iota // the end of the line
+	stopFollows            // punctuation
+	questionFollows        // a question mark
+	wordFollows            // another word
+)
+
+// A following is what comes after a mention.
+type following struct {
+	kind    int
+	stop    rune   // the punctuation
+	word    string // the word, in lower case
+	after   string // the text from that word on
+	dressed bool   // markup closes between the mention and what follows
+}
+
+// follows returns what comes after the mention.
+func (r *reading) follows(mt mention) following {
+	var f following
+	rest := r.text[mt.end:]
+	spaced := false
+	for rest != "" {
+		c, n := utf8.DecodeRuneInString(rest)
+		switch {
+		case c == '\n' || c == '\r':
+			return f
+		case c == '?' || c == '？':
+			f.kind = questionFollows
+			return f
+		case c == ')' && isLetterLabel(mt.label):
+			f.kind, f.stop = stopFollows, c
+			return f
+		case isStop(c) || c == '-' && (spaced || strings.HasPrefix(rest[n:], " ")):
+			f.kind, f.stop = stopFollows, c
+			return f
+		case isSpace(c):
+			spaced = true
+		case isMarkup(c) && !spaced && c != '(' && c != '（':
+			f.dressed = f.dressed || strings.ContainsRune("*`]}\"”」", c)
+		case isMarkup(c):
+		default:
+			f.kind, f.after = wordFollows, rest
+			f.word = strings.ToLower(leadingWord(rest))
+			return f
+		}
+		rest = rest[n:]
+	}
+	return f
+}
+
+// leadingWord returns the word that s begins with, or its first rune.
+func leadingWord(s string) string {
+	const longest = 40
+	end := strings.IndexFunc(s, func(r rune) bool { return !isWord(r) && r != '\'' && r != '’' })
+	if end < 0 {
+		end = len(s)
+	}
+	if end == 0 {
+		_, end = utf8.DecodeRuneInString(s)
+	}
+	return s[:min(end, longest)]
+}
+
+// goesOnWords may follow a verdict in the same clause. A noun may not: the verdict
+// would be its adjective.
+var goesOnWords = wordSet(`because since as given based according for in and but so with by due when although
+	though however which that here overall on per considering despite regardless while after under at`)
+
+// goesOnShort may follow yes or no.
+var goesOnShort = wordSet(`because since as but given based`)
+
+// goesOn says whether a verdict may be followed by the word in f.
+func (r *reading) goesOn(f following, label string) bool {
+	switch c := firstRune(f.after); {
+	case ordinary(label):
+		return goesOnShort[f.word]
+	case isCJK(c) && isCJK(lastRune(label)):
+		return predicateDe(f.after) || strings.HasPrefix(f.after, "因") || strings.HasPrefix(f.after, "，")
+	case isCJK(c):
+		return true
+	}
+	return goesOnWords[f.word]
+}
+
+// predicateDe says whether s is the particle that ends a Chinese predicate, as in
+// 是正确的。 and not the one before a noun, as in 正确的答案.
+func predicateDe(s string) bool {
+	rest, ok := strings.CutPrefix(s, "的")
+	c := firstRune(rest)
+	return ok && (c == 0 || isStop(c) || isSpace(c) || isMarkup(c))
+}
+
+// ordinary says whether label is a word so common that only its own clause can be
+// a verdict: yes, no, a single letter.
+func ordinary(label string) bool {
+	switch strings.ToLower(label) {
+	case "yes", "no", "true", "false", "是", "否", "对", "错", "不", "pass", "good", "bad":
+		return true
+	}
+	return isLetterLabel(label)
+}
+
+// votes says whether the mention states its label as a verdict in running text.
+func (r *reading) votes(i int) bool {
+	mt := r.mentions[i]
+	if r.echo(i) || struck(r.text, mt) {
+		return false
+	}
+	c := r.context(mt)
+	if c.negated() || c.hedged() || c.reported() {
+		return false
+	}
+	f := r.follows(mt)
+	switch {
+	case f.kind == questionFollows:
+		return false
+	case prefers.MatchString(r.text[mt.end:min(len(r.text), mt.end+120)]):
+		return true
+	case f.kind == wordFollows && !r.goesOn(f, mt.label):
+		return false
+	case ordinary(mt.label):
+		return c.predicate() && !c.foreign() && (!isLetterLabel(mt.label) || r.spelt(mt))
+	}
+	return shouted(mt.label) && r.spelt(mt) || c.predicate() || c.announced()
+}
+
+// prefers matches what follows the better of two labels that name candidates.
+var prefers = regexp.MustCompile(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
+
+// spelt says whether the mention has the label's own spelling.
+func (r *reading) spelt(mt mention) bool { return r.text[mt.start:mt.end] == mt.label }
+
+// shouted says whether label cannot be mistaken for an ordinary word: it is in
+// capitals, or in a script without them.
+func shouted(label string) bool {
+	letters := 0
+	for _, c := range label {
+		if unicode.IsLower(c) || c == ' ' {
+			return false
+		}
+		if unicode.IsLetter(c) {
+			letters++
+		}
+	}
+	return letters > 1
+}
+
+// struck says whether the mention is struck through.
+func struck(text string, mt mention) bool {
+	return strings.HasSuffix(text[:mt.start], "~~")
+}
+
+// A context is the clause before a mention.
+type context struct {
+	words []string // lower case, nearest last, at most a dozen
+	raw   string   // the clause as written
+	mark  rune     // the punctuation that the mention follows directly, or 0
+}
+
+// context returns the clause before the mention.
+func (r *reading) context(mt mention) context {
+	const far = 160
+	lo := max(0, mt.start-far)
+	for lo > 0 && !utf8.RuneStart(r.text[lo]) {
+		lo--
+	}
+	before := r.text[lo:mt.start]
+	var c context
+	if t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' }); isMark(lastRune(t)) {
+		c.mark = lastRune(t)
+	}
+	if i := strings.LastIndexFunc(before, isStop); i >= 0 {
+		_, n := utf8.DecodeRuneInString(before[i:])
+		before = before[i+n:]
+	}
+	c.raw = before
+	c.words = strings.FieldsFunc(strings.ToLower(before), func(r rune) bool {
+		return !isWord(r) && r != '\'' && r != '’'
+	})
+	if n := len(c.words); n > 12 {
+		c.words = c.words[n-12:]
+	}
+	return c
+}
+
+// isMark says whether a verdict may follow r directly.
+func isMark(r rune) bool { return strings.ContainsRune(":：=→⇒", r) && r != 0 }
+
+// nearest returns the last n words.
+func (c context) nearest(n int) []string { return c.words[max(0, len(c.words)-n):] }
+
+// negationReach is how many words may stand between "not" and what it negates. Mask
+// knows it too: it leaves that many words before what it does not blank.
+const negationReach = 4
+
+var (
+	negators = wordSet(`not never no neither nor cannot hardly without non isn't aren't wasn't weren't
+		isnt rather instead anything far than`)
+	hedges = wordSet(`if whether would could might may unless either can possibly perhaps
+		supposing assuming choose between respond output reply options labels`)
+	reporters = wordSet(`says said claims claimed states stated wrote writes asks asked instructs instructed told
+		tells demands requests requested claiming saying stating asking insists asserts`)
+	copulas = wordSet(`is are was were be being as seems appears considered deemed judged marked labeled labelled
+		rated graded classified remains find found it's that's answer's say choose prefer pick select favor favour
+		therefore thus hence mark label grade judge rate deem consider`)
+	others = wordSet(`reference gold golden expected correct response candidate model system generated predicted
+		truth question user ground actual right real true prediction assistant assistant's`)
+)
+
+// negated says whether the clause denies what follows.
+func (c context) negated() bool {
+	for _, w := range c.nearest(negationReach) {
+		if negators[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
+			return true
+		}
+	}
+	return strings.ContainsAny(lastRunes(c.raw, 5), "不非未没無无別别")
+}
+
+// hedged says whether the clause only supposes what follows.
+func (c context) hedged() bool {
+	for _, w := range c.nearest(8) {
+		if hedges[w] {
+			return true
+		}
+	}
+	for _, w := range []string{"如果", "是否", "可能", "或许", "假如", "若"} {
+		if strings.Contains(lastRunes(c.raw, 12), w) {
+			return true
+		}
+	}
+	return false
+}
+
+// reported says whether the clause gives somebody else's words.
+func (c context) reported() bool {
+	return slices.ContainsFunc(c.words, func(w string) bool { return reporters[w] })
+}
+
+// foreign says whether the clause speaks of somebody else's answer.
+func (c context) foreign() bool {
+	return slices.ContainsFunc(c.words, func(w string) bool { return others[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] })
+}
+
+// predicate says whether what follows is said of something: "is", "is clearly",
+// "is labelled as".
+func (c context) predicate() bool {
+	for _, w := range slices.Backward(c.words) {
+		if copulas[w] {
+			return true
+		}
+		if !strings.HasSuffix(w, "ly") && w != "also" && w != "quite" && w != "indeed" && w != "a" && w != "an" && w != "the" && w != "very" && w != "still" {
+			break
+		}
+	}
+	tail := lastRunes(strings.TrimRightFunc(c.raw, func(r rune) bool { return isSpace(r) || isMarkup(r) }), 3)
+	return strings.ContainsAny(tail, "是为為")
+}
+
+// announced says whether a colon or an arrow stands before what follows.
+func (c context) announced() bool { return c.mark != 0 }
+
+// lastRunes returns the last n runes of s.
+func lastRunes(s string, n int) string {
+	i := len(s)
+	for ; n > 0 && i > 0; n-- {
+		_, w := utf8.DecodeLastRuneInString(s[:i])
+		i -= w
+	}
+	return s[i:]
+}
+
+// wordSet returns the set of the words in s.
+func wordSet(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}

@@ -1,0 +1,44 @@
+package extract
+
+import "strings"
+
+// echo says whether the i-th mention only repeats the menu: another label stands
+// beside it with no more than "or" between them.
+func (r *reading) echo(i int) bool {
+	if r.echoes == nil {
+		r.findEchoes()
+	}
+	return r.echoes[i]
+}
+
+// findEchoes marks the mentions that repeat the menu.
+func (r *reading) findEchoes() {
+	r.echoes = map[int]bool{}
+	for i := 1; i < len(r.mentions); i++ {
+		a, b := r.mentions[i-1], r.mentions[i]
+		if a.label != b.label && r.enumerated(a, b) {
+			r.echoes[i-1], r.echoes[i] = true, true
+		}
+	}
+}
+
+// enumerated says whether a and b, which are neighbours, are listed side by side.
+func (r *reading) enumerated(a, b mention) bool {
+	const longest = 40
+	gap := r.text[a.end:b.start]
+	if len(gap) > longest {
+		return false
+	}
+	core := strings.ToLower(strings.TrimFunc(gap, func(r rune) bool {
+		return isSpace(r) || isMarkup(r) || strings.ContainsRune("-•,，、.;", r)
+	}))
+	switch core {
+	case "or", "and", "/", "and/or", "vs", "versus", "nor", "&", "或", "或者", "还是", "還是", "和", "与", "또는", "or a", "oder", "ou", "o":
+		return true
+	case "":
+		// Side by side, or on neighbouring lines. "Yes, no doubt" is not a list,
+		// and neither is "Yes. No ...": a sentence has ended.
+		return !strings.ContainsAny(gap, ".;") && r.follows(b).kind != wordFollows
+	}
+	return false
+}

@@ -1,0 +1,133 @@
+package extract
+
+import (
+	"strings"
+
+	"deem"
+)
+
+// A Found says what was found and how, for the trace of a reading.
+type Found struct {
+	// Label is spelt as the protocol offers it.
+	Label string
+
+	// How is the step that found it: "json", "marked", "line", "first", "only" or
+	// "last". The package comment explains the steps.
+	How string
+
+	// Start and End are the place of the label in the text.
+	Start, End int
+}
+
+// Label finds the one label that text says. The labels are spelt as the protocol
+// offers them; the text may spell them in any case. Spaces, hyphens and underscores
+// within a label are alike. The package comment says what counts as a verdict and
+// which failure is returned when there is none.
+func Label(text string, labels []string) (Found, error) {
+	m := newMenu(labels)
+	t, err := speech(text)
+	if err != nil {
+		return Found{}, err
+	}
+	objects := parseObjects(t)
+	prose := blank(t, places(objects))
+	r := reading{menu: m, text: prose, mentions: m.mentions(prose)}
+	marked, line := r.marked(), r.line()
+
+	js, seen := m.json(objects)
+	if seen {
+		return settleJSON(js, later(marked, line))
+	}
+	if f, err, ok := settle(marked, line, r.first(), &r); ok {
+		return f, err
+	}
+	return r.prose(t)
+}
+
+// places returns where the objects that have anything to say stand.
+func places(objects []*object) []span {
+	var out []span
+	for _, o := range objects {
+		if len(o.fields) > 0 || o.truncated {
+			out = append(out, span{o.start, o.end})
+		}
+	}
+	return out
+}
+
+// later returns whichever of two findings stands further back, or nil.
+func later(a, b *Found) *Found {
+	if a == nil || b != nil && b.Start > a.Start {
+		return b
+	}
+	return a
+}
+
+// settleJSON decides between a verdict in JSON and a mark or line outside it.
+func settleJSON(js jsonVerdict, outside *Found) (Found, error) {
+	after := outside != nil && outside.Start >= js.end
+	switch {
+	case js.err != nil && after:
+		return *outside, nil
+	case js.err != nil:
+		return Found{}, js.err
+	case after && outside.Label != js.found.Label:
+		return Found{}, contradiction(js.found.Label, outside.Label)
+	}
+	return js.found, nil
+}
+
+// settle decides between the verdicts that stand apart from running prose. It
+// returns false when there are none.
+func settle(marked, line, first *Found, r *reading) (Found, error, bool) {
+	switch {
+	case marked != nil:
+		if line != nil && line.Start > marked.Start && line.Label != marked.Label {
+			return Found{}, contradiction(marked.Label, line.Label), true
+		}
+		return *marked, nil, true
+	case line != nil:
+		return r.unlessTakenBack(*line)
+	case first != nil:
+		return r.unlessTakenBack(*first)
+	}
+	return Found{}, nil, false
+}
+
+// unlessTakenBack returns f unless the text ends by stating another label.
+func (r *reading) unlessTakenBack(f Found) (Found, error, bool) {
+	if other := r.closing(f.End); other != "" && other != f.Label {
+		return Found{}, contradiction(f.Label, other), true
+	}
+	return f, nil, true
+}
+
+// contradiction is the failure of a text that says two labels.
+func contradiction(a, b string) error {
+	return deem.Failf(deem.Contradictory, "the reply says both %q and %q", a, b)
+}
+
+// LabelIn reads a label out of JSON: the value under key in the last object that
+// has it, at any depth. The value must be a label, or a number spelt as one; true
+// and false are labels where the labels are yes/no or true/false.
+func LabelIn(text, key string, labels []string) (Found, error) {
+	m := newMenu(labels)
+	t, err := speech(text)
+	if err != nil {
+		return Found{}, err
+	}
+	objects := parseObjects(t)
+	for i := len(objects) - 1; i >= 0; i-- {
+		if in := objects[i].having([]string{key}); in != nil {
+			v := m.verdict(in, key)
+			return v.found, v.err
+		}
+		if sameKey(objects[i].halfKey, key) {
+			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
+		}
+	}
+	if r := (&reading{menu: m, text: t}); Refusal(r.text) {
+		return Found{}, deem.Failf(deem.Refused, "%s", show(strings.TrimSpace(t)))
+	}
+	return Found{}, noVerdict(t, "no JSON object has the key %q", key)
+}

@@ -1,0 +1,170 @@
+package extract
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// between matches what may stand between a name and its number: markup, a table's
+// bar, "score", an aside such as "(0-10)", and a colon, equals sign or "is".
+const between = "[\\s*_`\"'“”|]*" +
+	`(?:(?:score|rating|points|得分|评分|分数|分)[\s*_` + "`" + `"'“”]*)?` +
+	`(?:[(（\[][^()（）\[\]\n]{0,40}[)）\]][\s*_` + "`" + `"'“”]*)?` +
+	`(?::|：|=|\||—|–|->|→|\b(?:is|of|was|gets|at)\b|是|为)` +
+	"[\\s*_`\"'“”|\\[(（]*"
+
+// aside matches a number in brackets straight after a name: "Relevance (8/10)".
+const aside = "[\\s*_`]*[(（\\[]\\s*"
+
+// Labelled finds "name: number" in prose for each name, as in "**Correctness:**
+// 8/10", "relevance = 7", "准确性：9分" or the table row "| Correctness | 8 |". Names
+// are compared without regard to case. The last number given for a name counts.
+//
+// The failure is OutOfRange when that number is off its scale, Truncated when the
+// number is the last thing of JSON that was cut off, and otherwise Unparseable
+// when a name has no number.
+func Labelled(text string, scales map[string]Scale) (map[string]float64, error) {
+	text, err := speech(text)
+	if err != nil {
+		return nil, err
+	}
+	cut := cutOff(text)
+	out := make(map[string]float64, len(scales))
+	var missing []string
+	for _, name := range sortedNames(scales) {
+		x, found, err := lastOf(text, name, scales[name], cut)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			missing = append(missing, name)
+			continue
+		}
+		out[name] = x
+	}
+	if len(missing) > 0 {
+		return nil, noVerdict(text, "no number for %s", strings.Join(missing, ", "))
+	}
+	return out, nil
+}
+
+// sortedNames returns the names in order, so that of several faults the same is
+// reported each time.
+func sortedNames(scales map[string]Scale) []string {
+	names := make([]string, 0, len(scales))
+	for name := range scales {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// lastOf returns the last number that text gives for name.
+func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '_' || r == '-' })
+	for i, w := range words {
+		words[i] = regexp.QuoteMeta(w)
+	}
+	if len(words) == 0 {
+		return 0, false, nil
+	}
+	pattern := `(?i)` + strings.Join(words, `[ _-]*`)
+	named := slices.Concat(
+		numbersAfter(text, regexp.MustCompile(pattern+between)),
+		numbersAfter(text, regexp.MustCompile(pattern+aside)))
+	if len(named) == 0 {
+		return 0, false, nil
+	}
+	last := slices.MaxFunc(named, func(a, b located) int { return cmp.Compare(a.end, b.end) })
+	if cut && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
+		return 0, false, deem.Failf(deem.Truncated, "the number for %s was cut off", name)
+	}
+	x, err := s.parse(last.num, last.outOf)
+	return x, true, err
+}
+
+// A located is a number with its place.
+type located struct {
+	num, outOf string
+	end        int
+}
+
+// numberHere matches a number at the beginning of a text.
+var numberHere = regexp.MustCompile(`^(?i)` + numberBody)
+
+// numbersAfter returns the numbers that stand directly behind matches of lead.
+func numbersAfter(text string, lead *regexp.Regexp) []located {
+	const far = 80 // more than any number with its maximum takes
+	var out []located
+	for _, m := range lead.FindAllStringIndex(text, -1) {
+		if isLatinWord(firstRune(text[m[0]:])) && isLatinWord(lastRune(text[:m[0]])) {
+			continue // The name is the end of a longer word.
+		}
+		rest := text[m[1]:min(len(text), m[1]+far)]
+		n := numberHere.FindStringSubmatchIndex(rest)
+		if n == nil || !numberEnds(rest[n[1]:]) {
+			continue
+		}
+		l := located{num: rest[n[2]:n[3]], end: m[1] + n[1]}
+		if n[4] >= 0 {
+			l.outOf = rest[n[4]:n[5]]
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// numberEnds says whether a number may end before rest: not within a word, a longer
+// number, or a range such as 7-8.
+func numberEnds(rest string) bool {
+	r := firstRune(rest)
+	after := firstRune(strings.TrimPrefix(rest, string(r)))
+	digit := after >= '0' && after <= '9'
+	switch r {
+	case '.', ',', ':':
+		return !digit
+	case '-', '–', '—', '~', '～', '/':
+		return !digit && !isWord(after)
+	case '%':
+		return false
+	}
+	return !isLatinWord(r)
+}
+
+// Marks that say that a number is the rating, in order of trust.
+var (
+	doubleBrackets = regexp.MustCompile(`\[\[([^\[\]\n]{1,60})\]\]`)
+	boxed          = regexp.MustCompile(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
+	ratingMark     = regexp.MustCompile(`(?i)(?:\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分)` + between)
+	ratingTag      = regexp.MustCompile(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
+)
+
+// Rating finds the one number that text gives as its rating: the last [[n]], or
+// else the last \boxed{n}, or else the last "Rating: n" or <score>n</score>. The
+// failure is OutOfRange when that number is off the scale.
+func Rating(text string, s Scale) (float64, error) {
+	text, err := speech(text)
+	if err != nil {
+		return 0, err
+	}
+	for _, mark := range []*regexp.Regexp{doubleBrackets, boxed} {
+		for _, m := range slices.Backward(mark.FindAllStringSubmatch(text, -1)) {
+			if strings.ContainsAny(narrow(m[1]), "0123456789") {
+				return numberIn(m[1], s)
+			}
+		}
+	}
+	named := slices.Concat(numbersAfter(text, ratingMark), numbersAfter(text, ratingTag))
+	if len(named) == 0 {
+		return 0, noVerdict(text, "no rating")
+	}
+	last := slices.MaxFunc(named, func(a, b located) int { return cmp.Compare(a.end, b.end) })
+	if cutOff(text) && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
+		return 0, deem.Failf(deem.Truncated, "the rating was cut off")
+	}
+	return s.parse(last.num, last.outOf)
+}

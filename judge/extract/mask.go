@@ -1,0 +1,218 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// minRun is the length in bytes from which words that stand in the response
+// verbatim are taken to be copied from it, quotes or not.
+const minRun = 20
+
+// Mask replaces what the reply quotes from the response under test by spaces, byte
+// for byte, so that a response which says "Verdict: CORRECT" cannot vote through
+// the judge's mouth. Blanked are quotations, blockquote lines and fenced blocks
+// whose text occurs in the response, and unquoted runs of at least 20 bytes copied
+// from it.
+//
+// The judge's own bare verdict stays even where the response has the same words:
+// the only words on the first or last line, what a mark such as "Verdict:"
+// announces, the short first clause of the reply, and in JSON all but the free
+// text. Nor is a negation blanked while the word it negates stays.
+func Mask(reply, response string) string {
+	if strings.TrimSpace(response) == "" || reply == "" {
+		return reply
+	}
+	k := newMasker(reply, response)
+	spans := slices.Concat(k.fences(), k.blockquotes(), k.quotes(), k.runs())
+	return blank(reply, k.unguarded(spans))
+}
+
+// A masker holds what Mask knows about one reply.
+type masker struct {
+	reply       string
+	open        string // the reply with everything guarded blanked
+	guards      []span // what must stay, in order and apart
+	first, last span   // the first and the last line that are not blank
+	marks       map[int]bool
+	quoted      *quoted
+	copied      []span // runs of the reply that stand in the response
+}
+
+func newMasker(reply, response string) *masker {
+	k := &masker{reply: reply, marks: map[int]bool{}, quoted: newQuoted(reply, response)}
+	for _, o := range parseObjects(reply) {
+		if len(o.fields) > 0 {
+			k.guards = append(k.guards, o.skeleton()...)
+		}
+	}
+	k.open = blank(reply, k.guards)
+	k.first, k.last = outerLines(reply)
+	for _, m := range markWord.FindAllStringIndex(reply, -1) {
+		k.marks[m[1]] = true
+	}
+	k.copied = copies(reply, response)
+	return k
+}
+
+// skeleton returns the spans of o that are not free text.
+func (o *object) skeleton() []span {
+	out, pos := []span{}, o.start
+	for _, f := range o.freeText() {
+		out = append(out, span{pos, f.start})
+		pos = f.end
+	}
+	return append(out, span{pos, o.end})
+}
+
+// freeText returns the insides of the string values of o in which a judge may
+// quote. A short value under a key that does not ask for words may be the verdict.
+func (o *object) freeText() []span {
+	var out []span
+	for _, f := range o.fields {
+		switch v := f.value.(type) {
+		case string:
+			inner := span{f.start + 1, f.end - 1}
+			if inner.start < inner.end && (otherKeys.MatchString(keyOf(f.key)) || len(strings.Fields(v)) > 4) {
+				out = append(out, inner)
+			}
+		case *object:
+			out = append(out, v.freeText()...)
+		}
+	}
+	return out
+}
+
+// outerLines returns the first and the last line of s that are not blank.
+func outerLines(s string) (first, last span) {
+	pos, found := 0, false
+	for line := range strings.Lines(s) {
+		if strings.TrimFunc(line, isSpace) != "" {
+			last = span{pos, pos + len(line)}
+			if !found {
+				first, found = last, true
+			}
+		}
+		pos += len(line)
+	}
+	return first, last
+}
+
+// unguarded returns the spans without what is guarded. A guard that lies within a
+// quotation is quoted too and does not hold.
+func (k *masker) unguarded(spans []span) []span {
+	var out []span
+	for _, s := range spans {
+		pos := s.start
+		i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
+		for ; i < len(k.guards) && k.guards[i].start < s.end; i++ {
+			if g := k.guards[i]; g.start >= s.start && g.end <= s.end && k.enclosed(s) {
+				continue
+			}
+			if k.guards[i].start > pos {
+				out = append(out, k.tidy(span{pos, k.guards[i].start}))
+			}
+			pos = max(pos, k.guards[i].end)
+		}
+		if pos < s.end {
+			out = append(out, k.tidy(span{pos, s.end}))
+		}
+	}
+	return out
+}
+
+// enclosed says whether s stands between quotes that JSON does not use.
+func (k *masker) enclosed(s span) bool {
+	switch lastRune(k.reply[:s.start]) {
+	case '`', '“', '«', '「', '『', '„':
+		return true
+	}
+	return false
+}
+
+// tidy keeps the edges of s from splitting an escape sequence or a rune.
+func (k *masker) tidy(s span) span {
+	for s.start < s.end && !utf8.RuneStart(k.reply[s.start]) {
+		s.start++
+	}
+	for s.end > s.start && s.end < len(k.reply) && !utf8.RuneStart(k.reply[s.end]) {
+		s.end--
+	}
+	if s.start < s.end && s.start > 0 && k.reply[s.start-1] == '\\' {
+		_, n := utf8.DecodeRuneInString(k.reply[s.start:s.end])
+		s.start += n
+	}
+	for s.end > s.start && k.reply[s.end-1] == '\\' {
+		s.end--
+	}
+	return s
+}
+
+// bare says whether the reply's text from i to j, quotes and all, is the judge's
+// own verdict: short, and alone on the first or last line or announced by a mark.
+func (k *masker) bare(i, j int) bool {
+	const longest = 60
+	if j-i > longest || strings.Contains(k.reply[i:j], "\n") {
+		return false
+	}
+	if k.marks[i] {
+		return true
+	}
+	for _, line := range []span{k.first, k.last} {
+		if i >= line.start && j <= line.end &&
+			strings.TrimFunc(k.reply[line.start:i]+k.reply[j:line.end], undress) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// fences returns the insides of fenced blocks that the response contains and that
+// are not JSON.
+func (k *masker) fences() []span {
+	var out []span
+	opened := -1
+	pos := 0
+	for line := range strings.Lines(k.reply) {
+		end := pos + len(line)
+		if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
+			if opened < 0 {
+				opened = end
+			} else {
+				out = append(out, span{opened, pos})
+				opened = -1
+			}
+		}
+		pos = end
+	}
+	return slices.DeleteFunc(out, func(s span) bool {
+		alone := strings.TrimFunc(k.reply[:s.start], undress) == "" && strings.TrimFunc(k.reply[s.end:], undress) == ""
+		return alone || within(k.guards, s.start+leading(k.reply[s.start:s.end])) || !k.quoted.holds(k.reply[s.start:s.end])
+	})
+}
+
+// leading returns the length of the white space that s begins with.
+func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
+
+// blockquotes returns the lines that markdown quotes and the response contains.
+func (k *masker) blockquotes() []span {
+	var out []span
+	pos := 0
+	for line := range strings.Lines(k.reply) {
+		end := pos + len(line)
+		body := strings.TrimLeft(line, " \t")
+		if strings.HasPrefix(body, ">") {
+			body = strings.TrimLeft(body, "> \t")
+			text := strings.TrimRight(body, "\r\n")
+			start := end - len(body)
+			only := k.first == k.last && pos == k.first.start
+			if text != "" && !only && k.quoted.holds(text) {
+				out = append(out, span{start, start + len(text)})
+			}
+		}
+		pos = end
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package extract
+
+import (
+	"index/suffixarray"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// quotePairs maps an opening quote to its closing one.
+var quotePairs = map[rune]string{
+	'"': `"`, '\'': `'`, '`': "`", '“': "”", '‘': "’", '«': "»", '「': "」", '『': "』", '„': "“", '＂': "＂", '《': "》",
+}
+
+// quotes returns the insides of quotations that the response contains.
+func (k *masker) quotes() []span {
+	var out []span
+	next := map[string]int{} // the next place of each closing quote
+	for i := 0; i < len(k.open); {
+		r, n := utf8.DecodeRuneInString(k.open[i:])
+		closer, ok := quotePairs[r]
+		if !ok || r == '\'' && isLatinWord(lastRune(k.open[:i])) {
+			i += n
+			continue
+		}
+		j := k.closing(closer, i+n, next)
+		if j < 0 {
+			i += n
+			continue
+		}
+		if inner := (span{i + n, j}); !k.bare(i, j+len(closer)) && k.quoted.holds(k.reply[inner.start:inner.end]) {
+			out = append(out, inner)
+			i = j + len(closer)
+			continue
+		}
+		i += n
+	}
+	return out
+}
+
+// closing returns the place of the quote that closes one whose inside begins at
+// pos, or -1. next remembers where the search for each kind has come to, so that
+// all searches together read the reply once.
+func (k *masker) closing(closer string, pos int, next map[string]int) int {
+	j, ok := next[closer]
+	if !ok || j >= 0 && j < pos {
+		j = k.find(closer, pos)
+		next[closer] = j
+	}
+	return j
+}
+
+// find returns the first closing quote at pos or later, or -1. An apostrophe within
+// a word closes nothing.
+func (k *masker) find(closer string, pos int) int {
+	for {
+		i := strings.Index(k.open[pos:], closer)
+		if i < 0 {
+			return -1
+		}
+		pos += i
+		apostrophe := closer == "'" || closer == "’"
+		if !apostrophe || !isLatinWord(firstRune(k.open[pos+len(closer):])) {
+			return pos
+		}
+		pos += len(closer)
+	}
+}
+
+// A quoted answers whether the response contains a text.
+type quoted struct {
+	response  string
+	allowance int // bytes that may still be looked up
+	exact     *suffixarray.Index
+	folded    *suffixarray.Index
+	exactText string
+	foldText  string
+}
+
+func newQuoted(reply, response string) *quoted {
+	// Nested quotes can make the reply's quotations overlap a thousandfold; the
+	// allowance keeps the work linear.
+	return &quoted{response: response, allowance: 32*len(reply) + 1<<16}
+}
+
+// holds says whether the response contains text, give or take white space, case
+// and the punctuation at its ends. One word alone must be spelt alike: the CORRECT
+// of a judge is not the correct of a response. When the allowance is spent it says
+// yes, because it is the safe error to blank too much.
+func (q *quoted) holds(text string) bool {
+	q.allowance -= len(text)
+	if q.allowance < 0 {
+		return true
+	}
+	if len(text) > 2*len(q.response)+64 {
+		return false
+	}
+	clean := strings.Trim(normal(text), ".,;:!?…。，；：！？ ")
+	if clean == "" {
+		return false
+	}
+	if !strings.Contains(clean, " ") {
+		q.build()
+		return found(q.exact, q.exactText, clean)
+	}
+	q.build()
+	return found(q.folded, q.foldText, strings.ToLower(clean))
+}
+
+// build makes the indexes of the response when the first quotation needs them.
+func (q *quoted) build() {
+	if q.exact != nil {
+		return
+	}
+	q.exactText = normal(q.response)
+	q.foldText = strings.ToLower(q.exactText)
+	q.exact = suffixarray.New([]byte(q.exactText))
+	q.folded = suffixarray.New([]byte(q.foldText))
+}
+
+// normal collapses white space, undoes JSON's escapes and straightens quotes.
+func normal(s string) string {
+	s = unescaper.Replace(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+var unescaper = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\'`, `'`, `\\`, `\`,
+	"“", `"`, "”", `"`, "‘", `'`, "’", `'`, "*", "")
+
+// found says whether index, made of text, holds s between word boundaries.
+func found(index *suffixarray.Index, text, s string) bool {
+	const enough = 32
+	return slices.ContainsFunc(index.Lookup([]byte(s), enough), func(i int) bool {
+		left := isLatinWord(firstRune(s)) && isLatinWord(lastRune(text[:i]))
+		right := isLatinWord(lastRune(s)) && isLatinWord(firstRune(text[i+len(s):]))
+		return !left && !right
+	})
+}

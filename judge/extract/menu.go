@@ -1,0 +1,169 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A menu is the set of labels that a protocol offers.
+type menu struct {
+	labels []string // longest first, so that no label hides in a longer one
+}
+
+// A mention is a place where text spells a label.
+type mention struct {
+	label      string
+	start, end int
+}
+
+// newMenu returns the menu of labels. Blank labels and those that differ only in
+// case from an earlier one are left out: no text can tell them apart.
+func newMenu(labels []string) *menu {
+	m := &menu{}
+	for _, l := range labels {
+		if _, ok := m.equal(l); !ok && strings.TrimSpace(l) != "" {
+			m.labels = append(m.labels, l)
+		}
+	}
+	slices.SortStableFunc(m.labels, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return m
+}
+
+// equal returns the label that s spells.
+func (m *menu) equal(s string) (string, bool) {
+	for _, l := range m.labels {
+		if n, ok := foldPrefix(s, l); ok && n == len(s) {
+			return l, true
+		}
+	}
+	return "", false
+}
+
+// at returns the label that text spells at i, as a word or phrase of its own.
+func (m *menu) at(text string, i int) (mention, bool) {
+	for _, l := range m.labels {
+		n, ok := foldPrefix(text[i:], l)
+		if ok && bounded(text, i, i+n, l) {
+			return mention{l, i, i + n}, true
+		}
+	}
+	return mention{}, false
+}
+
+// mentions returns every place where text spells a label, in order and apart.
+func (m *menu) mentions(text string) []mention {
+	var out []mention
+	for i := 0; i < len(text); {
+		if mt, ok := m.at(text, i); ok {
+			out = append(out, mt)
+			i = mt.end
+			continue
+		}
+		_, n := utf8.DecodeRuneInString(text[i:])
+		i += n
+	}
+	return out
+}
+
+// foldPrefix says whether text begins with label but for case, and for how the
+// words of the label are joined. It returns the length of that beginning.
+func foldPrefix(text, label string) (int, bool) {
+	pos := 0
+	for i, r := range label {
+		// A joint at the end, as in the grade A-, is part of the label.
+		if isJoint(r) && i > 0 && i+1 < len(label) {
+			if isJoint(lastRune(label[:i])) {
+				continue
+			}
+			n := joints(text[pos:])
+			if n == 0 {
+				return 0, false
+			}
+			pos += n
+			continue
+		}
+		c, n := utf8.DecodeRuneInString(text[pos:])
+		if n == 0 || c != r && (c == utf8.RuneError || unicode.ToLower(c) != unicode.ToLower(r)) {
+			return 0, false
+		}
+		pos += n
+	}
+	return pos, pos > 0
+}
+
+// isJoint says whether r joins the words of a label.
+func isJoint(r rune) bool { return r == ' ' || r == '_' || r == '-' }
+
+// joints returns the length of the joint at the beginning of s, at most two bytes:
+// a line full of dashes is a rule, not a joint.
+func joints(s string) int {
+	n := 0
+	for n < len(s) && n < 2 && isJoint(rune(s[n])) {
+		n++
+	}
+	return n
+}
+
+// bounded says whether text[i:j], which spells label, is not part of a longer word.
+func bounded(text string, i, j int, label string) bool {
+	if isLatinWord(firstRune(label)) && !openLeft(text[:i]) {
+		return false
+	}
+	if isLatinWord(lastRune(label)) && !openRight(text[j:], label) {
+		return false
+	}
+	return !isLetterLabel(label) || !operatorAround(text, i, j)
+}
+
+// openLeft says whether a word may begin after s. A hyphen, apostrophe or underscore
+// that follows a letter belongs to the word before: non-correct, is_correct.
+func openLeft(s string) bool {
+	r := lastRune(s)
+	if isLatinWord(r) {
+		return false
+	}
+	switch r {
+	case '-', '‐', '‑', '\'', '’', '_':
+		return !isLatinWord(lastRune(s[:len(s)-utf8.RuneLen(r)]))
+	case '\\':
+		return true
+	}
+	return true
+}
+
+// openRight says whether the word that label ends with may end before s.
+func openRight(s, label string) bool {
+	r := firstRune(s)
+	if isLatinWord(r) {
+		return false
+	}
+	rest := strings.TrimPrefix(s, string(r))
+	switch r {
+	case '-', '‐', '‑', '\'', '’', '_':
+		return !isLatinWord(firstRune(rest))
+	case '.':
+		// "No. 5" is a number, not an answer.
+		if strings.EqualFold(label, "no") {
+			rest = strings.TrimLeft(rest, " ")
+			return rest == "" || !unicode.IsDigit(firstRune(rest))
+		}
+	}
+	return true
+}
+
+// isLetterLabel says whether label is one letter or digit, as A.
+func isLetterLabel(label string) bool { return utf8.RuneCountInString(label) == 1 }
+
+// operatorAround says whether an operator joins text[i:j] to something else: the A
+// of A+ and A>B is not the label A.
+func operatorAround(text string, i, j int) bool {
+	const ops = "+<>=&@%^~"
+	before, after := lastRune(text[:i]), firstRune(text[j:])
+	closesTag := after == '<' && strings.HasPrefix(text[j:], "</")
+	opensTag := before == '>'
+	return after != 0 && strings.ContainsRune(ops, after) && !closesTag ||
+		before != 0 && strings.ContainsRune(ops, before) && !opensTag
+}

@@ -1,0 +1,142 @@
+package extract
+
+import (
+	"encoding/json"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+// A Scale is the range of an aspect.
+type Scale struct {
+	Min, Max float64
+
+	// Integer says that only whole numbers are on the scale.
+	Integer bool
+}
+
+// decimal is a number in plain notation. ParseFloat takes more than that (0x10,
+// inf, 1_000), none of which a judge means.
+const decimal = `[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
+
+// numberText matches a number with what may stand around it: "8", "8/10",
+// "8 out of 10", "8分", "**8** points".
+var numberText = regexp.MustCompile(`^` + numberBody + `\.?$`)
+
+// numberBody has two groups, the number and the greatest number it is out of.
+const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +
+	`(?:\s*(?:/|out\s+of|of)\s*(` + decimal + `)|\s*(?:分|点|점))?` +
+	`(?:\s*(?:points?|pts?|分|点|점))?`
+
+// Number reads one number out of a field's value: a JSON number, or a string such
+// as "8", "8/10", "8 out of 10" or "8分". What the number is out of must be the top
+// of the scale, because 4/5 on a scale to ten is neither 4 nor surely 8. In an
+// object such as {"score": 8, "reason": "..."} the score counts. Booleans and null
+// are no numbers.
+//
+// The failure is OutOfRange when the number is outside the scale, or not whole on
+// a scale of whole numbers, and Unparseable when there is no number.
+func Number(v any, s Scale) (float64, error) {
+	switch v := v.(type) {
+	case json.Number:
+		return numberIn(string(v), s)
+	case string:
+		return numberIn(v, s)
+	case float64:
+		return s.check(v)
+	case int:
+		return s.check(float64(v))
+	case map[string]any:
+		o := Object{Fields: v}
+		for _, key := range []string{"score", "rating", "value", "points", "得分", "评分", "分数"} {
+			if in, ok := o.Field(key); ok {
+				if _, nested := in.(map[string]any); !nested {
+					return Number(in, s)
+				}
+			}
+		}
+	}
+	return 0, deem.Failf(deem.Unparseable, "%s is no number", show(v))
+}
+
+// numberIn reads a number that is all of text but for its wrapping.
+func numberIn(text string, s Scale) (float64, error) {
+	clean := strings.TrimFunc(narrow(text), func(r rune) bool {
+		return isSpace(r) || isMarkup(r)
+	})
+	// The sign of a percent is meaningful only where the top is 100.
+	if s.Max == 100 {
+		clean = strings.TrimRight(clean, "% ")
+	}
+	m := numberText.FindStringSubmatch(clean)
+	if m == nil {
+		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(text))
+	}
+	return s.parse(m[1], m[2])
+}
+
+// parse reads a number and, if it is not empty, what it is out of.
+func (s Scale) parse(num, outOf string) (float64, error) {
+	if outOf != "" {
+		if d, err := strconv.ParseFloat(outOf, 64); err != nil || d != s.Max {
+			return 0, deem.Failf(deem.Unparseable, "%s is out of %s, but the scale ends at %v", num, outOf, s.Max)
+		}
+	}
+	x, err := strconv.ParseFloat(num, 64)
+	if err != nil && !math.IsInf(x, 0) {
+		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(num))
+	}
+	return s.check(x)
+}
+
+// check returns x if it is on the scale.
+func (s Scale) check(x float64) (float64, error) {
+	switch {
+	case math.IsNaN(x):
+		return 0, deem.Failf(deem.Unparseable, "NaN is no number")
+	case !(x >= s.Min && x <= s.Max) || math.IsInf(x, 0):
+		return 0, deem.Failf(deem.OutOfRange, "%v is not from %v to %v", x, s.Min, s.Max)
+	case s.Integer && x != math.Trunc(x):
+		return 0, deem.Failf(deem.OutOfRange, "%v is not a whole number", x)
+	}
+	return x + 0, nil // -0 + 0 is 0.
+}
+
+// narrow turns full-width digits and punctuation into ASCII.
+func narrow(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= '！' && r <= '～':
+			return r - '！' + '!'
+		case r == '　':
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// show quotes the beginning of a value for an error message.
+func show(v any) string {
+	const most = 60
+	var s string
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		s = v
+	default:
+		b, err := json.Marshal(v)
+		if err != nil {
+			return "the value"
+		}
+		s = string(b)
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,254 @@
+package extract
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Object is a JSON object found in prose.
+type Object struct {
+	// Fields holds the values that were complete: string, json.Number, bool, nil,
+	// []any or map[string]any. A key that occurs twice has its last value.
+	Fields map[string]any
+
+	// Start and End are the object's place in the text.
+	Start, End int
+
+	// Repaired says that the text was not valid JSON as it stood.
+	Repaired bool
+
+	// Truncated says that the text ended before the object did.
+	Truncated bool
+
+	// HalfKey and HalfText are the key and the beginning of a string value that
+	// was cut off. It is not in Fields, because half a label is no label; half a
+	// reason may still be worth showing.
+	HalfKey, HalfText string
+
+	// Twice lists the keys that were given different values in this object.
+	Twice []string
+}
+
+// Text returns the string under key, or what there is of it when it was cut off.
+func (o Object) Text(key string) string {
+	if v, ok := o.Field(key); ok {
+		s, _ := v.(string)
+		return s
+	}
+	if sameKey(o.HalfKey, key) {
+		return o.HalfText
+	}
+	return ""
+}
+
+// Field returns the value under key, compared as [Last] compares keys.
+func (o Object) Field(key string) (any, bool) {
+	if v, ok := o.Fields[key]; ok {
+		return v, true
+	}
+	names := make([]string, 0, len(o.Fields))
+	for k := range o.Fields {
+		if sameKey(k, key) {
+			names = append(names, k)
+		}
+	}
+	if len(names) == 0 {
+		return nil, false
+	}
+	// Two spellings of one key: any fixed choice will do, so long as it is fixed.
+	return o.Fields[slices.Min(names)], true
+}
+
+// Objects returns the JSON objects in text in order: bare, fenced, amid prose,
+// broken in the ways that models break JSON, or cut off at the end. Objects
+// inside objects are values of the outer ones.
+func Objects(text string) []Object {
+	parsed := parseObjects(text)
+	out := make([]Object, len(parsed))
+	for i, o := range parsed {
+		out[i] = o.export()
+	}
+	return out
+}
+
+// Last returns the last object that has all the keys. Keys are compared without
+// regard to case, to space around them, and to whether space, hyphen or
+// underscore joins their words. An object within an object is found too; it has
+// the place of the outer one.
+func Last(text string, keys ...string) (Object, bool) {
+	for _, o := range slices.Backward(parseObjects(text)) {
+		if in := o.having(keys); in != nil {
+			out := in.export()
+			out.Start, out.End = o.start, o.end
+			out.Repaired, out.Truncated = o.repaired, o.truncated
+			return out, true
+		}
+	}
+	return Object{}, false
+}
+
+// sameKey says whether two keys are the same but for their spelling.
+func sameKey(a, b string) bool { return a == b || keyOf(a) == keyOf(b) }
+
+// keyOf returns the spelling of a key that comparisons use.
+func keyOf(k string) string {
+	k = strings.ToLower(strings.Trim(strings.TrimSpace(k), "*_`"))
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return '_'
+		}
+		return r
+	}, k)
+}
+
+// An object is a parsed object that remembers where its values stood.
+type object struct {
+	fields              []field
+	start, end          int
+	repaired, truncated bool
+	halfKey, halfText   string
+}
+
+// A field is one key of an object with the place of its value.
+type field struct {
+	key        string
+	value      any // string, json.Number, bool, nil, []any or *object
+	start, end int
+}
+
+// get returns the last field with the key.
+func (o *object) get(key string) (field, bool) {
+	for _, f := range slices.Backward(o.fields) {
+		if sameKey(f.key, key) {
+			return f, true
+		}
+	}
+	return field{}, false
+}
+
+// having returns the last object in o, or o itself, that has all the keys.
+func (o *object) having(keys []string) *object {
+	all := true
+	for _, k := range keys {
+		if _, ok := o.get(k); !ok {
+			all = false
+			break
+		}
+	}
+	if all {
+		return o
+	}
+	for _, f := range slices.Backward(o.fields) {
+		for _, in := range slices.Backward(objectsIn(f.value)) {
+			if found := in.having(keys); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// objectsIn returns the objects that a value is or lists.
+func objectsIn(v any) []*object {
+	switch v := v.(type) {
+	case *object:
+		return []*object{v}
+	case []any:
+		var out []*object
+		for _, e := range v {
+			out = append(out, objectsIn(e)...)
+		}
+		return out
+	}
+	return nil
+}
+
+// twice lists the keys that o gives different values.
+func (o *object) twice() []string {
+	var out []string
+	seen := map[string]any{}
+	for _, f := range o.fields {
+		k := keyOf(f.key)
+		v := export(f.value)
+		if old, ok := seen[k]; ok && !sameValue(old, v) && !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+		seen[k] = v
+	}
+	return out
+}
+
+// sameValue compares two scalar values. Lists and objects are never the same,
+// because nobody repeats them by accident.
+func sameValue(a, b any) bool {
+	switch a.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	switch b.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return a == b
+}
+
+// export returns o as callers see it.
+func (o *object) export() Object {
+	return Object{
+		Fields: o.plain(), Start: o.start, End: o.end,
+		Repaired: o.repaired, Truncated: o.truncated,
+		HalfKey: o.halfKey, HalfText: o.halfText,
+		Twice: o.twice(),
+	}
+}
+
+// plain returns the fields as a map.
+func (o *object) plain() map[string]any {
+	m := make(map[string]any, len(o.fields))
+	for _, f := range o.fields {
+		m[f.key] = export(f.value)
+	}
+	return m
+}
+
+// export turns a parsed value into one that callers see.
+func export(v any) any {
+	switch v := v.(type) {
+	case *object:
+		return v.plain()
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = export(e)
+		}
+		return out
+	}
+	return v
+}
+
+// parseObjects finds the objects in text.
+func parseObjects(text string) []*object {
+	var out []*object
+	// A failed attempt may have read far before it failed, and the next brace may
+	// do so again. The allowance keeps the sum of all attempts linear in the text.
+	p := parser{s: text, allowance: 64*len(text) + 4096}
+	for pos := 0; p.allowance > 0; {
+		i := strings.IndexAny(text[pos:], "{｛")
+		if i < 0 {
+			break
+		}
+		pos += i
+		p.reset(pos)
+		o, ok := p.object(0)
+		if !ok {
+			_, n := utf8.DecodeRuneInString(text[pos:])
+			pos += n
+			continue
+		}
+		o.end, o.repaired, o.truncated = p.pos, p.repaired, p.cut
+		out = append(out, o)
+		pos = p.pos
+	}
+	return out
+}

@@ -1,0 +1,382 @@
+package extract
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep objects and lists may nest. No protocol asks for more than
+// three levels, and a reply of a million braces must not exhaust the stack.
+const maxDepth = 48
+
+// maxBare is the length of the longest unquoted value. Anything longer is prose.
+const maxBare = 120
+
+// jsonNumber matches a number as JSON spells it.
+var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+
+// A parser reads one object. Every method leaves pos behind what it read, and
+// returns false when the text cannot be an object.
+type parser struct {
+	s         string
+	pos       int
+	allowance int
+
+	repaired bool // something was not valid JSON
+	cut      bool // the text ended inside the object
+	bareKey  bool // a key had no quotes
+}
+
+// reset prepares for reading an object at pos.
+func (p *parser) reset(pos int) {
+	p.pos, p.repaired, p.cut, p.bareKey = pos, false, false, false
+}
+
+func (p *parser) done() bool { return p.pos >= len(p.s) }
+
+// take consumes ascii or its full-width twin wide.
+func (p *parser) take(ascii byte, wide string) bool {
+	if p.done() {
+		return false
+	}
+	if p.s[p.pos] == ascii {
+		p.pos++
+		return true
+	}
+	if strings.HasPrefix(p.s[p.pos:], wide) {
+		p.pos += len(wide)
+		p.repaired = true
+		return true
+	}
+	return false
+}
+
+func (p *parser) open() bool    { return p.take('{', "｛") }
+func (p *parser) shut() bool    { return p.take('}', "｝") }
+func (p *parser) comma() bool   { return p.take(',', "，") }
+func (p *parser) colon() bool   { return p.take(':', "：") }
+func (p *parser) openL() bool   { return p.take('[', "［") }
+func (p *parser) shutL() bool   { return p.take(']', "］") }
+func (p *parser) fence() bool   { return strings.HasPrefix(p.s[p.pos:], "```") }
+func (p *parser) ellip() bool   { return strings.HasPrefix(p.s[p.pos:], "...") }
+func (p *parser) slashes() bool { return strings.HasPrefix(p.s[p.pos:], "//") }
+
+// space skips white space and comments.
+func (p *parser) space() {
+	for !p.done() {
+		start := p.pos
+		switch c := p.s[p.pos]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			p.pos++
+		case c == '#' || p.slashes():
+			p.repaired = true
+			p.skipTo("\n")
+		case strings.HasPrefix(p.s[p.pos:], "/*"):
+			p.repaired = true
+			p.skipTo("*/")
+		default:
+			r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+			if !isSpace(r) {
+				return
+			}
+			p.repaired = true
+			p.pos += n
+		}
+		p.allowance -= p.pos - start
+	}
+}
+
+// skipTo moves behind the next end, or to the end of the text.
+func (p *parser) skipTo(end string) {
+	i := strings.Index(p.s[p.pos:], end)
+	if i < 0 {
+		p.pos = len(p.s)
+		return
+	}
+	p.pos += i + len(end)
+}
+
+// object reads an object whose opening brace is next.
+func (p *parser) object(depth int) (*object, bool) {
+	o := &object{start: p.pos}
+	if depth > maxDepth || !p.open() {
+		return nil, false
+	}
+	for p.allowance > 0 {
+		p.space()
+		switch {
+		case p.done():
+			p.cut = true
+			// A brace in prose that is followed by "key: text" up to the end of the
+			// reply looks like this too; only quoted keys prove JSON.
+			o.truncated = true
+			return o, !p.bareKey
+		case p.shut():
+			o.end = p.pos
+			return o, true
+		case p.fence() && len(o.fields) > 0:
+			p.repaired = true
+			return o, true
+		case p.comma():
+			p.repaired = true
+		case p.ellip():
+			p.pos += 3
+			p.repaired = true
+		default:
+			if !p.field(o, depth) {
+				return nil, false
+			}
+			if p.cut {
+				o.truncated, o.end = true, p.pos
+				return o, !p.bareKey
+			}
+		}
+	}
+	return nil, false
+}
+
+// field reads a key, its value and the comma behind it.
+func (p *parser) field(o *object, depth int) bool {
+	key, ok := p.key()
+	if !ok || p.cut {
+		return ok
+	}
+	p.space()
+	if p.done() {
+		p.cut = true
+		return true
+	}
+	if !p.colon() {
+		return false
+	}
+	p.space()
+	if p.done() {
+		p.cut = true
+		return true
+	}
+	f := field{key: key, start: p.pos}
+	v, st := p.value(depth, false)
+	f.value, f.end = v, p.pos
+	switch st {
+	case bad:
+		return false
+	case half:
+		p.cut = true
+		o.halfKey = key
+		o.halfText, _ = v.(string)
+		return true
+	case whole:
+		o.fields = append(o.fields, f)
+	case none:
+	}
+	return p.cut || p.next()
+}
+
+// next reads the comma after a value. A missing comma is forgiven only before a
+// key in quotes.
+func (p *parser) next() bool {
+	p.space()
+	if p.done() {
+		p.cut = true
+		return true
+	}
+	before := p.pos
+	if p.comma() {
+		p.space()
+		// A comma before the brace is not valid either.
+		if !p.done() && (p.s[p.pos] == '}' || p.s[p.pos] == ']') {
+			p.repaired = true
+		}
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(p.s[before:])
+	switch {
+	case r == '}' || r == '｝' || p.fence():
+		return true
+	case closerOf(r) != "":
+		p.repaired = true
+		return true
+	}
+	return false
+}
+
+// key reads a key with or without quotes.
+func (p *parser) key() (string, bool) {
+	r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+	if closers := closerOf(r); closers != "" {
+		p.repaired = p.repaired || r != '"'
+		return p.quotedKey(n, closers)
+	}
+	if !unicode.IsLetter(r) && r != '_' && r != '$' {
+		return "", false
+	}
+	p.repaired, p.bareKey = true, true
+	start := p.pos
+	for !p.done() && p.pos-start <= maxBare {
+		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+		if !isWord(r) && r != '_' && r != '-' && r != ' ' && r != '$' {
+			break
+		}
+		p.pos += n
+		p.allowance -= n
+	}
+	return strings.TrimRight(p.s[start:p.pos], " "), true
+}
+
+// quotedKey reads a key whose opening quote has n bytes.
+func (p *parser) quotedKey(n int, closers string) (string, bool) {
+	p.pos += n
+	var b strings.Builder
+	for !p.done() {
+		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+		p.allowance -= n
+		switch {
+		case r == '\n':
+			return "", false
+		case strings.ContainsRune(closers, r):
+			p.pos += n
+			return b.String(), true
+		case r == '\\':
+			if !p.escape(&b) {
+				p.cut = true
+				return "", true
+			}
+		default:
+			b.WriteString(p.s[p.pos : p.pos+n])
+			p.pos += n
+		}
+	}
+	p.cut = true
+	return "", true
+}
+
+// A state says how a value came out.
+type state int
+
+const (
+	bad   state = iota // this is no JSON
+	none               // there is nothing where a value should be
+	half               // the text ended inside the value
+	whole              // the value is complete
+)
+
+// value reads any value. inList says whether it stands in a list.
+func (p *parser) value(depth int, inList bool) (any, state) {
+	r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+	switch closers := closerOf(r); {
+	case r == '{' || r == '｛':
+		o, ok := p.object(depth + 1)
+		if !ok {
+			return nil, bad
+		}
+		return o, whole
+	case r == '[' || r == '［':
+		return p.list(depth + 1)
+	case closers != "":
+		p.repaired = p.repaired || r != '"'
+		p.pos += n
+		return p.str(closers, inList)
+	}
+	return p.bare()
+}
+
+// list reads a list. A cut-off element is left out.
+func (p *parser) list(depth int) (any, state) {
+	out := []any{}
+	if depth > maxDepth || !p.openL() {
+		return nil, bad
+	}
+	for p.allowance > 0 {
+		p.space()
+		switch {
+		case p.done():
+			p.cut = true
+			return out, whole
+		case p.shutL():
+			return out, whole
+		case p.comma(), p.ellip():
+			if p.ellip() {
+				p.pos += 3
+				p.repaired = true
+			}
+			continue
+		case p.fence() || p.s[p.pos] == '}':
+			p.repaired = true
+			return out, whole
+		}
+		v, st := p.value(depth, true)
+		switch st {
+		case bad, none:
+			return nil, bad
+		case half:
+			p.cut = true
+		case whole:
+			out = append(out, v)
+		}
+		if p.cut {
+			return out, whole
+		}
+	}
+	return nil, bad
+}
+
+// bare reads a value without quotes: a number, a constant, or a word such as the
+// 8/10 in {"score": 8/10}, which is kept as a string and never guessed at.
+func (p *parser) bare() (any, state) {
+	start := p.pos
+	end := p.bareEnd()
+	if end < 0 {
+		return nil, bad
+	}
+	p.allowance -= end - start
+	word := strings.TrimSpace(p.s[start:end])
+	p.pos = start + len(strings.TrimRight(p.s[start:end], " \t\r"))
+	if end == len(p.s) {
+		p.pos = end
+		return nil, half // {"score": 1 may have been going to be 10.
+	}
+	switch {
+	case word == "":
+		p.repaired = true
+		return nil, none
+	case jsonNumber.MatchString(word):
+		return json.Number(word), whole
+	case word == "true" || word == "false":
+		return word == "true", whole
+	case word == "null":
+		return nil, whole
+	}
+	p.repaired = true
+	switch strings.ToLower(word) {
+	case "true", "false":
+		return strings.EqualFold(word, "true"), whole
+	case "null", "none":
+		return nil, whole
+	}
+	return word, whole
+}
+
+// bareEnd finds the end of a value without quotes, or returns -1 when what stands
+// here cannot be one.
+func (p *parser) bareEnd() int {
+	for i, r := range p.s[p.pos:] {
+		if i > maxBare {
+			return -1
+		}
+		switch r {
+		case ',', '，', '}', '｝', ']', '］', '\n', '`':
+			return p.pos + i
+		case '{', '[', '"', '“', '”', '「':
+			return -1
+		case '#', '/':
+			rest := p.s[p.pos+i:]
+			if i > 0 && p.s[p.pos+i-1] == ' ' && (r == '#' || strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*")) {
+				return p.pos + i
+			}
+		}
+	}
+	return len(p.s)
+}

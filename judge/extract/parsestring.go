@@ -1,0 +1,191 @@
+package extract
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// closerOf returns the runes that close a string opened by r, or "".
+func closerOf(r rune) string {
+	switch r {
+	case '"':
+		return `"`
+	case '\'':
+		return `'`
+	case '“', '”', '„':
+		return `”“"`
+	case '‘', '’':
+		return `’‘'`
+	case '＂':
+		return `＂"`
+	case '「':
+		return `」`
+	}
+	return ""
+}
+
+// str reads the rest of a string value after its opening quote. Models forget to
+// escape quotes, so a quote ends the string only if what follows may follow a
+// value. In valid JSON that is always so for the first quote.
+func (p *parser) str(closers string, inList bool) (any, state) {
+	var b strings.Builder
+	for !p.done() && p.allowance > 0 {
+		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
+		p.allowance -= n
+		switch {
+		case strings.ContainsRune(closers, r) && p.ends(p.pos+n, inList):
+			p.pos += n
+			return b.String(), whole
+		case r == '\\':
+			if !p.escape(&b) {
+				p.pos = len(p.s)
+				return b.String(), half
+			}
+			continue
+		case r < ' ' || strings.ContainsRune(closers, r):
+			p.repaired = true
+		}
+		b.WriteString(p.s[p.pos : p.pos+n])
+		p.pos += n
+	}
+	if !p.done() {
+		return nil, bad
+	}
+	return strings.ToValidUTF8(b.String(), "\ufffd"), half
+}
+
+// ends says whether a string value may end before pos.
+func (p *parser) ends(pos int, inList bool) bool {
+	rest := strings.TrimLeft(p.s[pos:], " \t\r\n")
+	p.allowance -= len(p.s) - pos - len(rest)
+	if rest == "" || strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "/*") {
+		return true
+	}
+	r, n := utf8.DecodeRuneInString(rest)
+	switch r {
+	case '}', '｝', ']', '］', '#':
+		return true
+	case ',', '，':
+		return inList || p.keyFollows(rest[n:])
+	}
+	// A comma was forgotten, but the next key is there.
+	return closerOf(r) != "" && strings.Contains(p.s[pos:len(p.s)-len(rest)], "\n") && p.keyFollows(rest)
+}
+
+// keyFollows says whether rest, which stands behind a comma, may go on with a key
+// or with the end of the object.
+func (p *parser) keyFollows(rest string) bool {
+	const far = 200 // longer than any key, short enough to look at again and again
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	p.allowance -= 8
+	if rest == "" {
+		return true
+	}
+	r, n := utf8.DecodeRuneInString(rest)
+	switch {
+	case r == '}' || r == '｝' || r == ']' || r == '/' || r == '#' || r == '.':
+		return true
+	case closerOf(r) != "":
+		return quotedKeyIn(rest[n:], closerOf(r), far)
+	}
+	for i, r := range rest {
+		switch {
+		case r == ':' || r == '：':
+			return i > 0
+		case !isWord(r) && r != '_' && r != '-' || i > far:
+			return false
+		}
+	}
+	return true // Cut off inside a key.
+}
+
+// quotedKeyIn says whether s is the rest of a key in quotes and a colon. When that
+// cannot be seen within far bytes it is taken to be so, since valid JSON may have
+// long keys.
+func quotedKeyIn(s, closers string, far int) bool {
+	escaped := false
+	for i, r := range s {
+		switch {
+		case i > far:
+			return true
+		case escaped:
+			escaped = false
+		case r == '\\':
+			escaped = true
+		case strings.ContainsRune(closers, r):
+			rest := strings.TrimLeft(s[i+utf8.RuneLen(r):min(len(s), i+far)], " \t\r\n")
+			return rest == "" || rest[0] == ':' || strings.HasPrefix(rest, "：")
+		}
+	}
+	return true
+}
+
+// escape reads a backslash and what it escapes. It returns false when the text
+// ends before that.
+func (p *parser) escape(b *strings.Builder) bool {
+	rest := p.s[p.pos+1:]
+	if rest == "" {
+		return false
+	}
+	if rest[0] == 'u' {
+		return p.unicodeEscape(b)
+	}
+	const names, values = `"\/bfnrt`, "\"\\/\b\f\n\r\t"
+	if i := strings.IndexByte(names, rest[0]); i >= 0 {
+		b.WriteByte(values[i])
+		p.pos += 2
+		return true
+	}
+	// \' and \( are not JSON. The former means the quote; in the latter, from
+	// LaTeX, the backslash is meant.
+	p.repaired = true
+	if rest[0] != '\'' {
+		b.WriteByte('\\')
+		p.pos++
+		return true
+	}
+	b.WriteByte('\'')
+	p.pos += 2
+	return true
+}
+
+// unicodeEscape reads \uXXXX, or a pair of them for one rune.
+func (p *parser) unicodeEscape(b *strings.Builder) bool {
+	r, ok := hex4(p.s[p.pos:])
+	if !ok {
+		if len(p.s)-p.pos < 6 {
+			return false
+		}
+		p.repaired = true
+		b.WriteByte('\\')
+		p.pos++
+		return true
+	}
+	p.pos += 6
+	if utf16.IsSurrogate(r) {
+		if lo, ok := hex4(p.s[p.pos:]); ok {
+			if pair := utf16.DecodeRune(r, lo); pair != utf8.RuneError {
+				p.pos += 6
+				b.WriteRune(pair)
+				return true
+			}
+		}
+		r = utf8.RuneError
+	}
+	b.WriteRune(r)
+	return true
+}
+
+// hex4 reads \uXXXX at the beginning of s.
+func hex4(s string) (rune, bool) {
+	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[2:6], 16, 16)
+	if err != nil {
+		return 0, false
+	}
+	return rune(n), true
+}

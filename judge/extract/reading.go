@@ -1,0 +1,288 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+
+	"deem"
+)
+
+// A reading is a text in which a label is looked for.
+type reading struct {
+	*menu
+	text     string
+	mentions []mention
+	echoes   map[int]bool // mentions, by index, that only repeat the menu
+}
+
+// markWord matches a word that announces a verdict with all that may stand between
+// it and the label. The word must begin a line or clause. Only adjectives that
+// leave the verdict the judge's own may stand before it, so that "Reference
+// answer:" announces nothing. "The answer is" announces nothing either, unless it
+// is the final one: judges also say it of the question's answer.
+var markWord = regexp.MustCompile(`(?im)(?:^|[.!?;,:。！？；，：>*#(（\n])` + markLead +
+	`(?:` + markOwn + `(?:verdict|label|judge?ment|decision|grade|evaluation|evaluation[ _]result|assessment|classification|conclusion|correctness|ruling|choice|rating|score|result|category)` + markGap + markIs +
+	`|` + markOwn + `(?:answer|output)` + markGap + markColon +
+	`|(?:so\s+|thus\s+|therefore\s+|hence\s+)?(?:my|the\s+final|my\s+final|final)\s+answer` + markGap + markIs +
+	`|(?:最终|最后|我的|综合|总体|因此|所以|故)?(?:的)?(?:判断|结论|判定|结果|评判|评估|评价|答案|裁定|標籤|标签|结论|結論|判断结果|评估结果|评判结果|판정|결론|回答)` + markGap + `(?::|：|=|是|为|為)` +
+	`)[\s*_:：]*`)
+
+const (
+	markLead  = "[ \\t>*_#•\"'“`\\d.)(-]*"
+	markOwn   = `(?:(?:so|thus|therefore|hence|and|my|the|our|final|overall|this)[\s,]+)*`
+	markGap   = "[ \\t*_\"'”`]*(?:[(（][^()（）\\n]{0,80}[)）])?[ \\t*_\"'”`]*"
+	markColon = `(?::|：|=|—|–|-+>?|→|⇒)`
+	markIs    = `(?:` + markColon + `|\bis\s*:?|\bwould be\b|\bremains\b)`
+)
+
+// markTag matches an element that holds a verdict.
+var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<>]{1,80}|\s*\[\[[^<]{1,60}\]\]\s*)</`)
+
+// marked returns the last verdict that is announced as one.
+func (r *reading) marked() *Found {
+	var best *Found
+	for _, re := range []*regexp.Regexp{doubleBrackets, boxed, markTag} {
+		for _, m := range re.FindAllStringSubmatchIndex(r.text, -1) {
+			if label, ok := r.inside(r.text[m[2]:m[3]]); ok {
+				best = later(best, &Found{label, "marked", m[2], m[3]})
+			}
+		}
+	}
+	for _, m := range markWord.FindAllStringIndex(r.text, -1) {
+		if i, ok := r.mentionFrom(m[1]); ok && !r.echo(i) && r.standsAlone(r.mentions[i]) {
+			mt := r.mentions[i]
+			best = later(best, &Found{mt.label, "marked", mt.start, mt.end})
+		}
+	}
+	return best
+}
+
+// inside returns the label that s, taken from between two marks, is. Some
+// protocols count the brackets as part of the label.
+func (r *reading) inside(s string) (string, bool) {
+	if label, ok := r.equal("[[" + strings.TrimSpace(s) + "]]"); ok {
+		return label, true
+	}
+	return r.value(s)
+}
+
+// mentionFrom returns the index of the mention that stands at pos but for its
+// dress. The mark may have swallowed the first runes of a label that begins with
+// dress itself.
+func (r *reading) mentionFrom(pos int) (int, bool) {
+	for i := r.mentionAfter(pos - 4); i < len(r.mentions); i++ {
+		mt := r.mentions[i]
+		switch {
+		case mt.start < pos:
+			if mt.end <= pos || isLatinWord(firstRune(mt.label)) {
+				continue
+			}
+			return i, true
+		case strings.TrimFunc(r.text[pos:mt.start], undress) == "":
+			return i, true
+		default:
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// mentionAfter returns the index of the first mention that starts at pos or later.
+func (r *reading) mentionAfter(pos int) int {
+	lo, hi := 0, len(r.mentions)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if r.mentions[mid].start < pos {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// standsAlone says whether nothing follows the mention that would make it part of
+// a phrase: "Verdict: correct answer given" does not say correct.
+func (r *reading) standsAlone(mt mention) bool {
+	f := r.follows(mt)
+	return f.kind != wordFollows || f.dressed || r.goesOn(f, mt.label)
+}
+
+// line returns the last line that is nothing but a label.
+func (r *reading) line() *Found {
+	var best *Found
+	pos, next := 0, 0
+	for line := range strings.Lines(r.text) {
+		end := pos + len(line)
+		first := next
+		for next < len(r.mentions) && r.mentions[next].end <= end {
+			next++
+		}
+		if next-first == 1 {
+			mt := r.mentions[first]
+			around := r.text[pos:mt.start] + r.text[mt.end:end]
+			if bareAround(around) && !r.echo(first) {
+				best = &Found{mt.label, "line", mt.start, mt.end}
+			}
+		}
+		pos = end
+	}
+	return best
+}
+
+// bareAround says whether what surrounds a label on its line says nothing. A
+// question mark does.
+func bareAround(s string) bool {
+	return strings.TrimFunc(s, undress) == "" && !strings.ContainsAny(s, "?？")
+}
+
+// first returns the label that the text begins with, if punctuation follows.
+func (r *reading) first() *Found {
+	start := len(r.text) - len(strings.TrimLeftFunc(r.text, undress))
+	if len(r.mentions) == 0 || r.mentions[0].start > start {
+		return nil
+	}
+	mt := r.mentions[0]
+	f := r.follows(mt)
+	if r.echo(0) || f.kind == wordFollows && !f.dressed || f.kind == questionFollows {
+		return nil
+	}
+	if isLetterLabel(mt.label) && r.enumerates(mt, f) {
+		return nil
+	}
+	return &Found{mt.label, "first", mt.start, mt.end}
+}
+
+// enumerates says whether the letter or digit at the beginning of the text numbers
+// a list instead of giving a verdict.
+func (r *reading) enumerates(mt mention, f following) bool {
+	digit := mt.label[0] >= '0' && mt.label[0] <= '9'
+	if digit && f.kind == stopFollows && (f.stop == '.' || f.stop == ')') {
+		return true
+	}
+	for _, other := range r.mentions[1:] {
+		if other.label != mt.label && strings.TrimSpace(lineBefore(r.text, other.start)) == "" &&
+			r.follows(other).kind == stopFollows {
+			return true
+		}
+	}
+	return false
+}
+
+// lineBefore returns what stands before pos on its line.
+func lineBefore(text string, pos int) string {
+	return text[strings.LastIndexByte(text[:pos], '\n')+1 : pos]
+}
+
+// prose looks for a verdict in running text: the only label that is stated, or the
+// one in a concluding last sentence. whole is the text with its JSON.
+func (r *reading) prose(whole string) (Found, error) {
+	if cutOff(whole) {
+		return Found{}, noVerdict(whole, "")
+	}
+	var last *mention
+	distinct := map[string]bool{}
+	for i, mt := range r.mentions {
+		if r.votes(i) {
+			last = &r.mentions[i]
+			distinct[mt.label] = true
+		}
+	}
+	if len(distinct) == 1 {
+		if r.takenBack(last.label) {
+			return Found{}, deem.Failf(deem.Contradictory, "the reply says %q and denies it", last.label)
+		}
+		return Found{last.label, "only", last.start, last.end}, nil
+	}
+	if f := r.conclusion(); f != nil {
+		return *f, nil
+	}
+	if named := r.named(); len(distinct) > 1 || len(named) > 1 {
+		return Found{}, deem.Failf(deem.Contradictory, "the reply names several labels and settles on none")
+	}
+	return Found{}, noVerdict(whole, "the reply says none of the labels")
+}
+
+// takenBack says whether the text also denies the label.
+func (r *reading) takenBack(label string) bool {
+	for i, mt := range r.mentions {
+		if mt.label == label && r.spelt(mt) && !r.echo(i) && r.context(mt).negated() {
+			return true
+		}
+	}
+	return false
+}
+
+// named returns the labels that the text names, whether or not it states them.
+func (r *reading) named() map[string]bool {
+	out := map[string]bool{}
+	for i, mt := range r.mentions {
+		if r.echo(i) || r.spelt(mt) && !ordinary(mt.label) {
+			out[mt.label] = true
+		}
+	}
+	return out
+}
+
+// concluding matches the beginning of a sentence that draws a conclusion.
+var concluding = regexp.MustCompile(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
+
+// conclusion returns the label of a last sentence that draws a conclusion and
+// states one label alone.
+func (r *reading) conclusion() *Found {
+	start := lastSentence(r.text)
+	if !concluding.MatchString(r.text[start:]) {
+		return nil
+	}
+	var found *Found
+	for i := r.mentionAfter(start); i < len(r.mentions); i++ {
+		if !r.votes(i) {
+			continue
+		}
+		mt := r.mentions[i]
+		if found != nil && found.Label != mt.label {
+			return nil
+		}
+		found = &Found{mt.label, "last", mt.start, mt.end}
+	}
+	return found
+}
+
+// closing returns the one label that the last sentence states, if that sentence
+// begins behind pos, or "".
+func (r *reading) closing(pos int) string {
+	start := lastSentence(r.text)
+	if start < pos {
+		return ""
+	}
+	label := ""
+	for i := r.mentionAfter(start); i < len(r.mentions); i++ {
+		if !r.votes(i) {
+			continue
+		}
+		if label != "" && label != r.mentions[i].label {
+			return ""
+		}
+		label = r.mentions[i].label
+	}
+	return label
+}
+
+// lastSentence returns where the last sentence of text begins.
+func lastSentence(text string) int {
+	end := len(strings.TrimRightFunc(text, undress))
+	start := 0
+	for i, r := range text[:end] {
+		switch r {
+		case '.', '!', '?', ';':
+			if next := firstRune(text[i+1:]); isSpace(next) || isMarkup(next) {
+				start = i + 1
+			}
+		case '。', '！', '？', '；':
+			start = i + len(string(r))
+		case '\n':
+			start = i + 1
+		}
+	}
+	return start
+}

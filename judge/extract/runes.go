@@ -1,0 +1,63 @@
+package extract
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// firstRune returns the first rune of s, or 0.
+func firstRune(s string) rune {
+	if s == "" {
+		return 0
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+// lastRune returns the last rune of s, or 0.
+func lastRune(s string) rune {
+	if s == "" {
+		return 0
+	}
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return r
+}
+
+// isWord says whether r is part of a word: a letter, a mark on one, or a digit.
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+}
+
+// isCJK says whether r belongs to a script that is written without spaces, where
+// word boundaries cannot be seen.
+func isCJK(r rune) bool {
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// isLatinWord says whether r is part of a word that spaces set apart.
+func isLatinWord(r rune) bool { return isWord(r) && !isCJK(r) }
+
+// isMarkup says whether r only dresses what it surrounds: markdown, quotes and
+// brackets.
+func isMarkup(r rune) bool {
+	switch r {
+	case '*', '_', '`', '"', '\'', '“', '”', '‘', '’', '«', '»', '「', '」', '『', '』', '【', '】',
+		'(', ')', '[', ']', '{', '}', '（', '）', '<', '>', '#', '$', '＂', '\\', '|':
+		return true
+	}
+	return false
+}
+
+// isSpace says whether r is white space or invisible.
+func isSpace(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u200b' || r == '\ufeff' || r == '\u200d' || r == '\ufe0f'
+}
+
+// isStop says whether r ends a clause.
+func isStop(r rune) bool {
+	switch r {
+	case '.', ',', ';', ':', '!', '?', '\n', '\r', '—', '–', '…', '。', '，', '；', '：', '！', '？', '、', '．':
+		return true
+	}
+	return false
+}
