@@ -1,0 +1,287 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// aliases are the names under which other programs keep the parts of an item. Only
+// names that mean one thing are here: "label" is a verdict as often as a reference,
+// and "session" is many things. The first name of each part is our own.
+var aliases = map[string][]string{
+	toID:         {"id", "question_id", "qid", "_id", "item_id", "uid", "uuid"},
+	toCategory:   {"category", "question_type", "type", "task"},
+	toCluster:    {"cluster", "conversation_id", "conv_id", "sample_id"},
+	toQuestion:   {"question", "query", "input", "prompt"},
+	toReferences: {"references", "reference", "answers", "answer", "gold", "gold_answer", "gold_answers", "golden_answer", "golden_answers", "ground_truth", "ground_truths", "expected", "expected_output", "target"},
+	toResponse:   {"response", "hypothesis", "prediction", "pred", "output", "system_response", "generated_answer", "model_answer", "actual_output"},
+	toWeight:     {"weight"},
+	toFields:     {"fields"},
+}
+
+// isCanonical reports whether a column has our own name for a part.
+func isCanonical(target, column string) bool {
+	return column == aliases[target][0] || target == toReferences && column == "reference"
+}
+
+// columns decides which column holds which part of an item. The first row that has
+// a column for a part decides for all rows.
+type columns struct {
+	mapping Mapping
+	fields  []string // further columns that the judge needs
+
+	bound   map[string]string // part to path, mapped or decided
+	unfound []string          // mapped paths, and needed fields, that no row has had so far
+	seen    []string          // names of columns in the order of their appearance
+	twice   string            // a key that some row has twice
+}
+
+func newColumns(m Mapping, fields []string) (*columns, error) {
+	m, err := m.canonical()
+	if err != nil {
+		return nil, err
+	}
+	c := &columns{mapping: m, bound: map[string]string{}}
+	for target, path := range m {
+		c.bound[target] = path
+		c.unfound = append(c.unfound, path)
+	}
+	for _, name := range fields {
+		// The parts of an item have places of their own.
+		if !slices.Contains(targets, name) && name != "reference" && m[fieldPrefix+name] == "" {
+			c.fields = append(c.fields, name)
+			c.unfound = append(c.unfound, name)
+		}
+	}
+	return c, nil
+}
+
+// want reports whether a column may hold something of an item.
+func (c *columns) want(column string) bool {
+	if strings.HasPrefix(column, columnPrefix) {
+		return true
+	}
+	for _, names := range aliases {
+		if slices.Contains(names, column) {
+			return true
+		}
+	}
+	begins := func(path string) bool {
+		return path == column || strings.HasPrefix(path, column+".")
+	}
+	for _, path := range c.mapping {
+		if begins(path) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.fields, begins)
+}
+
+// whole reports whether an object with these keys is an item rather than a wrapper
+// around a list of them: it has a response.
+func (c *columns) whole(keys []string) bool {
+	if path, ok := c.mapping[toResponse]; ok {
+		at, _ := resolve(path, keys)
+		return at >= 0
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(aliases[toResponse], key) })
+}
+
+// A slot is the place of a value in a row: a column, and the path into it.
+type slot struct {
+	column int // -1 when the row has none
+	path   string
+}
+
+// of returns the value in the slot.
+func (s slot) of(row *Row) Value {
+	if s.column < 0 {
+		return Value{}
+	}
+	return row.values[s.column].reach(s.path)
+}
+
+// A fieldSlot is a slot whose value becomes a field.
+type fieldSlot struct {
+	slot
+	name   string
+	strong bool // it says "field" in the name or in the mapping
+}
+
+// A layout says where the parts of an item are in rows with certain columns.
+type layout struct {
+	names []string
+
+	id, category, cluster, question, references, response, weight, members slot
+
+	fields []fieldSlot // a later one of the same name wins
+}
+
+// fits reports whether the layout is that of row. Readers hand out the same slice
+// of names as long as the columns are the same.
+func (l *layout) fits(row *Row) bool {
+	return l != nil && len(l.names) == len(row.names) && (len(l.names) == 0 || &l.names[0] == &row.names[0])
+}
+
+// learn takes note of the columns of a row and decides about parts that no row
+// before had. An error concerns this row, except for an [ambiguous] one.
+func (c *columns) learn(names []string) error {
+	c.remember(names)
+	for _, target := range targets {
+		if err := c.bind(target, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layout finds the parts of an item among the columns of a row. It decides
+// nothing, so that rows can be read by several goroutines once all have been
+// learnt.
+func (c *columns) layout(names []string) *layout {
+	at := func(target string) slot {
+		path, ok := c.bound[target]
+		if !ok {
+			return slot{column: -1}
+		}
+		column, rest := resolve(path, names)
+		return slot{column, rest}
+	}
+	return &layout{
+		names:      names,
+		id:         at(toID),
+		category:   at(toCategory),
+		cluster:    at(toCluster),
+		question:   at(toQuestion),
+		references: at(toReferences),
+		response:   at(toResponse),
+		weight:     at(toWeight),
+		members:    at(toFields),
+		fields:     c.fieldSlots(names),
+	}
+}
+
+// remember keeps the names of columns for messages.
+func (c *columns) remember(names []string) {
+	const most = 200 // a file whose objects all differ must not fill the memory
+	for i, name := range names {
+		if len(c.seen) < most && !slices.Contains(c.seen, name) {
+			c.seen = append(c.seen, name)
+		}
+		if c.twice == "" && name != "" && slices.Contains(names[:i], name) {
+			c.twice = name
+		}
+	}
+}
+
+// fieldSlots lists what becomes a field: columns the judge needs, columns named
+// "fields.x", and mapped ones, which are the strongest.
+func (c *columns) fieldSlots(names []string) []fieldSlot {
+	var list []fieldSlot
+	for _, name := range c.fields {
+		if name == "ground_truth" && c.bound[toReferences] == name {
+			continue // it is the rendering of the references, where that matters
+		}
+		if at, rest := resolve(name, names); at >= 0 {
+			list = append(list, fieldSlot{slot{at, rest}, name, false})
+		}
+	}
+	for i, column := range names {
+		if name, ok := strings.CutPrefix(column, columnPrefix); ok && name != "" {
+			list = append(list, fieldSlot{slot{i, ""}, name, true})
+		}
+	}
+	for _, target := range c.mapping.targets() {
+		if name, ok := strings.CutPrefix(target, fieldPrefix); ok {
+			if at, rest := resolve(c.mapping[target], names); at >= 0 {
+				list = append(list, fieldSlot{slot{at, rest}, name, true})
+			}
+		}
+	}
+	return list
+}
+
+// find strikes the paths that row has off the list of those that no row has had.
+func (c *columns) find(row *Row) {
+	if len(c.unfound) > 0 {
+		c.unfound = slices.DeleteFunc(c.unfound, func(path string) bool { return row.Get(path).form != absent })
+	}
+}
+
+// ambiguous is the error of columns that say two things. No further row can be
+// understood.
+type ambiguous string
+
+func (e ambiguous) Error() string { return string(e) }
+
+// bind decides which column holds a part, unless that is decided. Where it cannot
+// be told, it asks rather than guesses.
+func (c *columns) bind(target string, names []string) error {
+	candidates := c.candidates(target, names)
+	if path, ok := c.bound[target]; ok {
+		return c.stillBound(target, path, names, candidates)
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	ours := slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return !isCanonical(target, name) })
+	switch {
+	case len(ours) == 1:
+		c.bound[target] = ours[0]
+	case len(candidates) == 1:
+		c.bound[target] = candidates[0]
+	default:
+		return deem.WithHint(
+			ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
+			"say which: --map %s=%s", target, candidates[0])
+	}
+	return nil
+}
+
+// stillBound refuses a row that lacks the column decided for a part but has
+// another one for it: two makes of rows in one file.
+func (c *columns) stillBound(target, path string, names, candidates []string) error {
+	if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
+		return nil
+	}
+	if at, _ := resolve(path, names); at >= 0 {
+		return nil
+	}
+	return deem.WithHint(
+		fmt.Errorf("the %s is in column %q here, but in %q before", target, candidates[0], path),
+		"use the same columns in every row")
+}
+
+// candidates returns the columns that may hold a part. Columns that are mapped to
+// something are taken.
+func (c *columns) candidates(target string, names []string) []string {
+	var list []string
+	for _, name := range aliases[target] {
+		if slices.Contains(names, name) && !c.taken(name) {
+			list = append(list, name)
+		}
+	}
+	// In some files "answer" is what the system answered. It is a reference only
+	// beside a response.
+	if target == toReferences && !c.hasResponse(names) {
+		list = slices.DeleteFunc(list, func(name string) bool { return name == "answer" || name == "answers" })
+	}
+	return list
+}
+
+func (c *columns) hasResponse(names []string) bool {
+	return c.bound[toResponse] != "" || len(c.candidates(toResponse, names)) > 0
+}
+
+// taken reports whether a column is mapped to some part.
+func (c *columns) taken(column string) bool {
+	for _, path := range c.mapping {
+		if path == column {
+			return true
+		}
+	}
+	return false
+}

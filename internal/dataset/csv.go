@@ -1,0 +1,218 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"deem"
+)
+
+// A table reads CSV and TSV. encoding/csv is not used because it turns the CRLF
+// inside a quoted cell into LF, so that a response would not be the same text in
+// CSV as in JSON.
+type table struct {
+	f     *feed
+	name  string
+	comma byte
+
+	record []byte // the text of the cells of one record, one after the other
+	ends   []int  // where each cell ends in record
+	line   int    // where the record begins
+
+	body []byte // what is left of the line that was read last
+	eol  []byte // its line end, which belongs to the cell when that is quoted and goes on
+	at   int    // its number
+}
+
+// next reads one record. Empty lines are passed over. A problem concerns the
+// record only.
+func (t *table) next() error {
+	if cap(t.record) > keptBuffer {
+		t.record = nil
+	}
+	t.record, t.ends = t.record[:0], t.ends[:0]
+	for {
+		if err := t.nextLine(); err != nil {
+			return err
+		}
+		if len(t.body) > 0 {
+			t.line = t.at
+			return t.cells()
+		}
+	}
+}
+
+// nextLine reads a line and sets its line end apart.
+func (t *table) nextLine() error {
+	line, at, err := t.f.readLine()
+	if err != nil {
+		return err
+	}
+	body := bytes.TrimSuffix(line, []byte{'\n'})
+	if len(body) < len(line) {
+		body = bytes.TrimSuffix(body, []byte{'\r'})
+	}
+	t.body, t.eol, t.at = body, line[len(body):], at
+	return nil
+}
+
+// cells splits the line into cells, and reads on when a quoted one goes on in the
+// next line.
+func (t *table) cells() error {
+	for {
+		if len(t.body) > 0 && t.body[0] == '"' {
+			t.body = t.body[1:]
+			if err := t.quoted(); err != nil {
+				return err
+			}
+		} else {
+			end := bytes.IndexByte(t.body, t.comma)
+			if end < 0 {
+				end = len(t.body)
+			}
+			t.record = append(t.record, t.body[:end]...)
+			t.body = t.body[end:]
+		}
+		t.ends = append(t.ends, len(t.record))
+		if len(t.body) == 0 {
+			return nil
+		}
+		t.body = t.body[1:] // the comma
+	}
+}
+
+// quoted takes a cell whose opening quote has been read. It leaves nothing of the
+// line, or a comma and what follows.
+func (t *table) quoted() error {
+	opened := t.at
+	for {
+		i := bytes.IndexByte(t.body, '"')
+		switch {
+		case i < 0:
+			t.record = append(append(t.record, t.body...), t.eol...)
+			if len(t.record) > maxRow {
+				return errRowTooLong
+			}
+			if err := t.nextLine(); err == io.EOF {
+				return t.problem(opened, "a quoted cell that begins here is not closed")
+			} else if err != nil {
+				return err
+			}
+		case i+1 < len(t.body) && t.body[i+1] == '"':
+			t.record = append(t.record, t.body[:i+1]...)
+			t.body = t.body[i+2:]
+		default:
+			t.record = append(t.record, t.body[:i]...)
+			t.body = t.body[i+1:]
+			return t.closed()
+		}
+	}
+}
+
+// closed checks what follows a closing quote.
+func (t *table) closed() error {
+	if len(t.body) > 0 && t.body[0] != t.comma {
+		return t.problem(t.at, "a closing quote is followed by %s; a quote inside a quoted cell is written twice", excerpt(t.body))
+	}
+	return nil
+}
+
+func (t *table) problem(line int, format string, args ...any) error {
+	return deem.Problem{File: t.name, Line: line, Message: fmt.Sprintf(format, args...)}
+}
+
+// header reads the names of the columns. A column without a name, as the index
+// that pandas writes, cannot be asked for; it is told and left out.
+func (t *table) header() (names []string, note string, err error) {
+	if err := t.next(); err != nil {
+		return nil, "", err
+	}
+	if !utf8.Valid(t.record) {
+		return nil, "", invalidUTF8(t.name, t.record, t.line)
+	}
+	begin := 0
+	for i, end := range t.ends {
+		name := strings.TrimSpace(string(t.record[begin:end]))
+		begin = end
+		if name != "" && slices.Contains(names, name) {
+			return nil, "", deem.WithHint(t.problem(t.line, "the header has column %q twice", name), "give each column a name of its own")
+		}
+		if name == "" && note == "" {
+			note = fmt.Sprintf("column %d of %s has no name and is not read", i+1, t.name)
+		}
+		names = append(names, name)
+	}
+	if strings.Join(names, "") == "" {
+		return nil, "", t.problem(t.line, "the header names no column")
+	}
+	return names, note, nil
+}
+
+// tableRows yields the records behind the header.
+func tableRows(f *feed, name string, comma byte, yield yield) (note string, err error) {
+	t := &table{f: f, name: name, comma: comma}
+	names, note, err := t.header()
+	switch {
+	case err == io.EOF:
+		return "", nil
+	case isProblem(err):
+		yield(nil, err)
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("read %s:%d: %w", name, f.line, err)
+	}
+	row := Row{File: name, names: names, values: make([]Value, len(names))}
+	for {
+		err := t.next()
+		if err == io.EOF {
+			return note, nil
+		}
+		if err == nil {
+			err = t.fill(&row)
+		}
+		if err != nil && !isProblem(err) {
+			return note, fmt.Errorf("read %s:%d: %w", name, f.line, err)
+		}
+		if err != nil && !yield(nil, err) || err == nil && !yield(&row, nil) {
+			return note, nil
+		}
+	}
+}
+
+// fill enters the cells of the record into row.
+func (t *table) fill(row *Row) error {
+	if len(t.ends) != len(row.names) {
+		return deem.WithHint(
+			t.problem(t.line, "%s, but the header has %d", count(len(t.ends), "cell"), len(row.names)),
+			"a cell with a separator or a line end in it must stand in double quotes")
+	}
+	if !utf8.Valid(t.record) {
+		return t.invalidUTF8(row.names)
+	}
+	row.Line = t.line
+	begin := 0
+	for i, end := range t.ends {
+		row.values[i] = Value{cell, t.record[begin:end]}
+		begin = end
+	}
+	return nil
+}
+
+// invalidUTF8 names the cell in which the first bad byte is: the place in the
+// file's line is gone with the quotes.
+func (t *table) invalidUTF8(names []string) error {
+	pos, begin := invalidByte(t.record), 0
+	for i, end := range t.ends {
+		if pos < end {
+			return deem.WithHint(
+				t.problem(t.line, "byte %d of column %q, 0x%02x, is not UTF-8", pos-begin+1, names[i], t.record[pos]),
+				"%s", encodingAdvice)
+		}
+		begin = end
+	}
+	return nil
+}

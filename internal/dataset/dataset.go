@@ -1,0 +1,142 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+
+	"deem"
+)
+
+// A Problem is something wrong with one row. Problems are all of them: the error
+// of [Open] when there are any.
+type (
+	Problem  = deem.Problem
+	Problems = deem.Problems
+)
+
+// A Source says where items come from.
+type Source struct {
+	Names  []string  // files; "-" is standard input; several are read one after the other
+	Stdin  io.Reader // what "-" reads
+	Format string    // one of [Formats]; "" decides by name and first bytes
+	Map    Mapping   // which column holds what, see [ParseMapping]; nil decides by the names of the columns
+
+	// Fields are further columns that the judge's protocol needs. They become
+	// fields of the items that have them.
+	Fields []string
+
+	Limit int // only the first so many items; 0 means all
+}
+
+// A Dataset is items in files that have been checked.
+type Dataset struct {
+	files   *Files
+	columns *columns
+	names   []string
+	notes   []string
+	limit   int
+	size    int
+	noRefs  int
+	hash    string
+}
+
+// Open reads everything once, before a cent is spent: it decides which column holds
+// what, and checks encoding, syntax, ids, responses and weights of every row. When
+// rows are wrong, the error is a [*Problems]. No more than one row is in memory at
+// a time.
+func Open(ctx context.Context, src Source) (*Dataset, error) {
+	return open(ctx, src, idsInMemory)
+}
+
+func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
+	cols, err := newColumns(src.Map, src.Fields)
+	if err != nil {
+		return nil, err
+	}
+	if len(src.Names) == 0 {
+		return nil, errors.New("no file to read items from")
+	}
+	files, err := OpenFiles(ctx, Input{
+		Names: src.Names, Stdin: src.Stdin, Format: src.Format, Want: cols.want, Whole: cols.whole,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &survey{files: files, columns: cols, limit: src.Limit, ids: newRegistry(idLimit)}
+	err = s.run(ctx)
+	if err = errors.Join(err, s.ids.close()); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return &Dataset{
+		files: files, columns: cols, names: slices.Clone(src.Names), notes: s.notes(),
+		limit: src.Limit, size: s.items, noRefs: s.noRefs, hash: s.hash.String(),
+	}, nil
+}
+
+// Items yields the items in the order of the files, reading them again. It may be
+// called several times, also at once by several goroutines. An error is the last
+// thing that it yields: the files cannot be read any more, or they are not what was
+// checked.
+func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		var l *layout
+		n := 0
+		for row, err := range d.files.Rows(context.Background()) {
+			var it deem.Item
+			if err == nil {
+				if !l.fits(row) {
+					l = d.columns.layout(row.names)
+				}
+				it, err = l.item(row)
+			}
+			if err != nil {
+				yield(deem.Item{}, changed(err))
+				return
+			}
+			n++
+			if it.ID == "" {
+				it.ID = strconv.Itoa(n)
+			}
+			if !yield(it, nil) || n == d.limit {
+				return
+			}
+		}
+		if n != d.size {
+			yield(deem.Item{}, fmt.Errorf("read %s: %w: it had %s, now %d", listed(d.names), errChanged, count(d.size, "item"), n))
+		}
+	}
+}
+
+// changed says of a row that was right when it was checked, and now is wrong, that
+// the file has changed.
+func changed(err error) error {
+	if isProblem(err) || !errors.Is(err, errChanged) && deem.HintOf(err) != "" {
+		return fmt.Errorf("%w: %w", errChanged, err)
+	}
+	return err
+}
+
+// Len returns the number of items.
+func (d *Dataset) Len() int { return d.size }
+
+// Hash returns the SHA-256 over the hashes of all items in order. The same items in
+// another format, or compressed, have the same hash.
+func (d *Dataset) Hash() string { return d.hash }
+
+// Names returns the names of the files as the source gave them.
+func (d *Dataset) Names() []string { return slices.Clone(d.names) }
+
+// Notes returns what the user should know about how the files were read: columns
+// that were chosen by their names, items without references, and the like.
+func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
+
+// WithoutReferences returns how many items have no reference.
+func (d *Dataset) WithoutReferences() int { return d.noRefs }
+
+// Close removes temporary files. No items can be read after it.
+func (d *Dataset) Close() error { return d.files.Close() }

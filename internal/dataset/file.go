@@ -1,0 +1,343 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"deem"
+)
+
+// errChanged says that a file is no longer what was checked.
+var errChanged = errors.New("the file has changed since it was checked")
+
+// A file is one input that can be read more than once.
+type file struct {
+	name   string // as it is shown
+	path   string // "" when it is spooled
+	spool  *os.File
+	size   int64
+	mtime  time.Time
+	packed packing
+	format string
+	shape  shape
+}
+
+type packing uint8
+
+const (
+	unpacked packing = iota
+	packedGzip
+	packedZstd
+)
+
+// packingOf recognises compression by the first bytes.
+func packingOf(head []byte) packing {
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return packedGzip
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return packedZstd
+	}
+	return unpacked
+}
+
+// openFile looks at one input and finds out how to read it. What cannot be read
+// twice is copied to a temporary file.
+func openFile(ctx context.Context, name string, in Input) (*file, error) {
+	f, err := locate(ctx, name, in.Stdin)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.recognise(ctx, in); err != nil {
+		return nil, errors.Join(fileError(f.name, err), f.close())
+	}
+	return f, nil
+}
+
+// locate finds the bytes of an input.
+func locate(ctx context.Context, name string, stdin io.Reader) (*file, error) {
+	if name == "-" {
+		if stdin == nil {
+			stdin = bytes.NewReader(nil)
+		}
+		return spooled(ctx, "stdin", stdin)
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, openError(name, err)
+	case info.IsDir():
+		return nil, deem.WithHint(fmt.Errorf("open %s: it is a directory", name), "give the files in it, as with: %s", filepath.Join(name, "*.jsonl"))
+	case !info.Mode().IsRegular():
+		pipe, err := os.Open(name)
+		if err != nil {
+			return nil, openError(name, err)
+		}
+		f, err := spooled(ctx, name, pipe)
+		return f, errors.Join(err, pipe.Close())
+	}
+	return &file{name: name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
+}
+
+// openError says in plain words why a file cannot be opened.
+func openError(name string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return noSuchFile(name)
+	case errors.Is(err, fs.ErrPermission):
+		return deem.WithHint(fmt.Errorf("open %s: no permission to read it", name), "see who may: ls -l %s", name)
+	}
+	return fmt.Errorf("open: %w", err)
+}
+
+// noSuchFile offers the file in the same folder whose name comes nearest.
+func noSuchFile(name string) error {
+	err := fmt.Errorf("open %s: no such file", name)
+	dir, base := filepath.Split(name)
+	entries, dirErr := os.ReadDir(filepath.Clean(dir))
+	if dirErr != nil {
+		return err
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if near := nearest(base, names); near != "" {
+		return deem.WithHint(err, "did you mean %s?", filepath.Join(dir, near))
+	}
+	return err
+}
+
+// spooled copies r to a temporary file. The file loses its name at once where the
+// system allows it, so that even a killed process leaves nothing behind.
+func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
+	spool, err := tempFile()
+	if err != nil {
+		return nil, fmt.Errorf("copy %s: %w", name, err)
+	}
+	f := &file{name: name, spool: spool}
+	f.size, err = io.Copy(spool, contextReader(ctx, r))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("copy %s to a temporary file: %w", name, err), f.close())
+	}
+	return f, nil
+}
+
+// tempFile returns a temporary file without a name, where the system allows it.
+func tempFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "deem-*")
+	if err != nil {
+		return nil, err
+	}
+	// Windows refuses to remove an open file; there closeTemp does it.
+	_ = os.Remove(f.Name())
+	return f, nil
+}
+
+// closeTemp closes and removes a temporary file.
+func closeTemp(f *os.File) error {
+	err := f.Close()
+	if rmErr := os.Remove(f.Name()); rmErr != nil && !errors.Is(rmErr, fs.ErrNotExist) {
+		err = errors.Join(err, rmErr)
+	}
+	return err
+}
+
+func (f *file) close() error {
+	if f.spool == nil {
+		return nil
+	}
+	return closeTemp(f.spool)
+}
+
+// readerFunc is a function that reads.
+type readerFunc func(p []byte) (int, error)
+
+func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
+
+// contextReader returns a reader that ends with the error of ctx once ctx is done.
+func contextReader(ctx context.Context, r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
+}
+
+// recognise finds out compression, format and shape.
+func (f *file) recognise(ctx context.Context, in Input) error {
+	head, err := f.head(ctx)
+	if err != nil {
+		return err
+	}
+	if f.packed = packingOf(head); f.packed != unpacked {
+		if head, err = f.head(ctx); err != nil {
+			return err
+		}
+		if packingOf(head) != unpacked {
+			return deem.WithHint(errors.New("it is compressed twice"), "unpack it once")
+		}
+	}
+	if f.format = in.Format; f.format == "" {
+		if f.format, err = formatOf(f.name, head); err != nil {
+			return err
+		}
+	} else if err := checkText(head); err != nil {
+		return err
+	}
+	switch {
+	case f.format == formatParquet && f.packed != unpacked:
+		return f.unpack(ctx)
+	case f.format == formatJSON:
+		return f.findShape(ctx, in.Whole)
+	}
+	return nil
+}
+
+// head returns the first bytes of the file.
+func (f *file) head(ctx context.Context) ([]byte, error) {
+	r, err := f.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(r, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], errors.Join(err, r.Close())
+}
+
+// unpack replaces a compressed Parquet file, which must be read here and there, by
+// an unpacked copy.
+func (f *file) unpack(ctx context.Context) error {
+	r, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	copied, err := spooled(ctx, f.name, r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	err = f.close()
+	f.spool, f.size, f.packed, f.path = copied.spool, copied.size, unpacked, ""
+	return err
+}
+
+func (f *file) findShape(ctx context.Context, whole func([]string) bool) error {
+	r, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	f.shape, err = findShape(newFeed(r), whole)
+	return errors.Join(err, r.Close())
+}
+
+// A body is the unpacked text of a file. Close reports when the file is no longer
+// what was checked.
+type body struct {
+	io.Reader
+	io.ReaderAt // of the file itself
+	unpacker    func()
+	file        *file
+	handle      *os.File // nil for a spooled file, which nobody else can change
+}
+
+// open opens the file for another reading.
+func (f *file) open(ctx context.Context) (*body, error) {
+	b := &body{file: f}
+	if f.spool != nil {
+		b.ReaderAt = f.spool
+	} else {
+		handle, err := os.Open(f.path)
+		if err != nil {
+			return nil, openError(f.name, err)
+		}
+		b.ReaderAt, b.handle = handle, handle
+		if err := b.unchanged(); err != nil {
+			return nil, errors.Join(err, handle.Close())
+		}
+	}
+	r := contextReader(ctx, io.NewSectionReader(b.ReaderAt, 0, f.size))
+	if err := b.unpackFrom(r); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// unpackFrom sets the reader that undoes the compression of r.
+func (b *body) unpackFrom(r io.Reader) error {
+	switch b.file.packed {
+	case packedGzip:
+		z, err := gzip.NewReader(bufio.NewReaderSize(r, windowSize))
+		if err != nil {
+			return fmt.Errorf("unpack: %w", err)
+		}
+		b.Reader = unpackErrors(z)
+	case packedZstd:
+		// One at a time: rows are parsed in this goroutine anyway, and no
+		// goroutine is left behind when reading stops in the middle. A window of
+		// 128 MB is what the zstd command reads without being told to.
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return fmt.Errorf("unpack: %w", err)
+		}
+		b.Reader, b.unpacker = unpackErrors(z), z.Close
+	default:
+		b.Reader = r
+	}
+	return nil
+}
+
+// unpackErrors says of errors other than the end that they concern the
+// compression.
+func unpackErrors(r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		switch {
+		case err == nil || err == io.EOF || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+			return n, err
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return n, errors.New("unpack: the compressed data ends too early")
+		}
+		return n, fmt.Errorf("unpack: %w", err)
+	})
+}
+
+// unchanged compares the open file with what was checked.
+func (b *body) unchanged() error {
+	if b.handle == nil {
+		return nil
+	}
+	info, err := b.handle.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != b.file.size || !info.ModTime().Equal(b.file.mtime) {
+		return deem.WithHint(errChanged, "start again once nothing writes to it any more")
+	}
+	return nil
+}
+
+// Close ends the reading.
+func (b *body) Close() error {
+	if b.unpacker != nil {
+		b.unpacker()
+	}
+	if b.handle == nil {
+		return nil
+	}
+	return errors.Join(b.unchanged(), b.handle.Close())
+}

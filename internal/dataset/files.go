@@ -1,0 +1,180 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"deem"
+)
+
+// An Input says which files to read rows from.
+type Input struct {
+	Names  []string  // "-" is standard input; several are read one after the other
+	Stdin  io.Reader // what "-" reads
+	Format string    // one of [Formats]; "" decides by name and first bytes
+
+	// Want says whether the values of a column are needed; nil means all are.
+	// Parquet does not even read the others.
+	Want func(column string) bool
+
+	// Whole says of the keys of the only object in a JSON file that this object
+	// is a row. Otherwise the rows are the elements of the list of objects in it,
+	// if it has just one.
+	Whole func(keys []string) bool
+}
+
+// Files are inputs whose rows can be read, more than once.
+type Files struct {
+	files []*file
+	want  func(column string) bool
+
+	mu    sync.Mutex // rows may be read by several goroutines, each for itself
+	notes []string
+}
+
+// OpenFiles opens the inputs and recognises their formats. Standard input, and
+// whatever else cannot be read twice, is copied to a temporary file that Close
+// removes.
+func OpenFiles(ctx context.Context, in Input) (*Files, error) {
+	if in.Format != "" && !slices.Contains(Formats(), in.Format) {
+		return nil, deem.WithHint(fmt.Errorf("unknown format %q", in.Format), "%s", known(in.Format, Formats()))
+	}
+	if i := slices.Index(in.Names, "-"); i >= 0 && slices.Contains(in.Names[i+1:], "-") {
+		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
+	}
+	fs := &Files{want: in.Want}
+	for _, name := range in.Names {
+		f, err := openFile(ctx, name, in)
+		if err != nil {
+			return nil, errors.Join(err, fs.Close())
+		}
+		fs.files = append(fs.files, f)
+	}
+	return fs, nil
+}
+
+// Close removes temporary files.
+func (fs *Files) Close() error {
+	var err error
+	for _, f := range fs.files {
+		err = errors.Join(err, f.close())
+	}
+	fs.files = nil
+	return err
+}
+
+// Notes returns what the user should know about the files. They are complete once
+// all rows have been read.
+func (fs *Files) Notes() []string {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return slices.Clone(fs.notes)
+}
+
+// Rows yields the rows of all files in order. A row is valid until the next one. An
+// error in which there is a [deem.Problem] concerns one row, and reading goes on;
+// any other error is the last thing that is yielded.
+func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
+	return func(yield func(*Row, error) bool) {
+		for i, f := range fs.files {
+			stopped := false
+			err := fs.rows(ctx, f, func(row *Row, err error) bool {
+				if row != nil {
+					row.file = i
+				}
+				stopped = !yield(row, err)
+				return !stopped
+			})
+			if stopped {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// rows yields the rows of one file. The file is closed, and looked at for changes,
+// before it returns.
+func (fs *Files) rows(ctx context.Context, f *file, yield yield) error {
+	b, err := f.open(ctx)
+	if err != nil {
+		return fileError(f.name, err)
+	}
+	err = fs.parse(b, f, yield)
+	if closeErr := b.Close(); closeErr != nil {
+		// A file that was written to meanwhile explains every other error.
+		return fileError(f.name, closeErr)
+	}
+	return err
+}
+
+// fileError names the file and keeps the hint.
+func fileError(name string, err error) error {
+	wrapped := fmt.Errorf("read %s: %w", name, err)
+	if hint := deem.HintOf(err); hint != "" {
+		return deem.WithHint(wrapped, "%s", hint)
+	}
+	return wrapped
+}
+
+func (fs *Files) parse(b *body, f *file, yield yield) error {
+	switch f.format {
+	case formatJSONL:
+		return jsonlRows(newFeed(b), f.name, yield)
+	case formatJSON:
+		if f.shape.kind == member {
+			fs.note(fmt.Sprintf("reading the rows of %s from its list %q", f.name, f.shape.member))
+		}
+		return jsonRows(newFeed(b), f.name, f.shape, yield)
+	case formatParquet:
+		return parquetRows(b, f, fs.want, yield)
+	}
+	comma := byte(',')
+	if f.format == formatTSV {
+		comma = '\t'
+	}
+	note, err := tableRows(newFeed(b), f.name, comma, yield)
+	fs.note(note)
+	return err
+}
+
+// note keeps a note, once.
+func (fs *Files) note(note string) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if note != "" && !slices.Contains(fs.notes, note) {
+		fs.notes = append(fs.notes, note)
+	}
+}
+
+// isProblem reports whether err concerns one row only.
+func isProblem(err error) bool {
+	_, ok := errors.AsType[deem.Problem](err)
+	return ok
+}
+
+// count returns "1 item", "2 items" and so on.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// known lists what a name may be, and offers the nearest.
+func known(name string, names []string) string {
+	list := "it may be " + strings.Join(names, ", ")
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf("did you mean %s? %s", near, list)
+	}
+	return list
+}

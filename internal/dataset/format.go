@@ -1,0 +1,162 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"deem"
+)
+
+// The formats that are read.
+const (
+	formatJSONL   = "jsonl"
+	formatJSON    = "json"
+	formatCSV     = "csv"
+	formatTSV     = "tsv"
+	formatParquet = "parquet"
+)
+
+// Formats returns the names of the formats that are read, for help and messages.
+func Formats() []string {
+	return []string{formatJSONL, formatJSON, formatCSV, formatTSV, formatParquet}
+}
+
+// extensions are the formats that names of files promise.
+var extensions = map[string]string{
+	".jsonl": formatJSONL, ".ndjson": formatJSONL, ".jsonlines": formatJSONL,
+	".json": formatJSON,
+	".csv":  formatCSV,
+	".tsv":  formatTSV, ".tab": formatTSV,
+	".parquet": formatParquet, ".pq": formatParquet,
+}
+
+// strangers are the first bytes of files that people take for data, with what to
+// do about them.
+var strangers = []struct{ magic, what, advice string }{
+	{"PK\x03\x04", "a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
+	{"\xd0\xcf\x11\xe0", "an old Office file", "save the sheet as CSV"},
+	{"BZh", "compressed with bzip2", "unpack it, or use gzip or zstd"},
+	{"\xfd7zXZ\x00", "compressed with xz", "unpack it, or use gzip or zstd"},
+	{"SQLite format 3\x00", "an SQLite database", "export the table as CSV"},
+	{"%PDF-", "a PDF", "give a file with one item per row"},
+	{"ARROW1", "an Arrow file", "write it as Parquet"},
+	{"FEA1", "a Feather file", "write it as Parquet"},
+	{"\x80\x04\x95", "a Python pickle", "write it as JSONL"},
+	{"version https://git-lfs", "a pointer of Git LFS, not the file itself", "fetch it with: git lfs pull"},
+}
+
+// formatOf decides the format of a file from its name and its first bytes. Bytes
+// that cannot lie beat the name, and the name beats those that can.
+func formatOf(name string, head []byte) (string, error) {
+	if err := checkText(head); err != nil {
+		return "", err
+	}
+	promised := extensions[extension(name)]
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return formatParquet, nil
+	}
+	first := firstByte(head)
+	switch {
+	case first == 0:
+		return formatJSONL, nil // nothing in it, whatever its name is
+	case promised == formatParquet:
+		return "", fmt.Errorf("the name says Parquet, but it does not begin as one")
+	case promised == formatCSV || promised == formatTSV:
+		return promised, nil
+	case first == '[':
+		return formatJSON, nil // no row is a list, so that this cannot be JSONL
+	case promised != "":
+		return promised, nil
+	case first == '{':
+		return formatJSON, nil
+	}
+	return formatOfTable(head)
+}
+
+// formatOfTable decides by the separators of the first line.
+func formatOfTable(head []byte) (string, error) {
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	switch {
+	case bytes.IndexByte(line, '\t') >= 0:
+		return formatTSV, nil
+	case bytes.IndexByte(line, ',') >= 0:
+		return formatCSV, nil
+	}
+	return "", deem.WithHint(
+		fmt.Errorf("cannot tell the format from its beginning, %s", excerpt(line)),
+		"say which it is: --format %s", strings.Join(Formats(), ", --format "))
+}
+
+// extension returns the lower-case extension of a name without that of its
+// compression.
+func extension(name string) string {
+	name = strings.ToLower(filepath.Base(name))
+	for _, packed := range []string{".gz", ".gzip", ".zst", ".zstd"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return filepath.Ext(name)
+}
+
+// firstByte returns the first byte that is not white space, or 0.
+func firstByte(head []byte) byte {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
+	if len(head) == 0 {
+		return 0
+	}
+	return head[0]
+}
+
+// checkText recognises files that are no text of ours.
+func checkText(head []byte) error {
+	for _, s := range strangers {
+		if bytes.HasPrefix(head, []byte(s.magic)) {
+			return deem.WithHint(fmt.Errorf("it is %s", s.what), "%s", s.advice)
+		}
+	}
+	if wide := wideEncoding(head); wide != "" {
+		return deem.WithHint(fmt.Errorf("it is text in %s, not in UTF-8", wide),
+			"convert it, as with: iconv -f %s -t UTF-8 FILE > NEWFILE", wide)
+	}
+	if !bytes.HasPrefix(head, []byte("PAR1")) && isBinary(head) {
+		return deem.WithHint(fmt.Errorf("it is binary data, not text"),
+			"the formats that are read are %s, also compressed with gzip or zstd", strings.Join(Formats(), ", "))
+	}
+	return nil
+}
+
+// wideEncoding returns the name of the encoding with several bytes for each ASCII
+// character that the text is in, or "".
+func wideEncoding(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe, 0, 0}) || bytes.HasPrefix(head, []byte{0, 0, 0xfe, 0xff}):
+		return "UTF-32"
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return "UTF-16"
+	case len(head) < 4:
+		return ""
+	}
+	// Every file that is read begins with an ASCII character or two: a bracket, a
+	// quote, the name of a column.
+	switch {
+	case head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
+		return "UTF-16LE"
+	case head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
+		return "UTF-16BE"
+	}
+	return ""
+}
+
+// isBinary reports whether more than a few in a hundred bytes are control
+// characters. Text in an old encoding has none of them and is not binary: its
+// first bad byte is reported with its place.
+func isBinary(head []byte) bool {
+	controls := 0
+	for _, c := range head {
+		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b && c != 0 || c == 0x7f {
+			controls++
+		}
+	}
+	return controls*50 > len(head)
+}

@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/text"
+)
+
+// groundTruth is the field that holds the references as a Python program would
+// write them into a prompt, where that differs from how a judge would by itself.
+const groundTruth = "ground_truth"
+
+// item makes an item of a row with this layout. The ID is empty when the row has
+// none. An error concerns this row.
+func (l *layout) item(row *Row) (deem.Item, error) {
+	it := deem.Item{
+		Category: optional(l.category.of(row)),
+		Cluster:  optional(l.cluster.of(row)),
+		Question: optional(l.question.of(row)),
+	}
+	var err error
+	if it.ID, err = l.itemID(row); err != nil {
+		return it, err
+	}
+	if it.Response, err = l.itemResponse(row); err != nil {
+		return it, err
+	}
+	if it.Weight, err = weight(l.weight.of(row)); err != nil {
+		return it, err
+	}
+	refs, rendering := references(l.references.of(row))
+	it.References = refs
+	if rendering != "" {
+		it.Fields = map[string]string{groundTruth: rendering}
+	}
+	return it, l.addFields(&it, row)
+}
+
+// optional returns the text of a value, "" for a missing one.
+func optional(v Value) string {
+	if v.Missing() {
+		return ""
+	}
+	return v.Str()
+}
+
+func (l *layout) itemID(row *Row) (string, error) {
+	v := l.id.of(row)
+	if v.Missing() {
+		return "", nil
+	}
+	id := v.Str()
+	if id == "" {
+		return "", errors.New("the id is empty")
+	}
+	return id, nil
+}
+
+// itemResponse returns the response. An empty one is what the system gave; none at
+// all is a fault of the file.
+func (l *layout) itemResponse(row *Row) (string, error) {
+	v := l.response.of(row)
+	if !v.Missing() {
+		return v.Str(), nil
+	}
+	if v.form != absent {
+		return "", deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")
+	}
+	return "", deem.WithHint(fmt.Errorf("no response (columns here: %s)", listed(row.names)), "%s", l.responseAdvice())
+}
+
+// listed joins names for a message.
+func listed(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// responseAdvice offers a column that sounds like what a system gave.
+func (l *layout) responseAdvice() string {
+	for i, name := range l.names {
+		if l.used(i) {
+			continue
+		}
+		if name == "answer" || name == "answers" {
+			return fmt.Sprintf("if column %q holds it: --map response=%s; if that is the reference, --map references=%s,response=COLUMN", name, name, name)
+		}
+		for _, sound := range []string{"response", "output", "predict", "hypothes", "answer", "reply", "completion", "generat", "result"} {
+			if strings.Contains(strings.ToLower(name), sound) {
+				return "say which column holds it: --map response=" + name
+			}
+		}
+	}
+	return "say which column holds it: --map response=COLUMN"
+}
+
+// used reports whether a column holds some part of the item already.
+func (l *layout) used(column int) bool {
+	return slices.ContainsFunc(
+		[]slot{l.id, l.category, l.cluster, l.question, l.references, l.weight, l.members},
+		func(s slot) bool { return s.column == column && s.path == "" })
+}
+
+func weight(v Value) (float64, error) {
+	if v.Blank() {
+		return 0, nil
+	}
+	w, ok := v.Float()
+	if !ok || w <= 0 || math.IsInf(w, 0) || math.IsNaN(w) {
+		return 0, fmt.Errorf("the weight %s is no positive number", excerpt([]byte(v.Str())))
+	}
+	return w, nil
+}
+
+// references returns the right answers in a value, and how Python would write the
+// value if a judge that only sees the answers would write them differently: a list
+// of one, numbers in a list, an empty text in a list.
+func references(v Value) (refs []string, rendering string) {
+	if v.Blank() {
+		return nil, ""
+	}
+	list, ok := v.List()
+	if !ok {
+		return []string{v.Str()}, ""
+	}
+	same := len(list) > 1
+	for _, e := range list {
+		if e.Blank() {
+			same = false
+			continue
+		}
+		same = same && e.data[0] == '"'
+		refs = append(refs, e.Str())
+	}
+	if same || len(refs) == 0 {
+		return refs, ""
+	}
+	return refs, text.Str(json.RawMessage(v.data))
+}
+
+// addFields enters further columns as fields. Of two sources of one field the
+// stronger wins: a mapped column, then a member of "fields", then a column that
+// happens to have the name.
+func (l *layout) addFields(it *deem.Item, row *Row) error {
+	set := func(name string, v Value) {
+		if v.Missing() || v.form == cell && len(v.data) == 0 {
+			return
+		}
+		if it.Fields == nil {
+			it.Fields = map[string]string{}
+		}
+		it.Fields[name] = v.Str()
+	}
+	for _, f := range l.fields {
+		if !f.strong {
+			set(f.name, f.of(row))
+		}
+	}
+	if v := l.members.of(row); !v.Blank() && !v.Members(set) {
+		return fmt.Errorf("fields must be an object, but it is %s", excerpt([]byte(v.Str())))
+	}
+	for _, f := range l.fields {
+		if f.strong {
+			set(f.name, f.of(row))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,354 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep lists and objects may lie in each other.
+const maxDepth = 10_000
+
+// A scanner checks one JSON text and finds the members of its outermost object
+// in a single pass. encoding/json would read each row twice, allocate every
+// value, and forget where in the row it was.
+type scanner struct {
+	text []byte
+	pos  int
+	lone bool // a \u escape names half of a surrogate pair
+}
+
+// A syntaxError says where a text stops being JSON.
+type syntaxError struct {
+	pos     int
+	message string
+}
+
+func (e *syntaxError) Error() string { return e.message }
+
+func (s *scanner) fail(format string, args ...any) error {
+	return &syntaxError{s.pos, fmt.Sprintf(format, args...)}
+}
+
+// unexpected says what stands where something else should.
+func (s *scanner) unexpected(want string) error {
+	if s.pos >= len(s.text) {
+		return s.fail("the text ends where %s should be", want)
+	}
+	return s.fail("found %s where %s should be", excerpt(s.text[s.pos:]), want)
+}
+
+// excerpt quotes the beginning of p for a message.
+func excerpt(p []byte) string {
+	const most = 24
+	p = bytes.TrimRight(p, " \t\r\n")
+	if len(p) <= most {
+		return fmt.Sprintf("%q", p)
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(p[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%q...", p[:cut])
+}
+
+// space passes over white space.
+func (s *scanner) space() {
+	for s.pos < len(s.text) {
+		switch s.text[s.pos] {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek returns the next byte, or 0 at the end.
+func (s *scanner) peek() byte {
+	if s.pos < len(s.text) {
+		return s.text[s.pos]
+	}
+	return 0
+}
+
+// value passes over one value.
+func (s *scanner) value(depth int) error {
+	if depth > maxDepth {
+		return s.fail("lists and objects lie more than %d deep", maxDepth)
+	}
+	switch c := s.peek(); {
+	case c == '"':
+		return s.str()
+	case c == '{':
+		return s.object(depth, nil)
+	case c == '[':
+		return s.list(depth, nil)
+	case c == '-' || '0' <= c && c <= '9':
+		return s.number()
+	default:
+		return s.literal()
+	}
+}
+
+// object passes over an object and calls visit, unless it is nil, with each
+// member: its key between quotes, and its value.
+func (s *scanner) object(depth int, visit func(key, value []byte)) error {
+	s.pos++
+	if s.space(); s.peek() == '}' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.space()
+		if s.peek() != '"' {
+			return s.unexpected("a key in double quotes")
+		}
+		begin := s.pos
+		if err := s.str(); err != nil {
+			return err
+		}
+		key := s.text[begin:s.pos]
+		if s.space(); s.peek() != ':' {
+			return s.unexpected("a colon")
+		}
+		s.pos++
+		s.space()
+		begin = s.pos
+		if err := s.value(depth + 1); err != nil {
+			return err
+		}
+		if visit != nil {
+			visit(key, s.text[begin:s.pos])
+		}
+		if done, err := s.next('}', "a comma or the end of the object"); done || err != nil {
+			return err
+		}
+	}
+}
+
+// list passes over a list and calls visit, unless it is nil, with each value.
+func (s *scanner) list(depth int, visit func(value []byte)) error {
+	s.pos++
+	if s.space(); s.peek() == ']' {
+		s.pos++
+		return nil
+	}
+	for {
+		s.space()
+		begin := s.pos
+		if err := s.value(depth + 1); err != nil {
+			return err
+		}
+		if visit != nil {
+			visit(s.text[begin:s.pos])
+		}
+		if done, err := s.next(']', "a comma or the end of the list"); done || err != nil {
+			return err
+		}
+	}
+}
+
+// next passes over a comma, or over the closing bracket, which ends the value.
+func (s *scanner) next(closing byte, want string) (done bool, err error) {
+	s.space()
+	switch s.peek() {
+	case ',':
+		s.pos++
+		return false, nil
+	case closing:
+		s.pos++
+		return true, nil
+	}
+	return false, s.unexpected(want)
+}
+
+// plain marks the bytes that a string may hold as they are.
+var plain = func() (t [256]bool) {
+	for c := 0x20; c < 256; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// str passes over a string.
+func (s *scanner) str() error {
+	s.pos++
+	for {
+		p := s.pos
+		for p < len(s.text) && plain[s.text[p]] {
+			p++
+		}
+		s.pos = p
+		switch {
+		case p >= len(s.text):
+			return s.fail("a string is not closed")
+		case s.text[p] == '"':
+			s.pos++
+			return nil
+		case s.text[p] != '\\':
+			return s.fail("the control character %U stands in a string; JSON wants it escaped", s.text[p])
+		}
+		if err := s.escape(); err != nil {
+			return err
+		}
+	}
+}
+
+// escape passes over an escape and notes half surrogate pairs.
+func (s *scanner) escape() error {
+	if s.pos+1 >= len(s.text) {
+		return s.fail("a string is not closed")
+	}
+	switch s.text[s.pos+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.pos += 2
+		return nil
+	case 'u':
+		r, size := escapedRune(s.text[s.pos:])
+		if size == 0 {
+			return s.fail(`%s is no escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
+		}
+		s.lone = s.lone || r == utf8.RuneError && size == 6 && !isReplacement(s.text[s.pos:])
+		s.pos += size
+		return nil
+	}
+	return s.fail("%s is no escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
+}
+
+// isReplacement reports whether p begins with an escape that names U+FFFD
+// itself.
+func isReplacement(p []byte) bool {
+	unit, ok := hex4(p[2:])
+	return ok && unit == utf8.RuneError
+}
+
+// escapedRune returns the character of the \u escape at the beginning of p and
+// how many bytes spell it; 0 if it is malformed. Two halves of a surrogate pair
+// are one character, and a half alone is U+FFFD.
+func escapedRune(p []byte) (rune, int) {
+	unit, ok := hex4(p[2:])
+	if !ok {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(unit) {
+		return unit, 6
+	}
+	if len(p) >= 12 && p[6] == '\\' && p[7] == 'u' {
+		if low, ok := hex4(p[8:]); ok {
+			if r := utf16.DecodeRune(unit, low); r != utf8.RuneError {
+				return r, 12
+			}
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hex4 returns the number that the first four bytes of p spell.
+func hex4(p []byte) (rune, bool) {
+	if len(p) < 4 {
+		return 0, false
+	}
+	var n rune
+	for _, c := range p[:4] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		n = n<<4 | rune(c)
+	}
+	return n, true
+}
+
+// number passes over a number.
+func (s *scanner) number() error {
+	if s.peek() == '-' {
+		s.pos++
+	}
+	switch {
+	case s.peek() == '0':
+		s.pos++
+	case !s.digits():
+		return s.unexpected("a digit")
+	}
+	if s.peek() == '.' {
+		s.pos++
+		if !s.digits() {
+			return s.unexpected("a digit")
+		}
+	}
+	if c := s.peek(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.peek(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			return s.unexpected("a digit")
+		}
+	}
+	return nil
+}
+
+// digits passes over digits and reports whether there was one.
+func (s *scanner) digits() bool {
+	begin := s.pos
+	for s.pos < len(s.text) && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > begin
+}
+
+// literal passes over true, false or null.
+func (s *scanner) literal() error {
+	rest := s.text[s.pos:]
+	for _, word := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(rest, []byte(word)) {
+			s.pos += len(word)
+			return nil
+		}
+	}
+	return s.unexpected("a value")
+}
+
+// unquote returns the text of a JSON string that a scanner has passed over.
+func unquote(quoted []byte) string {
+	body := quoted[1 : len(quoted)-1]
+	i := bytes.IndexByte(body, '\\')
+	if i < 0 {
+		return string(body)
+	}
+	out := make([]byte, 0, len(body))
+	for i >= 0 {
+		out = append(out, body[:i]...)
+		body = body[i:]
+		size := 2
+		switch c := body[1]; c {
+		case 'b':
+			out = append(out, '\b')
+		case 'f':
+			out = append(out, '\f')
+		case 'n':
+			out = append(out, '\n')
+		case 'r':
+			out = append(out, '\r')
+		case 't':
+			out = append(out, '\t')
+		case 'u':
+			var r rune
+			r, size = escapedRune(body)
+			out = utf8.AppendRune(out, r)
+		default:
+			out = append(out, c)
+		}
+		body = body[size:]
+		i = bytes.IndexByte(body, '\\')
+	}
+	return string(append(out, body...))
+}

@@ -1,0 +1,158 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"deem"
+)
+
+// A yield hands a row, or what is wrong with one, to whoever reads the file. It
+// returns false when no more are wanted. An error that is a [deem.Problem]
+// concerns one row, and the next one can be read all the same.
+type yield func(*Row, error) bool
+
+// An objectReader makes rows of JSON objects. It keeps the names of the columns
+// of the row before, since most rows of a file have the same.
+type objectReader struct {
+	row  Row
+	keys [][]byte // of the row before, as the file spells them
+
+	// fresh says that names has been allocated for the row that is being read.
+	// Whoever holds the names of the row before keeps them as they are.
+	fresh bool
+}
+
+// read parses one JSON text, which begins at the given line, into a row. Text
+// behind the object is a problem.
+func (o *objectReader) read(data []byte, line int) (*Row, error) {
+	o.row.Line = line
+	if !utf8.Valid(data) {
+		return nil, invalidUTF8(o.row.File, data, line)
+	}
+	s := scanner{text: data}
+	s.space()
+	if s.peek() != '{' {
+		return nil, o.notAnObject(&s, line)
+	}
+	o.row.values, o.fresh = o.row.values[:0], false
+	if err := s.object(0, o.member); err != nil {
+		return nil, o.notJSON(err, data, line)
+	}
+	o.row.names = o.row.names[:len(o.row.values)]
+	o.keys = o.keys[:len(o.row.values)]
+	if s.space(); s.pos < len(data) {
+		return nil, o.problem(line, "the object is followed by %s", excerpt(data[s.pos:]))
+	}
+	o.row.lone = s.lone
+	return &o.row, nil
+}
+
+// member enters one member of the object. Names are decoded only when they differ
+// from those of the row before.
+func (o *objectReader) member(key, value []byte) {
+	i := len(o.row.values)
+	o.row.values = append(o.row.values, Value{raw, value})
+	if i < len(o.keys) && bytes.Equal(o.keys[i], key) {
+		return
+	}
+	// A row of another make: the names from here on are its own.
+	if !o.fresh {
+		o.row.names = append(make([]string, 0, i+8), o.row.names[:i]...)
+		o.fresh = true
+	}
+	o.row.names = append(o.row.names[:i], unquote(key))
+	o.keys = append(o.keys[:i], bytes.Clone(key))
+}
+
+func (o *objectReader) problem(line int, format string, args ...any) error {
+	return deem.Problem{File: o.row.File, Line: line, Message: fmt.Sprintf(format, args...)}
+}
+
+// notAnObject says what stands where a row should be.
+func (o *objectReader) notAnObject(s *scanner, line int) error {
+	begin := s.pos
+	if err := s.value(0); err != nil {
+		return o.notJSON(err, s.text, line)
+	}
+	return o.problem(line, "a row must be an object, but this is %s", excerpt(s.text[begin:]))
+}
+
+// notJSON turns a syntax error into a problem at the line where it is, which for
+// an object of many lines is not the one where it begins.
+func (o *objectReader) notJSON(err error, data []byte, line int) error {
+	syntax, ok := errors.AsType[*syntaxError](err)
+	if !ok {
+		return err
+	}
+	line, column := place(data, syntax.pos, line)
+	return deem.WithHint(
+		o.problem(line, "not JSON: %s (byte %d of the line)", syntax.message, column),
+		"%s", jsonAdvice(data[syntax.pos:]))
+}
+
+// jsonAdvice guesses from the text at which JSON ends how it came to be.
+func jsonAdvice(rest []byte) string {
+	for _, word := range []string{"NaN", "Infinity", "-Infinity", "None"} {
+		if bytes.HasPrefix(rest, []byte(word)) {
+			return fmt.Sprintf("%s is a value in Python and none in JSON; write null instead", word)
+		}
+	}
+	if bytes.HasPrefix(rest, []byte("'")) {
+		return "JSON wants double quotes; write the file with json.dumps rather than str"
+	}
+	return "each row must be one complete JSON object"
+}
+
+// place returns the line, and the byte in it from 1, of a position in a text that
+// begins at the given line.
+func place(data []byte, pos, line int) (atLine, column int) {
+	before := data[:min(pos, len(data))]
+	return line + bytes.Count(before, []byte{'\n'}), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+// invalidUTF8 returns the problem of the first byte that belongs to no character.
+func invalidUTF8(file string, data []byte, line int) error {
+	pos := invalidByte(data)
+	line, column := place(data, pos, line)
+	return deem.WithHint(
+		deem.Problem{File: file, Line: line, Message: fmt.Sprintf("byte %d of the line, 0x%02x, is not UTF-8", column, data[pos])},
+		"%s", encodingAdvice)
+}
+
+const encodingAdvice = "convert the file, as with: iconv -f ENCODING -t UTF-8 FILE > NEWFILE"
+
+// invalidByte returns the position of the first byte of p that is not UTF-8.
+func invalidByte(p []byte) int {
+	for i := 0; i < len(p); {
+		r, size := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(p)
+}
+
+// jsonlRows yields the objects of a file that has one in each line.
+func jsonlRows(f *feed, name string, yield yield) error {
+	o := objectReader{row: Row{File: name}}
+	for {
+		line, at, err := f.readLine()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s:%d: %w", name, at, err)
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		if !yield(o.read(line, at)) {
+			return nil
+		}
+	}
+}

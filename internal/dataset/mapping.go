@@ -1,0 +1,198 @@
+package dataset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+// A Mapping says which column holds what, where the names of the columns do not:
+// from a part of an item ("question", "references", "field.evidence") to the name
+// of a column or a dotted path into one.
+type Mapping map[string]string
+
+// The parts of an item that columns are mapped to.
+const (
+	toID         = "id"
+	toCategory   = "category"
+	toCluster    = "cluster"
+	toQuestion   = "question"
+	toReferences = "references"
+	toResponse   = "response"
+	toWeight     = "weight"
+	toFields     = "fields"
+
+	fieldPrefix  = "field."  // of a part, as in field.evidence=ev
+	columnPrefix = "fields." // of a column, as tables spell members of "fields"
+)
+
+// targets are the parts in the order in which they are listed and bound.
+var targets = []string{toID, toCategory, toCluster, toQuestion, toReferences, toResponse, toWeight, toFields}
+
+// ParseMapping reads a mapping as the command line gives it:
+// "question=q,response=meta.output,field.evidence=ev". A column whose name has a
+// comma in it, or spaces around it, stands in double quotes.
+func ParseMapping(s string) (Mapping, error) {
+	m := Mapping{}
+	for rest := strings.TrimSpace(s); rest != ""; {
+		target, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			return nil, deem.WithHint(fmt.Errorf("mapping %q: no = in %q", s, rest), "write it as question=COLUMN,response=COLUMN")
+		}
+		column, next, err := mappedColumn(strings.TrimLeft(after, " \t"))
+		if err != nil {
+			return nil, fmt.Errorf("mapping %q: %w", s, err)
+		}
+		if err := m.add(strings.TrimSpace(target), column); err != nil {
+			return nil, err
+		}
+		rest = next
+	}
+	return m, m.check()
+}
+
+// mappedColumn takes the name of a column off the beginning of s, and the comma
+// behind it.
+func mappedColumn(s string) (column, rest string, err error) {
+	if strings.HasPrefix(s, `"`) {
+		quoted, err := strconv.QuotedPrefix(s)
+		if err != nil {
+			return "", "", fmt.Errorf("a quote is not closed in %s", s)
+		}
+		if column, err = strconv.Unquote(quoted); err != nil {
+			return "", "", fmt.Errorf("%s is no quoted name: %w", quoted, err)
+		}
+		rest = strings.TrimLeft(s[len(quoted):], " \t")
+		if rest != "" && rest[0] != ',' {
+			return "", "", fmt.Errorf("%q follows the quoted name %s", rest, quoted)
+		}
+	} else {
+		end := strings.IndexByte(s, ',')
+		if end < 0 {
+			end = len(s)
+		}
+		column, rest = strings.TrimSpace(s[:end]), s[end:]
+	}
+	return column, strings.TrimSpace(strings.TrimPrefix(rest, ",")), nil
+}
+
+// add enters one pair under the canonical name of its target.
+func (m Mapping) add(target, column string) error {
+	target = canonicalTarget(target)
+	if before, ok := m[target]; ok {
+		return fmt.Errorf("mapping: %s is taken from two columns, %q and %q", target, before, column)
+	}
+	m[target] = column
+	return nil
+}
+
+// canonicalTarget accepts the singular that files use for one reference.
+func canonicalTarget(target string) string {
+	switch {
+	case target == "reference":
+		return toReferences
+	case strings.HasPrefix(target, columnPrefix):
+		return fieldPrefix + strings.TrimPrefix(target, columnPrefix)
+	}
+	return target
+}
+
+// check refuses what is no part of an item and columns without a name.
+func (m Mapping) check() error {
+	for _, target := range m.targets() {
+		field, isField := strings.CutPrefix(target, fieldPrefix)
+		switch {
+		case isField && field == "":
+			return fmt.Errorf("mapping: %q names no field", target)
+		case !isField && !slices.Contains(targets, target):
+			return unknownTarget(target)
+		case m[target] == "":
+			return fmt.Errorf("mapping: %s= names no column", target)
+		}
+	}
+	return nil
+}
+
+// targets returns the mapped parts in a fixed order.
+func (m Mapping) targets() []string { return slices.Sorted(maps.Keys(m)) }
+
+// unknownTarget offers the part that is meant by a name of another program, or the
+// nearest one.
+func unknownTarget(target string) error {
+	err := fmt.Errorf("mapping: an item has no part %q", target)
+	all := append(slices.Clone(targets), fieldPrefix+"NAME")
+	for meant, names := range aliases {
+		if slices.Contains(names, target) && target != "answer" {
+			return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
+		}
+	}
+	if near := nearest(target, targets); near != "" {
+		return deem.WithHint(err, "did you mean %s? the parts are %s", near, strings.Join(all, ", "))
+	}
+	return deem.WithHint(err, "the parts are %s", strings.Join(all, ", "))
+}
+
+// canonical returns the mapping with its targets spelled as [ParseMapping] spells
+// them, checked.
+func (m Mapping) canonical() (Mapping, error) {
+	out := Mapping{}
+	for _, target := range m.targets() {
+		if err := out.add(target, m[target]); err != nil {
+			return nil, err
+		}
+	}
+	return out, out.check()
+}
+
+// String returns the mapping as [ParseMapping] reads it.
+func (m Mapping) String() string {
+	pairs := make([]string, 0, len(m))
+	for _, target := range m.targets() {
+		column := m[target]
+		if strings.ContainsAny(column, ",\"\\") || strings.TrimSpace(column) != column {
+			column = strconv.Quote(column)
+		}
+		pairs = append(pairs, target+"="+column)
+	}
+	return strings.Join(pairs, ",")
+}
+
+// nearest returns the name that s is most likely a misspelling of, or "".
+func nearest(s string, names []string) string {
+	best, most := "", 1+min(len(s), 12)/4
+	for _, name := range names {
+		if d := distance(strings.ToLower(s), strings.ToLower(name), most); d <= most && name != s {
+			best, most = name, d-1
+		}
+	}
+	return best
+}
+
+// distance returns the number of letters to insert, delete or replace to make b of
+// a, or something above most when it is more than that.
+func distance(a, b string, most int) int {
+	x, y := []rune(a), []rune(b)
+	if len(x)-len(y) > most || len(y)-len(x) > most {
+		return most + 1
+	}
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, c := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, d := range y {
+			cost := diagonal
+			if c != d {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,213 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"deem/text"
+)
+
+// A Row is one row of a file: an object of a JSON file, a record of a table. It
+// is valid until the next one is read.
+type Row struct {
+	File string // as the user named it
+	Line int    // where the row begins, from 1; in Parquet the number of the row
+
+	file   int      // the place of the file among its inputs
+	names  []string // the names of the columns, in the order of the file
+	values []Value  // of the same length
+	lone   bool     // an escape in it names half of a surrogate pair
+
+	// element is its number in a list, from 1, when the line does not tell it
+	// from the row before.
+	element int
+}
+
+// Names returns the names of the columns in the order of the file.
+func (r *Row) Names() []string { return r.names }
+
+// Get returns the value in the named column. It is missing when there is no such
+// column. A dotted path that is no name of a column reaches into objects and,
+// with a number from 0, into lists: "meta.answers.0".
+func (r *Row) Get(path string) Value {
+	at, rest := resolve(path, r.names)
+	if at < 0 {
+		return Value{}
+	}
+	return r.values[at].reach(rest)
+}
+
+// resolve finds the column in which a path begins, and what is left of the path.
+// The longest name wins, because a table made from nested objects has columns
+// with dots in their names. The column is -1 when there is none.
+func resolve(path string, names []string) (column int, rest string) {
+	for head := path; ; {
+		for i := len(names) - 1; i >= 0; i-- { // of two equal keys the last one counts
+			if names[i] == head {
+				return i, strings.TrimPrefix(path[len(head):], ".")
+			}
+		}
+		dot := strings.LastIndexByte(head, '.')
+		if dot < 0 {
+			return -1, ""
+		}
+		head = head[:dot]
+	}
+}
+
+// The forms that a value has in a file.
+type form uint8
+
+const (
+	absent  form = iota // no such column
+	cell                // the text of a table's cell, which has no type
+	literal             // a text that is known to be one
+	raw                 // a JSON value
+)
+
+// A Value is one value of a row. It is valid as long as the row is.
+type Value struct {
+	form form
+	data []byte
+}
+
+// Missing reports whether there is no value: no such column, or a null. An empty
+// text is a value.
+func (v Value) Missing() bool {
+	return v.form == absent || v.form == raw && string(v.data) == "null"
+}
+
+// Blank reports whether the value is missing or an empty text.
+func (v Value) Blank() bool {
+	return v.Missing() || v.form != raw && len(v.data) == 0 || v.form == raw && string(v.data) == `""`
+}
+
+// Str returns the value as Python's str would write it, which is how the
+// programs that published the protocols put values into prompts. A missing value
+// is "None".
+func (v Value) Str() string {
+	switch {
+	case v.form == absent:
+		return "None"
+	case v.form != raw:
+		return string(v.data)
+	case v.data[0] == '"':
+		return unquote(v.data)
+	case isInteger(v.data):
+		return string(v.data)
+	default:
+		return text.Str(json.RawMessage(v.data))
+	}
+}
+
+// isInteger reports whether a JSON number is an integer short enough for its text
+// to be what Python writes.
+func isInteger(data []byte) bool {
+	if len(data) > 18 || data[0] == '-' {
+		return false
+	}
+	for _, c := range data {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// JSON returns the value as JSON text: null when it is missing, and a string for
+// the cell of a table. It is a copy and stays valid.
+func (v Value) JSON() json.RawMessage {
+	switch v.form {
+	case absent:
+		return json.RawMessage("null")
+	case raw:
+		return bytes.Clone(v.data)
+	default:
+		return appendString(nil, string(v.data))
+	}
+}
+
+// Float returns the number that the value is or spells.
+func (v Value) Float() (float64, bool) {
+	if v.form == absent || v.form == raw && v.data[0] != '"' && v.data[0] != '-' && !isDigit(v.data[0]) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(v.Str()), 64)
+	return n, err == nil
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// List returns the values of a list, and false for anything else. The cell of a
+// table is a list when its text is a JSON list of strings and numbers.
+func (v Value) List() ([]Value, bool) {
+	data := v.data
+	if v.form == cell {
+		data = bytes.TrimSpace(data)
+	}
+	if v.form != raw && v.form != cell || len(data) == 0 || data[0] != '[' {
+		return nil, false
+	}
+	list := []Value{}
+	s := scanner{text: data}
+	simple := true
+	err := s.list(0, func(value []byte) {
+		simple = simple && (value[0] == '"' || value[0] == '-' || isDigit(value[0]))
+		list = append(list, Value{raw, value})
+	})
+	if err != nil || s.pos < len(data) || v.form == cell && !simple {
+		return nil, false
+	}
+	return list, true
+}
+
+// Members calls visit with each member of an object in the order of the file and
+// returns false for anything else. The cell of a table is an object when its text
+// is one in JSON.
+func (v Value) Members(visit func(key string, value Value)) bool {
+	data := v.data
+	if v.form == cell {
+		data = bytes.TrimSpace(data)
+	}
+	if v.form != raw && v.form != cell || len(data) == 0 || data[0] != '{' {
+		return false
+	}
+	s := scanner{text: data}
+	if v.form == cell {
+		// Nothing has looked at a cell yet, and visit must not see half an object.
+		if err := s.value(0); err != nil || s.pos < len(data) {
+			return false
+		}
+		s.pos = 0
+	}
+	return s.object(0, func(key, value []byte) { visit(unquote(key), Value{raw, value}) }) == nil
+}
+
+// reach returns the value at a dotted path inside v, v itself for the empty path.
+func (v Value) reach(path string) Value {
+	if path == "" {
+		return v
+	}
+	head, rest, _ := strings.Cut(path, ".")
+	if list, ok := v.List(); ok {
+		i, err := strconv.Atoi(head)
+		if err != nil || i < 0 || i >= len(list) {
+			return Value{}
+		}
+		return list[i].reach(rest)
+	}
+	var found Value
+	v.Members(func(key string, value Value) {
+		switch {
+		case key == path:
+			found = value
+		case key == head && rest != "":
+			if inner := value.reach(rest); inner.form != absent {
+				found = inner
+			}
+		}
+	})
+	return found
+}

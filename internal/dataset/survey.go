@@ -1,0 +1,281 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"deem"
+)
+
+// A survey is the first reading of a dataset: it checks every row and counts.
+type survey struct {
+	files   *Files
+	columns *columns
+	limit   int
+	ids     *registry
+
+	hash     chain
+	items    int
+	perFile  []int
+	noRefs   int
+	noText   int // items without a question
+	lone     int // rows with half a surrogate pair
+	rows     uint64
+	numbered []deem.Problem // the first rows without an id
+	noID     int            // how many there are
+	problems deem.Problems
+	advice   string // the hint of the first problem that has one
+}
+
+// mostPlaces is how many places of the same trouble are worth remembering.
+const mostPlaces = 20
+
+// run reads all rows.
+func (s *survey) run(ctx context.Context) error {
+	s.perFile = make([]int, len(s.files.files))
+	var l *layout
+	for row, err := range s.files.Rows(ctx) {
+		if p, ok := errors.AsType[deem.Problem](err); ok {
+			s.problem(p, err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.rows++
+		if l, err = s.look(row, l); err != nil {
+			return err
+		}
+		if s.limit > 0 && s.items >= s.limit {
+			break
+		}
+	}
+	return s.conclude(ctx)
+}
+
+// look checks one row. l is the layout of the row before; that of this row is
+// returned.
+func (s *survey) look(row *Row, l *layout) (*layout, error) {
+	if !l.fits(row) {
+		err := s.columns.learn(row.names)
+		if _, ok := errors.AsType[ambiguous](err); ok {
+			return nil, deem.WithHint(located(row, err), "%s", deem.HintOf(err))
+		}
+		if err != nil {
+			s.problem(located(row, err), err)
+			return nil, nil
+		}
+		l = s.columns.layout(row.names)
+	}
+	s.columns.find(row)
+	it, err := l.item(row)
+	if err != nil {
+		s.problem(located(row, err), err)
+		return l, nil
+	}
+	return l, s.count(row, it)
+}
+
+// located gives an error the place of a row.
+func located(row *Row, err error) deem.Problem {
+	message := err.Error()
+	if row.element > 0 {
+		message += fmt.Sprintf(" (element %d of the list)", row.element)
+	}
+	return deem.Problem{File: row.File, Line: row.Line, Message: message}
+}
+
+// problem adds a problem and keeps the hint of err, if it is the first.
+func (s *survey) problem(p deem.Problem, err error) {
+	s.problems.Add(p)
+	if s.advice == "" {
+		s.advice = deem.HintOf(err)
+	}
+}
+
+// count enters a good item.
+func (s *survey) count(row *Row, it deem.Item) error {
+	s.items++
+	s.perFile[row.file]++
+	if len(it.References) == 0 {
+		s.noRefs++
+	}
+	if it.Question == "" {
+		s.noText++
+	}
+	if row.lone {
+		s.lone++
+	}
+	if it.ID == "" {
+		s.noID++
+		if len(s.numbered) < mostPlaces {
+			s.numbered = append(s.numbered, located(row, errNoID))
+		}
+		it.ID = strconv.Itoa(s.items)
+	} else if err := s.ids.add(it.ID, s.rows); err != nil {
+		return err
+	}
+	s.hash.add(it)
+	return nil
+}
+
+var errNoID = errors.New("no id, but other rows have one")
+
+// conclude decides, with all rows read, what only all rows can tell.
+func (s *survey) conclude(ctx context.Context) error {
+	if s.items+s.problems.Total > 0 {
+		if err := s.mappedInVain(); err != nil {
+			return err
+		}
+	}
+	if s.noID > 0 && s.noID < s.items {
+		s.missingIDs()
+	}
+	if err := s.duplicates(ctx); err != nil {
+		return err
+	}
+	if s.problems.Total > 0 {
+		if s.advice == "" {
+			return &s.problems
+		}
+		return deem.WithHint(&s.problems, "%s", s.advice)
+	}
+	if s.items == 0 {
+		return fmt.Errorf("no items in %s", listed(s.fileNames()))
+	}
+	return nil
+}
+
+func (s *survey) fileNames() []string {
+	names := make([]string, 0, len(s.files.files))
+	for _, f := range s.files.files {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// mappedInVain refuses a mapping from a column that no row has.
+func (s *survey) mappedInVain() error {
+	for _, target := range s.columns.mapping.targets() {
+		path := s.columns.mapping[target]
+		if !slices.Contains(s.columns.unfound, path) || len(s.columns.seen) == 0 {
+			continue
+		}
+		err := fmt.Errorf("no row has column %q, which is mapped to %s", path, target)
+		list := "the columns are " + listed(s.columns.seen)
+		if near := nearest(path, s.columns.seen); near != "" {
+			return deem.WithHint(err, "did you mean %s? %s", near, list)
+		}
+		return deem.WithHint(err, "%s", list)
+	}
+	return nil
+}
+
+// missingIDs reports the rows without an id in a file where others have one.
+func (s *survey) missingIDs() {
+	for _, p := range s.numbered {
+		s.problem(p, deem.WithHint(errNoID, "give every row an id, or none"))
+	}
+	s.problems.Total += s.noID - len(s.numbered)
+}
+
+// duplicates reports ids that occur twice. Where the rows are, and the ids
+// themselves, are not kept, so the files are read once more for them.
+func (s *survey) duplicates(ctx context.Context) error {
+	list, total, err := s.ids.duplicates()
+	if err != nil || total == 0 {
+		return err
+	}
+	firsts := map[uint64]uint64{} // the other way round: again to first
+	places := map[uint64]string{} // of the first ones
+	for _, d := range list {
+		firsts[d.again], places[d.first] = d.first, ""
+	}
+	s.problems.Total += total - len(list)
+	var l *layout
+	n := uint64(0)
+	for row, err := range s.files.Rows(ctx) {
+		if isProblem(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !l.fits(row) {
+			l = s.columns.layout(row.names)
+		}
+		n++
+		if _, ok := places[n]; ok {
+			places[n] = fmt.Sprintf("%s:%d", row.File, row.Line)
+		}
+		if first, ok := firsts[n]; ok {
+			err := fmt.Errorf("id %s again, first at %s", excerpt([]byte(l.id.of(row).Str())), places[first])
+			s.problem(located(row, err), deem.WithHint(err, "ids must be unique: they tell which items a run has judged already"))
+			if delete(firsts, n); len(firsts) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// notes says what the user should know.
+func (s *survey) notes() []string {
+	var notes []string
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	for _, target := range targets {
+		path := s.columns.bound[target]
+		if _, mapped := s.columns.mapping[target]; path != "" && !mapped && !isCanonical(target, path) {
+			note("reading %s from column %q", part(target), path)
+		}
+	}
+	if s.noID > 0 {
+		note("no ids: items are numbered by position")
+	}
+	s.noteMissing(note)
+	for _, name := range s.columns.fields {
+		if slices.Contains(s.columns.unfound, name) && !slices.Contains(s.columns.seen, toFields) {
+			note("no item has the field %q, which the judge asks for", name)
+		}
+	}
+	if s.lone > 0 {
+		note("%s with half a surrogate pair: it is read as U+FFFD", count(s.lone, "row"))
+	}
+	if s.columns.twice != "" {
+		note("key %q occurs twice in a row: the last one counts", s.columns.twice)
+	}
+	return append(notes, s.files.Notes()...)
+}
+
+// noteMissing counts what items lack.
+func (s *survey) noteMissing(note func(string, ...any)) {
+	missing := func(n int, what string) {
+		switch {
+		case n == s.items:
+			note("no item has a %s", what)
+		case n > 0:
+			note("%d of %d items have no %s", n, s.items, what)
+		}
+	}
+	missing(s.noRefs, "reference")
+	missing(s.noText, "question")
+	for i, n := range s.perFile {
+		if n == 0 && s.limit == 0 {
+			note("no items in %s", s.files.files[i].name)
+		}
+	}
+}
+
+// part names a part of an item in a sentence.
+func part(target string) string {
+	switch target {
+	case toReferences:
+		return target
+	case toID:
+		return "ids"
+	}
+	return "the " + target
+}
