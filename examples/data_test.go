@@ -1,0 +1,133 @@
+package examples_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+func document(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// open opens a dataset out of the text of a JSONL file, which is shown as
+// answers.jsonl.
+func open(t *testing.T, text string) ([]deem.Item, error) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("answers.jsonl", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"answers.jsonl"}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var items []deem.Item
+	for it, err := range d.Items() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+// TestDocumentedData reads the rows that the document about data begins with.
+func TestDocumentedData(t *testing.T) {
+	m := regexp.MustCompile("(?s)```jsonl\n(.*?)```").FindStringSubmatch(document(t, "data.md"))
+	if m == nil {
+		t.Fatal("the document shows no rows")
+	}
+	items, err := open(t, m[1])
+	if err != nil || len(items) != 2 {
+		t.Fatalf("%d items, error %v, want 2", len(items), err)
+	}
+	if it := items[0]; it.ID != "q1" || it.Category != "temporal" || it.References[0] != "March 2023" || it.Response != "In March of 2023." {
+		t.Errorf("the first item is %+v", it)
+	}
+}
+
+// TestDocumentedColumns reads a row for each column in the table of the document.
+func TestDocumentedColumns(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ((?:`\\w+`(?:, )?)+) \\|").FindAllStringSubmatch(document(t, "data.md"), -1)
+	read := 0
+	for _, row := range rows {
+		part := row[1]
+		for column := range strings.SplitSeq(strings.ReplaceAll(row[2], "`", ""), ", ") {
+			if part == "jsonl" || part == "json" || part == "parquet" {
+				continue // the table of formats
+			}
+			read++
+			if got := partOf(t, part, column); got != "1" {
+				t.Errorf("column %s gives the %s %q, want 1", column, part, got)
+			}
+		}
+	}
+	if len(rows) < 8 || read < 30 {
+		t.Errorf("the document lists %d parts with %d columns, want 8 with at least 30", len(rows), read)
+	}
+}
+
+// partOf reads a row whose column holds 1 and returns the part of the item.
+func partOf(t *testing.T, part, column string) string {
+	t.Helper()
+	value := "1"
+	if part == "fields" {
+		value = `{"x": 1}`
+	}
+	row := fmt.Sprintf(`{"response": "r", %q: %s}`, column, value)
+	if part == "response" {
+		row = fmt.Sprintf(`{%q: 1}`, column)
+	}
+	items, err := open(t, row+"\n")
+	if err != nil || len(items) != 1 {
+		t.Fatalf("row %s: %d items, error %v", row, len(items), err)
+	}
+	it := items[0]
+	parts := map[string]string{
+		"id": it.ID, "category": it.Category, "cluster": it.Cluster, "question": it.Question,
+		"references": strings.Join(it.References, ","), "response": it.Response,
+		"weight": fmt.Sprint(it.Weight), "fields": it.Fields["x"],
+	}
+	return parts[part]
+}
+
+// TestDocumentedProblems makes the mistakes that the document shows.
+func TestDocumentedProblems(t *testing.T) {
+	doc := document(t, "data.md")
+	var file strings.Builder
+	for n := 1; n <= 40; n++ {
+		switch n {
+		case 17:
+			fmt.Fprintf(&file, "{\"id\": \"q%d\", \"question\": \"?\", \"answer\": \"a\"}\n", n)
+		case 40:
+			file.WriteString("{\"id\": \"q12\", \"question\": \"?\", \"answer\": \"a\", \"output\": \"b\"}\n")
+		default:
+			fmt.Fprintf(&file, "{\"id\": \"q%d\", \"question\": \"?\", \"answer\": \"a\", \"output\": \"b\"}\n", n)
+		}
+	}
+	_, err := open(t, file.String())
+	if err == nil {
+		t.Fatal("the file is read without an error")
+	}
+	want := "deem: error: " + strings.ReplaceAll(err.Error(), "\n", "\ndeem: error: ") + "\ndeem: hint: " + deem.HintOf(err) + "\n"
+	if !strings.Contains(doc, want) {
+		t.Errorf("the document does not show\n%s", want)
+	}
+}
