@@ -80,6 +80,9 @@ type Store struct {
 
 	mu     sync.Mutex
 	claims map[string]*claim // by the id of the run
+
+	closing  sync.Once
+	closeErr error
 }
 
 var _ store.Store = (*Store)(nil)
@@ -148,8 +151,14 @@ func (s *Store) openReaders(ctx context.Context) error {
 	return s.query.prepare(ctx, db)
 }
 
-// Close gives up all claims and closes the database.
+// Close gives up all claims and closes the database. Closing it again does
+// nothing.
 func (s *Store) Close() error {
+	s.closing.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Store) close() error {
 	var errs []error
 	s.mu.Lock()
 	for id, c := range s.claims {

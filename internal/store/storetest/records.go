@@ -85,6 +85,9 @@ func fillValue(v reflect.Value, n *int) {
 	case time.Time:
 		v.Set(reflect.ValueOf(Epoch.Add(time.Duration(*n))))
 		return
+	case json.RawMessage:
+		v.Set(reflect.ValueOf(json.RawMessage(fmt.Sprintf(`{"n":%d,"text":"é\n<&>"}`, *n))))
+		return
 	case deem.TokenLogprob:
 		// It holds itself, so it has to end somewhere.
 		v.Set(reflect.ValueOf(deem.TokenLogprob{

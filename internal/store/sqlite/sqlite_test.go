@@ -1,0 +1,28 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	var folders sync.Map
+	storetest.Test(t, func(t *testing.T) store.Store {
+		t.Helper()
+		folder, ok := folders.Load(t.Name())
+		if !ok {
+			folder = t.TempDir()
+			folders.Store(t.Name(), folder)
+		}
+		s, err := sqlite.Open(t.Context(), filepath.Join(folder.(string), "deem.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}

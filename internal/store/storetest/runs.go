@@ -1,0 +1,282 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/internal/store"
+)
+
+func testBegin(t *testing.T, s suite) {
+	for _, tt := range []struct {
+		name string
+		spec store.Spec
+	}{
+		{"usual", Spec("")},
+		{"rule", store.Spec{
+			Judge:   store.JudgeSpec{Name: "exact", Hash: "h", Rule: true},
+			Dataset: store.DatasetSpec{Hash: "d"}, Trials: 3,
+		}},
+		{"full", Full[store.Spec]()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			spec := tt.spec
+			st := s.open(t)
+			before := time.Now()
+			run, resumed := mustBegin(t, st, spec, false)
+			after := time.Now()
+			if resumed {
+				t.Error("Begin resumed a run of an empty store")
+			}
+			if run.Created.Before(before) || run.Created.After(after) || !run.Updated.Equal(run.Created) {
+				t.Errorf("Created, Updated = %v, %v, want both between %v and %v", run.Created, run.Updated, before, after)
+			}
+			want := store.Run{ID: run.ID, Spec: spec, State: store.Open, Created: run.Created, Updated: run.Updated}
+			diff(t, "Begin's run", run, want)
+			diff(t, "Run's run", mustRun(t, st, run.ID), want)
+		})
+	}
+}
+
+func testResume(t *testing.T, s suite) {
+	st, first := s.begin(t)
+	mustAppend(t, st, first.ID, Record(0), Failed(1, deem.Timeout))
+	if err := st.Release(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if run, resumed := mustBegin(t, st, Spec("other"), false); resumed || run.ID == first.ID {
+		t.Errorf("Begin with another key = %s, %v, want a new run", run.ID, resumed)
+	}
+	spec := Spec("")
+	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"moved.jsonl"}
+	run, resumed := mustBegin(t, st, spec, false)
+	if !resumed || run.ID != first.ID {
+		t.Fatalf("Begin with the same key = %s, %v, want %s, true", run.ID, resumed, first.ID)
+	}
+	if run.Records != 2 || run.Unjudged != 1 {
+		t.Errorf("Records, Unjudged = %d, %d, want 2, 1", run.Records, run.Unjudged)
+	}
+	diff(t, "spec of the resumed run", run.Spec, spec)
+	diff(t, "Run's run", mustRun(t, st, run.ID), run)
+}
+
+func testFresh(t *testing.T, s suite) {
+	st, first := s.begin(t)
+	mustAppend(t, st, first.ID, Record(0))
+	if err := st.Finish(t.Context(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	second, resumed := mustBegin(t, st, Spec(""), true)
+	if resumed || second.ID == first.ID || second.Records != 0 {
+		t.Errorf("fresh Begin = %s with %d records, resumed %v, want a new and empty run", second.ID, second.Records, resumed)
+	}
+	if err := st.Release(second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if run, resumed := mustBegin(t, st, Spec(""), false); !resumed || run.ID != second.ID {
+		t.Errorf("Begin = %s, %v, want the newest run %s, true", run.ID, resumed, second.ID)
+	}
+}
+
+func testBadSpec(t *testing.T, s suite) {
+	st := s.open(t)
+	for _, tt := range []struct {
+		name  string
+		spoil func(*store.Spec)
+	}{
+		{"no judge", func(sp *store.Spec) { sp.Judge.Hash = "" }},
+		{"no dataset", func(sp *store.Spec) { sp.Dataset.Hash = "" }},
+		{"no trials", func(sp *store.Spec) { sp.Trials = 0 }},
+	} {
+		spec := Spec("")
+		tt.spoil(&spec)
+		if _, _, err := st.Begin(t.Context(), spec, false); err == nil {
+			t.Errorf("%s: Begin gave no error", tt.name)
+		}
+	}
+	spec := Spec("")
+	spec.Endpoint = "https://me:secret@example.com/v1?key=secret"
+	run, _ := mustBegin(t, st, spec, false)
+	if want := "https://example.com/v1"; run.Endpoint != want {
+		t.Errorf("Endpoint = %q, want %q", run.Endpoint, want)
+	}
+	if n := len(collect(t, st.Runs(t.Context()))); n != 1 {
+		t.Errorf("%d runs, want 1: a spec that is refused leaves nothing", n)
+	}
+}
+
+func testFinish(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	done := mustRun(t, st, run.ID)
+	if done.State != store.Done || done.Updated.Before(run.Updated) {
+		t.Errorf("State, Updated = %s, %v, want done, not before %v", done.State, done.Updated, run.Updated)
+	}
+	again, resumed := mustBegin(t, st, Spec(""), false)
+	if !resumed || again.State != store.Done {
+		t.Errorf("Begin of a done run = %s, %v, want done, true", again.State, resumed)
+	}
+	mustAppend(t, st, run.ID, Record(0))
+	if got := mustRun(t, st, run.ID).State; got != store.Open {
+		t.Errorf("State after an append = %s, want open", got)
+	}
+	if err := st.Finish(t.Context(), "20200101-000000"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Finish of an unknown run: error = %v, want ErrNotFound", err)
+	}
+}
+
+func testClaim(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	other := s.open(t)
+	for name, st := range map[string]store.Store{"same store": st, "other store": other} {
+		for _, fresh := range []bool{false, true} {
+			_, _, err := st.Begin(t.Context(), Spec(""), fresh)
+			wantError(t, fmt.Sprintf("%s, fresh %v", name, fresh), err, store.ErrBusy, "run the command again")
+		}
+	}
+	if run, _ := mustBegin(t, other, Spec("other"), false); run.Records != 0 {
+		t.Errorf("run of another key has %d records, want 0", run.Records)
+	}
+	// Another store's Release is not ours.
+	if err := other.Release(run.ID); err != nil {
+		t.Errorf("Release of a run that is not claimed: %v", err)
+	}
+	if _, _, err := other.Begin(t.Context(), Spec(""), false); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Begin after a stranger's Release: error = %v, want ErrBusy", err)
+	}
+	// A refused Begin leaves the holder's claim as it was, and reading needs none.
+	if got := mustRun(t, other, run.ID); got.ID != run.ID {
+		t.Errorf("Run = %s, want %s", got.ID, run.ID)
+	}
+}
+
+func testClaimEnds(t *testing.T, s suite) {
+	for _, tt := range []struct {
+		name string
+		end  func(t *testing.T, st store.Store, run store.Run) error
+	}{
+		{"Finish", func(t *testing.T, st store.Store, run store.Run) error { return st.Finish(t.Context(), run.ID) }},
+		{"Release", func(_ *testing.T, st store.Store, run store.Run) error { return st.Release(run.ID) }},
+		{"Close", func(_ *testing.T, st store.Store, _ store.Run) error { return st.Close() }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st, run := s.begin(t)
+			if err := tt.end(t, st, run); err != nil {
+				t.Fatal(err)
+			}
+			other := s.open(t)
+			if got, resumed := mustBegin(t, other, Spec(""), false); !resumed || got.ID != run.ID {
+				t.Errorf("Begin = %s, %v, want %s, true", got.ID, resumed, run.ID)
+			}
+		})
+	}
+}
+
+func testRefs(t *testing.T, s suite) {
+	st := s.open(t)
+	_, err := st.Run(t.Context(), "last")
+	wantError(t, "Run in an empty store", err, store.ErrNotFound, "deem run")
+	var ids []string
+	for i := range 3 {
+		run, _ := mustBegin(t, st, Spec(fmt.Sprint(i)), false)
+		ids = append(ids, run.ID)
+	}
+	for ref, want := range map[string]string{
+		"last": ids[2], "last~0": ids[2], "last~1": ids[1], "last~2": ids[0],
+		ids[0]: ids[0], ids[1]: ids[1],
+	} {
+		if got := mustRun(t, st, ref); got.ID != want {
+			t.Errorf("Run(%q) = %s, want %s", ref, got.ID, want)
+		}
+	}
+	// Whatever the ids are, the shortest beginning that only one of them has
+	// means that one, and one character less means several.
+	for _, id := range ids {
+		n := len(id)
+		for n > 1 && count(ids, id[:n-1]) == 1 {
+			n--
+		}
+		if got := mustRun(t, st, id[:n]); got.ID != id {
+			t.Errorf("Run(%q) = %s, want %s", id[:n], got.ID, id)
+		}
+		_, err := st.Run(t.Context(), id[:n-1])
+		wantError(t, fmt.Sprintf("Run(%q)", id[:n-1]), err, store.ErrAmbiguous, id)
+	}
+	for _, ref := range []string{"last~3", "nonsense", "", "last~", "last~-1", "%", "_", ids[0] + "0", "'; DROP TABLE runs"} {
+		_, err := st.Run(t.Context(), ref)
+		wantError(t, fmt.Sprintf("Run(%q)", ref), err, store.ErrNotFound, ids[0])
+	}
+}
+
+func count(ids []string, prefix string) int {
+	n := 0
+	for _, id := range ids {
+		if strings.HasPrefix(id, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func testRuns(t *testing.T, s suite) {
+	st := s.open(t)
+	if n := len(collect(t, st.Runs(t.Context()))); n != 0 {
+		t.Fatalf("an empty store has %d runs", n)
+	}
+	const runs = 300 // More than fit on one page.
+	var want []store.Run
+	seen := map[string]bool{}
+	for i := range runs {
+		run, _ := mustBegin(t, st, Spec(""), i%2 == 0)
+		if err := st.Release(run.ID); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			if seen[run.ID] {
+				t.Fatalf("two runs have the id %s", run.ID)
+			}
+			seen[run.ID] = true
+			want = append([]store.Run{run}, want...)
+		} else {
+			want[0] = run
+		}
+	}
+	got := collect(t, st.Runs(t.Context()))
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("Runs differs, newest first (-want +got):\n%s", shorten(d))
+	}
+	for run, err := range st.Runs(t.Context()) {
+		if err != nil || run.ID != want[0].ID {
+			t.Errorf("first of Runs = %s, %v, want %s", run.ID, err, want[0].ID)
+		}
+		break // Stopping early must not hurt.
+	}
+}
+
+func testUnknownRun(t *testing.T, s suite) {
+	st, _ := s.begin(t)
+	const id = "20200101-000000"
+	ctx := t.Context()
+	if err := st.Append(ctx, id, []deem.Record{Record(0)}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Append: error = %v, want ErrNotFound", err)
+	}
+	if _, err := st.Status(ctx, id, "q", 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Status: error = %v, want ErrNotFound", err)
+	}
+	for _, err := range st.Records(ctx, id, store.Query{}) {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("Records: error = %v, want ErrNotFound", err)
+		}
+		return
+	}
+	t.Error("Records of an unknown run gave no error")
+}

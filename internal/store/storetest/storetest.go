@@ -1,0 +1,158 @@
+// Package storetest is the suite that every [store.Store] passes. It also makes
+// records for tests that need some.
+package storetest
+
+import (
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Test runs the suite. The function open returns a store of the given test: an
+// empty one for a test that it has not seen before, and the same one, opened once
+// more, for a test that it has. The suite closes what it opens.
+func Test(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, tt := range []struct {
+		name string
+		run  func(*testing.T, suite)
+	}{
+		{"Begin", testBegin},
+		{"Resume", testResume},
+		{"Fresh", testFresh},
+		{"BadSpec", testBadSpec},
+		{"Finish", testFinish},
+		{"Claim", testClaim},
+		{"ClaimEnds", testClaimEnds},
+		{"Refs", testRefs},
+		{"Runs", testRuns},
+		{"UnknownRun", testUnknownRun},
+		{"RoundTrip", testRoundTrip},
+		{"RoundTripAny", testRoundTripAny},
+		{"NotUTF8", testNotUTF8},
+		{"Replace", testReplace},
+		{"Counts", testCounts},
+		{"Refused", testRefused},
+		{"Cancelled", testCancelled},
+		{"Replies", testReplies},
+		{"RepliesDiffer", testRepliesDiffer},
+		{"Status", testStatus},
+		{"Order", testOrder},
+		{"Trials", testTrials},
+		{"Filters", testFilters},
+		{"Pages", testPages},
+		{"Brief", testBrief},
+		{"Nested", testNested},
+		{"ReadWhileWriting", testReadWhileWriting},
+		{"Writers", testWriters},
+		{"Reopen", testReopen},
+	} {
+		t.Run(tt.name, func(t *testing.T) { tt.run(t, suite{open}) })
+	}
+}
+
+// A suite opens stores.
+type suite struct {
+	openRaw func(t *testing.T) store.Store
+}
+
+// open opens the store of the test and closes it when the test is over.
+func (s suite) open(t *testing.T) store.Store {
+	t.Helper()
+	st := s.openRaw(t)
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return st
+}
+
+// begin opens the store of the test and begins a run in it.
+func (s suite) begin(t *testing.T) (store.Store, store.Run) {
+	t.Helper()
+	st := s.open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	return st, run
+}
+
+func mustBegin(t *testing.T, st store.Store, spec store.Spec, fresh bool) (run store.Run, resumed bool) {
+	t.Helper()
+	run, resumed, err := st.Begin(t.Context(), spec, fresh)
+	if err != nil {
+		t.Fatalf("Begin: %v", err)
+	}
+	return run, resumed
+}
+
+func mustAppend(t *testing.T, st store.Store, runID string, recs ...deem.Record) {
+	t.Helper()
+	if err := st.Append(t.Context(), runID, recs); err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+}
+
+func mustRun(t *testing.T, st store.Store, ref string) store.Run {
+	t.Helper()
+	run, err := st.Run(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("Run(%q): %v", ref, err)
+	}
+	return run
+}
+
+// query returns the records that q selects.
+func query(t *testing.T, st store.Store, runID string, q store.Query) []deem.Record {
+	t.Helper()
+	return collect(t, st.Records(t.Context(), runID, q))
+}
+
+// all returns every record of a run with its calls.
+func all(t *testing.T, st store.Store, runID string) []deem.Record {
+	t.Helper()
+	return query(t, st, runID, store.Query{WithCalls: true})
+}
+
+func collect[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
+	t.Helper()
+	var list []T
+	for v, err := range seq {
+		if err != nil {
+			t.Fatalf("after %d: %v", len(list), err)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// diff fails the test if got and want differ.
+func diff(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s differs (-want +got):\n%s", what, shorten(d))
+	}
+}
+
+// shorten keeps a difference between texts of megabytes readable.
+func shorten(d string) string {
+	if len(d) > 4000 {
+		return d[:4000] + "..."
+	}
+	return d
+}
+
+// wantError fails the test unless err is target, with a hint that says advice.
+func wantError(t *testing.T, what string, err, target error, advice string) {
+	t.Helper()
+	if !errors.Is(err, target) {
+		t.Errorf("%s: error = %v, want %v", what, err, target)
+	}
+	if hint := deem.HintOf(err); !strings.Contains(hint, advice) || hint == "" {
+		t.Errorf("%s: hint = %q, want it to say %q", what, hint, advice)
+	}
+}
