@@ -77,7 +77,7 @@ var libraries = []library{
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
-	{"github.com/mattn/go-isatty", []string{"internal/cli"}, "only a command has a terminal"},
+	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
 	{"go.yaml.in/yaml/v3", []string{"judge", "internal/cli"}, "YAML declares judges and settings, and is never a data format"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli"}, "a schema checks what a person wrote: a judge or a settings file"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
