@@ -244,3 +244,17 @@ func BenchmarkMomentsAdd(b *testing.B) {
 		m.Add(float64(i%11)/10, 1)
 	}
 }
+
+// Equal values have no spread at all, whatever their weights round to.
+func TestMomentsNoSpread(t *testing.T) {
+	m := weigh([]float64{0.3, 0.3, 0.3}, []float64{0.1, 0.2, 0.7})
+	if got := m.Variance(); got != 0 {
+		t.Errorf("Variance of 0.3 three times = %v, want exactly 0", got)
+	}
+	if got := m.Mean(); got != 0.3 {
+		t.Errorf("Mean of 0.3 three times = %v, want exactly 0.3", got)
+	}
+	if est := stat.MeanIn(m, 0.95, stat.Unit); !est.Has(stat.WarnNoSpread) || est.Lo >= 0.3 || est.Hi <= 0.3 {
+		t.Errorf("MeanIn = %+v, want an interval with width and a warning", est)
+	}
+}
