@@ -39,7 +39,7 @@ demo: build ## judge the bundled example offline, without a key, and print the r
 
 .PHONY: build
 build: ## build bin/deem, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X deem/internal/cli.version=$(VERSION)' -o $(BIN) ./cmd/deem
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X deem/internal/cli.Version=$(VERSION)' -o $(BIN) ./cmd/deem
 
 .PHONY: test
 test: ## run every test with the race detector, and install what that needs
