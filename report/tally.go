@@ -1,8 +1,6 @@
 package report
 
 import (
-	"math"
-
 	"deem"
 	"deem/stat"
 )
@@ -20,7 +18,10 @@ type tally struct {
 	unmarked        int // verdicts without a pass mark
 
 	score, pass stat.Moments
-	failed      stat.Moments // a zero for every failure, with the item's weight
+
+	// A zero and a one for every failure, with the item's weight: the two ends of
+	// the band.
+	wrong, right stat.Moments
 }
 
 // add adds an outcome: a verdict, or nil for a failure.
@@ -28,7 +29,8 @@ func (t *tally) add(v *deem.Verdict, weight float64) {
 	t.items++
 	if v == nil {
 		t.unjudged++
-		t.failed.Add(0, weight)
+		t.wrong.Add(0, weight)
+		t.right.Add(1, weight)
 		return
 	}
 	t.score.Add(v.Score, weight)
@@ -79,17 +81,15 @@ func (t *tally) hold(limit float64) *Hold {
 // is withheld.
 func (t *tally) figures(metric string, withheld bool) Figures {
 	judged := t.values(metric)
-	strict := judged
-	strict.Merge(t.failed)
+	strict, best := judged, judged
+	strict.Merge(t.wrong)
+	best.Merge(t.right)
 	f := Figures{
 		Metric: metric,
 		Strict: estimate(metric, strict),
 		Items:  t.items, Unjudged: t.unjudged,
 	}
-	f.Band = Band{Lo: f.Strict.Value, Hi: f.Strict.Value}
-	if t.unjudged > 0 {
-		f.Band.Hi = math.Min(1, f.Band.Lo+t.failed.Weight()/strict.Weight())
-	}
+	f.Band = Band{Lo: f.Strict.Value, Hi: best.Mean()}
 	if t.items == 0 {
 		f.Band = Band{Lo: 0, Hi: 1}
 	}
