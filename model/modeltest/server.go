@@ -1,0 +1,265 @@
+package modeltest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deem"
+)
+
+// Asked is what a server was asked.
+type Asked struct {
+	Request deem.Request // as far as the wire carries it
+	Model   string
+	Header  http.Header
+	Path    string
+
+	// Nth says how often these messages have come, this time included.
+	Nth int
+}
+
+// Prompt returns the content of the last user message.
+func (a Asked) Prompt() string {
+	for i := len(a.Request.Messages) - 1; i >= 0; i-- {
+		if a.Request.Messages[i].Role == "user" {
+			return a.Request.Messages[i].Content
+		}
+	}
+	return ""
+}
+
+// An Answer is what a server does with a request. The zero value answers with an
+// empty reply.
+type Answer struct {
+	Reply deem.Reply // sent in the vendor's format, unless Raw is set
+	Raw   *Raw       // sent as it is
+
+	Delay time.Duration // before the first byte
+	Hang  bool          // never answer; ends when the caller goes away or the server closes
+	Cut   bool          // break the connection off in the middle of the body
+}
+
+// Say returns an answer with the given text.
+func Say(text string) Answer {
+	return Answer{Reply: deem.Reply{Text: text, Stop: deem.StopEnd, Usage: deem.Usage{Input: 10, Output: 2}}}
+}
+
+// Fail returns an answer with the given status and body.
+func Fail(status int, body string) Answer {
+	return Answer{Raw: &Raw{Status: status, Body: body}}
+}
+
+// A Server is a vendor on this machine: it speaks a wire format on a loopback
+// address, answers as it is told to, and counts. Its methods are safe for
+// concurrent use.
+type Server struct {
+	// URL is the base URL to call, without a path.
+	URL string
+
+	wire    Wire
+	answer  func(Asked) Answer
+	http    *httptest.Server
+	closing context.Context
+	close   context.CancelFunc
+
+	mu       sync.Mutex
+	counts   map[string]int // by the hash of the messages
+	requests int
+	inFlight int
+	high     int
+	dials    int
+}
+
+// NewServer starts an OpenAI-compatible server that ends with the test. The
+// function is called for each request, concurrently; nil says "yes" to all.
+func NewServer(tb testing.TB, answer func(Asked) Answer) *Server {
+	tb.Helper()
+	s := Serve(OpenAI(), answer)
+	tb.Cleanup(s.Close)
+	return s
+}
+
+// Serve starts a server that speaks the given wire format, until Close.
+func Serve(wire Wire, answer func(Asked) Answer) *Server {
+	if answer == nil {
+		answer = func(Asked) Answer { return Say("yes") }
+	}
+	s := &Server{wire: wire, answer: answer, counts: make(map[string]int)}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.ConnState = s.connState
+	s.http.Start()
+	s.URL = s.http.URL
+	return s
+}
+
+// Close lets go of those who hang and stops the server.
+func (s *Server) Close() {
+	s.close()
+	s.http.CloseClientConnections()
+	s.http.Close()
+}
+
+// connState counts connections.
+func (s *Server) connState(_ net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		s.mu.Lock()
+		s.dials++
+		s.mu.Unlock()
+	}
+}
+
+// Requests returns how many requests came.
+func (s *Server) Requests() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests
+}
+
+// Count returns how often the messages of req came, whatever its parameters.
+func (s *Server) Count(req deem.Request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts[promptHash(req)]
+}
+
+// Counts returns how often each prompt came, by the hash of its messages.
+func (s *Server) Counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := make(map[string]int, len(s.counts))
+	for hash, n := range s.counts {
+		counts[hash] = n
+	}
+	return counts
+}
+
+// HighWater returns the most requests that were in flight at once.
+func (s *Server) HighWater() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.high
+}
+
+// Dials returns how many connections were made.
+func (s *Server) Dials() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dials
+}
+
+// promptHash returns the hash of the messages alone.
+func promptHash(req deem.Request) string {
+	return deem.Request{Messages: req.Messages}.Hash()
+}
+
+// serve answers one request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the caller went away
+	}
+	model, req, err := s.wire.Read(r, body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	nth := s.enter(req)
+	defer s.leave()
+	a := s.answer(Asked{Request: req, Model: model, Header: r.Header, Path: r.URL.Path, Nth: nth})
+	if s.hold(r.Context(), a) {
+		s.send(w, a)
+	}
+}
+
+// enter counts a request and returns how often its messages have come.
+func (s *Server) enter(req deem.Request) int {
+	hash := promptHash(req)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	s.counts[hash]++
+	s.inFlight++
+	s.high = max(s.high, s.inFlight)
+	return s.counts[hash]
+}
+
+func (s *Server) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inFlight--
+}
+
+// hold waits as the answer says, and reports whether anybody is still there.
+func (s *Server) hold(ctx context.Context, a Answer) bool {
+	var due <-chan time.Time
+	switch {
+	case a.Hang: // due never comes
+	case a.Delay > 0:
+		t := time.NewTimer(a.Delay)
+		defer t.Stop()
+		due = t.C
+	default:
+		return true
+	}
+	select {
+	case <-due:
+		return true
+	case <-ctx.Done():
+		return false
+	case <-s.closing.Done():
+		return false
+	}
+}
+
+// send writes the answer.
+func (s *Server) send(w http.ResponseWriter, a Answer) {
+	raw := s.wire.Reply(a.Reply)
+	if a.Raw != nil {
+		raw = *a.Raw
+	}
+	for name, value := range raw.Header {
+		w.Header().Set(name, value)
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", guessType(raw.Body))
+	}
+	status := raw.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if a.Cut {
+		cut(w, status, raw.Body)
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, raw.Body) // whoever goes away early has had enough
+}
+
+// cut promises the whole body, sends half of it and breaks the connection off.
+func cut(w http.ResponseWriter, status int, body string) {
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body[:len(body)/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// guessType returns the content type that a server would give a body.
+func guessType(body string) string {
+	switch {
+	case json.Valid([]byte(body)):
+		return "application/json"
+	case strings.HasPrefix(strings.TrimSpace(body), "<"):
+		return "text/html; charset=utf-8"
+	default:
+		return "text/plain; charset=utf-8"
+	}
+}
