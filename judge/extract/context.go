@@ -230,8 +230,10 @@ func (c context) negated() bool {
 
 // hedged says whether the clause only supposes what follows.
 func (c context) hedged() bool {
-	for _, w := range c.nearest(8) {
-		if hedges[w] {
+	near := c.nearest(8)
+	for i, w := range near {
+		// "I would mark this INCORRECT" is politeness, not doubt.
+		if hedges[w] && !(w == "would" && i > 0 && near[i-1] == "i") {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 const between = "[\\s*_`\"'“”|]*" +
 	`(?:(?:score|rating|points|得分|评分|分数|分)[\s*_` + "`" + `"'“”]*)?` +
 	`(?:[(（\[][^()（）\[\]\n]{0,40}[)）\]][\s*_` + "`" + `"'“”]*)?` +
-	`(?::|：|=|\||—|–|->|→|\b(?:is|of|was|gets|at)\b|是|为)` +
+	`(?::|：|=|\||—|–|->|→|\s-\s|\b(?:is|of|was|gets|at)\b|是|为)` +
 	"[\\s*_`\"'“”|\\[(（]*"
 
 // aside matches a number in brackets straight after a name: "Relevance (8/10)".
@@ -52,6 +53,42 @@ func Labelled(text string, scales map[string]Scale) (map[string]float64, error) 
 	return out, nil
 }
 
+// Aspects finds a number for each name, in the last JSON object that has all the
+// names or else in prose as [Labelled] does.
+func Aspects(text string, scales map[string]Scale) (map[string]float64, error) {
+	t, err := speech(text)
+	if err != nil {
+		return nil, err
+	}
+	names := sortedNames(scales)
+	o, ok := Last(t, names...)
+	if !ok {
+		return Labelled(text, scales)
+	}
+	out := make(map[string]float64, len(scales))
+	for _, name := range names {
+		if slices.Contains(o.Twice, keyOf(name)) {
+			return nil, deem.Failf(deem.Contradictory, "%s has two values", name)
+		}
+		v, _ := o.Field(name)
+		x, err := Number(v, scales[name])
+		if err != nil {
+			return nil, about(name, err)
+		}
+		out[name] = x
+	}
+	return out, nil
+}
+
+// about puts the name that a failure is about before its detail.
+func about(name string, err error) error {
+	var f *deem.Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	return deem.Failf(f.Kind, "%s: %s", name, f.Detail)
+}
+
 // sortedNames returns the names in order, so that of several faults the same is
 // reported each time.
 func sortedNames(scales map[string]Scale) []string {
@@ -84,7 +121,10 @@ func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
 		return 0, false, deem.Failf(deem.Truncated, "the number for %s was cut off", name)
 	}
 	x, err := s.parse(last.num, last.outOf)
-	return x, true, err
+	if err != nil {
+		return 0, true, about(name, err)
+	}
+	return x, true, nil
 }
 
 // A located is a number with its place.

@@ -33,7 +33,7 @@ func Mask(reply, response string) string {
 // A masker holds what Mask knows about one reply.
 type masker struct {
 	reply       string
-	open        string // the reply with everything guarded blanked
+	open        string // the reply with fences and everything guarded blanked
 	guards      []span // what must stay, in order and apart
 	first, last span   // the first and the last line that are not blank
 	marks       map[int]bool
@@ -48,7 +48,8 @@ func newMasker(reply, response string) *masker {
 			k.guards = append(k.guards, o.skeleton()...)
 		}
 	}
-	k.open = blank(reply, k.guards)
+	// A fence is not three quotes.
+	k.open = strings.ReplaceAll(blank(reply, k.guards), "```", "   ")
 	k.first, k.last = outerLines(reply)
 	for _, m := range markWord.FindAllStringIndex(reply, -1) {
 		k.marks[m[1]] = true

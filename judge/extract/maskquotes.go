@@ -95,7 +95,7 @@ func (q *quoted) holds(text string) bool {
 	if len(text) > 2*len(q.response)+64 {
 		return false
 	}
-	clean := strings.Trim(normal(text), ".,;:!?…。，；：！？ ")
+	clean := strings.Trim(normal(text), `.,;:!?…。，；：！？ \`)
 	if clean == "" {
 		return false
 	}

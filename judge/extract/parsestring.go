@@ -71,7 +71,7 @@ func (p *parser) ends(pos int, inList bool) bool {
 		return inList || p.keyFollows(rest[n:])
 	}
 	// A comma was forgotten, but the next key is there.
-	return closerOf(r) != "" && strings.Contains(p.s[pos:len(p.s)-len(rest)], "\n") && p.keyFollows(rest)
+	return closerOf(r) != "" && len(rest) < len(p.s)-pos && p.keyFollows(rest)
 }
 
 // keyFollows says whether rest, which stands behind a comma, may go on with a key
