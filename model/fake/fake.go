@@ -15,7 +15,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"time"
 
 	"deem"
@@ -126,24 +125,38 @@ func (f *model) usage(req deem.Request, reply deem.Reply) deem.Usage {
 	return deem.Usage{Input: (size + 3) / 4, Output: (len(reply.Text) + len(reply.Refusal) + 3) / 4}
 }
 
-// castagnoli is the polynomial that processors have an instruction for: a prompt
-// of a few kilobytes is hashed in a few hundred nanoseconds.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // chance returns a number from 0 up to 1 that depends on the prompt, and on the
 // trial if trials are to vary. Different salts give unrelated numbers.
 func (f *model) chance(req deem.Request, salt uint64) float64 {
-	var sum uint32
+	x := scramble(salt)
 	for _, m := range req.Messages {
-		// The role is short, and hashing it keeps two turns apart.
-		sum = crc32.Update(sum, castagnoli, []byte(m.Role))
-		sum = crc32.Update(sum, castagnoli, []byte(m.Content))
+		x = absorb(x, m.Role)
+		x = absorb(x, m.Content)
 	}
-	x := uint64(sum) | salt<<32
 	if f.mods.vary {
-		x ^= uint64(req.Trial) << 40 //nolint:gosec // trials are not negative
+		x = scramble(x ^ uint64(req.Trial)) //nolint:gosec // trials are not negative
 	}
-	return float64(scramble(x)>>11) / (1 << 53)
+	return float64(x>>11) / (1 << 53)
+}
+
+// absorb mixes a text and its length into x. It is a hash of our own because those
+// of the standard library are either slow for a million prompts, copy the text, or
+// differ from one process to the next.
+func absorb(x uint64, s string) uint64 {
+	x ^= uint64(len(s))
+	for len(s) >= 8 {
+		// The compiler makes one load of this.
+		word := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		x = (x ^ word) * 0x9e3779b97f4a7c15
+		x ^= x >> 32
+		s = s[8:]
+	}
+	for i := range len(s) {
+		x = (x ^ uint64(s[i])) * 0x9e3779b97f4a7c15
+		x ^= x >> 32
+	}
+	return scramble(x)
 }
 
 // scramble spreads the bits of x over all of the result. It is the finaliser of

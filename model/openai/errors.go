@@ -41,7 +41,7 @@ func (m *Model) transportError(ctx, callCtx context.Context, err error) error {
 		return &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: err}
 	}
 	me := &deem.ModelError{Kind: deem.Provider, Passing: true}
-	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
+	if ne, ok := errors.AsType[net.Error](unwrapURL(err)); ok && ne.Timeout() {
 		me.Kind = deem.Timeout
 	}
 	if m.wrongScheme(err) || isTLS(err) {

@@ -121,7 +121,7 @@ func word(v any) string {
 	if v == nil {
 		return ""
 	}
-	return fmt.Sprint(v)
+	return oneLine([]byte(fmt.Sprint(v)))
 }
 
 // readError reads the value of "error", which is an object or a text.
