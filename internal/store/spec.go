@@ -53,11 +53,9 @@ func (s Spec) Clean() (Spec, error) {
 func cleanEndpoint(endpoint string) string {
 	endpoint, _, _ = strings.Cut(endpoint, "?")
 	endpoint, _, _ = strings.Cut(endpoint, "#")
-	scheme, rest, ok := strings.Cut(endpoint, "://")
-	if ok {
-		scheme += "://"
-	} else {
-		scheme, rest = "", endpoint
+	scheme, rest := "", endpoint
+	if i := strings.Index(endpoint, "//"); i == 0 || i > 0 && endpoint[i-1] == ':' {
+		scheme, rest = endpoint[:i+2], endpoint[i+2:]
 	}
 	host, path := rest, ""
 	if slash := strings.IndexByte(rest, '/'); slash >= 0 {

@@ -28,26 +28,16 @@ type canonicalItem struct {
 
 // encodeItem returns the canonical JSON of an item and its SHA-256.
 func encodeItem(it deem.Item) (body []byte, hash [sha256.Size]byte, err error) {
-	if sortable(it.Fields) {
-		body, err = encode(canonicalItem{
-			Category: it.Category, Cluster: it.Cluster, Fields: it.Fields, ID: it.ID, Question: it.Question,
-			References: it.References, Response: it.Response, Weight: it.Weight,
-		})
-	} else {
+	body, err = encode(canonicalItem{
+		Category: it.Category, Cluster: it.Cluster, Fields: it.Fields, ID: it.ID, Question: it.Question,
+		References: it.References, Response: it.Response, Weight: it.Weight,
+	})
+	if err == nil && bytes.Contains(body, []byte(`\ufffd`)) {
+		// The escape stands for bytes that are no UTF-8. Canonical JSON has the
+		// character itself in their place, which may also change how names sort.
 		body, err = deem.Canonical(it)
 	}
 	return body, sha256.Sum256(body), err
-}
-
-// sortable reports whether the names of fields sort the same before and after
-// they are encoded. Names that are not UTF-8 may not, and may even fall together.
-func sortable(fields map[string]string) bool {
-	for name := range fields {
-		if !utf8.ValidString(name) {
-			return false
-		}
-	}
-	return true
 }
 
 // replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
@@ -73,7 +63,7 @@ func encodeReply(r deem.Reply) (string, error) {
 
 func decodeReply(text string) (deem.Reply, error) {
 	var b replyBody
-	err := json.Unmarshal([]byte(text), &b)
+	err := decode(text, &b)
 	return deem.Reply{
 		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
 		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Logprobs: b.Logprobs,
@@ -90,6 +80,9 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
+
+// decode reads JSON that encode wrote.
+func decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
 // encodeAspects returns the JSON of aspects, or nil if there are none.
 func encodeAspects(aspects map[string]float64) (any, error) {

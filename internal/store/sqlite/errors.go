@@ -17,6 +17,11 @@ type trouble struct {
 	advice string
 }
 
+var damaged = trouble{
+	"the database is damaged",
+	"restore a copy of it, or move it away and run the command again; `sqlite3 FILE .recover` saves what can be read",
+}
+
 // troubles are by primary code. The low byte of an extended code is its primary
 // code.
 var troubles = map[int]trouble{
@@ -28,10 +33,7 @@ var troubles = map[int]trouble{
 		"it is no database",
 		"name another file with --db, or move this one away",
 	},
-	sqlite3.SQLITE_CORRUPT: {
-		"the database is damaged",
-		"restore a copy of it, or move it away and run the command again; `sqlite3 FILE .recover` saves what can be read",
-	},
+	sqlite3.SQLITE_CORRUPT: damaged,
 	sqlite3.SQLITE_BUSY: {
 		"another process has the database locked",
 		"wait for it to finish, or stop it, and run the command again",

@@ -34,17 +34,18 @@ var latest = func() int64 {
 // identity is what a file says it is.
 type identity struct {
 	application int64
-	tables      int
+	strange     int   // tables that goose did not make for itself
 	version     int64 // of the schema, 0 before the first migration
 }
 
 // identify reads what the database says it is. It changes nothing.
 func identify(ctx context.Context, db *sql.DB) (identity, error) {
 	var found identity
-	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), count(*),
+	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		coalesce(sum(name NOT IN ('goose_db_version', 'sqlite_sequence')), 0),
 		coalesce(sum(name = 'goose_db_version'), 0) FROM sqlite_schema`)
 	var versioned bool
-	if err := row.Scan(&found.application, &found.tables, &versioned); err != nil {
+	if err := row.Scan(&found.application, &found.strange, &versioned); err != nil {
 		return identity{}, err
 	}
 	if !versioned {
@@ -56,12 +57,13 @@ func identify(ctx context.Context, db *sql.DB) (identity, error) {
 	return found, err
 }
 
-// blank reports whether nothing was ever written.
-func (id identity) blank() bool { return id.tables == 0 && id.application == 0 }
+// blank reports whether the database is empty, or was left by a process that died
+// between goose's own table and our first migration.
+func (id identity) blank() bool { return id.application == 0 && id.strange == 0 && id.version == 0 }
 
 // mustBeOurs refuses the database of another program, and of a newer deem.
 func (id identity) mustBeOurs() error {
-	if id.application != applicationID && !id.unborn() {
+	if id.application != applicationID && !id.blank() {
 		return deem.WithHint(fmt.Errorf("it is a database of another program"),
 			"nothing was changed; name another database with --db")
 	}
@@ -72,16 +74,6 @@ func (id identity) mustBeOurs() error {
 	}
 	return nil
 }
-
-// unborn reports whether the database is empty, or was left by a process that
-// died between goose's first table and our first migration.
-func (id identity) unborn() bool {
-	return id.blank() || id.application == 0 && id.version == 0 && id.tables <= gooseTables
-}
-
-// gooseTables is how many objects goose creates for itself: its table, and the
-// table that counts its keys.
-const gooseTables = 2
 
 // mustBeCurrent refuses what cannot be read as it is.
 func (id identity) mustBeCurrent() error {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -88,18 +87,41 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	if q.Limit <= 0 {
 		p.left = math.MaxInt
 	}
-	where := conditions{terms: []string{"r.run = ?"}, args: []any{run}}
-	where.query(q)
+	where := newConditions(run, q)
 	body, join := "i.body", "JOIN items i ON i.n = r.item"
 	if q.Brief {
 		body, join = "NULL", ""
 	}
 	p.query = fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
-		FROM records r %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, body, join, strings.Join(where.terms, " AND "))
+		FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, body, bestIndex(q), join, strings.Join(where.terms, " AND "))
 	p.args = where.args
 	return p
+}
+
+// fewIDs is up to how many ids are looked up one by one. More are found by reading
+// through the run, because what is looked up must be sorted for every page.
+const fewIDs = 64
+
+// bestIndex returns the index along which the records of q are read. SQLite would
+// choose by statistics that it does not have. In all indexes but that of the ids
+// the records that are wanted lie in order, so that a page costs what is on it;
+// several labels or categories would have to be merged, so for them the run is
+// read through.
+func bestIndex(q store.Query) string {
+	switch {
+	case len(q.IDs) > 0 && len(q.IDs) <= fewIDs:
+		return "records_item"
+	case q.Unjudged || len(q.Kinds) > 0:
+		return "records_unjudged"
+	case len(q.Labels) == 1:
+		return "records_label"
+	case len(q.Categories) == 1:
+		return "records_category"
+	default:
+		return "records_position"
+	}
 }
 
 // conditions are the terms of a WHERE clause and the arguments for them.
@@ -108,45 +130,32 @@ type conditions struct {
 	args  []any
 }
 
-// fewIDs is up to how many ids are looked up one by one. More are found by reading
-// through the run, because what is looked up must be sorted for every page.
-const fewIDs = 64
-
-func (c *conditions) query(q store.Query) {
+func newConditions(run int64, q store.Query) conditions {
+	c := conditions{terms: []string{"r.run = ?"}, args: []any{run}}
 	c.oneOf("r.label", q.Labels)
 	c.oneOf("r.category", q.Categories)
-	if len(q.Kinds) > 0 || q.Unjudged {
-		// Few records are failures, and the index for them needs to be told so.
-		c.terms = append(c.terms, "r.kind IS NOT NULL")
-	}
+	c.oneOf("r.item_id", q.IDs)
 	kinds := make([]string, len(q.Kinds))
 	for i, kind := range q.Kinds {
 		kinds[i] = string(kind)
 	}
-	c.list("+r.kind", kinds)
-	if len(q.IDs) <= fewIDs {
-		c.list("r.item_id", q.IDs)
-	} else {
-		c.list("+r.item_id", q.IDs)
+	c.oneOf("r.kind", kinds)
+	if q.Unjudged {
+		c.terms = append(c.terms, "r.kind IS NOT NULL")
 	}
 	if q.Trial != nil {
 		c.terms, c.args = append(c.terms, "r.trial = ?"), append(c.args, *q.Trial)
 	}
+	return c
 }
 
-// oneOf asks for any of values. A single value has an index in which its records
-// lie in order. Several would have to be merged and sorted for every page; the
-// plus sign keeps SQLite from doing that, and it reads through the run in order.
+// oneOf asks for any of values, or for nothing if there are none.
 func (c *conditions) oneOf(column string, values []string) {
-	if len(values) == 1 {
-		c.terms, c.args = append(c.terms, column+" = ?"), append(c.args, values[0])
+	switch len(values) {
+	case 0:
 		return
-	}
-	c.list("+"+column, values)
-}
-
-func (c *conditions) list(column string, values []string) {
-	if len(values) == 0 {
+	case 1:
+		c.terms, c.args = append(c.terms, column+" = ?"), append(c.args, text(values[0]))
 		return
 	}
 	body, err := encode(values)
@@ -164,7 +173,7 @@ func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	}
 	p.position, p.trial = int64(after.Position), int64(after.Trial)
 	var n int64
-	err := p.s.query.find.QueryRowContext(ctx, p.args[0], after.ID, after.Trial).Scan(&n, new(bool))
+	err := p.s.query.find.QueryRowContext(ctx, p.args[0], text(after.ID), after.Trial).Scan(&n, new(bool))
 	if errors.Is(err, sql.ErrNoRows) {
 		n, err = math.MaxInt64, nil
 	}
@@ -215,7 +224,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 		return found{}, 0, err
 	}
 	if !p.brief {
-		if err := json.Unmarshal([]byte(body.String), it); err != nil {
+		if err := decode(body.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}
@@ -249,5 +258,5 @@ func (v *verdictColumns) fill(rec *deem.Record) error {
 	if !v.aspects.Valid {
 		return nil
 	}
-	return json.Unmarshal([]byte(v.aspects.String), &verdict.Aspects)
+	return decode(v.aspects.String, &verdict.Aspects)
 }

@@ -53,7 +53,9 @@ func testRoundTrip(t *testing.T, s suite) {
 		add(strangeRecord("strange "+text, text))
 	}
 	add(strangeRecord("NUL", "a\x00b\x00"))
-	add(strangeRecord("ten megabytes", strings.Repeat("0123456789\n\"é\x01", 10<<20/15)))
+	long := Record(0)
+	long.Item.ID, long.Item.Response = "ten megabytes", strings.Repeat("0123456789\n\"é\x01", 10<<20/15)
+	add(long)
 	mustAppend(t, st, run.ID, recs...)
 
 	got := all(t, st, run.ID)

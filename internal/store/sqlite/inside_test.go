@@ -1,0 +1,195 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/storetest"
+)
+
+// TestEncodeItem holds that the short way to an item's canonical JSON and hash
+// ends where the long way does. It also fails when deem.Item gets a field that
+// encodeItem does not know.
+func TestEncodeItem(t *testing.T) {
+	check := func(t interface{ Errorf(string, ...any) }, it deem.Item) {
+		body, hash, err := encodeItem(it)
+		want, wantErr := deem.Canonical(it)
+		if err != nil || wantErr != nil || string(body) != string(want) {
+			t.Errorf("encodeItem = %s, %v, want %s, %v", body, err, want, wantErr)
+		}
+		if got := hex.EncodeToString(hash[:]); got != it.Hash() {
+			t.Errorf("hash of %s = %s, want %s", body, got, it.Hash())
+		}
+	}
+	check(t, deem.Item{})
+	check(t, storetest.Full[deem.Item]())
+	check(t, deem.Item{ID: `\ufffd`})
+	check(t, deem.Item{ID: "<&>\u2028\x00\b\f\xff", Fields: map[string]string{"b\xff": "1", "b\xfe": "2", "a": "3", "b\ufffd": "4"}})
+	rapid.Check(t, func(rt *rapid.T) {
+		bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) })
+		str := rapid.OneOf(rapid.String(), bytes)
+		check(rt, deem.Item{
+			ID: str.Draw(rt, "id"), Category: str.Draw(rt, "category"), Cluster: str.Draw(rt, "cluster"),
+			Question: str.Draw(rt, "question"), Response: str.Draw(rt, "response"),
+			References: rapid.SliceOf(str).Draw(rt, "references"),
+			Fields:     rapid.MapOf(str, str).Draw(rt, "fields"),
+			Weight:     rapid.Float64().Draw(rt, "weight"),
+		})
+	})
+}
+
+// TestDecodeItem holds that what was encoded comes back.
+func TestDecodeItem(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		it := deem.Item{ID: rapid.String().Draw(rt, "id"), Response: rapid.String().Draw(rt, "response"),
+			Weight: rapid.Float64().Draw(rt, "weight")}
+		if refs := rapid.SliceOf(rapid.String()).Draw(rt, "references"); len(refs) > 0 {
+			it.References = refs
+		}
+		if fields := rapid.MapOf(rapid.String(), rapid.String()).Draw(rt, "fields"); len(fields) > 0 {
+			it.Fields = fields
+		}
+		body, _, err := encodeItem(it)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var got deem.Item
+		if err := decode(string(body), &got); err != nil {
+			rt.Fatal(err)
+		}
+		if d := cmp.Diff(it, got); d != "" {
+			rt.Errorf("item differs (-want +got):\n%s", d)
+		}
+	})
+}
+
+// TestPlans holds that SQLite reads every page along an index, in order. A plan
+// that sorts reads the whole run for every page, which nobody notices on a small
+// run.
+func TestPlans(t *testing.T) {
+	s := openInside(t)
+	long := make([]string, fewIDs+1)
+	for _, tt := range []struct {
+		q     store.Query
+		index string
+	}{
+		{store.Query{}, "records_position"},
+		{store.Query{Brief: true}, "records_position"},
+		{store.Query{Trial: new(0)}, "records_position"},
+		{store.Query{Labels: []string{"a"}}, "records_label"},
+		{store.Query{Labels: []string{"a", "b"}}, "records_position"},
+		{store.Query{Categories: []string{"a"}}, "records_category"},
+		{store.Query{Categories: []string{"a", "b"}}, "records_position"},
+		{store.Query{Unjudged: true}, "records_unjudged"},
+		{store.Query{Kinds: []deem.Kind{deem.Empty}}, "records_unjudged"},
+		{store.Query{Kinds: []deem.Kind{deem.Empty, deem.Timeout}, Trial: new(1)}, "records_unjudged"},
+		{store.Query{IDs: long}, "records_position"},
+	} {
+		plan := explainPlan(t, s, tt.q)
+		if !strings.Contains(plan, tt.index+" (run=?") || strings.Contains(plan, "FOR ORDER BY") {
+			t.Errorf("%+v is read by %s, want the index %s and no sorting", tt.q, plan, tt.index)
+		}
+	}
+	if plan := explainPlan(t, s, store.Query{IDs: []string{"a", "b"}}); !strings.Contains(plan, "records_item (run=? AND item_id=?") {
+		t.Errorf("two ids are read by %s, want the index records_item", plan)
+	}
+}
+
+func openInside(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "deem.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func explainPlan(t *testing.T, s *Store, q store.Query) string {
+	t.Helper()
+	p := newPager(s, 1, q)
+	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+p.query, append(p.args, -1, 0, 0, 10)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	var plan []string
+	for rows.Next() {
+		var step string
+		if err := rows.Scan(new(int), new(int), new(int), &step); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(plan, "; ")
+}
+
+// TestExplain makes SQLite give errors that a test running as root cannot get from
+// the file system.
+func TestExplain(t *testing.T) {
+	s := openInside(t)
+	for _, tt := range []struct{ dsn, statement, says, advice string }{
+		{"file:" + s.real + "?mode=ro", "DELETE FROM runs", "may not be written", "permissions"},
+		{"file:" + filepath.Join(t.TempDir(), "no.db") + "?mode=rw", "DELETE FROM runs", "cannot be opened", "permissions"},
+		{"file:" + s.real, "DELETE FROM nowhere", "no such table", ""},
+	} {
+		db, err := sql.Open("sqlite", tt.dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.ExecContext(t.Context(), tt.statement)
+		err = s.explain("open", err)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(deem.HintOf(err), tt.advice) {
+			t.Errorf("%s: %v with hint %q, want %q and %q", tt.dsn, err, deem.HintOf(err), tt.says, tt.advice)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	hinted := deem.WithHint(fs.ErrNotExist, "look elsewhere")
+	if got := deem.HintOf(s.explain("open", hinted)); got != "look elsewhere" {
+		t.Errorf("hint = %q, want the one the error had", got)
+	}
+	if err := s.explain("open", nil); err != nil {
+		t.Errorf("explain(nil) = %v, want nil", err)
+	}
+}
+
+// TestSchemaKeepsTheLaw holds that not even SQL can give a failure a score, or a
+// record neither verdict nor failure.
+func TestSchemaKeepsTheLaw(t *testing.T) {
+	s := openInside(t)
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), run.ID, []deem.Record{storetest.Record(0), storetest.Failed(1, deem.Empty)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []string{
+		"score = 0 WHERE kind = 'empty'", "kind = 'empty' WHERE score = 0", "score = NULL WHERE score = 0",
+		"kind = NULL WHERE kind = 'empty'", "label = NULL WHERE label IS NOT NULL", "score = 'high' WHERE score = 0",
+	} {
+		if _, err := s.write.conn.ExecContext(t.Context(), "UPDATE records SET "+set); err == nil ||
+			!strings.Contains(fmt.Sprint(err), "constraint") {
+			t.Errorf("UPDATE records SET %s: error = %v, want a constraint", set, err)
+		}
+	}
+}

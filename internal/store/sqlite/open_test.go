@@ -1,0 +1,157 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+func TestOpenCreates(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "a", ".deem")
+	path := filepath.Join(folder, "deem.db")
+	s := open(t, path)
+	if _, _, err := s.Begin(t.Context(), storetest.Spec(""), false); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{folder: 0o700 | os.ModeDir, path: 0o600, path + "-wal": 0o600} {
+		info, err := os.Stat(name)
+		if err != nil || info.Mode() != want {
+			t.Errorf("mode of %s = %v, %v, want %v", name, info.Mode(), err, want)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("after Close the folder holds %v, %v, want only the database", entries, err)
+	}
+}
+
+// TestOpenNames holds that a path means the file of that name, also where a URI
+// would mean something else.
+func TestOpenNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{
+		"deem.db", "a b.db", "what?.db", "50%.db", "%41.db", "#1.db", "a&mode=ro.db", "größe.db", "a:b.db", "deep/er/x.db", "?_pragma=x",
+	} {
+		s := open(t, name)
+		if s.Path() != name {
+			t.Errorf("Path() = %q, want %q", s.Path(), name)
+		}
+		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
+			t.Errorf("there is no database at %q: %v", name, err)
+		}
+		if _, _, err := s.Begin(t.Context(), storetest.Spec(""), false); err != nil {
+			t.Errorf("Begin in %q: %v", name, err)
+		}
+		again, err := sqlite.OpenReadOnly(t.Context(), name, sqlite.Options{})
+		if err != nil {
+			t.Errorf("OpenReadOnly(%q): %v", name, err)
+			continue
+		}
+		if _, err := again.Run(t.Context(), "last"); err != nil {
+			t.Errorf("Run in %q: %v", name, err)
+		}
+		if err := again.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+}
+
+// TestOpenAtOnce holds that processes that find no database do not trip over each
+// other when all of them create it.
+func TestOpenAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deem.db")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+			if err != nil {
+				t.Errorf("Open: %v", err)
+				return
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestOpenUnborn holds that a database whose creation was killed is finished.
+func TestOpenUnborn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deem.db")
+	execute(t, path, `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT,
+		version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`,
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)`)
+	s := open(t, path)
+	if _, _, err := s.Begin(t.Context(), storetest.Spec(""), false); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOpenOutOfWAL holds that a tool that took the database out of WAL mode does no
+// lasting harm.
+func TestOpenOutOfWAL(t *testing.T) {
+	path := file(t)
+	execute(t, path, "PRAGMA journal_mode = DELETE")
+	open(t, path)
+	var mode string
+	if err := raw(t, path).QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode); err != nil || mode != "wal" {
+		t.Errorf("journal_mode = %q, %v, want wal", mode, err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	path := file(t)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := write(t, "deem.db", nil)
+	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
+	for path, want := range map[string]sqlite.Health{
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 1, Latest: 1, Runs: 1, Records: 300},
+		blank:   {Path: blank, Exists: true, Latest: 1},
+		missing: {Path: missing, Latest: 1},
+	} {
+		got, err := sqlite.Check(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Errorf("Check: %v", err)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("Check differs (-want +got):\n%s", d)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(filepath.Dir(missing))); err == nil {
+		t.Error("Check created a folder")
+	}
+}
+
+// TestLogBounded holds that the log beside the database is moved into it, and does
+// not grow with the run.
+func TestLogBounded(t *testing.T) {
+	s, run := begin(t)
+	const megabytes = 20 << 20
+	for i := 0; i < 12_000; i += 1000 {
+		appendRecords(t, s, run.ID, i, i+1000)
+		info, err := os.Stat(s.Path() + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > megabytes {
+			t.Fatalf("after %d records the log has %d bytes, want at most %d", i+1000, info.Size(), megabytes)
+		}
+	}
+	info, err := os.Stat(s.Path())
+	if err != nil || info.Size() < 10<<20 {
+		t.Errorf("the database has %d bytes, %v: the log was never moved", info.Size(), err)
+	}
+}

@@ -1,0 +1,353 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+// file returns a database with some records in it, closed.
+func file(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "deem.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendRecords(t, s, run.ID, 0, 300)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// raw opens a database past the store.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+func execute(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // The test reads what it wrote.
+	for _, statement := range statements {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// wantTrouble fails the test unless err says and advises what is wanted, in the
+// form that all our errors have.
+func wantTrouble(t *testing.T, what string, err error, says, advice string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s gave no error, want %q", what, says)
+		return
+	}
+	if text := err.Error(); !strings.Contains(text, says) || strings.HasSuffix(text, ".") || strings.Contains(text, "\n") {
+		t.Errorf("%s: error = %q, want one line that says %q", what, text, says)
+	}
+	if hint := deem.HintOf(err); !strings.Contains(hint, advice) || hint == "" {
+		t.Errorf("%s: hint = %q, want it to say %q", what, hint, advice)
+	}
+}
+
+// openers are all ways to open a database.
+var openers = map[string]func(ctx context.Context, path string) error{
+	"Open": func(ctx context.Context, path string) error {
+		s, err := sqlite.Open(ctx, path, sqlite.Options{})
+		if err == nil {
+			err = errors.Join(errors.New("it opened"), s.Close())
+		}
+		return err
+	},
+	"OpenReadOnly": func(ctx context.Context, path string) error {
+		s, err := sqlite.OpenReadOnly(ctx, path, sqlite.Options{})
+		if err == nil {
+			err = errors.Join(errors.New("it opened"), s.Close())
+		}
+		return err
+	},
+	"Check": func(ctx context.Context, path string) error {
+		_, err := sqlite.Check(ctx, path, sqlite.Options{})
+		return err
+	},
+}
+
+// TestCannotOpen holds that what cannot be opened is named, and left as it was.
+func TestCannotOpen(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		make   func(t *testing.T) string
+		says   string
+		advice string
+	}{
+		{"folder", func(t *testing.T) string { return t.TempDir() }, "is a folder", "deem.db"},
+		{"below a file", func(t *testing.T) string {
+			return filepath.Join(write(t, "x", []byte("hello")), "sub", "deem.db")
+		}, "not a directory", "--db"},
+		{"text", func(t *testing.T) string {
+			return write(t, "deem.db", []byte(strings.Repeat("no database at all\n", 400)))
+		}, "it is no database", "--db"},
+		{"short text", func(t *testing.T) string { return write(t, "deem.db", []byte("hello\n")) }, "it is no database", "--db"},
+		{"another program's", func(t *testing.T) string {
+			path := filepath.Join(t.TempDir(), "history.db")
+			execute(t, path, "CREATE TABLE visits (url TEXT)", "INSERT INTO visits VALUES ('x')")
+			return path
+		}, "of another program", "nothing was changed"},
+		{"another program's with goose", func(t *testing.T) string {
+			path := file(t)
+			execute(t, path, "PRAGMA application_id = 0")
+			return path
+		}, "of another program", "nothing was changed"},
+		{"newer", func(t *testing.T) string {
+			path := file(t)
+			execute(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
+			return path
+		}, "written by a newer deem (schema 99999", "install a newer deem"},
+		{"cut off", func(t *testing.T) string {
+			path := file(t)
+			if err := os.Truncate(path, 5000); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}, "the database is damaged", ".recover"},
+	} {
+		for opener, open := range openers {
+			t.Run(tt.name+"/"+opener, func(t *testing.T) {
+				path := tt.make(t)
+				before, _ := os.ReadFile(path) //nolint:errcheck // It may be a folder.
+				wantTrouble(t, opener, open(t.Context(), path), tt.says, tt.advice)
+				after, _ := os.ReadFile(path) //nolint:errcheck // It may be a folder.
+				if !bytes.Equal(before, after) {
+					t.Error("the file was changed")
+				}
+			})
+		}
+	}
+}
+
+func write(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadOnlyMissing(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "sub", "deem.db")
+	_, err := sqlite.OpenReadOnly(t.Context(), path, sqlite.Options{})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("OpenReadOnly of nothing: error = %v, want fs.ErrNotExist", err)
+	}
+	wantTrouble(t, "OpenReadOnly of nothing", err, "no runs at", "run `deem run` first")
+	blank := write(t, "deem.db", nil)
+	_, err = sqlite.OpenReadOnly(t.Context(), blank, sqlite.Options{})
+	wantTrouble(t, "OpenReadOnly of an empty file", err, "it holds no runs", "run `deem run` first")
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 0 {
+		t.Errorf("the folder holds %v, %v, want nothing", entries, err)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	path := file(t)
+	s, err := sqlite.OpenReadOnly(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // Nothing was written.
+	run, err := s.Run(t.Context(), "last")
+	if err != nil || run.Records != 300 {
+		t.Errorf("Run = %d records, %v, want 300", run.Records, err)
+	}
+	n := 0
+	for _, err := range s.Records(t.Context(), run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 300 {
+		t.Errorf("%d records, want 300", n)
+	}
+	_, _, err = s.Begin(t.Context(), storetest.Spec("x"), false)
+	for what, err := range map[string]error{
+		"Begin":  err,
+		"Append": s.Append(t.Context(), run.ID, []deem.Record{storetest.Record(0)}),
+		"Finish": s.Finish(t.Context(), run.ID),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "opened for reading only") {
+			t.Errorf("%s of a store that only reads: error = %v", what, err)
+		}
+	}
+}
+
+// TestFull fills the database up and holds that nothing is half written, that what
+// was committed is there, and that the run goes on once there is space.
+func TestFull(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deem.db")
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{MaxPages: 150})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	kept := map[string]bool{}
+	w := store.NewWriter(s, run.ID, store.WriterOptions{MaxRows: 32, Committed: func(recs []deem.Record) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, rec := range recs {
+			kept[rec.Item.ID] = true
+		}
+	}})
+	for i := 0; err == nil && i < 10_000; i++ {
+		err = w.Put(t.Context(), storetest.Record(i))
+	}
+	wantTrouble(t, "Put", err, "the disk is full", "free some space")
+	wantTrouble(t, "Close", w.Close(), "were not kept", "free some space")
+	if len(kept) < 64 {
+		t.Fatalf("only %d records were kept, the test is worth nothing", len(kept))
+	}
+	mustHold(t, s, run.ID, kept)
+	if err := s.Close(); err != nil {
+		t.Errorf("Close of a full store: %v", err)
+	}
+
+	again := open(t, path)
+	resumed, ok, err := again.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil || !ok || resumed.ID != run.ID {
+		t.Fatalf("Begin = %s, %v, %v, want %s, true", resumed.ID, ok, err, run.ID)
+	}
+	mustHold(t, again, run.ID, kept)
+	appendRecords(t, again, run.ID, 10_000, 10_100)
+}
+
+// mustHold fails the test unless the run has exactly the given items, and its
+// counts say so.
+func mustHold(t *testing.T, s *sqlite.Store, runID string, want map[string]bool) {
+	t.Helper()
+	n := 0
+	for rec, err := range s.Records(t.Context(), runID, store.Query{WithCalls: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !want[rec.Item.ID] || len(rec.Calls) != 1 {
+			t.Fatalf("record %s with %d calls was never said to be kept", rec.Item.ID, len(rec.Calls))
+		}
+		n++
+	}
+	run, err := s.Run(t.Context(), runID)
+	if err != nil || n != len(want) || run.Records != n {
+		t.Fatalf("%d records, the run counts %d, %v, want %d", n, run.Records, err, len(want))
+	}
+}
+
+// TestLocked holds that a store waits for another writer, but not for ever.
+func TestLocked(t *testing.T) {
+	path := file(t)
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{Wait: 30 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // TestStore has it.
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := raw(t, path)
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	recs := []deem.Record{storetest.Record(1000)}
+	wantTrouble(t, "Append", s.Append(t.Context(), run.ID, recs), "another process has the database locked", "run the command again")
+	_, _, err = s.Begin(t.Context(), storetest.Spec(""), false)
+	wantTrouble(t, "Begin", err, "another process has the database locked", "run the command again")
+	_, err = sqlite.Check(t.Context(), path, sqlite.Options{Wait: 30 * time.Millisecond})
+	wantTrouble(t, "Check", err, "another process has the database locked", "run the command again")
+	if status, err := s.Status(t.Context(), run.ID, recs[0].Item.ID, 0); err != nil || status != store.Missing {
+		t.Errorf("Status while another writes = %v, %v, want missing", status, err)
+	}
+	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Append(t.Context(), run.ID, recs); err != nil {
+		t.Errorf("Append after the lock is gone: %v", err)
+	}
+	if _, _, err := s.Begin(t.Context(), storetest.Spec(""), false); err != nil {
+		t.Errorf("Begin after the lock is gone: %v", err)
+	}
+}
+
+// TestDamaged spoils pages in the middle of the file.
+func TestDamaged(t *testing.T) {
+	path := file(t)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page := int64(30); page < info.Size()/4096; page++ {
+		if _, err := f.WriteAt(bytes.Repeat([]byte{0xa5}, 4096), page*4096); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqlite.Check(t.Context(), path, sqlite.Options{})
+	wantTrouble(t, "Check", err, "the database is damaged", ".recover")
+	s := open(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err = range s.Records(t.Context(), run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			break
+		}
+	}
+	wantTrouble(t, "Records", err, "the database is damaged", ".recover")
+	recs := []deem.Record{storetest.Record(0), storetest.Record(150), storetest.Record(299)}
+	wantTrouble(t, "Append", s.Append(t.Context(), run.ID, recs), "the database is damaged", ".recover")
+}
