@@ -1,0 +1,239 @@
+// Package cli is the command deem: one file per subcommand, and what they share.
+//
+// A command reads flags, the file deem.yaml and the environment, opens what they
+// name, and hands it to the packages that do the work. It is the only place that
+// prints. Data goes to standard output; words, progress and errors go to standard
+// error.
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"deem"
+)
+
+// The exit codes of deem. They are a contract: scripts branch on them.
+const (
+	exitDone        = 0
+	exitFailed      = 1   // could not
+	exitUsage       = 2   // the command or its input is wrong
+	exitUnjudged    = 3   // done, but too many items are unjudged
+	exitInterrupted = 130 // stopped; what was judged is saved
+)
+
+var (
+	errUnjudged    = errors.New("too many items are unjudged")
+	errInterrupted = errors.New("interrupted")
+)
+
+// A usageError is the user's to mend: a flag, a file, a name.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// usage marks err as the user's to mend. It returns nil when err is nil.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err}
+}
+
+// usagef is usage of a formatted error.
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// exitCode maps an error to the exit code, here and nowhere else.
+func exitCode(err error) int {
+	_, isUsage := errors.AsType[*usageError](err)
+	_, isProblems := errors.AsType[*deem.Problems](err)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.Is(err, errUnjudged):
+		return exitUnjudged
+	case isUsage || isProblems:
+		return exitUsage
+	default:
+		return exitFailed
+	}
+}
+
+// An app is one invocation of the command.
+type app struct {
+	args []string // as the user typed them, to print a command that goes on
+	in   io.Reader
+	out  io.Writer
+	err  io.Writer
+	env  environment
+
+	json   bool   // --json
+	config string // --config
+	db     string // --db
+}
+
+// Main runs the command with the given arguments and streams, and returns its exit
+// code.
+func Main(args []string, in io.Reader, out, errw io.Writer) int {
+	a := &app{args: args, in: in, out: out, err: errw}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errw)
+	err := root.Execute()
+	a.report(err)
+	return exitCode(err)
+}
+
+// root returns the command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "deem",
+		Short:         "judge what a system answered",
+		Long:          rootHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return a.prepare(cmd)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
+	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
+	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		a.runCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
+		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.versionCommand(),
+	)
+	return root
+}
+
+// defaultDB is where runs are kept unless the user says otherwise.
+const defaultDB = ".deem/deem.db"
+
+// prepare reads .env and the configuration before any command runs.
+func (a *app) prepare(cmd *cobra.Command) error {
+	var err error
+	if a.env, err = readEnvironment(".env"); err != nil {
+		return err
+	}
+	if cmd.Annotations[noConfig] != "" {
+		return nil
+	}
+	return a.configure(cmd.Flags())
+}
+
+// noConfig marks the commands that deem.yaml says nothing to.
+const noConfig = "no-config"
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return usage(unknown("command", name, names))
+}
+
+// report prints an error and its hint.
+func (a *app) report(err error) {
+	switch {
+	case err == nil:
+	case a.json:
+		a.reportJSON(err)
+	default:
+		for line := range strings.Lines(err.Error()) {
+			a.say("error: %s", strings.TrimSuffix(line, "\n"))
+		}
+		if hint := deem.HintOf(err); hint != "" {
+			a.say("hint: %s", hint)
+		}
+	}
+}
+
+// reportJSON prints an error as one line of JSON.
+func (a *app) reportJSON(err error) {
+	type jsonError struct {
+		Error    string         `json:"error"`
+		Hint     string         `json:"hint,omitempty"`
+		Problems []deem.Problem `json:"problems,omitempty"`
+		Exit     int            `json:"exit"`
+	}
+	e := jsonError{Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
+	if ps, ok := errors.AsType[*deem.Problems](err); ok {
+		e.Problems = ps.List
+	}
+	writeJSON(a.err, e)
+}
+
+// say prints a line for the person at the terminal.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.err, "deem: "+format+"\n", args...)
+}
+
+// writeJSON writes v as JSON for people and programs alike.
+func writeJSON(w io.Writer, v any) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(v) // what is written here always has a JSON; a closed pipe has no reader
+}
+
+// help prints the help of a command: what it is for, its flags, an example and its
+// exit codes.
+func help(w io.Writer, cmd *cobra.Command) {
+	text := strings.TrimSpace(cmd.Long)
+	if text == "" {
+		text = cmd.Short
+	}
+	fmt.Fprintf(w, "%s\n\n%s\n", cmd.UseLine(), text)
+	section(w, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
+	section(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
+	section(w, "EXAMPLE", cmd.Example)
+}
+
+func flagUsages(fs *pflag.FlagSet) string { return fs.FlagUsagesWrapped(100) }
+
+func section(w io.Writer, title, text string) {
+	if text = strings.Trim(text, "\n"); text != "" {
+		fmt.Fprintf(w, "\n%s\n%s\n", title, text)
+	}
+}
+
+const rootHelp = `deem judges. It takes what a system answered, asks a judge about every item, and
+says how good the system is, how sure that number is, and how many items could
+not be judged.
+
+COMMANDS
+  deem demo     judge a bundled example offline       deem run      judge a dataset
+  deem report   show what a run found                 deem show     one item: prompt, reply, verdict
+  deem list     judges, models, runs, formats         deem init     write a deem.yaml
+  deem doctor   check store, keys and model           deem version  say which deem this is
+  deem completion   completion for your shell         deem help COMMAND
+
+Start with "deem demo", then "deem run --data answers.jsonl".
+
+EXIT STATUS
+  0 done   1 could not   2 wrong usage or input   3 done, but too many items unjudged
+  130 interrupted: what was judged is saved, and the same command goes on`

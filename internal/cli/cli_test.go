@@ -1,0 +1,95 @@
+package cli_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"deem"
+	"deem/internal/cli"
+	"deem/model/modeltest"
+)
+
+// The test binary is also the command: testscript, and the tests that kill it,
+// start it under the name deem.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"deem": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	srv := modeltest.NewServer(t, answer)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("SERVER", srv.URL)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits},
+	})
+}
+
+// exits runs a command and holds it to an exit code: "exits 3 deem run ...".
+// testscript's own "!" knows only that it is not zero.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if neg || err != nil || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if ee, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = ee.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// answer is a judge with a mind of its own: what the response says decides what it
+// does. A response with "wrong" in it is INCORRECT, and TROUBLE makes trouble.
+func answer(a modeltest.Asked) modeltest.Answer {
+	_, response, _ := strings.Cut(a.Prompt(), "Now evaluate:\nResponse: ")
+	if response == "" {
+		response = a.Prompt()
+	}
+	trouble := func(kind string) bool { return strings.Contains(response, "TROUBLE "+kind) }
+	switch {
+	case trouble("empty"):
+		return modeltest.Say("")
+	case trouble("refused"):
+		return modeltest.Answer{Reply: deem.Reply{Refusal: "I cannot help with that.", Stop: deem.StopEnd}}
+	case trouble("apology"):
+		return modeltest.Say("I'm sorry, but I can't assist with that.")
+	case trouble("filter"):
+		return modeltest.Answer{Reply: deem.Reply{Text: "", Stop: deem.StopFilter}}
+	case trouble("truncated"):
+		return modeltest.Answer{Reply: deem.Reply{Text: "The response says that", Stop: deem.StopLength}}
+	case trouble("off-menu"):
+		return modeltest.Say("PARTIALLY CORRECT, I would say maybe")
+	case trouble("http"):
+		return modeltest.Fail(500, `{"error":{"message":"the server is on fire"}}`)
+	case trouble("bad-request"):
+		return modeltest.Fail(400, `{"error":{"message":"this prompt is odd","type":"invalid_request_error"}}`)
+	case trouble("key"):
+		return modeltest.Fail(401, `{"error":{"message":"Incorrect API key provided: `+strings.TrimPrefix(a.Header.Get("Authorization"), "Bearer ")+`","code":"invalid_api_key"}}`)
+	case trouble("slow"):
+		return modeltest.Answer{Delay: 20 * time.Second}
+	case trouble("rubric"):
+		return modeltest.Say(`{"reasoning": "short and right", "correctness": 9, "relevance": 8}`)
+	case strings.Contains(response, "wrong"):
+		return modeltest.Say("INCORRECT")
+	default:
+		return modeltest.Say("CORRECT")
+	}
+}

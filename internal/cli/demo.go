@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"deem/internal/cli/demo"
+	"deem/report"
+)
+
+const demoHelp = `Judge a bundled example offline: what a made-up memory system answered to 120
+questions about made-up conversations. The rule "match" decides, so no key and no
+network is needed. The run is kept in a temporary folder and removed.
+
+EXIT STATUS
+  0 done   1 could not`
+
+func (a *app) demoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "demo", Short: "judge a bundled example offline", Long: demoHelp, Example: "  deem demo", Args: atMost(0),
+		Annotations: map[string]string{noConfig: "yes"},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+	}
+}
+
+// demo is "deem run" on the bundled items, with a database of its own.
+func (a *app) demo(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "deem-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	a.db = filepath.Join(dir, "deem.db")
+	a.in = bytes.NewReader(demo.Items)
+	o := runOptions{
+		data: []string{"-"}, format: "jsonl", judge: judgeOptions{name: defaultJudge},
+		concurrency: 8, trials: 1, maxUnjudged: report.DefaultMaxUnjudged,
+	}
+	if err := a.run(ctx, o); err != nil {
+		return err
+	}
+	if !a.json {
+		a.say("judge your own: deem run --data answers.jsonl; with a model: --judge universal --model openai:gpt-4o-mini")
+	}
+	return nil
+}

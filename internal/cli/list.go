@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/dataset"
+	"deem/internal/store"
+	"deem/judge"
+	"deem/judge/rule"
+	"deem/model/fake"
+)
+
+const listHelp = `List what there is: judges, models, formats, runs, schemas.
+
+  deem list judges    who can judge, and whether it asks a model
+  deem list models    vendors, and the models made for tests
+  deem list formats   the files that are read, and the columns that are recognised
+  deem list runs      the runs in the database, newest first
+  deem list schemas   the JSON Schemas of judges and of deem.yaml; with --json, all of them
+
+EXIT STATUS
+  0 listed   1 could not   2 wrong usage`
+
+func (a *app) listCommand() *cobra.Command {
+	lists := map[string]func(context.Context) error{
+		"judges":  func(context.Context) error { return a.listJudges() },
+		"models":  func(context.Context) error { return a.listModels() },
+		"formats": func(context.Context) error { return a.listFormats() },
+		"runs":    a.listRuns,
+		"schemas": func(context.Context) error { return a.listSchemas() },
+	}
+	names := []string{"judges", "models", "formats", "runs", "schemas"}
+	return &cobra.Command{
+		Use: "list judges|models|formats|runs|schemas", Short: "judges, models, formats, runs, schemas", Long: listHelp,
+		Example:   "  deem list judges\n  deem list runs --json",
+		ValidArgs: names,
+		Args:      atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(deem.WithHint(fmt.Errorf("list what?"), "there are: %s", strings.Join(names, ", ")))
+			}
+			f, ok := lists[args[0]]
+			if !ok {
+				return usage(unknown("list", args[0], names))
+			}
+			return f(cmd.Context())
+		},
+	}
+}
+
+// A listed is a named thing with what there is to say about it.
+type listed struct {
+	Name  string `json:"name"`
+	Kind  string `json:"kind,omitempty"`
+	About string `json:"about"`
+}
+
+// list prints named things.
+func (a *app) list(things []listed) error {
+	if a.json {
+		writeJSON(a.out, things)
+		return nil
+	}
+	width := 0
+	for _, t := range things {
+		width = max(width, len(t.Name))
+	}
+	for _, t := range things {
+		kind := t.Kind
+		if kind != "" {
+			kind = fmt.Sprintf("%-6s ", kind)
+		}
+		fmt.Fprintf(a.out, "%-*s  %s%s\n", width, t.Name, kind, t.About)
+	}
+	return nil
+}
+
+func (a *app) listJudges() error {
+	var things []listed
+	for _, name := range rule.Names() {
+		things = append(things, listed{name, "rule", rule.Doc(name)})
+	}
+	for _, name := range judge.Builtins() {
+		d, _ := judge.Builtin(name)
+		things = append(things, listed{name, "model", d.About})
+	}
+	if !a.json {
+		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.")
+	}
+	return a.list(things)
+}
+
+func (a *app) listModels() error {
+	var things []listed
+	for _, v := range vendors {
+		things = append(things, listed{Name: v.name + ":NAME", About: v.about})
+	}
+	for _, f := range fake.Names() {
+		things = append(things, listed{Name: "fake:" + f.Spec, About: f.Doc})
+	}
+	return a.list(things)
+}
+
+func (a *app) listFormats() error {
+	var things []listed
+	for _, f := range dataset.Formats() {
+		things = append(things, listed{f, "file", "plain, or packed with gzip or zstd"})
+	}
+	for _, c := range dataset.Columns() {
+		things = append(things, listed{c.Target, "column", "read from " + strings.Join(c.Names, ", ")})
+	}
+	return a.list(things)
+}
+
+func (a *app) listRuns(ctx context.Context) error {
+	st, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	runs := []store.Run{}
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		runs = append(runs, run)
+	}
+	if a.json {
+		writeJSON(a.out, runs)
+		return nil
+	}
+	for _, run := range runs {
+		fmt.Fprintln(a.out, runLine(run))
+	}
+	return nil
+}
+
+// runLine is a run in one line.
+func runLine(run store.Run) string {
+	who := run.Judge.Name
+	if run.Model != "" {
+		who += " " + run.Model
+	}
+	state := fmt.Sprintf("%s of %s", thousands(run.Records), thousands(run.Dataset.Items*run.Trials))
+	if run.State == store.Done {
+		state = "done, " + count(run.Records, "record")
+	}
+	return printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
+		run.ID, run.Created.Local().Format("2006-01-02 15:04"), who, deem.ShortHash(run.Judge.Hash),
+		thousands(run.Unjudged), state, dollars(run.CostMicros), strings.Join(run.Dataset.Names, " ")))
+}
+
+func (a *app) listSchemas() error {
+	if a.json {
+		writeJSON(a.out, map[string]jsonText{"judge": judge.Schema, "deem.yaml": configSchema})
+		return nil
+	}
+	return a.list([]listed{
+		{"judge", "", "the YAML file of a judge"},
+		{"deem.yaml", "", "the settings of a project"},
+	})
+}
+
+// jsonText is JSON that is written as it is.
+type jsonText []byte
+
+func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/judge"
+	"deem/judge/rule"
+	"deem/model/fake"
+	"deem/model/openai"
+	"deem/model/replay"
+)
+
+// defaultJudge needs no key, so that the first command works.
+const defaultJudge = "match"
+
+// A choice is a judge that was chosen by name and has no model yet: a rule, or a
+// protocol.
+type choice struct {
+	rule     deem.Judge
+	protocol *judge.Declared
+}
+
+// looksLikeFile tells the file of a judge from the name of one.
+func looksLikeFile(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) && fileExists(name)
+}
+
+func fileExists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// judgeNames returns the names of all judges that need no file.
+func judgeNames() []string { return append(rule.Names(), judge.Builtins()...) }
+
+// declaration returns the declared judge of that name or file.
+func declaration(name string) (*judge.Declaration, error) {
+	if looksLikeFile(name) {
+		d, err := judge.Load(name)
+		return d, usage(err)
+	}
+	if d, ok := judge.Builtin(name); ok {
+		return d, nil
+	}
+	return nil, usage(unknown("judge", name, judgeNames()))
+}
+
+// A judgeOptions changes what a declared judge says of itself.
+type judgeOptions struct {
+	name        string
+	reading     string
+	pass        optional[float64]
+	temperature optional[float64]
+	maxTokens   int
+}
+
+// choose finds the judge that the options name.
+func choose(o judgeOptions) (choice, error) {
+	if r, ok := rule.Named(o.name); ok {
+		return choice{rule: r}, o.checkRule()
+	}
+	d, err := declaration(o.name)
+	if err != nil {
+		return choice{}, err
+	}
+	if o.pass.set {
+		if err := d.SetPass(o.pass.value); err != nil {
+			return choice{}, usage(err)
+		}
+	}
+	if o.temperature.set {
+		d.Params.Temperature = &o.temperature.value
+	}
+	if o.maxTokens > 0 {
+		d.Params.MaxTokens = o.maxTokens
+	}
+	p, err := d.Protocol(o.reading)
+	return choice{protocol: p}, usage(err)
+}
+
+// checkRule refuses what only a judge with a model can heed.
+func (o judgeOptions) checkRule() error {
+	var flag string
+	switch {
+	case o.reading != "":
+		flag = "--reading"
+	case o.pass.set:
+		flag = "--pass"
+	case o.temperature.set:
+		flag = "--temperature"
+	case o.maxTokens > 0:
+		flag = "--max-tokens"
+	default:
+		return nil
+	}
+	return usagef("%s says nothing to %s, which is a rule and asks no model", flag, o.name)
+}
+
+// name returns the judge's name.
+func (c choice) name() string {
+	if c.rule != nil {
+		return c.rule.Name()
+	}
+	return c.protocol.Name()
+}
+
+// fields returns the item fields that the judge may want from a dataset.
+func (c choice) fields() []string {
+	if c.protocol == nil {
+		return nil
+	}
+	d := c.protocol.Declaration()
+	return d.Fields()
+}
+
+// try says what the judge lacks in an item, without asking a model: nil when it
+// lacks nothing.
+func (c choice) try(ctx context.Context, it deem.Item) error {
+	if c.rule != nil {
+		_, err := c.rule.Judge(ctx, it)
+		return err
+	}
+	_, err := c.protocol.Request(it)
+	return err
+}
+
+// with returns the judge that asks m.
+func (c choice) with(m deem.Model) deem.Judge {
+	if c.rule != nil {
+		return c.rule
+	}
+	return judge.New(c.protocol, m)
+}
+
+// vendors are the makers of models, with what they are for.
+var vendors = []struct{ name, about string }{
+	{"openai", "Chat Completions of OpenAI and of every compatible server (--base-url)"},
+	{"fake", "made-up replies, for tests; see deem list models"},
+	{"replay", "replies out of a file that --record wrote, or that you wrote"},
+}
+
+// A modelOptions says which model to ask and how to reach it.
+type modelOptions struct {
+	name    string
+	baseURL string
+	headers []string
+	timeout time.Duration
+}
+
+// openWire returns the bare model that the options name.
+func (a *app) openWire(o modelOptions) (deem.Model, error) {
+	vendor, name, ok := strings.Cut(o.name, ":")
+	if !ok || name == "" {
+		return nil, usage(deem.WithHint(fmt.Errorf("%q is no model", o.name), "a model is vendor:name, as openai:gpt-4o-mini"))
+	}
+	switch vendor {
+	case "openai":
+		return a.openOpenAI(name, o)
+	case "fake":
+		m, err := fake.New(name)
+		return m, usage(err)
+	case "replay":
+		m, err := replay.Open(name)
+		return m, usage(err)
+	}
+	var names []string
+	for _, v := range vendors {
+		names = append(names, v.name)
+	}
+	return nil, usage(unknown("vendor", vendor, names))
+}
+
+func (a *app) openOpenAI(name string, o modelOptions) (deem.Model, error) {
+	base := o.baseURL
+	if base == "" {
+		base = a.env.get("OPENAI_BASE_URL")
+	}
+	key := a.env.get("OPENAI_API_KEY")
+	if key == "" && base == "" {
+		return nil, usage(deem.WithHint(fmt.Errorf("no key for openai:%s", name),
+			"set OPENAI_API_KEY in the environment or in .env, or --base-url for a server of your own"))
+	}
+	headers, err := a.headers(o.headers)
+	if err != nil {
+		return nil, err
+	}
+	m, err := openai.New(openai.Options{
+		Model: name, BaseURL: base, Key: key, Headers: headers, Timeout: o.timeout,
+		Organization: a.env.get("OPENAI_ORGANIZATION"), Project: a.env.get("OPENAI_PROJECT"),
+	})
+	return m, usage(err)
+}
+
+// headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
+// which have no place on a command line.
+func (a *app) headers(list []string) (map[string]string, error) {
+	headers := map[string]string{}
+	for _, h := range list {
+		name, value, ok := strings.Cut(h, "=")
+		if !ok || name == "" {
+			return nil, usagef("a header is NAME=value or NAME=env:VARIABLE")
+		}
+		if variable, ok := strings.CutPrefix(value, "env:"); ok {
+			if value = a.env.get(variable); value == "" {
+				return nil, usagef("header %s wants the variable %s, which is not set", name, variable)
+			}
+		}
+		headers[name] = value
+	}
+	return headers, nil
+}
+
+// openStore opens the store for writing and creates it where there is none.
+func (a *app) openStore(ctx context.Context) (store.Store, error) {
+	if err := a.checkDB(); err != nil {
+		return nil, err
+	}
+	return sqlite.Open(ctx, a.db, sqlite.Options{})
+}
+
+// readStore opens a store that is there already.
+func (a *app) readStore(ctx context.Context) (store.Store, error) {
+	if err := a.checkDB(); err != nil {
+		return nil, err
+	}
+	return sqlite.OpenReadOnly(ctx, a.db, sqlite.Options{})
+}
+
+func (a *app) checkDB() error {
+	if strings.Contains(a.db, "://") {
+		return usagef("--db %s: a database is a file", a.db)
+	}
+	return nil
+}
+
+// optional is the value of a flag that may be absent.
+type optional[T any] struct {
+	value T
+	set   bool
+}

@@ -1,0 +1,297 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/model/modeltest"
+	"deem/report"
+)
+
+// A process is a deem that runs, or ran, in a folder of its own.
+type process struct {
+	cmd      *exec.Cmd
+	out, err bytes.Buffer
+}
+
+// start starts the command in dir.
+func start(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command("deem", args...)}
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.out, &p.err
+	p.cmd.Env = append(os.Environ(), "OPENAI_API_KEY=sk-test-0123456789abcdef")
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	return p
+}
+
+// wait returns the exit code.
+func (p *process) wait(t *testing.T) int {
+	t.Helper()
+	err := p.cmd.Wait()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// run runs the command to its end and holds it to an exit code.
+func run(t *testing.T, dir string, want int, args ...string) *process {
+	t.Helper()
+	p := start(t, dir, args...)
+	if got := p.wait(t); got != want {
+		t.Fatalf("deem %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, want, p.out.String(), p.err.String())
+	}
+	return p
+}
+
+// writeItems writes n items; response says what the system gave to the i-th.
+func writeItems(t *testing.T, dir string, n int, response func(i int) string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "items.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := json.NewEncoder(f)
+	for i := range n {
+		it := map[string]any{"id": fmt.Sprintf("q%d", i), "question": "Which number?", "reference": fmt.Sprint(i), "response": response(i)}
+		if err := enc.Encode(it); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// records returns how many records each item of the newest run has.
+func records(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	st, err := sqlite.OpenReadOnly(t.Context(), filepath.Join(dir, ".deem", "deem.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	r, err := st.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for rec, err := range st.Records(t.Context(), r.ID, store.Query{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[rec.Item.ID]++
+	}
+	return seen
+}
+
+// until waits for a condition, up to half a minute.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// modelArgs are the arguments of a run against a server.
+func modelArgs(srv *modeltest.Server, more ...string) []string {
+	return append([]string{"run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:any", "--base-url", srv.URL}, more...)
+}
+
+// A thousand items, some of them trouble: each ends as a verdict or as a failure of
+// its kind, and above one in a hundred unjudged there is no headline.
+func TestRunOfAThousandItems(t *testing.T) {
+	srv := modeltest.NewServer(t, answer)
+	troubles := []string{"empty", "refused", "truncated", "off-menu", "http"}
+	for _, c := range []struct{ every, exit int }{{50, 3}, {200, 0}} {
+		dir := t.TempDir()
+		unjudged := 0
+		writeItems(t, dir, 1000, func(i int) string {
+			switch {
+			case i%c.every == 0:
+				unjudged++
+				return fmt.Sprintf("TROUBLE %s %d", troubles[i/c.every%len(troubles)], i)
+			case i%4 == 0:
+				return fmt.Sprintf("wrong %d", i)
+			default:
+				return fmt.Sprintf("it is %d", i)
+			}
+		})
+		p := run(t, dir, c.exit, modelArgs(srv, "-j", "32", "--retries", "1", "--json")...)
+		var r report.Report
+		if err := json.Unmarshal(p.out.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Items != 1000 || r.Unjudged != unjudged || r.Judged != 1000-unjudged {
+			t.Errorf("%d items, %d judged, %d unjudged, want 1000, %d, %d", r.Items, r.Judged, r.Unjudged, 1000-unjudged, unjudged)
+		}
+		kinds := map[deem.Kind]int{}
+		for _, f := range r.Failures {
+			kinds[f.Kind] = f.N
+		}
+		for _, k := range []deem.Kind{deem.Empty, deem.Refused, deem.Truncated, deem.Unparseable, deem.Provider} {
+			if kinds[k] != unjudged/len(troubles) {
+				t.Errorf("%d items are %s, want %d", kinds[k], k, unjudged/len(troubles))
+			}
+		}
+		if headline := r.Metrics[0].Judged; (headline == nil) != (c.exit == 3) {
+			t.Errorf("with %d of 1000 unjudged the headline is %v", unjudged, headline)
+		}
+	}
+}
+
+// A killed run goes on where it was: every item has exactly one record, and at most
+// the calls in flight and one commit are asked again.
+func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
+	const n, j, window = 3000, 64, 256
+	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
+		a := modeltest.Say("CORRECT")
+		a.Delay = 10 * time.Millisecond
+		return a
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
+	args := modelArgs(srv, "-j", fmt.Sprint(j))
+	for _, after := range []int{n / 4, n / 2} { // killed twice
+		p := start(t, dir, args...)
+		until(t, "requests", func() bool { return srv.Requests() >= after })
+		if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		_ = p.cmd.Wait()
+	}
+	p := run(t, dir, 0, args...)
+	if !strings.Contains(p.err.String(), "goes on") {
+		t.Errorf("the run was not continued:\n%s", p.err.String())
+	}
+	seen := records(t, dir)
+	for id, c := range seen {
+		if c != 1 {
+			t.Errorf("item %s has %d records", id, c)
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d items have a record, want %d", len(seen), n)
+	}
+	again := 0
+	for _, c := range srv.Counts() {
+		again += c - 1
+	}
+	t.Logf("%d of %d requests were made again after two kills", again, n)
+	if again > 2*(j+window) {
+		t.Errorf("%d requests were made again, want at most %d for each kill", again, j+window)
+	}
+}
+
+// The first interrupt lets calls in flight finish and keeps them; the command to go
+// on is printed, and goes on.
+func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
+	const n, j = 200, 8
+	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
+		a := modeltest.Say("CORRECT")
+		a.Delay = 200 * time.Millisecond
+		return a
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
+	args := modelArgs(srv, "-j", fmt.Sprint(j))
+	p := start(t, dir, args...)
+	until(t, "requests", func() bool { return srv.Requests() >= 2*j })
+	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 130 {
+		t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
+	}
+	kept := len(records(t, dir))
+	if kept != srv.Requests() {
+		t.Errorf("%d requests were answered and %d records kept", srv.Requests(), kept)
+	}
+	if want := "go on with: deem " + strings.Join(args, " ") + "\n"; !strings.Contains(p.err.String(), want) {
+		t.Errorf("no %q in:\n%s", want, p.err.String())
+	}
+	run(t, dir, 0, args...)
+	if srv.Requests() != n || len(records(t, dir)) != n {
+		t.Errorf("%d requests for %d items with %d records", srv.Requests(), n, len(records(t, dir)))
+	}
+}
+
+// The second interrupt cancels calls that would take for ever.
+func TestSecondInterruptCancels(t *testing.T) {
+	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
+		return modeltest.Answer{Hang: true}
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, 20, func(i int) string { return fmt.Sprint(i) })
+	p := start(t, dir, modelArgs(srv, "-j", "4")...)
+	until(t, "requests", func() bool { return srv.Requests() >= 4 })
+	began := time.Now()
+	for range 2 {
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	if code := p.wait(t); code != 130 {
+		t.Errorf("exit code %d, want 130\n%s", code, p.err.String())
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if kept := len(records(t, dir)); kept != 0 {
+		t.Errorf("%d records of calls that never ended", kept)
+	}
+}
+
+// Two processes do not pay for the same run.
+func TestTwoProcessesDoNotShareARun(t *testing.T) {
+	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
+		a := modeltest.Say("CORRECT")
+		a.Delay = 100 * time.Millisecond
+		return a
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, 60, func(i int) string { return fmt.Sprint(i) })
+	first := start(t, dir, modelArgs(srv, "-j", "2")...)
+	until(t, "requests", func() bool { return srv.Requests() >= 4 })
+	second := run(t, dir, 1, modelArgs(srv, "-j", "2")...)
+	if !strings.Contains(second.err.String(), "judged already") {
+		t.Errorf("the second process says:\n%s", second.err.String())
+	}
+	// Meanwhile anybody may look.
+	run(t, dir, 0, "report")
+	if code := first.wait(t); code != 0 || srv.Requests() != 60 {
+		t.Errorf("exit code %d, %d requests\n%s", code, srv.Requests(), first.err.String())
+	}
+}
+
+// A response of 10 MB goes through a rule, a prompt and the store.
+func TestHugeResponse(t *testing.T) {
+	srv := modeltest.NewServer(t, answer)
+	dir := t.TempDir()
+	huge := strings.Repeat("a long story without an end ", 10<<20/28)
+	writeItems(t, dir, 2, func(i int) string { return huge + fmt.Sprintf(" the number is %d", i) })
+	run(t, dir, 0, modelArgs(srv)...)
+	p := run(t, dir, 0, "show", "q1", "--json")
+	if p.out.Len() < 10<<20 {
+		t.Errorf("deem show wrote %d bytes", p.out.Len())
+	}
+	run(t, dir, 0, "run", "--data", "items.jsonl", "--max-unjudged", "100%")
+}

@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"deem"
+	"deem/internal/store"
+	"deem/model"
+)
+
+// plainEvery is how often progress is told where there is no terminal.
+const plainEvery = 10 * time.Second
+
+// A progress tells how far a run is: a bar on a terminal, a line now and then
+// elsewhere.
+type progress struct {
+	app     *app
+	total   int
+	limiter *model.Limiter // nil when the judge is a rule
+	meter   *model.Metered
+
+	mu       sync.Mutex
+	started  time.Time
+	before   int // records of earlier starts
+	done     int // records of this start
+	unjudged map[deem.Kind]int
+
+	bars *mpb.Progress
+	bar  *mpb.Bar
+	over chan struct{}
+	wg   sync.WaitGroup
+}
+
+// startProgress begins to tell about a run. It owns a goroutine until stop.
+func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress {
+	p := &progress{
+		app: a, total: run.Dataset.Items * o.trials, before: run.Records, started: clock(),
+		unjudged: map[deem.Kind]int{}, over: make(chan struct{}),
+	}
+	if o.retryUnjudged {
+		p.before -= run.Unjudged
+	}
+	if m != nil {
+		p.limiter, _ = model.As[*model.Limiter](m)
+		p.meter, _ = model.As[*model.Metered](m)
+	}
+	switch {
+	case a.json:
+	case isTerminal(a.err):
+		p.drawBar()
+	default:
+		p.wg.Go(p.tellPlainly)
+	}
+	return p
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// drawBar draws one line that is drawn again a few times a second.
+func (p *progress) drawBar() {
+	p.bars = mpb.New(mpb.WithOutput(p.app.err), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
+	p.bar = p.bars.New(int64(p.total), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.line() })))
+	p.bar.SetCurrent(int64(p.before))
+}
+
+func (p *progress) tellPlainly() {
+	tick := time.NewTicker(plainEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.over:
+			return
+		case <-tick.C:
+			p.app.say("%s", p.line())
+		}
+	}
+}
+
+// add counts a record.
+func (p *progress) add(rec deem.Record) {
+	p.mu.Lock()
+	p.done++
+	if rec.Failure != nil {
+		p.unjudged[rec.Failure.Kind]++
+	}
+	done := p.before + p.done
+	p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.SetCurrent(int64(done))
+	}
+}
+
+// stop ends the telling.
+func (p *progress) stop() {
+	close(p.over)
+	p.wg.Wait()
+	if p.bar != nil {
+		p.bar.Abort(true)
+		p.bars.Wait()
+	}
+	if p.done > 0 && !p.app.json {
+		p.app.say("%s", p.line())
+	}
+}
+
+// line is the progress in words: how far, how fast, how long still, what it cost,
+// how many calls at once, and what went wrong.
+func (p *progress) line() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	words := []string{fmt.Sprintf("%s of %s", thousands(p.before+p.done), thousands(p.total))}
+	elapsed := clock().Sub(p.started).Seconds()
+	if rate := float64(p.done) / elapsed; p.done > 0 && elapsed > 0 {
+		words = append(words, fmt.Sprintf("%.3g/s", rate))
+		if left := p.total - p.before - p.done; left > 0 {
+			words = append(words, "about "+roughly(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
+		}
+	}
+	if p.meter != nil {
+		t := p.meter.Totals()
+		cost := dollars(t.CostMicros)
+		if t.Unpriced > 0 {
+			cost += " and more (no price known)"
+		}
+		words = append(words, cost)
+	}
+	if p.limiter != nil {
+		words = append(words, fmt.Sprintf("%d at once", p.limiter.Current()))
+	}
+	if failures := p.failures(); failures != "" {
+		words = append(words, failures)
+	}
+	return strings.Join(words, ", ")
+}
+
+// failures lists the unjudged by kind.
+func (p *progress) failures() string {
+	var kinds []string
+	n := 0
+	for _, k := range deem.Kinds() {
+		if c := p.unjudged[k]; c > 0 {
+			kinds = append(kinds, fmt.Sprintf("%s %d", k, c))
+			n += c
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d unjudged (%s)", n, strings.Join(kinds, ", "))
+}
+
+// roughly writes a duration as one says it: 40s, 3m20s, 2h5m.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds())+1)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	default:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+}

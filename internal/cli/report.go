@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/store"
+	"deem/judge"
+	"deem/judge/rule"
+	"deem/report"
+)
+
+const reportHelp = `Show what a run found: the score with its interval, the items that could not be
+judged, the categories, what it cost. A report calls no model; it reads what the
+run kept, also while the run goes on.
+
+A run is named by its id, the beginning of it, or "last" (the default) and
+"last~1" for the ones before; "deem list runs" lists them.
+
+EXIT STATUS
+  0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld`
+
+func (a *app) reportCommand() *cobra.Command {
+	most := report.DefaultMaxUnjudged
+	cmd := &cobra.Command{
+		Use: "report [RUN] [flags]", Short: "show what a run found", Long: reportHelp,
+		Example: "  deem report\n  deem report last~1 --json",
+		Args:    atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := a.readStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return a.show(cmd.Context(), st, runArg(args), most)
+		},
+	}
+	cmd.Flags().Var(shareFlag{&most}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	return cmd
+}
+
+// atMost refuses more than n arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usagef("%s takes at most %s, not %q", cmd.CommandPath(), count(n, "argument"), args[n])
+		}
+		return nil
+	}
+}
+
+// runArg returns the run that the first argument names, the newest without one.
+func runArg(args []string) string {
+	if len(args) == 0 {
+		return "last"
+	}
+	return args[0]
+}
+
+// findRun returns the run that ref means. A run that is not there is the user's to
+// mend.
+func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error) {
+	run, err := st.Run(ctx, ref)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
+		return run, usage(err)
+	}
+	return run, err
+}
+
+// show prints the report of a run. Its error is errUnjudged when the score is
+// withheld.
+func (a *app) show(ctx context.Context, st store.Store, ref string, maxUnjudged float64) error {
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	r, err := reportOf(ctx, st, run, maxUnjudged)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		err = r.JSON(a.out)
+	} else {
+		err = r.Text(a.out)
+	}
+	if err != nil {
+		return err
+	}
+	if r.Withheld() {
+		return withheld(r, maxUnjudged)
+	}
+	return nil
+}
+
+// withheld says why there is no score.
+func withheld(r report.Report, most float64) error {
+	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
+		errUnjudged, thousands(r.Unjudged), thousands(r.Items), shareFlag{&most})
+	return deem.WithHint(err, "%s", remedy(r))
+}
+
+// remedy says what helps against the most frequent kind of failure.
+func remedy(r report.Report) string {
+	most := report.Failures{}
+	for _, f := range r.Failures {
+		if f.N > most.N {
+			most = f
+		}
+	}
+	switch most.Kind {
+	case deem.Unsure:
+		return "the rule cannot decide these; a judge with a model can: --judge universal --model openai:gpt-4o-mini"
+	case deem.Input:
+		return "these items lack what the judge needs; deem show ITEM says what"
+	case deem.Provider, deem.Timeout, deem.Budget:
+		return "the same command with --retry-unjudged asks again about these items only"
+	case deem.Truncated:
+		return "the replies were cut off; --max-tokens allows longer ones"
+	default:
+		return "deem show ITEM prints what the model said; --reading strict reads more forms of reply, --max-unjudged allows more"
+	}
+}
+
+// reportOf builds the report from what the store keeps, and reads every reply once
+// more under the judge's other reading, which costs nothing.
+func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged float64) (report.Report, error) {
+	h := headOf(run, maxUnjudged)
+	p, err := protocolOf(run)
+	if err != nil {
+		return report.Report{}, err
+	}
+	var other *judge.Declared
+	if p != nil {
+		h.Reading = p.Reading()
+		if p.Declaration().FailuresWrong {
+			h.UpstreamName = p.Name() + ", as published"
+		}
+		other = p.Reread()
+	}
+	b := report.New(h)
+	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil}) {
+		if err != nil {
+			return report.Report{}, err
+		}
+		b.Add(rec)
+		if other != nil {
+			if reply, ok := lastReply(rec); ok {
+				v, f := reread(other, rec.Item, reply)
+				b.AddReread(other.Reading(), rec, v, f)
+			}
+		}
+	}
+	return b.Report(), nil
+}
+
+// headOf returns what the report says before any number.
+func headOf(run store.Run, maxUnjudged float64) report.Head {
+	h := report.Head{
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
+		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
+		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
+		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
+	}
+	if run.Judge.Rule {
+		h.JudgeKind = report.KindRule
+		h.JudgeNote = run.Judge.Name + " is a rule, not a model: " + rule.Doc(run.Judge.Name)
+	}
+	return h
+}
+
+// protocolOf restores the protocol of a run; nil for a rule.
+func protocolOf(run store.Run) (*judge.Declared, error) {
+	if run.Judge.Rule {
+		return nil, nil
+	}
+	return judge.Restore(run.Judge.Identity)
+}
+
+// lastReply returns the reply that gave the verdict.
+func lastReply(rec deem.Record) (deem.Reply, bool) {
+	for i := len(rec.Calls) - 1; i >= 0; i-- {
+		if rec.Calls[i].Reply != nil {
+			return *rec.Calls[i].Reply, true
+		}
+	}
+	return deem.Reply{}, false
+}
+
+// reread returns what a reading makes of a reply.
+func reread(p *judge.Declared, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
+	v, err := p.Read(it, reply)
+	if err == nil {
+		return &v, nil
+	}
+	f, ok := errors.AsType[*deem.Failure](err)
+	if !ok {
+		f = deem.Failf(deem.Unparseable, "%v", err)
+	}
+	return nil, f
+}

@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/store"
+	"deem/judge"
+)
+
+const showHelp = `Show one item of a run: what was asked, what the model replied, and what was read
+from it. The prompt is not stored; it is rendered again from the item and the
+judge, and checked against the hash of what was sent.
+
+EXIT STATUS
+  0 shown   1 could not   2 no such run or item`
+
+func (a *app) showCommand() *cobra.Command {
+	ref := "last"
+	cmd := &cobra.Command{
+		Use: "show ITEM [flags]", Short: "one item: prompt, reply, verdict", Long: showHelp,
+		Example: "  deem show q17\n  deem show q17 --run last~1 --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(deem.WithHint(fmt.Errorf("deem show wants the id of one item, not %s", count(len(args), "argument")), "deem show q17"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := a.readStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return a.showItem(cmd.Context(), st, ref, args[0])
+		},
+	}
+	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id, its beginning, last, last~1")
+	return cmd
+}
+
+// A shownItem is one record as "deem show" has it.
+type shownItem struct {
+	Run    string      `json:"run"`
+	Record deem.Record `json:"record"`
+
+	// Prompt is rendered again; Verified says that its hash is that of the request
+	// that was sent.
+	Prompt   []deem.Message `json:"prompt,omitempty"`
+	Verified bool           `json:"prompt_verified"`
+
+	// Other is what the judge's other reading makes of the same reply.
+	Other *shownReading `json:"other_reading,omitempty"`
+}
+
+type shownReading struct {
+	Reading string        `json:"reading"`
+	Verdict *deem.Verdict `json:"verdict,omitempty"`
+	Failure *deem.Failure `json:"failure,omitempty"`
+}
+
+func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) error {
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	p, err := protocolOf(run)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for rec, err := range st.Records(ctx, run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
+		if err != nil {
+			return err
+		}
+		shown := showRecord(run, p, rec)
+		if a.json {
+			writeJSON(a.out, shown)
+		} else {
+			shown.text(a.out)
+		}
+		n++
+	}
+	if n == 0 {
+		return usage(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, id), "an id is case-sensitive; deem list runs shows how far the run is"))
+	}
+	return nil
+}
+
+// showRecord renders the prompt of a record again and reads its reply both ways.
+func showRecord(run store.Run, p *judge.Declared, rec deem.Record) shownItem {
+	s := shownItem{Run: run.ID, Record: rec}
+	if p == nil {
+		return s
+	}
+	req, err := p.Request(rec.Item)
+	if err != nil {
+		return s
+	}
+	req.Trial = rec.Trial
+	s.Prompt = req.Messages
+	for _, c := range rec.Calls {
+		s.Verified = c.Request == req.Hash()
+	}
+	if other := p.Reread(); other != nil {
+		if reply, ok := lastReply(rec); ok {
+			v, f := reread(other, rec.Item, reply)
+			s.Other = &shownReading{other.Reading(), v, f}
+		}
+	}
+	return s
+}
+
+// text writes the item for a person.
+func (s shownItem) text(w io.Writer) {
+	rec := s.Record
+	fmt.Fprintf(w, "item %s of run %s", printable(rec.Item.ID), s.Run)
+	if rec.Trial > 0 {
+		fmt.Fprintf(w, ", trial %d", rec.Trial)
+	}
+	fmt.Fprintln(w)
+	block(w, "category", rec.Item.Category)
+	block(w, "question", rec.Item.Question)
+	for _, r := range rec.Item.References {
+		block(w, "reference", r)
+	}
+	block(w, "response", rec.Item.Response)
+	for _, m := range s.Prompt {
+		block(w, "prompt ("+m.Role+")", m.Content)
+	}
+	if s.Prompt != nil && len(rec.Calls) > 0 {
+		block(w, "prompt check", verified(s.Verified))
+	}
+	for _, c := range rec.Calls {
+		block(w, "call", describe(c))
+		if c.Reply != nil {
+			block(w, "reply", c.Reply.Text)
+		}
+	}
+	block(w, "verdict", decision(rec.Verdict, rec.Failure))
+	if s.Other != nil {
+		block(w, "reading "+s.Other.Reading, decision(s.Other.Verdict, s.Other.Failure))
+	}
+}
+
+func verified(ok bool) string {
+	if ok {
+		return "rendered again, and equal to what was sent (SHA-256)"
+	}
+	return "rendered again, and NOT equal to what was sent: another deem rendered it"
+}
+
+// block writes a titled text, indented so that what comes from data cannot pass for
+// a title.
+func block(w io.Writer, title, text string) {
+	if text == "" && title != "response" && title != "reply" {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	for line := range strings.Lines(text + "\n") {
+		fmt.Fprintf(w, "  %s\n", printable(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+// printable escapes what would move a terminal's cursor or change its colours.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+func describe(c deem.Call) string {
+	words := []string{c.Model, c.Started.Format("2006-01-02 15:04:05")}
+	r := c.Reply
+	switch {
+	case r == nil:
+		return strings.Join(append(words, "error: "+c.Error), ", ")
+	case r.Cached:
+		words = append(words, "from the cache")
+	default:
+		words = append(words, fmt.Sprintf("%d ms, attempt %d", r.Latency.Milliseconds(), r.Attempts), dollars(r.CostMicros))
+	}
+	return strings.Join(append(words, fmt.Sprintf("%d tokens in, %d out, stopped: %s", r.Usage.Input, r.Usage.Output, r.Stop)), ", ")
+}
+
+// decision writes a verdict or a failure in a few lines.
+func decision(v *deem.Verdict, f *deem.Failure) string {
+	if f != nil {
+		return "unjudged: " + f.Error()
+	}
+	lines := []string{fmt.Sprintf("%s, score %.4g", v.Label, v.Score)}
+	if len(v.Aspects) > 0 {
+		aspects, _ := json.Marshal(v.Aspects) // numbers in range always have a JSON
+		lines = append(lines, "aspects "+string(aspects))
+	}
+	if v.Confidence != nil {
+		lines = append(lines, fmt.Sprintf("confidence %.2f", *v.Confidence))
+	}
+	if v.Reason != "" {
+		lines = append(lines, v.Reason)
+	}
+	return strings.Join(lines, "\n")
+}
