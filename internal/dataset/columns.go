@@ -117,6 +117,8 @@ type layout struct {
 
 	id, category, cluster, question, references, response, weight, members slot
 
+	responsePath string // where rows have the response, "" when none had any so far
+
 	fields []fieldSlot // a later one of the same name wins
 }
 
@@ -160,7 +162,9 @@ func (c *columns) layout(names []string) *layout {
 		response:   at(toResponse),
 		weight:     at(toWeight),
 		members:    at(toFields),
-		fields:     c.fieldSlots(names),
+
+		responsePath: c.bound[toResponse],
+		fields:       c.fieldSlots(names),
 	}
 }
 
@@ -251,7 +255,7 @@ func (c *columns) stillBound(target, path string, names, candidates []string) er
 		return nil
 	}
 	return deem.WithHint(
-		fmt.Errorf("the %s is in column %q here, but in %q before", target, candidates[0], path),
+		fmt.Errorf("column %q holds the %s here, but %q did before", candidates[0], target, path),
 		"use the same columns in every row")
 }
 

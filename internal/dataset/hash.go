@@ -133,7 +133,7 @@ func escapeOf(r rune, size int) string {
 	case r < 0x20 || r == 0x2028 || r == 0x2029:
 		return fmt.Sprintf(`\u%04x`, r)
 	case r == utf8.RuneError && size == 1:
-		return `\ufffd`
+		return "\ufffd" // the character itself, which is what is left of a bad byte
 	}
 	return ""
 }

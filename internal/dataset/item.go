@@ -86,6 +86,9 @@ func listed(names []string) string {
 
 // responseAdvice offers a column that sounds like what a system gave.
 func (l *layout) responseAdvice() string {
+	if l.responsePath != "" {
+		return fmt.Sprintf("every row needs column %q, with the empty text when the system gave nothing", l.responsePath)
+	}
 	for i, name := range l.names {
 		if l.used(i) {
 			continue

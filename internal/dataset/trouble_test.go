@@ -1,0 +1,228 @@
+package dataset_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// TestTrouble opens files with which something is wrong. The name of the file is
+// FILE in what is wanted; an empty hint is not looked at.
+func TestTrouble(t *testing.T) {
+	const ok = `{"id":"q1","response":"r"}` + "\n"
+	tests := []struct {
+		title, name, text string
+		src               dataset.Source
+		want, hint        string
+	}{
+		// Files that are no data.
+		{"empty", "a.jsonl", "", dataset.Source{}, "no items in FILE", ""},
+		{"blank", "a.json", " \n\n", dataset.Source{}, "no items in FILE", ""},
+		{"an empty list", "a.json", "[]", dataset.Source{}, "no items in FILE", ""},
+		{"an empty table", "a.csv", "", dataset.Source{}, "no items in FILE", ""},
+		{"a header alone", "a.csv", "id,response\n", dataset.Source{}, "no items in FILE", ""},
+		{"an empty gzip", "a.jsonl.gz", gzipped(t, ""), dataset.Source{}, "no items in FILE", ""},
+		{"UTF-16 with a mark", "a.jsonl", "\xff\xfe{\x00}\x00", dataset.Source{}, "read FILE: it is text in UTF-16, not in UTF-8", "convert it, as with: iconv -f UTF-16 -t UTF-8 FILE > NEWFILE"},
+		{"UTF-16 without a mark", "a.csv", "i\x00d\x00,\x00r\x00", dataset.Source{}, "read FILE: it is text in UTF-16LE, not in UTF-8", ""},
+		{"UTF-16 big end first", "a.csv", "\x00i\x00d\x00,\x00r", dataset.Source{}, "read FILE: it is text in UTF-16BE, not in UTF-8", ""},
+		{"UTF-32", "a.csv", "\xff\xfe\x00\x00i\x00\x00\x00", dataset.Source{}, "read FILE: it is text in UTF-32, not in UTF-8", ""},
+		{"UTF-16 by order", "a.csv", "\xff\xfei\x00", dataset.Source{Format: "csv"}, "read FILE: it is text in UTF-16, not in UTF-8", ""},
+		{"a spreadsheet", "a.csv", "PK\x03\x04....", dataset.Source{}, "read FILE: it is a ZIP archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
+		{"a pointer", "a.jsonl", "version https://git-lfs.github.com/spec/v1\noid", dataset.Source{}, "read FILE: it is a pointer of Git LFS, not the file itself", ""},
+		{"garbage", "a.jsonl", strings.Repeat("\x01\x02\x80\x91\x05\x06", 100), dataset.Source{}, "read FILE: it is binary data, not text", "the formats that are read are jsonl, json, csv, tsv, parquet, also compressed with gzip or zstd"},
+		{"prose", "a.txt", "Call me Ishmael.\n", dataset.Source{}, `read FILE: cannot tell the format from its beginning, "Call me Ishmael."`, "say which it is: --format jsonl, --format json, --format csv, --format tsv, --format parquet"},
+		{"no such format", "a.txt", ok, dataset.Source{Format: "jsnol"}, `unknown format "jsnol"`, "did you mean jsonl? it may be jsonl, json, csv, tsv, parquet"},
+		{"not Parquet", "a.parquet", "id,response\n1,r\n", dataset.Source{}, "read FILE: the name says Parquet, but it does not begin as one", ""},
+		{"broken Parquet", "a.parquet", "PAR1 and no more", dataset.Source{}, "read FILE: ...", ""},
+		{"gzip cut off", "a.jsonl.gz", gzipped(t, strings.Repeat(ok, 10))[:30], dataset.Source{}, "read FILE...: unpack: the compressed data ends too early", ""},
+		{"gzip damaged", "a.jsonl.gz", damaged(gzipped(t, ok)), dataset.Source{}, "read FILE...: unpack: ...", ""},
+		{"zstd cut off", "a.jsonl.zst", zstandard(t, ok)[:12], dataset.Source{}, "read FILE...: unpack: the compressed data ends too early", ""},
+		{"packed twice", "a.jsonl.gz", gzipped(t, gzipped(t, ok)), dataset.Source{}, "read FILE: it is compressed twice", "unpack it once"},
+
+		// JSON.
+		{"garbage behind", "a.jsonl", ok + `{"id":2,"response":"r"} gi`, dataset.Source{}, `FILE:2: the object is followed by "gi"`, ""},
+		{"two objects in a line", "a.jsonl", `{"response":"r"}{"response":"s"}`, dataset.Source{}, `FILE:1: the object is followed by "{\"response\":\"s\"}"`, ""},
+		{"cut off", "a.jsonl", ok + `{"id":"q2","resp`, dataset.Source{}, `FILE:2: not JSON: a string is not closed (byte 17 of the line)`, "each row must be one complete JSON object"},
+		{"cut off behind a colon", "a.jsonl", `{"id":`, dataset.Source{}, `FILE:1: not JSON: the text ends where a value should be (byte 7 of the line)`, ""},
+		{"a comma too many", "a.jsonl", `{"id":1,}`, dataset.Source{}, `FILE:1: not JSON: found "}" where a key in double quotes should be (byte 9 of the line)`, ""},
+		{"NaN", "a.jsonl", `{"response":NaN}`, dataset.Source{}, `FILE:1: not JSON: found "NaN}" where a value should be (byte 13 of the line)`, "NaN is a value in Python and none in JSON; write null instead"},
+		{"printed by Python", "a.jsonl", `{'response': 'r'}`, dataset.Source{}, `FILE:1: not JSON: found "'response': 'r'}" where a key in double quotes should be (byte 2 of the line)`, "JSON wants double quotes; write the file with json.dumps rather than str"},
+		{"a tab in a string", "a.jsonl", "{\"response\":\"a\tb\"}", dataset.Source{}, `FILE:1: not JSON: the control character U+0009 stands in a string; JSON wants it escaped (byte 15 of the line)`, ""},
+		{"no escape", "a.jsonl", `{"response":"\x41"}`, dataset.Source{}, `FILE:1: not JSON: "\\x" is no escape in JSON (byte 14 of the line)`, ""},
+		{"half an escape", "a.jsonl", `{"response":"\u00"}`, dataset.Source{}, `FILE:1: not JSON: "\\u00\"}" is no escape: \u wants four hexadecimal digits (byte 14 of the line)`, ""},
+		{"a number with a leading zero", "a.jsonl", `{"response":01}`, dataset.Source{}, `FILE:1: not JSON: found "1}" where a comma or the end of the object should be (byte 14 of the line)`, ""},
+		{"a line that is a list", "a.jsonl", ok + `["q2","r"]`, dataset.Source{}, `FILE:2: a row must be an object, but this is "[\"q2\",\"r\"]"`, ""},
+		{"a line that is a number", "a.jsonl", ok + `17`, dataset.Source{}, `FILE:2: a row must be an object, but this is "17"`, ""},
+		{"deep", "a.jsonl", `{"response":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, dataset.Source{}, `FILE:1: not JSON: lists and objects lie more than 10000 deep (byte 10013 of the line)`, ""},
+		{"not UTF-8", "a.jsonl", ok + "{\"id\":2,\"response\":\"Malm\xf6\"}\n", dataset.Source{}, "FILE:2: byte 25 of the line, 0xf6, is not UTF-8", "convert the file, as with: iconv -f ENCODING -t UTF-8 FILE > NEWFILE"},
+		{"in a list, with its line", "a.json", "[\n{\"response\":\"r\"},\n{\"id\":\n  oops}\n]", dataset.Source{}, `FILE:4: not JSON: found "oops}" where a value should be (byte 3 of the line)`, ""},
+		{"a list not closed", "a.json", "[\n" + ok, dataset.Source{}, "FILE:3: not JSON: the list that begins in line 1 is not closed", ""},
+		{"a list cut off", "a.json", "[\n" + ok + ",{\"id\":\n3,\"res", dataset.Source{}, "FILE:4: not JSON: a string is not closed (byte 7 of the line)", ""},
+		{"no comma", "a.json", "[" + ok + ok + "]", dataset.Source{}, `FILE:2: not JSON: found "{\"id\":\"q1\",\"response\":\"r"... where a comma or the end of the list should be`, ""},
+		{"a comma before the end", "a.json", "[" + ok + ",]", dataset.Source{}, `FILE:2: not JSON: found "]" where an object should be`, ""},
+		{"text behind a list", "a.json", "[" + ok + "]\nx", dataset.Source{}, `FILE:3: the list is followed by "x"`, ""},
+		{"elements of one line", "a.json", `[{"response":"r"},{"id":1}]`, dataset.Source{}, "FILE:1: no response (columns here: id) (element 2 of the list)", ""},
+		{"several lists", "a.json", `{"a":[{"response":"r"}],"b":[{"response":"r"}]}`, dataset.Source{}, "read FILE: the object has several lists of objects: a, b", "take the one that holds the items out of it, as with: jq '.a' FILE"},
+		{"an open object", "a.json", "{\"data\": [\n{\"response\":\"r\"}", dataset.Source{}, "FILE:2: not JSON: the text ends where a comma or the end of the list should be (byte 17 of the line)", ""},
+
+		// Tables.
+		{"ragged", "a.csv", "id,response\n1,r\n2\n3,a,b\n", dataset.Source{}, "FILE:3: 1 cell, but the header has 2\nFILE:4: 3 cells, but the header has 2", "a cell with a separator or a line end in it must stand in double quotes"},
+		{"lines are counted in cells", "a.csv", "id,response\n1,\"a\n\nb\"\n2\n", dataset.Source{}, "FILE:5: 1 cell, but the header has 2", ""},
+		{"a column twice", "a.csv", "id,response,id\n1,r,2\n", dataset.Source{}, `FILE:1: the header has column "id" twice`, "give each column a name of its own"},
+		{"no names", "a.csv", ",,\n1,2,3\n", dataset.Source{}, "FILE:1: the header names no column", ""},
+		{"a quote not closed", "a.csv", "id,response\n1,r\n2,\"a\nb\n", dataset.Source{}, "FILE:3: a quoted cell that begins here is not closed", ""},
+		{"text behind a quote", "a.csv", "id,response\n1,\"a\"b\n2,r\n", dataset.Source{}, `FILE:2: a closing quote is followed by "b"; a quote inside a quoted cell is written twice`, ""},
+		{"a cell not UTF-8", "a.csv", "id,response\n1,Malm\xf6\n", dataset.Source{}, `FILE:2: byte 5 of column "response", 0xf6, is not UTF-8`, "convert the file, as with: iconv -f ENCODING -t UTF-8 FILE > NEWFILE"},
+		{"a header not UTF-8", "a.csv", "id,r\xe9sponse\n1,x\n", dataset.Source{}, "FILE:1: byte 4 of the line, 0xe9, is not UTF-8", ""},
+		{"the response column is missing", "a.tsv", "id\ttext\n1\tr\n", dataset.Source{}, "FILE:2: no response (columns here: id, text)", "say which column holds it: --map response=COLUMN"},
+
+		// Parts of an item.
+		{"no response", "a.jsonl", ok + `{"id":2,"answer":"a"}`, dataset.Source{}, "FILE:2: no response (columns here: id, answer)", `every row needs column "response", with the empty text when the system gave nothing`},
+		{"a response by another name", "a.jsonl", `{"id":2,"references":"a","bot_output":"r"}`, dataset.Source{}, "FILE:1: no response (columns here: id, references, bot_output)", "say which column holds it: --map response=bot_output"},
+		{"answer alone", "a.jsonl", `{"question":"q","answer":"a"}`, dataset.Source{}, "FILE:1: no response (columns here: question, answer)", `if column "answer" holds it: --map response=answer; if that is the reference, --map references=answer,response=COLUMN`},
+		{"null response", "a.jsonl", `{"response":null}`, dataset.Source{}, "FILE:1: the response is null", "a system that gave nothing has the empty text as its response"},
+		{"two responses", "a.jsonl", `{"pred":"a","output":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the response: pred or output", "say which: --map response=pred"},
+		{"two references", "a.jsonl", `{"response":"r","gold":"a","answer":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: answer or gold", ""},
+		{"both of our names", "a.jsonl", `{"response":"r","references":["a"],"reference":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: references or reference", ""},
+		{"another column later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","answer":"b"}`, dataset.Source{}, `FILE:2: column "answer" holds the references here, but "gold" did before`, ""},
+		{"some ids", "a.jsonl", `{"response":"r"}` + "\n" + ok + `{"response":"r"}`, dataset.Source{}, "FILE:1: no id, but other rows have one\nFILE:3: no id, but other rows have one", "give every row an id, or none"},
+		{"an empty id", "a.jsonl", `{"id":"","response":"r"}`, dataset.Source{}, "FILE:1: the id is empty", ""},
+		{"an empty id in a table", "a.csv", "id,response\n,r\n", dataset.Source{}, "FILE:2: the id is empty", ""},
+		{"ids twice", "a.jsonl", ok + `{"id":"q2","response":"r"}` + "\n" + ok, dataset.Source{}, `FILE:3: id "q1" again, first at FILE:1`, "ids must be unique: they tell which items a run has judged already"},
+		{"ids that look the same", "a.jsonl", `{"id":1,"response":"r"}` + "\n" + `{"id":"1","response":"r"}`, dataset.Source{}, `FILE:2: id "1" again, first at FILE:1`, ""},
+		{"weight nought", "a.jsonl", `{"response":"r","weight":0}`, dataset.Source{}, `FILE:1: the weight "0" is no positive number`, ""},
+		{"weight below", "a.jsonl", `{"response":"r","weight":-1.5}`, dataset.Source{}, `FILE:1: the weight "-1.5" is no positive number`, ""},
+		{"weight infinite", "a.jsonl", `{"response":"r","weight":1e999}`, dataset.Source{}, `FILE:1: the weight "inf" is no positive number`, ""},
+		{"weight in words", "a.csv", "response,weight\nr,heavy\n", dataset.Source{}, `FILE:2: the weight "heavy" is no positive number`, ""},
+		{"weight NaN", "a.csv", "response,weight\nr,NaN\n", dataset.Source{}, `FILE:2: the weight "NaN" is no positive number`, ""},
+		{"weight true", "a.jsonl", `{"response":"r","weight":true}`, dataset.Source{}, `FILE:1: the weight "True" is no positive number`, ""},
+		{"fields that are none", "a.jsonl", `{"response":"r","fields":["a"]}`, dataset.Source{}, `FILE:1: fields must be an object, but it is "['a']"`, ""},
+
+		// Mappings.
+		{"a column that is not there", "a.jsonl", `{"id":1,"outptu":"r"}`, dataset.Source{Map: dataset.Mapping{"response": "output"}}, `no row has column "output", which is mapped to response`, "did you mean outptu? the columns are id, outptu"},
+		{"a path that is not there", "a.jsonl", `{"response":"r","meta":{"a":1}}`, dataset.Source{Map: dataset.Mapping{"references": "meta.gold"}}, `no row has column "meta.gold", which is mapped to references`, "the columns are response, meta"},
+		{"no such part", "a.jsonl", ok, dataset.Source{Map: dataset.Mapping{"resposne": "r"}}, `mapping: an item has no part "resposne"`, "did you mean response? the parts are id, category, cluster, question, references, response, weight, fields, field.NAME"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.title, func(t *testing.T) {
+			tt.src.Names = []string{write(t, tt.name, tt.text)}
+			d, err := dataset.Open(t.Context(), tt.src)
+			if err == nil {
+				t.Fatalf("Open gave %d items, want %q", d.Len(), tt.want)
+			}
+			if got := strings.ReplaceAll(err.Error(), tt.src.Names[0], "FILE"); !like(got, tt.want) {
+				t.Errorf("Open = %s\nwant %s", got, tt.want)
+			}
+			if got := deem.HintOf(err); tt.hint != "" && got != tt.hint {
+				t.Errorf("hint = %s\nwant %s", got, tt.hint)
+			}
+		})
+	}
+}
+
+// like compares a message with one in which "..." stands for anything.
+func like(got, want string) bool {
+	parts := strings.Split(want, "...")
+	if len(parts) == 1 || strings.Contains(got, want) {
+		return got == want
+	}
+	if !strings.HasPrefix(got, parts[0]) {
+		return false
+	}
+	for _, part := range parts[1:] {
+		_, after, ok := strings.Cut(got, part)
+		if !ok {
+			return false
+		}
+		got = after
+	}
+	return true
+}
+
+// damaged turns a byte in the checksum of a gzip over.
+func damaged(packed string) string {
+	b := []byte(packed)
+	b[len(b)-6] ^= 0xff
+	return string(b)
+}
+
+func TestFilesThatCannotBeOpened(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "items.jsonl")
+	if err := os.WriteFile(name, []byte(twoLines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	closed := filepath.Join(folder, "closed.jsonl")
+	if err := os.WriteFile(closed, []byte(twoLines), 0); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ name, want, hint string }{
+		{folder, "open " + folder + ": it is a directory", "give the files in it, as with: " + folder + "/*.jsonl"},
+		{folder + "/itmes.jsonl", "open " + folder + "/itmes.jsonl: no such file", "did you mean " + name + "?"},
+		{folder + "/x/y.jsonl", "open " + folder + "/x/y.jsonl: no such file", ""},
+		{closed, "read " + closed + ": open " + closed + ": no permission to read it", "see who may: ls -l " + closed},
+	}
+	for _, tt := range tests {
+		if tt.name == closed && os.Getuid() == 0 {
+			t.Log("running as root, who may read everything: no permission is not tested")
+			continue
+		}
+		_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name, tt.name}})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("Open(%s) = %v\nwant %s", tt.name, err, tt.want)
+		}
+		if got := deem.HintOf(err); got != tt.hint {
+			t.Errorf("hint for %s = %s\nwant %s", tt.name, got, tt.hint)
+		}
+	}
+	if _, err := dataset.Open(t.Context(), dataset.Source{}); err == nil {
+		t.Error("Open without files gave no error")
+	}
+}
+
+func TestManyProblems(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "{\"id\":%d}\n{\"id\":\"ok-%d\",\"response\":\"r\"}\n", i, i%40)
+	}
+	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{write(t, "a.jsonl", b.String())}})
+	ps, ok := errors.AsType[*dataset.Problems](err)
+	if !ok {
+		t.Fatalf("Open = %v, want *Problems", err)
+	}
+	if len(ps.List) != 20 || ps.Total != 160 { // 100 without response, 60 with an id of another
+		t.Errorf("%d of %d problems listed, want 20 of 160", len(ps.List), ps.Total)
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 21 || lines[20] != "and 140 more" {
+		t.Errorf("Error() = %s", err)
+	}
+}
+
+// One broken row does not hide the next.
+func TestProblemsGoOn(t *testing.T) {
+	text := "{\"id\":1,\"response\":\"r\"}\n{oops\n{\"id\":3,\"response\":\"r\"}\n\xff\n{\"id\":5}\n"
+	name := write(t, "a.jsonl", text)
+	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+	ps, ok := errors.AsType[*dataset.Problems](err)
+	if !ok {
+		t.Fatalf("Open = %v, want *Problems", err)
+	}
+	var lines []int
+	for _, p := range ps.List {
+		if p.File != name {
+			t.Errorf("File = %s, want %s", p.File, name)
+		}
+		lines = append(lines, p.Line)
+	}
+	if diff := cmp.Diff([]int{2, 4, 5}, lines); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+}
