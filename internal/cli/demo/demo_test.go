@@ -1,9 +1,7 @@
 package demo_test
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -12,34 +10,31 @@ import (
 
 	"deem"
 	"deem/internal/cli/demo"
+	"deem/internal/dataset"
 	"deem/judge/rule"
 )
 
-// An item is a line of the dataset as it is written, before any reader.
-type item struct {
-	ID, Category, Cluster, Question, Reference, Response string
-	References                                           []string
-	Fields                                               map[string]string
-}
-
-func read(t *testing.T) []item {
+// read reads the items as the command does.
+func read(t *testing.T) []deem.Item {
 	t.Helper()
-	var items []item
-	lines := bufio.NewScanner(bytes.NewReader(demo.Items))
-	for lines.Scan() {
-		var it item
-		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&it); err != nil {
-			t.Fatalf("line %d: %v", len(items)+1, err)
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: bytes.NewReader(demo.Items)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
-		if it.Reference != "" {
-			it.References = append(it.References, it.Reference)
+	}()
+	if notes := d.Notes(); len(notes) > 0 {
+		t.Errorf("the reader has something to say about the example: %v", notes)
+	}
+	var items []deem.Item
+	for it, err := range d.Items() {
+		if err != nil {
+			t.Fatal(err)
 		}
 		items = append(items, it)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return items
 }
@@ -88,7 +83,7 @@ func TestMatchJudgesTheItems(t *testing.T) {
 	j := rule.Match()
 	var unsure, mistaken []string
 	for _, it := range read(t) {
-		v, err := j.Judge(t.Context(), deem.Item{ID: it.ID, Question: it.Question, References: it.References, Response: it.Response})
+		v, err := j.Judge(t.Context(), it)
 		if f, ok := errors.AsType[*deem.Failure](err); ok && f.Kind == deem.Unsure {
 			unsure = append(unsure, it.ID)
 		} else if err != nil {
