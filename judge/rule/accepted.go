@@ -2,6 +2,7 @@ package rule
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -31,8 +32,11 @@ func accepted(ref string) []string {
 	for _, s := range parenthesised(rest) {
 		add(s)
 	}
-	for _, s := range alternatives(rest) {
-		add(s)
+	if parts := alternatives(rest); len(parts) > 0 {
+		list = slices.DeleteFunc(list, func(s string) bool { return s == ref || s == rest })
+		for _, s := range parts {
+			add(s)
+		}
 	}
 	if len(list) == 0 {
 		return []string{ref}
@@ -103,9 +107,23 @@ func alias(inner, outside string) (string, bool) {
 		}
 	}
 	letters := strings.Trim(inner, ".")
-	short := len(letters) >= 2 && len(letters) <= 6 && strings.ToUpper(letters) == letters && strings.ContainsAny(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	return inner, short || isAcronym(outside, inner)
+	return inner, isShortName(letters) || isAcronym(outside, inner)
 }
+
+// isShortName reports whether s looks like an abbreviation: capitals, or a capital
+// and one or two letters, as Cu. The short names of days and months do too.
+func isShortName(s string) bool {
+	if len(s) < 2 || len(s) > 6 || s[0] < 'A' || s[0] > 'Z' || monthNames[strings.ToLower(s)] > 0 || weekdays[strings.ToLower(s)] {
+		return false
+	}
+	return strings.ToUpper(s) == s || len(s) <= 3 && allLetters(s)
+}
+
+func allLetters(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < 'A' || r > 'z' })
+}
+
+var weekdays = set("mon tue wed thu fri sat sun")
 
 // isAcronym reports whether short is made of the first letters of long.
 func isAcronym(long, short string) bool {
@@ -123,7 +141,7 @@ func isAcronym(long, short string) bool {
 func alternatives(s string) []string {
 	for _, sep := range []string{" or ", " / ", "/", "或者", "或"} {
 		parts := strings.Split(s, sep)
-		if len(parts) < 2 || len(parts) > 6 || sep == "/" && betweenDigits(s) {
+		if len(parts) < 2 || len(parts) > 6 || sep == "/" && (betweenDigits(s) || tooShort(parts)) {
 			continue
 		}
 		if shortParts(parts) {
@@ -131,6 +149,11 @@ func alternatives(s string) []string {
 		}
 	}
 	return nil
+}
+
+// tooShort reports whether a part is an abbreviation, as in km/h or n/a.
+func tooShort(parts []string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return len(p) < 3 })
 }
 
 func shortParts(parts []string) bool {

@@ -47,6 +47,9 @@ func (d date) String() string {
 
 // readDate reads the date that begins at token i.
 func readDate(toks []token, i int) (date, bool) {
+	if t := toks[i]; t.kind == word && monthNames[t.text] == 0 && ordinals[t.text] == 0 {
+		return date{}, false // most words, for speed
+	}
 	for _, read := range []func([]token, int) (date, bool){readNumericDate, readHanDate, readMonthFirst, readDayFirst} {
 		if d, ok := read(toks, i); ok && d.valid() {
 			d.from = i

@@ -27,6 +27,9 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 			share += f.share / float64(len(entries))
 		}
 	}
+	if len(missing) == 0 && c.question.has("order") && !c.inOrder(a) {
+		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}, true
+	}
 	switch {
 	case len(missing) == 0 && doubt == "":
 		return finding{call: right, conf: conf, why: fmt.Sprintf("the response has all %d entries of the reference", len(entries))}, true
@@ -35,9 +38,9 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	case len(missing) < len(entries) && doubt != "":
 		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}, true
 	}
-	conf = .8
+	conf = .75
 	if len(missing) == len(entries) {
-		conf = .85
+		conf = .87
 	}
 	return finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}, true
 }
@@ -48,14 +51,19 @@ func (c *comparison) entry(text string) finding {
 	if f, ok := c.byDate(text, a); ok {
 		return f
 	}
-	if f, ok := c.byQuantity(text, a); ok {
-		// Other entries have other numbers, so having this one is enough.
-		if f.call == unsure && f.share > 0 {
-			return finding{call: right, conf: .75}
-		}
-		return f
+	want, ok := c.soleQuantity(a)
+	if !ok {
+		return c.byWords(a)
 	}
-	return c.byWords(a)
+	// Other entries have other numbers, so they are no rivals.
+	t := c.tally(want)
+	if len(t.hits) == 0 {
+		return finding{call: wrong, conf: .8}
+	}
+	if _, other := c.countsOther(a, want, t.hits); other {
+		return finding{call: unsure, share: .5}
+	}
+	return finding{call: right, conf: .85}
 }
 
 func quoteAll(list []string) string {
@@ -102,9 +110,15 @@ func joinsEntries(a *reading) bool {
 			continue
 		}
 		before, after := a.toks[i-1], a.toks[i+1]
-		return before.upper && after.upper || len(a.toks) == 3 || t.text == "和"
+		return before.upper && after.upper || len(a.toks) == 3 || t.text == "和" || counted(a.toks[0]) && counted(after)
 	}
 	return strings.Contains(a.words(span{0, len(a.toks)}), "&")
+}
+
+// counted reports whether t begins an entry that is counted, as in "two cats and a
+// dog".
+func counted(t token) bool {
+	return t.kind == number || articles[t.text] || units100[t.text] > 0
 }
 
 func splitList(s string) []string {

@@ -114,6 +114,9 @@ func judgeAll(it deem.Item) finding {
 			best = f
 		}
 	}
+	if best.call == wrong && c.response.cut {
+		return finding{call: unsure, why: "the response is too long to be read whole, and what was read does not have the answer"}
+	}
 	return best
 }
 
@@ -138,7 +141,7 @@ func better(f, g finding) bool {
 // reference judges the response by one reference.
 func (c *comparison) reference(ref string) finding {
 	whole := read(ref)
-	if _, ok := whole.abstains(); ok && len(whole.toks) <= 80 {
+	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
 		return c.unanswerable()
 	}
 	if c.response.empty() {
@@ -184,7 +187,7 @@ func (c *comparison) withAbstention(f finding) finding {
 func (c *comparison) answer(text string) finding {
 	a := read(text)
 	steps := []func(string, *reading) (finding, bool){
-		c.same, c.byChoice, c.byPolarity, c.byDate, c.byQuantity, c.byList,
+		c.same, c.byChoice, c.byPolarity, c.byOption, c.byDate, c.byQuantity, c.byInitials, c.byList,
 	}
 	for _, step := range steps {
 		if f, ok := step(text, a); ok {
@@ -203,7 +206,8 @@ func (c *comparison) same(_ string, a *reading) (finding, bool) {
 		return finding{}, false
 	}
 	for i, t := range a.toks {
-		if t.text != c.response.toks[i].text || t.pre != c.response.toks[i].pre && i > 0 {
+		u := c.response.toks[i]
+		if t.text != u.text || t.pre != u.pre && (i > 0 || isCurrency(t.pre) || isCurrency(u.pre)) {
 			return finding{}, false
 		}
 	}
@@ -230,7 +234,7 @@ func (c *comparison) byChoice(text string, _ *reading) (finding, bool) {
 // byPolarity decides where the reference begins with yes or no.
 func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 	want, to := a.answered()
-	if want == noPolarity || !a.answersOnly(to) {
+	if want == noPolarity || !plainAnswers[a.toks[to-1].text] && a.toks[to-1].kind == word || !a.answersOnly(to) {
 		return finding{}, false
 	}
 	got, _ := c.response.answered()
@@ -248,6 +252,10 @@ func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 func (r *reading) answersOnly(to int) bool {
 	return to >= len(r.toks) || r.toks[to].brk != none || explains[r.toks[to].text] || len(r.toks)-to > 2
 }
+
+// plainAnswers are the words that mean yes or no in a reference. "Right" may be a
+// side, and "certainly" is no answer key.
+var plainAnswers = set("yes no true false yeah nope")
 
 var explains = set("because since as he she they it i you")
 

@@ -56,6 +56,20 @@ var times = map[string]float64{"once": 1, "twice": 2, "thrice": 3, "couple": 2, 
 
 var vagueWords = set("about around approximately approx roughly nearly almost over under circa some more less least most up estimated")
 
+// numberWords are all the words that a number may begin with.
+var numberWords = func() map[string]bool {
+	m := set("half")
+	for _, table := range []map[string]float64{units100, multipliers, ordinals, times} {
+		for w := range table {
+			m[w] = true
+		}
+	}
+	for w := range articles {
+		m[w] = true
+	}
+	return m
+}()
+
 // A numeral is a number read from tokens, before it is known what it counts.
 type numeral struct {
 	value, step float64
@@ -74,13 +88,16 @@ func readNumeral(toks []token, i int) (numeral, bool) {
 	case t.kind == han:
 		return readHan(toks, i)
 	}
+	if !numberWords[t.text] {
+		return numeral{}, false
+	}
 	if v, ok := times[t.text]; ok {
 		return readCount(toks, i, v)
 	}
 	if v, ok := ordinals[t.text]; ok {
 		return numeral{value: v, to: i + 1, ordinal: true, weak: t.text == "second" || t.text == "first"}, true
 	}
-	if t.text == "a" || t.text == "an" || t.text == "half" {
+	if articles[t.text] || t.text == "half" {
 		return readArticle(toks, i)
 	}
 	if _, ok := units100[t.text]; ok || multipliers[t.text] > 0 {
@@ -341,10 +358,14 @@ func readHan(toks []token, i int) (numeral, bool) {
 		return numeral{}, false
 	}
 	n.value = total + group + max(digit, 0)
-	// A lone 一 is as often a word as a number.
-	n.weak = n.to == i+1 && toks[i].text == "一"
+	// A lone digit that counts nothing is as often part of a name, as in 阿四, and
+	// 一 part of a word.
+	n.weak = n.to == i+1 && (toks[i].text == "一" || i > 0 && n.to < len(toks) && !measures[toks[n.to].text] || i > 0 && toks[i].brk == none && toks[i-1].kind == han && n.to == len(toks))
 	return n, true
 }
+
+// measures follow a number that counts.
+var measures = set("个 位 名 只 本 条 张 件 次 天 年 月 日 周 小 分 元 块 岁 人 斤 公 千 米 度 号 点 种 家 台 部 辆 层 杯")
 
 // at reports whether token i is the given word.
 func at(toks []token, i int, text string) bool {

@@ -3,6 +3,7 @@ package rule
 import (
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // A reading is a text with everything in it that can be compared.
@@ -12,6 +13,7 @@ type reading struct {
 	quants []quantity
 	elems  []elem // the content, in order
 	roots  map[string]bool
+	cut    bool // the text was too long to be read whole
 }
 
 // An elem is one content word or number in a form that can be compared by ==.
@@ -20,9 +22,29 @@ type elem struct {
 	tok int    // its first token
 }
 
-// read reads s. It is linear in the length of s.
+// maxRead is how much of a text is read: a megabyte is more than any answer. Of a
+// longer text the beginning and the end are read, for there answers stand.
+const maxRead = 1 << 20
+
+// clip returns s, or the beginning and the end of it, and whether it was cut.
+func clip(s string) (string, bool) {
+	if len(s) <= maxRead {
+		return s, false
+	}
+	head, tail := maxRead/2, len(s)-maxRead/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + "\n" + s[tail:], true
+}
+
+// read reads s, or as much of it as [clip] leaves. It is linear in that length.
 func read(s string) *reading {
-	r := &reading{toks: tokenize(s)}
+	s, cut := clip(s)
+	r := &reading{toks: tokenize(s), cut: cut}
 	r.elems = make([]elem, 0, len(r.toks))
 	for i := 0; i < len(r.toks); {
 		i = r.step(i)
@@ -91,7 +113,9 @@ func (r *reading) addQuantity(i int, n numeral) {
 	if r.isVague(i) {
 		q.vague = true
 	}
-	q.unit, q.to = r.unitAround(i, n.to)
+	if !n.ordinal { // the first year is no duration
+		q.unit, q.to = r.unitAround(i, n.to)
+	}
 	if q.unit.dim == noDimension {
 		q.year = n.bare && n.value >= 1000 && n.value <= 2999 && n.value == math.Trunc(n.value) && len(r.toks[i].text) == 4
 		q.noun = r.nounAt(n.to)
@@ -110,11 +134,14 @@ func (r *reading) addQuantity(i int, n numeral) {
 // addNumberElem adds the number as one element, so that "twenty-one" equals 21.
 // The article of "a week" is read as a quantity but is no content.
 func (r *reading) addNumberElem(i int, n numeral) {
-	if text := r.toks[i].text; n.to == i+1 && (text == "a" || text == "an") {
+	if n.to == i+1 && articles[r.toks[i].text] {
 		return
 	}
 	r.elems = append(r.elems, elem{numberKey(n.value), i})
 }
+
+// articles may mean one: "a week", "every week".
+var articles = set("a an every each per")
 
 func (r *reading) isVague(i int) bool {
 	return i > 0 && r.toks[i].brk == none && vagueWords[r.toks[i-1].text] ||
@@ -124,8 +151,7 @@ func (r *reading) isVague(i int) bool {
 // unitAround returns the currency before a number or the unit after it, and the
 // token after both.
 func (r *reading) unitAround(i, to int) (u unit, end int) {
-	switch pre := r.toks[i].pre; pre {
-	case '$', '€', '£', '¥', '₹':
+	if pre := r.toks[i].pre; isCurrency(pre) {
 		return unitNames[string(pre)], to
 	}
 	return readUnit(r.toks, to)

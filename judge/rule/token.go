@@ -188,6 +188,9 @@ var abbreviations = set("mr mrs ms dr prof sr jr st mt vs etc vol inc ltd co cor
 // number reads digits with grouping commas and a fraction. Two dots, as in
 // 2023.05.20 or a version, are not fractions.
 func (t *tokenizer) number() {
+	if t.negative() {
+		t.buf = append(t.buf, '-')
+	}
 	start := t.i
 	t.digits()
 	for t.i+4 <= len(t.s) && t.s[t.i] == ',' && t.i-start <= 3 && allDigits(t.s[t.i+1:t.i+4]) && !digitAt(t.s, t.i+4) {
@@ -208,6 +211,18 @@ func (t *tokenizer) number() {
 		}
 	}
 	t.add(token{kind: number})
+}
+
+// negative reports whether the digits at t.i follow a minus sign that is no hyphen
+// and no bullet.
+func (t *tokenizer) negative() bool {
+	for _, minus := range []string{"-", "−"} {
+		if before, ok := strings.CutSuffix(t.s[:t.i], minus); ok {
+			r, _ := utf8.DecodeLastRuneInString(before)
+			return before == "" || r == ' ' || r == '(' || r == '='
+		}
+	}
+	return false
 }
 
 func (t *tokenizer) digits() {

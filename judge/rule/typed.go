@@ -30,7 +30,7 @@ func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
 }
 
 // dateFillers may stand beside a date without changing it.
-var dateFillers = set("year month day date on since circa ad ce early late mid year's")
+var dateFillers = set("year month day date on since circa ad ce year's")
 
 func (c *comparison) dateFinding(want date, best relation, got date, rival *date) finding {
 	switch best {
@@ -38,15 +38,12 @@ func (c *comparison) dateFinding(want date, best relation, got date, rival *date
 		if rival != nil && c.offersChoice(got.span, rival.span) {
 			return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", *rival, got), share: .5}
 		}
-		conf := .93
+		conf := .97
 		if rival != nil {
-			conf = .8
+			conf = .9
 		}
 		return finding{call: right, conf: conf, why: "the response has the date " + want.String()}
 	case coarser:
-		if rival != nil && rival.from < got.from {
-			return finding{call: wrong, conf: .8, why: rival.describe(want)}
-		}
 		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}
 	case conflict:
 		return finding{call: wrong, conf: .92, why: got.describe(want)}
@@ -54,10 +51,7 @@ func (c *comparison) dateFinding(want date, best relation, got date, rival *date
 	if len(c.response.dates) > 0 {
 		return finding{call: wrong, conf: .8, why: c.response.dates[0].describe(want)}
 	}
-	if len(c.response.toks) > 0 && relativeDate(c.response) {
-		return finding{call: unsure, why: "the response dates it by something else than " + want.String()}
-	}
-	return finding{call: wrong, conf: .75, why: "the response has no date, and the reference is " + want.String()}
+	return finding{call: unsure, why: "the response has no date, and the reference is " + want.String()}
 }
 
 // dateAsNumber lets a bare number as "1998" be met by the number 1998 where no
@@ -72,17 +66,6 @@ func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding
 		}
 	}
 	return finding{}, false
-}
-
-var relativeWords = set("yesterday today tomorrow ago last next week weekend weeks months before after earlier later recently monday tuesday wednesday thursday friday saturday sunday century era war decade spring summer autumn fall winter")
-
-func relativeDate(r *reading) bool {
-	for _, t := range r.toks {
-		if relativeWords[t.text] {
-			return true
-		}
-	}
-	return false
 }
 
 // asks reports whether the question itself names the date.
@@ -119,8 +102,10 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 		return finding{call: wrong, conf: .85, why: "the response denies the number " + c.show(a, want)}, true
 	case len(t.near) > 0:
 		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), c.show(a, want)), share: .5}, true
+	case addsUp(want, t.rivals) || addsUp(want, t.others):
+		return finding{call: unsure, why: "the numbers of the response add up to " + c.show(a, want) + ", which it does not say", share: .6}, true
 	case len(t.rivals) > 0:
-		return finding{call: wrong, conf: .92, why: c.differs(a, want, t.rivals[0])}, true
+		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}, true
 	case len(t.others) > 0:
 		return finding{call: wrong, conf: .75, why: c.differs(a, want, t.others[0])}, true
 	case c.response.listLength() > 1:
@@ -139,6 +124,12 @@ func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
 	if q.weak && q.unit.dim != clock && len(a.toks) > 1 && q.unit.dim == noDimension {
 		return quantity{}, false
 	}
+	if q.from > 0 && q.unit.dim == noDimension && a.toks[q.from-1].upper && !vagueWords[a.toks[q.from-1].text] && !stopWords[a.toks[q.from-1].text] {
+		return quantity{}, false // Apollo 11, Galaxy S22
+	}
+	if a.andAfter(q.to) {
+		return quantity{}, false // two cats and a dog
+	}
 	extra, proper := 0, false
 	for _, e := range a.elems {
 		if q.has(e.tok) || c.question.has(e.key) {
@@ -147,9 +138,19 @@ func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
 		extra++
 		proper = proper || a.toks[e.tok].upper && e.tok > 0 || isNegation(a.toks[e.tok])
 	}
-	// A number inside of a name, as in "Apollo 11" or "21 Jump Street", is part of
-	// the name.
-	return q, extra <= 3 && !proper && (q.from <= 3 || extra == 0) && !(q.from > 0 && a.toks[0].upper && a.toks[0].brk == none && extra > 0 && q.unit.dim == noDimension)
+	// A number before a name, as in "21 Jump Street", is part of the name; a year
+	// with a season is a date of its own kind.
+	return q, extra <= 3 && !proper && (q.from <= 3 || extra == 0) && (!q.year || extra == 0)
+}
+
+// andAfter reports whether an "and" or a comma follows token i.
+func (r *reading) andAfter(i int) bool {
+	for ; i < len(r.toks); i++ {
+		if r.toks[i].text == "and" || r.toks[i].brk == comma {
+			return true
+		}
+	}
+	return false
 }
 
 // A tally sorts the numbers of a response by how they stand to the one wanted.
@@ -171,7 +172,7 @@ func (c *comparison) tally(want quantity) tally {
 			} else {
 				t.hits = append(t.hits, q)
 			}
-		case c.noise(q, want):
+		case c.noise(q, want) || c.response.negated(q.span):
 		case closeTo(want, q):
 			t.near = append(t.near, q)
 		case rivals(want, q):
@@ -187,7 +188,7 @@ func (c *comparison) tally(want quantity) tally {
 // of the question, the number of a list item, a year beside a count, a "one".
 func (c *comparison) noise(q, want quantity) bool {
 	r := c.response
-	if q.weak && q.unit.dim != clock && !(len(r.toks) <= 3) && q.noun != want.noun {
+	if q.weak && q.unit.dim != clock && len(r.toks) > 3 && (q.noun == "" || q.noun != want.noun) {
 		return true
 	}
 	if q.year && !want.year {
@@ -217,6 +218,18 @@ func rivals(want, q quantity) bool {
 	return q.unit.dim == noDimension && (q.noun == want.noun || q.noun == "" || want.noun == "")
 }
 
+// addsUp reports whether a few numbers come to the one wanted.
+func addsUp(want quantity, parts []quantity) bool {
+	if len(parts) < 2 || len(parts) > 6 {
+		return false
+	}
+	sum := 0.0
+	for _, q := range parts {
+		sum += q.base()
+	}
+	return near(sum, want.base(), 1e-9)
+}
+
 // closeTo reports whether two sizes differ only as rounding or "about" allows.
 func closeTo(want, q quantity) bool {
 	if !commensurable(want, q) || want.unit.dim == clock || want.ordinal || q.ordinal {
@@ -230,9 +243,13 @@ func closeTo(want, q quantity) bool {
 		return true
 	}
 	// 4.2 million for 4,212,345: the shorter number is the longer one, rounded.
+	// Small numbers are counted, not rounded.
+	if min(want.value, q.value) < 1000 {
+		return false
+	}
 	diff := max(x-y, y-x)
 	step := max(want.step*want.unit.factor(), q.step*q.unit.factor())
-	return step >= 10 && diff <= step/2 && near(x, y, .05)
+	return diff <= step/2 && near(x, y, .05)
 }
 
 // hitFinding judges a response that has the right number.
@@ -251,9 +268,9 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	why := "the response has the number " + c.show(a, want)
 	switch {
 	case len(t.rivals) == 0:
-		return finding{call: right, conf: .93, why: why}
-	case c.stands(t.hits, t.rivals):
-		return finding{call: right, conf: .78, why: why + ", beside others that lead to it"}
+		return finding{call: right, conf: .96, why: why}
+	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
+		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
 	}
 	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}
 }
@@ -261,11 +278,11 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 // countsOther returns what the response counts where it is not what the reference
 // counts. A noun of the question or one that both texts share is no difference.
 func (c *comparison) countsOther(a *reading, want quantity, hits []quantity) (string, bool) {
-	if want.noun == "" || c.question.has(want.noun) || c.response.has(want.noun) {
+	if want.noun == "" || c.question.has(want.noun) {
 		return "", false
 	}
 	for _, h := range hits {
-		if h.noun == "" || a.has(h.noun) || c.question.has(h.noun) {
+		if h.noun == "" || h.noun == want.noun || a.has(h.noun) || c.question.has(h.noun) {
 			return "", false
 		}
 	}
@@ -287,8 +304,8 @@ func (c *comparison) stands(hits, rivals []quantity) bool {
 		if t.bold || t.pre == '=' || !busy[t.sent] && (t.sent == 0 || t.sent == last) {
 			return true
 		}
-		for i := h.from - 1; i >= 0 && i >= h.from-6; i-- {
-			if concluding[r.toks[i].text] {
+		for i := max(0, h.from-6); i < len(r.toks) && i < h.to+3; i++ {
+			if concluding[r.toks[i].text] && r.toks[i].sent == t.sent {
 				return true
 			}
 		}
@@ -324,6 +341,10 @@ func (c *comparison) show(a *reading, q quantity) string { return a.words(q.span
 
 func (c *comparison) showIn(q quantity) string { return c.response.words(q.span) }
 
+func isCurrency(r rune) bool {
+	return r == '$' || r == '€' || r == '£' || r == '¥' || r == '₹'
+}
+
 // words returns the tokens of s as text, for a reason.
 func (r *reading) words(s span) string {
 	var b strings.Builder
@@ -332,7 +353,7 @@ func (r *reading) words(s span) string {
 		if i > s.from && (t.gap || t.pre == '-') {
 			b.WriteByte(' ')
 		}
-		if strings.ContainsRune("$€£¥₹", t.pre) && t.pre != 0 {
+		if isCurrency(t.pre) {
 			b.WriteRune(t.pre)
 		}
 		b.WriteString(t.text)

@@ -7,7 +7,7 @@ import (
 
 // longest is how many content words a reference may have to be compared as a
 // phrase; more are a text.
-const longest = 12
+const longest = 8
 
 // byWords decides by the words of the reference.
 func (c *comparison) byWords(a *reading) finding {
@@ -17,8 +17,8 @@ func (c *comparison) byWords(a *reading) finding {
 	if len(a.elems) > longest {
 		return c.byText(a)
 	}
-	if s, ok := c.response.find(a.elems); ok {
-		return c.checked(a, s, .95, "the response has the words of the reference")
+	if s, ok := c.response.find(a.core()); ok {
+		return c.checked(a, s, .97, "the response has the words of the reference")
 	}
 	want := c.informative(a)
 	have, missing := c.split(want)
@@ -27,7 +27,7 @@ func (c *comparison) byWords(a *reading) finding {
 	case len(missing) == 0:
 		return c.scattered(a, want)
 	case c.joined(a):
-		return finding{call: right, conf: .75, why: "the response has the reference in another spacing"}
+		return finding{call: right, conf: .95, why: "the response has the reference in another spacing"}
 	case share == 0:
 		return c.absent(a, want)
 	}
@@ -78,18 +78,34 @@ func sameKeys(a, b []elem) bool {
 // the question has them all, they all count: it asks to choose.
 func (c *comparison) informative(a *reading) []elem {
 	var list []elem
-	for _, e := range a.elems {
-		if !c.question.has(e.key) && !titles[e.key] {
+	elems := a.core()
+	for i, e := range elems {
+		if !c.question.has(e.key) && (i > 0 || !titles[e.key]) {
 			list = append(list, e)
 		}
 	}
 	if len(list) == 0 {
-		return a.elems
+		return elems
 	}
 	return list
 }
 
-// titles go with a name and may be left out.
+// core returns the content without its negations, which are compared by what they
+// deny and not as words. A text of nothing else is its own core.
+func (r *reading) core() []elem {
+	var list []elem
+	for _, e := range r.elems {
+		if !isNegation(r.toks[e.tok]) {
+			list = append(list, e)
+		}
+	}
+	if len(list) == 0 {
+		return r.elems
+	}
+	return list
+}
+
+// titles go before a name and may be left out.
 var titles = set("mr mrs ms dr prof professor sir dame lord lady king queen prince princess president saint st captain general senator judge")
 
 // split sorts elements by whether the response has them.
@@ -114,9 +130,9 @@ func (c *comparison) scattered(a *reading, want []elem) finding {
 		}
 		return finding{call: unsure, why: "the response has the words of the reference far apart", share: .8}
 	}
-	conf := .88
+	conf := .93
 	if len(want) < len(a.elems) {
-		conf = .82
+		conf = .9
 	}
 	return c.checked(a, s, conf, "the response has the words of the reference in another order or form")
 }
@@ -150,7 +166,7 @@ func (r *reading) window(want []elem) (span, bool) {
 // "Tin Tin" as "Tintin", "web site" as "website".
 func (c *comparison) joined(a *reading) bool {
 	want := glue(a.toks)
-	return len(want) >= 7 && len(c.response.toks) < 5000 && strings.Contains(glue(c.response.toks), want)
+	return len(want) >= 6 && len(c.response.toks) < 5000 && strings.Contains(glue(c.response.toks), want)
 }
 
 func glue(toks []token) string {
@@ -168,10 +184,13 @@ func glue(toks []token) string {
 func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
 	r := c.response
 	refDenies := a.negationIn()
+	asksDenial := c.question.negationIn()
 	switch {
-	case s.len() > 0 && !refDenies && r.negated(s):
+	case s.len() > 0 && !c.agreeIn(a, s):
+		return finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}
+	case s.len() > 0 && !refDenies && !asksDenial && r.negated(s):
 		return finding{call: wrong, conf: .75, why: "the response denies what the reference says"}
-	case s.len() > 0 && refDenies && !r.negationNear(s):
+	case s.len() > 0 && refDenies && !asksDenial && !r.negationNear(s):
 		return finding{call: wrong, conf: .75, why: "the reference denies what the response says"}
 	case s.len() > 0 && r.amongAlternatives(s):
 		return finding{call: unsure, why: "the response names the reference beside an alternative", share: .5}
@@ -179,6 +198,28 @@ func (c *comparison) checked(a *reading, s span, conf float64, why string) findi
 		return finding{call: unsure, why: "the response may name the reference as what was so before", share: .5}
 	}
 	return finding{call: right, conf: conf, why: why}
+}
+
+// agreeIn reports whether each measured quantity of a has its like at s in the
+// response: "two weeks before" has the words of "a week before", but not its size.
+func (c *comparison) agreeIn(a *reading, s span) bool {
+	for _, want := range a.quants {
+		if want.unit.dim == noDimension {
+			continue
+		}
+		found, rival := false, false
+		for _, q := range c.response.quants {
+			if q.to < s.from || q.from > s.to || !commensurable(want, q) || q.unit.dim == noDimension {
+				continue
+			}
+			found = found || same(want, q)
+			rival = rival || !same(want, q)
+		}
+		if rival && !found {
+			return false
+		}
+	}
+	return true
 }
 
 // negationNear reports whether the words at s hold a negation or follow one.
@@ -233,13 +274,16 @@ func (r *reading) outdated(s span) bool {
 // other words.
 func (c *comparison) absent(a *reading, want []elem) finding {
 	why := fmt.Sprintf("the response has no word of %q", a.words(span{0, len(a.toks)}))
+	for _, e := range want {
+		if c.response.akin(e.key) {
+			return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}
+		}
+	}
 	switch {
 	case a.isName():
-		return finding{call: wrong, conf: .85, why: why}
-	case len(want) <= 2:
+		return finding{call: wrong, conf: .9, why: why}
+	case len(want) <= 1:
 		return finding{call: wrong, conf: .7, why: why}
-	case len(want) <= 4:
-		return finding{call: wrong, conf: .62, why: why}
 	}
 	return finding{call: unsure, why: why}
 }
@@ -262,6 +306,9 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 	if !a.isName() || len(a.elems) < 2 {
 		return finding{}, false
 	}
+	if len(missing) == 1 && len(have) > 0 && c.response.misspelt(missing[0].key) {
+		return finding{call: right, conf: .8, why: fmt.Sprintf("the response has the name, %q in another spelling", missing[0].key)}, true
+	}
 	first, last := a.elems[0].key, a.elems[len(a.elems)-1].key
 	hasFirst, hasLast := false, false
 	for _, e := range have {
@@ -270,8 +317,8 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 	}
 	switch {
 	case hasFirst && hasLast && c.together(a.elems[0], a.elems[len(a.elems)-1]):
-		return finding{call: right, conf: .85, why: "the response has the first and the last part of the name"}, true
-	case hasLast && len(a.elems) == 2 && c.bareSurname(last, a.elems):
+		return finding{call: right, conf: .95, why: "the response has the first and the last part of the name"}, true
+	case hasLast && len(a.elems) == 2 && a.toks[a.elems[1].tok].brk == none && c.bareSurname(last, a.elems):
 		return finding{call: right, conf: .75, why: "the response has the last part of the name"}, true
 	}
 	return finding{}, len(missing) == 0
@@ -293,7 +340,7 @@ func (c *comparison) bareSurname(key string, name []elem) bool {
 		}
 		t := r.toks[e.tok]
 		before := e.tok - 1
-		other := before >= 0 && t.brk == none && r.toks[before].upper && r.toks[before].brk != sentence && before > 0 && !titles[r.toks[before].text] && r.toks[before].text != name[0].key
+		other := before >= 0 && t.brk == none && r.toks[before].upper && !stopWords[r.toks[before].text] && !titles[r.toks[before].text] && r.toks[before].text != name[0].key
 		if !t.upper || other || e.tok+1 < len(r.toks) && r.toks[e.tok+1].upper && r.toks[e.tok+1].brk == none {
 			return false
 		}
@@ -308,18 +355,15 @@ func (c *comparison) partial(a *reading, want, missing []elem, share float64) fi
 	return finding{call: unsure, why: why, share: share}
 }
 
-// byText judges by a reference of many words. Only agreement or disagreement of
-// nearly all of them is evidence.
+// byText judges by a reference of many words. Nearly all of them in the same order
+// are evidence; few or none are not, for a text can be said in other words.
 func (c *comparison) byText(a *reading) finding {
 	want := c.informative(a)
 	have, _ := c.split(want)
 	share := float64(len(have)) / float64(len(want))
 	why := fmt.Sprintf("the response has %d of %d words of the reference", len(have), len(want))
-	switch {
-	case share >= .85 && a.negationIn() == c.response.negationIn():
-		return finding{call: right, conf: .75, why: why, share: share}
-	case share < .1 && len(c.response.toks) > 0:
-		return finding{call: wrong, conf: .65, why: why, share: share}
+	if share >= .8 && a.negationIn() == c.response.negationIn() && c.inOrder(a) {
+		return finding{call: right, conf: .85, why: why, share: share}
 	}
 	return finding{call: unsure, why: why, share: share}
 }

@@ -1,0 +1,62 @@
+package rule_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/judge/rule"
+)
+
+// TestLongResponse feeds ten megabytes of texts that make careless code slow.
+// The limit is far above what they take, so that only a blow-up fails.
+func TestLongResponse(t *testing.T) {
+	const size = 10 << 20
+	const limit = 10 * time.Second
+	for name, unit := range map[string]string{
+		"words":    "the quick brown fox jumps over 12 lazy dogs. ",
+		"digits":   "1,234 ",
+		"one word": "a",
+		"commas":   ",",
+		"negation": "not ",
+		"sigma":    "Σ'",
+		"han":      "二十",
+		"dashes":   "1-2-",
+		"or":       "Paris or ",
+	} {
+		it := deem.Item{
+			Question:   "Which came first, the fox or the dog?",
+			References: []string{"Paris Texas", "18 days", "apples, pears and plums"},
+			Response:   strings.Repeat(unit, size/len(unit)),
+		}
+		start := time.Now()
+		v, err := rule.Match().Judge(t.Context(), it)
+		if bad := validVerdict(v, err); bad != "" {
+			t.Errorf("%s: %s", name, bad)
+		}
+		took := time.Since(start)
+		t.Logf("%s: %v", name, took.Round(time.Millisecond))
+		if took > limit {
+			t.Errorf("%s took %v, want less than %v", name, took, limit)
+		}
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	for name, it := range map[string]deem.Item{
+		"name":   {Question: "Where does she live?", References: []string{"Paris"}, Response: "She lives in Paris."},
+		"number": {Question: "How long did it take?", References: []string{"18 days"}, Response: "It took two weeks and four days."},
+		"date":   {Question: "When did they meet?", References: []string{"7 May 2023"}, Response: "They met on May 7th, 2023."},
+		"wrong":  {Question: "Who wrote it?", References: []string{"Jane Austen"}, Response: "It was written by Charlotte Brontë in 1847."},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := rule.Match().Judge(b.Context(), it); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
