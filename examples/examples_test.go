@@ -3,7 +3,6 @@ package examples_test
 import (
 	"errors"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -124,12 +123,8 @@ var block = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 // TestDocumentedJudges loads the judges in the document about them. Blocks that
 // show a few keys only are put into a judge that has the rest.
 func TestDocumentedJudges(t *testing.T) {
-	doc, err := os.ReadFile("../docs/judges.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	whole, parts := 0, 0
-	for _, m := range block.FindAllStringSubmatch(string(doc), -1) {
+	for _, m := range block.FindAllStringSubmatch(document(t, "judges.md"), -1) {
 		text := m[1]
 		if strings.HasPrefix(text, "name:") {
 			whole++
@@ -141,6 +136,18 @@ func TestDocumentedJudges(t *testing.T) {
 	}
 	if whole != 1 || parts < 4 {
 		t.Errorf("the document has %d whole judges and %d parts, want 1 and at least 4", whole, parts)
+	}
+}
+
+// TestDocumentedMistake makes the mistake in the document's judge that the document
+// shows, and looks for the complaint in it.
+func TestDocumentedMistake(t *testing.T) {
+	doc := document(t, "judges.md")
+	m := block.FindStringSubmatch(doc)
+	wrong := strings.Replace(m[1], "{response}", "{respnse}", 1)
+	_, err := judge.Parse("same-fact.yaml", []byte(wrong), nil)
+	if err == nil || !strings.Contains(doc, "```\n"+err.Error()+"\n```") {
+		t.Errorf("the document does not show this error: %v", err)
 	}
 }
 
@@ -170,11 +177,7 @@ func complete(part string) string {
 
 // TestDocumentedFailures holds the table of failures to the kinds there are.
 func TestDocumentedFailures(t *testing.T) {
-	doc, err := os.ReadFile("../docs/judges.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, section, _ := strings.Cut(string(doc), "### Failures")
+	_, section, _ := strings.Cut(document(t, "judges.md"), "### Failures")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var kinds []deem.Kind
 	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)`").FindAllStringSubmatch(section, -1) {
