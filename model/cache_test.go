@@ -340,6 +340,22 @@ func TestPanickingLeaderLeavesNobodyWaiting(t *testing.T) {
 	})
 }
 
+// TestCacheForgetsWhatIsLeastUsed uses one reply again and again while others
+// come and go.
+func TestCacheForgetsWhatIsLeastUsed(t *testing.T) {
+	m, _ := counting()
+	c := model.Cache(m, nil, model.CacheOptions{Entries: 3})
+	for i := range 20 {
+		if _, err := c.Complete(t.Context(), deem.Prompt(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+		reply, err := c.Complete(t.Context(), deem.Prompt("popular"))
+		if err != nil || reply.Cached != (i > 0) {
+			t.Errorf("round %d: Cached = %v, error %v, want %v", i, reply.Cached, err, i > 0)
+		}
+	}
+}
+
 // TestCacheIsBounded fills the memory beyond its bounds.
 func TestCacheIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1000)

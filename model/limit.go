@@ -139,7 +139,8 @@ func (l *Limiter) acquire(ctx context.Context) error {
 		return err
 	}
 	l.mu.Lock()
-	if l.inFlight < int(l.limit) && l.waiting.Len() == 0 {
+	// While there is a free place nobody waits: admit fills them all.
+	if l.inFlight < int(l.limit) {
 		l.inFlight++
 		l.mu.Unlock()
 		return nil

@@ -140,6 +140,21 @@ func TestLimitFindsTheCapacity(t *testing.T) {
 	})
 }
 
+// TestLimitGrowsOnlyWhenReached makes one call after the other: that more would
+// be borne is not known.
+func TestLimitGrowsOnlyWhenReached(t *testing.T) {
+	m, _ := counting()
+	l := model.Limit(m, model.LimitOptions{Concurrency: 512})
+	for range 100 {
+		if _, err := l.Complete(t.Context(), deem.Prompt("q")); err != nil {
+			t.Fatalf("Complete: %v", err)
+		}
+	}
+	if got := l.Current(); got != 32 {
+		t.Errorf("Current() = %d after calls one by one, want 32", got)
+	}
+}
+
 func TestLimitIsCutOnceForOneOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -234,6 +249,28 @@ func TestLimitRequestsPerMinute(t *testing.T) {
 		}
 		if most := mostWithin(v.times, time.Minute); most > 122 {
 			t.Errorf("%d calls within a minute, want at most 122", most)
+		}
+	})
+}
+
+// TestInterruptedCallsUseNoRate interrupts many who wait for their turn. Those
+// who come after them must not wait for calls that were never made.
+func TestInterruptedCallsUseNoRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := model.Limit(&vendor{}, model.LimitOptions{Concurrency: 100, RPM: 60})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() { _, _ = l.Complete(ctx, deem.Prompt("q")) })
+		}
+		wg.Wait()
+		start := time.Now()
+		if _, err := l.Complete(t.Context(), deem.Prompt("q")); err != nil {
+			t.Fatalf("Complete: %v", err)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("the next call took %v, want at most a second of waiting and one of work", took)
 		}
 	})
 }

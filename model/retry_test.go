@@ -140,11 +140,21 @@ func TestRetryPauseIsBounded(t *testing.T) {
 func TestRetryNeverBeginsOnADeadContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m, calls := failing(0, nil)
+	m := &careless{}
 	_, err := model.Retry(m, model.RetryOptions{}).Complete(ctx, deem.Prompt("q"))
-	if !errors.Is(err, context.Canceled) || calls() != 0 {
-		t.Errorf("error %v after %d calls, want that of the context and none", err, calls())
+	if !errors.Is(err, context.Canceled) || m.calls != 0 {
+		t.Errorf("error %v after %d calls, want that of the context and none", err, m.calls)
 	}
+}
+
+// A careless model does not look at its context.
+type careless struct{ calls int }
+
+func (c *careless) Name() string { return "fake:careless" }
+
+func (c *careless) Complete(context.Context, deem.Request) (deem.Reply, error) {
+	c.calls++
+	return deem.Reply{Text: "yes"}, nil
 }
 
 func TestRetryIsInterruptedWhileItWaits(t *testing.T) {
@@ -184,6 +194,30 @@ func TestRetryBudget(t *testing.T) {
 		// add a tenth each, begin only as old ones end.
 		if n := calls(); n < 512+300 || n > 512+512+50+300+100 {
 			t.Errorf("%d calls in a minute of outage, want about 512 and 350 retries", n)
+		}
+	})
+}
+
+// TestRetryBudgetGrowsWithRequests makes many requests of which one in twenty
+// fails once. So few retries are never held up.
+func TestRetryBudgetGrowsWithRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		m := fake.Func("fake:flaky", func(context.Context, deem.Request) (deem.Reply, error) {
+			if n++; n%20 == 0 {
+				return deem.Reply{}, passing(0)
+			}
+			return deem.Reply{Text: "yes"}, nil
+		})
+		r := model.Retry(m, model.RetryOptions{Rand: func() float64 { return 0 }})
+		start := time.Now()
+		for range 10_000 {
+			if _, err := r.Complete(t.Context(), deem.Prompt("q")); err != nil {
+				t.Fatalf("Complete: %v", err)
+			}
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("retries waited %v for the budget, want no wait", took)
 		}
 	})
 }

@@ -406,7 +406,7 @@ func (s suite) testRefusedConnection(t *testing.T) {
 // not even one with the key across the place where it is cut.
 func (s suite) testHugeError(t *testing.T) {
 	for pad := 240; pad < 320; pad += 7 {
-		body := strings.Repeat("x", pad) + Key + strings.Repeat(" word", 100_000)
+		body := strings.Repeat("x", pad) + Key + strings.Repeat(" word", 10_000)
 		m, _ := s.start(t, always(Fail(500, body)))
 		_, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
 		checkError(t, err, expectations[ServerError])
@@ -440,7 +440,11 @@ func (s suite) testSecrets(t *testing.T) {
 // again.
 func (s suite) testManyAtOnce(t *testing.T) {
 	const workers, rounds = 32, 8
-	m, server := s.start(t, func(a Asked) Answer { return Say("echo " + a.Prompt()) })
+	m, server := s.start(t, func(a Asked) Answer {
+		answer := Say("echo " + a.Prompt())
+		answer.Delay = 5 * time.Millisecond // so that all are in flight at once
+		return answer
+	})
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {

@@ -204,6 +204,8 @@ func openAIErrors() map[Trouble][]Raw {
 			{Status: 400, Body: `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","param":null,"code":400}`},
 			{Status: 400, Body: `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error","n_prompt_tokens":9000,"n_ctx":8192}}`},
 			{Status: 400, Body: `{"error":{"message":"Invalid 'messages[0].content': string too long.","type":"invalid_request_error","param":"messages[0].content","code":"string_above_max_length"}}`},
+			{Status: 500, Body: `{"error":"the prompt exceeds the model's maximum context length"}`},
+			{Status: 429, Body: `{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}`},
 			{Status: 413, Body: "<html><head><title>413 Request Entity Too Large</title></head></html>"},
 		},
 		Unprocessable: {

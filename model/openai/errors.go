@@ -132,7 +132,7 @@ func classify(status int, said trouble) *deem.ModelError {
 		me.Fatal = true
 	case said.is(filterCodes):
 		me.Kind = deem.Refused
-	case said.is(lengthCodes), strings.Contains(said.message, "maximum context length"):
+	case said.tooLong(): // the item's own, even as a 429 or a 500
 	case status >= 500, slices.Contains([]int{408, 409, 425, 429}, status):
 		me.Passing = true
 	case slices.Contains([]int{401, 402, 403, 404, 405, 407, 410, 415}, status), status < 400:

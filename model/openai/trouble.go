@@ -33,6 +33,12 @@ func (t trouble) badKey() bool {
 	return t.is(keyCodes) || strings.HasPrefix(t.message, "API key not valid")
 }
 
+// tooLong reports whether the request is longer than it can ever be. Some say so
+// in words only.
+func (t trouble) tooLong() bool {
+	return t.is(lengthCodes) || strings.Contains(t.message, "maximum context length") || strings.HasPrefix(t.message, "Request too large")
+}
+
 // status returns the HTTP status that the code is, or the other one.
 func (t trouble) status(other int) int {
 	if n, err := strconv.Atoi(t.code); err == nil && n >= 400 && n <= 599 {
