@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/judge"
 )
 
 func document(t *testing.T, name string) string {
@@ -68,7 +69,7 @@ func TestDocumentedData(t *testing.T) {
 func TestDocumentedColumns(t *testing.T) {
 	doc := document(t, "data.md")
 	for _, c := range dataset.Columns() {
-		row := fmt.Sprintf("| `%s` | `%s` |", c.Target, strings.Join(c.Names, "`, `"))
+		row := "| `" + c.Target + "` | `" + strings.Join(c.Names, "`, `") + "` |"
 		if !strings.Contains(doc, "\n"+row) {
 			t.Errorf("the document has no row %s", row)
 		}
@@ -113,6 +114,33 @@ func partOf(t *testing.T, part, column string) string {
 		"weight": fmt.Sprint(it.Weight), "fields": it.Fields["x"],
 	}
 	return parts[part]
+}
+
+// TestDocumentedReferences looks how a judge with a published prompt writes
+// references, as the document says.
+func TestDocumentedReferences(t *testing.T) {
+	d, _ := judge.Builtin("universal")
+	p := protocol(t, d)
+	for _, c := range []struct{ references, want string }{
+		{`"Porto"`, "Porto"},
+		{`2.50`, "2.5"},
+		{`true`, "True"},
+		{`["2"]`, "['2']"},
+		{`[2]`, "[2]"},
+		{`["2", "两个"]`, "['2', '两个']"},
+	} {
+		items, err := open(t, `{"response": "r", "references": `+c.references+"}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := p.Request(items[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "\nExpected: " + c.want + "\n"; !strings.Contains(req.Messages[0].Content, want) {
+			t.Errorf("references %s: the prompt does not hold %q:\n%s", c.references, want, req.Messages[0].Content)
+		}
+	}
 }
 
 // TestDocumentedProblems makes the mistakes that the document shows.
