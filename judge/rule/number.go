@@ -198,14 +198,19 @@ func stepOf(digits string) float64 {
 
 // readHalf reads "and a half" after a number.
 func readHalf(toks []token, n numeral) numeral {
-	for f, v := range map[string]float64{"half": .5, "quarter": .25} {
-		if at(toks, n.to, "and") && at(toks, n.to+1, "a") && at(toks, n.to+2, f) {
-			n.value += v
-			n.to += 3
-			n.step, n.bare = 0, false
-			return n
-		}
+	if !at(toks, n.to, "and") || !at(toks, n.to+1, "a") {
+		return n
 	}
+	switch {
+	case at(toks, n.to+2, "half"):
+		n.value += .5
+	case at(toks, n.to+2, "quarter"):
+		n.value += .25
+	default:
+		return n
+	}
+	n.to += 3
+	n.step, n.bare = 0, false
 	return n
 }
 

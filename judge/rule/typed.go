@@ -1,7 +1,9 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -256,7 +258,7 @@ func closeTo(want, q quantity) bool {
 func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	hit := t.hits[0]
 	for _, rival := range t.rivals {
-		for _, h := range t.hits {
+		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
 				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5}
 			}
@@ -273,6 +275,13 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
 	}
 	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}
+}
+
+// neighbours returns the quantities of an ordered list on either side of token i.
+// Looking at all pairs would be quadratic in a long table of numbers.
+func neighbours(list []quantity, i int) []quantity {
+	k, _ := slices.BinarySearchFunc(list, i, func(q quantity, i int) int { return cmp.Compare(q.from, i) })
+	return list[max(0, k-1):min(len(list), k+1)]
 }
 
 // countsOther returns what the response counts where it is not what the reference
