@@ -44,6 +44,30 @@ func TestItemHashIsPinned(t *testing.T) {
 	}
 }
 
+// Items and requests are hashed without building their canonical JSON; the hash is
+// that of the canonical JSON all the same.
+func TestHashesAreOfCanonicalJSON(t *testing.T) {
+	half, seed := 0.5, int64(7)
+	it := deem.Item{
+		ID: "<1>", Category: "c", Cluster: "k", Question: "q & a", References: []string{"b", "a"},
+		Response: "r\u2028\n", Fields: map[string]string{"z": "1", "a": "2"}, Weight: 1e21,
+	}
+	req := deem.Request{
+		Messages: []deem.Message{{Role: "system", Content: "<s>"}, {Role: "user", Content: "u"}}, MaxTokens: 5,
+		Temperature: &half, TopP: &half, Seed: &seed, Stop: []string{"x"}, JSON: true,
+		Schema: []byte(`{"type": "object", "a": [1.50]}`), TopLogprobs: 5, Trial: 2,
+	}
+	for _, c := range []struct {
+		value any
+		hash  string
+	}{{it, it.Hash()}, {deem.Item{}, deem.Item{}.Hash()}, {req, req.Hash()}, {deem.Prompt("x"), deem.Prompt("x").Hash()}} {
+		want, err := deem.Hash(c.value)
+		if err != nil || c.hash != want {
+			t.Errorf("hash of %+v = %s, want %s, %v", c.value, c.hash, want, err)
+		}
+	}
+}
+
 func TestRequestHashTellsTrialsApart(t *testing.T) {
 	a, b := deem.Prompt("hello"), deem.Prompt("hello")
 	if a.Hash() != b.Hash() {

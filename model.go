@@ -50,13 +50,40 @@ func Prompt(text string) Request {
 
 // Hash returns the SHA-256 of the request's canonical JSON in hexadecimal.
 func (r Request) Hash() string {
-	h, err := Hash(r)
-	if err != nil {
-		// Only a schema that is no JSON, or a temperature that is no number,
-		// gets here, and both are refused where requests are declared.
-		panic(fmt.Sprintf("deem: hash request: %v", err))
+	// As in Item.Hash, the fields stand in the order of their keys, and a message's
+	// own do not.
+	type message struct {
+		Content string `json:"content"`
+		Role    string `json:"role"`
 	}
-	return h
+	messages := make([]message, len(r.Messages))
+	for i, m := range r.Messages {
+		messages[i] = message{m.Content, m.Role}
+	}
+	return mustHash(struct {
+		JSON        bool            `json:"json,omitempty"`
+		MaxTokens   int             `json:"max_tokens,omitempty"`
+		Messages    []message       `json:"messages"`
+		Schema      json.RawMessage `json:"schema,omitempty"`
+		Seed        *int64          `json:"seed,omitempty"`
+		Stop        []string        `json:"stop,omitempty"`
+		Temperature *float64        `json:"temperature,omitempty"`
+		TopLogprobs int             `json:"top_logprobs,omitempty"`
+		TopP        *float64        `json:"top_p,omitempty"`
+		Trial       int             `json:"trial,omitempty"`
+	}{r.JSON, r.MaxTokens, messages, canonicalSchema(r.Schema), r.Seed, r.Stop, r.Temperature, r.TopLogprobs, r.TopP, r.Trial})
+}
+
+// canonicalSchema returns the canonical form of a schema, and one that is no JSON
+// as it is, which has no hash.
+func canonicalSchema(schema json.RawMessage) json.RawMessage {
+	if len(schema) == 0 {
+		return nil
+	}
+	if text, err := Canonical(schema); err == nil {
+		return text
+	}
+	return schema
 }
 
 // A Stop says why a model stopped writing.
