@@ -439,25 +439,26 @@ func (s suite) testSecrets(t *testing.T) {
 // testManyAtOnce checks that calls do not mix, and that connections are used
 // again.
 func (s suite) testManyAtOnce(t *testing.T) {
-	const workers, rounds = 32, 8
+	const workers, rounds = 32, 6
 	m, server := s.start(t, func(a Asked) Answer {
 		answer := Say("echo " + a.Prompt())
-		answer.Delay = 5 * time.Millisecond // so that all are in flight at once
+		answer.Delay = 10 * time.Millisecond // so that all are in flight at once
 		return answer
 	})
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for r := range rounds {
+	for r := range rounds {
+		// Between the rounds all connections are idle, and few are kept by default.
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
 				prompt := fmt.Sprintf("%d-%d", w, r)
 				reply, err := m.Complete(t.Context(), deem.Prompt(prompt))
 				if err != nil || reply.Text != "echo "+prompt {
 					t.Errorf("prompt %s: reply %q, error %v", prompt, reply.Text, err)
 				}
-			}
-		})
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
 	if n := server.Dials(); n > 2*workers {
 		t.Errorf("%d connections for %d workers, want them used again", n, workers)
 	}
