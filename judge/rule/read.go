@@ -69,8 +69,9 @@ func (r *reading) step(i int) int {
 		r.addTokens(i, i+1)
 		return i + 1
 	}
-	r.addQuantity(i, n)
-	return n.to
+	to := r.addQuantity(i, n)
+	r.addTokens(n.to, to)
+	return to
 }
 
 // addTokens adds tokens to the content one by one, stop words left out.
@@ -104,8 +105,9 @@ func (r *reading) key(i int) string {
 
 func numberKey(v float64) string { return "#" + strconv.FormatFloat(v, 'g', -1, 64) }
 
-// addQuantity adds the number n at token i with its unit or its noun.
-func (r *reading) addQuantity(i int, n numeral) {
+// addQuantity adds the number n at token i with its unit or its noun, and returns
+// the token after both.
+func (r *reading) addQuantity(i int, n numeral) int {
 	q := quantity{
 		span: span{i, n.to}, value: n.value, step: n.step,
 		ordinal: n.ordinal, vague: n.vague, weak: n.weak,
@@ -117,7 +119,7 @@ func (r *reading) addQuantity(i int, n numeral) {
 		q.unit, q.to = r.unitAround(i, n.to)
 	}
 	if q.unit.dim == noDimension {
-		q.year = n.bare && n.value >= 1000 && n.value <= 2999 && n.value == math.Trunc(n.value) && len(r.toks[i].text) == 4
+		q.year = n.bare && n.value >= 1000 && n.value <= 2999 && n.value == math.Trunc(n.value) && len(r.toks[i].text) == 4 && !r.toks[i].grouped
 		q.noun = r.nounAt(n.to)
 	}
 	if q.year {
@@ -126,9 +128,10 @@ func (r *reading) addQuantity(i int, n numeral) {
 	r.addNumberElem(i, n)
 	if last := len(r.quants) - 1; last >= 0 && r.joins(r.quants[last], q) {
 		r.quants[last] = join(r.quants[last], q)
-		return
+		return q.to
 	}
 	r.quants = append(r.quants, q)
+	return q.to
 }
 
 // addNumberElem adds the number as one element, so that "twenty-one" equals 21.

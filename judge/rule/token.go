@@ -10,17 +10,18 @@ import (
 // without spaces. What stands between tokens is kept as notes on them, so that
 // the words of "Alice, Bob" follow each other and "$5" still has its dollar.
 type token struct {
-	text   string // folded: lower case, no diacritics, no possessive 's
-	kind   kind
-	upper  bool // the first letter was a capital
-	caps   bool // all letters were capitals
-	gap    bool // white space before it
-	bold   bool // inside **...**
-	quoted bool // a quotation mark directly before it
-	brk    brk  // the strongest boundary before it
-	pre    rune // the last symbol before it, 0 for none
-	post   rune // the first symbol after it, 0 for none
-	sent   int  // number of its sentence
+	text    string // folded: lower case, no diacritics, no possessive 's
+	kind    kind
+	upper   bool // the first letter was a capital
+	caps    bool // all letters were capitals
+	gap     bool // white space before it
+	bold    bool // inside **...**
+	quoted  bool // a quotation mark directly before it
+	grouped bool // digits with grouping commas
+	brk     brk  // the strongest boundary before it
+	pre     rune // the last symbol before it, 0 for none
+	post    rune // the first symbol after it, 0 for none
+	sent    int  // number of its sentence
 }
 
 type kind uint8
@@ -191,7 +192,7 @@ func (t *tokenizer) number() {
 	if t.negative() {
 		t.buf = append(t.buf, '-')
 	}
-	start := t.i
+	start, first := t.i, t.i
 	t.digits()
 	for t.i+4 <= len(t.s) && t.s[t.i] == ',' && t.i-start <= 3 && allDigits(t.s[t.i+1:t.i+4]) && !digitAt(t.s, t.i+4) {
 		start = t.i + 1
@@ -210,7 +211,7 @@ func (t *tokenizer) number() {
 			t.digits()
 		}
 	}
-	t.add(token{kind: number})
+	t.add(token{kind: number, grouped: start > first})
 }
 
 // negative reports whether the digits at t.i follow a minus sign that is no hyphen

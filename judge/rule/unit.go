@@ -203,7 +203,9 @@ func same(a, b quantity) bool {
 	if a.unit.dim == clock && (a.weak || b.weak) {
 		return math.Mod(a.value, 720) == math.Mod(b.value, 720)
 	}
-	if a.unit.dim == noDimension || b.unit.dim == noDimension || a.unit.scale == b.unit.scale {
+	// Quantities of two dimensions got here as the two readings of one word, as
+	// five pounds and £5.
+	if a.unit.dim != b.unit.dim || a.unit.dim == noDimension || a.unit.scale == b.unit.scale && a.unit.offset == b.unit.offset {
 		return near(a.value, b.value, 1e-9)
 	}
 	x, y := a.base(), b.base()
@@ -214,7 +216,7 @@ func same(a, b quantity) bool {
 		return a.unit.calendar != b.unit.calendar && near(x, y, .02)
 	}
 	slack := max(a.step*a.unit.scale, b.step*b.unit.scale) / 2
-	return math.Abs(x-y) <= slack*1.0001 && near(x, y, .05) || near(x, y, .01)
+	return math.Abs(x-y) <= slack*1.0001 && near(x, y, .02) || near(x, y, .01)
 }
 
 // commensurable reports whether two quantities may measure the same. A bare number
