@@ -101,7 +101,7 @@ func (s slot) of(row *Row) Value {
 	if s.column < 0 {
 		return Value{}
 	}
-	return row.values[s.column].reach(s.path)
+	return row.values[s.column].Get(s.path)
 }
 
 // A fieldSlot is a slot whose value becomes a field.
@@ -120,6 +120,38 @@ type layout struct {
 	responsePath string // where rows have the response, "" when none had any so far
 
 	fields []fieldSlot // a later one of the same name wins
+}
+
+// layouts are those of the last few kinds of rows: programs that leave empty
+// members out write rows of several kinds in turn.
+type layouts struct {
+	list []*layout
+	next int // the place of the oldest, once the list is full
+}
+
+// find returns the layout for a row, or nil. l is that of the row before.
+func (ls *layouts) find(row *Row, l *layout) *layout {
+	if l.fits(row) {
+		return l
+	}
+	for _, l := range ls.list {
+		if slices.Equal(l.names, row.names) {
+			return l
+		}
+	}
+	return nil
+}
+
+// keep remembers a layout and returns it.
+func (ls *layouts) keep(l *layout) *layout {
+	const most = 16
+	if len(ls.list) < most {
+		ls.list = append(ls.list, l)
+		return l
+	}
+	ls.list[ls.next] = l
+	ls.next = (ls.next + 1) % most
+	return l
 }
 
 // fits reports whether the layout is that of row. Readers hand out the same slice
@@ -240,22 +272,24 @@ func (c *columns) bind(target string, names []string) error {
 	default:
 		return deem.WithHint(
 			ambiguous(fmt.Sprintf("cannot tell which column holds the %s: %s", target, strings.Join(candidates, " or "))),
-			"say which: --map %s=%s", target, candidates[0])
+			"say which: %s", mapFlag(target, candidates[0]))
 	}
 	return nil
 }
 
 // stillBound refuses a row that lacks the column decided for a part but has
-// another one for it: two makes of rows in one file.
+// another one for it, or has our own name for it beside: two makes of rows in one
+// file.
 func (c *columns) stillBound(target, path string, names, candidates []string) error {
 	if _, mapped := c.mapping[target]; mapped || len(candidates) == 0 {
 		return nil
 	}
-	if at, _ := resolve(path, names); at >= 0 {
+	other := candidates[0]
+	if at, _ := resolve(path, names); at >= 0 && (!isCanonical(target, other) || isCanonical(target, path)) {
 		return nil
 	}
 	return deem.WithHint(
-		fmt.Errorf("column %q holds the %s here, but %q did before", candidates[0], target, path),
+		fmt.Errorf("column %q holds the %s here, but %q did before", other, target, path),
 		"use the same columns in every row")
 }
 

@@ -84,18 +84,22 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 // checked.
 func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
-		var l *layout
-		n := 0
+		var (
+			ls layouts
+			l  *layout
+			n  int
+		)
 		for row, err := range d.files.Rows(context.Background()) {
-			var it deem.Item
-			if err == nil {
-				if !l.fits(row) {
-					l = d.columns.layout(row.names)
-				}
-				it, err = l.item(row)
-			}
 			if err != nil {
 				yield(deem.Item{}, changed(err))
+				return
+			}
+			if l = ls.find(row, l); l == nil {
+				l = ls.keep(d.columns.layout(row.names))
+			}
+			it, err := l.item(row)
+			if err != nil {
+				yield(deem.Item{}, changed(located(row, err)))
 				return
 			}
 			n++
@@ -115,7 +119,7 @@ func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 // changed says of a row that was right when it was checked, and now is wrong, that
 // the file has changed.
 func changed(err error) error {
-	if isProblem(err) || !errors.Is(err, errChanged) && deem.HintOf(err) != "" {
+	if isProblem(err) {
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
 	return err

@@ -59,6 +59,9 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	return fs, nil
 }
 
+// errClosed says that rows are asked for after Close.
+var errClosed = errors.New("the files are closed")
+
 // Close removes temporary files.
 func (fs *Files) Close() error {
 	var err error
@@ -82,9 +85,16 @@ func (fs *Files) Notes() []string {
 // any other error is the last thing that is yielded.
 func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 	return func(yield func(*Row, error) bool) {
+		if fs.files == nil {
+			yield(nil, errClosed)
+			return
+		}
 		for i, f := range fs.files {
 			stopped := false
 			err := fs.rows(ctx, f, func(row *Row, err error) bool {
+				if ctx.Err() != nil {
+					return false
+				}
 				if row != nil {
 					row.file = i
 				}
@@ -93,6 +103,9 @@ func (fs *Files) Rows(ctx context.Context) iter.Seq2[*Row, error] {
 			})
 			if stopped {
 				return
+			}
+			if ctx.Err() != nil {
+				err = ctx.Err()
 			}
 			if err != nil {
 				yield(nil, err)

@@ -98,7 +98,7 @@ func (l *layout) responseAdvice() string {
 		}
 		for _, sound := range []string{"response", "output", "predict", "hypothes", "answer", "reply", "completion", "generat", "result"} {
 			if strings.Contains(strings.ToLower(name), sound) {
-				return "say which column holds it: --map response=" + name
+				return "say which column holds it: " + mapFlag(toResponse, name)
 			}
 		}
 	}

@@ -182,6 +182,10 @@ func TestNotes(t *testing.T) {
 			[]string{"1 row with half a surrogate pair: it is read as U+FFFD", `key "x" occurs twice in a row: the last one counts`},
 		},
 		{
+			"lists as Python prints them", "a.csv", "id,question,references,response\n1,q,\"['a', 'b']\",r\n", dataset.Source{},
+			[]string{"1 cell of references as Python prints lists: each is taken as one reference; write them as JSON lists"},
+		},
+		{
 			"a column without a name", "a.csv", ",id,question,references,response\n0,1,q,a,r\n", dataset.Source{},
 			[]string{"column 1 of FILE has no name and is not read"},
 		},

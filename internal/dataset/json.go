@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -324,31 +325,39 @@ func unquote(quoted []byte) string {
 	if i < 0 {
 		return string(body)
 	}
-	out := make([]byte, 0, len(body))
+	var out strings.Builder
+	out.Grow(len(body))
 	for i >= 0 {
-		out = append(out, body[:i]...)
+		out.Write(body[:i])
 		body = body[i:]
 		size := 2
-		switch c := body[1]; c {
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'u':
+		if c := body[1]; c == 'u' {
 			var r rune
 			r, size = escapedRune(body)
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, c)
+			out.WriteRune(r)
+		} else {
+			out.WriteByte(unescape(c))
 		}
 		body = body[size:]
 		i = bytes.IndexByte(body, '\\')
 	}
-	return string(append(out, body...))
+	out.Write(body)
+	return out.String()
+}
+
+// unescape returns the character that a backslash and c stand for.
+func unescape(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
 }

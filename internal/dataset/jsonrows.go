@@ -21,6 +21,9 @@ type objectReader struct {
 	row  Row
 	keys [][]byte // of the row before, as the file spells them
 
+	// known are the names that were decoded already.
+	known map[string]string
+
 	// fresh says that names has been allocated for the row that is being read.
 	// Whoever holds the names of the row before keeps them as they are.
 	fresh bool
@@ -64,8 +67,23 @@ func (o *objectReader) member(key, value []byte) {
 		o.row.names = append(make([]string, 0, i+8), o.row.names[:i]...)
 		o.fresh = true
 	}
-	o.row.names = append(o.row.names[:i], unquote(key))
+	o.row.names = append(o.row.names[:i], o.name(key))
 	o.keys = append(o.keys[:i], bytes.Clone(key))
+}
+
+// name decodes a key, and keeps some names so that they need not be decoded again.
+func (o *objectReader) name(key []byte) string {
+	if name, ok := o.known[string(key)]; ok {
+		return name
+	}
+	name := unquote(key)
+	if o.known == nil {
+		o.known = map[string]string{}
+	}
+	if len(o.known) < 1000 && len(key) < 100 {
+		o.known[string(key)] = name
+	}
+	return name
 }
 
 func (o *objectReader) problem(line int, format string, args ...any) error {

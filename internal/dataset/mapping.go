@@ -161,6 +161,15 @@ func (m Mapping) String() string {
 	return strings.Join(pairs, ",")
 }
 
+// mapFlag returns the flag that maps a column, as a shell takes it.
+func mapFlag(target, column string) string {
+	pair := Mapping{target: column}.String()
+	if strings.ContainsAny(pair, " \t\"\\'$`*?!#&;|<>(){}[]~") {
+		pair = "'" + strings.ReplaceAll(pair, "'", `'\''`) + "'"
+	}
+	return "--map " + pair
+}
+
 // nearest returns the name that s is most likely a misspelling of, or "".
 func nearest(s string, names []string) string {
 	best, most := "", 1+min(len(s), 12)/4

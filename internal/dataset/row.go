@@ -36,7 +36,7 @@ func (r *Row) Get(path string) Value {
 	if at < 0 {
 		return Value{}
 	}
-	return r.values[at].reach(rest)
+	return r.values[at].Get(rest)
 }
 
 // resolve finds the column in which a path begins, and what is left of the path.
@@ -185,8 +185,9 @@ func (v Value) Members(visit func(key string, value Value)) bool {
 	return s.object(0, func(key, value []byte) { visit(unquote(key), Value{raw, value}) }) == nil
 }
 
-// reach returns the value at a dotted path inside v, v itself for the empty path.
-func (v Value) reach(path string) Value {
+// Get returns the value at a dotted path inside an object or a list, and v itself
+// for the empty path. It is missing when there is none.
+func (v Value) Get(path string) Value {
 	if path == "" {
 		return v
 	}
@@ -196,7 +197,7 @@ func (v Value) reach(path string) Value {
 		if err != nil || i < 0 || i >= len(list) {
 			return Value{}
 		}
-		return list[i].reach(rest)
+		return list[i].Get(rest)
 	}
 	var found Value
 	v.Members(func(key string, value Value) {
@@ -204,7 +205,7 @@ func (v Value) reach(path string) Value {
 		case key == path:
 			found = value
 		case key == head && rest != "":
-			if inner := value.reach(rest); inner.form != absent {
+			if inner := value.Get(rest); inner.form != absent {
 				found = inner
 			}
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,12 +17,14 @@ type survey struct {
 	columns *columns
 	limit   int
 	ids     *registry
+	layouts layouts
 
 	hash     chain
 	items    int
 	perFile  []int
 	noRefs   int
 	noText   int // items without a question
+	python   int // references that look like a list in Python
 	lone     int // rows with half a surrogate pair
 	rows     uint64
 	numbered []deem.Problem // the first rows without an id
@@ -59,7 +62,9 @@ func (s *survey) run(ctx context.Context) error {
 // look checks one row. l is the layout of the row before; that of this row is
 // returned.
 func (s *survey) look(row *Row, l *layout) (*layout, error) {
-	if !l.fits(row) {
+	if known := s.layouts.find(row, l); known != nil {
+		l = known
+	} else {
 		err := s.columns.learn(row.names)
 		if _, ok := errors.AsType[ambiguous](err); ok {
 			return nil, deem.WithHint(located(row, err), "%s", deem.HintOf(err))
@@ -68,7 +73,7 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 			s.problem(located(row, err), err)
 			return nil, nil
 		}
-		l = s.columns.layout(row.names)
+		l = s.layouts.keep(s.columns.layout(row.names))
 	}
 	s.columns.find(row)
 	it, err := l.item(row)
@@ -76,7 +81,16 @@ func (s *survey) look(row *Row, l *layout) (*layout, error) {
 		s.problem(located(row, err), err)
 		return l, nil
 	}
+	if pythonList(l.references.of(row)) {
+		s.python++
+	}
 	return l, s.count(row, it)
+}
+
+// pythonList reports whether the cell of a table holds a list as Python prints it,
+// which is how pandas writes a column of lists.
+func pythonList(v Value) bool {
+	return v.form == cell && bytes.HasPrefix(v.data, []byte("['")) && bytes.HasSuffix(v.data, []byte("']"))
 }
 
 // located gives an error the place of a row.
@@ -204,8 +218,8 @@ func (s *survey) duplicates(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !l.fits(row) {
-			l = s.columns.layout(row.names)
+		if l = s.layouts.find(row, l); l == nil {
+			l = s.layouts.keep(s.columns.layout(row.names))
 		}
 		n++
 		if _, ok := places[n]; ok {
@@ -240,6 +254,9 @@ func (s *survey) notes() []string {
 		if slices.Contains(s.columns.unfound, name) && !slices.Contains(s.columns.seen, toFields) {
 			note("no item has the field %q, which the judge asks for", name)
 		}
+	}
+	if s.python > 0 {
+		note("%s of references as Python prints lists: each is taken as one reference; write them as JSON lists", count(s.python, "cell"))
 	}
 	if s.lone > 0 {
 		note("%s with half a surrogate pair: it is read as U+FFFD", count(s.lone, "row"))

@@ -93,6 +93,8 @@ func TestTrouble(t *testing.T) {
 		{"two references", "a.jsonl", `{"response":"r","gold":"a","answer":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: answer or gold", ""},
 		{"both of our names", "a.jsonl", `{"response":"r","references":["a"],"reference":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: references or reference", ""},
 		{"another column later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","answer":"b"}`, dataset.Source{}, `FILE:2: column "answer" holds the references here, but "gold" did before`, ""},
+		{"our own name later", "a.jsonl", `{"response":"r","gold":"a"}` + "\n" + `{"response":"r","gold":"a","references":"b"}`, dataset.Source{}, `FILE:2: column "references" holds the references here, but "gold" did before`, ""},
+		{"a column to be quoted", "a.jsonl", `{"bot's output, final":"r"}`, dataset.Source{}, "FILE:1: no response (columns here: bot's output, final)", `say which column holds it: --map 'response="bot'\''s output, final"'`},
 		{"some ids", "a.jsonl", `{"response":"r"}` + "\n" + ok + `{"response":"r"}`, dataset.Source{}, "FILE:1: no id, but other rows have one\nFILE:3: no id, but other rows have one", "give every row an id, or none"},
 		{"an empty id", "a.jsonl", `{"id":"","response":"r"}`, dataset.Source{}, "FILE:1: the id is empty", ""},
 		{"an empty id in a table", "a.csv", "id,response\n,r\n", dataset.Source{}, "FILE:2: the id is empty", ""},
@@ -185,6 +187,50 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 	}
 	if _, err := dataset.Open(t.Context(), dataset.Source{}); err == nil {
 		t.Error("Open without files gave no error")
+	}
+}
+
+func TestPipe(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Log("no /dev/fd here: pipes are not tested")
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteString(twoLines); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, dataset.Source{Names: []string{fmt.Sprintf("/dev/fd/%d", r.Fd())}})
+	for range 2 {
+		if diff := cmp.Diff(two, all(t, d)); diff != "" {
+			t.Errorf("items (-want +got):\n%s", diff)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: strings.NewReader(twoLines)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range d.Items() {
+		if err == nil || err.Error() != "the files are closed" {
+			t.Errorf("Items after Close gave %v", err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
 	}
 }
 
