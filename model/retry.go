@@ -158,8 +158,8 @@ func withAttempts(err error, attempts int) error {
 	}
 	counted := *me
 	counted.Attempts = attempts
-	if err != error(me) {
-		counted.Err = err // what was wrapped around the error is kept
+	if err != error(me) { //nolint:errorlint // the question is whether anything is wrapped around it
+		counted.Err = err // which is kept
 	}
 	return &counted
 }

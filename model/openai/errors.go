@@ -89,10 +89,10 @@ func isTLS(err error) bool {
 }
 
 // statusError makes an error of an answer that is not a reply.
-func (m *Model) statusError(resp *http.Response, text []byte) error {
+func (m *Model) statusError(a answer) error {
 	// Secrets go first: a text that is shortened could end in half a key.
-	said := readTrouble(m.secrets.redact(string(text[:min(len(text), maxTrouble)])))
-	status := resp.StatusCode
+	said := readTrouble(m.secrets.redact(string(a.text[:min(len(a.text), maxTrouble)])))
+	status := a.status
 	if status < 300 {
 		// A router passes on the error of a server behind it.
 		status = said.status(http.StatusBadGateway)
@@ -101,7 +101,7 @@ func (m *Model) statusError(resp *http.Response, text []byte) error {
 	me.Status = status
 	me.Code = said.code
 	if me.Passing {
-		me.RetryAfter = retryAfter(resp.Header)
+		me.RetryAfter = retryAfter(a.header)
 	}
 	me.Err = m.hint(me, said, errors.New(m.secrets.redact(said.text(status))))
 	return me

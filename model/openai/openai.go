@@ -49,7 +49,7 @@ type Options struct {
 
 	// HTTPClient makes the calls; nil means one made for many calls at once. A
 	// redirect is not followed unless the client has a rule for it.
-	HTTPClient *http.Client
+	HTTPClient *http.Client `json:"-"`
 
 	// Timeout bounds one call; 0 means 120 s, and ten minutes for a model that
 	// reasons.
@@ -247,46 +247,53 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	resp, text, err := m.post(callCtx, body)
+	a, err := m.post(callCtx, body)
 	if err != nil {
 		return deem.Reply{}, m.transportError(ctx, callCtx, err)
 	}
-	return m.read(resp, text)
+	return m.read(a)
 }
 
-// post sends body and returns the answer with its whole text. Reading to the end
-// is what lets the connection be used again.
-func (m *Model) post(ctx context.Context, body []byte) (*http.Response, []byte, error) {
+// An answer is what a server sent, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	text   []byte
+}
+
+// post sends body and returns the answer. Reading that to the end is what lets the
+// connection be used again.
+func (m *Model) post(ctx context.Context, body []byte) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.address.chat, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	req.Header = m.header.Clone()
 	resp, err := m.client.Do(req)
 	if err != nil {
-		return nil, nil, err
+		return answer{}, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // what was read is checked
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read answer: %w", err)
+		return answer{}, fmt.Errorf("read answer: %w", err)
 	}
 	if len(text) > maxBody {
-		return nil, nil, errTooLong
+		return answer{}, errTooLong
 	}
-	return resp, text, nil
+	return answer{status: resp.StatusCode, header: resp.Header, text: text}, nil
 }
 
 // read makes a reply or an error of an answer.
-func (m *Model) read(resp *http.Response, text []byte) (deem.Reply, error) {
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return deem.Reply{}, m.statusError(resp, text)
+func (m *Model) read(a answer) (deem.Reply, error) {
+	if a.status < 200 || a.status > 299 {
+		return deem.Reply{}, m.statusError(a)
 	}
-	reply, err := m.decode(resp, text)
+	reply, err := m.decode(a)
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	reply.RequestID = resp.Header.Get("X-Request-Id")
+	reply.RequestID = a.header.Get("X-Request-Id")
 	reply.Attempts = 1
 	return reply, nil
 }

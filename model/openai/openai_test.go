@@ -183,35 +183,51 @@ func TestWire(t *testing.T) {
 		want string
 	}{
 		{
-			"plain", openai.Options{Model: "gpt-4o"}, full,
+			"plain",
+			openai.Options{Model: "gpt-4o"},
+			full,
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"a < b & c"}],"max_tokens":10,"temperature":0,"top_p":1,"seed":7,"stop":["\n"],"logprobs":true,"top_logprobs":20,"n":1,"stream":false}`,
 		},
 		{
-			"reasoning", openai.Options{Model: "o3-mini"}, full,
+			"reasoning",
+			openai.Options{Model: "o3-mini"},
+			full,
 			`{"model":"o3-mini","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":10,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
 		},
 		{
-			"reasoning by option", openai.Options{Model: "mine", Reasoning: &yes}, full,
+			"reasoning by option",
+			openai.Options{Model: "mine", Reasoning: &yes},
+			full,
 			`{"model":"mine","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":10,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
 		},
 		{
-			"not reasoning by option", openai.Options{Model: "gpt-5.1", Reasoning: &no}, full,
+			"not reasoning by option",
+			openai.Options{Model: "gpt-5.1", Reasoning: &no},
+			full,
 			`{"model":"gpt-5.1","messages":[{"role":"user","content":"a < b & c"}],"max_tokens":10,"temperature":0,"top_p":1,"seed":7,"stop":["\n"],"logprobs":true,"top_logprobs":20,"n":1,"stream":false}`,
 		},
 		{
-			"nothing given", openai.Options{Model: "gpt-4o"}, deem.Prompt("q"),
+			"nothing given",
+			openai.Options{Model: "gpt-4o"},
+			deem.Prompt("q"),
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"n":1,"stream":false}`,
 		},
 		{
-			"object", openai.Options{Model: "gpt-4o"}, asJSON,
+			"object",
+			openai.Options{Model: "gpt-4o"},
+			asJSON,
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_object"},"n":1,"stream":false}`,
 		},
 		{
-			"strict schema", openai.Options{Model: "gpt-4o"}, strict,
+			"strict schema",
+			openai.Options{Model: "gpt-4o"},
+			strict,
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":true,"schema":` + string(strict.Schema) + `}},"n":1,"stream":false}`,
 		},
 		{
-			"loose schema", openai.Options{Model: "gpt-4o"}, loose,
+			"loose schema",
+			openai.Options{Model: "gpt-4o"},
+			loose,
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"response_format":{"type":"json_schema","json_schema":{"name":"reply","strict":false,"schema":` + string(loose.Schema) + `}},"n":1,"stream":false}`,
 		},
 	}

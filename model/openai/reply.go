@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	"deem"
@@ -81,16 +80,16 @@ type tokenLogprob struct {
 // decode makes a reply of the text of a successful answer. A text that makes no
 // sense may do so the next time: it was cut off, or came from something between
 // us and the server.
-func (m *Model) decode(resp *http.Response, text []byte) (deem.Reply, error) {
+func (m *Model) decode(a answer) (deem.Reply, error) {
 	var w wireReply
-	if err := json.Unmarshal(text, &w); err != nil {
-		return deem.Reply{}, m.garbled(text, err)
+	if err := json.Unmarshal(a.text, &w); err != nil {
+		return deem.Reply{}, m.garbled(a.text, err)
 	}
 	if len(w.Error) > 0 && string(w.Error) != "null" {
-		return deem.Reply{}, m.statusError(resp, text)
+		return deem.Reply{}, m.statusError(a)
 	}
 	if len(w.Choices) == 0 {
-		return deem.Reply{}, m.garbled(text, errors.New("the answer has no choices"))
+		return deem.Reply{}, m.garbled(a.text, errors.New("the answer has no choices"))
 	}
 	c := w.Choices[0]
 	return deem.Reply{
