@@ -151,10 +151,16 @@ func readMonthFirst(toks []token, i int) (date, bool) {
 		d.y, d.to = y, j+1
 	}
 	alone := d.d == 0 && d.y == 0
-	if alone && (toks[i].text == "may" || toks[i].text == "march" || len(toks[i].text) == 3) {
-		return d, toks[i].text != "mar" && i > 0 && toks[i].brk == none && (at(toks, i-1, "in") || at(toks, i-1, "of") || at(toks, i-1, "last") || at(toks, i-1, "next")) || len(toks) == 1
-	}
-	return d, true
+	return d, !alone || !isAlsoWord(toks[i].text) || len(toks) == 1 || afterIn(toks, i)
+}
+
+// isAlsoWord reports whether the name of a month is a word or an abbreviation of
+// one too.
+func isAlsoWord(name string) bool { return name == "march" || len(name) == 3 }
+
+// afterIn reports whether token i follows a word that goes before a month.
+func afterIn(toks []token, i int) bool {
+	return toks[i].brk == none && (at(toks, i-1, "in") || at(toks, i-1, "of") || at(toks, i-1, "last") || at(toks, i-1, "next"))
 }
 
 // dayOfMonth reads 20, 20th or "twentieth" at token i.

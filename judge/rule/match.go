@@ -234,7 +234,7 @@ func (c *comparison) byChoice(text string, _ *reading) (finding, bool) {
 // byPolarity decides where the reference begins with yes or no.
 func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 	want, to := a.answered()
-	if want == noPolarity || !plainAnswers[a.toks[to-1].text] && a.toks[to-1].kind == word || !a.answersOnly(to) {
+	if want == noPolarity || !a.answersOnly(to) {
 		return finding{}, false
 	}
 	got, _ := c.response.answered()
@@ -250,6 +250,9 @@ func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 // answersOnly reports whether a yes or no at the start of a reference is the
 // answer, and what follows at token to explains it.
 func (r *reading) answersOnly(to int) bool {
+	if t := r.toks[to-1]; t.kind == word && !plainAnswers[t.text] {
+		return false
+	}
 	return to >= len(r.toks) || r.toks[to].brk != none || explains[r.toks[to].text] || len(r.toks)-to > 2
 }
 

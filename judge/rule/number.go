@@ -43,7 +43,7 @@ var multipliers = map[string]float64{
 
 // gluedMultipliers follow digits without a space, as in 1.2k. A lone m is left
 // to the metres.
-var gluedMultipliers = map[string]float64{"k": 1e3, "mn": 1e6, "mm": 0, "bn": 1e9, "b": 1e9, "tn": 1e12}
+var gluedMultipliers = map[string]float64{"k": 1e3, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}
 
 var ordinals = map[string]float64{
 	"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
@@ -265,53 +265,66 @@ func readHalfOf(toks []token, i int) (numeral, bool) {
 // readWords reads a number written in words: groups below a hundred, times
 // hundred, times a power of a thousand.
 func readWords(toks []token, i int) numeral {
-	total, group := 0.0, 0.0
-	last := math.Inf(1)
-	n := numeral{to: i, weak: toks[i].text == "one"}
-	for n.to < len(toks) {
+	s := sum{last: math.Inf(1)}
+	n := numeral{to: i}
+	for n.to < len(toks) && !n.ordinal {
 		t := toks[n.to]
 		if n.to > i && t.brk != none {
 			break
 		}
-		if t.text == "and" && n.to > i && group+total >= 100 && isNumberWord(toks, n.to+1) {
-			n.to++
-			continue
-		}
-		if v, ok := units100[t.text]; ok && fits(v, last) {
-			group += v
-			last = v
-		} else if v, ok := ordinals[t.text]; ok && n.to > i && t.pre == '-' && fits(v, last) {
-			group += v // twenty-first
-			n.to++
-			n.ordinal = true
-			break
-		} else if m := multipliers[t.text]; m > 0 && t.text != "dozen" || m > 0 && total == 0 {
-			total, group = multiply(total, group, m)
-			last = math.Inf(1)
-		} else {
+		joining := t.text == "and" && s.total+s.group >= 100 && isNumberWord(toks, n.to+1)
+		if !joining && !s.add(t) {
 			break
 		}
-		n.weak = n.weak && n.to == i
+		n.ordinal = ordinals[t.text] > 0
 		n.to++
 	}
-	n.value = total + group
+	n.value = s.total + s.group
+	n.weak = n.to == i+1 && toks[i].text == "one"
 	return readHalf(toks, n)
 }
 
-// fits reports whether a number word may follow one of value last: nothing but a
-// digit follows a ten.
-func fits(v, last float64) bool {
-	return math.IsInf(last, 1) || last >= 20 && v > 0 && v < 10
+// A sum is a number in words, read so far.
+type sum struct {
+	total, group float64 // what is multiplied out, and what may still be
+	last         float64 // the last word below a hundred, +Inf for none
 }
 
-func multiply(total, group, by float64) (newTotal, newGroup float64) {
-	if group == 0 {
-		group = 1
+// add takes one more word, and reports whether it can go on the number.
+func (s *sum) add(t token) bool {
+	if v, ok := units100[t.text]; ok && s.fits(v) {
+		s.group += v
+		s.last = v
+		return true
 	}
-	if by == 100 {
-		return total, group * by
+	if v, ok := ordinals[t.text]; ok && t.pre == '-' && s.last < 100 && s.fits(v) {
+		s.group += v // twenty-first
+		return true
 	}
-	return total + group*by, 0
+	m := multipliers[t.text]
+	if m == 0 || m == 12 && s.total > 0 {
+		return false
+	}
+	s.multiply(m)
+	s.last = math.Inf(1)
+	return true
+}
+
+// fits reports whether a word of value v may follow the last one: nothing but a
+// digit follows a ten.
+func (s *sum) fits(v float64) bool {
+	return math.IsInf(s.last, 1) || s.last >= 20 && v > 0 && v < 10
+}
+
+func (s *sum) multiply(by float64) {
+	if s.group == 0 {
+		s.group = 1
+	}
+	s.group *= by
+	if by != 100 { // what stands before a hundred may still be thousands
+		s.total += s.group
+		s.group = 0
+	}
 }
 
 func isNumberWord(toks []token, i int) bool {
@@ -365,8 +378,20 @@ func readHan(toks []token, i int) (numeral, bool) {
 	n.value = total + group + max(digit, 0)
 	// A lone digit that counts nothing is as often part of a name, as in 阿四, and
 	// 一 part of a word.
-	n.weak = n.to == i+1 && (toks[i].text == "一" || i > 0 && n.to < len(toks) && !measures[toks[n.to].text] || i > 0 && toks[i].brk == none && toks[i-1].kind == han && n.to == len(toks))
+	n.weak = n.to == i+1 && (toks[i].text == "一" || insideName(toks, i))
 	return n, true
+}
+
+// insideName reports whether the single digit at token i goes on from another
+// character and counts nothing.
+func insideName(toks []token, i int) bool {
+	if i == 0 {
+		return false
+	}
+	if i+1 < len(toks) {
+		return !measures[toks[i+1].text]
+	}
+	return toks[i].brk == none && toks[i-1].kind == han
 }
 
 // measures follow a number that counts.

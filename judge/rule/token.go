@@ -16,7 +16,6 @@ type token struct {
 	caps    bool // all letters were capitals
 	gap     bool // white space before it
 	bold    bool // inside **...**
-	quoted  bool // a quotation mark directly before it
 	grouped bool // digits with grouping commas
 	brk     brk  // the strongest boundary before it
 	pre     rune // the last symbol before it, 0 for none
@@ -79,12 +78,12 @@ type tokenizer struct {
 	ends []int  // where the text of each token ends in buf
 
 	// What was seen since the last token.
-	gap, quoted bool
-	brk         brk
-	pre         rune
-	first       bool // the next symbol is the first since the last token
-	bold        bool
-	sent        int
+	gap   bool
+	brk   brk
+	pre   rune
+	first bool // the next symbol is the first since the last token
+	bold  bool
+	sent  int
 }
 
 // next reads one token or one separator.
@@ -115,10 +114,10 @@ func (t *tokenizer) add(tok token) {
 	if t.brk == sentence && len(t.toks) > 0 {
 		t.sent++
 	}
-	tok.gap, tok.quoted, tok.brk, tok.pre, tok.bold, tok.sent = t.gap, t.quoted, t.brk, t.pre, t.bold, t.sent
+	tok.gap, tok.brk, tok.pre, tok.bold, tok.sent = t.gap, t.brk, t.pre, t.bold, t.sent
 	t.toks = append(t.toks, tok)
 	t.ends = append(t.ends, len(t.buf))
-	t.gap, t.quoted, t.brk, t.pre, t.first = false, false, none, 0, true
+	t.gap, t.brk, t.pre, t.first = false, none, 0, true
 }
 
 func (t *tokenizer) space(r rune) {
@@ -139,7 +138,6 @@ func (t *tokenizer) symbol(r rune, size int) {
 	if unicode.IsMark(r) || r == '\u200b' || r == '\ufeff' {
 		return
 	}
-	t.quoted = r == '"' || r == '“' || r == '\'' || r == '‘' || r == '«' || r == '「' || r == '《'
 	if t.first && len(t.toks) > 0 {
 		t.toks[len(t.toks)-1].post = r
 	}

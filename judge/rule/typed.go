@@ -101,19 +101,19 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	case len(t.hits) > 0:
 		return c.hitFinding(a, want, t), true
 	case t.denied:
-		return finding{call: wrong, conf: .85, why: "the response denies the number " + c.show(a, want)}, true
+		return finding{call: wrong, conf: .85, why: "the response denies the number " + show(a, want)}, true
 	case len(t.near) > 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), c.show(a, want)), share: .5}, true
+		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}, true
 	case addsUp(want, t.rivals) || addsUp(want, t.others):
-		return finding{call: unsure, why: "the numbers of the response add up to " + c.show(a, want) + ", which it does not say", share: .6}, true
+		return finding{call: unsure, why: "the numbers of the response add up to " + show(a, want) + ", which it does not say", share: .6}, true
 	case len(t.rivals) > 0:
 		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}, true
 	case len(t.others) > 0:
 		return finding{call: wrong, conf: .75, why: c.differs(a, want, t.others[0])}, true
 	case c.response.listLength() > 1:
-		return finding{call: unsure, why: "the response lists instead of giving the number " + c.show(a, want)}, true
+		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}, true
 	}
-	return finding{call: wrong, conf: .75, why: "the response has no number, and the reference is " + c.show(a, want)}, true
+	return finding{call: wrong, conf: .75, why: "the response has no number, and the reference is " + show(a, want)}, true
 }
 
 // soleQuantity returns the quantity that a reference consists of: one number, and
@@ -267,7 +267,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	if other, ok := c.countsOther(a, want, t.hits); ok {
 		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}
 	}
-	why := "the response has the number " + c.show(a, want)
+	why := "the response has the number " + show(a, want)
 	switch {
 	case len(t.rivals) == 0:
 		return finding{call: right, conf: .96, why: why}
@@ -343,11 +343,13 @@ func (c *comparison) offersChoice(a, b span) bool {
 }
 
 func (c *comparison) differs(a *reading, want, got quantity) string {
-	return fmt.Sprintf("the number %s of the reference is %s in the response", c.show(a, want), c.showIn(got))
+	return fmt.Sprintf("the number %s of the reference is %s in the response", show(a, want), c.showIn(got))
 }
 
-func (c *comparison) show(a *reading, q quantity) string { return a.words(q.span) }
+// show returns a quantity of the reference as it is written there.
+func show(a *reading, q quantity) string { return a.words(q.span) }
 
+// showIn returns a quantity of the response as it is written there.
 func (c *comparison) showIn(q quantity) string { return c.response.words(q.span) }
 
 func isCurrency(r rune) bool {

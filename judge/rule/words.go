@@ -321,7 +321,7 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 	case hasLast && len(a.elems) == 2 && a.toks[a.elems[1].tok].brk == none && c.bareSurname(last, a.elems):
 		return finding{call: right, conf: .75, why: "the response has the last part of the name"}, true
 	}
-	return finding{}, len(missing) == 0
+	return finding{}, false
 }
 
 // together reports whether two elements stand within a name of each other.
@@ -338,15 +338,24 @@ func (c *comparison) bareSurname(key string, name []elem) bool {
 		if e.key != key {
 			continue
 		}
-		t := r.toks[e.tok]
-		before := e.tok - 1
-		other := before >= 0 && t.brk == none && r.toks[before].upper && !stopWords[r.toks[before].text] && !titles[r.toks[before].text] && r.toks[before].text != name[0].key
-		if !t.upper || other || e.tok+1 < len(r.toks) && r.toks[e.tok+1].upper && r.toks[e.tok+1].brk == none {
-			return false
-		}
-		return true
+		return r.toks[e.tok].upper && !r.otherFirstName(e.tok, name[0].key) && !r.nameGoesOn(e.tok)
 	}
 	return false
+}
+
+// otherFirstName reports whether a capital word that is neither first nor a title
+// goes directly before token i.
+func (r *reading) otherFirstName(i int, first string) bool {
+	if i == 0 || r.toks[i].brk != none {
+		return false
+	}
+	t := r.toks[i-1]
+	return t.upper && !stopWords[t.text] && !titles[t.text] && t.text != first
+}
+
+// nameGoesOn reports whether a capital word directly follows token i.
+func (r *reading) nameGoesOn(i int) bool {
+	return i+1 < len(r.toks) && r.toks[i+1].upper && r.toks[i+1].brk == none
 }
 
 // partial judges a response that has some of the words.

@@ -1,0 +1,30 @@
+package rule_test
+
+import (
+	"context"
+	"fmt"
+
+	"deem"
+	"deem/judge/rule"
+)
+
+func ExampleMatch() {
+	judge := rule.Match()
+	for _, response := range []string{"It took two weeks and four days.", "19 days", "I don't know.", "18 or 19 days"} {
+		v, err := judge.Judge(context.Background(), deem.Item{
+			Question:   "How long did the trip take?",
+			References: []string{"18 days"},
+			Response:   response,
+		})
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Printf("%s: %s\n", v.Label, v.Reason)
+	}
+	// Output:
+	// correct: the response has the number 18 days
+	// incorrect: the number 18 days of the reference is 19 days in the response
+	// incorrect: the response gives no answer
+	// unsure: the response has 19 days beside 18
+}
