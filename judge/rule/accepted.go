@@ -29,6 +29,9 @@ func accepted(ref string) []string {
 			add(s)
 		}
 	}
+	if head := beforeReason(rest); head != "" {
+		add(head)
+	}
 	for _, s := range parenthesised(rest) {
 		add(s)
 	}
@@ -42,6 +45,19 @@ func accepted(ref string) []string {
 		return []string{ref}
 	}
 	return list
+}
+
+// beforeReason returns the short answer that a reference goes on to explain:
+// "Paris, because she likes art". It is "" if there is none.
+func beforeReason(ref string) string {
+	for _, sep := range []string{" because ", ", since ", "; ", " as she ", " as he ", " as they "} {
+		head, tail, ok := strings.Cut(ref, sep)
+		// A tail as short as the head is the next entry of a list.
+		if ok && len(strings.Fields(head)) <= 6 && len(strings.Fields(tail)) >= 4 {
+			return head
+		}
+	}
+	return ""
 }
 
 var acceptable = regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)

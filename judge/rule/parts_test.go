@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -341,25 +340,5 @@ func TestClip(t *testing.T) {
 	}
 	if got, cut := clip("short"); cut || got != "short" {
 		t.Errorf("clip(short) = %q, %t", got, cut)
-	}
-}
-
-// TestReadIsLinear doubles a text and asks that reading takes no more than four
-// times as long, which leaves room for a busy machine and none for a square.
-func TestReadIsLinear(t *testing.T) {
-	for _, unit := range []string{"1.2.3.", "1-2-", "18 or 19 ", "not ", "a.b."} {
-		took := func(n int) time.Duration {
-			best := time.Hour
-			for range 5 {
-				start := time.Now()
-				read(strings.Repeat(unit, n))
-				best = min(best, time.Since(start))
-			}
-			return best
-		}
-		small, large := took(2000), took(16000)
-		if large > 32*small+50*time.Millisecond {
-			t.Errorf("%q: 8 times the text takes %v after %v", unit, large, small)
-		}
 	}
 }

@@ -97,7 +97,7 @@ func (r *reading) negated(s span) bool {
 		if contrasts[t.text] {
 			break
 		}
-		if isNegation(t) && !at(r.toks, i+1, "only") && !at(r.toks, i+1, "just") {
+		if isNegation(t) && !r.harmless(i) {
 			count++
 		}
 		if t.text == "instead" || t.text == "rather" {
@@ -107,14 +107,27 @@ func (r *reading) negated(s span) bool {
 	return count%2 == 1
 }
 
-// contrasts end the reach of a negation: "not Lyon but Paris".
-var contrasts = set("but however although though yet because and")
+// contrasts end the reach of a negation: "not Lyon but Paris", "not until 1998",
+// "no less than five".
+var contrasts = set("but however although though yet because and until till less fewer later")
+
+// harmless reports whether the negation at token i denies nothing: "not only", 不过.
+func (r *reading) harmless(i int) bool {
+	if i+1 >= len(r.toks) {
+		return false
+	}
+	next := r.toks[i+1].text
+	if r.toks[i].text == "不" {
+		return next == "过" || next == "仅" || next == "但" || next == "久" || next == "同"
+	}
+	return next == "only" || next == "just"
+}
 
 // negationIn reports whether a short text as a whole is a denial.
 func (r *reading) negationIn() bool {
 	n := 0
 	for i, t := range r.toks {
-		if isNegation(t) && !at(r.toks, i+1, "only") {
+		if isNegation(t) && !r.harmless(i) {
 			n++
 		}
 	}

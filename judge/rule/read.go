@@ -157,6 +157,11 @@ func (r *reading) unitAround(i, to int) (u unit, end int) {
 	if pre := r.toks[i].pre; isCurrency(pre) {
 		return unitNames[string(pre)], to
 	}
+	if i > 0 && r.toks[i].brk == none {
+		if u := unitNames[r.toks[i-1].text]; u.dim >= dollars && u.dim <= rupees && len(r.toks[i-1].text) == 3 {
+			return u, to // USD 500
+		}
+	}
 	return readUnit(r.toks, to)
 }
 

@@ -100,6 +100,8 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	switch {
 	case len(t.hits) > 0:
 		return c.hitFinding(a, want, t), true
+	case want.value == 0 && c.response.saysNone():
+		return finding{call: right, conf: .8, why: "the reference is zero and the response says that there is none"}, true
 	case t.denied:
 		return finding{call: wrong, conf: .85, why: "the response denies the number " + show(a, want)}, true
 	case len(t.near) > 0:
@@ -114,6 +116,13 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}, true
 	}
 	return finding{call: wrong, conf: .75, why: "the response has no number, and the reference is " + show(a, want)}, true
+}
+
+// saysNone reports whether a text denies that there is any.
+func (r *reading) saysNone() bool {
+	return slices.ContainsFunc(r.toks, func(t token) bool {
+		return t.text == "no" || t.text == "none" || t.text == "never" || t.text == "nothing" || t.text == "没" || t.text == "无" || strings.HasSuffix(t.text, "n't") || t.text == "not"
+	})
 }
 
 // soleQuantity returns the quantity that a reference consists of: one number, and
@@ -269,6 +278,8 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	}
 	why := "the response has the number " + show(a, want)
 	switch {
+	case len(t.rivals) == 0 && hit.vague && !want.vague:
+		return finding{call: right, conf: .85, why: why + ", not quite as exact"}
 	case len(t.rivals) == 0:
 		return finding{call: right, conf: .96, why: why}
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):

@@ -192,6 +192,8 @@ func (c *comparison) checked(a *reading, s span, conf float64, why string) findi
 		return finding{call: wrong, conf: .75, why: "the response denies what the reference says"}
 	case s.len() > 0 && refDenies && !asksDenial && !r.negationNear(s):
 		return finding{call: wrong, conf: .75, why: "the reference denies what the response says"}
+	case r.manyAtOnce() && len(listEntries(a.words(span{0, len(a.toks)}), a)) == 0:
+		return finding{call: unsure, why: "the response lists many answers at once", share: .5}
 	case s.len() > 0 && r.amongAlternatives(s):
 		return finding{call: unsure, why: "the response names the reference beside an alternative", share: .5}
 	case s.len() > 0 && r.outdated(s):
@@ -245,6 +247,18 @@ func (r *reading) amongAlternatives(s span) bool {
 		}
 	}
 	return false
+}
+
+// manyAtOnce reports whether a text is nothing but a list of six or more short
+// entries. Whoever names every city has named the right one.
+func (r *reading) manyAtOnce() bool {
+	entries := 1
+	for _, t := range r.toks {
+		if t.brk == comma || t.brk == sentence {
+			entries++
+		}
+	}
+	return entries >= 7 && len(r.toks) <= 3*entries
 }
 
 func isOr(w string) bool { return w == "or" || w == "either" || w == "或" }
