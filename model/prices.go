@@ -28,7 +28,7 @@ import (
 //	}
 type Prices struct {
 	Version string  `json:"version"`
-	Date    string  `json:"date"` // the day the prices were looked up
+	Date    string  `json:"date"` // the day the table was compiled
 	Note    string  `json:"note,omitempty"`
 	Entries []Price `json:"prices"`
 }
