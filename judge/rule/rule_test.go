@@ -276,7 +276,7 @@ func TestMatchProperties(t *testing.T) {
 		refs := slices.Clone(p.it.References)
 		slices.Reverse(refs)
 		doubled := p.it
-		doubled.References = append(refs, p.it.References...)
+		doubled.References = slices.Concat(refs, p.it.References)
 		if got := verdictOf(t, doubled); got != want {
 			rt.Fatalf("%s: %s, with the references doubled %s", p.line, want, got)
 		}
