@@ -106,29 +106,22 @@ func keyPrefix(m deem.Model) []byte {
 
 // appendField appends a field with its length before it. Without the lengths,
 // two different lists of fields could run together into the same bytes.
-func appendField[T string | []byte](b []byte, field T) []byte {
+func appendField(b []byte, field string) []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(len(field)))
 	return append(b, field...)
 }
 
 // Key returns the content address of the reply to req.
-func (c *Cached) Key(req deem.Request) (string, error) {
-	text, err := deem.Canonical(req)
-	if err != nil {
-		return "", err
-	}
+func (c *Cached) Key(req deem.Request) string {
 	h := sha256.New()
 	h.Write(c.prefix)
-	h.Write(appendField(nil, text))
-	return hex.EncodeToString(h.Sum(nil)), nil
+	h.Write(appendField(nil, req.Hash()))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Complete returns the reply that is known, or asks the model inside.
 func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	key, err := c.Key(req)
-	if err != nil {
-		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}
-	}
+	key := c.Key(req)
 	for {
 		if err := ctx.Err(); err != nil {
 			return deem.Reply{}, err

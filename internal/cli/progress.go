@@ -124,7 +124,7 @@ func (p *progress) line() string {
 	words := []string{fmt.Sprintf("%s of %s", thousands(p.before+p.done), thousands(p.total))}
 	elapsed := clock().Sub(p.started).Seconds()
 	if rate := float64(p.done) / elapsed; p.done > 0 && elapsed > 0 {
-		words = append(words, fmt.Sprintf("%.3g/s", rate))
+		words = append(words, perSecond(rate))
 		if left := p.total - p.before - p.done; left > 0 {
 			words = append(words, "about "+roughly(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
 		}
@@ -144,6 +144,14 @@ func (p *progress) line() string {
 		words = append(words, failures)
 	}
 	return strings.Join(words, ", ")
+}
+
+// perSecond writes a rate with no more digits than it deserves.
+func perSecond(rate float64) string {
+	if rate >= 100 {
+		return thousands(int(rate)) + "/s"
+	}
+	return fmt.Sprintf("%.3g/s", rate)
 }
 
 // failures lists the unjudged by kind.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -51,6 +52,7 @@ const runExample = `  deem run --data answers.jsonl
 // A runOptions is what "deem run" was told.
 type runOptions struct {
 	data    []string
+	title   string // what the data is called, when that is not the names of its files
 	format  string
 	mapping string
 	limit   int
@@ -259,6 +261,9 @@ func spec(j deem.Judge, c choice, wire deem.Model, data *dataset.Dataset, o runO
 		Dataset: store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.trials,
 	}
+	if o.title != "" {
+		s.Dataset.Names = []string{o.title}
+	}
 	if ij, ok := j.(deem.Identified); ok {
 		if s.Judge.Identity, err = deem.Canonical(ij.Identity()); err != nil {
 			return store.Spec{}, err
@@ -278,9 +283,10 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 	}
 	opts := model.Options{
 		Replies: st,
-		Cache:   model.CacheOptions{Fresh: o.fresh},
-		Retry:   model.RetryOptions{Attempts: o.retries + 1},
-		Limit:   model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
+		// What could not be read once cannot be read from the cache either.
+		Cache: model.CacheOptions{Fresh: o.fresh || o.retryUnjudged},
+		Retry: model.RetryOptions{Attempts: o.retries + 1},
+		Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
 	}
 	if o.prices != "" {
 		prices, err := model.LoadPrices(o.prices)
@@ -317,6 +323,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, c choice, wire deem.
 	}
 	a.announce(run, resumed, o)
 	err = a.judge(ctx, st, run, j, m, data, o)
+	if c, ok := model.As[io.Closer](m); ok {
+		err = errors.Join(err, c.Close())
+	}
 	if cerr := closeRecord(); err == nil {
 		err = cerr
 	}
