@@ -66,7 +66,7 @@ type judgeOptions struct {
 // choose finds the judge that the options name.
 func choose(o judgeOptions) (choice, error) {
 	if r, ok := rule.Named(o.name); ok {
-		return choice{rule: r}, o.checkRule()
+		return o.chooseRule(r)
 	}
 	d, err := declaration(o.name)
 	if err != nil {
@@ -87,22 +87,27 @@ func choose(o judgeOptions) (choice, error) {
 	return choice{protocol: p}, usage(err)
 }
 
-// checkRule refuses what only a judge with a model can heed.
-func (o judgeOptions) checkRule() error {
+// chooseRule refuses what only a judge with a model can heed.
+func (o judgeOptions) chooseRule(r deem.Judge) (choice, error) {
 	var flag string
 	switch {
 	case o.reading != "":
 		flag = "--reading"
-	case o.pass.set:
-		flag = "--pass"
 	case o.temperature.set:
 		flag = "--temperature"
 	case o.maxTokens > 0:
 		flag = "--max-tokens"
-	default:
-		return nil
 	}
-	return usagef("%s says nothing to %s, which is a rule and asks no model", flag, o.name)
+	if flag != "" {
+		return choice{}, usagef("%s says nothing to %s, which is a rule and asks no model", flag, o.name)
+	}
+	if o.pass.set {
+		var err error
+		if r, err = rule.WithPass(r, o.pass.value); err != nil {
+			return choice{}, usage(err)
+		}
+	}
+	return choice{rule: r}, nil
 }
 
 // name returns the judge's name.

@@ -114,7 +114,7 @@ func remedy(r report.Report) string {
 	}
 	switch most.Kind {
 	case deem.Unsure:
-		return "the rule cannot decide these; a judge with a model can: --judge universal --model openai:gpt-4o-mini"
+		return "the rule cannot decide these; a judge with a model can: --judge universal --model openai:gpt-4o-mini; and match/forced always decides, at a price"
 	case deem.Input:
 		return "these items lack what the judge needs; deem show ITEM says what"
 	case deem.Provider, deem.Timeout, deem.Budget:
