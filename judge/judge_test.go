@@ -371,7 +371,8 @@ func TestConfidenceFromLogprobs(t *testing.T) {
 	p := protocol(t, "universal", judge.Strict)
 	r := say("Answer: INCORRECT")
 	r.Logprobs = []deem.TokenLogprob{
-		{Token: "Answer"}, {Token: ":"},
+		{Token: "Answer"},
+		{Token: ":"},
 		{Token: " IN", Logprob: -0.5108256237659907, Top: []deem.TokenLogprob{ // 0.6
 			{Token: " IN", Logprob: -0.5108256237659907},
 			{Token: " CORRECT", Logprob: -1.6094379124341003}, // 0.2

@@ -213,8 +213,7 @@ func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
 	}
 	numbers := map[string]float64{}
 	for name, scale := range scales {
-		v, _ := field(o, name)
-		n, err := extract.Number(v, scale)
+		n, err := extract.Number(field(o, name), scale)
 		if err != nil {
 			return found{}, err
 		}
@@ -243,7 +242,7 @@ func reasonOf(body, key string) string {
 	}
 	for _, k := range keys {
 		if o, ok := extract.Last(body, k); ok {
-			if v, _ := field(o, k); v != nil {
+			if v := field(o, k); v != nil {
 				return text.Str(v)
 			}
 		}
@@ -252,14 +251,14 @@ func reasonOf(body, key string) string {
 }
 
 // field returns the value of a key, however the model wrote its case.
-func field(o extract.Object, key string) (any, bool) {
+func field(o extract.Object, key string) any {
 	if v, ok := o.Fields[key]; ok {
-		return v, true
+		return v
 	}
-	for k, v := range o.Fields {
+	for _, k := range sortedKeys(o.Fields) {
 		if strings.EqualFold(strings.TrimSpace(k), key) {
-			return v, true
+			return o.Fields[k]
 		}
 	}
-	return nil, false
+	return nil
 }

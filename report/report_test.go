@@ -180,10 +180,14 @@ func TestNotes(t *testing.T) {
 		recs  func() []deem.Record
 		wants string
 	}{
-		{"missing items", func(h *report.Head) { h.Items = 50 }, func() []deem.Record { return many(1, 40) },
-			"10 of 50 items have no record, and no number here speaks of them"},
-		{"items twice", func(h *report.Head) { h.Items = 30 }, func() []deem.Record { return many(1, 40) },
-			"there are 40 records for 30 items: some items were counted more than once"},
+		{
+			"missing items", func(h *report.Head) { h.Items = 50 }, func() []deem.Record { return many(1, 40) },
+			"10 of 50 items have no record, and no number here speaks of them",
+		},
+		{
+			"items twice", func(h *report.Head) { h.Items = 30 }, func() []deem.Record { return many(1, 40) },
+			"there are 40 records for 30 items: some items were counted more than once",
+		},
 		{"two judges", nil, func() []deem.Record {
 			recs := many(1, 2)
 			recs[1].Judge = "other"

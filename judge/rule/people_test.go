@@ -123,7 +123,7 @@ type confusion struct {
 	byConfidence map[int][2]int
 }
 
-func (c confusion) decided() int { return c.tp + c.fp + c.fn + c.tn }
+func (c confusion) decided() int      { return c.tp + c.fp + c.fn + c.tn }
 func (c confusion) coverage() float64 { return float64(c.decided()) / float64(c.decided()+c.unsure) }
 
 func (c confusion) agreement() float64 {
