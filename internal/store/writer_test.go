@@ -86,14 +86,22 @@ func TestWriterGroups(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(20 * ms)
 		}, []commit{{256, 0}, {256, 0}, {88, 10 * ms}}},
-		{"close does not wait", 0, store.WriterOptions{MaxWait: time.Hour}, func(t *testing.T, w *store.Writer) { put(t, w, 3) },
-			[]commit{{3, 0}}},
+		{
+			"close does not wait", 0,
+			store.WriterOptions{MaxWait: time.Hour},
+			func(t *testing.T, w *store.Writer) { put(t, w, 3) },
+			[]commit{{3, 0}},
+		},
 		{"options", 0, store.WriterOptions{MaxRows: 2, MaxWait: time.Minute}, func(t *testing.T, w *store.Writer) {
 			put(t, w, 5)
 			time.Sleep(2 * time.Minute)
 		}, []commit{{2, 0}, {2, 0}, {1, time.Minute}}},
-		{"bytes", 0, store.WriterOptions{MaxBytes: 1}, func(t *testing.T, w *store.Writer) { put(t, w, 2) },
-			[]commit{{1, 0}, {1, 0}}},
+		{
+			"bytes", 0,
+			store.WriterOptions{MaxBytes: 1},
+			func(t *testing.T, w *store.Writer) { put(t, w, 2) },
+			[]commit{{1, 0}, {1, 0}},
+		},
 		{
 			// The record that comes during a commit has waited long enough when
 			// the commit is over.
@@ -221,8 +229,10 @@ func TestWriterLosesNothing(t *testing.T) {
 	for range 200 {
 		s := &slowStore{}
 		told := 0
-		w := store.NewWriter(s, "run", store.WriterOptions{MaxRows: 3, MaxWait: time.Microsecond,
-			Committed: func(recs []deem.Record) { told += len(recs) }})
+		w := store.NewWriter(s, "run", store.WriterOptions{
+			MaxRows: 3, MaxWait: time.Microsecond,
+			Committed: func(recs []deem.Record) { told += len(recs) },
+		})
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		taken := 0

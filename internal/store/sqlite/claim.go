@@ -38,7 +38,8 @@ func tryLock(path string) (*claim, error) {
 		// file anew and lock that one, so ours is worth nothing.
 		if sameFile(f, path) {
 			c := &claim{file: f, path: path}
-			return c, c.sign()
+			c.sign()
+			return c, nil
 		}
 		if err := f.Close(); err != nil {
 			return nil, err
@@ -55,16 +56,14 @@ func sameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// sign writes the process into the file, for the hint that others get.
-func (c *claim) sign() error {
-	err := c.file.Truncate(0)
-	if err == nil {
-		_, err = c.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+// sign writes the process into the file, for the hint that others get. The lock
+// holds without it: where the disk is too full even for that, the hint says less,
+// and the database itself says that the disk is full.
+func (c *claim) sign() {
+	if err := c.file.Truncate(0); err != nil {
+		return
 	}
-	if err != nil {
-		return errors.Join(err, c.release())
-	}
-	return nil
+	_, _ = c.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 }
 
 // release removes the file while it is still locked, so that nobody finds it

@@ -3,8 +3,9 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"slices"
 
-	driver "modernc.org/sqlite"
+	driver "modernc.org/sqlite" // It registers itself as "sqlite".
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"deem"
@@ -50,6 +51,13 @@ var troubles = map[int]trouble{
 		"the disk cannot be read or written",
 		"check the disk and the space on it; everything committed so far is kept if the disk is sound",
 	},
+}
+
+// hasCode reports whether err is an error of SQLite with one of the given primary
+// codes.
+func hasCode(err error, codes ...int) bool {
+	e, ok := errors.AsType[*driver.Error](err)
+	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
 // explain says what was being done to which store, and what an error of SQLite

@@ -3,11 +3,13 @@ package sqlite_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"deem"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
 )
@@ -139,19 +141,61 @@ func TestCheck(t *testing.T) {
 // not grow with the run.
 func TestLogBounded(t *testing.T) {
 	s, run := begin(t)
-	const megabytes = 20 << 20
-	for i := 0; i < 12_000; i += 1000 {
-		appendRecords(t, s, run.ID, i, i+1000)
+	const bound = 24 << 20 // The log is moved at 16 MiB, after the commit that reaches them.
+	for i := 0; i < 60; i += 5 {
+		recs := make([]deem.Record, 0, 5)
+		for k := range 5 {
+			rec := storetest.Record(i + k)
+			rec.Item.Response = strings.Repeat("x", 1<<20)
+			recs = append(recs, rec)
+		}
+		if err := s.Append(t.Context(), run.ID, recs); err != nil {
+			t.Fatal(err)
+		}
 		info, err := os.Stat(s.Path() + "-wal")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if info.Size() > megabytes {
-			t.Fatalf("after %d records the log has %d bytes, want at most %d", i+1000, info.Size(), megabytes)
+		if info.Size() > bound {
+			t.Fatalf("the log has %d bytes, want at most %d", info.Size(), bound)
 		}
 	}
 	info, err := os.Stat(s.Path())
 	if err != nil || info.Size() < 10<<20 {
 		t.Errorf("the database has %d bytes, %v: the log was never moved", info.Size(), err)
 	}
+}
+
+// TestReadOnlyFolder holds that a database can be read where nothing can be
+// written.
+func TestReadOnlyFolder(t *testing.T) {
+	path := file(t)
+	folder := filepath.Dir(path)
+	if err := os.Chmod(folder, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Chmod(folder, 0o700); err != nil {
+			t.Error(err)
+		}
+	})
+	if f, err := os.Create(filepath.Join(folder, "x")); err == nil {
+		t.Log("this user may write everywhere, so there is nothing to see")
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	s, err := sqlite.OpenReadOnly(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run, err := s.Run(t.Context(), "last"); err != nil || run.Records != 300 {
+		t.Errorf("Run = %d records, %v, want 300", run.Records, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err = sqlite.Open(t.Context(), path, sqlite.Options{})
+	wantTrouble(t, "Open", err, "the database", "permissions")
 }

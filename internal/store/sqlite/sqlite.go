@@ -25,7 +25,7 @@ import (
 	"deem"
 	"deem/internal/store"
 
-	_ "modernc.org/sqlite" // Registers the driver "sqlite".
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Options are what a store may be told. The zero value of each field means the
@@ -117,7 +117,14 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.openReaders(ctx); err != nil {
+	err = s.openReaders(ctx)
+	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
+		// Even readers keep a file beside the database, to tell writers where
+		// they are. On a disk that cannot be written there are no writers, and
+		// without a log the file is all there is.
+		err = errors.Join(s.read.Close(), s.openReaders(ctx, "immutable"))
+	}
+	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
 	}
 	return s, nil
@@ -131,10 +138,14 @@ func newStore(path string, o Options) (*Store, error) {
 	return &Store{path: path, real: real, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
 }
 
-// openReaders opens the pool of connections that read. The first of them makes
-// sure that the database is one of ours.
-func (s *Store) openReaders(ctx context.Context) error {
-	db, err := sql.Open("sqlite", s.dsn(cacheReader, "query_only(1)"))
+// openReaders opens the pool of connections that read, with the given parameters
+// of SQLite set. The first of them makes sure that the database is one of ours.
+func (s *Store) openReaders(ctx context.Context, params ...string) error {
+	name := s.dsn(cacheReader, "query_only(1)")
+	for _, param := range params {
+		name += "&" + param + "=1"
+	}
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return err
 	}
@@ -244,6 +255,11 @@ func mustExist(path string) error {
 		return isFolder(path)
 	}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func isFolder(path string) error {
