@@ -121,8 +121,8 @@ func TestRegistry(t *testing.T) {
 		r := newRegistry(limit)
 		first := map[string]uint64{}
 		var want []duplicate
-		for row := range uint64(150_000) {
-			id := fmt.Sprint(rng.IntN(150_000_000))
+		for row := range uint64(20_000) {
+			id := fmt.Sprint(rng.IntN(2_000_000))
 			if before, ok := first[id]; ok {
 				want = append(want, duplicate{row, before})
 			} else {
@@ -139,7 +139,7 @@ func TestRegistry(t *testing.T) {
 		if total != len(want) || !slices.Equal(list, want[:min(len(want), mostPlaces)]) {
 			t.Errorf("limit %d: %d duplicates %v, want %d %v", limit, total, list, len(want), want[:min(len(want), mostPlaces)])
 		}
-		if (r.spill != nil) != (limit < 150_000) {
+		if (r.spill != nil) != (limit < 20_000) {
 			t.Errorf("limit %d: spilled = %v", limit, r.spill != nil)
 		}
 		if err := r.close(); err != nil {
@@ -179,7 +179,7 @@ func TestFeed(t *testing.T) {
 
 // TestBuffersShrink reads a huge row and then a small one.
 func TestBuffersShrink(t *testing.T) {
-	huge := strings.Repeat("x", 8<<20)
+	huge := strings.Repeat("x", 3<<20)
 	f := newFeed(strings.NewReader(huge + "\nsmall\n"))
 	for range 2 {
 		if _, _, err := f.readLine(); err != nil {
@@ -247,8 +247,8 @@ func TestMemoryStaysFlat(t *testing.T) {
 		}
 		return most
 	}
-	small, large := peak(5_000), peak(100_000)
+	small, large := peak(3_000), peak(60_000)
 	if large > small+2<<20 {
-		t.Errorf("heap of %d bytes with 100,000 items, %d with 5,000", large, small)
+		t.Errorf("heap of %d bytes with 60,000 items, %d with 3,000", large, small)
 	}
 }

@@ -158,7 +158,8 @@ func TestNotes(t *testing.T) {
 	}{
 		{"nothing to say", "a.jsonl", `{"id":1,"question":"q","references":"a","response":"r"}`, dataset.Source{}, nil},
 		{
-			"other names", "a.jsonl", `{"question_id":1,"question_type":"t","sample_id":"s","query":"q","answer":"a","hypothesis":"r"}`, dataset.Source{},
+			"other names", "a.jsonl", `{"question_id":1,"question_type":"t","sample_id":"s","query":"q","answer":"a","hypothesis":"r"}`,
+			dataset.Source{},
 			[]string{
 				`reading ids from column "question_id"`, `reading the category from column "question_type"`,
 				`reading the cluster from column "sample_id"`, `reading the question from column "query"`,
@@ -167,30 +168,37 @@ func TestNotes(t *testing.T) {
 		},
 		{
 			"what the user mapped is no news", "a.jsonl", `{"i":1,"q":"q","a":"a","hypothesis":"r"}`,
-			dataset.Source{Map: mapping(t, "id=i,question=q,references=a,response=hypothesis")}, nil,
+			dataset.Source{Map: mapping(t, "id=i,question=q,references=a,response=hypothesis")},
+			nil,
 		},
 		{
-			"some without", "a.jsonl", `{"id":1,"question":"q","response":"r","references":"a"}` + "\n" + `{"id":2,"response":"r"}`, dataset.Source{},
+			"some without", "a.jsonl", `{"id":1,"question":"q","response":"r","references":"a"}` + "\n" + `{"id":2,"response":"r"}`,
+			dataset.Source{},
 			[]string{"1 of 2 items have no reference", "1 of 2 items have no question"},
 		},
 		{
-			"a field that nobody has", "a.jsonl", `{"id":1,"question":"q","references":"a","response":"r","dialogue":"d"}`, dataset.Source{Fields: []string{"dialogue", "evidence"}},
+			"a field that nobody has", "a.jsonl", `{"id":1,"question":"q","references":"a","response":"r","dialogue":"d"}`,
+			dataset.Source{Fields: []string{"dialogue", "evidence"}},
 			[]string{`no item has the field "evidence", which the judge asks for`},
 		},
 		{
-			"oddities of JSON", "a.jsonl", `{"id":1,"question":"q\ud800","references":"a","response":"r","x":1,"x":2}`, dataset.Source{},
+			"oddities of JSON", "a.jsonl", `{"id":1,"question":"q\ud800","references":"a","response":"r","x":1,"x":2}`,
+			dataset.Source{},
 			[]string{"1 row with half a surrogate pair: it is read as U+FFFD", `key "x" occurs twice in a row: the last one counts`},
 		},
 		{
-			"lists as Python prints them", "a.csv", "id,question,references,response\n1,q,\"['a', 'b']\",r\n", dataset.Source{},
+			"lists as Python prints them", "a.csv", "id,question,references,response\n1,q,\"['a', 'b']\",r\n",
+			dataset.Source{},
 			[]string{"1 cell of references as Python prints lists: each is taken as one reference; write them as JSON lists"},
 		},
 		{
-			"a column without a name", "a.csv", ",id,question,references,response\n0,1,q,a,r\n", dataset.Source{},
+			"a column without a name", "a.csv", ",id,question,references,response\n0,1,q,a,r\n",
+			dataset.Source{},
 			[]string{"column 1 of FILE has no name and is not read"},
 		},
 		{
-			"a list in an object", "a.json", `{"data":[{"id":1,"question":"q","references":"a","response":"r"}]}`, dataset.Source{},
+			"a list in an object", "a.json", `{"data":[{"id":1,"question":"q","references":"a","response":"r"}]}`,
+			dataset.Source{},
 			[]string{`reading the rows of FILE from its list "data"`},
 		},
 	}
