@@ -109,10 +109,7 @@ func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
 	if len(words) == 0 {
 		return 0, false, nil
 	}
-	pattern := `(?i)` + strings.Join(words, `[ _-]*`)
-	named := slices.Concat(
-		numbersAfter(text, regexp.MustCompile(pattern+between)),
-		numbersAfter(text, regexp.MustCompile(pattern+aside)))
+	named := numbersAfter(text, regexp.MustCompile(`(?i)`+strings.Join(words, `[ _-]*`)))
 	if len(named) == 0 {
 		return 0, false, nil
 	}
@@ -136,26 +133,44 @@ type located struct {
 // numberHere matches a number at the beginning of a text.
 var numberHere = regexp.MustCompile(`^(?i)` + numberBody)
 
-// numbersAfter returns the numbers that stand directly behind matches of lead.
-func numbersAfter(text string, lead *regexp.Regexp) []located {
-	const far = 80 // more than any number with its maximum takes
+// betweenHere and asideHere match the way from a name to its number.
+var (
+	betweenHere = regexp.MustCompile(`^(?i)` + between)
+	asideHere   = regexp.MustCompile(`^` + aside)
+)
+
+// numbersAfter returns the numbers that are given for matches of name.
+func numbersAfter(text string, name *regexp.Regexp) []located {
 	var out []located
-	for _, m := range lead.FindAllStringIndex(text, -1) {
+	for _, m := range name.FindAllStringIndex(text, -1) {
 		if isLatinWord(firstRune(text[m[0]:])) && isLatinWord(lastRune(text[:m[0]])) {
 			continue // The name is the end of a longer word.
 		}
-		rest := text[m[1]:min(len(text), m[1]+far)]
-		n := numberHere.FindStringSubmatchIndex(rest)
-		if n == nil || !numberEnds(rest[n[1]:]) {
-			continue
+		rest := head(text[m[1]:])
+		for _, way := range []*regexp.Regexp{betweenHere, asideHere} {
+			if w := way.FindStringIndex(rest); w != nil {
+				if l, ok := numberAt(text, m[1]+w[1]); ok {
+					out = append(out, l)
+					break
+				}
+			}
 		}
-		l := located{num: rest[n[2]:n[3]], end: m[1] + n[1]}
-		if n[4] >= 0 {
-			l.outOf = rest[n[4]:n[5]]
-		}
-		out = append(out, l)
 	}
 	return out
+}
+
+// numberAt returns the number that stands at pos.
+func numberAt(text string, pos int) (located, bool) {
+	rest := head(text[pos:])
+	n := numberHere.FindStringSubmatchIndex(rest)
+	if n == nil || !numberEnds(rest[n[1]:]) {
+		return located{}, false
+	}
+	l := located{num: rest[n[2]:n[3]], end: pos + n[1]}
+	if n[4] >= 0 {
+		l.outOf = rest[n[4]:n[5]]
+	}
+	return l, true
 }
 
 // numberEnds says whether a number may end before rest: not within a word, a longer
@@ -179,7 +194,7 @@ func numberEnds(rest string) bool {
 var (
 	doubleBrackets = regexp.MustCompile(`\[\[([^\[\]\n]{1,60})\]\]`)
 	boxed          = regexp.MustCompile(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
-	ratingMark     = regexp.MustCompile(`(?i)(?:\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分)` + between)
+	ratingName     = regexp.MustCompile(`(?i)\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分`)
 	ratingTag      = regexp.MustCompile(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
 )
 
@@ -192,13 +207,18 @@ func Rating(text string, s Scale) (float64, error) {
 		return 0, err
 	}
 	for _, mark := range []*regexp.Regexp{doubleBrackets, boxed} {
-		for _, m := range slices.Backward(mark.FindAllStringSubmatch(text, -1)) {
-			if strings.ContainsAny(narrow(m[1]), "0123456789") {
-				return numberIn(m[1], s)
+		for _, m := range slices.Backward(findAll(mark, text)) {
+			if in := text[m[2]:m[3]]; strings.ContainsAny(narrow(in), "0123456789") {
+				return numberIn(in, s)
 			}
 		}
 	}
-	named := slices.Concat(numbersAfter(text, ratingMark), numbersAfter(text, ratingTag))
+	named := numbersAfter(text, ratingName)
+	for _, m := range findAll(ratingTag, text) {
+		if l, ok := numberAt(text, m[1]); ok {
+			named = append(named, l)
+		}
+	}
 	if len(named) == 0 {
 		return 0, noVerdict(text, "no rating")
 	}

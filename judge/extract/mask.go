@@ -36,6 +36,7 @@ type masker struct {
 	open        string // the reply with fences and everything guarded blanked
 	guards      []span // what must stay, in order and apart
 	first, last span   // the first and the last line that are not blank
+	core        []span // what is left of the two lines and of the reply, undressed
 	marks       map[int]bool
 	quoted      *quoted
 	copied      []span // runs of the reply that stand in the response
@@ -51,8 +52,11 @@ func newMasker(reply, response string) *masker {
 	// A fence is not three quotes.
 	k.open = strings.ReplaceAll(blank(reply, k.guards), "```", "   ")
 	k.first, k.last = outerLines(reply)
-	for _, m := range markWord.FindAllStringIndex(reply, -1) {
-		k.marks[m[1]] = true
+	for _, s := range []span{k.first, k.last, {0, len(reply)}} {
+		k.core = append(k.core, core(reply, s))
+	}
+	for _, end := range marks(reply) {
+		k.marks[end] = true
 	}
 	k.copied = copies(reply, response)
 	return k
@@ -161,13 +165,20 @@ func (k *masker) bare(i, j int) bool {
 	if k.marks[i] {
 		return true
 	}
-	for _, line := range []span{k.first, k.last} {
-		if i >= line.start && j <= line.end &&
-			strings.TrimFunc(k.reply[line.start:i]+k.reply[j:line.end], undress) == "" {
+	for n, line := range []span{k.first, k.last} {
+		if c := k.core[n]; i >= line.start && j <= line.end && i <= c.start && j >= c.end {
 			return true
 		}
 	}
 	return false
+}
+
+// core returns s without the dress at both ends. It is worked out once: doing so
+// for every quotation on a long line would take quadratic time.
+func core(text string, s span) span {
+	inner := strings.TrimLeftFunc(text[s.start:s.end], undress)
+	start := s.end - len(inner)
+	return span{start, start + len(strings.TrimRightFunc(inner, undress))}
 }
 
 // fences returns the insides of fenced blocks that the response contains and that
@@ -189,7 +200,7 @@ func (k *masker) fences() []span {
 		pos = end
 	}
 	return slices.DeleteFunc(out, func(s span) bool {
-		alone := strings.TrimFunc(k.reply[:s.start], undress) == "" && strings.TrimFunc(k.reply[s.end:], undress) == ""
+		alone := k.core[2].start >= s.start && k.core[2].end <= s.end
 		return alone || within(k.guards, s.start+leading(k.reply[s.start:s.end])) || !k.quoted.holds(k.reply[s.start:s.end])
 	})
 }

@@ -81,7 +81,7 @@ func (k *masker) trimWords(s span) span {
 // played Pink." the first word is the judge's even where the response, being right,
 // begins alike.
 func (k *masker) keepOpening(s span) span {
-	if strings.TrimFunc(k.reply[:s.start], undress) != "" {
+	if k.core[2].start < s.start {
 		return s
 	}
 	text := k.reply[s.start:s.end]
@@ -122,8 +122,8 @@ func (k *masker) keepNegation(s span) span {
 // ownVerdict says whether s is all of the first or last line and announces a
 // verdict there: "Final answer: CORRECT" is how judges end, whatever responses say.
 func (k *masker) ownVerdict(s span) bool {
-	for _, line := range []span{k.first, k.last} {
-		if s.start < line.start || s.end > line.end || strings.TrimFunc(k.reply[line.start:s.start], undress) != "" {
+	for n, line := range []span{k.first, k.last} {
+		if s.start < line.start || s.end > line.end || s.start > k.core[n].start {
 			continue
 		}
 		for i := s.start + 1; i < s.end; i++ {

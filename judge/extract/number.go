@@ -64,6 +64,9 @@ func Number(v any, s Scale) (float64, error) {
 
 // numberIn reads a number that is all of text but for its wrapping.
 func numberIn(text string, s Scale) (float64, error) {
+	if len(text) > window {
+		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(text))
+	}
 	clean := strings.TrimFunc(narrow(text), func(r rune) bool {
 		return isSpace(r) || isMarkup(r)
 	})

@@ -232,7 +232,7 @@ func parseObjects(text string) []*object {
 	var out []*object
 	// A failed attempt may have read far before it failed, and the next brace may
 	// do so again. The allowance keeps the sum of all attempts linear in the text.
-	p := parser{s: text, allowance: 64*len(text) + 4096}
+	p := parser{s: text, allowance: 8*len(text) + 4096}
 	for pos := 0; p.allowance > 0; {
 		i := strings.IndexAny(text[pos:], "{｛")
 		if i < 0 {

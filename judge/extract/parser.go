@@ -10,7 +10,7 @@ import (
 
 // maxDepth is how deep objects and lists may nest. No protocol asks for more than
 // three levels, and a reply of a million braces must not exhaust the stack.
-const maxDepth = 48
+const maxDepth = 24
 
 // maxBare is the length of the longest unquoted value. Anything longer is prose.
 const maxBare = 120

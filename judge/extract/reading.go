@@ -15,26 +15,6 @@ type reading struct {
 	echoes   map[int]bool // mentions, by index, that only repeat the menu
 }
 
-// markWord matches a word that announces a verdict with all that may stand between
-// it and the label. The word must begin a line or clause. Only adjectives that
-// leave the verdict the judge's own may stand before it, so that "Reference
-// answer:" announces nothing. "The answer is" announces nothing either, unless it
-// is the final one: judges also say it of the question's answer.
-var markWord = regexp.MustCompile(`(?im)(?:^|[.!?;,:。！？；，：>*#(（\n])` + markLead +
-	`(?:` + markOwn + `(?:verdict|label|judge?ment|decision|grade|evaluation|evaluation[ _]result|assessment|classification|conclusion|correctness|ruling|choice|rating|score|result|category)` + markGap + markIs +
-	`|` + markOwn + `(?:answer|output)` + markGap + markColon +
-	`|(?:so\s+|thus\s+|therefore\s+|hence\s+)?(?:my|the\s+final|my\s+final|final)\s+answer` + markGap + markIs +
-	`|(?:最终|最后|我的|综合|总体|因此|所以|故)?(?:的)?(?:判断|结论|判定|结果|评判|评估|评价|答案|裁定|標籤|标签|结论|結論|判断结果|评估结果|评判结果|판정|결론|回答)` + markGap + `(?::|：|=|是|为|為)` +
-	`)[\s*_:：]*`)
-
-const (
-	markLead  = "[ \\t>*_#•\"'“`\\d.)(-]*"
-	markOwn   = `(?:(?:so|thus|therefore|hence|and|my|the|our|final|overall|this)[\s,]+)*`
-	markGap   = "[ \\t*_\"'”`]*(?:[(（][^()（）\\n]{0,80}[)）])?[ \\t*_\"'”`]*"
-	markColon = `(?::|：|=|—|–|-+>?|→|⇒)`
-	markIs    = `(?:` + markColon + `|\bis\s*:?|\bwould be\b|\bremains\b)`
-)
-
 // markTag matches an element that holds a verdict.
 var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<>]{1,80}|\s*\[\[[^<]{1,60}\]\]\s*)</`)
 
@@ -42,14 +22,14 @@ var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judg
 func (r *reading) marked() *Found {
 	var best *Found
 	for _, re := range []*regexp.Regexp{doubleBrackets, boxed, markTag} {
-		for _, m := range re.FindAllStringSubmatchIndex(r.text, -1) {
+		for _, m := range findAll(re, r.text) {
 			if label, ok := r.inside(r.text[m[2]:m[3]]); ok {
 				best = later(best, &Found{label, "marked", m[2], m[3]})
 			}
 		}
 	}
-	for _, m := range markWord.FindAllStringIndex(r.text, -1) {
-		if i, ok := r.mentionFrom(m[1]); ok && !r.echo(i) && r.standsAlone(r.mentions[i]) {
+	for _, end := range marks(r.text) {
+		if i, ok := r.mentionFrom(end); ok && !r.echo(i) && r.standsAlone(r.mentions[i]) {
 			mt := r.mentions[i]
 			best = later(best, &Found{mt.label, "marked", mt.start, mt.end})
 		}
@@ -161,17 +141,19 @@ func (r *reading) enumerates(mt mention, f following) bool {
 		return true
 	}
 	for _, other := range r.mentions[1:] {
-		if other.label != mt.label && strings.TrimSpace(lineBefore(r.text, other.start)) == "" &&
-			r.follows(other).kind == stopFollows {
+		if other.label != mt.label && beginsLine(r.text, other.start) && r.follows(other).kind == stopFollows {
 			return true
 		}
 	}
 	return false
 }
 
-// lineBefore returns what stands before pos on its line.
-func lineBefore(text string, pos int) string {
-	return text[strings.LastIndexByte(text[:pos], '\n')+1 : pos]
+// beginsLine says whether no more than a little space stands before pos on its
+// line.
+func beginsLine(text string, pos int) bool {
+	const indent = 16
+	before := strings.TrimRight(text[max(0, pos-indent):pos], " \t")
+	return before == "" && pos <= indent || strings.HasSuffix(before, "\n")
 }
 
 // prose looks for a verdict in running text: the only label that is stated, or the
@@ -231,7 +213,7 @@ var concluding = regexp.MustCompile(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so
 // states one label alone.
 func (r *reading) conclusion() *Found {
 	start := lastSentence(r.text)
-	if !concluding.MatchString(r.text[start:]) {
+	if !concluding.MatchString(head(r.text[start:])) {
 		return nil
 	}
 	var found *Found

@@ -42,7 +42,7 @@ var refusalAfter = regexp.MustCompile(`(?i)\b(?:i (?:can['’]?t|cannot) (?:assi
 func Refusal(text string) bool {
 	const short = 300
 	clean := strings.TrimLeft(Body(text), " \t\r\n*_#>`\"'“")
-	if refusals.MatchString(clean) {
+	if refusals.MatchString(head(clean)) {
 		return true
 	}
 	return len(clean) <= short && refusalAfter.MatchString(clean) && !quotesSpeech.MatchString(clean)

@@ -1,0 +1,56 @@
+package extract_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"deem/judge/extract"
+)
+
+// A reader is one function of the package, called for its time only.
+type reader func(text string)
+
+var readers = map[string]reader{
+	"Body":     func(text string) { extract.Body(text) },
+	"Mask":     func(text string) { extract.Mask(text, text[:len(text)/16]) },
+	"Label":    func(text string) { _, _ = extract.Label(text, menus[0]) },
+	"LabelIn":  func(text string) { _, _ = extract.LabelIn(text, "label", menus[0]) },
+	"Labelled": func(text string) { _, _ = extract.Labelled(text, map[string]extract.Scale{"correctness": {Max: 10}}) },
+	"Rating":   func(text string) { _, _ = extract.Rating(text, extract.Scale{Max: 10}) },
+	"Number":   func(text string) { _, _ = extract.Number(text, extract.Scale{Max: 10}) },
+}
+
+// timed fails if read takes too long over size bytes of unit.
+func timed(t *testing.T, name, unit string, size int, most time.Duration) {
+	t.Helper()
+	text := strings.Repeat(unit, size/len(unit))
+	start := time.Now()
+	readers[name](text)
+	if d := time.Since(start); d > most {
+		t.Errorf("%s took %v for %d bytes of %q, want less than %v", name, d, size, unit, most)
+	}
+}
+
+// TestLongReplies reads a lot of everything that tempts a reader to start over.
+func TestLongReplies(t *testing.T) {
+	for _, unit := range []string{
+		"{", `"`, "'", "`", "“", "«", `{"`, `{"a":`, `{"a":[`, `{"a":"`, `{"a":"b",`, `{a:`, `","`, `" "`, `\"`, "{'a': '", "[[", "```\n{",
+		"<think>", "</think>", "<|channel|>", "[[1", "\\boxed{", "CORRECT ", "CORRECT or ", "Verdict: ", "Verdict: CORRECT\n", "> a\n", "correctness: ",
+		"correctness (", "not ", "a ", "正确", "\n", "- ", "*", "#", "/*", "//", "{}", `{"label": "x"} `, "I cannot ", ".", "“a", `"a`, "Rating: 1",
+	} {
+		for name := range readers {
+			timed(t, name, unit, 1<<14, 3*time.Second)
+		}
+	}
+}
+
+// TestMegabyte reads a megabyte of the worst. In quadratic time that takes many
+// minutes; in linear time about a second, and some more under the race detector.
+func TestMegabyte(t *testing.T) {
+	for _, c := range []struct{ name, unit string }{
+		{"LabelIn", "{"}, {"LabelIn", `{"a":`}, {"Mask", `"`}, {"Mask", "“a"}, {"Label", "Verdict: CORRECT or "}, {"Body", "<think>"},
+	} {
+		timed(t, c.name, c.unit, 1<<20, time.Minute)
+	}
+}
