@@ -213,7 +213,8 @@ func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
 	}
 	numbers := map[string]float64{}
 	for name, scale := range scales {
-		n, err := extract.Number(field(o, name), scale)
+		v, _ := o.Field(name) // Last found it
+		n, err := extract.Number(v, scale)
 		if err != nil {
 			return found{}, err
 		}
@@ -242,23 +243,8 @@ func reasonOf(body, key string) string {
 	}
 	for _, k := range keys {
 		if o, ok := extract.Last(body, k); ok {
-			if v := field(o, k); v != nil {
-				return text.Str(v)
-			}
+			return o.Text(k)
 		}
 	}
 	return ""
-}
-
-// field returns the value of a key, however the model wrote its case.
-func field(o extract.Object, key string) any {
-	if v, ok := o.Fields[key]; ok {
-		return v
-	}
-	for _, k := range sortedKeys(o.Fields) {
-		if strings.EqualFold(strings.TrimSpace(k), key) {
-			return o.Fields[k]
-		}
-	}
-	return nil
 }
