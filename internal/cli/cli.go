@@ -213,7 +213,12 @@ func help(w io.Writer, cmd *cobra.Command) {
 	section(w, "EXAMPLE", cmd.Example)
 }
 
-func flagUsages(fs *pflag.FlagSet) string { return fs.FlagUsagesWrapped(100) }
+// flagUsages lists flags in the order in which the command declares them: what
+// one needs first comes first.
+func flagUsages(fs *pflag.FlagSet) string {
+	fs.SortFlags = false
+	return fs.FlagUsagesWrapped(100)
+}
 
 func section(w io.Writer, title, text string) {
 	if text = strings.Trim(text, "\n"); text != "" {
