@@ -148,7 +148,7 @@ type Query struct {
 	WithCalls bool
 
 	// Brief leaves the texts of the items out: their question, references,
-	// response and fields. What counting needs remains, at a third of the cost.
+	// response and fields. What counting needs remains, at less than half of the cost.
 	Brief bool
 
 	// After continues behind a record that was seen before; nil starts at the

@@ -144,27 +144,29 @@ func (w *Writer) gather(group []deem.Record, first waiting) []deem.Record {
 	timer := time.NewTimer(time.Until(first.at.Add(w.opts.MaxWait)))
 	defer timer.Stop()
 	for len(group) < w.opts.MaxRows && size < w.opts.MaxBytes {
-		// What is in the queue already is taken even when the time is up.
-		select {
-		case next, ok := <-w.queue:
-			if !ok {
-				return group
-			}
-			group, size = append(group, next.rec), size+textSize(next.rec)
-			continue
-		default:
+		rec, ok := w.next(timer.C)
+		if !ok {
+			break
 		}
-		select {
-		case next, ok := <-w.queue:
-			if !ok {
-				return group
-			}
-			group, size = append(group, next.rec), size+textSize(next.rec)
-		case <-timer.C:
-			return group
-		}
+		group, size = append(group, rec), size+textSize(rec)
 	}
 	return group
+}
+
+// next returns the next record of the group, unless the time is up or the queue is
+// closed. What is in the queue already is taken even when the time is up.
+func (w *Writer) next(timeUp <-chan time.Time) (deem.Record, bool) {
+	select {
+	case next, ok := <-w.queue:
+		return next.rec, ok
+	default:
+	}
+	select {
+	case next, ok := <-w.queue:
+		return next.rec, ok
+	case <-timeUp:
+		return deem.Record{}, false
+	}
 }
 
 // commit appends a group. It has no context of its own: the calls in these

@@ -74,9 +74,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		}
 	}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a := appender{ctx: ctx, st: &w.stmt, run: run, items: map[[sha256.Size]byte]int64{}}
+		a := appender{st: &w.stmt, run: run, items: map[[sha256.Size]byte]int64{}}
 		for i := range rows {
-			if err := a.add(&rows[i]); err != nil {
+			if err := a.add(ctx, &rows[i]); err != nil {
 				return err
 			}
 		}
@@ -111,9 +111,8 @@ func newRow(rec deem.Record) (row, error) {
 	return r, nil
 }
 
-// An appender writes rows in one transaction, whose context it has.
+// An appender writes rows in one transaction.
 type appender struct {
-	ctx context.Context
 	st  *writeStatements
 	run int64
 
@@ -124,17 +123,17 @@ type appender struct {
 	cost              int64
 }
 
-func (a *appender) add(r *row) error {
-	item, err := a.item(r)
+func (a *appender) add(ctx context.Context, r *row) error {
+	item, err := a.item(ctx, r)
 	if err != nil {
 		return err
 	}
-	n, calls, err := a.record(r, item)
+	n, calls, err := a.record(ctx, r, item)
 	if err != nil {
 		return err
 	}
 	for i := range r.rec.Calls {
-		if err := a.call(n, calls+i, &r.rec.Calls[i], r.replies[i]); err != nil {
+		if err := a.call(ctx, n, calls+i, &r.rec.Calls[i], r.replies[i]); err != nil {
 			return err
 		}
 	}
@@ -142,16 +141,16 @@ func (a *appender) add(r *row) error {
 }
 
 // item returns the number of the row's item, which it adds if it is new.
-func (a *appender) item(r *row) (int64, error) {
+func (a *appender) item(ctx context.Context, r *row) (int64, error) {
 	if n, ok := a.items[r.itemHash]; ok {
 		return n, nil
 	}
-	n, added, err := insert(a.ctx, a.st.addItem, r.itemHash[:], string(r.item))
+	n, added, err := insert(ctx, a.st.addItem, r.itemHash[:], string(r.item))
 	if err != nil {
 		return 0, err
 	}
 	if !added {
-		if err := a.st.findItem.QueryRowContext(a.ctx, r.itemHash[:]).Scan(&n); err != nil {
+		if err := a.st.findItem.QueryRowContext(ctx, r.itemHash[:]).Scan(&n); err != nil {
 			return 0, err
 		}
 	}
@@ -161,9 +160,9 @@ func (a *appender) item(r *row) (int64, error) {
 
 // record writes the record itself. It returns its number, and how many calls of an
 // earlier record of the same item and trial go before its own.
-func (a *appender) record(r *row, item int64) (n int64, calls int, err error) {
+func (a *appender) record(ctx context.Context, r *row, item int64) (n int64, calls int, err error) {
 	id, trial := text(r.rec.Item.ID), r.rec.Trial
-	n, added, err := insert(a.ctx, a.st.addRecord,
+	n, added, err := insert(ctx, a.st.addRecord,
 		append([]any{a.run, id, trial}, r.columns(item, 0)...)...)
 	if err != nil {
 		return 0, 0, err
@@ -172,13 +171,13 @@ func (a *appender) record(r *row, item int64) (n int64, calls int, err error) {
 		a.records++
 	} else {
 		var unjudged bool
-		if err := a.st.findRecord.QueryRowContext(a.ctx, a.run, id, trial).Scan(&n, &unjudged, &calls); err != nil {
+		if err := a.st.findRecord.QueryRowContext(ctx, a.run, id, trial).Scan(&n, &unjudged, &calls); err != nil {
 			return 0, 0, err
 		}
 		if unjudged {
 			a.unjudged--
 		}
-		if _, err := a.st.setRecord.ExecContext(a.ctx, append(r.columns(item, calls), n)...); err != nil {
+		if _, err := a.st.setRecord.ExecContext(ctx, append(r.columns(item, calls), n)...); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -203,13 +202,13 @@ func (r *row) columns(item int64, calls int) []any {
 	return append(cols, calls+len(r.rec.Calls))
 }
 
-func (a *appender) call(record int64, seq int, c *deem.Call, body string) error {
+func (a *appender) call(ctx context.Context, record int64, seq int, c *deem.Call, body string) error {
 	args := make([]any, 0, 15)
 	args = append(args, record, seq, text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), c.Attempts)
 	if c.Reply == nil {
 		args = append(args, nil, nil, nil, nil, nil, nil, nil, nil)
 	} else {
-		n, inline, err := a.reply(c.Reply, body)
+		n, inline, err := a.reply(ctx, c.Reply, body)
 		if err != nil {
 			return err
 		}
@@ -219,7 +218,7 @@ func (a *appender) call(record int64, seq int, c *deem.Call, body string) error 
 			a.cost += r.CostMicros
 		}
 	}
-	_, err := a.st.addCall.ExecContext(a.ctx, args...)
+	_, err := a.st.addCall.ExecContext(ctx, args...)
 	return err
 }
 
@@ -227,17 +226,17 @@ func (a *appender) call(record int64, seq int, c *deem.Call, body string) error 
 // there. Besides a reply without a key, that is a reply whose key belongs to
 // another reply: a request that was made again in spite of the cache. The cache
 // keeps the first, and the call keeps what it was really told.
-func (a *appender) reply(r *deem.Reply, body string) (number, inline any, err error) {
+func (a *appender) reply(ctx context.Context, r *deem.Reply, body string) (number, inline any, err error) {
 	if r.Key == "" {
 		return nil, body, nil
 	}
 	key := text(r.Key)
-	n, added, err := insert(a.ctx, a.st.addReply, key, body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
+	n, added, err := insert(ctx, a.st.addReply, key, body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
 	if err != nil || added {
 		return n, nil, err
 	}
 	var kept string
-	if err := a.st.findReply.QueryRowContext(a.ctx, key).Scan(&n, &kept); err != nil {
+	if err := a.st.findReply.QueryRowContext(ctx, key).Scan(&n, &kept); err != nil {
 		return nil, nil, err
 	}
 	if kept != body {

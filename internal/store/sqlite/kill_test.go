@@ -70,8 +70,8 @@ func judgeForever(path string) error {
 func TestKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deem.db")
 	committed := 0
-	for round := range 4 {
-		committed += killOne(t, path, 300*round+1)
+	for round := range 3 {
+		committed += killOne(t, path, 200*round+1)
 		s := open(t, path)
 		run, resumed, err := s.Begin(t.Context(), storetest.Spec(""), false)
 		if err != nil || !resumed {
@@ -128,7 +128,9 @@ func killOne(t *testing.T, path string, enough int) int {
 			break
 		}
 		if n++; n == enough {
-			wantBusy(t, path, cmd.Process.Pid)
+			if enough == 1 {
+				wantBusy(t, path, cmd.Process.Pid)
+			}
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

@@ -142,7 +142,7 @@ func TestCheck(t *testing.T) {
 func TestLogBounded(t *testing.T) {
 	s, run := begin(t)
 	const bound = 24 << 20 // The log is moved at 16 MiB, after the commit that reaches them.
-	for i := 0; i < 60; i += 5 {
+	for i := 0; i < 40; i += 5 {
 		recs := make([]deem.Record, 0, 5)
 		for k := range 5 {
 			rec := storetest.Record(i + k)
@@ -161,7 +161,7 @@ func TestLogBounded(t *testing.T) {
 		}
 	}
 	info, err := os.Stat(s.Path())
-	if err != nil || info.Size() < 10<<20 {
+	if err != nil || info.Size() < 15<<20 {
 		t.Errorf("the database has %d bytes, %v: the log was never moved", info.Size(), err)
 	}
 }

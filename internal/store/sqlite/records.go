@@ -13,10 +13,11 @@ import (
 	"deem/internal/store"
 )
 
-// A page of records is read at once. It is bounded in rows, and in bytes because
-// a few items may be very long.
+// A page of records or runs is read at once. It is bounded in rows, and in bytes
+// because a few items may be very long.
 const (
 	pageRows  = 256
+	pageRuns  = 64
 	pageBytes = 1 << 20
 )
 

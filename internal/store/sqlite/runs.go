@@ -182,7 +182,7 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
 // runPage returns the newest runs whose number is below before, and the lowest
 // number among them.
 func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, last int64, err error) {
-	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE n < ? ORDER BY n DESC LIMIT ?`, before, pageRows)
+	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE n < ? ORDER BY n DESC LIMIT ?`, before, pageRuns)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -131,11 +131,11 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func newStore(path string, o Options) (*Store, error) {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	return &Store{path: path, real: real, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
+	return &Store{path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
 }
 
 // openReaders opens the pool of connections that read, with the given parameters

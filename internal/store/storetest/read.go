@@ -100,7 +100,7 @@ func testStatus(t *testing.T, s suite) {
 func testOrder(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	var want []deem.Record
-	for i := range 300 {
+	for i := range 120 {
 		for trial := range 3 {
 			rec := Record(i)
 			rec.Position, rec.Trial = i*1000, trial
@@ -118,7 +118,7 @@ func testOrder(t *testing.T, s suite) {
 
 func testTrials(t *testing.T, s suite) {
 	st, run := s.begin(t)
-	const trials = 1000
+	const trials = 300
 	var recs []deem.Record
 	for trial := range trials {
 		rec := Record(0)
@@ -136,7 +136,7 @@ func testTrials(t *testing.T, s suite) {
 func mixed() []deem.Record {
 	kinds := deem.Kinds()
 	var recs []deem.Record
-	for i := range 700 {
+	for i := range 280 {
 		for trial := range 2 {
 			rec := Record(i)
 			if i%7 == 0 {
@@ -157,7 +157,7 @@ func queries(recs []deem.Record) map[string]store.Query {
 	var some, many []string
 	for i := 0; i < len(recs); i += 3 {
 		many = append(many, recs[i].Item.ID)
-		if i%60 == 0 {
+		if i%30 == 0 {
 			some = append(some, recs[i].Item.ID)
 		}
 	}
@@ -206,7 +206,7 @@ func testFilters(t *testing.T, s suite) {
 	recs := mixed()
 	mustAppend(t, st, run.ID, recs...)
 	other, _ := mustBegin(t, st, Spec("other"), false)
-	mustAppend(t, st, other.ID, recs[:300]...) // What must not show up.
+	mustAppend(t, st, other.ID, recs[:100]...) // What must not show up.
 	for name, q := range queries(recs) {
 		var want []deem.Record
 		for _, rec := range recs {
@@ -236,9 +236,9 @@ func testPages(t *testing.T, s suite) {
 		}) {
 			t.Errorf("records are not by position, then trial")
 		}
-		for _, limit := range []int{1, 7, 256, 257, 5000} {
-			if limit == 1 && len(want) > 300 {
-				continue // Slow, and says nothing that 7 does not.
+		for _, limit := range []int{1, 29, 257} {
+			if limit == 1 && len(want) > 100 {
+				continue // Slow, and says nothing that 29 does not.
 			}
 			var got []deem.Record
 			for q := q; ; {
@@ -303,7 +303,7 @@ func testNested(t *testing.T, s suite) {
 func testReadWhileWriting(t *testing.T, s suite) {
 	st, run := s.begin(t)
 	other := s.open(t)
-	const groups, size = 40, 20
+	const groups, size = 20, 15
 	writing := make(chan struct{})
 	var wg sync.WaitGroup
 	for _, reader := range []store.Store{st, other, other} {
@@ -369,7 +369,7 @@ func testWriters(t *testing.T, s suite) {
 		w := store.NewWriter(st, run.ID, store.WriterOptions{MaxRows: 10})
 		for worker := range 2 {
 			wg.Go(func() {
-				for k := range 150 {
+				for k := range 60 {
 					if err := w.Put(t.Context(), Record(k*2+worker)); err != nil {
 						t.Errorf("Put: %v", err)
 						return
@@ -381,8 +381,8 @@ func testWriters(t *testing.T, s suite) {
 			if err := w.Close(); err != nil {
 				t.Errorf("Close: %v", err)
 			}
-			if n := len(all(t, st, run.ID)); n != 300 {
-				t.Errorf("run %d has %d records, want 300", i, n)
+			if n := len(all(t, st, run.ID)); n != 120 {
+				t.Errorf("run %d has %d records, want 120", i, n)
 			}
 		}()
 	}

@@ -16,7 +16,8 @@ import (
 
 // Test runs the suite. The function open returns a store of the given test: an
 // empty one for a test that it has not seen before, and the same one, opened once
-// more, for a test that it has. The suite closes what it opens.
+// more, for a test that it has. The suite closes what it opens, and runs its tests
+// in parallel.
 func Test(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, tt := range []struct {
 		name string
@@ -52,7 +53,10 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Writers", testWriters},
 		{"Reopen", testReopen},
 	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, suite{open}) })
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.run(t, suite{open})
+		})
 	}
 }
 
