@@ -12,12 +12,12 @@ import (
 	"deem"
 )
 
-// A Problem is something wrong with one row. Problems are all of them: the error
-// of [Open] when there are any.
-type (
-	Problem  = deem.Problem
-	Problems = deem.Problems
-)
+// A Problem is something wrong with one row.
+type Problem = deem.Problem
+
+// Problems is the error of [Open] when there are any: the first of them, and how
+// many there are.
+type Problems = deem.Problems
 
 // A Source says where items come from.
 type Source struct {

@@ -41,13 +41,12 @@ func TestAppendString(t *testing.T) {
 func TestChain(t *testing.T) {
 	list := []deem.Item{{ID: "1", Response: "a"}, {ID: "2", Response: "b", Weight: 2}}
 	var c chain
-	link := make([]byte, sha256.Size)
+	var link [sha256.Size]byte
 	for _, it := range list {
 		c.add(it)
-		sum := sha256.Sum256(append(link, it.Hash()...))
-		link = sum[:]
+		link = sha256.Sum256(append(link[:], it.Hash()...))
 	}
-	if got, want := c.String(), hex.EncodeToString(link); got != want {
+	if got, want := c.String(), hex.EncodeToString(link[:]); got != want {
 		t.Errorf("String() = %s, want %s", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -45,7 +46,7 @@ func findShape(f *feed, whole func(keys []string) bool) (shape, error) {
 	switch {
 	case err == io.EOF:
 		return loneObject(keys, lists, whole)
-	case err != nil && err != errNoObject && err != io.ErrUnexpectedEOF:
+	case err != nil && !errors.Is(err, errNoObject) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return shape{}, err
 	case end == begin:
 		return shape{kind: lines}, nil
@@ -189,7 +190,7 @@ func (o *objectReader) element(f *feed, yield yield) (bool, error) {
 	at := f.line
 	text, err := f.readValue(true)
 	switch {
-	case err == io.ErrUnexpectedEOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		// The rest of the file is one open value; parsing it says what is open.
 		row, problem := o.read(text, at)
 		yield(row, problem)
@@ -227,7 +228,7 @@ func (o *objectReader) memberList(f *feed, key string, yield yield) error {
 		_, err = f.readValue(false)
 		return err
 	})
-	if err == errFound {
+	if errors.Is(err, errFound) {
 		return nil
 	}
 	return err
