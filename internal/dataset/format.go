@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"deem"
 )
@@ -148,13 +149,16 @@ func wideEncoding(head []byte) string {
 	return ""
 }
 
-// isBinary reports whether more than a few in a hundred bytes are control
-// characters. Text in an old encoding has none of them and is not binary: its
-// first bad byte is reported with its place.
+// isBinary reports whether the bytes are neither text in UTF-8, in which control
+// characters are odd but allowed, nor in an old encoding, which has none of them:
+// there the first bad byte is reported with its place.
 func isBinary(head []byte) bool {
+	if invalidByte(head) > len(head)-utf8.UTFMax {
+		return false // what is wrong at the end may be a character cut in two
+	}
 	controls := 0
 	for _, c := range head {
-		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b && c != 0 || c == 0x7f {
+		if c < 0x20 && c != '\t' && c != '\n' && c != '\r' || c == 0x7f {
 			controls++
 		}
 	}

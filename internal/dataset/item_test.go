@@ -138,6 +138,7 @@ func TestCells(t *testing.T) {
 		{"quotes inside a cell", "response,question\nr,5\" tall\n", dataset.Source{}, deem.Item{Question: `5" tall`}},
 		{"spaces around names", " response , question \nr, q\n", dataset.Source{}, deem.Item{Question: " q"}},
 		{"weight", "response,weight\nr,0.5\n", dataset.Source{}, deem.Item{Weight: 0.5}},
+		{"control characters in a cell", "response,question\nr,\x7f\v\x01\x02\n", dataset.Source{}, deem.Item{Question: "\x7f\v\x01\x02"}},
 		{"a NUL in a cell", "response,question\nr,a\x00b and more than enough text around it\n", dataset.Source{}, deem.Item{Question: "a\x00b and more than enough text around it"}},
 	}
 	for _, tt := range tests {
