@@ -109,6 +109,7 @@ func TestRealReplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareReal(t, r, tallies)
+		cutReal(t, r)
 	}
 	if err := sc.Err(); err != nil {
 		t.Fatal(err)
@@ -151,6 +152,24 @@ func compareReal(t *testing.T, r realReply, tallies map[string]*tally) {
 			t.Error(msg)
 		} else {
 			t.Log(msg, understood[r.ID])
+		}
+	}
+}
+
+// cutReal checks that a JSON reply cut off anywhere says what the whole says, or
+// nothing.
+func cutReal(t *testing.T, r realReply) {
+	t.Helper()
+	if !strings.Contains(r.Protocol, "_json:") {
+		return
+	}
+	const step = 3 // every byte takes long under the race detector
+	for n := 0; n < len(r.Reply); n += step {
+		part := r
+		part.Reply = r.Reply[:n]
+		if got, _, err := readReal(part); err == nil && got != r.Expected {
+			t.Errorf("%s cut at byte %d: read %q, recorded %q", r.ID, n, got, r.Expected)
+			return
 		}
 	}
 }

@@ -5,24 +5,33 @@ import (
 	"unicode/utf8"
 )
 
+// What is known about minRun bytes of the reply.
+const (
+	inResponse   = 1 << iota // the response has them too
+	beginsAsWord             // there they do not begin within a word
+	endsAsWord               // there they do not end within a word
+)
+
 // copies returns the runs of at least minRun bytes in reply in which every minRun
-// bytes in a row stand in response.
+// bytes in a row stand in response. A word that goes on in the response, as CORRECT
+// does in CORRECTLY, is not part of a run.
 func copies(reply, response string) []span {
 	if len(reply) < minRun || len(response) < minRun {
 		return nil
 	}
-	shared := make(map[string]bool, len(reply)-minRun+1)
+	shared := make(map[string]uint8, len(reply)-minRun+1)
 	for i := 0; i+minRun <= len(reply); i++ {
-		shared[reply[i:i+minRun]] = false
+		shared[reply[i:i+minRun]] = 0
 	}
 	for i := 0; i+minRun <= len(response); i++ {
-		if _, ok := shared[response[i:i+minRun]]; ok {
-			shared[response[i:i+minRun]] = true
+		w := response[i : i+minRun]
+		if known, ok := shared[w]; ok {
+			shared[w] = known | edges(response, i, i+minRun)
 		}
 	}
 	var out []span
 	for i := 0; i+minRun <= len(reply); i++ {
-		if !shared[reply[i:i+minRun]] {
+		if shared[reply[i:i+minRun]] == 0 {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].end >= i {
@@ -31,7 +40,51 @@ func copies(reply, response string) []span {
 			out = append(out, span{i, i + minRun})
 		}
 	}
+	for i, s := range out {
+		if shared[reply[s.start:s.start+minRun]]&beginsAsWord == 0 {
+			out[i].start = skipWord(reply, s)
+		}
+		if shared[reply[s.end-minRun:s.end]]&endsAsWord == 0 {
+			out[i].end = dropWord(reply, span{out[i].start, s.end})
+		}
+	}
 	return out
+}
+
+// edges says how text[i:j] stands in text.
+func edges(text string, i, j int) uint8 {
+	e := uint8(inResponse)
+	if !isLatinWord(firstRune(text[i:j])) || !isLatinWord(lastRune(text[:i])) {
+		e |= beginsAsWord
+	}
+	if !isLatinWord(lastRune(text[i:j])) || !isLatinWord(firstRune(text[j:])) {
+		e |= endsAsWord
+	}
+	return e
+}
+
+// skipWord returns where s begins without the word that it begins with.
+func skipWord(text string, s span) int {
+	for s.start < s.end {
+		r, n := utf8.DecodeRuneInString(text[s.start:])
+		if !isLatinWord(r) {
+			break
+		}
+		s.start += n
+	}
+	return min(s.start, s.end)
+}
+
+// dropWord returns where s ends without the word that it ends with.
+func dropWord(text string, s span) int {
+	for s.end > s.start {
+		r, n := utf8.DecodeLastRuneInString(text[:s.end])
+		if !isLatinWord(r) {
+			break
+		}
+		s.end -= n
+	}
+	return max(s.start, s.end)
 }
 
 // runs returns the copied runs without what must stay.
@@ -57,22 +110,10 @@ func (k *masker) trimWords(s span) span {
 		s.end--
 	}
 	if isLatinWord(lastRune(k.reply[:s.start])) {
-		for s.start < s.end {
-			r, n := utf8.DecodeRuneInString(k.reply[s.start:])
-			if !isLatinWord(r) {
-				break
-			}
-			s.start += n
-		}
+		s.start = skipWord(k.reply, s)
 	}
 	if isLatinWord(firstRune(k.reply[s.end:])) {
-		for s.end > s.start {
-			r, n := utf8.DecodeLastRuneInString(k.reply[:s.end])
-			if !isLatinWord(r) {
-				break
-			}
-			s.end -= n
-		}
+		s.end = dropWord(k.reply, s)
 	}
 	return s
 }

@@ -16,7 +16,7 @@ type reading struct {
 }
 
 // markTag matches an element that holds a verdict.
-var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<>]{1,80}|\s*\[\[[^<]{1,60}\]\]\s*)</`)
+var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
 
 // marked returns the last verdict that is announced as one.
 func (r *reading) marked() *Found {
