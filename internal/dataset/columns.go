@@ -22,9 +22,13 @@ var aliases = map[string][]string{
 	toFields:     {"fields"},
 }
 
+// oneReference is our own name for the references of an item that has one. Rows
+// may use it and "references" in turn.
+const oneReference = "reference"
+
 // isCanonical reports whether a column has our own name for a part.
 func isCanonical(target, column string) bool {
-	return column == aliases[target][0] || target == toReferences && column == "reference"
+	return column == aliases[target][0] || target == toReferences && column == oneReference
 }
 
 // columns decides which column holds which part of an item. The first row that has
@@ -51,9 +55,11 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 	}
 	for _, name := range fields {
 		// The parts of an item have places of their own.
-		if !slices.Contains(targets, name) && name != "reference" && m[fieldPrefix+name] == "" {
+		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
 			c.fields = append(c.fields, name)
-			c.unfound = append(c.unfound, name)
+			if name != groundTruth {
+				c.unfound = append(c.unfound, name)
+			}
 		}
 	}
 	return c, nil
@@ -182,6 +188,9 @@ func (c *columns) layout(names []string) *layout {
 			return slot{column: -1}
 		}
 		column, rest := resolve(path, names)
+		if column < 0 && c.mapping[target] == "" && isCanonical(target, path) {
+			column = slices.IndexFunc(names, func(name string) bool { return isCanonical(target, name) })
+		}
 		return slot{column, rest}
 	}
 	return &layout{
@@ -218,7 +227,7 @@ func (c *columns) remember(names []string) {
 func (c *columns) fieldSlots(names []string) []fieldSlot {
 	var list []fieldSlot
 	for _, name := range c.fields {
-		if name == "ground_truth" && c.bound[toReferences] == name {
+		if name == groundTruth && c.bound[toReferences] == name {
 			continue // it is the rendering of the references, where that matters
 		}
 		if at, rest := resolve(name, names); at >= 0 {
@@ -285,7 +294,11 @@ func (c *columns) stillBound(target, path string, names, candidates []string) er
 		return nil
 	}
 	other := candidates[0]
-	if at, _ := resolve(path, names); at >= 0 && (!isCanonical(target, other) || isCanonical(target, path)) {
+	at, _ := resolve(path, names)
+	switch {
+	case isCanonical(target, path) && isCanonical(target, other):
+		return nil // "reference" here, "references" there
+	case at >= 0 && !isCanonical(target, other):
 		return nil
 	}
 	return deem.WithHint(

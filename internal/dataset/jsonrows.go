@@ -126,9 +126,10 @@ func jsonAdvice(rest []byte) string {
 }
 
 // place returns the line, and the byte in it from 1, of a position in a text that
-// begins at the given line.
+// begins at the given line. What is missing at the end is missing behind the last
+// word, not in the empty lines that follow.
 func place(data []byte, pos, line int) (atLine, column int) {
-	before := data[:min(pos, len(data))]
+	before := data[:min(pos, len(bytes.TrimRight(data, " \t\r\n")))]
 	return line + bytes.Count(before, []byte{'\n'}), len(before) - bytes.LastIndexByte(before, '\n')
 }
 
