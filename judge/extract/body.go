@@ -8,14 +8,14 @@ import (
 // A span is a half-open range of bytes.
 type span struct{ start, end int }
 
-// thinkTag matches the tags around thinking that models are known to leak. The
-// second group is a slash or "end" for a closing tag.
-var thinkTag = regexp.MustCompile(`(?i)` +
+// thinkTag matches a tag around thinking, as models are known to leak them, at the
+// beginning of a text. The group that matched is a slash or "end" for a closing tag.
+var thinkTag = regexp.MustCompile(`^(?i)(?:` +
 	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
 	`|\[(/?)(?:think|thinking)\]` +
 	`|◁(/?)think▷` +
 	`|<\|(begin|end)_of_thought\|>` +
-	`|<\|(start|end)_thinking\|>`)
+	`|<\|(start|end)_thinking\|>)`)
 
 // channelTag matches the control tokens of the channel format, in which a reply
 // is a row of messages and only those of the channel "final" are for the reader.
@@ -74,7 +74,7 @@ func thinking(reply string) (drop []span, open bool) {
 	opened := -1
 	var objects []span
 	first := true
-	for _, m := range thinkTag.FindAllStringSubmatchIndex(reply, -1) {
+	for _, m := range thinkTags(reply) {
 		if first {
 			objects, first = jsonStrings(reply), false
 		}
@@ -95,6 +95,30 @@ func thinking(reply string) (drop []span, open bool) {
 		return append(drop, span{opened, len(reply)}), true
 	}
 	return drop, false
+}
+
+// thinkTags returns the matches of thinkTag in reply.
+func thinkTags(reply string) [][]int {
+	const longest = 40 // no tag is longer
+	var out [][]int
+	for pos := 0; ; pos++ {
+		i := strings.IndexAny(reply[pos:], "<[◁")
+		if i < 0 {
+			return out
+		}
+		pos += i
+		m := thinkTag.FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
+		if m == nil {
+			continue
+		}
+		for g := range m {
+			if m[g] >= 0 {
+				m[g] += pos
+			}
+		}
+		out = append(out, m)
+		pos = m[1] - 1
+	}
 }
 
 // closes says whether the tag at m closes a block.
@@ -165,10 +189,6 @@ func channels(reply string) (drop []span, open bool) {
 			name = true
 		case "message":
 			keep, name = final, false
-		case "start":
-			keep, name = false, false
-		case "constrain":
-			keep, name = false, false
 		default:
 			keep, name = false, false
 		}

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,11 +13,16 @@ import (
 // verdictKeys are the keys under which judges give their verdict, best first.
 var verdictKeys = []string{
 	"label", "verdict", "final_verdict", "judgment", "judgement", "final_judgment", "final_judgement",
-	"decision", "final_decision", "evaluation_result", "classification", "grade", "result", "final_answer",
+	"decision", "final_decision", "evaluation_result", "classification",
+	"grade", "result", "final_answer",
 	"answer", "is_correct", "correct", "correctness", "evaluation", "assessment", "conclusion", "choice",
 	"category", "output", "score", "rating", "winner", "preference",
 	"标签", "判断", "判定", "结论", "结果", "评估结果", "评价", "答案",
 }
+
+// surely is how many of verdictKeys, from the first, can only hold a verdict. An
+// "answer" may also be the reference's.
+const surely = 11
 
 // otherKeys matches keys whose values are about somebody else's words.
 var otherKeys = regexp.MustCompile(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
@@ -45,13 +51,18 @@ func (m *menu) json(objects []*object) (jsonVerdict, bool) {
 func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
 	var refused *jsonVerdict
 	for _, key := range verdictKeys {
-		if sameKey(o.halfKey, key) {
+		if o.halfKey != "" && sameKey(o.halfKey, key) {
 			return jsonVerdict{err: deem.Failf(deem.Truncated, "the value of %q was cut off", key)}, true
 		}
 		if f, ok := o.get(key); !ok || len(objectsIn(f.value)) > 0 {
 			continue
 		}
 		v := m.verdict(o, key)
+		if v.err == nil {
+			if err := m.disputed(o, v.found.Label); err != nil {
+				v = jsonVerdict{err: err}
+			}
+		}
 		if v.err == nil || isContradiction(v.err) {
 			return v, true
 		}
@@ -75,8 +86,22 @@ func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
 	return jsonVerdict{}, false
 }
 
+// disputed returns a contradiction when a key that can only hold a verdict holds
+// another one than label.
+func (m *menu) disputed(o *object, label string) error {
+	for _, key := range verdictKeys[:surely] {
+		if f, ok := o.get(key); ok {
+			if other, ok := m.any(f.value); ok && other != label {
+				return contradiction(label, other)
+			}
+		}
+	}
+	return nil
+}
+
+// isContradiction says whether err is the failure of saying two labels.
 func isContradiction(err error) bool {
-	f, ok := err.(*deem.Failure) //nolint:errorlint // made a few lines away, never wrapped
+	f, ok := errors.AsType[*deem.Failure](err)
 	return ok && f.Kind == deem.Contradictory
 }
 

@@ -1,7 +1,7 @@
 package extract
 
 import (
-	"strings"
+	"slices"
 
 	"deem"
 )
@@ -38,7 +38,7 @@ func Label(text string, labels []string) (Found, error) {
 	if seen {
 		return settleJSON(js, later(marked, line))
 	}
-	if f, err, ok := settle(marked, line, r.first(), &r); ok {
+	if f, ok, err := settle(marked, line, r.first(), &r); ok {
 		return f, err
 	}
 	return r.prose(t)
@@ -79,27 +79,27 @@ func settleJSON(js jsonVerdict, outside *Found) (Found, error) {
 
 // settle decides between the verdicts that stand apart from running prose. It
 // returns false when there are none.
-func settle(marked, line, first *Found, r *reading) (Found, error, bool) {
+func settle(marked, line, first *Found, r *reading) (f Found, ok bool, err error) {
 	switch {
 	case marked != nil:
 		if line != nil && line.Start > marked.Start && line.Label != marked.Label {
-			return Found{}, contradiction(marked.Label, line.Label), true
+			return Found{}, true, contradiction(marked.Label, line.Label)
 		}
-		return *marked, nil, true
+		return *marked, true, nil
 	case line != nil:
 		return r.unlessTakenBack(*line)
 	case first != nil:
 		return r.unlessTakenBack(*first)
 	}
-	return Found{}, nil, false
+	return Found{}, false, nil
 }
 
-// unlessTakenBack returns f unless the text ends by stating another label.
-func (r *reading) unlessTakenBack(f Found) (Found, error, bool) {
-	if other := r.closing(f.End); other != "" && other != f.Label {
-		return Found{}, contradiction(f.Label, other), true
+// unlessTakenBack returns found unless the text ends by stating another label.
+func (r *reading) unlessTakenBack(found Found) (f Found, ok bool, err error) {
+	if other := r.closing(found.End); other != "" && other != found.Label {
+		return Found{}, true, contradiction(found.Label, other)
 	}
-	return f, nil, true
+	return found, true, nil
 }
 
 // contradiction is the failure of a text that says two labels.
@@ -117,17 +117,15 @@ func LabelIn(text, key string, labels []string) (Found, error) {
 		return Found{}, err
 	}
 	objects := parseObjects(t)
-	for i := len(objects) - 1; i >= 0; i-- {
-		if in := objects[i].having([]string{key}); in != nil {
+	for _, o := range slices.Backward(objects) {
+		// Half a value is behind every whole one, so it would have been the last.
+		if o.halved(key) {
+			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
+		}
+		if in := o.having([]string{key}); in != nil {
 			v := m.verdict(in, key)
 			return v.found, v.err
 		}
-		if sameKey(objects[i].halfKey, key) {
-			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)
-		}
-	}
-	if r := (&reading{menu: m, text: t}); Refusal(r.text) {
-		return Found{}, deem.Failf(deem.Refused, "%s", show(strings.TrimSpace(t)))
 	}
 	return Found{}, noVerdict(t, "no JSON object has the key %q", key)
 }

@@ -82,8 +82,8 @@ func Aspects(text string, scales map[string]Scale) (map[string]float64, error) {
 
 // about puts the name that a failure is about before its detail.
 func about(name string, err error) error {
-	var f *deem.Failure
-	if !errors.As(err, &f) {
+	f, ok := errors.AsType[*deem.Failure](err)
+	if !ok {
 		return err
 	}
 	return deem.Failf(f.Kind, "%s: %s", name, f.Detail)

@@ -6,15 +6,35 @@ import (
 	"unicode/utf8"
 )
 
+// markNouns are the words that announce a verdict. The value is true for those that
+// judges also use of the question's own answer.
+var markNouns = map[string]bool{
+	"verdict": false, "label": false, "judgment": false, "judgement": false, "decision": false, "grade": false,
+	"evaluation": false, "assessment": false, "classification": false, "conclusion": false, "correctness": false,
+	"ruling": false, "choice": false, "rating": false, "score": false, "result": false, "category": false,
+	"answer": true, "output": true,
+}
+
+// wideNouns are such words in scripts without spaces, the longer before those that
+// they begin with.
+var wideNouns = []string{
+	"判断结果", "评估结果", "评判结果", "判断", "结论", "判定", "结果", "评判", "评估", "评价", "答案", "裁定", "标签",
+	"標籤", "結論", "판정", "결론", "回答",
+}
+
+// wideFirst holds the first runes of wideNouns.
+var wideFirst = func() map[rune]bool {
+	m := map[rune]bool{}
+	for _, n := range wideNouns {
+		m[firstRune(n)] = true
+	}
+	return m
+}()
+
 // A mark is looked for in three parts, the word that announces a verdict, what
 // stands before it and what stands behind it. One expression for all three would
 // be shorter and a hundred times slower on long replies.
 var (
-	// markNoun matches the words that announce a verdict. Its group holds those
-	// that judges also use of the question's own answer.
-	markNoun = regexp.MustCompile(`(?i)\b(?:evaluation[ _]result|verdict|label|judge?ment|decision|grade|evaluation|assessment|classification|conclusion|correctness|ruling|choice|rating|score|result|category|(answer|output))\b` +
-		`|判断结果|评估结果|评判结果|判断|结论|判定|结果|评判|评估|评价|答案|裁定|标签|標籤|結論|판정|결론|回答`)
-
 	// markLead matches what may stand before the noun: the beginning of a line or
 	// clause, dress, and adjectives that leave the verdict the judge's own. Thus
 	// "Reference answer:" announces nothing.
@@ -37,21 +57,56 @@ const (
 // marks returns the places behind which a verdict is announced.
 func marks(text string) []int {
 	var out []int
-	for _, m := range markNoun.FindAllStringSubmatchIndex(text, -1) {
-		lead := tail(text[:m[0]])
-		if !markLead.MatchString(lead) {
-			continue
+	for i := 0; i < len(text); {
+		n, noun, shared := nounAt(text, i)
+		if noun {
+			lead := tail(text[:i])
+			if markLead.MatchString(lead) {
+				sep := markIs
+				if shared && !markMine.MatchString(lead) {
+					sep = markColon
+				}
+				if s := sep.FindStringIndex(head(text[i+n:])); s != nil {
+					out = append(out, i+n+s[1])
+				}
+			}
 		}
-		sep := markIs
-		if m[2] >= 0 && !markMine.MatchString(lead) {
-			sep = markColon
-		}
-		if s := sep.FindStringIndex(head(text[m[1]:])); s != nil {
-			out = append(out, m[1]+s[1])
-		}
+		i += n
 	}
 	return out
 }
+
+// nounAt returns the length of the word or rune at i, whether it is a noun that
+// announces a verdict, and whether judges use it of other answers too.
+func nounAt(text string, i int) (n int, noun, shared bool) {
+	const longest = len("classification")
+	r, n := utf8.DecodeRuneInString(text[i:])
+	if r >= utf8.RuneSelf {
+		if wideFirst[r] {
+			for _, w := range wideNouns {
+				if strings.HasPrefix(text[i:], w) {
+					return len(w), true, false
+				}
+			}
+		}
+		return n, false, false
+	}
+	for i+n < len(text) && asciiLetter(text[i+n]) && asciiLetter(text[i]) {
+		n++
+	}
+	if n < len("grade") || n > longest || !openLeft(text[:i]) {
+		return n, false, false
+	}
+	word := strings.ToLower(text[i : i+n])
+	shared, noun = markNouns[word]
+	if rest := text[i+n:]; word == "evaluation" && len(rest) > 7 && strings.EqualFold(rest[1:7], "result") && isJoint(rune(rest[0])) {
+		n += 7
+	}
+	return n, noun && openRight(text[i+n:], word), shared
+}
+
+// asciiLetter says whether c is a letter of ASCII.
+func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // window is how much text is looked at around a place. What belongs together in a
 // verdict is nearer than that.

@@ -149,6 +149,18 @@ func (o *object) having(keys []string) *object {
 	return nil
 }
 
+// halved says whether the text was cut off in the value of key, at any depth.
+func (o *object) halved(key string) bool {
+	if o.halfKey != "" {
+		return sameKey(o.halfKey, key)
+	}
+	if len(o.fields) == 0 {
+		return false
+	}
+	in := objectsIn(o.fields[len(o.fields)-1].value)
+	return len(in) > 0 && in[len(in)-1].halved(key)
+}
+
 // objectsIn returns the objects that a value is or lists.
 func objectsIn(v any) []*object {
 	switch v := v.(type) {

@@ -154,9 +154,8 @@ func TestReplies(t *testing.T) {
 
 // kindOf returns the kind of a failure, or "" for anything else.
 func kindOf(err error) deem.Kind {
-	var f *deem.Failure
-	if !errors.As(err, &f) {
-		return ""
+	if f, ok := errors.AsType[*deem.Failure](err); ok {
+		return f.Kind
 	}
-	return f.Kind
+	return ""
 }

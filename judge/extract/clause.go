@@ -117,7 +117,7 @@ func (r *reading) votes(i int) bool {
 	if r.echo(i) || struck(r.text, mt) {
 		return false
 	}
-	c := r.context(mt)
+	c := r.clause(mt)
 	if c.negated() || c.hedged() || c.reported() {
 		return false
 	}
@@ -161,22 +161,22 @@ func struck(text string, mt mention) bool {
 	return strings.HasSuffix(text[:mt.start], "~~")
 }
 
-// A context is the clause before a mention.
-type context struct {
+// A clause is what stands before a mention in its own clause.
+type clause struct {
 	words []string // lower case, nearest last, at most a dozen
 	raw   string   // the clause as written
 	mark  rune     // the punctuation that the mention follows directly, or 0
 }
 
-// context returns the clause before the mention.
-func (r *reading) context(mt mention) context {
+// clause returns the clause before the mention.
+func (r *reading) clause(mt mention) clause {
 	const far = 160
 	lo := max(0, mt.start-far)
 	for lo > 0 && !utf8.RuneStart(r.text[lo]) {
 		lo--
 	}
 	before := r.text[lo:mt.start]
-	var c context
+	var c clause
 	if t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' }); isMark(lastRune(t)) {
 		c.mark = lastRune(t)
 	}
@@ -198,7 +198,7 @@ func (r *reading) context(mt mention) context {
 func isMark(r rune) bool { return strings.ContainsRune(":：=→⇒", r) && r != 0 }
 
 // nearest returns the last n words.
-func (c context) nearest(n int) []string { return c.words[max(0, len(c.words)-n):] }
+func (c clause) nearest(n int) []string { return c.words[max(0, len(c.words)-n):] }
 
 // negationReach is how many words may stand between "not" and what it negates. Mask
 // knows it too: it leaves that many words before what it does not blank.
@@ -219,7 +219,7 @@ var (
 )
 
 // negated says whether the clause denies what follows.
-func (c context) negated() bool {
+func (c clause) negated() bool {
 	for _, w := range c.nearest(negationReach) {
 		if negators[w] || strings.HasSuffix(w, "n't") || strings.HasSuffix(w, "n’t") {
 			return true
@@ -229,7 +229,7 @@ func (c context) negated() bool {
 }
 
 // hedged says whether the clause only supposes what follows.
-func (c context) hedged() bool {
+func (c clause) hedged() bool {
 	near := c.nearest(8)
 	for i, w := range near {
 		// "I would mark this INCORRECT" is politeness, not doubt.
@@ -246,18 +246,18 @@ func (c context) hedged() bool {
 }
 
 // reported says whether the clause gives somebody else's words.
-func (c context) reported() bool {
+func (c clause) reported() bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return reporters[w] })
 }
 
 // foreign says whether the clause speaks of somebody else's answer.
-func (c context) foreign() bool {
+func (c clause) foreign() bool {
 	return slices.ContainsFunc(c.words, func(w string) bool { return others[strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")] })
 }
 
 // predicate says whether what follows is said of something: "is", "is clearly",
 // "is labelled as".
-func (c context) predicate() bool {
+func (c clause) predicate() bool {
 	for _, w := range slices.Backward(c.words) {
 		if copulas[w] {
 			return true
@@ -271,7 +271,7 @@ func (c context) predicate() bool {
 }
 
 // announced says whether a colon or an arrow stands before what follows.
-func (c context) announced() bool { return c.mark != 0 }
+func (c clause) announced() bool { return c.mark != 0 }
 
 // lastRunes returns the last n runes of s.
 func lastRunes(s string, n int) string {
