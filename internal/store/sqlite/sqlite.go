@@ -59,7 +59,7 @@ const readers = 4
 // The page caches in KiB. They bound the memory that the database takes however
 // large it grows.
 const (
-	cacheWriter = 16 << 10
+	cacheWriter = 32 << 10
 	cacheReader = 2 << 10
 )
 
