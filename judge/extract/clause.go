@@ -41,7 +41,7 @@ func (r *reading) follows(mt mention) following {
 		case c == ')' && isLetterLabel(mt.label):
 			f.kind, f.stop = stopFollows, c
 			return f
-		case isStop(c) || c == '-' && (spaced || strings.HasPrefix(rest[n:], " ")):
+		case isStop(c) || spaced && (c == '(' || c == '（') || c == '-' && (spaced || strings.HasPrefix(rest[n:], " ")):
 			f.kind, f.stop = stopFollows, c
 			return f
 		case isSpace(c):
@@ -75,7 +75,7 @@ func leadingWord(s string) string {
 // goesOnWords may follow a verdict in the same clause. A noun may not: the verdict
 // would be its adjective.
 var goesOnWords = wordSet(`because since as given based according for in and but so with by due when although
-	though however which that here overall on per considering despite regardless while after under at`)
+	though however which that here overall on per considering despite regardless while after under at to from about`)
 
 // goesOnShort may follow yes or no.
 var goesOnShort = wordSet(`because since as but given based`)
@@ -93,12 +93,16 @@ func (r *reading) goesOn(f following, label string) bool {
 	return goesOnWords[f.word]
 }
 
-// predicateDe says whether s is the particle that ends a Chinese predicate, as in
-// 是正确的。 and not the one before a noun, as in 正确的答案.
+// predicateDe says whether s begins with a particle that ends a predicate, as in
+// 是正确的。 and not one before a noun, as in 正确的答案.
 func predicateDe(s string) bool {
-	rest, ok := strings.CutPrefix(s, "的")
-	c := firstRune(rest)
-	return ok && (c == 0 || isStop(c) || isSpace(c) || isMarkup(c))
+	for _, particle := range []string{"的", "です", "である", "だ", "了", "입니다"} {
+		if rest, ok := strings.CutPrefix(s, particle); ok {
+			c := firstRune(rest)
+			return c == 0 || isStop(c) || isSpace(c) || isMarkup(c)
+		}
+	}
+	return false
 }
 
 // ordinary says whether label is a word so common that only its own clause can be
@@ -129,10 +133,22 @@ func (r *reading) votes(i int) bool {
 		return true
 	case f.kind == wordFollows && !r.goesOn(f, mt.label):
 		return false
+	case isLetterLabel(mt.label) && !r.spelt(mt):
+		return false
 	case ordinary(mt.label):
-		return c.predicate() && !c.foreign() && (!isLetterLabel(mt.label) || r.spelt(mt))
+		return c.predicate() && !c.foreign() || !isLetterLabel(mt.label) && r.sentence(mt, f)
 	}
 	return shouted(mt.label) && r.spelt(mt) || c.predicate() || c.announced()
+}
+
+// aloneBefore matches what stands before a label that is a sentence of its own, or
+// the consequence at the end of one: "The town is right. Yes." and "..., so no."
+var aloneBefore = regexp.MustCompile(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
+
+// sentence says whether the mention, followed by f, is a sentence of its own.
+func (r *reading) sentence(mt mention, f following) bool {
+	ends := f.kind == endFollows || strings.ContainsRune(".!。！", f.stop)
+	return ends && aloneBefore.MatchString(tail(r.text[:mt.start]))
 }
 
 // prefers matches what follows the better of two labels that name candidates.
@@ -163,9 +179,10 @@ func struck(text string, mt mention) bool {
 
 // A clause is what stands before a mention in its own clause.
 type clause struct {
-	words []string // lower case, nearest last, at most a dozen
-	raw   string   // the clause as written
-	mark  rune     // the punctuation that the mention follows directly, or 0
+	words    []string // lower case, nearest last, at most a dozen
+	raw      string   // the clause as written
+	sentence string   // the sentence up to the mention
+	mark     rune     // the punctuation that the mention follows directly, or 0
 }
 
 // clause returns the clause before the mention.
@@ -180,6 +197,7 @@ func (r *reading) clause(mt mention) clause {
 	if t := strings.TrimRightFunc(before, func(r rune) bool { return isSpace(r) || isMarkup(r) && r != '>' }); isMark(lastRune(t)) {
 		c.mark = lastRune(t)
 	}
+	c.sentence = strings.TrimLeftFunc(before[strings.LastIndexAny(before, ".!?\n")+1:], undress)
 	if i := strings.LastIndexFunc(before, isStop); i >= 0 {
 		_, n := utf8.DecodeRuneInString(before[i:])
 		before = before[i+n:]
@@ -214,7 +232,11 @@ var (
 	copulas = wordSet(`is are was were be being as seems appears considered deemed judged marked labeled labelled
 		rated graded classified remains find found it's that's answer's say choose prefer pick select favor favour
 		therefore thus hence mark label grade judge rate deem consider`)
-	others = wordSet(`reference gold golden expected correct response candidate model system generated predicted
+	// opinions may stand before "to be": "it seems to be CORRECT" states something,
+	// "to be CORRECT it must" does not.
+	opinions   = wordSet(`seems appears consider considered judge judged find found deem deemed believe`)
+	conditions = wordSet(`if unless when suppose supposing assuming should had were whenever to 如果 若 假如`)
+	others     = wordSet(`reference gold golden expected correct response candidate model system generated predicted
 		truth question user ground actual right real true prediction assistant assistant's`)
 )
 
@@ -228,21 +250,25 @@ func (c clause) negated() bool {
 	return strings.ContainsAny(lastRunes(c.raw, 5), "不非未没無无別别")
 }
 
-// hedged says whether the clause only supposes what follows.
+// hedged says whether the clause, or the one that its sentence begins with, only
+// supposes what follows.
 func (c clause) hedged() bool {
 	near := c.nearest(8)
 	for i, w := range near {
 		// "I would mark this INCORRECT" is politeness, not doubt.
-		if hedges[w] && !(w == "would" && i > 0 && near[i-1] == "i") {
+		if hedges[w] && !(i > 0 && near[i-1] == "i") {
 			return true
 		}
+	}
+	if n := len(c.words); n >= 2 && c.words[n-2] == "to" && c.words[n-1] == "be" {
+		return !slices.ContainsFunc(c.words, func(w string) bool { return opinions[w] })
 	}
 	for _, w := range []string{"如果", "是否", "可能", "或许", "假如", "若"} {
 		if strings.Contains(lastRunes(c.raw, 12), w) {
 			return true
 		}
 	}
-	return false
+	return conditions[strings.ToLower(leadingWord(c.sentence))]
 }
 
 // reported says whether the clause gives somebody else's words.

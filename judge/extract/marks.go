@@ -45,7 +45,7 @@ var (
 	markMine = regexp.MustCompile(`(?i)\b(?:my|final)\s+$`)
 
 	// markColon and markIs match what may stand between the noun and the verdict.
-	markColon = regexp.MustCompile(`^(?i)` + markGap + `(?:` + colons + `)[\s*_:：]*`)
+	markColon = regexp.MustCompile(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
 	markIs    = regexp.MustCompile(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
 )
 

@@ -241,7 +241,7 @@ func (p *parser) quotedKey(n int, closers string) (string, bool) {
 			return b.String(), true
 		case r == '\\':
 			if !p.escape(&b) {
-				p.cut = true
+				p.pos, p.cut = len(p.s), true
 				return "", true
 			}
 		default:

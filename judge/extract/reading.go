@@ -124,7 +124,7 @@ func (r *reading) first() *Found {
 	}
 	mt := r.mentions[0]
 	f := r.follows(mt)
-	if r.echo(0) || f.kind == wordFollows && !f.dressed || f.kind == questionFollows {
+	if r.echo(0) || f.kind == wordFollows && !f.dressed && !predicateDe(f.after) || f.kind == questionFollows {
 		return nil
 	}
 	if isLetterLabel(mt.label) && r.enumerates(mt, f) {
