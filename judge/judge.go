@@ -36,6 +36,15 @@ type Protocol interface {
 	Read(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 }
 
+// A Decider is a protocol that can decide some items without asking, as published
+// programs do for items that have nothing to ask about.
+type Decider interface {
+	Protocol
+
+	// Decide returns the verdict on it, and whether there is one.
+	Decide(it deem.Item) (deem.Verdict, bool)
+}
+
 // A Judge is a model that follows a protocol.
 type Judge struct {
 	protocol Protocol
@@ -55,6 +64,11 @@ func (j *Judge) Protocol() Protocol { return j.protocol }
 
 // Judge asks the model about it and reads the reply.
 func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if d, ok := j.protocol.(Decider); ok {
+		if v, ok := d.Decide(it); ok {
+			return v, nil
+		}
+	}
 	req, err := j.protocol.Request(it)
 	if err != nil {
 		return deem.Verdict{}, err

@@ -367,6 +367,30 @@ func TestJudgeNotesItsCalls(t *testing.T) {
 	}
 }
 
+// decided is a protocol that needs no model for empty responses.
+type decided struct{ *judge.Declared }
+
+func (decided) Decide(it deem.Item) (deem.Verdict, bool) {
+	return deem.Verdict{Label: "INCORRECT"}, it.Response == ""
+}
+
+func TestDeciderAsksOnlyWhatItCannotDecide(t *testing.T) {
+	asked := 0
+	j := judge.New(decided{protocol(t, "universal", "")}, model{"m", func(deem.Request) (deem.Reply, error) {
+		asked++
+		return say("CORRECT"), nil
+	}})
+	for _, c := range []struct {
+		response, want string
+		asked          int
+	}{{"", "INCORRECT", 0}, {"x", "CORRECT", 1}} {
+		v, err := j.Judge(t.Context(), deem.Item{Response: c.response, References: []string{"x"}})
+		if err != nil || v.Label != c.want || asked != c.asked {
+			t.Errorf("response %q: %+v, %v after %d calls, want %s after %d", c.response, v, err, asked, c.want, c.asked)
+		}
+	}
+}
+
 func TestConfidenceFromLogprobs(t *testing.T) {
 	p := protocol(t, "universal", judge.Strict)
 	r := say("Answer: INCORRECT")
