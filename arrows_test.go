@@ -32,14 +32,15 @@ type arrow struct {
 var arrows = []arrow{
 	{".", nil, "the root is a leaf, so that everybody can import it"},
 	{"text", nil, "strings as Python makes them are useful to all and need nobody"},
+	{"text/*", []string{"text", "text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 
 	{"judge/extract", []string{"."}, "a reply is read the same way whichever judge asked"},
-	{"judge/rule", []string{".", "text"}, "a rule judges without a model and without a protocol"},
+	{"judge/rule", []string{".", "text", "text/*"}, "a rule judges without a model and without a protocol"},
 	{"judge", []string{".", "judge/extract", "text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "text", "internal/dataset"}, "a benchmark is one folder, and no benchmark knows another"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "text", "text/*", "stat", "internal/dataset"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "judge"}, "a probe stresses any judge and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -82,12 +83,8 @@ var libraries = []library{
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli"}, "a schema checks what a person wrote: a judge or a settings file"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
-	{"github.com/kaptinlin/jsonrepair", []string{"judge/extract"}, "a repaired reply must still pass the check of its labels, which is here"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
-	{"github.com/jedib0t/go-pretty/v6", []string{"report", "internal/cli"}, "only what is shown needs aligned tables"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
-	{"golang.org/x/sync", []string{"model"}, "identical requests in flight are one call, and that is the cache's work"},
-	{"golang.org/x/time", []string{"model"}, "rates are limited in one place, around the model"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},

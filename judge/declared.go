@@ -23,7 +23,7 @@ type Declared struct {
 	prompt  template
 }
 
-var _ Identifiable = (*Declared)(nil)
+var _ Readable = (*Declared)(nil)
 
 // Protocol returns the protocol under the named reading; "" means the default
 // one.
@@ -57,9 +57,11 @@ func (p *Declared) Reading() string { return p.reading }
 // Declaration returns what the protocol was made from.
 func (p *Declared) Declaration() Declaration { return p.decl }
 
-// Reread returns the same protocol under another reading, or nil when it has only
-// one. Reading a reply again costs nothing.
-func (p *Declared) Reread() *Declared {
+// FailuresWrong returns what the declaration says of the published program.
+func (p *Declared) FailuresWrong() bool { return p.decl.FailuresWrong }
+
+// Reread returns the protocol under its other reading.
+func (p *Declared) Reread() Readable {
 	for _, name := range sortedKeys(p.decl.Readings) {
 		if name != p.reading {
 			other := *p

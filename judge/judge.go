@@ -123,6 +123,22 @@ type Identifiable interface {
 	Identity() any
 }
 
+// A Readable protocol has named readings: ways in which a reply becomes a verdict.
+type Readable interface {
+	Identifiable
+
+	// Reading returns the name of the reading in force.
+	Reading() string
+
+	// Reread returns the same protocol under another reading, or nil when it has
+	// only one. Reading a reply again costs nothing.
+	Reread() Readable
+
+	// FailuresWrong says that the published program counts a reply that it cannot
+	// read as wrong, so that its own number is the strict one.
+	FailuresWrong() bool
+}
+
 // Identity returns the protocol's identity and the model's name.
 func (j *Judge) Identity() any {
 	id := identity{Kind: "model", Protocol: j.protocol.Name(), Model: j.model.Name()}

@@ -134,10 +134,10 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 	if err != nil {
 		return report.Report{}, err
 	}
-	var other *judge.Declared
+	var other judge.Readable
 	if p != nil {
 		h.Reading = p.Reading()
-		if p.Declaration().FailuresWrong {
+		if p.FailuresWrong() {
 			h.UpstreamName = p.Name() + ", as published"
 		}
 		other = p.Reread()
@@ -174,7 +174,7 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 }
 
 // protocolOf restores the protocol of a run; nil for a rule.
-func protocolOf(run store.Run) (*judge.Declared, error) {
+func protocolOf(run store.Run) (judge.Readable, error) {
 	if run.Judge.Rule {
 		return nil, nil
 	}
@@ -192,7 +192,7 @@ func lastReply(rec deem.Record) (deem.Reply, bool) {
 }
 
 // reread returns what a reading makes of a reply.
-func reread(p *judge.Declared, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
+func reread(p judge.Readable, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
 	v, err := p.Read(it, reply)
 	if err == nil {
 		return &v, nil

@@ -94,7 +94,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 }
 
 // showRecord renders the prompt of a record again and reads its reply both ways.
-func showRecord(run store.Run, p *judge.Declared, rec deem.Record) shownItem {
+func showRecord(run store.Run, p judge.Readable, rec deem.Record) shownItem {
 	s := shownItem{Run: run.ID, Record: rec}
 	if p == nil {
 		return s
