@@ -14,8 +14,8 @@
 //
 // # Thinking
 //
-// [Body] takes the model's thinking away. [Label], [LabelIn], [Labelled] and
-// [Rating] overlook thinking by themselves, so that calling Body first is a
+// [Body] takes the model's thinking away. [Label], [LabelIn], [Labelled],
+// [Aspects] and [Rating] overlook thinking by themselves, so that calling Body first is a
 // convenience, not a duty. [Objects] and [Last] read the text as it is.
 //
 // # Which mention is the verdict
@@ -43,20 +43,22 @@
 //
 //   - the menu echoed, at any step: "CORRECT or INCORRECT", "yes/no", two labels
 //     on lines next to each other;
-//   - a negated or hedged mention: "not correct", "不正确", "neither X nor Y",
-//     "if it were CORRECT", "whether it is CORRECT";
+//   - a negated or supposed mention: "not correct", "不正确", "neither X nor Y",
+//     "whether it is CORRECT", "if it names Lisbon, it is CORRECT";
+//   - somebody else's words, as far as verbs show them: "the response says yes";
 //   - part of a longer word: "INCORRECT" for CORRECT, "yes-man", "non-correct",
 //     "nothing", "NOT_CORRECT";
 //   - ordinary English that happens to be a label: "the correct answer is Rome",
 //     "there is no evidence". At steps 5 and 6 a word counts when it is written
 //     in capitals as the label is, or is what something is said to be ("is
-//     correct", "labelled wrong"), and no noun follows it.
+//     correct", "labelled wrong"), and no noun follows it. Yes and no also count as
+//     a sentence of their own ("The town is there. Yes.").
 //
 // Steps that disagree are settled so: a marked verdict or a line of its own beats
 // an earlier first word; a JSON verdict followed by a different mark or line, a
 // mark followed by a different line, and a first word or line whose text ends by
-// stating another label are Contradictory. One object that gives two values
-// to its verdict is Contradictory too.
+// stating another label are Contradictory. One object that gives two
+// verdicts is Contradictory too.
 //
 // # Failures
 //
