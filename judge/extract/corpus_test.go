@@ -162,8 +162,7 @@ func cutReal(t *testing.T, r realReply) {
 	if !strings.Contains(r.Protocol, "_json:") {
 		return
 	}
-	const step = 3 // every byte takes long under the race detector
-	for n := 0; n < len(r.Reply); n += step {
+	for n := 0; n < len(r.Reply); n += slowdown {
 		part := r
 		part.Reply = r.Reply[:n]
 		if got, _, err := readReal(part); err == nil && got != r.Expected {

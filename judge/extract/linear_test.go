@@ -8,6 +8,9 @@ import (
 	"deem/judge/extract"
 )
 
+// slowdown divides the sizes of long texts where time means little.
+var slowdown = 1
+
 // A reader is one function of the package, called for its time only.
 type reader func(text string)
 
@@ -40,17 +43,17 @@ func TestLongReplies(t *testing.T) {
 		"correctness (", "not ", "a ", "正确", "\n", "- ", "*", "#", "/*", "//", "{}", `{"label": "x"} `, "I cannot ", ".", "“a", `"a`, "Rating: 1",
 	} {
 		for name := range readers {
-			timed(t, name, unit, 1<<14, 3*time.Second)
+			timed(t, name, unit, 1<<14/slowdown, 3*time.Second)
 		}
 	}
 }
 
 // TestMegabyte reads a megabyte of the worst. In quadratic time that takes many
-// minutes; in linear time about a second, and some more under the race detector.
+// minutes; in linear time about a second.
 func TestMegabyte(t *testing.T) {
 	for _, c := range []struct{ name, unit string }{
 		{"LabelIn", "{"}, {"LabelIn", `{"a":`}, {"Mask", `"`}, {"Mask", "“a"}, {"Label", "Verdict: CORRECT or "}, {"Body", "<think>"},
 	} {
-		timed(t, c.name, c.unit, 1<<20, time.Minute)
+		timed(t, c.name, c.unit, 1<<20/slowdown, 20*time.Second)
 	}
 }
