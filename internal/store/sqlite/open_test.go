@@ -120,7 +120,7 @@ func TestCheck(t *testing.T) {
 	blank := write(t, "deem.db", nil)
 	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
 	for path, want := range map[string]sqlite.Health{
-		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 1, Latest: 1, Runs: 1, Records: 300},
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 1, Latest: 1, Runs: 1, Records: 120},
 		blank:   {Path: blank, Exists: true, Latest: 1},
 		missing: {Path: missing, Latest: 1},
 	} {
@@ -188,8 +188,8 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run, err := s.Run(t.Context(), "last"); err != nil || run.Records != 300 {
-		t.Errorf("Run = %d records, %v, want 300", run.Records, err)
+	if run, err := s.Run(t.Context(), "last"); err != nil || run.Records != 120 {
+		t.Errorf("Run = %d records, %v, want 120", run.Records, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

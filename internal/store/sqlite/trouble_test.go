@@ -31,7 +31,7 @@ func file(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	appendRecords(t, s, run.ID, 0, 300)
+	appendRecords(t, s, run.ID, 0, 120)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +192,8 @@ func TestReadOnly(t *testing.T) {
 	}
 	defer s.Close() //nolint:errcheck // Nothing was written.
 	run, err := s.Run(t.Context(), "last")
-	if err != nil || run.Records != 300 {
-		t.Errorf("Run = %d records, %v, want 300", run.Records, err)
+	if err != nil || run.Records != 120 {
+		t.Errorf("Run = %d records, %v, want 120", run.Records, err)
 	}
 	n := 0
 	for _, err := range s.Records(t.Context(), run.ID, store.Query{WithCalls: true}) {
@@ -202,8 +202,8 @@ func TestReadOnly(t *testing.T) {
 		}
 		n++
 	}
-	if n != 300 {
-		t.Errorf("%d records, want 300", n)
+	if n != 120 {
+		t.Errorf("%d records, want 120", n)
 	}
 	_, _, err = s.Begin(t.Context(), storetest.Spec("x"), false)
 	for what, err := range map[string]error{
@@ -348,6 +348,6 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	wantTrouble(t, "Records", err, "the database is damaged", ".recover")
-	recs := []deem.Record{storetest.Record(0), storetest.Record(150), storetest.Record(299)}
+	recs := []deem.Record{storetest.Record(0), storetest.Record(60), storetest.Record(119)}
 	wantTrouble(t, "Append", s.Append(t.Context(), run.ID, recs), "the database is damaged", ".recover")
 }

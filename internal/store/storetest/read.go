@@ -136,7 +136,7 @@ func testTrials(t *testing.T, s suite) {
 func mixed() []deem.Record {
 	kinds := deem.Kinds()
 	var recs []deem.Record
-	for i := range 280 {
+	for i := range 200 {
 		for trial := range 2 {
 			rec := Record(i)
 			if i%7 == 0 {
