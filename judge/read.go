@@ -206,21 +206,12 @@ func readJSONLabel(p *Declared, r Reader, s said) (found, error) {
 
 func readJSONNumbers(p *Declared, r Reader, s said) (found, error) {
 	scales := p.scales()
-	o, ok := extract.Last(s.body, sortedKeys(scales)...)
-	if !ok {
-		numbers, err := extract.Labelled(s.body, scales)
-		return found{numbers: numbers}, err
+	numbers, err := extract.Aspects(s.body, scales)
+	if err != nil {
+		return found{}, err
 	}
-	numbers := map[string]float64{}
-	for name, scale := range scales {
-		v, _ := o.Field(name) // Last found it
-		n, err := extract.Number(v, scale)
-		if err != nil {
-			return found{}, err
-		}
-		numbers[name] = n
-	}
-	return found{numbers: numbers, whole: true, reason: reasonOf(s.body, r.Reason)}, nil
+	_, whole := extract.Last(s.body, sortedKeys(scales)...)
+	return found{numbers: numbers, whole: whole, reason: reasonOf(s.body, r.Reason)}, nil
 }
 
 func readRating(p *Declared, _ Reader, s said) (found, error) {

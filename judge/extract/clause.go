@@ -122,7 +122,7 @@ func (r *reading) votes(i int) bool {
 		return false
 	}
 	c := r.clause(mt)
-	if c.negated() || c.hedged() || c.reported() {
+	if c.negated() || c.hedged() || c.reported() || c.graded() {
 		return false
 	}
 	f := r.follows(mt)
@@ -269,6 +269,27 @@ func (c clause) hedged() bool {
 		}
 	}
 	return conditions[strings.ToLower(leadingWord(c.sentence))]
+}
+
+// degrees say that a label holds by half, which is not what the label says.
+var degrees = wordSet(`partially partly half mostly mainly largely nearly almost somewhat semi quasi roughly
+	broadly essentially barely sort kind`)
+
+// graded says whether the clause lets the label hold only in part: "partially
+// CORRECT" is none of CORRECT and INCORRECT.
+func (c clause) graded() bool {
+	for _, w := range c.nearest(2) {
+		if degrees[w] {
+			return true
+		}
+	}
+	tail := lastRunes(c.raw, 4)
+	for _, w := range []string{"部分", "基本", "大致", "几乎", "幾乎", "半"} {
+		if strings.Contains(tail, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // reported says whether the clause gives somebody else's words.

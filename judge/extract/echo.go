@@ -11,19 +11,21 @@ func (r *reading) echo(i int) bool {
 	return r.echoes[i]
 }
 
-// findEchoes marks the mentions that repeat the menu.
+// findEchoes marks the mentions that repeat the menu. It goes backwards, because it
+// is the "or" before the last label that makes a list of "A, B or C".
 func (r *reading) findEchoes() {
 	r.echoes = map[int]bool{}
-	for i := 1; i < len(r.mentions); i++ {
+	for i := len(r.mentions) - 1; i > 0; i-- {
 		a, b := r.mentions[i-1], r.mentions[i]
-		if a.label != b.label && r.enumerated(a, b) {
+		if a.label != b.label && r.enumerated(a, b, r.echoes[i]) {
 			r.echoes[i-1], r.echoes[i] = true, true
 		}
 	}
 }
 
 // enumerated says whether a and b, which are neighbours, are listed side by side.
-func (r *reading) enumerated(a, b mention) bool {
+// listed says that b stands in a list already.
+func (r *reading) enumerated(a, b mention, listed bool) bool {
 	const longest = 40
 	gap := r.text[a.end:b.start]
 	if len(gap) > longest {
@@ -38,7 +40,7 @@ func (r *reading) enumerated(a, b mention) bool {
 	case "":
 		// Side by side, or on neighbouring lines. "Yes, no doubt" is not a list,
 		// and neither is "Yes. No ...": a sentence has ended.
-		return !strings.ContainsAny(gap, ".;") && r.follows(b).kind != wordFollows
+		return !strings.ContainsAny(gap, ".;") && (listed || r.follows(b).kind != wordFollows)
 	}
 	return false
 }
