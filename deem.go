@@ -77,6 +77,11 @@ func (it Item) Hash() string {
 // declarations refuse.
 func mustHash(v any) string {
 	text, err := marshal(v)
+	if err == nil && bytes.Contains(text, []byte(`\ufffd`)) {
+		// A byte that is no UTF-8 is written as an escape, and canonical JSON has
+		// no escape that it can do without.
+		text, err = Canonical(json.RawMessage(text))
+	}
 	if err != nil {
 		panic(fmt.Sprintf("deem: hash: %v", err))
 	}

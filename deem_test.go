@@ -52,6 +52,7 @@ func TestHashesAreOfCanonicalJSON(t *testing.T) {
 		ID: "<1>", Category: "c", Cluster: "k", Question: "q & a", References: []string{"b", "a"},
 		Response: "r\u2028\n", Fields: map[string]string{"z": "1", "a": "2"}, Weight: 1e21,
 	}
+	odd := deem.Item{ID: "\xff", Response: `\ufffd` + "\xc3(", Fields: map[string]string{"\xfe": "\u2029"}}
 	req := deem.Request{
 		Messages: []deem.Message{{Role: "system", Content: "<s>"}, {Role: "user", Content: "u"}}, MaxTokens: 5,
 		Temperature: &half, TopP: &half, Seed: &seed, Stop: []string{"x"}, JSON: true,
@@ -60,7 +61,7 @@ func TestHashesAreOfCanonicalJSON(t *testing.T) {
 	for _, c := range []struct {
 		value any
 		hash  string
-	}{{it, it.Hash()}, {deem.Item{}, deem.Item{}.Hash()}, {req, req.Hash()}, {deem.Prompt("x"), deem.Prompt("x").Hash()}} {
+	}{{it, it.Hash()}, {deem.Item{}, deem.Item{}.Hash()}, {odd, odd.Hash()}, {req, req.Hash()}, {deem.Prompt("x"), deem.Prompt("x").Hash()}} {
 		want, err := deem.Hash(c.value)
 		if err != nil || c.hash != want {
 			t.Errorf("hash of %+v = %s, want %s, %v", c.value, c.hash, want, err)
