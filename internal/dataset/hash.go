@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"unicode/utf8"
 
 	"deem"
@@ -21,6 +22,20 @@ func (c *chain) add(it deem.Item) {
 
 // String returns the hash of all items so far in hexadecimal.
 func (c *chain) String() string { return hex.EncodeToString(c.link[:]) }
+
+// HashItems returns the hash that a [Dataset] of these items has. Readers of
+// benchmarks make their items themselves, and the hash of a dataset must not depend
+// on who read it.
+func HashItems(items iter.Seq2[deem.Item, error]) (string, error) {
+	var c chain
+	for it, err := range items {
+		if err != nil {
+			return "", err
+		}
+		c.add(it)
+	}
+	return c.String(), nil
+}
 
 // appendString appends s as encoding/json writes a string when it does not escape
 // for web pages.

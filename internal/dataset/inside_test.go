@@ -46,8 +46,19 @@ func TestChain(t *testing.T) {
 		c.add(it)
 		link = sha256.Sum256(append(link[:], it.Hash()...))
 	}
-	if got, want := c.String(), hex.EncodeToString(link[:]); got != want {
+	want := hex.EncodeToString(link[:])
+	if got := c.String(); got != want {
 		t.Errorf("String() = %s, want %s", got, want)
+	}
+	items := func(yield func(deem.Item, error) bool) {
+		_ = yield(list[0], nil) && yield(list[1], nil)
+	}
+	if got, err := HashItems(items); got != want || err != nil {
+		t.Errorf("HashItems = %s, %v, want %s", got, err, want)
+	}
+	failing := func(yield func(deem.Item, error) bool) { yield(deem.Item{}, errClosed) }
+	if got, err := HashItems(failing); got != "" || !errors.Is(err, errClosed) {
+		t.Errorf("HashItems of a broken stream = %q, %v, want its error", got, err)
 	}
 }
 
