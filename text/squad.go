@@ -22,34 +22,31 @@ func dropPunct(s string) string {
 }
 
 // blankArticles replaces each a, an and the by a space, as re.sub does with
-// \b(a|an|the)\b. A match begins and ends at a word boundary, so it is always a
-// whole run of word characters.
-func blankArticles(s string) string {
+// \b(a|an|the)\b.
+func blankArticles(s string) string { return blankWords(s, IsWord, isArticle) }
+
+func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
+
+// blankWords replaces each run of word characters that is one of the words to drop
+// by a space. A match of \b(...)\b begins and ends at a word boundary, so it is
+// always such a whole run.
+func blankWords(s string, isWord func(rune) bool, drop func(string) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	run, inRun := 0, false // the run of word characters being read
 	end := func(i int) {
-		switch s[run:i] {
-		case "a", "an", "the":
+		if inRun && drop(s[run:i]) {
 			b.WriteByte(' ')
-		default:
+		} else {
 			b.WriteString(s[run:i])
 		}
 	}
 	for i, r := range s {
-		if word := IsWord(r); word != inRun {
-			if inRun {
-				end(i)
-			} else {
-				b.WriteString(s[run:i])
-			}
+		if word := isWord(r); word != inRun {
+			end(i)
 			run, inRun = i, word
 		}
 	}
-	if inRun {
-		end(len(s))
-	} else {
-		b.WriteString(s[run:])
-	}
+	end(len(s))
 	return b.String()
 }

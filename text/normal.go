@@ -1,0 +1,72 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+)
+
+// LongBench returns s as LongBench and InfiniteBench compare English answers,
+// which is as SQuAD does.
+func LongBench(s string) string { return SQuAD(s) }
+
+// zhPunct is the Chinese punctuation that LongBench drops besides that of ASCII.
+// It has 》 but no 《, and none of 〈〉·￥; a port must have the same gaps.
+const zhPunct = "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】" +
+	"〔〕〖〗〘〙〚〛〜〝〞〟〰〾〿–—‘’‛“”„‟…‧﹏"
+
+var zhPuncts = runeSet(zhPunct)
+
+func runeSet(s string) map[rune]bool {
+	set := make(map[rune]bool, len(s)/3)
+	for _, r := range s {
+		set[r] = true
+	}
+	return set
+}
+
+// LongBenchZh returns s as LongBench and InfiniteBench compare Chinese answers: in
+// lower case, without punctuation, and without any white space.
+func LongBenchZh(s string) string {
+	return dropFunc(Lower(s), func(r rune) bool {
+		return IsPunct(r) || IsSpace(r) || zhPuncts[r]
+	})
+}
+
+// dropFunc deletes the characters of s for which drop holds, and keeps bytes that
+// are no UTF-8.
+func dropFunc(s string, drop func(rune) bool) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	from := 0
+	for i, r := range s {
+		if drop(r) {
+			b.WriteString(s[from:i])
+			from = i + len(string(r))
+		}
+	}
+	b.WriteString(s[from:])
+	return b.String()
+}
+
+// LoCoMo returns s as the scoring program of LoCoMo compares answers. It differs
+// from [SQuAD] in that "and" counts as an article, and in what counts as part of a
+// word: upstream uses Python's regex module there, for which combining marks do.
+func LoCoMo(s string) string {
+	s = dropPunct(Lower(strings.ReplaceAll(s, ",", "")))
+	return strings.Join(Split(blankWords(s, isRegexWord, isLoCoMoArticle)), " ")
+}
+
+func isLoCoMoArticle(w string) bool {
+	return w == "a" || w == "an" || w == "the" || w == "and"
+}
+
+// isRegexWord reports whether \w of the regex module matches r, which follows
+// Unicode Technical Standard 18: letters and what is used as such, marks, decimal
+// digits, connectors and joiners. Unlike [IsWord] it leaves out other numbers, as ².
+func isRegexWord(r rune) bool {
+	if r < 0x80 {
+		return IsWord(r)
+	}
+	return unicode.IsLetter(r) || unicode.In(r, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc,
+		unicode.Other_Alphabetic, unicode.Other_Lowercase, unicode.Other_Uppercase, unicode.Join_Control)
+}

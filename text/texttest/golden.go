@@ -1,0 +1,182 @@
+// Package texttest holds functions to what the programs they port really gave.
+//
+// A golden vector is one line of JSON: the name of a metric, the name of a case, the
+// input, and the value that the reference implementation computed for it. A test
+// says which of its functions stands for which metric, and [Golden] runs them over
+// every vector it can find:
+//
+//   - testdata/golden.jsonl.gz beside the test, which holds the cases whose text is
+//     ours and is always there;
+//   - ../shared/golden beside the repository, which holds other people's text too
+//     and is not part of it;
+//   - every .jsonl and .jsonl.gz file below the folder that the environment variable
+//     DEEM_GOLDEN names.
+//
+// With DEEM_GOLDEN_UPDATE=1 the first is written anew from the second.
+package texttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A Metric computes the value of one vector from its input. An error stands for an
+// exception of the reference.
+type Metric func(input json.RawMessage) (any, error)
+
+// Of returns the metric that decodes its input into an In and calls f. Numbers in
+// an interface become [json.Number], which keeps 88 and 88.0 apart.
+func Of[In any](f func(In) (any, error)) Metric {
+	return func(input json.RawMessage) (any, error) {
+		var in In
+		dec := json.NewDecoder(bytes.NewReader(input))
+		dec.UseNumber()
+		if err := dec.Decode(&in); err != nil {
+			panic(fmt.Sprintf("texttest: input %.200s: %v", input, err))
+		}
+		return f(in)
+	}
+}
+
+// A vector is one line of a golden file.
+type vector struct {
+	Metric    string          `json:"metric"`
+	Case      string          `json:"case"`
+	Input     json.RawMessage `json:"input"`
+	Expected  any             `json:"expected"`
+	Reference string          `json:"reference"`
+
+	line []byte // as it was read
+}
+
+// testdata is where the vectors lie that every clone has.
+const testdata = "testdata/golden.jsonl.gz"
+
+// Golden runs each metric over its vectors, as a test of its own, and says how many
+// there were and which reference they come from. It is an error if a metric has no
+// vector at all, unless the shared ones are not there.
+func Golden(t *testing.T, metrics map[string]Metric) {
+	t.Helper()
+	shared := sharedVectors(t, metrics)
+	if os.Getenv("DEEM_GOLDEN_UPDATE") != "" {
+		update(t, shared)
+	}
+	vectors := slices.Concat(readFile(t, os.DirFS("."), testdata), shared, extraVectors(t, metrics))
+	byMetric := map[string][]vector{}
+	for _, v := range vectors {
+		byMetric[v.Metric] = append(byMetric[v.Metric], v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(metrics)) {
+		t.Run(name, func(t *testing.T) {
+			if len(byMetric[name]) == 0 && len(shared) == 0 {
+				t.Log("none of its vectors may be part of the repository")
+				return
+			}
+			check(t, metrics[name], dedupe(byMetric[name]))
+		})
+	}
+}
+
+// sharedVectors returns the vectors beside the repository, if there are any.
+func sharedVectors(t *testing.T, metrics map[string]Metric) []vector {
+	t.Helper()
+	dir := filepath.Join(root(t), "..", "shared", "golden")
+	if _, err := os.Stat(dir); err != nil {
+		t.Logf("not there, not tested: %s", dir)
+		return nil
+	}
+	known, _ := split(readDir(t, dir), metrics)
+	return known
+}
+
+// extraVectors returns the vectors that the environment names.
+func extraVectors(t *testing.T, metrics map[string]Metric) []vector {
+	t.Helper()
+	dir := os.Getenv("DEEM_GOLDEN")
+	if dir == "" {
+		return nil
+	}
+	known, others := split(readDir(t, dir), metrics)
+	t.Logf("%s: %d vectors for this package", dir, len(known))
+	if len(others) > 0 {
+		t.Logf("%s: not tested by this package: %s", dir, strings.Join(others, ", "))
+	}
+	return known
+}
+
+// split separates the vectors of known metrics from the names of the others.
+func split(vectors []vector, metrics map[string]Metric) (known []vector, others []string) {
+	for _, v := range vectors {
+		if _, ok := metrics[v.Metric]; ok {
+			known = append(known, v)
+		} else if !slices.Contains(others, v.Metric) {
+			others = append(others, v.Metric)
+		}
+	}
+	return known, others
+}
+
+// root returns the folder that holds go.mod.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// dedupe drops the lines that were read from two places.
+func dedupe(vectors []vector) []vector {
+	seen := map[string]bool{}
+	var list []vector
+	for _, v := range vectors {
+		if !seen[string(v.line)] {
+			seen[string(v.line)] = true
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// check compares one metric with its vectors.
+func check(t *testing.T, metric Metric, vectors []vector) {
+	t.Helper()
+	if len(vectors) == 0 {
+		t.Fatal("no vectors")
+	}
+	missing := map[string]bool{}
+	wrong := 0
+	for _, v := range vectors {
+		got, err := metric(v.Input)
+		if err != nil {
+			got = err
+		}
+		problem := differ("", got, v.Expected, missing)
+		if problem == "" {
+			continue
+		}
+		if wrong++; wrong <= 10 {
+			t.Errorf("%s: %s\n\tinput %.600s", v.Case, problem, v.Input)
+		}
+	}
+	t.Logf("%d cases, %d wrong; %s", len(vectors), wrong, vectors[0].Reference)
+	if len(missing) > 0 {
+		t.Logf("not compared: %s", strings.Join(slices.Sorted(maps.Keys(missing)), ", "))
+	}
+}

@@ -1,0 +1,116 @@
+package texttest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ours are the beginnings of the names of cases whose text we wrote or generated.
+// All others hold somebody else's text and stay out of the repository.
+var ours = []string{
+	"edge-", "fuzz-", "syn-", "grid", "hand", "multi-", "order", "lines", "cp", "rec",
+	"seed", "zero", "set", "noans",
+}
+
+// readDir returns the vectors of every file below dir.
+func readDir(t *testing.T, dir string) []vector {
+	t.Helper()
+	var list []vector
+	fsys := os.DirFS(dir)
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() && (strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".jsonl.gz")) {
+			list = append(list, readFile(t, fsys, name)...)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// readFile returns the vectors of one file.
+func readFile(t *testing.T, fsys fs.FS, name string) []vector {
+	t.Helper()
+	data, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r io.Reader = bytes.NewReader(data)
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(r); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	var list []vector
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 1<<26)
+	for sc.Scan() {
+		list = append(list, decode(t, name, len(list)+1, sc.Bytes()))
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return list
+}
+
+func decode(t *testing.T, name string, n int, line []byte) vector {
+	t.Helper()
+	v := vector{line: bytes.Clone(line)}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil || v.Metric == "" || len(v.Input) == 0 {
+		t.Fatalf("%s:%d: no vector: %v", name, n, err)
+	}
+	return v
+}
+
+// update writes the vectors whose text is ours to the testdata of the package.
+func update(t *testing.T, vectors []vector) {
+	t.Helper()
+	var out bytes.Buffer
+	zw, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, v := range vectors {
+		if !isOurs(v.Case) {
+			continue
+		}
+		n++
+		if _, err := zw.Write(append(v.line, '\n')); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := zw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(testdata), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(testdata, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d vectors, %d bytes", testdata, n, out.Len())
+}
+
+func isOurs(name string) bool {
+	for _, p := range ours {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
