@@ -1,0 +1,109 @@
+package halumem
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"deem/text"
+)
+
+const (
+	fence     = "```"
+	jsonFence = "```json"
+)
+
+// fencedJSON finds what llms.py searches for: the first ```json, white space as
+// Python knows it, and then as little as possible that begins with { and ends with
+// }, white space and ```. Spelt out rather than as a regular expression, because
+// Go's \s knows only ASCII.
+func fencedJSON(reply string) (string, bool) {
+	for {
+		i := strings.Index(reply, jsonFence)
+		if i < 0 {
+			return "", false
+		}
+		reply = reply[i+len(jsonFence):]
+		rest := strings.TrimLeftFunc(reply, text.IsSpace)
+		if strings.HasPrefix(rest, "{") {
+			// A later fence cannot end where this one does not.
+			return fencedObject(rest)
+		}
+	}
+}
+
+// fencedObject returns the shortest beginning of s that ends with } and is followed
+// by white space and a fence.
+func fencedObject(s string) (string, bool) {
+	for from := 1; ; {
+		i := strings.Index(s[from:], fence)
+		if i < 0 {
+			return "", false
+		}
+		end := strings.TrimRightFunc(s[:from+i], text.IsSpace)
+		if len(end) > 1 && end[len(end)-1] == '}' {
+			return end, true
+		}
+		from += i + 1
+	}
+}
+
+// loads parses an object as Python's json.loads does. Of two equal keys the last
+// one counts in both, but Python also takes NaN and the infinities. No score,
+// label or inclusion can be made of those, so they are read as null.
+func loads(s string) (map[string]any, error) {
+	object, err := decode(s)
+	if err == nil {
+		return object, nil
+	}
+	if finite := withoutNaN(s); finite != s {
+		return decode(finite)
+	}
+	return nil, err
+}
+
+func decode(s string) (map[string]any, error) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	var object map[string]any
+	if err := dec.Decode(&object); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the object is followed by more")
+	}
+	return object, nil
+}
+
+// notNumbers are what Python takes for numbers and JSON does not.
+var notNumbers = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
+
+// withoutNaN replaces NaN and the infinities by null outside of strings.
+func withoutNaN(s string) string {
+	var b strings.Builder
+	for s != "" {
+		open := strings.IndexByte(s, '"')
+		if open < 0 {
+			break
+		}
+		end := endOfString(s, open)
+		b.WriteString(notNumbers.Replace(s[:open]))
+		b.WriteString(s[open:end])
+		s = s[end:]
+	}
+	return b.String() + notNumbers.Replace(s)
+}
+
+// endOfString returns where the JSON string that opens at a place ends.
+func endOfString(s string, open int) int {
+	for i := open + 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,239 @@
+package halumem
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/judge"
+	"deem/text"
+)
+
+// The readings: ways in which parts of a results file become items and replies
+// become verdicts.
+const (
+	// Upstream follows evaluation.py and llms.py bug for bug: only JSON in a fence
+	// that begins with ```json is seen, and an inclusion that is the JSON boolean
+	// true counts as none.
+	Upstream = "upstream"
+
+	// Strict routes as upstream does, finds the JSON wherever it stands in the
+	// reply, and takes nothing for a label that was not offered.
+	Strict = "strict"
+
+	// Fixed reads as Strict does, and mends the routing: an update for which the
+	// system retrieved nothing stays an update, and counts as an omission.
+	Fixed = "fixed"
+)
+
+// Readings returns the names of the readings, the default first.
+func Readings() []string { return []string{Upstream, Strict, Fixed} }
+
+// checkReading returns the reading that a name means; "" means the default.
+func checkReading(name string) (string, error) {
+	if name == "" {
+		return Upstream, nil
+	}
+	if slices.Contains(Readings(), name) {
+		return name, nil
+	}
+	err := fmt.Errorf("halumem has no reading %q", name)
+	if near := text.Closest(name, Readings()); near != "" {
+		return "", deem.WithHint(err, "did you mean %s? it has %s", near, strings.Join(Readings(), ", "))
+	}
+	return "", deem.WithHint(err, "it has %s", strings.Join(Readings(), ", "))
+}
+
+// readerVersion is raised when a reading may give another verdict than before, so
+// that the judge's hash changes with it.
+const readerVersion = 1
+
+// What llms.py asks with.
+const (
+	maxTokens   = 16384
+	temperature = 0.0
+)
+
+//go:embed prompts/*.txt
+var promptFiles embed.FS
+
+// promptOf names the file of each stage's prompt, without its folder and ending.
+var promptOf = map[string]string{
+	Integrity: "memory_integrity",
+	Accuracy:  "memory_accuracy",
+	Update:    "update_memory",
+	QA:        "question",
+}
+
+// identity is all that makes the protocol what it is, and all that is needed to
+// ask and to read again.
+type identity struct {
+	Benchmark   string            `json:"benchmark"`
+	Reading     string            `json:"reading"`
+	Reader      int               `json:"reader_version"`
+	Prompts     map[string]string `json:"prompts"` // the bytes, by stage
+	MaxTokens   int               `json:"max_tokens"`
+	Temperature float64           `json:"temperature"`
+}
+
+// A P is the protocol of eval_tools.py under one reading: one prompt for each
+// stage. It is pure and may be used by several goroutines.
+type P struct {
+	id        identity
+	templates map[string]template
+}
+
+var (
+	_ judge.Readable = (*P)(nil)
+	_ judge.Decider  = (*P)(nil)
+)
+
+// Protocol returns the protocol under the named reading; "" means [Upstream].
+func Protocol(reading string) (*P, error) {
+	reading, err := checkReading(reading)
+	if err != nil {
+		return nil, err
+	}
+	prompts := map[string]string{}
+	for stage, name := range promptOf {
+		data, err := promptFiles.ReadFile("prompts/" + name + ".txt")
+		if err != nil {
+			return nil, err
+		}
+		prompts[stage] = string(data)
+	}
+	return newProtocol(identity{
+		Benchmark: Name, Reading: reading, Reader: readerVersion, Prompts: prompts,
+		MaxTokens: maxTokens, Temperature: temperature,
+	})
+}
+
+// newProtocol makes the protocol of an identity whose reading is known.
+func newProtocol(id identity) (*P, error) {
+	p := &P{id: id, templates: map[string]template{}}
+	known := slots(deem.Item{References: []string{""}})
+	for stage := range promptOf {
+		t, err := parseTemplate(id.Prompts[stage])
+		if err != nil {
+			return nil, fmt.Errorf("halumem/%s: %w", stage, err)
+		}
+		for _, s := range t.slots() {
+			if _, ok := known[s]; !ok {
+				return nil, fmt.Errorf("halumem/%s: no item has a value for the slot {%s}", stage, s)
+			}
+		}
+		p.templates[stage] = t
+	}
+	return p, nil
+}
+
+// Restore returns the protocol out of the identity of a judge, as a store or a
+// bundle keeps it.
+func Restore(judgeIdentity []byte) (*P, error) {
+	var id struct {
+		Protocol identity `json:"protocol"`
+	}
+	if err := json.Unmarshal(judgeIdentity, &id); err != nil {
+		return nil, fmt.Errorf("restore judge: %w", err)
+	}
+	got := id.Protocol
+	switch {
+	case got.Benchmark != Name:
+		return nil, fmt.Errorf("restore judge: this is the protocol of %q and not of %s", got.Benchmark, Name)
+	case got.Reader != readerVersion:
+		return nil, fmt.Errorf("restore judge: its replies were read by version %d, and this deem reads by version %d", got.Reader, readerVersion)
+	case !slices.Contains(Readings(), got.Reading):
+		return nil, fmt.Errorf("restore judge: halumem has no reading %q", got.Reading)
+	}
+	p, err := newProtocol(got)
+	if err != nil {
+		return nil, fmt.Errorf("restore judge: %w", err)
+	}
+	return p, nil
+}
+
+// Name returns "halumem".
+func (p *P) Name() string { return Name }
+
+// Identity returns the prompts' bytes, the reading and the parameters.
+func (p *P) Identity() any { return p.id }
+
+// Reading returns the name of the reading in force.
+func (p *P) Reading() string { return p.id.Reading }
+
+// Reread returns the protocol under the reading to compare with: upstream's beside
+// ours, and the strict one beside upstream's. The fixed reading is not offered
+// beside another, because it also asks about other items.
+func (p *P) Reread() judge.Readable {
+	twin := *p
+	if twin.id.Reading = Upstream; p.id.Reading == Upstream {
+		twin.id.Reading = Strict
+	}
+	return &twin
+}
+
+// FailuresWrong returns false. Upstream's numbers called "(all)" do count a reply
+// that it cannot read as wrong, but it never mixes the stages into one number, so
+// there is no published number to set beside the mean over all items. [Metrics]
+// have its numbers by their own names.
+func (p *P) FailuresWrong() bool { return false }
+
+// Request renders the prompt of the item's stage.
+func (p *P) Request(it deem.Item) (deem.Request, error) {
+	t, ok := p.templates[it.Category]
+	switch {
+	case !ok:
+		return deem.Request{}, deem.Failf(deem.Input, "halumem has no stage %q", it.Category)
+	case it.Fields[fieldMissing] != "":
+		return deem.Request{}, deem.Failf(deem.Input, "the data have no %s here; the published program stops at it", it.Fields[fieldMissing])
+	case it.Category != Accuracy && len(it.References) == 0:
+		return deem.Request{}, deem.Failf(deem.Input, "the item has no reference")
+	}
+	req := deem.Prompt(t.fill(slots(it)))
+	warmth := p.id.Temperature
+	req.MaxTokens, req.Temperature = p.id.MaxTokens, &warmth
+	return req, nil
+}
+
+// slots returns the values of all prompts' slots. No two prompts mean different
+// things by one name.
+func slots(it deem.Item) map[string]string {
+	reference := ""
+	if len(it.References) > 0 {
+		reference = it.References[0]
+	}
+	return map[string]string{
+		"memories":              it.Response,
+		"expected_memory_point": reference,
+		"dialogue":              it.Fields[fieldDialogue],
+		"golden_memories":       it.Fields[fieldGolden],
+		"candidate_memory":      it.Response,
+		"updated_memory":        reference,
+		"original_memory":       it.Fields[fieldOriginal],
+		"question":              it.Question,
+		"reference_answer":      reference,
+		"key_memory_points":     it.Fields[fieldEvidence],
+		"response":              it.Response,
+	}
+}
+
+// Decide decides what needs no asking. Where nothing was extracted no memory point
+// can have been, so upstream scores 0; and in the fixed reading an update for which
+// nothing was retrieved is an omission.
+func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
+	if text.Strip(it.Response) != "" || it.Fields[fieldMissing] != "" {
+		return deem.Verdict{}, false
+	}
+	switch {
+	case it.Category == Integrity:
+		v := scored(it, 0)
+		v.Reason = "nothing was extracted in this session, so nothing was asked"
+		return v, true
+	case it.Category == Update && p.id.Reading == Fixed:
+		return deem.Verdict{Label: omission, Reason: "nothing was retrieved for this update, so nothing was asked"}, true
+	}
+	return deem.Verdict{}, false
+}

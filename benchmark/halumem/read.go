@@ -1,0 +1,225 @@
+package halumem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the results files that a system's adapter wrote, as
+	// results/mem0-1/mem0_eval_results.jsonl: one user on each line, with sessions,
+	// memory points, extracted memories, questions and responses. "-" is Stdin.
+	Data []string
+
+	// Responses must be empty: the results file has them.
+	Responses []string
+
+	Stdin io.Reader // what "-" reads
+
+	// RequireAll says that a question without a response is a mistake in the file
+	// and not an item without a verdict.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+
+	// Reading says how parts become items, because routing differs between
+	// readings; "" means [Upstream].
+	Reading string
+}
+
+// A Set is the items of results files that have been checked.
+type Set struct {
+	files   *dataset.Files
+	names   []string
+	notes   []string
+	reading string
+	limit   int
+	size    int
+	hash    string
+}
+
+// Open reads everything once, before a cent is spent, one user at a time. When
+// lines are wrong, the error is a [*deem.Problems] with their places: upstream
+// would stop at each of them, some only after all calls were paid for.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	reading, err := checkReading(o.Reading)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(o.Responses) > 0:
+		return nil, deem.WithHint(errors.New("halumem takes no separate file of responses"),
+			"the results file that the system's adapter wrote holds the responses; give it with --data")
+	case len(o.Data) == 0:
+		return nil, deem.WithHint(errors.New("halumem needs the results file of a system"),
+			"--data results/<frame>-<version>/<frame>_eval_results.jsonl")
+	}
+	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser})
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{files: files, names: slices.Clone(o.Data), reading: reading, limit: o.Limit}
+	if err := s.survey(ctx, o.RequireAll); err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return s, nil
+}
+
+// isUser reports whether an object with these keys is a user and not a list of
+// them.
+func isUser(keys []string) bool { return slices.Contains(keys, "sessions") }
+
+// survey reads all users, checks them, and takes the hash of their items.
+func (s *Set) survey(ctx context.Context, requireAll bool) error {
+	ps := &deem.Problems{}
+	users := map[string]string{}
+	r := &router{reading: s.reading}
+	var last error
+	hash, err := dataset.HashItems(func(yield func(deem.Item, error) bool) {
+		for row, err := range s.files.Rows(ctx) {
+			u, err := s.check(row, err, users)
+			if p, ok := errors.AsType[deem.Problem](err); ok {
+				ps.Add(p)
+				continue
+			}
+			if err != nil {
+				last = err
+				return
+			}
+			if !s.survive(r, u, row, requireAll, ps, yield) {
+				return
+			}
+		}
+	})
+	switch {
+	case last != nil:
+		return last
+	case err != nil:
+		return err
+	case ps.Total > 0:
+		return deem.WithHint(ps, "the lines must be as the published adapters write them; docs/benchmarks/halumem.md has an example")
+	case len(users) == 0:
+		return fmt.Errorf("read %s: there are no users in it", strings.Join(s.names, ", "))
+	case s.size == 0:
+		return fmt.Errorf("read %s: its users have no memory points, memories or questions", strings.Join(s.names, ", "))
+	}
+	s.hash = hash
+	s.notes = append(s.files.Notes(), r.odd.notes()...)
+	return nil
+}
+
+// check reads a user out of a row and sees that there is no second one of the same
+// id. An error that is a problem concerns this line only.
+func (s *Set) check(row *dataset.Row, err error, users map[string]string) (*user, error) {
+	if err != nil {
+		return nil, err
+	}
+	at := row.File + ":" + strconv.Itoa(row.Line)
+	u, err := readUser(row)
+	if err != nil {
+		return nil, deem.Problem{File: row.File, Line: row.Line, Message: err.Error()}
+	}
+	if first, ok := users[u.uuid]; ok {
+		return nil, deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(
+			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)}
+	}
+	users[u.uuid] = at
+	return u, nil
+}
+
+// survive passes the items of a user on. It returns false when no more are wanted.
+func (s *Set) survive(r *router, u *user, row *dataset.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
+	for _, it := range r.items(u) {
+		if requireAll && it.Fields[fieldMissing] == "system_response" {
+			ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
+		}
+		if !yield(it, nil) {
+			return false
+		}
+		if s.size++; s.size == s.limit {
+			return false
+		}
+	}
+	return true
+}
+
+// Items yields the items in the order of the files, session by session, reading the
+// files again. One user is in memory at a time. It may be called several times,
+// also at once by several goroutines. An error is the last thing that it yields.
+func (s *Set) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		n := 0
+		r := &router{reading: s.reading}
+		users := map[string]string{}
+		for row, err := range s.files.Rows(context.Background()) {
+			u, err := s.check(row, err, users)
+			if err != nil {
+				yield(deem.Item{}, fmt.Errorf("the data are not what was checked: %w", err))
+				return
+			}
+			for _, it := range r.items(u) {
+				if n++; !yield(it, nil) || n == s.limit {
+					return
+				}
+			}
+		}
+		if n != s.size {
+			yield(deem.Item{}, fmt.Errorf("read %s: it had %d items, now it has %d", strings.Join(s.names, ", "), s.size, n))
+		}
+	}
+}
+
+// Len returns the number of items.
+func (s *Set) Len() int { return s.size }
+
+// Hash returns the SHA-256 over the hashes of all items in order.
+func (s *Set) Hash() string { return s.hash }
+
+// Names returns the names of the files.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+// Notes returns what the person who runs this should know about the files: where
+// they are not as published, and what upstream makes of it.
+func (s *Set) Notes() []string { return slices.Clone(s.notes) }
+
+// Close removes temporary files. No items can be read after it.
+func (s *Set) Close() error { return s.files.Close() }
+
+// notes tells the oddities, each with what upstream does about it.
+func (o oddities) notes() []string {
+	var list []string
+	add := func(n int, noun, message string) {
+		if n > 0 {
+			list = append(list, count(n, noun)+" "+message)
+		}
+	}
+	add(o.skipped, "session", "made up as filler left out, as upstream does")
+	add(o.moved, "update", "for which nothing was retrieved judged for integrity, as upstream does; --reading fixed counts them as omitted updates")
+	add(o.kept, "update", "for which nothing was retrieved counted as omitted without asking; upstream judges them for integrity")
+	add(o.unasked, "update", "without memories_from_system judged for integrity, because the system was never asked about them")
+	add(o.notStrings, "memory point", `with an is_update that is neither "True" nor "False", which upstream takes for no update`)
+	add(o.unimportant, "memory point", "without a number as importance, which the weighted recall leaves out; upstream stops at them after all calls")
+	add(o.unknownType, "memory point", "of a type that upstream does not know; it stops at them after all calls")
+	add(o.renamed, "memory point", "with the index of another point of the session; their ids end in ~2 and so on")
+	add(o.unanswered, "question", "without a system_response, which stay unjudged; upstream stops at them")
+	add(o.incomplete, "question", "without an answer, a text or its evidence, which stay unjudged; upstream stops at them")
+	add(o.untimed, "user", "without any item, whose times are not in the sums")
+	return list
+}
+
+// count returns "1 item", "2 items" and so on.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

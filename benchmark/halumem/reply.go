@@ -1,0 +1,262 @@
+package halumem
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"deem"
+	"deem/judge/extract"
+	"deem/text"
+)
+
+// aspectIncluded is the part of an accuracy verdict that says whether the memory
+// is about something that the memory points are about, 1 or 0.
+const aspectIncluded = "included"
+
+// The keys of the JSON that the prompts ask for.
+const (
+	keyScore    = "score"
+	keyAccuracy = "accuracy_score"
+	keyIncluded = "is_included_in_golden_memories"
+	keyLabel    = "evaluation_result"
+)
+
+// reasonOf names the key of the explanation, which the prompts do not agree on.
+var reasonOf = map[string]string{Integrity: "reasoning", Accuracy: "reason", Update: "reason", QA: "reasoning"}
+
+// scale is what memories and memory points are scored on.
+var scale = extract.Scale{Min: 0, Max: 2, Integer: true}
+
+// Read returns the verdict that the reply gives under the protocol's reading.
+func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	if f := unspoken(reply); f != nil {
+		return deem.Verdict{}, f
+	}
+	read := readStrictly
+	if p.id.Reading == Upstream {
+		read = readUpstream
+	}
+	v, f := read(it, reply.Text)
+	if f != nil {
+		return deem.Verdict{}, diagnose(f, reply)
+	}
+	return v, nil
+}
+
+// unspoken says why there is nothing to read, or returns nil.
+func unspoken(reply deem.Reply) *deem.Failure {
+	switch {
+	case reply.Refusal != "":
+		return deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
+	case reply.Stop == deem.StopFilter:
+		return deem.Failf(deem.Refused, "stopped by a content filter")
+	case strings.TrimSpace(reply.Text) != "":
+		return nil
+	case reply.Stop == deem.StopLength:
+		return deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
+	}
+	return deem.Failf(deem.Empty, "the reply has no text")
+}
+
+// diagnose says more exactly why a reply could not be read: it was cut off, or it
+// is a refusal.
+func diagnose(f *deem.Failure, reply deem.Reply) *deem.Failure {
+	switch {
+	case f.Kind != deem.Unparseable:
+	case reply.Stop == deem.StopLength:
+		return deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(reply.Text))
+	case extract.Refusal(extract.Body(reply.Text)):
+		return deem.Failf(deem.Refused, "%s", clip(reply.Text))
+	}
+	return f
+}
+
+// readUpstream reads as llms.py and evaluation.py do. Where they note that a reply
+// is invalid, the failure is unparseable.
+func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
+	fenced, ok := fencedJSON(reply)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no object between ```json and ```: %s", clip(reply))
+	}
+	object, err := loads(fenced)
+	if err != nil {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is no JSON object: %v: %s", err, clip(fenced))
+	}
+	reason, _ := object[reasonOf[it.Category]].(string)
+	switch it.Category {
+	case Integrity:
+		return upstreamScore(it, object[keyScore], reason)
+	case Accuracy:
+		v, f := upstreamScore(it, object[keyAccuracy], reason)
+		v.Aspects = map[string]float64{aspectIncluded: includedUpstream(object[keyIncluded])}
+		return v, f
+	}
+	label, _ := object[keyLabel].(string)
+	if !slices.Contains(labelsOf(it.Category), label) {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is none of %s, which upstream notes as invalid: %s",
+			keyLabel, strings.Join(labelsOf(it.Category), ", "), clip(text.Repr(object[keyLabel])))
+	}
+	return labelled(label, reason), nil
+}
+
+// upstreamScore takes a score as Python's int does: 2, "2", " 2 ", 2.9 and true are
+// scores, "2.0" and null are none.
+func upstreamScore(it deem.Item, value any, reason string) (deem.Verdict, *deem.Failure) {
+	n, ok := text.Int(value)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the score is no integer to Python, which upstream notes as invalid: %s", clip(text.Repr(value)))
+	}
+	if n < 0 || n > 2 {
+		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the score %d lies outside 0 to 2; upstream would count it, as %d halves", n, n)
+	}
+	v := scored(it, int(n))
+	v.Reason = reason
+	return v, nil
+}
+
+// includedUpstream counts the strings "true" and "True" as inclusion and nothing
+// else, not even the JSON boolean true.
+func includedUpstream(value any) float64 {
+	if s, ok := value.(string); ok && (s == "true" || s == "True") {
+		return 1
+	}
+	return 0
+}
+
+// readStrictly finds the last JSON object that has what was asked for, wherever it
+// stands in the reply, and holds its values to what was offered. What the reply
+// quotes from the response cannot vote.
+func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
+	body := extract.Mask(extract.Body(reply), it.Response)
+	switch it.Category {
+	case Integrity:
+		v, _, f := strictScore(it, body, keyScore)
+		return v, f
+	case Accuracy:
+		return strictAccuracy(it, body)
+	}
+	found, err := extract.LabelIn(body, keyLabel, labelsOf(it.Category))
+	if err != nil {
+		return deem.Verdict{}, asFailure(err)
+	}
+	return labelled(found.Label, explanation(it, body)), nil
+}
+
+// strictScore reads the score under the first of the keys, in the last object that
+// has all of them.
+func strictScore(it deem.Item, body string, keys ...string) (deem.Verdict, extract.Object, *deem.Failure) {
+	o, ok := extract.Last(body, keys...)
+	if !ok {
+		return deem.Verdict{}, o, deem.Failf(deem.Unparseable, "the reply has no JSON object with %s: %s", strings.Join(keys, " and "), clip(body))
+	}
+	for _, key := range keys {
+		if slices.Contains(o.Twice, key) {
+			return deem.Verdict{}, o, deem.Failf(deem.Contradictory, "%s has two values in one object", key)
+		}
+	}
+	value, _ := o.Field(keys[0]) // Last found it.
+	n, err := extract.Number(value, scale)
+	if err != nil {
+		return deem.Verdict{}, o, asFailure(err)
+	}
+	v := scored(it, int(n))
+	v.Reason = explanation(it, body)
+	return v, o, nil
+}
+
+func strictAccuracy(it deem.Item, body string) (deem.Verdict, *deem.Failure) {
+	v, o, f := strictScore(it, body, keyAccuracy, keyIncluded)
+	if f != nil {
+		return v, f
+	}
+	value, _ := o.Field(keyIncluded)
+	included, ok := inclusion(value)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "%s is neither true nor false: %s", keyIncluded, clip(text.Repr(value)))
+	}
+	v.Aspects = map[string]float64{aspectIncluded: included}
+	return v, nil
+}
+
+// inclusion reads true and false, as a boolean or as a word in any case.
+func inclusion(value any) (float64, bool) {
+	if b, ok := value.(bool); ok {
+		value = strconv.FormatBool(b)
+	}
+	s, _ := value.(string)
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "true":
+		return 1, true
+	case "false":
+		return 0, true
+	}
+	return 0, false
+}
+
+// explanation returns the judge's reason. The prompts disagree on its key, and so
+// do models.
+func explanation(it deem.Item, body string) string {
+	for _, key := range []string{reasonOf[it.Category], "reason", "reasoning"} {
+		if o, ok := extract.Last(body, key); ok {
+			return o.Text(key)
+		}
+	}
+	return ""
+}
+
+// scored makes a verdict of a score. The label is the score as the prompt has it.
+// A point of interference counts the other way round, as in upstream's aggregation:
+// the system did right only if the point is nowhere in its memory.
+func scored(it deem.Item, n int) deem.Verdict {
+	v := deem.Verdict{Label: strconv.Itoa(n), Score: float64(n) / 2}
+	if it.Category == Integrity && it.Fields[fieldSource] == interference {
+		if v.Score = 0; n == 0 {
+			v.Score = 1
+		}
+	}
+	return v
+}
+
+// labelled makes a verdict of a label.
+func labelled(label, reason string) deem.Verdict {
+	v := deem.Verdict{Label: label, Reason: reason}
+	if label == correct {
+		v.Score = 1
+	}
+	return v
+}
+
+// labelsOf returns what the prompt of a stage offers.
+func labelsOf(stage string) []string {
+	if stage == QA {
+		return qaLabels
+	}
+	return updateLabels
+}
+
+// asFailure returns what package extract says, which is always a failure.
+func asFailure(err error) *deem.Failure {
+	if f, ok := errors.AsType[*deem.Failure](err); ok {
+		return f
+	}
+	return deem.Failf(deem.Unparseable, "%v", err)
+}
+
+// clipped is how much of a reply a failure quotes.
+const clipped = 120
+
+// clip shortens what is quoted to what fits into a message.
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= clipped {
+		return s
+	}
+	end := clipped
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
+}

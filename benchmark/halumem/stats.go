@@ -1,0 +1,217 @@
+package halumem
+
+import (
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"deem/text"
+)
+
+// WriteStats writes upstream's own numbers as the file
+// <frame>_eval_stat_result.json has them under "overall_score": the same keys in
+// the same order, the same arithmetic, Python's floats, an indentation of four.
+// Unjudged items count as upstream counts its invalid ones. The lists of judged
+// rows that follow in upstream's file are left out: a run keeps records, and deem
+// export writes them.
+//
+// Where upstream would divide by zero and stop, the number is null, and
+// "deem_notes" lists such numbers.
+func (m *Metrics) WriteStats(w io.Writer) error {
+	s := &statFile{m: m}
+	overall := text.Dict{
+		{Key: "memory_integrity", Value: s.integrity()},
+		{Key: "memory_accuracy", Value: s.accuracy()},
+		{Key: "memory_extraction_f1", Value: s.f1()},
+		{Key: "memory_update", Value: s.choice(m.updates, updateLabels, updateRatios, "update_memory")},
+		{Key: "question_answering", Value: s.choice(m.questions, qaLabels, qaRatios, "qa")},
+		{Key: "memory_type_accuracy", Value: s.types()},
+		{Key: "time_consuming", Value: s.times()},
+	}
+	file := text.Dict{{Key: "overall_score", Value: overall}}
+	if len(s.notes) > 0 {
+		file = append(file, text.Member{Key: "deem_notes", Value: s.notes})
+	}
+	var b strings.Builder
+	writeJSON(&b, file, 0)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A statFile gathers what upstream's file holds.
+type statFile struct {
+	m     *Metrics
+	notes []any
+}
+
+// ratio returns a quotient, or null with a note where upstream would stop.
+func (s *statFile) ratio(name string, a, b float64) any {
+	if b == 0 {
+		s.notes = append(s.notes, name+": there is nothing to divide by, and upstream stops here with a ZeroDivisionError")
+		return nil
+	}
+	return a / b
+}
+
+func (s *statFile) integrity() text.Dict {
+	r, w := s.m.recall, s.m.weighted
+	if w.without > 0 {
+		s.notes = append(s.notes, count(w.without, "memory point")+" without importance left out, and upstream stops here with a KeyError")
+	}
+	return text.Dict{
+		{Key: "recall(all)", Value: s.ratio("recall(all)", float64(r.hits), float64(r.items))},
+		{Key: "recall(valid)", Value: s.ratio("recall(valid)", float64(r.hits), float64(r.judged))},
+		{Key: "weighted_recall(all)", Value: s.ratio("weighted_recall(all)", w.sum, w.weight)},
+		{Key: "weighted_recall(valid)", Value: s.ratio("weighted_recall(valid)", w.sum, w.judgedWeight)},
+		{Key: "memory_valid_importance_sum", Value: pythonSum(w.judgedWeight, w.judgedFraction)},
+		{Key: "memory_importance_sum", Value: pythonSum(w.weight, w.fraction)},
+		{Key: "memory_valid_num", Value: r.judged},
+		{Key: "memory_num", Value: r.items},
+	}
+}
+
+// pythonSum returns a sum as Python has it, an integer as long as nothing with a
+// fraction was added.
+func pythonSum(sum float64, fraction bool) any {
+	if fraction {
+		return sum
+	}
+	return int(sum)
+}
+
+func (s *statFile) accuracy() text.Dict {
+	r, t, h := s.m.resisted, s.m.target, s.m.memories
+	return text.Dict{
+		{Key: "interference_accuracy(all)", Value: s.ratio("interference_accuracy(all)", float64(r.hits), float64(r.items))},
+		{Key: "interference_accuracy(valid)", Value: s.ratio("interference_accuracy(valid)", float64(r.hits), float64(r.judged))},
+		{Key: "interference_memory_valid_num", Value: r.judged},
+		{Key: "interference_memory_num", Value: r.items},
+		{Key: "target_accuracy(all)", Value: s.ratio("target_accuracy(all)", t.sum, float64(t.items))},
+		{Key: "target_accuracy(valid)", Value: s.ratio("target_accuracy(valid)", t.sum, float64(t.judged))},
+		{Key: "target_memory_valid_num", Value: t.judged},
+		{Key: "target_memory_num", Value: t.items},
+		{Key: "weighted_accuracy(all)", Value: s.ratio("weighted_accuracy(all)", h.sum, float64(h.items))},
+		{Key: "weighted_accuracy(valid)", Value: s.ratio("weighted_accuracy(valid)", h.sum, float64(h.judged))},
+		{Key: "memory_valid_num", Value: h.judged},
+		{Key: "memory_num", Value: h.items},
+	}
+}
+
+func (s *statFile) f1() any {
+	if s.m.target.items == 0 || s.m.recall.items == 0 {
+		return nil // The notes say so of its parts.
+	}
+	precision := s.m.target.sum / float64(s.m.target.items)
+	return f1Of(precision, float64(s.m.recall.hits)/float64(s.m.recall.items))
+}
+
+// choice returns the ratios of labels, and the two denominators under names that
+// begin with stem.
+func (s *statFile) choice(c choice, labels []string, names map[string]string, stem string) text.Dict {
+	var d text.Dict
+	for _, label := range labels {
+		for _, of := range []struct {
+			name string
+			n    int
+		}{{"(all)", c.items}, {"(valid)", c.judged}} {
+			key := names[label] + of.name
+			d = append(d, text.Member{Key: key, Value: s.ratio(key, float64(c.counts[label]), float64(of.n))})
+		}
+	}
+	return append(d, text.Member{Key: stem + "_valid_num", Value: c.judged}, text.Member{Key: stem + "_num", Value: c.items})
+}
+
+func (s *statFile) types() text.Dict {
+	var d text.Dict
+	for _, name := range s.m.typeNames() {
+		t := s.m.byType[name]
+		if t == nil {
+			t = &typeTally{}
+		}
+		if !knownType(name) {
+			s.notes = append(s.notes, strconv.Quote(name)+" is no type of memory that upstream knows, and it stops here with a KeyError")
+		}
+		integrity := s.ratio(name, float64(t.integrity), float64(t.items))
+		var update, both any
+		if t.items > 0 {
+			a, b := float64(t.integrity)/float64(t.items), float64(t.update)/float64(t.items)
+			update, both = b, a+b
+		}
+		d = append(d, text.Member{Key: name, Value: text.Dict{
+			{Key: "memory_integrity_acc", Value: integrity},
+			{Key: "memory_update_acc", Value: update},
+			{Key: "total_num", Value: t.items},
+			{Key: "memory_acc", Value: both},
+		}})
+	}
+	return d
+}
+
+func (s *statFile) times() text.Dict {
+	adding := minutes(s.m.times.adding, s.m.times.knowsAdding)
+	searching := minutes(s.m.times.searching, s.m.times.knowsSearching)
+	d := text.Dict{
+		{Key: "add_dialogue_duration_time", Value: nil},
+		{Key: "search_memory_duration_time", Value: nil},
+		{Key: "total_duration_time", Value: nil},
+	}
+	if adding != nil {
+		d[0].Value = *adding
+	}
+	if searching != nil {
+		d[1].Value = *searching
+	}
+	if adding == nil || searching == nil {
+		s.notes = append(s.notes, "time_consuming: the records do not hold all durations")
+		return d
+	}
+	d[2].Value = *adding + *searching
+	return d
+}
+
+// writeJSON writes a value as json.dumps with ensure_ascii=False and indent=4 does.
+func writeJSON(b *strings.Builder, v any, depth int) {
+	switch v := v.(type) {
+	case text.Dict:
+		writeBlock(b, "{", "}", depth, len(v), func(i int) {
+			b.WriteString(quote(v[i].Key) + ": ")
+			writeJSON(b, v[i].Value, depth+1)
+		})
+	case []any:
+		writeBlock(b, "[", "]", depth, len(v), func(i int) { writeJSON(b, v[i], depth+1) })
+	case string:
+		b.WriteString(quote(v))
+	case nil:
+		b.WriteString("null")
+	default: // Numbers are written as Python's repr writes them.
+		b.WriteString(text.Repr(v))
+	}
+}
+
+// writeBlock writes a list or an object of n entries.
+func writeBlock(b *strings.Builder, begin, end string, depth, n int, write func(i int)) {
+	b.WriteString(begin)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n" + strings.Repeat("    ", depth+1))
+		write(i)
+	}
+	if n > 0 {
+		b.WriteString("\n" + strings.Repeat("    ", depth))
+	}
+	b.WriteString(end)
+}
+
+// quote returns a JSON string in which only what must be escaped is.
+func quote(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		panic("halumem: a string without a JSON: " + err.Error())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

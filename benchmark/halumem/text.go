@@ -1,0 +1,134 @@
+package halumem
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"deem"
+	"deem/stat"
+)
+
+// Text writes the numbers for people. Each comes with its interval, its n and the
+// unjudged count; one that is withheld says why, and between which bounds it lies.
+func (m *Metrics) Text(w io.Writer) error {
+	s := m.Summary()
+	var b strings.Builder
+	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, count(s.Items, "item"), s.Unjudged)
+	table(&b, "", s.Metrics)
+	table(&b, "memory types", s.MemoryTypes)
+	table(&b, "question types", s.QuestionType)
+	table(&b, "difficulty", s.Difficulty)
+	attributionText(&b, s.Attribution)
+	timesText(&b, s.Times)
+	failuresText(&b, s.Failures)
+	b.WriteByte('\n')
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table writes figures in columns.
+func table(b *strings.Builder, title string, figures []Figure) {
+	if len(figures) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", title)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\tvalid [95%]\tall\tn\tunjudged\t")
+	for _, f := range figures {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", clean(f.Name), valid(f), all(f), f.Items, f.Unjudged, remark(f))
+	}
+	t.Flush() //nolint:errcheck // a Builder takes everything
+}
+
+func valid(f Figure) string {
+	switch {
+	case f.Valid != nil:
+		return interval(*f.Valid)
+	case f.Items == 0:
+		return "-"
+	}
+	return "withheld"
+}
+
+func all(f Figure) string {
+	if f.All == nil {
+		return "-"
+	}
+	return percent(f.All.Value)
+}
+
+func remark(f Figure) string {
+	switch {
+	case f.Withheld == "":
+		return f.Paper
+	case f.Band == nil:
+		return f.Withheld
+	}
+	return fmt.Sprintf("%s: somewhere from %s to %s", f.Withheld, percent(f.Band.Lo), percent(f.Band.Hi))
+}
+
+func interval(e stat.Estimate) string {
+	return fmt.Sprintf("%s [%.1f, %.1f]", percent(e.Value), 100*e.Lo, 100*e.Hi)
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// attributionText writes where wrong answers went wrong.
+func attributionText(b *strings.Builder, a Attribution) {
+	if a.Wrong == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nwhere %s went wrong\n", count(a.Wrong, "wrong answer"))
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, l := range a.Losses {
+		if l.N > 0 {
+			fmt.Fprintf(t, "%s\t%d\t%s\n", l.Where, l.N, clean(strings.Join(l.Items, " ")))
+		}
+	}
+	t.Flush() //nolint:errcheck // a Builder takes everything
+}
+
+func timesText(b *strings.Builder, t Times) {
+	if t.AddDialogue != nil {
+		fmt.Fprintf(b, "\nadding dialogues took %.2f minutes", *t.AddDialogue)
+	}
+	if t.Search != nil {
+		fmt.Fprintf(b, "\nsearching took %.2f minutes", *t.Search)
+	}
+	if t.AddDialogue != nil || t.Search != nil {
+		b.WriteByte('\n')
+	}
+}
+
+// failuresText writes the unjudged items by stage and kind.
+func failuresText(b *strings.Builder, failures map[string]map[deem.Kind]int) {
+	for _, stage := range slices.Sorted(maps.Keys(failures)) {
+		fmt.Fprintf(b, "\nunjudged in %s:", clean(stage))
+		for _, kind := range deem.Kinds() {
+			if n := failures[stage][kind]; n > 0 {
+				fmt.Fprintf(b, " %d %s", n, kind)
+			}
+		}
+	}
+	if len(failures) > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// clean takes control characters out of text that comes from the data, so that it
+// can break neither the columns nor a terminal.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)
+}
