@@ -1,0 +1,113 @@
+package longmemeval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// match makes items of the responses whose question is known, and notes the rest.
+func (j *join) match(requireAll bool) {
+	var unknown, byType []string
+	for _, r := range j.answers {
+		q, ok := j.questions[r.id]
+		if !ok {
+			unknown = append(unknown, r.id)
+			continue
+		}
+		if !isAbstention(r.id) && promptOf[q.kind] == "" {
+			byType = append(byType, r.id)
+		}
+		j.items = append(j.items, q.item(r))
+	}
+	j.note(unknown, "response", "to no question of the data, left out")
+	j.note(byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
+	j.missing(requireAll)
+}
+
+// item returns the item that a question and its response make.
+func (q question) item(r response) deem.Item {
+	it := deem.Item{
+		ID: r.id, Category: q.kind, Question: q.text,
+		References: []string{q.reference}, Response: r.text,
+	}
+	if q.date != "" {
+		it.Fields = map[string]string{dateColumn: q.date}
+	}
+	return it
+}
+
+// missing notes the questions that nobody answered, or makes each a problem.
+func (j *join) missing(requireAll bool) {
+	var ids []string
+	for _, id := range j.order {
+		if _, ok := j.responses[id]; ok {
+			continue
+		}
+		ids = append(ids, id)
+		if requireAll {
+			q := j.questions[id]
+			j.problem(deem.Problem{File: q.file, Line: q.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
+		}
+	}
+	j.note(ids, "question", "without a response, in no number")
+}
+
+// note notes what is to be said of some ids: how many there are, and the first ten.
+func (j *join) note(ids []string, noun, what string) {
+	if len(ids) > 0 {
+		j.notes = append(j.notes, fmt.Sprintf("%s %s: %s", count(len(ids), noun), what, firstTen(ids)))
+	}
+}
+
+// count returns "1 item", "2 items" and so on.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// firstTen lists the first ten of ids.
+func firstTen(ids []string) string {
+	const most = 10
+	list := strings.Join(ids[:min(len(ids), most)], ", ")
+	if len(ids) > most {
+		list += ", ..."
+	}
+	return list
+}
+
+// set returns the items found.
+func (j *join) set(o Options) (*Set, error) {
+	s := &Set{items: j.items, names: slices.Concat(o.Data, o.Responses), notes: j.notes}
+	if len(s.items) == 0 {
+		return nil, j.nothing(o)
+	}
+	if o.Limit > 0 && o.Limit < len(s.items) {
+		s.items = s.items[:o.Limit]
+	}
+	var err error
+	s.hash, err = dataset.HashItems(s.Items())
+	return s, err
+}
+
+// nothing says why there are no items.
+func (j *join) nothing(o Options) error {
+	switch {
+	case len(o.Responses) == 0:
+		return deem.WithHint(fmt.Errorf("no row of %s has a response", strings.Join(o.Data, ", ")),
+			"name the file with the system's responses too, or put them in a column %q", responseColumns[0])
+	case len(j.answers) == 0:
+		return fmt.Errorf("no row of %s has a response", strings.Join(o.Responses, ", "))
+	case len(j.order) == 0:
+		return fmt.Errorf("no question in %s", strings.Join(o.Data, ", "))
+	default:
+		return deem.WithHint(errors.New("no response answers a question of the data"),
+			"the ids must be equal; the first response has %q, the first question %q", j.answers[0].id, j.order[0])
+	}
+}

@@ -1,0 +1,247 @@
+package longmemeval
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// Metrics gather the records of a run and turn them into the published numbers.
+// The order of the records changes nothing. Of an item that was judged several
+// times, the first trial counts.
+type Metrics struct {
+	types      map[string]*tally
+	overall    tally
+	abstention tally
+	unjudged   []string
+}
+
+// A tally counts the items of one line of the report.
+type tally struct {
+	scores   stat.Moments
+	right    int // with score 1
+	unjudged int
+
+	// What upstream would count, given the same replies.
+	upstreamYes, upstream int
+}
+
+// NewMetrics returns metrics without records.
+func NewMetrics() *Metrics {
+	m := &Metrics{types: map[string]*tally{}}
+	for _, t := range types {
+		m.types[t] = &tally{}
+	}
+	return m
+}
+
+// Add adds a record.
+func (m *Metrics) Add(rec deem.Record) {
+	if rec.Trial != 0 {
+		return // Trials of one item are no new items.
+	}
+	t, ok := m.types[rec.Item.Category]
+	if !ok {
+		t = &tally{}
+		m.types[rec.Item.Category] = t
+	}
+	label, labelled := upstreamLabel(rec)
+	for _, t := range m.linesOf(rec, t) {
+		t.add(rec, label, labelled)
+	}
+	if rec.Verdict == nil {
+		m.unjudged = append(m.unjudged, rec.Item.ID)
+	}
+}
+
+// linesOf returns where a record counts: in its type, over all, and once more if
+// its question is unanswerable.
+func (m *Metrics) linesOf(rec deem.Record, ofType *tally) []*tally {
+	lines := []*tally{ofType, &m.overall}
+	if isAbstention(rec.Item.ID) {
+		lines = append(lines, &m.abstention)
+	}
+	return lines
+}
+
+func (t *tally) add(rec deem.Record, label, labelled bool) {
+	if labelled {
+		t.upstream++
+		if label {
+			t.upstreamYes++
+		}
+	}
+	if rec.Verdict == nil {
+		t.unjudged++
+		return
+	}
+	t.scores.Add(rec.Verdict.Score, 1)
+	if rec.Verdict.Score == 1 {
+		t.right++
+	}
+}
+
+// upstreamLabel returns the label that evaluate_qa.py would have given to the
+// record, and whether it would have given one. Where the reply is there, it is read
+// as upstream reads, whatever the reading of the run; otherwise the verdict has to
+// do. A verdict between right and wrong is neither.
+func upstreamLabel(rec deem.Record) (label, ok bool) {
+	if reply := onlyReply(rec); reply != nil && rec.Judge == Name {
+		v, err := (&QA{identity{Reading: Upstream}}).Read(rec.Item, *reply)
+		return v.Label == yes, err == nil
+	}
+	if v := rec.Verdict; v != nil && (v.Score == 0 || v.Score == 1) {
+		return v.Score == 1, true
+	}
+	return false, false
+}
+
+// onlyReply returns the reply in a record's calls if there is just one. With
+// several, the judge is more than this protocol.
+func onlyReply(rec deem.Record) *deem.Reply {
+	var found *deem.Reply
+	for _, c := range rec.Calls {
+		if c.Reply == nil {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = c.Reply
+	}
+	return found
+}
+
+// Unjudged returns the ids of the items without a verdict, sorted.
+func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
+
+// A Line is one published number: over judged items, with its interval.
+type Line struct {
+	Name     string `json:"name"`
+	Right    int    `json:"right"`    // items with score 1
+	N        int    `json:"n"`        // judged items
+	Unjudged int    `json:"unjudged"` // items without a verdict, in no number
+
+	// Estimate is nil, null in JSON, when there is nothing to estimate from, where
+	// upstream prints nan.
+	Estimate *stat.Estimate `json:"estimate"`
+}
+
+// MethodMover names the interval of the task-averaged accuracy; see there.
+const MethodMover = "mover"
+
+// Types returns the accuracy of each type: upstream's six in upstream's order, and
+// whatever else there is, by name. Upstream knows others only of questions without
+// an answer, and its second script crashes on them.
+func (m *Metrics) Types() []Line {
+	lines := make([]Line, 0, len(m.types))
+	for _, name := range types {
+		lines = append(lines, m.types[name].line(name))
+	}
+	for _, name := range m.others() {
+		lines = append(lines, m.types[name].line(name))
+	}
+	return lines
+}
+
+// others returns the types that upstream does not know, sorted.
+func (m *Metrics) others() []string {
+	var names []string
+	for name := range m.types {
+		if !slices.Contains(types, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Overall returns the accuracy over all items.
+func (m *Metrics) Overall() Line { return m.overall.line("overall") }
+
+// abstention is the name of the line over the questions without an answer.
+const abstention = "abstention"
+
+// Abstention returns the accuracy over the questions without an answer, which count
+// in their types too.
+func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
+
+// line returns the estimate of a tally: Wilson's interval for verdicts that are
+// right or wrong, Student's for graded ones.
+func (t *tally) line(name string) Line {
+	l := Line{Name: name, Right: t.right, N: t.scores.N(), Unjudged: t.unjudged}
+	if l.N == 0 {
+		return l
+	}
+	est := stat.MeanIn(t.scores, stat.DefaultLevel, stat.Unit)
+	if t.scores.Binary() {
+		est = stat.Proportion(t.right, l.N)
+	}
+	l.Estimate = &est
+	return l
+}
+
+// TaskAveraged returns the mean of the accuracies of upstream's six types, which
+// counts a type with 30 questions as much as one with 133. There is none when a type
+// has no judged item, where upstream prints nan.
+//
+// The types are independent samples, so the variance of the mean is the sum of
+// theirs over 36 (the delta method of a linear function; Cochran, Sampling
+// Techniques, 1977, section 5.3). Taken from p(1-p)/n that would be 0 for a type
+// that is all right; so the distance from each accuracy to the end of its own
+// interval takes the place of its standard error, apart for the lower and the upper
+// side (Zou and Donner, Statistics in Medicine 27, 2008, 1693-1702: the method of
+// variance estimates recovery). For many items both agree.
+func (m *Metrics) TaskAveraged() Line {
+	l := Line{Name: "task-averaged"}
+	est := stat.Estimate{Level: stat.DefaultLevel, Method: MethodMover}
+	sum, below, above, missing := 0.0, 0.0, 0.0, false
+	for _, name := range types {
+		t := m.types[name].line(name)
+		l.Right, l.N, l.Unjudged = l.Right+t.Right, l.N+t.N, l.Unjudged+t.Unjudged
+		if t.Estimate == nil {
+			missing = true
+			continue
+		}
+		sum += t.Estimate.Value
+		below += square(t.Estimate.Value - t.Estimate.Lo)
+		above += square(t.Estimate.Hi - t.Estimate.Value)
+	}
+	if missing {
+		return l
+	}
+	k := float64(len(types))
+	est.Value, est.N = sum/k, l.N
+	est.Lo = math.Max(0, est.Value-math.Sqrt(below)/k)
+	est.Hi = math.Min(1, est.Value+math.Sqrt(above)/k)
+	l.Estimate = &est
+	return l
+}
+
+func square(x float64) float64 { return float64(x * x) } // not fused into a sum, so that every processor gives the same digits
+
+// Warnings say in plain words what to beware of.
+func (m *Metrics) Warnings() []string {
+	var list, without []string
+	for _, name := range types {
+		if m.types[name].scores.N() == 0 {
+			without = append(without, name)
+		}
+	}
+	if len(without) > 0 {
+		list = append(list, "no task-averaged accuracy, which upstream prints as nan, because no item is judged of "+strings.Join(without, ", "))
+	}
+	if n := len(m.unjudged); n > 0 {
+		list = append(list, count(n, "item")+" unjudged, in no number: "+firstTen(m.Unjudged()))
+	}
+	for _, name := range m.others() {
+		list = append(list, "type "+name+" is not one of upstream's six: it counts in overall and not in task-averaged, and print_qa_metrics.py stops at it")
+	}
+	if left := m.overall.scores.N() + m.overall.unjudged - m.overall.upstream; left > 0 {
+		list = append(list, count(left, "item")+" without a label that upstream could have given, left out of its lines")
+	}
+	return list
+}
