@@ -160,7 +160,7 @@ func TestRunOfAThousandItems(t *testing.T) {
 // A killed run goes on where it was: every item has exactly one record, and at most
 // the calls in flight and one commit are asked again.
 func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
-	const n, j, window = 3000, 64, 256
+	const n, j, window = 3000, 64, 2 * 128 // a commit on its way, and one that gathers
 	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
 		a := modeltest.Say("CORRECT")
 		a.Delay = 10 * time.Millisecond

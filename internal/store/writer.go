@@ -13,7 +13,7 @@ import (
 // WriterOptions say how a [Writer] groups records. The zero value of each field
 // means the default.
 type WriterOptions struct {
-	MaxRows  int           // records in a commit at most; 256
+	MaxRows  int           // records in a commit at most; 128
 	MaxBytes int           // bytes of text in a commit at most, roughly; 4 MiB
 	MaxWait  time.Duration // how long a record waits for others at most; 10 ms
 
@@ -25,7 +25,7 @@ type WriterOptions struct {
 
 func (o WriterOptions) withDefaults() WriterOptions {
 	if o.MaxRows <= 0 {
-		o.MaxRows = 256
+		o.MaxRows = 128
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 4 << 20
@@ -38,7 +38,8 @@ func (o WriterOptions) withDefaults() WriterOptions {
 
 // A Writer groups the records of a run into commits, because a commit costs far
 // more than a record: a commit happens as soon as MaxRows records wait, or
-// MaxWait after the first of them came. A kill loses no more than that.
+// MaxWait after the first of them came. As many again may wait while it is on its
+// way, so a kill loses at most twice MaxRows records, however slow the disk.
 //
 // Its methods may be called from several goroutines. It owns a goroutine, which
 // [Writer.Close] ends.

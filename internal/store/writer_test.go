@@ -85,7 +85,7 @@ func TestWriterGroups(t *testing.T) {
 			put(t, w, 600)
 			synctest.Wait()
 			time.Sleep(20 * ms)
-		}, []commit{{256, 0}, {256, 0}, {88, 10 * ms}}},
+		}, []commit{{128, 0}, {128, 0}, {128, 0}, {128, 0}, {88, 10 * ms}}},
 		{
 			"close does not wait", 0,
 			store.WriterOptions{MaxWait: time.Hour},
