@@ -43,6 +43,10 @@ type Report struct {
 	Clusters   Clusters   `json:"clusters"`
 	Calls      Calls      `json:"calls"`
 
+	// Published are a benchmark's own metrics, in the form that its package gives
+	// them. They are absent when the run is of no benchmark.
+	Published any `json:"published,omitempty"`
+
 	// Notes say in plain words what to beware of. Warnings about one number are
 	// with that number.
 	Notes []string `json:"notes"`

@@ -123,7 +123,7 @@ func (a *app) root() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		a.runCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
-		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.versionCommand(),
+		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 	)
 	return root
 }
@@ -233,9 +233,9 @@ not be judged.
 COMMANDS
   deem demo     judge a bundled example offline       deem run      judge a dataset
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
-  deem list     judges, models, runs, formats         deem init     write a deem.yaml
+  deem list     benchmarks, judges, runs, ...         deem init     write a deem.yaml
   deem doctor   check store, keys and model           deem version  say which deem this is
-  deem completion   completion for your shell         deem help COMMAND
+  deem export   write a benchmark's result file       deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/store"
 	"deem/judge"
@@ -15,8 +16,9 @@ import (
 	"deem/model/fake"
 )
 
-const listHelp = `List what there is: judges, models, formats, runs, schemas.
+const listHelp = `List what there is: benchmarks, judges, models, formats, runs, schemas.
 
+  deem list benchmarks   what deem run knows by name, where its files are had, and their licence
   deem list judges    who can judge, and whether it asks a model
   deem list models    vendors, and the models made for tests
   deem list formats   the files that are read, and the columns that are recognised
@@ -28,15 +30,16 @@ EXIT STATUS
 
 func (a *app) listCommand() *cobra.Command {
 	lists := map[string]func(context.Context) error{
-		"judges":  func(context.Context) error { return a.listJudges() },
-		"models":  func(context.Context) error { return a.listModels() },
-		"formats": func(context.Context) error { return a.listFormats() },
-		"runs":    a.listRuns,
-		"schemas": func(context.Context) error { return a.listSchemas() },
+		"benchmarks": func(context.Context) error { return a.listBenchmarks() },
+		"judges":     func(context.Context) error { return a.listJudges() },
+		"models":     func(context.Context) error { return a.listModels() },
+		"formats":    func(context.Context) error { return a.listFormats() },
+		"runs":       a.listRuns,
+		"schemas":    func(context.Context) error { return a.listSchemas() },
 	}
-	names := []string{"judges", "models", "formats", "runs", "schemas"}
+	names := []string{"benchmarks", "judges", "models", "formats", "runs", "schemas"}
 	return &cobra.Command{
-		Use: "list judges|models|formats|runs|schemas", Short: "judges, models, formats, runs, schemas", Long: listHelp,
+		Use: "list benchmarks|judges|models|formats|runs|schemas", Short: "benchmarks, judges, models, formats, runs, schemas", Long: listHelp,
 		Example:   "  deem list judges\n  deem list runs --json",
 		ValidArgs: names,
 		Args:      atMost(1),
@@ -76,6 +79,28 @@ func (a *app) list(things []listed) error {
 			kind = fmt.Sprintf("%-6s ", kind)
 		}
 		fmt.Fprintf(a.out, "%-*s  %s%s\n", width, t.Name, kind, t.About)
+	}
+	return nil
+}
+
+func (a *app) listBenchmarks() error {
+	type row struct {
+		Name     string   `json:"name"`
+		About    string   `json:"about"`
+		Where    string   `json:"where"`
+		Licence  string   `json:"licence"`
+		Readings []string `json:"readings"`
+	}
+	var rows []row
+	for _, b := range benchmark.All() {
+		rows = append(rows, row{b.Name, b.About, b.Where, b.Licence, b.Readings})
+	}
+	if a.json {
+		writeJSON(a.out, rows)
+		return nil
+	}
+	for _, r := range rows {
+		fmt.Fprintf(a.out, "%s\n  %s\n  files: %s\n  licence: %s\n  readings: %s\n", r.Name, r.About, r.Where, r.Licence, strings.Join(r.Readings, ", "))
 	}
 	return nil
 }

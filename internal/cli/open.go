@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/benchmark"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/judge"
@@ -25,7 +26,8 @@ const defaultJudge = "match"
 // protocol.
 type choice struct {
 	rule     deem.Judge
-	protocol *judge.Declared
+	protocol judge.Readable
+	wanted   []string // the item fields that a declared judge may want from a dataset
 }
 
 // looksLikeFile tells the file of a judge from the name of one.
@@ -57,6 +59,7 @@ func declaration(name string) (*judge.Declaration, error) {
 // A judgeOptions changes what a declared judge says of itself.
 type judgeOptions struct {
 	name        string
+	chosen      bool // the user named it
 	reading     string
 	pass        optional[float64]
 	temperature optional[float64]
@@ -84,6 +87,15 @@ func choose(o judgeOptions) (choice, error) {
 		d.Params.MaxTokens = o.maxTokens
 	}
 	p, err := d.Protocol(o.reading)
+	return choice{protocol: p, wanted: d.Fields()}, usage(err)
+}
+
+// chooseBenchmark returns the judge of a benchmark, which is asked as published.
+func chooseBenchmark(b benchmark.Benchmark, o judgeOptions) (choice, error) {
+	if o.pass.set || o.temperature.set || o.maxTokens > 0 {
+		return choice{}, usagef("the judge of %s is asked as published; --pass, --temperature and --max-tokens cannot change it", b.Name)
+	}
+	p, err := b.Protocol(o.reading)
 	return choice{protocol: p}, usage(err)
 }
 
@@ -116,15 +128,6 @@ func (c choice) name() string {
 		return c.rule.Name()
 	}
 	return c.protocol.Name()
-}
-
-// fields returns the item fields that the judge may want from a dataset.
-func (c choice) fields() []string {
-	if c.protocol == nil {
-		return nil
-	}
-	d := c.protocol.Declaration()
-	return d.Fields()
 }
 
 // try says what the judge lacks in an item, without asking a model: nil when it

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/benchmark"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/rule"
@@ -79,22 +81,34 @@ func (a *app) show(ctx context.Context, st store.Store, ref string, maxUnjudged 
 	if err != nil {
 		return err
 	}
-	r, err := reportOf(ctx, st, run, maxUnjudged)
+	r, published, err := reportOf(ctx, st, run, maxUnjudged)
 	if err != nil {
 		return err
 	}
-	if a.json {
-		err = r.JSON(a.out)
-	} else {
-		err = r.Text(a.out)
-	}
-	if err != nil {
+	if err := a.printReport(r, published); err != nil {
 		return err
 	}
 	if r.Withheld() {
 		return withheld(r, maxUnjudged)
 	}
 	return nil
+}
+
+// printReport prints a report and, below it, the benchmark's own numbers.
+func (a *app) printReport(r report.Report, published benchmark.Metrics) error {
+	if a.json {
+		if published != nil {
+			r.Published = published.JSON()
+		}
+		return r.JSON(a.out)
+	}
+	if err := r.Text(a.out); err != nil || published == nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(a.out); err != nil {
+		return err
+	}
+	return published.Text(a.out)
 }
 
 // withheld says why there is no score.
@@ -127,12 +141,17 @@ func remedy(r report.Report) string {
 }
 
 // reportOf builds the report from what the store keeps, and reads every reply once
-// more under the judge's other reading, which costs nothing.
-func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged float64) (report.Report, error) {
+// more under the judge's other reading, which costs nothing. The run of a benchmark
+// has that benchmark's own metrics too.
+func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged float64) (report.Report, benchmark.Metrics, error) {
 	h := headOf(run, maxUnjudged)
 	p, err := protocolOf(run)
 	if err != nil {
-		return report.Report{}, err
+		return report.Report{}, nil, err
+	}
+	published, err := metricsOf(run)
+	if err != nil {
+		return report.Report{}, nil, err
 	}
 	var other judge.Readable
 	if p != nil {
@@ -143,11 +162,14 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 		other = p.Reread()
 	}
 	b := report.New(h)
-	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil}) {
+	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil && published == nil}) {
 		if err != nil {
-			return report.Report{}, err
+			return report.Report{}, nil, err
 		}
 		b.Add(rec)
+		if published != nil && rec.Trial == 0 {
+			published.Add(rec)
+		}
 		if other != nil {
 			if reply, ok := lastReply(rec); ok {
 				v, f := reread(other, rec.Item, reply)
@@ -155,7 +177,36 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 			}
 		}
 	}
-	return b.Report(), nil
+	return b.Report(), published, nil
+}
+
+// benchmarkOf returns the benchmark of a run and what it was told; nil when the run
+// is of a file of items.
+func benchmarkOf(run store.Run) (*benchmark.Benchmark, settings, error) {
+	var set settings
+	if len(run.Settings) > 0 {
+		if err := json.Unmarshal(run.Settings, &set); err != nil {
+			return nil, set, fmt.Errorf("settings of run %s: %w", run.ID, err)
+		}
+	}
+	if set.Benchmark == "" {
+		return nil, set, nil
+	}
+	b, ok := benchmark.Named(set.Benchmark)
+	if !ok {
+		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
+	}
+	return &b, set, nil
+}
+
+// metricsOf returns the metrics of the run's benchmark, which take the verdicts of
+// its own judge; nil when there are none.
+func metricsOf(run store.Run) (benchmark.Metrics, error) {
+	b, set, err := benchmarkOf(run)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	return b.Metrics(set.Reading), nil
 }
 
 // headOf returns what the report says before any number.
@@ -177,6 +228,13 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 func protocolOf(run store.Run) (judge.Readable, error) {
 	if run.Judge.Rule {
 		return nil, nil
+	}
+	b, _, err := benchmarkOf(run)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil && b.Name == run.Judge.Name {
+		return b.Restore(run.Judge.Identity)
 	}
 	return judge.Restore(run.Judge.Identity)
 }

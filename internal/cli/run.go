@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/store"
 	"deem/model"
@@ -23,6 +24,9 @@ import (
 )
 
 const runHelp = `Judge the items of a dataset and show what was found.
+
+"deem run BENCHMARK" reads the files of a benchmark and asks its judge as published;
+"deem list benchmarks" lists them. Without one, --data is a file of items.
 
 An item is a question, the answers that would be right, and what the system under
 test gave. The file is JSONL, JSON, CSV or Parquet, also packed with gzip or zstd;
@@ -44,6 +48,7 @@ EXIT STATUS
   130 interrupted: what was judged is saved, and the same command goes on`
 
 const runExample = `  deem run --data answers.jsonl
+  deem run longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06
   deem run --data answers.csv --map question=q,references=gold,response=output
   deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini -j 32
   deem run --data answers.jsonl --judge rubric --model openai:llama3.2 --base-url http://127.0.0.1:11434/v1
@@ -51,11 +56,14 @@ const runExample = `  deem run --data answers.jsonl
 
 // A runOptions is what "deem run" was told.
 type runOptions struct {
-	data    []string
-	title   string // what the data is called, when that is not the names of its files
-	format  string
-	mapping string
-	limit   int
+	benchmark *benchmark.Benchmark // nil for a file of items
+
+	data, responses []string
+	title           string // what the data is called, when that is not the names of its files
+	format          string
+	mapping         string
+	limit           int
+	requireAll      bool
 
 	judge judgeOptions
 	model modelOptions
@@ -71,14 +79,23 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use: "run --data FILE [flags]", Short: "judge a dataset", Long: runHelp, Example: runExample,
-		Args: func(_ *cobra.Command, args []string) error { return noBenchmark(args) },
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+		Use: "run [BENCHMARK] --data FILE [flags]", Short: "judge a dataset", Long: runHelp, Example: runExample,
+		Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.judge.chosen = cmd.Flags().Changed("judge")
+			if err := o.setBenchmark(args); err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), o)
+		},
+		ValidArgs: benchmarkNames(),
 	}
 	o.maxUnjudged = report.DefaultMaxUnjudged
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, - for standard input; may be given again")
+	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, where a benchmark keeps them apart; may be given again")
+	f.BoolVar(&o.requireAll, "require-all", false, "a question of the benchmark without a response is an error")
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
@@ -105,16 +122,28 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// noBenchmark explains what a word behind "deem run" would be.
-func noBenchmark(args []string) error {
+func benchmarkNames() []string {
+	var names []string
+	for _, b := range benchmark.All() {
+		names = append(names, b.Name)
+	}
+	return names
+}
+
+// setBenchmark takes the word behind "deem run".
+func (o *runOptions) setBenchmark(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("deem run takes no %q", args[0])
-	if fileExists(args[0]) {
-		return usage(deem.WithHint(err, "a file is given with --data: deem run --data %s", args[0]))
+	b, ok := benchmark.Named(args[0])
+	if ok {
+		o.benchmark = &b
+		return nil
 	}
-	return usage(deem.WithHint(err, "deem run --data FILE judges a file; see deem run --help"))
+	if fileExists(args[0]) {
+		return usage(deem.WithHint(fmt.Errorf("no benchmark %q", args[0]), "a file is given with --data: deem run --data %s", args[0]))
+	}
+	return usage(unknown("benchmark", args[0], benchmarkNames()))
 }
 
 // check refuses options that make no sense before anything is opened.
@@ -122,6 +151,10 @@ func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0:
 		return usage(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
+	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll):
+		return usage(deem.WithHint(errors.New("--responses and --require-all go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
+	case o.benchmark != nil && (o.format != "" || o.mapping != ""):
+		return usagef("--format and --map do not go with a benchmark, whose files have a form of their own")
 	case o.concurrency < 1:
 		return usagef("-j is %d; at least one item must be judged at once", o.concurrency)
 	case o.trials < 1:
@@ -138,7 +171,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	c, err := choose(o.judge)
+	c, err := o.chooseJudge()
 	if err != nil {
 		return err
 	}
@@ -165,6 +198,15 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	return a.judgeAll(ctx, st, c, wire, data, o)
 }
 
+// chooseJudge returns the judge that was named, else the benchmark's own, else the
+// one that needs nothing.
+func (o runOptions) chooseJudge() (choice, error) {
+	if o.benchmark != nil && !o.judge.chosen && o.model.name != "offline" {
+		return chooseBenchmark(*o.benchmark, o.judge)
+	}
+	return choose(o.judge)
+}
+
 // wireFor opens the model of a judge that asks one.
 func (a *app) wireFor(c choice, o modelOptions) (deem.Model, error) {
 	switch {
@@ -178,15 +220,12 @@ func (a *app) wireFor(c choice, o modelOptions) (deem.Model, error) {
 	return a.openWire(o)
 }
 
-// openData opens the dataset, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o runOptions, c choice) (*dataset.Dataset, error) {
-	mapping, err := dataset.ParseMapping(o.mapping)
-	if err != nil {
-		return nil, usage(err)
-	}
-	data, err := dataset.Open(ctx, dataset.Source{
-		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: c.fields(), Limit: o.limit,
-	})
+// items are what is judged: a file of items, or the set of a benchmark.
+type items = benchmark.Set
+
+// openData opens what is judged, which reads and checks all of it.
+func (a *app) openData(ctx context.Context, o runOptions, c choice) (items, error) {
+	data, err := a.openItems(ctx, o, c)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -196,9 +235,32 @@ func (a *app) openData(ctx context.Context, o runOptions, c choice) (*dataset.Da
 	return data, nil
 }
 
+func (a *app) openItems(ctx context.Context, o runOptions, c choice) (items, error) {
+	if o.benchmark != nil {
+		return o.benchmark.Open(ctx, a.benchmarkOptions(o, c))
+	}
+	mapping, err := dataset.ParseMapping(o.mapping)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Open(ctx, dataset.Source{
+		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: c.wanted, Limit: o.limit,
+	})
+}
+
+// benchmarkOptions says what a benchmark reads. The reading is that of its own
+// judge, since which items there are may depend on it.
+func (a *app) benchmarkOptions(o runOptions, c choice) benchmark.Options {
+	b := benchmark.Options{Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit}
+	if c.protocol != nil && c.protocol.Name() == o.benchmark.Name {
+		b.Reading = c.protocol.Reading()
+	}
+	return b
+}
+
 // preflight refuses a dataset in which no item has what the judge needs. It looks
 // at the first hundred: whoever forgot a column forgot it in all of them.
-func preflight(ctx context.Context, c choice, data *dataset.Dataset) error {
+func preflight(ctx context.Context, c choice, data items) error {
 	const most = 100
 	var last *deem.Failure
 	n := 0
@@ -223,7 +285,7 @@ func preflight(ctx context.Context, c choice, data *dataset.Dataset) error {
 }
 
 // dryRun prints the first prompt and what a run would ask.
-func (a *app) dryRun(c choice, wire deem.Model, data *dataset.Dataset, o runOptions) error {
+func (a *app) dryRun(c choice, wire deem.Model, data items, o runOptions) error {
 	calls := data.Len() * o.trials
 	if c.rule != nil {
 		a.say("would judge %s with the rule %s and call nothing", count(data.Len(), "item"), c.name())
@@ -250,8 +312,20 @@ func (a *app) dryRun(c choice, wire deem.Model, data *dataset.Dataset, o runOpti
 	return nil
 }
 
+// settings are what a run was told that is no part of what it is. They are kept
+// with it, so that its benchmark's numbers and files can be made again.
+type settings struct {
+	Concurrency int      `json:"concurrency"`
+	Map         string   `json:"map,omitempty"`
+	Limit       int      `json:"limit,omitempty"`
+	Benchmark   string   `json:"benchmark,omitempty"`
+	Data        []string `json:"data,omitempty"`
+	Responses   []string `json:"responses,omitempty"`
+	Reading     string   `json:"reading,omitempty"` // of the benchmark
+}
+
 // spec says what the run is.
-func spec(j deem.Judge, c choice, wire deem.Model, data *dataset.Dataset, o runOptions) (store.Spec, error) {
+func (a *app) spec(j deem.Judge, c choice, wire deem.Model, data items, o runOptions) (store.Spec, error) {
 	hash, err := deem.JudgeHash(j)
 	if err != nil {
 		return store.Spec{}, err
@@ -272,7 +346,12 @@ func spec(j deem.Judge, c choice, wire deem.Model, data *dataset.Dataset, o runO
 	if wire != nil {
 		s.Model, s.Endpoint = wire.Name(), model.Endpoint(wire)
 	}
-	s.Settings, err = json.Marshal(map[string]any{"concurrency": o.concurrency, "map": o.mapping, "limit": o.limit})
+	set := settings{Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit}
+	if o.benchmark != nil {
+		from := a.benchmarkOptions(o, c)
+		set.Benchmark, set.Data, set.Responses, set.Reading = o.benchmark.Name, from.Data, from.Responses, from.Reading
+	}
+	s.Settings, err = json.Marshal(set)
 	return s, err
 }
 
@@ -307,13 +386,13 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 }
 
 // judgeAll begins or continues the run and takes it to its end.
-func (a *app) judgeAll(ctx context.Context, st store.Store, c choice, wire deem.Model, data *dataset.Dataset, o runOptions) error {
+func (a *app) judgeAll(ctx context.Context, st store.Store, c choice, wire deem.Model, data items, o runOptions) error {
 	m, closeRecord, err := a.decorate(wire, st, o)
 	if err != nil {
 		return err
 	}
 	j := c.with(m)
-	s, err := spec(j, c, wire, data, o)
+	s, err := a.spec(j, c, wire, data, o)
 	if err != nil {
 		return err
 	}
@@ -357,7 +436,7 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 }
 
 // judge goes through the items. What ends it early comes as an error.
-func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data *dataset.Dataset, o runOptions) error {
+func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions) error {
 	ctx, stop, release := a.watchSignals(ctx)
 	defer release()
 	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}

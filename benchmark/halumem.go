@@ -1,0 +1,50 @@
+package benchmark
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"deem/benchmark/halumem"
+	"deem/judge"
+)
+
+func haluMem() Benchmark {
+	return Benchmark{
+		Name: halumem.Name, About: halumem.About, Where: halumem.Where, Licence: halumem.Licence,
+		Readings: halumem.Readings(),
+		Open: func(ctx context.Context, o Options) (Set, error) {
+			return halumem.Open(ctx, halumem.Options{
+				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Reading: o.Reading,
+			})
+		},
+		Protocol:    func(reading string) (judge.Readable, error) { return halumem.Protocol(reading) },
+		Restore:     func(id []byte) (judge.Readable, error) { return halumem.Restore(id) },
+		Metrics:     func(reading string) Metrics { return halumem.NewMetrics(reading) },
+		ResultsName: func(f Finished) string { return statsName(f.Options.Data[0]) },
+		WriteResults: func(_ context.Context, w io.Writer, f Finished) (int, error) {
+			m := halumem.NewMetrics(f.Options.Reading)
+			left := 0
+			for rec, err := range f.Records {
+				if err != nil {
+					return 0, err
+				}
+				if rec.Verdict == nil {
+					left++
+				}
+				m.Add(rec)
+			}
+			return left, m.WriteStats(w)
+		},
+	}
+}
+
+// statsName returns the name of upstream's file of numbers beside the file that was
+// judged: <frame>_eval_stat_result.json beside <frame>_eval_results.jsonl.
+func statsName(data string) string {
+	frame, ok := strings.CutSuffix(data, "_eval_results.jsonl")
+	if !ok {
+		frame = strings.TrimSuffix(data, ".jsonl")
+	}
+	return frame + "_eval_stat_result.json"
+}
