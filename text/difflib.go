@@ -1,0 +1,113 @@
+package text
+
+import "slices"
+
+// DifflibRatio returns SequenceMatcher(None, a, b).ratio() of Python's difflib: twice
+// the number of characters in the matching blocks, divided by the number of all.
+// From 200 characters on, difflib does not begin a block at a character that makes
+// up more than a hundredth of b, so the ratio is not that of a shortest edit, nor
+// is it the same with a and b exchanged.
+func DifflibRatio(a, b string) float64 {
+	x, y := numbered(a, b)
+	if len(x)+len(y) == 0 {
+		return 1
+	}
+	return 2 * float64(newMatcher(x, y).matches()) / float64(len(x)+len(y))
+}
+
+// A matcher finds the matching blocks of two sequences.
+type matcher struct {
+	a, b []int32
+	at   [][]int32 // the places in b of each element that is not popular
+	// For each place of b, the length of the match that ends there and at the
+	// present, or the last, element of a; shifted by one.
+	now, before []int32
+}
+
+func newMatcher(a, b []int32) *matcher {
+	m := &matcher{a: a, b: b, now: make([]int32, len(b)+1), before: make([]int32, len(b)+1)}
+	m.at = NewSubsequence(b).at
+	if n := len(b); n >= 200 {
+		for x := range m.at {
+			if len(m.at[x]) > n/100+1 {
+				m.at[x] = nil
+			}
+		}
+	}
+	return m
+}
+
+// A region is a part of a and a part of b.
+type region struct{ aLo, aHi, bLo, bHi int }
+
+// matches returns the number of elements in all matching blocks: the longest one,
+// and those before and after it.
+func (m *matcher) matches() int {
+	sum := 0
+	queue := []region{{0, len(m.a), 0, len(m.b)}}
+	for len(queue) > 0 {
+		r := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		i, j, n := m.longest(r)
+		if n == 0 {
+			continue
+		}
+		sum += n
+		if r.aLo < i && r.bLo < j {
+			queue = append(queue, region{r.aLo, i, r.bLo, j})
+		}
+		if i+n < r.aHi && j+n < r.bHi {
+			queue = append(queue, region{i + n, r.aHi, j + n, r.bHi})
+		}
+	}
+	return sum
+}
+
+// longest returns where the longest match in a region begins, and its length: the
+// first in a, and of those the first in b. It is sought among the elements that are
+// not popular and then extended by any that are equal.
+func (m *matcher) longest(r region) (i, j, n int) {
+	i, j, n = m.seed(r)
+	for i > r.aLo && j > r.bLo && m.a[i-1] == m.b[j-1] {
+		i, j, n = i-1, j-1, n+1
+	}
+	for i+n < r.aHi && j+n < r.bHi && m.a[i+n] == m.b[j+n] {
+		n++
+	}
+	return i, j, n
+}
+
+func (m *matcher) seed(r region) (i, j, n int) {
+	i, j = r.aLo, r.bLo
+	var last []int32 // the places of the last element of a
+	for x := r.aLo; x < r.aHi; x++ {
+		places := m.places(m.a[x], r)
+		for _, y := range places {
+			k := m.before[y] + 1
+			m.now[y+1] = k
+			if int(k) > n {
+				i, j, n = x-int(k)+1, int(y)-int(k)+1, int(k)
+			}
+		}
+		for _, y := range last {
+			m.before[y+1] = 0
+		}
+		m.before, m.now = m.now, m.before
+		last = places
+	}
+	for _, y := range last {
+		m.before[y+1] = 0
+	}
+	return i, j, n
+}
+
+// places returns where in the region's part of b an element occurs.
+func (m *matcher) places(x int32, r region) []int32 {
+	if int(x) >= len(m.at) {
+		return nil
+	}
+	list := m.at[x]
+	lo, _ := slices.BinarySearch(list, int32(r.bLo))
+	hi, _ := slices.BinarySearch(list[lo:], int32(r.bHi))
+	return list[lo : lo+hi]
+}

@@ -1,0 +1,139 @@
+package text
+
+import "unicode/utf8"
+
+// chars returns the characters of s. A byte that is no UTF-8 is a character of its
+// own: the negative of it, so that [join] can undo it.
+func chars(s string) []rune {
+	list := make([]rune, 0, len(s))
+	for i, r := range s {
+		if r == utf8.RuneError && len(invalid(s, i)) == 1 {
+			r = -rune(s[i])
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// numbered returns the characters of a and b as the numbers of one [Number].
+func numbered(a, b string) (x, y []int32) {
+	n := Number[rune]{}
+	return n.Of(chars(a)), n.Of(chars(b))
+}
+
+// LCSLength returns the number of characters in the longest common subsequence of a
+// and b.
+func LCSLength(a, b string) int {
+	x, y := numbered(a, b)
+	return NewSubsequence(y).Len(x)
+}
+
+// InDel returns how many characters must be inserted or deleted to turn a into b.
+func InDel(a, b string) int {
+	x, y := numbered(a, b)
+	return len(x) + len(y) - 2*NewSubsequence(y).Len(x)
+}
+
+// InDelRatio returns the similarity of a and b from 0 to 1 by [InDel]: the share of
+// characters that stay. It is what python-Levenshtein calls ratio. Two empty texts
+// are the same.
+func InDelRatio(a, b string) float64 {
+	x, y := numbered(a, b)
+	sum := len(x) + len(y)
+	if sum == 0 {
+		return 1
+	}
+	distance := sum - 2*NewSubsequence(y).Len(x)
+	return float64(sum-distance) / float64(sum)
+}
+
+// Levenshtein returns how many characters must be inserted, deleted or replaced to
+// turn a into b.
+func Levenshtein(a, b string) int {
+	x, y := numbered(a, b)
+	if len(x) == 0 || len(y) == 0 {
+		return len(x) + len(y)
+	}
+	return newColumns(y).distance(x)
+}
+
+// LevenshteinRatio returns the similarity of a and b from 0 to 1 by [Levenshtein]:
+// one less the share of the longer text that changes. Two empty texts are the same.
+func LevenshteinRatio(a, b string) float64 {
+	longest := max(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	if longest == 0 {
+		return 1
+	}
+	return 1 - float64(Levenshtein(a, b))/float64(longest)
+}
+
+// columns computes edit distances with bit vectors, 64 cells of the table at a time
+// (H. Hyyrö, A bit-vector algorithm for computing Levenshtein and Damerau edit
+// distances, Nordic Journal of Computing 10, 2003).
+type columns struct {
+	b        []int32
+	at       *Subsequence
+	up, down []uint64 // where the distance grows and shrinks down a column
+}
+
+func newColumns(b []int32) *columns {
+	c := &columns{b: b, at: NewSubsequence(b)}
+	c.up, c.down = c.at.firstRow(), make([]uint64, len(c.at.mask))
+	return c
+}
+
+func (c *columns) distance(a []int32) int {
+	d := len(c.b)
+	for _, x := range a {
+		d += c.next(x)
+	}
+	return d
+}
+
+// next moves one column to the right, to that of x, and returns by how much the
+// distance in the last row changes.
+func (c *columns) next(x int32) int {
+	var places []int32
+	if int(x) < len(c.at.at) {
+		places = c.at.at[x]
+	}
+	mask := c.at.mask
+	for _, j := range places {
+		mask[j>>6] |= 1 << (j & 63)
+	}
+	change := 1 // The first row of the table grows by one in each column.
+	for i := range mask {
+		last := uint(63)
+		if i == len(mask)-1 {
+			last = uint(len(c.b)-1) & 63
+		}
+		change = c.block(i, mask[i], change, last)
+	}
+	for _, j := range places {
+		mask[j>>6] = 0
+	}
+	return change
+}
+
+// block moves the i-th 64 rows to the next column. It takes the change of the
+// distance in the row above them and returns that in their last row.
+func (c *columns) block(i int, match uint64, above int, last uint) int {
+	up, down := c.up[i], c.down[i]
+	vertical := match | down
+	if above < 0 {
+		match |= 1
+	}
+	horizontal := (((match & up) + up) ^ up) | match
+	grow := down | ^(horizontal | up)
+	shrink := up & horizontal
+	change := int(grow>>last&1) - int(shrink>>last&1)
+	grow, shrink = grow<<1, shrink<<1
+	if above < 0 {
+		shrink |= 1
+	} else if above > 0 {
+		grow |= 1
+	}
+	c.up[i] = shrink | ^(vertical | grow)
+	c.down[i] = grow & vertical
+	return change
+}
