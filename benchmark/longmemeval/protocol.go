@@ -188,14 +188,6 @@ func (p *QA) WithMaxTokens(n int) *QA {
 	return &QA{id}
 }
 
-// WithTemperature returns the protocol with another temperature, which makes
-// another judge too.
-func (p *QA) WithTemperature(t float64) *QA {
-	id := p.id
-	id.Temperature = t
-	return &QA{id}
-}
-
 // Request renders the prompt for it: one user message, as published.
 func (p *QA) Request(it deem.Item) (deem.Request, error) {
 	prompt, err := p.prompt(it)
@@ -246,11 +238,11 @@ const slots = 3
 // text.
 func fill(prompt string, values ...string) string {
 	var b strings.Builder
-	for i, part := range strings.Split(prompt, "{}") {
-		if i > 0 {
-			b.WriteString(values[i-1])
-		}
-		b.WriteString(part)
+	for _, value := range values {
+		before, rest, _ := strings.Cut(prompt, "{}")
+		b.WriteString(before)
+		b.WriteString(value)
+		prompt = rest
 	}
-	return b.String()
+	return b.String() + prompt
 }

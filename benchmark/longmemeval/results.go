@@ -20,21 +20,16 @@ var modelZoo = map[string]string{
 	"meta-llama/Meta-Llama-3.1-70B-Instruct": "llama-3.1-70b-instruct",
 }
 
-// vendorless returns the name of a model without deem's vendor in front, as the
-// vendor itself spells it.
-func vendorless(model string) string {
-	if _, name, ok := strings.Cut(model, ":"); ok {
-		return name
-	}
-	return model
-}
+// ownName returns the name of a model as OpenAI spells it, where it is OpenAI's:
+// print_qa_metrics.py takes no other name than gpt-4o-2024-08-06.
+func ownName(model string) string { return strings.TrimPrefix(model, "openai:") }
 
 // ResultsName returns the name that evaluate_qa.py gives to its file: that of the
 // responses, ".eval-results-", and upstream's short name of the model. A model that
 // upstream does not know keeps its own name, with a hyphen for whatever a file name
 // should not hold. The model may be spelt as deem does, "openai:gpt-4o-2024-08-06".
 func ResultsName(hypothesisFile, model string) string {
-	name := vendorless(model)
+	name := ownName(model)
 	if short, ok := modelZoo[name]; ok {
 		return hypothesisFile + ".eval-results-" + short
 	}
@@ -64,7 +59,7 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 		return 0, err
 	}
 	out := bufio.NewWriter(w)
-	r := results{out: out, model: vendorless(model), verdict: verdict}
+	r := results{out: out, model: ownName(model), verdict: verdict}
 	err = r.write(files.Rows(ctx))
 	if err == nil && r.rows == 0 {
 		err = fmt.Errorf("write results: %s has no rows, or cannot be read twice", strings.Join(names, ", "))

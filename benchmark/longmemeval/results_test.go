@@ -66,8 +66,9 @@ func TestResultsName(t *testing.T) {
 		"gpt-4o-2024-08-06":                             "hyp.jsonl.eval-results-gpt-4o",
 		"openai:gpt-4o-mini-2024-07-18":                 "hyp.jsonl.eval-results-gpt-4o-mini",
 		"openai:meta-llama/Meta-Llama-3.1-70B-Instruct": "hyp.jsonl.eval-results-llama-3.1-70b-instruct",
-		"ollama:llama3.2:8b":                            "hyp.jsonl.eval-results-llama3.2-8b",
-		"replay:../a b/replies.jsonl":                   "hyp.jsonl.eval-results-..-a-b-replies.jsonl",
+		"openai:ft:gpt-4o:us::7":                        "hyp.jsonl.eval-results-ft-gpt-4o-us--7",
+		"ollama:llama3.2:8b":                            "hyp.jsonl.eval-results-ollama-llama3.2-8b",
+		"replay:../a b/replies.jsonl":                   "hyp.jsonl.eval-results-replay-..-a-b-replies.jsonl",
 	} {
 		if got := longmemeval.ResultsName("hyp.jsonl", model); got != want {
 			t.Errorf("ResultsName(%q) = %s, want %s", model, got, want)
