@@ -12,6 +12,7 @@ import (
 
 // writeStatements are what an append is made of.
 type writeStatements struct {
+	addText, findText                *sql.Stmt
 	addItem, findItem                *sql.Stmt
 	addRecord, findRecord, setRecord *sql.Stmt
 	addReply, findReply              *sql.Stmt
@@ -20,7 +21,9 @@ type writeStatements struct {
 
 func (st *writeStatements) list() []statement {
 	return []statement{
-		{&st.addItem, `INSERT INTO items (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`},
+		{&st.addText, `INSERT INTO texts (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`},
+		{&st.findText, `SELECT n FROM texts WHERE hash = ?`},
+		{&st.addItem, `INSERT INTO items (hash, body, texts) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING`},
 		{&st.findItem, `SELECT n FROM items WHERE hash = ?`},
 		{&st.addRecord, `INSERT INTO records (run, item_id, trial, item, position, category, cluster, weight, judge,
 			label, score, pass, confidence, reason, aspects, kind, detail, calls)
@@ -50,7 +53,8 @@ func (st *writeStatements) close() error { return closeAll(st.list()) }
 // A row is a record with its texts encoded, ready to be written.
 type row struct {
 	rec      deem.Record
-	item     []byte // canonical JSON
+	item     []byte // canonical JSON, without the long texts
+	long     []taken
 	itemHash [sha256.Size]byte
 	aspects  any
 	replies  []string // one for each call, "" where there is no reply
@@ -67,14 +71,15 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 	// Everything that can be wrong with a record is found before the
 	// transaction begins, and nobody waits for the encoding.
-	rows := make([]row, len(recs))
+	rows, hashes := make([]row, len(recs)), sums{}
 	for i, rec := range recs {
-		if rows[i], err = newRow(rec); err != nil {
+		if rows[i], err = newRow(rec, hashes); err != nil {
 			return s.explain("append to", err)
 		}
 	}
+	texts := map[[sha256.Size]byte]int64{}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a := appender{st: &w.stmt, run: run, items: map[[sha256.Size]byte]int64{}}
+		a := appender{st: &w.stmt, run: run, items: map[[sha256.Size]byte]int64{}, texts: texts, known: &w.texts}
 		for i := range rows {
 			if err := a.add(ctx, &rows[i]); err != nil {
 				return err
@@ -83,16 +88,19 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		_, err := w.stmt.count.ExecContext(ctx, a.records, a.unjudged, a.cost, s.opts.Now().UnixNano(), run)
 		return err
 	})
+	if err == nil {
+		s.write.remember(texts)
+	}
 	return s.explain("append to", err)
 }
 
-func newRow(rec deem.Record) (row, error) {
+func newRow(rec deem.Record, hashes sums) (row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return row{}, err
 	}
 	r := row{rec: rec, replies: make([]string, len(rec.Calls))}
 	var err error
-	if r.item, r.itemHash, err = encodeItem(rec.Item); err != nil {
+	if r.item, r.long, r.itemHash, err = encodeItem(rec.Item, hashes); err != nil {
 		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
 	if rec.Verdict != nil {
@@ -117,6 +125,8 @@ type appender struct {
 	run int64
 
 	items map[[sha256.Size]byte]int64 // the items of this append that have a number
+	texts map[[sha256.Size]byte]int64 // the same for texts
+	known *recent[[sha256.Size]byte, int64]
 
 	// What the rows add to the counts of the run.
 	records, unjudged int
@@ -145,7 +155,11 @@ func (a *appender) item(ctx context.Context, r *row) (int64, error) {
 	if n, ok := a.items[r.itemHash]; ok {
 		return n, nil
 	}
-	n, added, err := insert(ctx, a.st.addItem, r.itemHash[:], string(r.item))
+	places, err := a.places(ctx, r.long)
+	if err != nil {
+		return 0, err
+	}
+	n, added, err := insert(ctx, a.st.addItem, r.itemHash[:], string(r.item), places)
 	if err != nil {
 		return 0, err
 	}

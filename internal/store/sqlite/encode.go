@@ -26,9 +26,24 @@ type canonicalItem struct {
 	Weight     float64           `json:"weight,omitempty"`
 }
 
-// encodeItem returns the canonical JSON of an item and its SHA-256.
-func encodeItem(it deem.Item) (body []byte, hash [sha256.Size]byte, err error) {
-	body, err = encode(canonicalItem{
+// encodeItem returns the canonical JSON of an item without its long texts, these
+// texts, and the hash that the item is kept under. That of an item without long
+// texts is the SHA-256 of its JSON.
+func encodeItem(it deem.Item, hashes sums) (body []byte, long []taken, hash [sha256.Size]byte, err error) {
+	it, long = takeLong(it)
+	for i := range long {
+		long[i].hash = hashes.of(long[i].body)
+	}
+	body, err = canonical(it)
+	if len(long) == 0 {
+		return body, nil, sha256.Sum256(body), err
+	}
+	return body, long, splitHash(body, long), err
+}
+
+// canonical returns the canonical JSON of an item.
+func canonical(it deem.Item) ([]byte, error) {
+	body, err := encode(canonicalItem{
 		Category: it.Category, Cluster: it.Cluster, Fields: it.Fields, ID: it.ID, Question: it.Question,
 		References: it.References, Response: it.Response, Weight: it.Weight,
 	})
@@ -37,7 +52,7 @@ func encodeItem(it deem.Item) (body []byte, hash [sha256.Size]byte, err error) {
 		// character itself in their place, which may also change how names sort.
 		body, err = deem.Canonical(it)
 	}
-	return body, sha256.Sum256(body), err
+	return body, err
 }
 
 // replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]

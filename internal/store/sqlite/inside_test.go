@@ -23,7 +23,7 @@ import (
 // know.
 func TestEncodeItem(t *testing.T) {
 	check := func(t interface{ Errorf(string, ...any) }, it deem.Item) {
-		body, hash, err := encodeItem(it)
+		body, _, hash, err := encodeItem(it, sums{})
 		want, wantErr := deem.Canonical(it)
 		if err != nil || wantErr != nil || string(body) != string(want) {
 			t.Errorf("encodeItem = %s, %v, want %s, %v", body, err, want, wantErr)
@@ -66,7 +66,7 @@ func TestDecodeItem(t *testing.T) {
 		if fields := rapid.MapOf(rapid.String(), rapid.String()).Draw(rt, "fields"); len(fields) > 0 {
 			it.Fields = fields
 		}
-		body, _, err := encodeItem(it)
+		body, _, _, err := encodeItem(it, sums{})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
-	find, reply, calls *sql.Stmt
+	find, reply, calls, text *sql.Stmt
 }
 
 func (st *readStatements) list() []statement {
@@ -23,6 +23,7 @@ func (st *readStatements) list() []statement {
 			coalesce(c.reply_inline, r.body), c.reply_key, c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
 			FROM calls c LEFT JOIN replies r ON r.n = c.reply
 			WHERE c.record = ? AND c.seq < ? ORDER BY c.seq`},
+		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	if err != nil {
 		return err
 	}
-	p := newPager(s, run, q)
+	p, texts := newPager(s, run, q), newTextReader(s)
 	if err := p.start(ctx, q.After); err != nil {
 		return err
 	}
@@ -47,6 +47,9 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 		}
 		// No row is held while the caller has the record, however long that is.
 		for i := range page {
+			if err := texts.fill(ctx, &page[i]); err != nil {
+				return err
+			}
 			if q.WithCalls {
 				if err := s.loadCalls(ctx, &page[i]); err != nil {
 					return err
@@ -61,11 +64,13 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 	return nil
 }
 
-// found is a record that was read, and what it takes to read its calls.
+// found is a record that was read, and what it takes to read its long texts and
+// its calls.
 type found struct {
-	rec   deem.Record
-	n     int64
-	calls int
+	rec    deem.Record
+	places string // JSON, "" for an item that is whole
+	n      int64
+	calls  int
 }
 
 // A pager reads the records of a run page by page. Each page begins behind the
@@ -89,9 +94,9 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 		p.left = math.MaxInt
 	}
 	where := newConditions(run, q)
-	body, join := "i.body", "JOIN items i ON i.n = r.item"
+	body, join := "i.body, i.texts", "JOIN items i ON i.n = r.item"
 	if q.Brief {
-		body, join = "NULL", ""
+		body, join = "NULL, NULL", ""
 	}
 	p.query = fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
@@ -216,14 +221,15 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 // scan reads one record and says about how many bytes it takes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
-	var body sql.NullString
+	var body, places sql.NullString
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
+	f.places = places.String
 	if !p.brief {
 		if err := decode(body.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)

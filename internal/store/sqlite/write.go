@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -17,7 +18,15 @@ type writer struct {
 	mu   sync.Mutex // held during a transaction
 	conn *sql.Conn
 	stmt writeStatements
+
+	// texts are the numbers of long texts that were used lately. Only what is
+	// committed is in it: a number that was given in a transaction that was
+	// undone will be given again.
+	texts recent[[sha256.Size]byte, int64]
 }
+
+// recentTexts is of how many texts the numbers are remembered.
+const recentTexts = 1024
 
 // errReadOnly is what a store that was opened for reading says to a write.
 var errReadOnly = errors.New("it was opened for reading only")
@@ -39,6 +48,7 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	}
 	db.SetMaxOpenConns(1)
 	w := &writer{db: db}
+	w.texts.limit = recentTexts
 	if err := w.open(ctx, s); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -79,6 +89,18 @@ func (w *writer) close() error {
 		errs = append(errs, w.stmt.close(), w.conn.Close())
 	}
 	return errors.Join(append(errs, w.db.Close())...)
+}
+
+// remember keeps the numbers of texts that were committed.
+func (w *writer) remember(texts map[[sha256.Size]byte]int64) {
+	if len(texts) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for hash, n := range texts {
+		w.texts.put(hash, n, 1)
+	}
 }
 
 // transact runs do in a transaction, which is committed if do returns nil and

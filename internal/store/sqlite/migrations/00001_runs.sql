@@ -35,11 +35,20 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_key ON runs (key);
 
--- Each item once, however many runs and trials share it.
-CREATE TABLE items (
+-- Each long text once, however many items say it. Rows are never changed or
+-- removed.
+CREATE TABLE texts (
 	n    INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body
-	body TEXT NOT NULL         -- canonical JSON
+	body TEXT NOT NULL
+) STRICT;
+
+-- Each item once, however many runs and trials share it.
+CREATE TABLE items (
+	n     INTEGER PRIMARY KEY,
+	hash  BLOB NOT NULL UNIQUE, -- SHA-256 of body and of the hashes of the texts
+	body  TEXT NOT NULL,        -- canonical JSON, with "" in place of long texts
+	texts TEXT                  -- JSON: which texts go where, as {"fields/dialogue":12}
 ) STRICT;
 
 -- Each reply once: the reply cache. What differs between the call that was paid
@@ -109,4 +118,5 @@ DROP TABLE calls;
 DROP TABLE records;
 DROP TABLE replies;
 DROP TABLE items;
+DROP TABLE texts;
 DROP TABLE runs;
