@@ -18,10 +18,10 @@ func (m *Metrics) Text(w io.Writer) error {
 	s := m.Summary()
 	var b strings.Builder
 	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, count(s.Items, "item"), s.Unjudged)
-	table(&b, "", s.Metrics)
-	table(&b, "memory types", s.MemoryTypes)
-	table(&b, "question types", s.QuestionType)
-	table(&b, "difficulty", s.Difficulty)
+	table(&b, s.Metrics)
+	groups(&b, "memory type", s.MemoryTypes)
+	groups(&b, "question type", s.QuestionType)
+	groups(&b, "difficulty", s.Difficulty)
 	attributionText(&b, s.Attribution)
 	timesText(&b, s.Times)
 	failuresText(&b, s.Failures)
@@ -34,17 +34,57 @@ func (m *Metrics) Text(w io.Writer) error {
 }
 
 // table writes figures in columns.
-func table(b *strings.Builder, title string, figures []Figure) {
-	if len(figures) == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\n%s\n", title)
+func table(b *strings.Builder, figures []Figure) {
+	b.WriteByte('\n')
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tvalid [95%]\tall\tn\tunjudged\t")
 	for _, f := range figures {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", clean(f.Name), valid(f), all(f), f.Items, f.Unjudged, remark(f))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\n", f.Name, valid(f), all(f), standsOn(f), f.Unjudged, remark(f))
 	}
 	t.Flush() //nolint:errcheck // a Builder takes everything
+}
+
+// groups writes figures with the same name before the colon, three of them, as one
+// row.
+func groups(b *strings.Builder, title string, figures []Figure) {
+	if len(figures) == 0 {
+		return
+	}
+	fmt.Fprintln(b)
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, title)
+	for _, f := range figures[:perGroup] {
+		_, part := nameAndPart(f)
+		fmt.Fprintf(t, "\t%s", part)
+	}
+	fmt.Fprintln(t, "\tn\tunjudged")
+	for row := range slices.Chunk(figures, perGroup) {
+		name, _ := nameAndPart(row[0])
+		fmt.Fprint(t, clean(name))
+		for _, f := range row {
+			fmt.Fprintf(t, "\t%s", valid(f))
+		}
+		fmt.Fprintf(t, "\t%d\t%d\n", standsOn(row[0]), row[0].Unjudged)
+	}
+	t.Flush() //nolint:errcheck // a Builder takes everything
+}
+
+// perGroup is how many figures a group of memory points or questions has.
+const perGroup = 3
+
+// nameAndPart splits the name of a figure of a group. The name of the group may
+// have a colon itself.
+func nameAndPart(f Figure) (name, part string) {
+	at := strings.LastIndex(f.Name, ": ")
+	return f.Name[:at], f.Name[at+2:]
+}
+
+// standsOn returns how many items a figure is made of.
+func standsOn(f Figure) int {
+	if f.Valid != nil {
+		return f.Valid.N
+	}
+	return f.Items - f.Unjudged
 }
 
 func valid(f Figure) string {
@@ -86,13 +126,15 @@ func attributionText(b *strings.Builder, a Attribution) {
 		return
 	}
 	fmt.Fprintf(b, "\nwhere %s went wrong\n", count(a.Wrong, "wrong answer"))
-	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, l := range a.Losses {
-		if l.N > 0 {
-			fmt.Fprintf(t, "%s\t%d\t%s\n", l.Where, l.N, clean(strings.Join(l.Items, " ")))
+		if l.N == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%-17s  %d\n", l.Where, l.N)
+		for _, id := range l.Items {
+			fmt.Fprintf(b, "    %s\n", clean(id))
 		}
 	}
-	t.Flush() //nolint:errcheck // a Builder takes everything
 }
 
 func timesText(b *strings.Builder, t Times) {
