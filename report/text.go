@@ -299,7 +299,11 @@ func (p *page) calls(c Calls) {
 	}
 	name := "replies"
 	for _, m := range c.Models {
-		p.line(name, comma(m.Replies)+" from "+cell(orNone(m.Asked), idWidth), prefix("reported as ", cell(m.Reported, idWidth)),
+		reported := m.Reported
+		if reported == m.Asked {
+			reported = "" // said already
+		}
+		p.line(name, comma(m.Replies)+" from "+cell(orNone(m.Asked), idWidth), prefix("reported as ", cell(reported, idWidth)),
 			prefix("fingerprint ", cell(m.Fingerprint, idWidth)))
 		name = ""
 	}

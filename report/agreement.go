@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// A Party is one of two judges that are set beside each other.
+type Party struct {
+	Run       string `json:"run,omitempty"`
+	Judge     string `json:"judge"`
+	JudgeHash string `json:"judge_hash,omitempty"`
+	Model     string `json:"model,omitempty"`
+}
+
+// An Agreement says how far two judges say the same of the same items. A verdict
+// says yes when it passes, or, where there is no pass mark, when its score is at
+// least one half.
+type Agreement struct {
+	First  Party `json:"first"`
+	Second Party `json:"second"`
+
+	All        Crossing   `json:"all"`
+	Categories []Crossing `json:"categories"` // sorted by name; empty when no item has one
+
+	// FirstOnly and SecondOnly are items to which one says yes and the other no.
+	FirstOnly  Differing `json:"first_only"`
+	SecondOnly Differing `json:"second_only"`
+
+	// Unpaired are items without a verdict of both.
+	Unpaired int `json:"unpaired"`
+}
+
+// A Crossing is the table of two judges' verdicts with what it comes to.
+type Crossing struct {
+	Category   string `json:"category,omitempty"` // "(none)" for items without one
+	BothYes    int    `json:"both_yes"`
+	FirstOnly  int    `json:"first_only"`
+	SecondOnly int    `json:"second_only"`
+	BothNo     int    `json:"both_no"`
+
+	Agreement stat.Estimate `json:"agreement"` // the share of items on which they agree
+	Kappa     stat.Estimate `json:"kappa"`     // agreement beyond chance
+}
+
+// Differing are items on which two judges differ.
+type Differing struct {
+	N        int      `json:"n"`
+	Examples []string `json:"examples"` // ids of the first ones
+}
+
+// maxDiffering is how many items on which judges differ are named.
+const maxDiffering = 10
+
+// Pairs sets two judges beside each other, item by item. It keeps counts and a few
+// ids, however many items there are.
+type Pairs struct {
+	agreement  Agreement
+	categories map[string]*Crossing
+}
+
+// NewPairs returns Pairs of two judges.
+func NewPairs(first, second Party) *Pairs {
+	return &Pairs{agreement: Agreement{First: first, Second: second}, categories: map[string]*Crossing{}}
+}
+
+// Add adds the verdicts of both judges on one item; nil means that there is none.
+// Items are best added in the order of the dataset, whose first ones are named.
+func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
+	if first == nil || second == nil {
+		p.agreement.Unpaired++
+		return
+	}
+	a, b := saysYes(*first), saysYes(*second)
+	c, ok := p.categories[it.Category]
+	if !ok {
+		c = &Crossing{Category: it.Category}
+		p.categories[it.Category] = c
+	}
+	p.agreement.All.add(a, b)
+	c.add(a, b)
+	switch {
+	case a && !b:
+		p.agreement.FirstOnly.add(it.ID)
+	case b && !a:
+		p.agreement.SecondOnly.add(it.ID)
+	}
+}
+
+// saysYes reads a verdict as yes or no.
+func saysYes(v deem.Verdict) bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
+func (d *Differing) add(id string) {
+	if d.N++; len(d.Examples) < maxDiffering {
+		d.Examples = append(d.Examples, strings.Clone(id))
+	}
+}
+
+func (c *Crossing) add(first, second bool) {
+	switch {
+	case first && second:
+		c.BothYes++
+	case first:
+		c.FirstOnly++
+	case second:
+		c.SecondOnly++
+	default:
+		c.BothNo++
+	}
+}
+
+// close computes what the counts come to.
+func (c Crossing) close() Crossing {
+	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
+	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n)
+	c.Kappa = stat.Kappa([][]int{{c.BothYes, c.FirstOnly}, {c.SecondOnly, c.BothNo}}, stat.DefaultLevel)
+	return c
+}
+
+// Agreement returns what was found.
+func (p *Pairs) Agreement() Agreement {
+	a := p.agreement
+	a.All = a.All.close()
+	a.Categories = []Crossing{}
+	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
+		for _, c := range p.categories {
+			row := c.close()
+			row.Category = orNone(row.Category)
+			a.Categories = append(a.Categories, row)
+		}
+		slices.SortFunc(a.Categories, func(x, y Crossing) int { return strings.Compare(x.Category, y.Category) })
+	}
+	return a
+}
+
+// Text writes the agreement for a person.
+func (a Agreement) Text(w io.Writer) error {
+	p := &page{}
+	fmt.Fprintf(p, "%s beside %s\n\n", a.First.name(), a.Second.name())
+	g := &grid{align: "lrrrree"}
+	g.add("category", "both yes", "only first", "only second", "both no", "agreement", "kappa")
+	for _, c := range append(slices.Clone(a.Categories), a.All) {
+		name := c.Category
+		if name == "" {
+			name = "all"
+		}
+		g.add(cell(name, nameWidth), comma(c.BothYes), comma(c.FirstOnly), comma(c.SecondOnly), comma(c.BothNo),
+			share(c.Agreement), fmt.Sprintf("%.2f [%.2f, %.2f]", c.Kappa.Value, c.Kappa.Lo, c.Kappa.Hi)+p.mark(c.Kappa.Warnings...))
+	}
+	g.write(&p.Builder, "")
+	if a.Unpaired > 0 {
+		fmt.Fprintf(p, "\n%s without a verdict of both\n", count(a.Unpaired, "item"))
+	}
+	a.FirstOnly.text(p, a.First.name()+" says yes and "+a.Second.name()+" no")
+	a.SecondOnly.text(p, a.Second.name()+" says yes and "+a.First.name()+" no")
+	p.notes(nil)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// name tells a judge from another in a sentence.
+func (p Party) name() string {
+	if p.Model != "" {
+		return cell(p.Judge+" with "+p.Model, idWidth)
+	}
+	return cell(p.Judge, idWidth)
+}
+
+func (d Differing) text(p *page, what string) {
+	if d.N == 0 {
+		return
+	}
+	ids := cells(d.Examples, idWidth)
+	if d.N > len(d.Examples) {
+		ids += ", ..."
+	}
+	p.WriteString("\n")
+	wrap(&p.Builder, "", fmt.Sprintf("%s: %s: %s", what, count(d.N, "item"), ids))
+}
