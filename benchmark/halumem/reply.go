@@ -130,7 +130,8 @@ func includedUpstream(value any) float64 {
 // stands in the reply, and holds its values to what was offered. What the reply
 // quotes from the response cannot vote.
 func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
-	body := extract.Mask(extract.Body(reply), it.Response)
+	whole := extract.Body(reply)
+	body := withoutQuoted(extract.Mask(whole, it.Response), whole, it.Response)
 	switch it.Category {
 	case Integrity:
 		v, _, f := strictScore(it, body, keyScore)
@@ -143,6 +144,24 @@ func readStrictly(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 		return deem.Verdict{}, asFailure(err)
 	}
 	return labelled(found.Label, explanation(it, body)), nil
+}
+
+// withoutQuoted blanks the objects of a reply that stand word for word in the
+// response, as long as the judge said one of its own: a response may hold a verdict
+// on itself, and a judge that quotes it does not say it. The two texts are the reply
+// with and without what was masked already, of equal length.
+func withoutQuoted(masked, whole, response string) string {
+	objects := extract.Objects(whole)
+	quoted := slices.DeleteFunc(slices.Clone(objects), func(o extract.Object) bool {
+		return !strings.Contains(response, whole[o.Start:o.End])
+	})
+	if len(quoted) == len(objects) {
+		return masked
+	}
+	for _, o := range quoted {
+		masked = masked[:o.Start] + strings.Repeat(" ", o.End-o.Start) + masked[o.End:]
+	}
+	return masked
 }
 
 // strictScore reads the score under the first of the keys, in the last object that
