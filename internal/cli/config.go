@@ -28,12 +28,15 @@ var configSchema []byte
 // that it stands for. What belongs to one invocation, as --fresh, is no setting.
 var configKeys = []string{
 	"base-url", "concurrency", "data", "db", "format", "headers", "judge", "limit", "map",
-	"max-tokens", "max-unjudged", "model", "pass", "prices", "reading", "retries", "rpm",
+	"max-tokens", "max-unjudged", "model", "pass", "prices", "reading", "responses", "retries", "rpm",
 	"temperature", "timeout", "tpm", "trials",
 }
 
 // pathKeys are the settings that name files, relative to the file they stand in.
-var pathKeys = []string{"data", "db", "prices", "judge"}
+var pathKeys = []string{"data", "db", "prices", "judge", "responses"}
+
+// listKeys are the settings that may be lists.
+var listKeys = []string{"data", "judge", "responses"}
 
 // flagOf returns the flag that a setting stands for: --header is given once for
 // each header, and the file has all headers under one key.
@@ -137,7 +140,7 @@ func (c *config) set(name string, n *yaml.Node) {
 		if slices.Contains(pathKeys, name) {
 			v = c.resolve(name, v)
 		}
-		if err := flag.Value.Set(v); err != nil {
+		if err := c.flags.Set(flag.Name, v); err != nil {
 			c.bad(n.Line, "%s: %v", strings.ReplaceAll(name, "-", "_"), err)
 			return
 		}
@@ -149,7 +152,7 @@ func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
 		return []string{n.Value}, true
-	case n.Kind == yaml.SequenceNode && name == "data":
+	case n.Kind == yaml.SequenceNode && slices.Contains(listKeys, name):
 		var list []string
 		for _, e := range n.Content {
 			list = append(list, e.Value)

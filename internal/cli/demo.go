@@ -37,7 +37,7 @@ func (a *app) demo(ctx context.Context) error {
 	a.db = filepath.Join(dir, "deem.db")
 	a.in = bytes.NewReader(demo.Items)
 	o := runOptions{
-		data: []string{"-"}, title: "the bundled example", format: "jsonl", judge: judgeOptions{name: defaultJudge},
+		data: []string{"-"}, title: "the bundled example", format: "jsonl",
 		concurrency: 8, trials: 1, maxUnjudged: report.DefaultMaxUnjudged,
 	}
 	if err := a.run(ctx, o); err != nil {

@@ -58,24 +58,26 @@ func declaration(name string) (*judge.Declaration, error) {
 
 // A judgeOptions changes what a declared judge says of itself.
 type judgeOptions struct {
-	name        string
-	chosen      bool // the user named it
 	reading     string
 	pass        optional[float64]
 	temperature optional[float64]
 	maxTokens   int
 }
 
-// choose finds the judge that the options name.
-func choose(o judgeOptions) (choice, error) {
-	if r, ok := rule.Named(o.name); ok {
-		return o.chooseRule(r)
+// choose finds the judge of that name. An option that says nothing to it is a
+// mistake, unless it may be meant for another of several judges.
+func choose(name string, o judgeOptions, several bool) (choice, error) {
+	if r, ok := rule.Named(name); ok {
+		return o.chooseRule(r, several)
 	}
-	d, err := declaration(o.name)
+	if b, ok := benchmark.Named(name); ok {
+		return chooseBenchmark(b, o)
+	}
+	d, err := declaration(name)
 	if err != nil {
 		return choice{}, err
 	}
-	if o.pass.set {
+	if o.pass.set && (len(d.Aspects) > 0 || !several) {
 		if err := d.SetPass(o.pass.value); err != nil {
 			return choice{}, usage(err)
 		}
@@ -100,9 +102,10 @@ func chooseBenchmark(b benchmark.Benchmark, o judgeOptions) (choice, error) {
 }
 
 // chooseRule refuses what only a judge with a model can heed.
-func (o judgeOptions) chooseRule(r deem.Judge) (choice, error) {
+func (o judgeOptions) chooseRule(r deem.Judge, several bool) (choice, error) {
 	var flag string
 	switch {
+	case several:
 	case o.reading != "":
 		flag = "--reading"
 	case o.temperature.set:
@@ -111,11 +114,13 @@ func (o judgeOptions) chooseRule(r deem.Judge) (choice, error) {
 		flag = "--max-tokens"
 	}
 	if flag != "" {
-		return choice{}, usagef("%s says nothing to %s, which is a rule and asks no model", flag, o.name)
+		return choice{}, usagef("%s says nothing to %s, which is a rule and asks no model", flag, r.Name())
 	}
 	if o.pass.set {
-		var err error
-		if r, err = rule.WithPass(r, o.pass.value); err != nil {
+		marked, err := rule.WithPass(r, o.pass.value)
+		if err == nil {
+			r = marked
+		} else if !several {
 			return choice{}, usage(err)
 		}
 	}

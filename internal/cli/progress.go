@@ -181,3 +181,6 @@ func roughly(d time.Duration) string {
 		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 	}
 }
+
+// clock is the time for progress and for nothing that is kept.
+func clock() time.Time { return time.Now() }

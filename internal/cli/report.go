@@ -22,7 +22,9 @@ judged, the categories, what it cost. A report calls no model; it reads what the
 run kept, also while the run goes on.
 
 A run is named by its id, the beginning of it, or "last" (the default) and
-"last~1" for the ones before; "deem list runs" lists them.
+"last~1" for the ones before; "deem list runs" lists them. With several runs over
+the same items, the judge of the first is set beside those of the others: agreement,
+kappa, and the items to which one says yes and the other no.
 
 EXIT STATUS
   0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld`
@@ -30,16 +32,18 @@ EXIT STATUS
 func (a *app) reportCommand() *cobra.Command {
 	most := report.DefaultMaxUnjudged
 	cmd := &cobra.Command{
-		Use: "report [RUN] [flags]", Short: "show what a run found", Long: reportHelp,
-		Example: "  deem report\n  deem report last~1 --json",
-		Args:    atMost(1),
+		Use: "report [RUN...] [flags]", Short: "show what a run found", Long: reportHelp,
+		Example: "  deem report\n  deem report last~1 --json\n  deem report last~1 last",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := a.readStore(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			return a.show(cmd.Context(), st, runArg(args), most)
+			if len(args) == 0 {
+				args = []string{"last"}
+			}
+			return a.show(cmd.Context(), st, args, most)
 		},
 	}
 	cmd.Flags().Var(shareFlag{&most}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
@@ -74,41 +78,96 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 	return run, err
 }
 
-// show prints the report of a run. Its error is errUnjudged when the score is
+// A finished run is what it found, with its benchmark's own numbers.
+type finished struct {
+	run       store.Run
+	report    report.Report
+	published benchmark.Metrics
+}
+
+// show prints the reports of runs and, if there are several, how far the judge of
+// the first agrees with the others. Its error is errUnjudged when a score is
 // withheld.
-func (a *app) show(ctx context.Context, st store.Store, ref string, maxUnjudged float64) error {
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
+func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudged float64) error {
+	var all []finished
+	for _, ref := range refs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return err
+		}
+		r, published, err := reportOf(ctx, st, run, maxUnjudged)
+		if err != nil {
+			return err
+		}
+		all = append(all, finished{run, r, published})
+	}
+	var agreements []report.Agreement
+	for _, other := range all[1:] {
+		ag, err := besides(ctx, st, all[0].run, other.run)
+		if err != nil {
+			return err
+		}
+		agreements = append(agreements, ag)
+	}
+	if err := a.print(all, agreements); err != nil {
 		return err
 	}
-	r, published, err := reportOf(ctx, st, run, maxUnjudged)
-	if err != nil {
-		return err
-	}
-	if err := a.printReport(r, published); err != nil {
-		return err
-	}
-	if r.Withheld() {
-		return withheld(r, maxUnjudged)
+	for _, f := range all {
+		if f.report.Withheld() {
+			return withheld(f.report, maxUnjudged)
+		}
 	}
 	return nil
 }
 
-// printReport prints a report and, below it, the benchmark's own numbers.
-func (a *app) printReport(r report.Report, published benchmark.Metrics) error {
+// print prints reports, each with its benchmark's own numbers below it, and what
+// several have in common.
+func (a *app) print(all []finished, agreements []report.Agreement) error {
 	if a.json {
-		if published != nil {
-			r.Published = published.JSON()
+		return a.printJSON(all, agreements)
+	}
+	for i, f := range all {
+		if i > 0 {
+			a.line()
 		}
-		return r.JSON(a.out)
+		if err := f.report.Text(a.out); err != nil {
+			return err
+		}
+		if f.published != nil {
+			a.line()
+			if err := f.published.Text(a.out); err != nil {
+				return err
+			}
+		}
 	}
-	if err := r.Text(a.out); err != nil || published == nil {
-		return err
+	for _, ag := range agreements {
+		a.line()
+		if err := ag.Text(a.out); err != nil {
+			return err
+		}
 	}
-	if _, err := fmt.Fprintln(a.out); err != nil {
-		return err
+	return nil
+}
+
+func (a *app) line() { fmt.Fprintln(a.out) }
+
+// printJSON prints one report as it is, and several in one object.
+func (a *app) printJSON(all []finished, agreements []report.Agreement) error {
+	reports := make([]report.Report, len(all))
+	for i, f := range all {
+		reports[i] = f.report
+		if f.published != nil {
+			reports[i].Published = f.published.JSON()
+		}
 	}
-	return published.Text(a.out)
+	if len(reports) == 1 {
+		return reports[0].JSON(a.out)
+	}
+	writeJSON(a.out, struct {
+		Reports    []report.Report    `json:"reports"`
+		Agreements []report.Agreement `json:"agreements"`
+	}{reports, agreements})
+	return nil
 }
 
 // withheld says why there is no score.

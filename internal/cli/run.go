@@ -2,24 +2,15 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"deem"
 	"deem/benchmark"
 	"deem/internal/dataset"
-	"deem/internal/store"
-	"deem/model"
-	"deem/model/replay"
 	"deem/report"
 )
 
@@ -34,7 +25,8 @@ test gave. The file is JSONL, JSON, CSV or Parquet, also packed with gzip or zst
 
 Without --judge the rule "match" decides, offline and without a key. With a judge
 that asks a model, --model says which one, as openai:gpt-4o-mini; keys come from
-the environment (OPENAI_API_KEY) or a file .env.
+the environment (OPENAI_API_KEY) or a file .env. With several judges each has a run
+of its own, and the report shows where the first and the others differ.
 
 Every verdict is saved the moment it exists. The same command goes on where an
 earlier one stopped or was killed, and asks only for what is missing. Ctrl-C once
@@ -51,6 +43,7 @@ const runExample = `  deem run --data answers.jsonl
   deem run longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06
   deem run --data answers.csv --map question=q,references=gold,response=output
   deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini -j 32
+  deem run --data answers.jsonl --judge f1 --judge universal --model openai:gpt-4o-mini
   deem run --data answers.jsonl --judge rubric --model openai:llama3.2 --base-url http://127.0.0.1:11434/v1
   zcat answers.jsonl.gz | deem run --data - --judge my-judge.yaml --model openai:gpt-4o-mini`
 
@@ -65,8 +58,9 @@ type runOptions struct {
 	limit           int
 	requireAll      bool
 
-	judge judgeOptions
-	model modelOptions
+	judges []string // empty means the benchmark's own judge, or the default
+	judge  judgeOptions
+	model  modelOptions
 
 	concurrency, trials, retries int
 	rpm, tpm                     int
@@ -82,7 +76,6 @@ func (a *app) runCommand() *cobra.Command {
 		Use: "run [BENCHMARK] --data FILE [flags]", Short: "judge a dataset", Long: runHelp, Example: runExample,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.judge.chosen = cmd.Flags().Changed("judge")
 			if err := o.setBenchmark(args); err != nil {
 				return err
 			}
@@ -99,7 +92,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
-	f.StringVar(&o.judge.name, "judge", defaultJudge, "who judges: a `name` (deem list judges) or a YAML file")
+	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other (default: the benchmark's own, or match)")
 	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
 	f.StringVar(&o.judge.reading, "reading", "", "how replies are read: upstream or strict (default: upstream where there is one)")
 	f.Var(numberFlag{&o.judge.pass}, "pass", "the score from which a verdict passes, from 0 to 1 (default: the judge's)")
@@ -165,366 +158,101 @@ func (o runOptions) check() error {
 	return nil
 }
 
+// A judging is one judge that goes over the items, with the model that it asks.
+type judging struct {
+	choice
+	wire deem.Model // nil for a rule
+}
+
 // run judges a dataset: it checks all input before anything is written or paid for,
-// then opens the store, goes through the items, and reports.
+// then opens the store, lets each judge go through the items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	c, err := o.chooseJudge()
+	judgings, err := a.chooseAll(o)
 	if err != nil {
 		return err
 	}
-	wire, err := a.wireFor(c, o.model)
-	if err != nil {
-		return err
-	}
-	data, err := a.openData(ctx, o, c)
+	data, err := a.openData(ctx, o, judgings)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = data.Close() }()
-	if err := preflight(ctx, c, data); err != nil {
-		return err
+	for _, j := range judgings {
+		if err := preflight(ctx, j.choice, data); err != nil {
+			return err
+		}
 	}
 	if o.dryRun {
-		return a.dryRun(c, wire, data, o)
+		return a.dryRun(judgings, data, o)
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	return a.judgeAll(ctx, st, c, wire, data, o)
-}
-
-// chooseJudge returns the judge that was named, else the benchmark's own, else the
-// one that needs nothing.
-func (o runOptions) chooseJudge() (choice, error) {
-	if o.benchmark != nil && !o.judge.chosen && o.model.name != "offline" {
-		return chooseBenchmark(*o.benchmark, o.judge)
-	}
-	return choose(o.judge)
-}
-
-// wireFor opens the model of a judge that asks one.
-func (a *app) wireFor(c choice, o modelOptions) (deem.Model, error) {
-	switch {
-	case c.rule != nil && (o.name == "" || o.name == "offline"):
-		return nil, nil
-	case c.rule != nil:
-		return nil, usage(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.name()), "leave --model out, or choose a judge that asks one: --judge universal"))
-	case o.name == "" || o.name == "offline":
-		return nil, usage(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
-	}
-	return a.openWire(o)
-}
-
-// items are what is judged: a file of items, or the set of a benchmark.
-type items = benchmark.Set
-
-// openData opens what is judged, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o runOptions, c choice) (items, error) {
-	data, err := a.openItems(ctx, o, c)
-	if err != nil {
-		return nil, usage(err)
-	}
-	for _, note := range data.Notes() {
-		a.say("%s", note)
-	}
-	return data, nil
-}
-
-func (a *app) openItems(ctx context.Context, o runOptions, c choice) (items, error) {
-	if o.benchmark != nil {
-		return o.benchmark.Open(ctx, a.benchmarkOptions(o, c))
-	}
-	mapping, err := dataset.ParseMapping(o.mapping)
-	if err != nil {
-		return nil, err
-	}
-	return dataset.Open(ctx, dataset.Source{
-		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: c.wanted, Limit: o.limit,
-	})
-}
-
-// benchmarkOptions says what a benchmark reads. The reading is that of its own
-// judge, since which items there are may depend on it.
-func (a *app) benchmarkOptions(o runOptions, c choice) benchmark.Options {
-	b := benchmark.Options{Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit}
-	if c.protocol != nil && c.protocol.Name() == o.benchmark.Name {
-		b.Reading = c.protocol.Reading()
-	}
-	return b
-}
-
-// preflight refuses a dataset in which no item has what the judge needs. It looks
-// at the first hundred: whoever forgot a column forgot it in all of them.
-func preflight(ctx context.Context, c choice, data items) error {
-	const most = 100
-	var last *deem.Failure
-	n := 0
-	for it, err := range data.Items() {
+	var runs []string
+	for _, j := range judgings {
+		id, err := a.judgeAll(ctx, st, j, data, o)
 		if err != nil {
 			return err
 		}
-		f, ok := errors.AsType[*deem.Failure](c.try(ctx, it))
-		if !ok || f.Kind != deem.Input {
-			return nil
-		}
-		last = f
-		if n++; n == most {
-			break
-		}
+		runs = append(runs, id)
 	}
-	if last == nil {
-		return nil
-	}
-	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.name(), count(n, "item"), last.Detail)
-	return usage(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
+	return a.show(ctx, st, runs, o.maxUnjudged)
 }
 
-// dryRun prints the first prompt and what a run would ask.
-func (a *app) dryRun(c choice, wire deem.Model, data items, o runOptions) error {
-	calls := data.Len() * o.trials
-	if c.rule != nil {
-		a.say("would judge %s with the rule %s and call nothing", count(data.Len(), "item"), c.name())
-		return nil
+// chooseAll returns the judges that were named, else the benchmark's own, else the
+// one that needs nothing, each with its model.
+func (a *app) chooseAll(o runOptions) ([]judging, error) {
+	names := o.judges
+	if len(names) == 0 && (o.benchmark == nil || o.model.name == offline) {
+		names = []string{defaultJudge}
 	}
-	for it, err := range data.Items() {
+	var choices []choice
+	if len(names) == 0 {
+		c, err := chooseBenchmark(*o.benchmark, o.judge)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		req, err := c.protocol.Request(it)
+		choices = append(choices, c)
+	}
+	for _, name := range names {
+		c, err := choose(name, o.judge, len(names) > 1)
 		if err != nil {
-			continue // this item would be unjudged; show the first that would be asked about
+			return nil, err
 		}
-		if a.json {
-			writeJSON(a.out, req)
-		} else {
-			for _, m := range req.Messages {
-				fmt.Fprintf(a.out, "%s:\n%s\n", m.Role, m.Content)
+		choices = append(choices, c)
+	}
+	return a.withModels(choices, o.model)
+}
+
+// offline is the model that is none.
+const offline = "offline"
+
+// withModels opens the model for the judges that ask one. A model that nobody would
+// ask is a mistake.
+func (a *app) withModels(choices []choice, o modelOptions) ([]judging, error) {
+	named := o.name != "" && o.name != offline
+	var judgings []judging
+	asked := false
+	for _, c := range choices {
+		j := judging{choice: c}
+		if c.rule == nil {
+			if !named {
+				return nil, usage(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 			}
-		}
-		break
-	}
-	a.say("would ask %s %s about %s", wire.Name(), count(calls, "time"), count(data.Len(), "item"))
-	return nil
-}
-
-// settings are what a run was told that is no part of what it is. They are kept
-// with it, so that its benchmark's numbers and files can be made again.
-type settings struct {
-	Concurrency int      `json:"concurrency"`
-	Map         string   `json:"map,omitempty"`
-	Limit       int      `json:"limit,omitempty"`
-	Benchmark   string   `json:"benchmark,omitempty"`
-	Data        []string `json:"data,omitempty"`
-	Responses   []string `json:"responses,omitempty"`
-	Reading     string   `json:"reading,omitempty"` // of the benchmark
-}
-
-// spec says what the run is.
-func (a *app) spec(j deem.Judge, c choice, wire deem.Model, data items, o runOptions) (store.Spec, error) {
-	hash, err := deem.JudgeHash(j)
-	if err != nil {
-		return store.Spec{}, err
-	}
-	s := store.Spec{
-		Judge:   store.JudgeSpec{Name: j.Name(), Hash: hash, Rule: c.rule != nil},
-		Dataset: store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
-		Trials:  o.trials,
-	}
-	if o.title != "" {
-		s.Dataset.Names = []string{o.title}
-	}
-	if ij, ok := j.(deem.Identified); ok {
-		if s.Judge.Identity, err = deem.Canonical(ij.Identity()); err != nil {
-			return store.Spec{}, err
-		}
-	}
-	if wire != nil {
-		s.Model, s.Endpoint = wire.Name(), model.Endpoint(wire)
-	}
-	set := settings{Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit}
-	if o.benchmark != nil {
-		from := a.benchmarkOptions(o, c)
-		set.Benchmark, set.Data, set.Responses, set.Reading = o.benchmark.Name, from.Data, from.Responses, from.Reading
-	}
-	s.Settings, err = json.Marshal(set)
-	return s, err
-}
-
-// decorate puts the decorators around the wire. The store is the reply cache.
-func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Model, func() error, error) {
-	if wire == nil {
-		return nil, func() error { return nil }, nil
-	}
-	opts := model.Options{
-		Replies: st,
-		// What could not be read once cannot be read from the cache either.
-		Cache: model.CacheOptions{Fresh: o.fresh || o.retryUnjudged},
-		Retry: model.RetryOptions{Attempts: o.retries + 1},
-		Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
-	}
-	if o.prices != "" {
-		prices, err := model.LoadPrices(o.prices)
-		if err != nil {
-			return nil, nil, usage(err)
-		}
-		opts.Prices = prices
-	}
-	m := model.Assemble(wire, opts)
-	if o.record == "" {
-		return m, func() error { return nil }, nil
-	}
-	f, err := os.OpenFile(o.record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, usage(err)
-	}
-	return replay.Recorder(m, f), f.Close, nil
-}
-
-// judgeAll begins or continues the run and takes it to its end.
-func (a *app) judgeAll(ctx context.Context, st store.Store, c choice, wire deem.Model, data items, o runOptions) error {
-	m, closeRecord, err := a.decorate(wire, st, o)
-	if err != nil {
-		return err
-	}
-	j := c.with(m)
-	s, err := a.spec(j, c, wire, data, o)
-	if err != nil {
-		return err
-	}
-	run, resumed, err := st.Begin(ctx, s, o.fresh)
-	if err != nil {
-		return err
-	}
-	a.announce(run, resumed, o)
-	err = a.judge(ctx, st, run, j, m, data, o)
-	if c, ok := model.As[io.Closer](m); ok {
-		err = errors.Join(err, c.Close())
-	}
-	if cerr := closeRecord(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = st.Release(run.ID)
-		return a.unfinished(ctx, st, run, err)
-	}
-	if err := st.Finish(ctx, run.ID); err != nil {
-		return err
-	}
-	return a.show(ctx, st, run.ID, o.maxUnjudged)
-}
-
-// announce says what is about to happen.
-func (a *app) announce(run store.Run, resumed bool, o runOptions) {
-	total := run.Dataset.Items * o.trials
-	who := run.Judge.Name
-	if run.Model != "" {
-		who += " with " + run.Model
-	}
-	switch {
-	case resumed && run.Records >= total && !o.retryUnjudged:
-		a.say("run %s is done already: %s (--fresh starts over)", run.ID, count(run.Records, "record"))
-	case resumed:
-		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, thousands(run.Records), thousands(total), who)
-	default:
-		a.say("run %s: %s judges %s", run.ID, who, count(run.Dataset.Items, "item"))
-	}
-}
-
-// judge goes through the items. What ends it early comes as an error.
-func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions) error {
-	ctx, stop, release := a.watchSignals(ctx)
-	defer release()
-	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
-	if run.Records > 0 {
-		opts.Done = func(ctx context.Context, it deem.Item, trial int) (bool, error) {
-			status, err := st.Status(ctx, run.ID, it.ID, trial)
-			return status == store.Judged || status == store.Unjudged && !o.retryUnjudged, err
-		}
-	}
-	w := store.NewWriter(st, run.ID, store.WriterOptions{})
-	p := a.startProgress(run, o, m)
-	var ended error
-	for rec, err := range deem.Run(ctx, data.Items(), j, opts) {
-		if err != nil {
-			ended = err
-			break
-		}
-		p.add(rec)
-		// What is judged is kept, however the run ends.
-		if err := w.Put(context.WithoutCancel(ctx), rec); err != nil {
-			ended = err
-			break
-		}
-	}
-	p.stop()
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return ended
-}
-
-// watchSignals makes the first interrupt close the returned channel and the second
-// cancel the returned context.
-func (a *app) watchSignals(ctx context.Context) (context.Context, <-chan struct{}, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals, stop, over := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		for n := 0; ; n++ {
-			select {
-			case <-over:
-				return
-			case <-signals:
+			var err error
+			if j.wire, err = a.openWire(o); err != nil {
+				return nil, err
 			}
-			if n == 0 {
-				a.say("stopping: calls in flight finish and are kept; again to cancel them")
-				close(stop)
-			} else {
-				cancel()
-			}
+			asked = true
 		}
-	}()
-	return ctx, stop, func() {
-		signal.Stop(signals)
-		close(over)
-		cancel()
+		judgings = append(judgings, j)
 	}
+	if named && !asked {
+		return nil, usage(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
+	}
+	return judgings, nil
 }
-
-// unfinished says how far a run came that ended early, and how to go on.
-func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, err error) error {
-	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
-	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
-	if rerr == nil {
-		a.say("%s of %s judged and kept in %s as run %s", thousands(now.Records), thousands(run.Dataset.Items*run.Trials), a.db, run.ID)
-	}
-	if !interrupted {
-		return err
-	}
-	a.say("go on with: %s", commandLine(a.args))
-	return errInterrupted
-}
-
-// commandLine returns the command that continues, ready to be pasted. What starts
-// over is left out.
-func commandLine(args []string) string {
-	words := []string{"deem"}
-	for _, arg := range args {
-		if arg == "--fresh" || arg == "--fresh=true" {
-			continue
-		}
-		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$`*?[]{}()<>|&;#~!") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		words = append(words, arg)
-	}
-	return strings.Join(words, " ")
-}
-
-// clock is the time for progress and for nothing that is kept.
-func clock() time.Time { return time.Now() }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/dataset"
+)
+
+// items are what is judged: a file of items, or the set of a benchmark.
+type items = benchmark.Set
+
+// openData opens what is judged, which reads and checks all of it.
+func (a *app) openData(ctx context.Context, o runOptions, judgings []judging) (items, error) {
+	data, err := a.openItems(ctx, o, judgings)
+	if err != nil {
+		return nil, usage(err)
+	}
+	for _, note := range data.Notes() {
+		a.say("%s", note)
+	}
+	return data, nil
+}
+
+func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (items, error) {
+	if o.benchmark != nil {
+		return o.benchmark.Open(ctx, a.benchmarkOptions(o, judgings))
+	}
+	mapping, err := dataset.ParseMapping(o.mapping)
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	for _, j := range judgings {
+		fields = append(fields, j.wanted...)
+	}
+	return dataset.Open(ctx, dataset.Source{
+		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit,
+	})
+}
+
+// benchmarkOptions says what a benchmark reads. The reading is that of its own
+// judge, since which items there are may depend on it.
+func (a *app) benchmarkOptions(o runOptions, judgings []judging) benchmark.Options {
+	b := benchmark.Options{Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit}
+	for _, j := range judgings {
+		if j.protocol != nil && j.name() == o.benchmark.Name {
+			b.Reading = j.protocol.Reading()
+		}
+	}
+	return b
+}
+
+// preflight refuses a dataset in which no item has what the judge needs. It looks
+// at the first hundred: whoever forgot a column forgot it in all of them.
+func preflight(ctx context.Context, c choice, data items) error {
+	const most = 100
+	var last *deem.Failure
+	n := 0
+	for it, err := range data.Items() {
+		if err != nil {
+			return err
+		}
+		f, ok := errors.AsType[*deem.Failure](c.try(ctx, it))
+		if !ok || f.Kind != deem.Input {
+			return nil
+		}
+		last = f
+		if n++; n == most {
+			break
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.name(), count(n, "item"), last.Detail)
+	return usage(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
+}
+
+// dryRun prints the first prompt of each judge and what a run would ask.
+func (a *app) dryRun(judgings []judging, data items, o runOptions) error {
+	for _, j := range judgings {
+		if j.rule != nil {
+			a.say("would judge %s with the rule %s and call nothing", count(data.Len(), "item"), j.name())
+			continue
+		}
+		if err := a.printPrompt(j.choice, data); err != nil {
+			return err
+		}
+		a.say("would ask %s %s about %s", j.wire.Name(), count(data.Len()*o.trials, "time"), count(data.Len(), "item"))
+	}
+	return nil
+}
+
+// printPrompt prints what would be asked about the first item that can be asked
+// about.
+func (a *app) printPrompt(c choice, data items) error {
+	for it, err := range data.Items() {
+		if err != nil {
+			return err
+		}
+		req, err := c.protocol.Request(it)
+		if err != nil {
+			continue // this item would be unjudged
+		}
+		if a.json {
+			writeJSON(a.out, req)
+			return nil
+		}
+		for _, m := range req.Messages {
+			if _, err := fmt.Fprintf(a.out, "%s:\n%s\n", m.Role, m.Content); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
+}

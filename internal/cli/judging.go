@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+
+	"deem"
+	"deem/internal/store"
+	"deem/model"
+	"deem/model/replay"
+)
+
+// settings are what a run was told that is no part of what it is. They are kept
+// with it, so that its benchmark's numbers and files can be made again.
+type settings struct {
+	Concurrency int      `json:"concurrency"`
+	Map         string   `json:"map,omitempty"`
+	Limit       int      `json:"limit,omitempty"`
+	Benchmark   string   `json:"benchmark,omitempty"`
+	Data        []string `json:"data,omitempty"`
+	Responses   []string `json:"responses,omitempty"`
+	Reading     string   `json:"reading,omitempty"` // of the benchmark
+}
+
+// spec says what the run is.
+func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
+	hash, err := deem.JudgeHash(j)
+	if err != nil {
+		return store.Spec{}, err
+	}
+	s := store.Spec{
+		Judge:   store.JudgeSpec{Name: j.Name(), Hash: hash, Rule: g.rule != nil},
+		Dataset: store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
+		Trials:  o.trials,
+	}
+	if o.title != "" {
+		s.Dataset.Names = []string{o.title}
+	}
+	if ij, ok := j.(deem.Identified); ok {
+		if s.Judge.Identity, err = deem.Canonical(ij.Identity()); err != nil {
+			return store.Spec{}, err
+		}
+	}
+	if g.wire != nil {
+		s.Model, s.Endpoint = g.wire.Name(), model.Endpoint(g.wire)
+	}
+	set := settings{Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit}
+	if o.benchmark != nil {
+		from := a.benchmarkOptions(o, []judging{g})
+		set.Benchmark, set.Data, set.Responses, set.Reading = o.benchmark.Name, from.Data, from.Responses, from.Reading
+	}
+	s.Settings, err = json.Marshal(set)
+	return s, err
+}
+
+// decorate puts the decorators around the wire. The store is the reply cache.
+func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Model, func() error, error) {
+	if wire == nil {
+		return nil, func() error { return nil }, nil
+	}
+	opts := model.Options{
+		Replies: st,
+		// What could not be read once cannot be read from the cache either.
+		Cache: model.CacheOptions{Fresh: o.fresh || o.retryUnjudged},
+		Retry: model.RetryOptions{Attempts: o.retries + 1},
+		Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
+	}
+	if o.prices != "" {
+		prices, err := model.LoadPrices(o.prices)
+		if err != nil {
+			return nil, nil, usage(err)
+		}
+		opts.Prices = prices
+	}
+	m := model.Assemble(wire, opts)
+	if o.record == "" {
+		return m, func() error { return nil }, nil
+	}
+	f, err := os.OpenFile(o.record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, usage(err)
+	}
+	return replay.Recorder(m, f), f.Close, nil
+}
+
+// judgeAll begins or continues the run of one judge, takes it to its end, and
+// returns its id.
+func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, error) {
+	m, closeRecord, err := a.decorate(g.wire, st, o)
+	if err != nil {
+		return "", err
+	}
+	j := g.with(m)
+	s, err := a.spec(g, j, data, o)
+	if err != nil {
+		return "", err
+	}
+	run, resumed, err := st.Begin(ctx, s, o.fresh)
+	if err != nil {
+		return "", err
+	}
+	a.announce(run, resumed, o)
+	err = a.judge(ctx, st, run, j, m, data, o)
+	if c, ok := model.As[io.Closer](m); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if cerr := closeRecord(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		_ = st.Release(run.ID)
+		return "", a.unfinished(ctx, st, run, err)
+	}
+	return run.ID, st.Finish(ctx, run.ID)
+}
+
+// announce says what is about to happen.
+func (a *app) announce(run store.Run, resumed bool, o runOptions) {
+	total := run.Dataset.Items * o.trials
+	who := run.Judge.Name
+	if run.Model != "" {
+		who += " with " + run.Model
+	}
+	switch {
+	case resumed && run.Records >= total && !o.retryUnjudged:
+		a.say("run %s is done already: %s (--fresh starts over)", run.ID, count(run.Records, "record"))
+	case resumed:
+		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, thousands(run.Records), thousands(total), who)
+	default:
+		a.say("run %s: %s judges %s", run.ID, who, count(run.Dataset.Items, "item"))
+	}
+}
+
+// judge goes through the items. What ends it early comes as an error.
+func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions) error {
+	ctx, stop, release := a.watchSignals(ctx)
+	defer release()
+	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
+	if run.Records > 0 {
+		opts.Done = func(ctx context.Context, it deem.Item, trial int) (bool, error) {
+			status, err := st.Status(ctx, run.ID, it.ID, trial)
+			return status == store.Judged || status == store.Unjudged && !o.retryUnjudged, err
+		}
+	}
+	w := store.NewWriter(st, run.ID, store.WriterOptions{})
+	p := a.startProgress(run, o, m)
+	var ended error
+	for rec, err := range deem.Run(ctx, data.Items(), j, opts) {
+		if err != nil {
+			ended = err
+			break
+		}
+		p.add(rec)
+		// What is judged is kept, however the run ends.
+		if err := w.Put(context.WithoutCancel(ctx), rec); err != nil {
+			ended = err
+			break
+		}
+	}
+	p.stop()
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return ended
+}
