@@ -41,6 +41,12 @@ func (j *tokenF1) Identity() any {
 	return id
 }
 
+func (j *tokenF1) withPass(mark float64) deem.Judge {
+	with := *j
+	with.pass = &mark
+	return &with
+}
+
 // Judge scores the response with its best reference.
 func (j *tokenF1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"deem"
 )
@@ -45,10 +46,12 @@ func table() []entry {
 		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},
 		{"f1", "SQuAD v1.1 token F1 with the best reference", TokenF1},
 		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
+		{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }},
 	}
 }
 
-// Named returns the rule of that name, and whether there is one.
+// Named returns the rule of that name, and whether there is one. A rule that needs
+// an embedder has none, and says so for each item; see [NamedWith].
 func Named(name string) (deem.Judge, bool) {
 	for _, e := range table() {
 		if e.name == name {
@@ -56,6 +59,23 @@ func Named(name string) (deem.Judge, bool) {
 		}
 	}
 	return nil, false
+}
+
+// NamedWith returns the rule of that name, and whether there is one. A rule that
+// needs an embedder asks e.
+func NamedWith(name string, e Embedder) (deem.Judge, bool) {
+	j, ok := Named(name)
+	if NeedsEmbedder(name) {
+		return Semantic(e), true
+	}
+	return j, ok
+}
+
+// NeedsEmbedder reports whether the rule of that name needs an embedder.
+func NeedsEmbedder(name string) bool {
+	j, _ := Named(name)
+	_, ok := j.(*semantic)
+	return ok
 }
 
 // Names returns the name of every rule.
@@ -77,21 +97,36 @@ func Doc(name string) string {
 	return entries[i].doc
 }
 
+// A graded rule gives a score on which a pass mark can be set.
+type graded interface {
+	deem.Judge
+	withPass(mark float64) deem.Judge
+}
+
 // WithPass returns the rule j with a pass mark: verdicts say whether their score
-// reaches it. Only the rules that give a graded score, those of token F1, take
-// one, and the mark lies from 0 to 1.
+// reaches it. Only the rules that give a graded score take one, and the mark lies
+// from 0 to 1.
 func WithPass(j deem.Judge, mark float64) (deem.Judge, error) {
-	f, ok := j.(*tokenF1)
+	g, ok := j.(graded)
 	if !ok {
 		return nil, deem.WithHint(fmt.Errorf("judge %q takes no pass mark", j.Name()),
-			"the judges with a graded score are f1 and f1/squad2")
+			"the judges with a graded score are %s", strings.Join(gradedNames(), ", "))
 	}
 	if !(mark >= 0 && mark <= 1) { // so written to refuse NaN too
 		return nil, fmt.Errorf("pass mark %v of judge %q is not between 0 and 1", mark, j.Name())
 	}
-	with := *f
-	with.pass = &mark
-	return &with, nil
+	return g.withPass(mark), nil
+}
+
+// gradedNames returns the names of the rules that take a pass mark.
+func gradedNames() []string {
+	var names []string
+	for _, e := range table() {
+		if _, ok := e.make().(graded); ok {
+			names = append(names, e.name)
+		}
+	}
+	return names
 }
 
 // ready returns why it cannot be judged in ctx by comparison with references, or
