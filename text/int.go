@@ -3,6 +3,7 @@ package text
 import (
 	"encoding/json"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"unicode"
@@ -59,6 +60,28 @@ func intOfNumber(s string) (int64, bool) {
 }
 
 func intOfString(s string) (int64, bool) {
+	digits, ok := intDigits(s)
+	if !ok {
+		return 0, false
+	}
+	return parseInt(digits)
+}
+
+// maxDigits is the longest number that CPython 3.11 reads.
+const maxDigits = 4300
+
+// BigInt returns int(s) for a number of any size that Python takes, and whether it
+// takes s. See [Int] for how a number may be written.
+func BigInt(s string) (*big.Int, bool) {
+	digits, ok := intDigits(s)
+	if !ok || len(strings.TrimLeft(digits, "+-")) > maxDigits {
+		return nil, false
+	}
+	return new(big.Int).SetString(digits, 10)
+}
+
+// intDigits returns the number in s with an optional sign and ASCII digits.
+func intDigits(s string) (string, bool) {
 	// int() forgives what Go calls white space, without the four separators
 	// U+001C to U+001F that str.strip() would drop as well.
 	s = strings.TrimSpace(s)
@@ -75,14 +98,11 @@ func intOfString(s string) (int64, bool) {
 		case ok:
 			b.WriteByte(byte('0' + d))
 		case r != '_' || !digit:
-			return 0, false
+			return "", false
 		}
 		digit = ok
 	}
-	if !digit { // nothing at all, or an underscore at the end
-		return 0, false
-	}
-	return parseInt(b.String())
+	return b.String(), digit // not so for nothing at all, or an underscore at the end
 }
 
 func parseInt(s string) (int64, bool) {
@@ -91,6 +111,15 @@ func parseInt(s string) (int64, bool) {
 		return 0, false // strconv gives the nearest number, which is not wanted
 	}
 	return n, true
+}
+
+// Digits returns the runs of decimal digits in s, of any script, as
+// re.findall(r"\d+", s) does.
+func Digits(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool {
+		_, ok := decimal(r)
+		return !ok
+	})
 }
 
 // decimal returns the value of a decimal digit of any script. Unicode assigns

@@ -18,7 +18,7 @@ type Subsequence struct {
 // NewSubsequence returns a Subsequence of b.
 func NewSubsequence(b []int32) *Subsequence {
 	s := &Subsequence{b: b, mask: make([]uint64, (len(b)+63)/64)}
-	count := make([]int32, 1)
+	var count []int32
 	for _, x := range b {
 		for int(x) >= len(count) {
 			count = append(count, 0)

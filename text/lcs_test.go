@@ -113,8 +113,14 @@ func TestLevenshtein(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"é", "e", 1}, {"日本", "本日", 2},
-		{"\xff", "\xfe", 1}, {"\xff", "\uFFFD", 1}, {"\xff", "\xff", 0},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"kitten", "sitting", 3},
+		{"é", "e", 1},
+		{"日本", "本日", 2},
+		{"\xff", "\xfe", 1},
+		{"\xff", "\uFFFD", 1},
+		{"\xff", "\xff", 0},
 	} {
 		if got := text.Levenshtein(tt.a, tt.b); got != tt.want {
 			t.Errorf("Levenshtein(%q, %q) = %d, want %d", tt.a, tt.b, got, tt.want)

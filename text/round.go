@@ -27,3 +27,39 @@ func NumpyRound(f float64, digits int) float64 {
 	scale := math.Pow10(max(digits, 0))
 	return math.RoundToEven(f*scale) / scale
 }
+
+// NumpyMean returns numpy.mean of a list of floats, NaN for an empty one. Up to eight
+// numbers are added in turn; more are added in eight columns, and long lists half by
+// half, which changes the last digits and with them now and then a rounded score.
+func NumpyMean(list []float64) float64 {
+	return pairwiseSum(list) / float64(len(list))
+}
+
+func pairwiseSum(list []float64) float64 {
+	n := len(list)
+	switch {
+	case n < 8:
+		sum := 0.0
+		for _, f := range list {
+			sum += f
+		}
+		return sum
+	case n > 128:
+		half := n / 2
+		half -= half % 8
+		return pairwiseSum(list[:half]) + pairwiseSum(list[half:])
+	}
+	var c [8]float64
+	copy(c[:], list)
+	i := 8
+	for ; i+8 <= n; i += 8 {
+		for k := range c {
+			c[k] += list[i+k]
+		}
+	}
+	sum := ((c[0] + c[1]) + (c[2] + c[3])) + ((c[4] + c[5]) + (c[6] + c[7]))
+	for ; i < n; i++ {
+		sum += list[i]
+	}
+	return sum
+}

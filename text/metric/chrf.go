@@ -1,0 +1,155 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+
+	"deem/text"
+)
+
+// ChrF computes the character n-gram F-score as sacreBLEU 2.6 does. The zero value is
+// chrF2 with six orders; with WordOrder 2 it is chrF++.
+type ChrF struct {
+	CharOrder    int     // 0 means 6
+	WordOrder    int     // longest n-gram of words, 0 for none
+	Beta         float64 // how many times recall weighs more than precision; 0 means 2
+	Lowercase    bool    // compare in lower case
+	Whitespace   bool    // white space counts as characters
+	EpsSmoothing bool    // take the mean of F over all orders, as chrF++.py does
+}
+
+// Sentence returns the score of one response, from 0 to 100, with the reference that
+// gives most.
+func (c ChrF) Sentence(response string, references []string) (float64, error) {
+	return c.Corpus([]string{response}, [][]string{references})
+}
+
+// Corpus returns the score of many responses together, from 0 to 100. The i-th list
+// of references belongs to the i-th response; each must have at least one.
+func (c ChrF) Corpus(responses []string, references [][]string) (float64, error) {
+	if len(responses) == 0 {
+		return 0, errNoResponse
+	}
+	if len(responses) != len(references) {
+		return 0, fmt.Errorf("%d responses and %d lists of references", len(responses), len(references))
+	}
+	c = c.withDefaults()
+	sum := make([]chrfStats, c.CharOrder+c.WordOrder)
+	for i, response := range responses {
+		if len(references[i]) == 0 {
+			return 0, fmt.Errorf("response %d has no reference", i+1)
+		}
+		for n, s := range c.best(response, references[i]) {
+			sum[n].response += s.response
+			sum[n].reference += s.reference
+			sum[n].matches += s.matches
+		}
+	}
+	return c.score(sum), nil
+}
+
+func (c ChrF) withDefaults() ChrF {
+	if c.CharOrder == 0 {
+		c.CharOrder = 6
+	}
+	if c.Beta == 0 {
+		c.Beta = 2
+	}
+	return c
+}
+
+// chrfStats are the counts of one order.
+type chrfStats struct{ response, reference, matches int }
+
+// best returns the counts with the reference that gives the best score.
+func (c ChrF) best(response string, references []string) []chrfStats {
+	chars, words := newGrams(), newGrams()
+	got := c.grams(chars, words, response)
+	var best []chrfStats
+	top := -1.0
+	for _, ref := range references {
+		want := c.grams(chars, words, ref)
+		stats := make([]chrfStats, len(got))
+		for n := range got {
+			if len(want[n]) == 0 {
+				continue // Orders that the reference is too short for do not count.
+			}
+			stats[n] = chrfStats{len(got[n]), len(want[n]), count(want[n]).shared(got[n])}
+		}
+		if f := c.score(stats); f > top {
+			top, best = f, stats
+		}
+	}
+	return best
+}
+
+// grams returns the n-grams of s: those of characters and after them those of words.
+func (c ChrF) grams(chars, words *grams, s string) [][]int32 {
+	if c.Lowercase {
+		s = text.Lower(s)
+	}
+	line := s
+	if !c.Whitespace {
+		line = strings.Join(text.Split(s), "")
+	}
+	list := chars.of(characters(line), c.CharOrder)
+	if c.WordOrder > 0 {
+		list = append(list, words.of(chrfWords(s), c.WordOrder)...)
+	}
+	return list
+}
+
+// chrfWords splits s at white space and then one punctuation mark off each word: the
+// last, or else the first character.
+func chrfWords(s string) []string {
+	var words []string
+	for _, w := range text.Split(s) {
+		last := len(w) - 1
+		switch {
+		case len(characters(w)) == 1:
+			words = append(words, w)
+		case text.IsPunct(rune(w[last])):
+			words = append(words, w[:last], w[last:])
+		case text.IsPunct(rune(w[0])):
+			words = append(words, w[:1], w[1:])
+		default:
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+func (c ChrF) score(stats []chrfStats) float64 {
+	const eps = 1e-16
+	factor := c.Beta * c.Beta
+	var sum, precision, recall float64
+	orders := 0
+	for _, s := range stats {
+		p, r := eps, eps
+		if s.response > 0 {
+			p = float64(s.matches) / float64(s.response)
+		}
+		if s.reference > 0 {
+			r = float64(s.matches) / float64(s.reference)
+		}
+		if d := float64(factor*p) + r; d > 0 { // The conversion forbids a fused operation.
+			sum += (1 + factor) * p * r / d
+		} else {
+			sum += eps
+		}
+		if s.response > 0 && s.reference > 0 {
+			precision += p
+			recall += r
+			orders++
+		}
+	}
+	if c.EpsSmoothing {
+		return 100 * sum / float64(len(stats))
+	}
+	if orders == 0 || precision+recall == 0 {
+		return 0
+	}
+	precision /= float64(orders)
+	recall /= float64(orders)
+	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall))
+}

@@ -1,0 +1,12 @@
+// Package metric compares a response with a reference and says how much of one is in
+// the other, as published programs do.
+//
+// Each function ports one program, bug for bug, and is held to it by golden vectors:
+// the numbers of LongBench, InfiniteBench and LoCoMo, of SQuAD, rouge_score, rouge,
+// sacreBLEU and fuzzywuzzy. Where a program has several conventions, the function
+// says which it follows. All take the response first and the reference second,
+// whichever way round the original has them, and none keeps anything between calls.
+//
+// A score lies from 0 to 1, except those of [BLEU] and [ChrF], which sacreBLEU
+// gives from 0 to 100.
+package metric

@@ -1,0 +1,101 @@
+package metric
+
+import (
+	"strings"
+
+	"deem/text"
+)
+
+// ROUGEN returns ROUGE-N as rouge_score 0.1.2 computes it, for n-grams of n words.
+// With stem, words of more than three letters count by their Porter stems.
+func ROUGEN(response, reference string, n int, stem bool) PRF {
+	g := newGrams()
+	n = max(n, 1)
+	got := g.of(text.ROUGEWords(response, stem), n)[n-1]
+	want := g.of(text.ROUGEWords(reference, stem), n)[n-1]
+	return ratios(count(want).shared(got), len(got), len(want))
+}
+
+// ratios returns what same elements in common mean for texts of so many.
+func ratios(same, response, reference int) PRF {
+	p := float64(same) / float64(max(response, 1))
+	r := float64(same) / float64(max(reference, 1))
+	if p+r == 0 {
+		return PRF{}
+	}
+	return PRF{p, r, 2 * p * r / (p + r)}
+}
+
+// ROUGEL returns ROUGE-L as rouge_score 0.1.2 computes it: by the longest common
+// subsequence of the words of both texts, whatever their lines.
+func ROUGEL(response, reference string, stem bool) PRF {
+	words := text.Number[string]{}
+	got := words.Of(text.ROUGEWords(response, stem))
+	want := words.Of(text.ROUGEWords(reference, stem))
+	return ratios(text.NewSubsequence(want).Len(got), len(got), len(want))
+}
+
+// ROUGELsum returns the summary-level ROUGE-L of rouge_score 0.1.2. Each line is a
+// sentence. A word of a reference sentence is met if it is in the longest common
+// subsequence with any sentence of the response, but no word counts more often
+// than it is in either text.
+func ROUGELsum(response, reference string, stem bool) PRF {
+	words := text.Number[string]{}
+	got, n := sentences(words, response, stem)
+	want, m := sentences(words, reference, stem)
+	if n == 0 || m == 0 {
+		return PRF{}
+	}
+	return ratios(unionHits(got, want), n, m)
+}
+
+// sentences returns the words of each line of s, and how many there are in all.
+func sentences(words text.Number[string], s string, stem bool) (list [][]int32, total int) {
+	for line := range strings.SplitSeq(s, "\n") {
+		if line == "" {
+			continue
+		}
+		ids := words.Of(text.ROUGEWords(line, stem))
+		list = append(list, ids)
+		total += len(ids)
+	}
+	return list, total
+}
+
+func unionHits(got, want [][]int32) int {
+	met := make([][]bool, len(want))
+	for i, sentence := range want {
+		met[i] = make([]bool, len(sentence))
+	}
+	for _, sentence := range got {
+		s := text.NewSubsequence(sentence)
+		for i, w := range want {
+			indices, _ := s.Trace(w)
+			for _, j := range indices {
+				met[i][j] = true
+			}
+		}
+	}
+	left := tally{}
+	for _, sentence := range got {
+		for _, w := range sentence {
+			left[w]++
+		}
+	}
+	return clip(met, want, left)
+}
+
+// clip counts the words that are met, each at most as often as it is left in the
+// response. The reference needs no such limit: each of its words is met once.
+func clip(met [][]bool, want [][]int32, left tally) int {
+	hits := 0
+	for i, sentence := range want {
+		for j, w := range sentence {
+			if met[i][j] && left[w] > 0 {
+				left[w]--
+				hits++
+			}
+		}
+	}
+	return hits
+}
