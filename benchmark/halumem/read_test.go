@@ -120,7 +120,7 @@ func TestItems(t *testing.T) {
 	var short []string
 	for _, it := range items {
 		short = append(short, strings.TrimPrefix(it.ID, user+"/"))
-		if it.Cluster != user || it.Weight != 0 || it.Fields["session"] != strings.TrimPrefix(it.ID, user + "/")[:1] {
+		if it.Cluster != user || it.Weight != 0 || it.Fields["session"] != strings.TrimPrefix(it.ID, user+"/")[:1] {
 			t.Errorf("%s: cluster %q, weight %v, session %q", it.ID, it.Cluster, it.Weight, it.Fields["session"])
 		}
 	}

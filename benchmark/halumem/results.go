@@ -143,11 +143,9 @@ func (im *importer) record(stage string, row map[string]any) (deem.Record, error
 	rec := deem.Record{Item: it, Position: im.position, Judge: recordedJudge}
 	im.position++
 	v, f := im.verdict(it, row)
-	if f != nil {
-		rec.Failure = f
-		return rec, nil
+	if rec.Failure = f; f == nil {
+		rec.Verdict = &v
 	}
-	rec.Verdict = &v
 	return rec, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,5 +99,33 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s: -want +got:\n%s", name, diff)
+	}
+}
+
+// TestDocument holds the page about the benchmark to what the example prints, and
+// to the numbers and places there are.
+func TestDocument(t *testing.T) {
+	page, err := os.ReadFile("../../docs/benchmarks/halumem.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.ReadFile("testdata/example_upstream.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, append([]byte("```\n"), append(out, "```\n"...)...)) {
+		t.Error("the page does not show what the example prints")
+	}
+	s := halumem.NewMetrics("").Summary()
+	for _, f := range s.Metrics {
+		prefix, rest, _ := strings.Cut(f.Name, "_")
+		if !bytes.Contains(page, []byte("`"+f.Name+"`")) && !bytes.Contains(page, []byte("`"+prefix+"_")) {
+			t.Errorf("the page does not explain %s (%s)", f.Name, rest)
+		}
+	}
+	for _, l := range s.Attribution.Losses {
+		if !bytes.Contains(page, []byte("| `"+l.Where+"` |")) {
+			t.Errorf("the page does not explain %s", l.Where)
+		}
 	}
 }
