@@ -311,7 +311,11 @@ func (j *join) response(row *dataset.Row) error {
 		return deem.WithHint(at(row, "question %q has no %s", id, responseColumns[0]),
 			"if the system gave nothing, write an empty string")
 	}
-	j.answers = append(j.answers, response{here, id, v.Str()})
+	r := response{place: here, id: id}
+	if _, known := j.questions[id]; known {
+		r.text = v.Str() // Of the others only the id is kept, to be named.
+	}
+	j.answers = append(j.answers, r)
 	return nil
 }
 
