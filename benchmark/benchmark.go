@@ -54,6 +54,9 @@ type Benchmark struct {
 	Where   string // where its files are had
 	Licence string
 
+	// Note is what a report of its judge must say at the top, if anything.
+	Note string
+
 	// Readings are the names of the readings, the default first.
 	Readings []string
 

@@ -12,6 +12,7 @@ import (
 func haluMem() Benchmark {
 	return Benchmark{
 		Name: halumem.Name, About: halumem.About, Where: halumem.Where, Licence: halumem.Licence,
+		Note:     "four judges in one run (integrity, accuracy, update, qa): their common mean is nobody's number; HaluMem's own stand below",
 		Readings: halumem.Readings(),
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return halumem.Open(ctx, halumem.Options{

@@ -208,9 +208,12 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 	if err != nil {
 		return report.Report{}, nil, err
 	}
-	published, err := metricsOf(run)
+	published, note, err := metricsOf(run)
 	if err != nil {
 		return report.Report{}, nil, err
+	}
+	if note != "" {
+		h.JudgeNote = note
 	}
 	var other judge.Readable
 	if p != nil {
@@ -258,14 +261,17 @@ func benchmarkOf(run store.Run) (*benchmark.Benchmark, settings, error) {
 	return &b, set, nil
 }
 
-// metricsOf returns the metrics of the run's benchmark, which take the verdicts of
-// its own judge; nil when there are none.
-func metricsOf(run store.Run) (benchmark.Metrics, error) {
+// metricsOf returns the metrics of the run's benchmark, nil when it has none, and
+// what a report of the benchmark's own judge must say.
+func metricsOf(run store.Run) (m benchmark.Metrics, note string, err error) {
 	b, set, err := benchmarkOf(run)
 	if b == nil || err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return b.Metrics(set.Reading), nil
+	if b.Name == run.Judge.Name {
+		note = b.Note
+	}
+	return b.Metrics(set.Reading), note, nil
 }
 
 // headOf returns what the report says before any number.
