@@ -128,6 +128,16 @@ type Line struct {
 	// Estimate is nil, null in JSON, when there is nothing to estimate from, where
 	// upstream prints nan.
 	Estimate *stat.Estimate `json:"estimate"`
+
+	// Band is what the number would be if all unjudged items were wrong, and if all
+	// were right. It is nil when there are no items.
+	Band *Band `json:"band"`
+}
+
+// A Band runs from all unjudged items wrong to all right.
+type Band struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
 }
 
 // MethodLinear names the interval of the task-averaged accuracy, a linear function of
@@ -174,6 +184,10 @@ func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
 // right or wrong, Student's for graded ones.
 func (t *tally) line(name string) Line {
 	l := Line{Name: name, Right: t.right, N: t.scores.N(), Unjudged: t.unjudged}
+	if all := float64(l.N + l.Unjudged); all > 0 {
+		sum := t.scores.Mean() * float64(l.N)
+		l.Band = &Band{sum / all, math.Min((sum+float64(l.Unjudged))/all, 1)}
+	}
 	if l.N == 0 {
 		return l
 	}
@@ -199,14 +213,15 @@ func (t *tally) line(name string) Line {
 // 98% of all cases. Graded scores vary less than p(1-p), so for them the interval is
 // wider than it need be.
 func (m *Metrics) TaskAveraged() Line {
-	l := Line{Name: "task-averaged"}
-	sum, centre, variance, missing := 0.0, 0.0, 0.0, false
+	l := Line{Name: "task-averaged", Band: &Band{}, Estimate: &stat.Estimate{Level: stat.DefaultLevel, Method: MethodLinear}}
+	sum, centre, variance := 0.0, 0.0, 0.0
 	k := float64(len(types))
 	for _, name := range types {
 		t := m.types[name].line(name)
 		l.Right, l.N, l.Unjudged = l.Right+t.Right, l.N+t.N, l.Unjudged+t.Unjudged
-		if t.Estimate == nil {
-			missing = true
+		l.Band = l.Band.plus(t.Band, k)
+		if t.Estimate == nil || l.Estimate == nil {
+			l.Estimate = nil
 			continue
 		}
 		sum += t.Estimate.Value
@@ -215,18 +230,21 @@ func (m *Metrics) TaskAveraged() Line {
 		centre += p / k
 		variance += p * (1 - p) / n / (k * k)
 	}
-	if missing {
-		return l
-	}
-	value := math.Min(sum/k, 1)
-	half := z95 * math.Sqrt(variance)
-	l.Estimate = &stat.Estimate{
-		Value: value,
-		Lo:    math.Min(value, math.Max(0, centre-half)),
-		Hi:    math.Max(value, math.Min(1, centre+half)),
-		Level: stat.DefaultLevel, N: l.N, Method: MethodLinear,
+	if e := l.Estimate; e != nil {
+		half := z95 * math.Sqrt(variance)
+		e.Value, e.N = math.Min(sum/k, 1), l.N
+		e.Lo = math.Min(e.Value, math.Max(0, centre-half))
+		e.Hi = math.Max(e.Value, math.Min(1, centre+half))
 	}
 	return l
+}
+
+// plus returns b with one k-th of other added; nil when either is.
+func (b *Band) plus(other *Band, k float64) *Band {
+	if b == nil || other == nil {
+		return nil
+	}
+	return &Band{math.Min(b.Lo+other.Lo/k, 1), math.Min(b.Hi+other.Hi/k, 1)}
 }
 
 // z95 is the quantile of the normal distribution with 95% between it and its
@@ -245,7 +263,7 @@ func (m *Metrics) Warnings() []string {
 		list = append(list, "no task-averaged accuracy, which upstream prints as nan, because no item is judged of "+strings.Join(without, ", "))
 	}
 	if n := len(m.unjudged); n > 0 {
-		list = append(list, count(n, "item")+" unjudged, in no number: "+firstTen(m.Unjudged()))
+		list = append(list, count(n, "item")+" unjudged, counted in no value: "+firstTen(m.Unjudged()))
 	}
 	for _, name := range m.others() {
 		list = append(list, "type "+name+" is not one of upstream's six: it counts in overall and not in task-averaged, and print_qa_metrics.py stops at it")

@@ -118,6 +118,9 @@ func TestSevenAmbiguous(t *testing.T) {
 	if all.N != 493 || all.Unjudged != 7 || all.Right != rule-3 {
 		t.Errorf("overall %+v, want %d right of 493 and 7 unjudged", all, rule-3)
 	}
+	if b := all.Band; math.Abs(b.Lo-float64(rule-3)/500) > 1e-12 || math.Abs(b.Hi-float64(rule+4)/500) > 1e-12 {
+		t.Errorf("band %+v, want %d to %d of 500", b, rule-3, rule+4)
+	}
 	line := fmt.Sprintf("\nOverall Accuracy: %v\n", math.Round(float64(rule)/500*1e4)/1e4)
 	if got := m.Upstream(); !strings.Contains(got, line) {
 		t.Errorf("upstream prints\n%s\nwant %s", got, line)
@@ -299,6 +302,9 @@ func TestOrder(t *testing.T) {
 		}
 		m := metricsOf(part[:rapid.IntRange(0, len(part)).Draw(t, "n")])
 		for _, l := range append(m.Types(), m.Overall(), m.Abstention(), m.TaskAveraged()) {
+			if b := l.Band; b != nil && l.Estimate != nil && (b.Lo < 0 || b.Hi > 1 || b.Lo > l.Estimate.Value+1e-12 || l.Estimate.Value > b.Hi+1e-12) {
+				t.Fatalf("%s: %+v with the band %+v", l.Name, l.Estimate, b)
+			}
 			if e := l.Estimate; e != nil && (e.Lo > e.Value || e.Value > e.Hi || e.Lo < 0 || e.Hi > 1) {
 				t.Fatalf("%s: %+v", l.Name, e)
 			}

@@ -82,7 +82,7 @@ func (m *Metrics) Text(w io.Writer) error {
 		if l.Name == abstention {
 			l.Name += " (counted above)"
 		}
-		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d\n", l.Name, l.percent(), l.interval(), l.N, l.Unjudged)
+		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), l.interval(), l.N, l.Unjudged, l.band())
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
@@ -113,6 +113,14 @@ func (l Line) interval() string {
 		return "-"
 	}
 	return fmt.Sprintf("[%.1f, %.1f]", 100*l.Estimate.Lo, 100*l.Estimate.Hi)
+}
+
+// band returns what the unjudged items could make of the number, if there are any.
+func (l Line) band() string {
+	if l.Unjudged == 0 || l.Band == nil {
+		return ""
+	}
+	return fmt.Sprintf("  (%.1f%% with these wrong, %.1f%% right)", 100*l.Band.Lo, 100*l.Band.Hi)
 }
 
 // A summary is the metrics as JSON.
