@@ -256,7 +256,7 @@ func TestAttribution(t *testing.T) {
 	points := []deem.Record{
 		memory("integrity", "0", "missed"), memory("integrity", "1", "half"), memory("integrity", "2", "kept"), memory("integrity", "", "unjudged"),
 		memory("update", "Hallucination", "stale"), memory("update", "Correct", "fresh"), memory("update", "", "unjudged update"),
-		memory("integrity", "0", "twice"), memory("integrity", "2", "twice"), decoy, false0,
+		memory("integrity", "0", "twice"), memory("integrity", "2", "twice"), memory("integrity", "2", "again"), memory("integrity", "0", "again"), decoy, false0,
 	}
 	tests := []struct{ evidence, retrieved, want string }{
 		{"", "0/0", "nothing_to_recall"},
@@ -269,6 +269,7 @@ func TestAttribution(t *testing.T) {
 		{"kept\nfresh", "1/2", "not_retrieved"},
 		{"kept\nfresh", "2/2", "lost_in_answering"},
 		{"twice", "1/1", "lost_in_answering"},
+		{"again", "1/1", "lost_in_answering"},
 		{"unjudged", "1/1", "unknown"},
 		{"unjudged update", "1/1", "unknown"},
 		{"kept", "", "unknown"},

@@ -344,3 +344,24 @@ func TestOddData(t *testing.T) {
 		t.Errorf("ids of points with the same index or none: %s", diff)
 	}
 }
+
+// TestRetrieved asks whether a context seems to hold the evidence.
+func TestRetrieved(t *testing.T) {
+	tests := []struct{ question, evidence, context, want string }{
+		{"What is Ann's birth date?", "Ann's birth date is 1984-09-14", "Ann was born on 1984-09-14.", "1/1"},
+		{"What is Ann's birth date?", "Ann's birth date is 1984-09-14", "Ann's birth date is not known.", "0/1"},
+		{"Who is it?", "Ann likes hiking, swimming, cycling and rowing", "ROWING and cycling", "0/1"},
+		{"Who is it?", "Ann likes hiking and rowing", "hiking in the rain with the one she likes", "1/1"},
+		{"Where does Ann live?", "Ann lives there", "", "0/1"},
+		{"Ann?", "Ann", "", "1/1"}, // It has no word that could be missing.
+	}
+	for _, tt := range tests {
+		items := itemsOf(t, userWith(t, dict{"questions": []any{dict{
+			"question": tt.question, "answer": "a", "system_response": "r", "context": tt.context,
+			"evidence": []any{dict{"memory_content": tt.evidence}},
+		}}}), halumem.Options{})
+		if got := items[0].Fields["retrieved"]; got != tt.want {
+			t.Errorf("evidence %q in %q: %s, want %s", tt.evidence, tt.context, got, tt.want)
+		}
+	}
+}

@@ -167,6 +167,7 @@ func TestDecide(t *testing.T) {
 		{deem.Item{Category: halumem.Integrity, Response: "m"}, nil},
 		{deem.Item{Category: halumem.Update}, map[string]string{"fixed": "Omission"}},
 		{deem.Item{Category: halumem.Update, Response: "m"}, nil},
+		{deem.Item{Category: halumem.Update, Fields: map[string]string{"missing": "list original_memories"}}, nil},
 		{deem.Item{Category: halumem.Accuracy}, nil},
 		{deem.Item{Category: halumem.QA}, nil},
 	}
