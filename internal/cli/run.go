@@ -142,7 +142,7 @@ func (o *runOptions) setBenchmark(args []string) error {
 // check refuses options that make no sense before anything is opened.
 func (o runOptions) check() error {
 	switch {
-	case len(o.data) == 0:
+	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
 	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll):
 		return usage(deem.WithHint(errors.New("--responses and --require-all go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
