@@ -60,7 +60,9 @@ func score(ok bool) float64 {
 }
 
 // labelError is for a label that the task does not take.
-func labelError(label any) error { return fmt.Errorf("label %s does not fit the task", text.Repr(label)) }
+func labelError(label any) error {
+	return fmt.Errorf("label %s does not fit the task", text.Repr(label))
+}
 
 // unlist returns the first element of a list, and anything else as it is.
 func unlist(label any) (any, error) {
@@ -248,9 +250,10 @@ func choice(response string, label any) (float64, error) {
 		}
 		return startsWithAny(rest, list, label)
 	}
+	const letters = "ABCD"
 	for _, w := range text.Split(response) {
 		// Upstream means "is one of the letters" and says "is part of ABCD".
-		if strings.Contains("ABCD", w) {
+		if strings.Contains(letters, w) {
 			return score(contains(label, w)), nil
 		}
 	}

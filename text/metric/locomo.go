@@ -90,7 +90,7 @@ func LoCoMoAbstains(response string) float64 {
 // three characters. A longer reply stands for itself, in lower case.
 func LoCoMoChoice(response, a, b string) string {
 	response = text.Lower(text.Strip(response))
-	letter := ""
+	var letter string
 	switch len([]rune(response)) {
 	case 1:
 		letter = "a"
