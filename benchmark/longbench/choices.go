@@ -1,0 +1,61 @@
+package longbench
+
+import (
+	"slices"
+	"strings"
+
+	"deem/text"
+)
+
+// The lines of LongBench v2, in the order of result.py. Domains follow them here.
+const overall = "Overall"
+
+var choiceLines = []string{overall, "Easy", "Hard", "Short", "Medium", "Long"}
+
+// domainPrefix tells a domain from a line of result.py.
+const domainPrefix = "domain "
+
+// Choices returns the lines of LongBench v2, in the order of result.py and rounded
+// as there, and below them the domains by name. There are none for other editions.
+func (m *Metrics) Choices() []Line {
+	if len(m.choices) == 0 {
+		return nil
+	}
+	var lines []Line
+	for _, name := range choiceLines {
+		lines = append(lines, m.choice(name))
+	}
+	return append(lines, m.domains()...)
+}
+
+// domains returns a line for each domain, by name.
+func (m *Metrics) domains() []Line {
+	var names []string
+	for name := range m.choices {
+		if strings.HasPrefix(name, domainPrefix) && name != domainPrefix {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var lines []Line
+	for _, name := range names {
+		l := m.choice(name)
+		l.Name = strings.TrimPrefix(name, domainPrefix)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// choice returns one line, which may have no items.
+func (m *Metrics) choice(name string) Line {
+	t := m.choices[name]
+	if t == nil {
+		return Line{Name: name}
+	}
+	l := t.line(name)
+	if l.N > 0 {
+		score := text.Round(100*float64(t.right)/float64(l.N), 1)
+		l.Score = &score
+	}
+	return l
+}

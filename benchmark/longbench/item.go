@@ -1,0 +1,206 @@
+package longbench
+
+import (
+	"fmt"
+	"strconv"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// at returns a problem at a row.
+func at(row *dataset.Row, format string, args ...any) error {
+	return deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(format, args...)}
+}
+
+func setField(it *deem.Item, name, value string) {
+	if it.Fields == nil {
+		it.Fields = map[string]string{}
+	}
+	it.Fields[name] = value
+}
+
+// item makes an item of a row.
+func (s *Set) item(row *dataset.Row, src *source) (deem.Item, error) {
+	if s.edition == V2 {
+		return choiceItem(row)
+	}
+	t, ok := taskOf(src.task)
+	if !ok {
+		return deem.Item{}, deem.WithHint(at(row, "%s", unknownTask(src.task)),
+			"the task is the name of the file before its first point")
+	}
+	it := deem.Item{ID: src.task + "/" + strconv.Itoa(row.Line), Category: src.task}
+	var err error
+	if it.Response, err = textOf(row, "pred"); err != nil {
+		return it, err
+	}
+	if it.References, err = answers(row); err != nil {
+		return it, err
+	}
+	if len(it.References) > 1 {
+		// Those who have a model judge LongBench show it the first answer alone.
+		setField(&it, fieldTruth, it.References[0])
+	}
+	if s.edition == E {
+		setField(&it, fieldEdition, E)
+	}
+	if err := t.addClasses(&it, row); err != nil {
+		return it, err
+	}
+	return it, s.addLength(&it, row)
+}
+
+// textOf returns the text in a column that must be there.
+func textOf(row *dataset.Row, column string) (string, error) {
+	v := row.Get(column)
+	switch {
+	case v.Missing():
+		return "", deem.WithHint(at(row, "the line has no %q", column),
+			"if the system gave nothing, write an empty text")
+	case !isText(v):
+		return "", at(row, "%q is no text, but %s", column, clip(v.Str()))
+	}
+	return v.Str(), nil
+}
+
+// isText reports whether a value is a text and not a number or a list.
+func isText(v dataset.Value) bool { return v.JSON()[0] == '"' }
+
+// clip shortens a value for a message.
+func clip(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}
+
+// answers returns the references of a row.
+func answers(row *dataset.Row) ([]string, error) {
+	list, err := texts(row, "answers")
+	if err == nil && list == nil {
+		err = at(row, "the line has no %q", "answers")
+	}
+	return list, err
+}
+
+// texts returns the texts in a column that holds a list of them; nil when there is
+// no such column.
+func texts(row *dataset.Row, column string) ([]string, error) {
+	v := row.Get(column)
+	if v.Missing() {
+		return nil, nil
+	}
+	list, ok := v.List()
+	if !ok {
+		// Upstream would go through the characters of a text.
+		return nil, at(row, "%q is no list of texts, but %s", column, clip(v.Str()))
+	}
+	all := make([]string, 0, len(list))
+	for _, e := range list {
+		if !isText(e) {
+			return nil, at(row, "%q has an element that is no text, but %s", column, clip(e.Str()))
+		}
+		all = append(all, e.Str())
+	}
+	return all, nil
+}
+
+// addClasses enters the classes to choose from. Only the tasks that have any look at
+// the column.
+func (t task) addClasses(it *deem.Item, row *dataset.Row) error {
+	if t.metric != classification {
+		return nil
+	}
+	list, err := texts(row, fieldClasses)
+	switch {
+	case err != nil:
+		return err
+	case list == nil:
+		return at(row, "the line has no %q, from which the response of task %s chooses", fieldClasses, t.name)
+	}
+	setField(it, fieldClasses, string(row.Get(fieldClasses).JSON()))
+	return nil
+}
+
+// addLength enters the length, which LongBench-E cannot do without: upstream would
+// leave as many lines out of its numbers, at the end, as there are without one.
+func (s *Set) addLength(it *deem.Item, row *dataset.Row) error {
+	v := row.Get(fieldLength)
+	if v.Missing() {
+		if s.edition == E {
+			return at(row, "the line has no %q, by which LongBench-E reports", fieldLength)
+		}
+		return nil
+	}
+	if _, ok := v.Float(); !ok {
+		return at(row, "%q is no number, but %s", fieldLength, clip(v.Str()))
+	}
+	setField(it, fieldLength, v.Str())
+	return nil
+}
+
+// choiceItem makes an item of a row of LongBench v2.
+func choiceItem(row *dataset.Row) (deem.Item, error) {
+	it := deem.Item{Fields: map[string]string{fieldEdition: V2}}
+	var err error
+	if it.ID, err = textOf(row, "_id"); err != nil {
+		return it, err
+	}
+	answer, err := textOf(row, "answer")
+	if err != nil {
+		return it, err
+	}
+	if len(answer) != 1 || answer[0] < 'A' || answer[0] > 'D' {
+		return it, at(row, "the answer is none of the options A to D, but %s", clip(answer))
+	}
+	it.References = []string{answer}
+	for _, column := range []string{fieldDifficulty, fieldLength} {
+		if it.Fields[column], err = textOf(row, column); err != nil {
+			return it, err
+		}
+	}
+	if v := row.Get("domain"); !v.Missing() {
+		it.Category = v.Str()
+	}
+	if v := row.Get(fieldSubDomain); !v.Missing() {
+		it.Fields[fieldSubDomain] = v.Str()
+	}
+	if v := row.Get("question"); !v.Missing() {
+		it.Question = v.Str()
+	}
+	return it, addChoice(&it, row)
+}
+
+// addChoice enters the response or, where only that was kept, the letter that was
+// found in it; a null says that none was found.
+func addChoice(it *deem.Item, row *dataset.Row) error {
+	if v := row.Get("response"); !v.Missing() {
+		var err error
+		it.Response, err = textOf(row, "response")
+		return err
+	}
+	if !has(row, "pred") {
+		return deem.WithHint(at(row, "the line has neither %q nor %q", "response", "pred"),
+			"if the system gave nothing, write an empty response")
+	}
+	if !row.Get("pred").Missing() {
+		var err error
+		if it.Response, err = textOf(row, "pred"); err != nil {
+			return err
+		}
+	}
+	it.Fields[fieldOption] = it.Response
+	return nil
+}
+
+// has reports whether a row has a column, also when there is a null in it.
+func has(row *dataset.Row, column string) bool {
+	for _, name := range row.Names() {
+		if name == column {
+			return true
+		}
+	}
+	return false
+}
