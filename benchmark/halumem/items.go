@@ -30,6 +30,8 @@ type oddities struct {
 	skipped     int // made-up sessions
 	untimed     int // users without an item that could carry their times
 	renamed     int // points whose index another point of the session has
+	points      int // memory points
+	extracted   int // extracted memories
 }
 
 // items returns the items of a user, session by session, so that items with the
@@ -42,6 +44,8 @@ func (r *router) items(u *user) []deem.Item {
 			continue
 		}
 		at := place{uuid: u.uuid, session: strconv.Itoa(i), taken: map[string]int{}}
+		r.odd.points += len(s.points)
+		r.odd.extracted += len(s.extracted)
 		points := r.points(at, s)
 		list = append(list, points[Integrity]...)
 		list = append(list, r.accuracy(at, s)...)

@@ -194,6 +194,10 @@ func (s *Set) Notes() []string { return slices.Clone(s.notes) }
 // Close removes temporary files. No items can be read after it.
 func (s *Set) Close() error { return s.files.Close() }
 
+// noteNoExtraction keeps a zero from being taken for a finding.
+const noteNoExtraction = "no session has an extracted memory: if the system cannot list its memories, " +
+	"the numbers of extraction say nothing about it, and HaluMem's own table leaves them out"
+
 // notes tells the oddities, each with what upstream does about it.
 func (o oddities) notes() []string {
 	var list []string
@@ -213,6 +217,9 @@ func (o oddities) notes() []string {
 	add(o.unanswered, "question", "without a system_response, which stay unjudged; upstream stops at them")
 	add(o.incomplete, "question", "without an answer, a text or its evidence, which stay unjudged; upstream stops at them")
 	add(o.untimed, "user", "without any item, whose times are not in the sums")
+	if o.points > 0 && o.extracted == 0 {
+		list = append(list, noteNoExtraction)
+	}
 	return list
 }
 

@@ -317,18 +317,21 @@ func TestOptions(t *testing.T) {
 // TestOddData wants notes and items for data that upstream takes otherwise than it
 // looks, or stops at only after all calls.
 func TestOddData(t *testing.T) {
+	some := []any{"m"}
 	tests := []struct {
-		name string
-		more dict
-		want string
+		name      string
+		more      dict
+		extracted []any
+		want      string
 	}{
-		{"no importance", dict{"importance": nil}, "without a number as importance"},
-		{"an unknown type", dict{"memory_type": "Dream Memory"}, "of a type that upstream does not know"},
-		{"a boolean", dict{"is_update": false}, `neither "True" nor "False"`},
-		{"never asked", dict{"is_update": "True"}, "the system was never asked"},
+		{"no extraction", nil, []any{}, "no session has an extracted memory"},
+		{"no importance", dict{"importance": nil}, some, "without a number as importance"},
+		{"an unknown type", dict{"memory_type": "Dream Memory"}, some, "of a type that upstream does not know"},
+		{"a boolean", dict{"is_update": false}, some, `neither "True" nor "False"`},
+		{"never asked", dict{"is_update": "True"}, some, "the system was never asked"},
 	}
 	for _, tt := range tests {
-		s, err := openText(t, userWith(t, dict{"memory_points": []any{aPoint("c", tt.more)}}), halumem.Options{})
+		s, err := openText(t, userWith(t, dict{"memory_points": []any{aPoint("c", tt.more)}, "extracted_memories": tt.extracted}), halumem.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue

@@ -284,6 +284,9 @@ func (m *Metrics) notes() []string {
 	if m.weighted.without > 0 {
 		notes = append(notes, count(m.weighted.without, "memory point")+" without a number as importance left out of the weighted recall")
 	}
+	if m.recall.items > 0 && m.memories.items == 0 {
+		notes = append(notes, noteNoExtraction)
+	}
 	if m.later > 0 {
 		notes = append(notes, count(m.later, "record")+" of later trials left out: judging an item again makes no new item")
 	}
