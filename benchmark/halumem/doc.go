@@ -72,7 +72,8 @@ const (
 	fieldRetrieved  = "retrieved" // how many lines of the evidence the context seems to hold, as "1/2"
 
 	// The first item of a user carries the durations of all of the user's
-	// sessions and searches, because some sessions have no item.
+	// sessions and searches, because some sessions have no item, and those of
+	// users before who have no item at all.
 	fieldAddTimes    = "add_dialogue_durations_ms"
 	fieldSearchTimes = "search_durations_ms"
 )

@@ -15,6 +15,9 @@ import (
 type router struct {
 	reading string
 	odd     oddities
+
+	// The durations of users so far that no item carries yet.
+	adding, searching []string
 }
 
 // oddities count what is not as published.
@@ -28,7 +31,7 @@ type oddities struct {
 	unanswered  int // questions without a response
 	incomplete  int // questions without something else
 	skipped     int // made-up sessions
-	untimed     int // users without an item that could carry their times
+	untimed     int // last users without an item, behind whom no item can carry their times
 	renamed     int // points whose index another point of the session has
 	points      int // memory points
 	extracted   int // extracted memories
@@ -52,11 +55,10 @@ func (r *router) items(u *user) []deem.Item {
 		list = append(list, points[Update]...)
 		list = append(list, r.questions(at, s)...)
 	}
-	if len(list) == 0 {
-		r.odd.untimed++
-		return nil
+	r.addTimes(u)
+	if r.odd.untimed++; len(list) > 0 {
+		r.handTimes(list[0].Fields)
 	}
-	addTimes(list[0].Fields, u)
 	return list
 }
 
@@ -200,25 +202,29 @@ func (r *router) questions(at place, s session) []deem.Item {
 	return list
 }
 
-// addTimes puts the durations of all sessions and searches of a user into the
-// fields of one item, in the order of the file, because the sum of floats depends
-// on their order. Made-up sessions count: upstream adds up their times too.
-func addTimes(fields map[string]string, u *user) {
-	var adding, searching []string
+// addTimes notes the durations of all sessions and searches of a user in the order
+// of the file, because the sum of floats depends on their order. Made-up sessions
+// count: upstream adds up their times too.
+func (r *router) addTimes(u *user) {
 	for _, s := range u.sessions {
 		if s.addTime != "" {
-			adding = append(adding, s.addTime)
+			r.adding = append(r.adding, s.addTime)
 		}
 		for _, q := range s.questions {
 			if q.searchTime != "" {
-				searching = append(searching, q.searchTime)
+				r.searching = append(r.searching, q.searchTime)
 			}
 		}
 	}
-	// The fields are there even when empty: no durations add up to 0, and that is
-	// not the same as unknown ones.
-	fields[fieldAddTimes] = strings.Join(adding, " ")
-	fields[fieldSearchTimes] = strings.Join(searching, " ")
+}
+
+// handTimes puts the durations noted so far into the fields of an item. The fields
+// are there even when empty: no durations add up to 0, and that is not the same as
+// unknown ones.
+func (r *router) handTimes(fields map[string]string) {
+	fields[fieldAddTimes] = strings.Join(r.adding, " ")
+	fields[fieldSearchTimes] = strings.Join(r.searching, " ")
+	r.adding, r.searching, r.odd.untimed = nil, nil, 0
 }
 
 // retrieval says how many lines of the evidence the context seems to hold, as

@@ -216,7 +216,7 @@ func (o oddities) notes() []string {
 	add(o.renamed, "memory point", "with the index of another point of the session; their ids end in ~2 and so on")
 	add(o.unanswered, "question", "without a system_response, which stay unjudged; upstream stops at them")
 	add(o.incomplete, "question", "without an answer, a text or its evidence, which stay unjudged; upstream stops at them")
-	add(o.untimed, "user", "without any item, whose times are not in the sums")
+	add(o.untimed, "user", "without any item at the end of the file, whose times are not in the sums")
 	if o.points > 0 && o.extracted == 0 {
 		list = append(list, noteNoExtraction)
 	}

@@ -204,6 +204,19 @@ func TestSkipsGeneratedSessions(t *testing.T) {
 	if it.References[0] != "15" || it.Response != "None" {
 		t.Errorf("reference %q and response %q, want them as Python writes 15 and None", it.References[0], it.Response)
 	}
+	idle := func(uuid string) string {
+		return line(t, dict{"uuid": uuid, "sessions": []any{dict{"is_generated_qa_session": true, "add_dialogue_duration_ms": 9}}})
+	}
+	s, err := openText(t, idle("a")+text+idle("b"), halumem.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, s)[0].Fields["add_dialogue_durations_ms"]; got != "9 1.5 2" {
+		t.Errorf("behind a user without items the durations are %q, want 9 1.5 2", got)
+	}
+	if !strings.Contains(strings.Join(s.Notes(), "\n"), "1 user without any item at the end") {
+		t.Errorf("no note about the last user's times: %q", s.Notes())
+	}
 	fixed := itemsOf(t, text, halumem.Options{Reading: halumem.Fixed})[0]
 	if _, err := protocol(t, halumem.Fixed).Request(fixed); kindOf(err) != deem.Input {
 		t.Errorf("the fixed reading asks about a null: error %v, want a failure of the input", err)
