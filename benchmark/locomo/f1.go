@@ -1,0 +1,259 @@
+package locomo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/text"
+	"deem/text/metric"
+)
+
+// F1Name is the name of the published rule as a judge.
+const F1Name = "locomo/f1"
+
+// The readings of the rule.
+const (
+	// Upstream follows task_eval/evaluation.py bug for bug.
+	Upstream = "upstream"
+
+	// Fixed mends what is plainly a slip. In category 1 upstream splits texts at
+	// every comma: here an empty part does not count, and neither a comma within
+	// a number nor one before a year splits. And ids of evidence that stand in one
+	// string are told apart.
+	Fixed = "fixed"
+)
+
+// Readings returns the names of the readings of the rule, the default first.
+func Readings() []string { return []string{Upstream, Fixed} }
+
+// The names of the fields that items have.
+const (
+	AdversarialField = "adversarial_answer" // category 5: the answer that the question is meant to provoke
+	EvidenceField    = "evidence"           // a JSON list of the turns that hold the answer, as ["D1:3"]
+	ContextField     = "context_ids"        // a JSON list of the turns or sessions that the system retrieved, as ["D1:3"] or ["S1"]
+)
+
+// RecallAspect is the aspect of a verdict that tells which share of the evidence the
+// system retrieved. Only items that say what was retrieved have it.
+const RecallAspect = "recall"
+
+// The labels of the rule.
+const (
+	full     = "full"
+	partial  = "partial"
+	none     = "none"
+	abstains = "abstains" // category 5
+	answers  = "answers"  // category 5
+)
+
+// f1Version is raised whenever the verdicts of the rule may change.
+const f1Version = 1
+
+// An F1 is the published rule as a judge: the overlap of stemmed words, scored
+// differently by category. It asks no model.
+type F1 struct{ id f1Identity }
+
+var _ deem.Identified = (*F1)(nil)
+
+type f1Identity struct {
+	Kind      string `json:"kind"` // always "rule"
+	Benchmark string `json:"benchmark"`
+	Name      string `json:"name"`
+	Version   int    `json:"version"`
+	Reading   string `json:"reading"`
+	Category5 Policy `json:"category_5"`
+}
+
+// NewF1 returns the rule under the named reading, "" meaning [Upstream], and the
+// policy for category 5, "" meaning [Excluded]. The policy [Abstention] asks a model
+// and is none for a rule.
+func NewF1(reading string, category5 Policy) (*F1, error) {
+	if reading == "" {
+		reading = Upstream
+	}
+	if !slices.Contains(Readings(), reading) {
+		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", F1Name, reading, strings.Join(Readings(), ", "))
+	}
+	policy, err := ParsePolicy(string(category5))
+	if err != nil {
+		return nil, err
+	}
+	if policy == Abstention {
+		return nil, deem.WithHint(fmt.Errorf("judge %s is a rule, and the policy %q for category 5 asks a model", F1Name, Abstention),
+			"take %q, or a judge that asks a model: %s, %s", Phrases, StrictName, LenientName)
+	}
+	return &F1{f1Identity{"rule", Name, F1Name, f1Version, reading, policy}}, nil
+}
+
+// Name returns "locomo/f1".
+func (j *F1) Name() string { return F1Name }
+
+// Identity returns the version and the reading of the rule, and the policy.
+func (j *F1) Identity() any { return j.id }
+
+// Reading returns the name of the reading.
+func (j *F1) Reading() string { return j.id.Reading }
+
+// Category5 returns the policy.
+func (j *F1) Category5() Policy { return j.id.Category5 }
+
+// Judge scores the response with its best reference.
+func (j *F1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	v, err := j.verdict(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	if recall, ok := j.recall(it); ok {
+		v.Aspects = map[string]float64{RecallAspect: recall}
+	}
+	return v, nil
+}
+
+func (j *F1) verdict(it deem.Item) (deem.Verdict, error) {
+	switch it.Category {
+	case MultiHop, Temporal, OpenDomain, SingleHop:
+	case Adversarial:
+		if j.id.Category5 == Excluded {
+			return deem.Verdict{}, left()
+		}
+		return phrases(it), nil
+	default:
+		return deem.Verdict{}, deem.Failf(deem.Input, "category %q is none of 1 to 5", it.Category)
+	}
+	if len(it.References) == 0 {
+		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
+	}
+	best := 0.0
+	for _, ref := range it.References {
+		best = max(best, j.score(it.Category, it.Response, ref))
+	}
+	return deem.Verdict{Label: f1Label(best), Score: best}, nil
+}
+
+// phrases gives upstream's verdict on a question about what was never said. It
+// needs no reference. Upstream looks for one all the same and stops where there is
+// none, which is at all but two of these questions.
+func phrases(it deem.Item) deem.Verdict {
+	score := metric.LoCoMoAbstains(it.Response)
+	if score == 1 {
+		return deem.Verdict{Label: abstains, Score: score}
+	}
+	return deem.Verdict{Label: answers, Score: score}
+}
+
+func f1Label(score float64) string {
+	switch score {
+	case 0:
+		return none
+	case 1:
+		return full
+	}
+	return partial
+}
+
+// score returns the score with one reference.
+func (j *F1) score(category, response, reference string) float64 {
+	if category == MultiHop && j.id.Reading == Fixed {
+		return fixedMulti(response, reference)
+	}
+	score, err := metric.LoCoMo(int(category[0]-'0'), response, reference)
+	if err != nil {
+		panic("locomo: " + err.Error()) // The category was checked.
+	}
+	return score
+}
+
+// fixedMulti is the mean, over the parts of the reference, of the F1 with the part
+// of the response that fits best.
+func fixedMulti(response, reference string) float64 {
+	want, got := parts(reference), parts(response)
+	if len(want) == 0 || len(got) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, w := range want {
+		best := 0.0
+		for _, g := range got {
+			best = max(best, metric.LoCoMoF1(g, w))
+		}
+		sum += best
+	}
+	return sum / float64(len(want))
+}
+
+// Commas that separate no answers: those within a number, as in 1,000, and those
+// between a day or a month and its year, as in May 7, 2023.
+var (
+	number = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
+	date   = regexp.MustCompile(`(\d|(?i:january|february|march|april|may|june|july|august|september|october|november|december)),(\s*(?:19|20)\d\d)\b`)
+)
+
+// parts splits a text into its answers.
+func parts(s string) []string {
+	// Normalisation drops commas anyway, so taking these out changes nothing else.
+	s = number.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	s = date.ReplaceAllString(s, "$1$2")
+	var list []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = text.Strip(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
+
+// recall returns the share of the evidence that was retrieved, and false when the
+// item does not say what was. Without evidence upstream counts 1, and the fixed
+// reading nothing.
+func (j *F1) recall(it deem.Item) (float64, bool) {
+	context, ok := ids(it.Fields[ContextField])
+	if !ok {
+		return 0, false
+	}
+	evidence, _ := ids(it.Fields[EvidenceField])
+	if j.id.Reading == Fixed {
+		evidence = apart(evidence)
+		if len(evidence) == 0 {
+			return 0, false
+		}
+		if len(context) == 0 {
+			return 0, true // Upstream stops at an empty context.
+		}
+	}
+	return metric.LoCoMoRecall(evidence, context), true
+}
+
+// ids reads a field that holds a JSON list of ids.
+func ids(field string) ([]string, bool) {
+	var list []string
+	if field == "" || json.Unmarshal([]byte(field), &list) != nil {
+		return nil, false
+	}
+	return list, true
+}
+
+// turn is the id of a turn: session, and place in it.
+var turn = regexp.MustCompile(`D:?(\d+):(\d+)`)
+
+// apart finds the ids of turns in evidence, where upstream's file has several in one
+// string, "D8:6; D9:17", or a colon too many, "D:11:26". An id that is none, as "D",
+// is left out.
+func apart(evidence []string) []string {
+	var list []string
+	for _, e := range evidence {
+		for _, m := range turn.FindAllStringSubmatch(e, -1) {
+			if id := "D" + m[1] + ":" + m[2]; !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,273 @@
+package locomo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// MetricsOptions say what the numbers are of. The zero value is usable.
+type MetricsOptions struct {
+	// Category5 is the policy that the run had; "" means [Excluded].
+	Category5 Policy
+
+	// Reading is the reading of the rule that the run had; "" means [Upstream].
+	Reading string
+
+	// Errata, unless nil, are shown beside the numbers: scores over sound items
+	// alone, and the ceiling.
+	Errata *Errata
+}
+
+// Metrics gather the records of a run and turn them into numbers by category. Of an
+// item that was judged several times, the first trial counts. Only upstream's sums
+// depend on the order of the records, in their last digits, as upstream's own do.
+type Metrics struct {
+	opts    MetricsOptions
+	judge   string
+	others  bool // records of several judges came together
+	again   *F1  // judges with corrected references, if the rule is the judge
+	lines   map[string]*tally
+	overall tally
+	places  map[string]bool // conversations
+
+	unjudged []string
+}
+
+// A tally counts the items of one line.
+type tally struct {
+	scores   stat.Moments
+	right    int // with score 1
+	unjudged int
+
+	faulty    int          // items with a wrong reference, judged or not
+	sound     stat.Moments // scores of the others
+	corrected stat.Moments // scores with corrected references, as far as there are any
+
+	recall   stat.Moments
+	upstream upstreamSum
+}
+
+// NewMetrics returns metrics without records. An unknown policy or reading counts as
+// the default one; whoever made the judge has refused it before.
+func NewMetrics(o MetricsOptions) *Metrics {
+	if policy, err := ParsePolicy(string(o.Category5)); err == nil {
+		o.Category5 = policy
+	} else {
+		o.Category5 = Excluded
+	}
+	if o.Reading != Fixed {
+		o.Reading = Upstream
+	}
+	return &Metrics{opts: o, lines: map[string]*tally{}, places: map[string]bool{}}
+}
+
+// Add adds a record.
+func (m *Metrics) Add(rec deem.Record) {
+	if rec.Trial != 0 {
+		return // Trials of one item are no new items.
+	}
+	if m.judge == "" {
+		m.judge = rec.Judge
+	}
+	m.others = m.others || rec.Judge != m.judge
+	m.places[rec.Item.Cluster] = true
+	t := m.lines[rec.Item.Category]
+	if t == nil {
+		t = &tally{}
+		m.lines[rec.Item.Category] = t
+	}
+	for _, t := range []*tally{t, &m.overall} {
+		t.add(rec)
+		m.addErrata(t, rec)
+	}
+	if rec.Verdict == nil {
+		m.unjudged = append(m.unjudged, rec.Item.ID)
+	}
+}
+
+func (t *tally) add(rec deem.Record) {
+	if rec.Verdict == nil {
+		t.unjudged++
+		return
+	}
+	t.scores.Add(rec.Verdict.Score, 1)
+	if rec.Verdict.Score == 1 {
+		t.right++
+	}
+	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
+		t.recall.Add(r, 1)
+	}
+	t.upstream.add(rec)
+}
+
+// addErrata counts what the errata make of a record.
+func (m *Metrics) addErrata(t *tally, rec deem.Record) {
+	if m.opts.Errata == nil {
+		return
+	}
+	x, faulty := m.opts.Errata.Of(rec.Item)
+	if faulty {
+		t.faulty++
+	}
+	if rec.Verdict == nil {
+		return
+	}
+	score := rec.Verdict.Score
+	if !faulty {
+		t.sound.Add(score, 1)
+	} else {
+		score = m.rejudge(rec, x)
+	}
+	t.corrected.Add(score, 1)
+}
+
+// rejudge scores a response with the corrected reference, which costs nothing when
+// the judge is the rule. Where the list does not say what is right, the score stays.
+func (m *Metrics) rejudge(rec deem.Record, x Erratum) float64 {
+	if rec.Judge != F1Name || x.Reference == "" {
+		return rec.Verdict.Score
+	}
+	if m.again == nil {
+		m.again = &F1{f1Identity{Reading: m.opts.Reading, Category5: Phrases}}
+	}
+	it := rec.Item
+	it.References = []string{x.Reference}
+	v, err := m.again.verdict(it)
+	if err != nil {
+		return rec.Verdict.Score
+	}
+	return v.Score
+}
+
+// Unjudged returns the ids of the items without a verdict, sorted.
+func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
+
+// overallName is the name of the line over all items.
+const overallName = "overall"
+
+// A Line is one number: the mean score over judged items, with its interval.
+type Line struct {
+	Category string `json:"category,omitempty"` // the number; "" over all
+	Name     string `json:"name"`
+	Right    int    `json:"right"`    // items with score 1
+	N        int    `json:"n"`        // judged items
+	Unjudged int    `json:"unjudged"` // items without a verdict, in no number
+
+	// Estimate is nil, null in JSON, when there is nothing to estimate from.
+	Estimate *stat.Estimate `json:"estimate"`
+
+	// Recall is the mean share of the evidence that was retrieved; nil when no item
+	// says what was.
+	Recall *stat.Estimate `json:"recall,omitempty"`
+
+	// Errata is nil when there are none.
+	Errata *ErrataLine `json:"errata,omitempty"`
+}
+
+// An ErrataLine is what the errata make of a line.
+type ErrataLine struct {
+	Faulty  int     `json:"faulty"`  // items with a wrong reference
+	Ceiling float64 `json:"ceiling"` // the share of the others: the highest score that is right
+
+	// Sound is the score over the items with a right reference.
+	Sound *stat.Estimate `json:"sound"`
+
+	// Corrected is the score over all items with corrected references. Only the rule
+	// has one here; with a judge that asks a model, open the items with the errata
+	// and judge them again.
+	Corrected *stat.Estimate `json:"corrected,omitempty"`
+}
+
+// Categories returns the line of each category by number. Those without a record are
+// left out.
+func (m *Metrics) Categories() []Line {
+	var lines []Line
+	for _, id := range sorted(m.lines) {
+		l := m.line(m.lines[id])
+		l.Category = id
+		if c, ok := categoryOf(id); ok {
+			l.Name = c.Name
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Overall returns the line over all items: the mean over questions, not over
+// categories.
+func (m *Metrics) Overall() Line {
+	l := m.line(&m.overall)
+	l.Name = overallName
+	return l
+}
+
+// line returns the numbers of a tally.
+func (m *Metrics) line(t *tally) Line {
+	l := Line{Right: t.right, N: t.scores.N(), Unjudged: t.unjudged, Estimate: estimate(t.scores), Recall: estimate(t.recall)}
+	if m.opts.Errata == nil {
+		return l
+	}
+	all := l.N + l.Unjudged
+	l.Errata = &ErrataLine{Faulty: t.faulty, Sound: estimate(t.sound)}
+	if all > 0 {
+		l.Errata.Ceiling = float64(all-t.faulty) / float64(all)
+	}
+	if m.judge == F1Name && !m.others {
+		l.Errata.Corrected = estimate(t.corrected)
+	}
+	return l
+}
+
+// estimate returns the mean: with Wilson's interval for verdicts that are right or
+// wrong, with Student's for graded ones, and nil without any.
+func estimate(scores stat.Moments) *stat.Estimate {
+	if scores.N() == 0 {
+		return nil
+	}
+	est := stat.MeanIn(scores, stat.DefaultLevel, stat.Unit)
+	if scores.Binary() {
+		est = stat.WeightedProportion(scores, stat.DefaultLevel)
+	}
+	return &est
+}
+
+// Warnings say in plain words what to beware of.
+func (m *Metrics) Warnings() []string {
+	var list []string
+	if m.others {
+		list = append(list, "the records are of several judges, whose scores are no one number")
+	}
+	if n := len(m.unjudged); n > 0 {
+		list = append(list, count(n, "item")+" unjudged, in no number: "+firstTen(m.Unjudged()))
+	}
+	if t := m.lines[Adversarial]; t != nil && m.opts.Category5 == Excluded {
+		list = append(list, fmt.Sprintf("%s of category 5 among the records, although the policy is %q", count(t.scores.N()+t.unjudged, "item"), Excluded))
+	}
+	if n := len(m.places); n > 1 || n == 1 && !m.places[""] {
+		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", count(n, "conversation")))
+	}
+	return append(list, m.aboveCeiling()...)
+}
+
+// aboveCeiling warns of scores that no system can have by right answers alone.
+func (m *Metrics) aboveCeiling() []string {
+	var list []string
+	for _, l := range append(m.Categories(), m.Overall()) {
+		if l.Errata == nil || l.Estimate == nil || l.Errata.Faulty == 0 || l.Estimate.Value <= l.Errata.Ceiling {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%s scores %s, above its ceiling of %s: some wrong references were met, or the judge is generous",
+			l.title(), percent(l.Estimate.Value), percent(l.Errata.Ceiling)))
+	}
+	return list
+}
+
+// title returns number and name together.
+func (l Line) title() string { return strings.TrimSpace(l.Category + " " + l.Name) }

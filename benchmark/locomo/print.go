@@ -1,0 +1,229 @@
+package locomo
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"deem"
+	"deem/stat"
+	"deem/text"
+)
+
+// upstreamOrder is the order in which upstream prints the categories.
+var upstreamOrder = []string{SingleHop, MultiHop, Temporal, OpenDomain, Adversarial}
+
+// An upstreamSum adds up scores as upstream does: each is rounded to three digits
+// when it is stored, and the rounded ones are added.
+type upstreamSum struct {
+	n     int
+	sum   float64
+	float bool // Python has met a float, so that the sum prints as one
+
+	recall float64
+	rag    bool // some item says what was retrieved
+}
+
+// digits is to how many digits upstream rounds.
+const digits = 3
+
+func (s *upstreamSum) add(rec deem.Record) {
+	s.n++
+	score := rec.Verdict.Score
+	switch {
+	case rec.Item.Category == MultiHop:
+		// A mean by numpy is a numpy number, and numpy rounds in its own way.
+		s.sum += text.NumpyRound(score, digits)
+		s.float = true
+	case score == 0 || rec.Item.Category == Adversarial:
+		s.sum += score // upstream's 0, and both verdicts of category 5, are integers
+	default:
+		s.sum += text.Round(score, digits)
+		s.float = true
+	}
+	r, ok := rec.Verdict.Aspects[RecallAspect]
+	if !ok {
+		return
+	}
+	s.rag = true
+	if rec.Item.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
+		s.recall += text.Round(r, digits)
+	}
+}
+
+// pythonNumber writes a sum as Python prints it.
+func pythonNumber(x float64, float bool) string {
+	if !float {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return text.Float(x)
+}
+
+// Upstream returns what upstream's analyze_aggr_acc prints for the same scores, and
+// "" if the judge was not the published rule. Categories without an item, at which
+// upstream divides by zero, are left out; and so are unjudged items.
+func (m *Metrics) Upstream() string {
+	if m.judge != F1Name || m.others || m.overall.upstream.n == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Total number of questions and corresponding accuracy in each category: \n")
+	total, n := 0.0, 0
+	for _, id := range upstreamOrder {
+		t := m.lines[id]
+		if t == nil || t.upstream.n == 0 {
+			continue
+		}
+		u := t.upstream
+		fmt.Fprintf(&b, "%s %d %s %s\n", id, u.n, pythonNumber(u.sum, u.float), text.Float(text.Round(u.sum/float64(u.n), digits)))
+		total += u.sum
+		n += u.n
+	}
+	fmt.Fprintf(&b, "Overall accuracy:  %s\n", text.Float(text.Round(total/float64(n), digits)))
+	if m.overall.upstream.rag {
+		m.upstreamRecall(&b, n)
+	}
+	return b.String()
+}
+
+// upstreamRecall writes the lines about what was retrieved. Upstream divides by all
+// questions of a category, also by those without evidence, which add nothing.
+func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
+	b.WriteString("Category and corresponding recall accuracy in each category: \n")
+	total := 0.0
+	for _, id := range upstreamOrder {
+		t := m.lines[id]
+		if t == nil || t.upstream.n == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s\n", id, text.Float(text.Round(t.upstream.recall/float64(t.upstream.n), digits)))
+		total += t.upstream.recall
+	}
+	fmt.Fprintf(b, "Overall recall accuracy:  %s\n", text.Float(total/float64(n)))
+}
+
+// Text writes the numbers with their intervals, what the errata make of them, and
+// for the published rule what upstream prints.
+func (m *Metrics) Text(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(m.head())
+	b.WriteString(m.table())
+	if m.opts.Errata != nil {
+		b.WriteString(m.errataTable())
+	}
+	for _, warning := range m.Warnings() {
+		fmt.Fprintf(&b, "note: %s\n", warning)
+	}
+	if lines := m.Upstream(); lines != "" {
+		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", count(m.overall.upstream.n, "item"), lines)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// head says what the numbers are of. The policy stands there always, because a
+// score without it compares with nothing.
+func (m *Metrics) head() string {
+	name := m.judge
+	switch {
+	case m.others:
+		name = "several judges"
+	case name == "":
+		name = "no records"
+	case name == F1Name:
+		name += ", reading " + m.opts.Reading
+	}
+	return fmt.Sprintf("locomo, %s: %s\n", name, m.opts.Category5.says())
+}
+
+func (m *Metrics) table() string {
+	var b strings.Builder
+	rag := m.overall.recall.N() > 0
+	row := func(title, value, interval, n, unjudged, recall string) {
+		line := fmt.Sprintf("%-16s %8s  %-14s %5s  %8s", title, value, interval, n, unjudged)
+		if rag {
+			line += fmt.Sprintf("  %8s", recall)
+		}
+		fmt.Fprintln(&b, line)
+	}
+	row("category", "score", "95% interval", "n", "unjudged", "recall")
+	for _, l := range append(m.Categories(), m.Overall()) {
+		row(l.title(), value(l.Estimate), interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
+	}
+	return b.String()
+}
+
+// errataTable shows what the wrong references do.
+func (m *Metrics) errataTable() string {
+	var b strings.Builder
+	e := m.opts.Errata
+	corrupt := 0
+	for _, x := range e.list {
+		if x.Corrupts() {
+			corrupt++
+		}
+	}
+	fmt.Fprintf(&b, "\nanswer-key errata, %s: %d known, of which %d can move a score\n", e.name, len(e.list), corrupt)
+	ofRule := m.Overall().Errata.Corrected != nil
+	row := func(title, score, sound, ceiling, faulty, corrected string) {
+		line := fmt.Sprintf("%-16s %8s  %10s  %8s  %6s", title, score, sound, ceiling, faulty)
+		if ofRule {
+			line += fmt.Sprintf("  %9s", corrected)
+		}
+		fmt.Fprintln(&b, line)
+	}
+	row("category", "score", "sound only", "ceiling", "faulty", "corrected")
+	for _, l := range append(m.Categories(), m.Overall()) {
+		x := l.Errata
+		row(l.title(), value(l.Estimate), value(x.Sound), percent(x.Ceiling), fmt.Sprint(x.Faulty), value(x.Corrected))
+	}
+	return b.String()
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
+
+// value returns the value of an estimate, "-" when there is none.
+func value(e *stat.Estimate) string {
+	if e == nil {
+		return "-"
+	}
+	return percent(e.Value)
+}
+
+// interval returns the ends of the interval in percent.
+func interval(e *stat.Estimate) string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)
+}
+
+// A summary is the metrics as JSON.
+type summary struct {
+	Benchmark  string   `json:"benchmark"`
+	Judge      string   `json:"judge"`
+	Reading    string   `json:"reading,omitempty"` // of the rule
+	Category5  Policy   `json:"category_5"`
+	Categories []Line   `json:"categories"`
+	Overall    Line     `json:"overall"`
+	Errata     string   `json:"errata,omitempty"` // the name of the list
+	Unjudged   []string `json:"unjudged"`
+	Warnings   []string `json:"warnings"`
+	Upstream   string   `json:"analyze_aggr_acc,omitempty"`
+}
+
+// JSON returns the numbers as a value for encoding/json.
+func (m *Metrics) JSON() any {
+	s := summary{
+		Benchmark: Name, Judge: m.judge, Category5: m.opts.Category5,
+		Categories: append([]Line{}, m.Categories()...), Overall: m.Overall(),
+		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...), Upstream: m.Upstream(),
+	}
+	if m.judge == F1Name {
+		s.Reading = m.opts.Reading
+	}
+	if m.opts.Errata != nil {
+		s.Errata = m.opts.Errata.name
+	}
+	return s
+}

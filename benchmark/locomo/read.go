@@ -1,0 +1,252 @@
+package locomo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the published conversations with their questions, locomo10.json; "-"
+	// is standard input.
+	Data []string
+
+	// Responses are files with what a system answered: those of Mem0, of Zep, of
+	// MemOS and EverMemOS, of upstream's own script, or rows with a question and a
+	// response. They are recognised by what is in them. Without them Data must hold
+	// the responses too, and without Data they must hold the references.
+	Responses []string
+
+	Stdin io.Reader // what "-" reads
+
+	// RequireAll makes a question without a response an error.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+
+	// Category5 is the policy for category 5; "" means [Excluded].
+	Category5 Policy
+
+	// System chooses among the systems in a file of upstream's script, which keeps
+	// them side by side as "gpt-4_prediction", "claude_prediction"; "" will do
+	// when there is one.
+	System string
+
+	// Errata, unless nil, are put into effect: the references that they correct are
+	// replaced. The items are then others than the published ones.
+	Errata *Errata
+}
+
+// A Set is the items of the benchmark: questions with responses.
+type Set struct {
+	items    []deem.Item
+	recorded map[string][]vote
+	names    []string
+	notes    []string
+	hash     string
+}
+
+// Open joins questions and responses into items, in the order of the questions. It
+// reads everything once and checks it before a cent is spent; when rows are wrong,
+// the error is a [*deem.Problems].
+//
+// A question may stand twice in a conversation, and twelve do in the published
+// file. So responses are matched in order: the first of equal questions takes the
+// first response to it whose category and reference agree, as far as the file of
+// responses has them.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	policy, err := ParsePolicy(string(o.Category5))
+	if err != nil {
+		return nil, err
+	}
+	o.Category5 = policy
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	j := &join{policy: policy, whole: len(o.Data) == 0 || len(o.Responses) == 0}
+	if err := j.read(ctx, o); err != nil {
+		return nil, err
+	}
+	j.match()
+	j.missing(o.RequireAll)
+	if err := j.err(); err != nil {
+		return nil, err
+	}
+	return j.set(o)
+}
+
+// check reports options that name nothing to read, or standard input twice.
+func (o Options) check() error {
+	names := slices.Concat(o.Data, o.Responses)
+	if len(names) == 0 {
+		return errors.New("no file to read items from")
+	}
+	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
+		return errors.New("standard input can be read only once, but \"-\" is given more often")
+	}
+	return nil
+}
+
+// Items yields the items in the order of the questions. It may be called several
+// times, also at once by several goroutines, and yields no error.
+func (s *Set) Items() iter.Seq2[deem.Item, error] { return each(s.items) }
+
+func each(items []deem.Item) iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for _, it := range items {
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of items.
+func (s *Set) Len() int { return len(s.items) }
+
+// Hash returns the SHA-256 over the hashes of all items in order, as a dataset of
+// these items has it.
+func (s *Set) Hash() string { return s.hash }
+
+// Names returns the names of the files as the options gave them, data first.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+// Notes returns what the user should know about how the files were joined: what was
+// done with category 5, responses to unknown questions, questions without a
+// response, and the like.
+func (s *Set) Notes() []string { return slices.Clone(s.notes) }
+
+// Close does nothing: all files are closed already. It is there so that whoever
+// opens items need not know who reads them.
+func (s *Set) Close() error { return nil }
+
+// A join collects questions and responses, and what is wrong with them.
+type join struct {
+	policy Policy
+	whole  bool // questions and responses stand in the same rows
+
+	slots   []*slot
+	answers []row
+	unknown []string // rows that answer no question of the data
+	renamed []string // slots whose response came with another category
+	rekeyed []string // slots whose response came with another reference
+
+	notes    []string
+	problems deem.Problems
+	advice   string
+}
+
+// read reads all files.
+func (j *join) read(ctx context.Context, o Options) error {
+	if j.whole {
+		return j.rows(ctx, slices.Concat(o.Data, o.Responses), o, j.both)
+	}
+	if err := j.rows(ctx, o.Data, o, j.question); err != nil {
+		return err
+	}
+	return j.rows(ctx, o.Responses, o, j.answer)
+}
+
+// rows reads the rows of some files and gives them to visit, which returns what is
+// wrong with one.
+func (j *join) rows(ctx context.Context, names []string, o Options, visit func(row) error) error {
+	// A file that is one object is read whole, because only its inside tells where
+	// the rows are.
+	in := dataset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
+	opened, err := dataset.OpenFiles(ctx, in)
+	if err != nil {
+		return err
+	}
+	w := &walker{system: o.System, visit: func(r row, err error) {
+		if err == nil {
+			err = visit(r)
+		}
+		j.wrong(r.place, err)
+	}}
+	for r, err := range opened.Rows(ctx) {
+		if err == nil {
+			w.top(r)
+			continue
+		}
+		p, ok := errors.AsType[deem.Problem](err)
+		if !ok {
+			return errors.Join(err, opened.Close())
+		}
+		j.problem(p, deem.HintOf(err))
+	}
+	j.notes = append(j.notes, opened.Notes()...)
+	return opened.Close()
+}
+
+// wrong makes a problem of what is wrong at a place; nil is nothing.
+func (j *join) wrong(at place, err error) {
+	if err == nil {
+		return
+	}
+	message := err.Error()
+	if at.path != "" {
+		message = at.path + ": " + message
+	}
+	j.problem(deem.Problem{File: at.file, Line: at.line, Message: message}, deem.HintOf(err))
+}
+
+// problem adds a problem, and keeps the first advice.
+func (j *join) problem(p deem.Problem, advice string) {
+	j.problems.Add(p)
+	if j.advice == "" {
+		j.advice = advice
+	}
+}
+
+// err returns the problems found so far.
+func (j *join) err() error {
+	if err := j.problems.Err(); err != nil && j.advice != "" {
+		return deem.WithHint(err, "%s", j.advice)
+	}
+	return j.problems.Err()
+}
+
+// question takes a row of the data.
+func (j *join) question(r row) error {
+	s, err := newSlot(r)
+	if err != nil {
+		return err
+	}
+	j.slots = append(j.slots, s)
+	return nil
+}
+
+// answer takes a row of a system's answers.
+func (j *join) answer(r row) error {
+	if !r.answered && r.question != "" && r.lookalike {
+		return deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
+			"call what the system gave \"response\"")
+	}
+	j.answers = append(j.answers, r)
+	return nil
+}
+
+// both takes a row that holds the question and, unless the system gave none, the
+// response.
+func (j *join) both(r row) error {
+	if r.category == "" {
+		return deem.WithHint(fmt.Errorf("the question has no category, and each is scored in its own way"),
+			"the published file has the categories: give it as the data, and this one as the responses")
+	}
+	s, err := newSlot(r)
+	if err != nil {
+		return err
+	}
+	if r.answered {
+		s.take(r)
+	}
+	j.slots = append(j.slots, s)
+	return nil
+}
