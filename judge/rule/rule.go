@@ -5,7 +5,9 @@
 // first stage of a cascade. [Match] is the one to begin with. It understands
 // numbers, dates, units, lists, negation and abstention, and where it has no
 // evidence it says so with a failure of kind unsure instead of guessing. [Exact],
-// [Contains] and [TokenF1] are the classics, as published and no cleverer.
+// [Contains] and [TokenF1] are the classics, as published and no cleverer; so are
+// [ROUGEL], [BLEU], [ChrF] and their kin, which say how much of the reference is
+// there, and not whether the response is right.
 //
 // A rule is not moved by instructions hidden in a response: it does not follow
 // any.
@@ -38,7 +40,7 @@ type entry struct {
 
 // table lists every rule, in the order in which they are shown.
 func table() []entry {
-	return []entry{
+	list := []entry{
 		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", Match},
 		{"match/forced", "match, but decides by word overlap where it would be unsure", MatchForced},
 		{"exact", "the response equals a reference, white space around it aside", Exact},
@@ -46,8 +48,9 @@ func table() []entry {
 		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},
 		{"f1", "SQuAD v1.1 token F1 with the best reference", TokenF1},
 		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
-		{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }},
 	}
+	list = append(list, metrics()...)
+	return append(list, entry{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }})
 }
 
 // Named returns the rule of that name, and whether there is one. A rule that needs

@@ -8,10 +8,14 @@ import (
 	"deem/text"
 )
 
-// LoCoMoF1 returns the F1 of LoCoMo: the overlap of stems, without articles and "and".
-func LoCoMoF1(response, reference string) float64 {
-	return Overlap(stems(response), stems(reference)).F1
+// LoCoMoStems returns the overlap of LoCoMo: that of Porter stems, without articles and
+// "and".
+func LoCoMoStems(response, reference string) PRF {
+	return Overlap(stems(response), stems(reference))
 }
+
+// LoCoMoF1 returns the F1 of LoCoMo, that of [LoCoMoStems].
+func LoCoMoF1(response, reference string) float64 { return LoCoMoStems(response, reference).F1 }
 
 func stems(s string) []string {
 	words := strings.Fields(text.LoCoMo(s))

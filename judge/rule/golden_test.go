@@ -1,0 +1,103 @@
+package rule_test
+
+import (
+	"context"
+	"testing"
+
+	"deem"
+	"deem/judge/rule"
+	"deem/text/texttest"
+)
+
+// TestGolden holds the judges by metric to the programs they are named after. The
+// metrics themselves are held to them where they are written; here it is the way from
+// an item to a verdict.
+func TestGolden(t *testing.T) {
+	ask := func(name string, scale float64, references []string, response string) (any, error) {
+		j, _ := rule.Named(name)
+		v, err := j.Judge(t.Context(), deem.Item{References: references, Response: response})
+		return v.Score * scale, err
+	}
+	pair := func(name string) texttest.Metric {
+		return texttest.Of(func(in pairInput) (any, error) { return ask(name, 1, []string{in.GroundTruth}, in.Prediction) })
+	}
+	unlimited := func(name string) texttest.Metric {
+		return texttest.Of(func(in pairInput) (any, error) {
+			s, err := ask(name, 1, []string{in.GroundTruth}, in.Prediction)
+			return map[string]any{"score_unlimited": s}, err
+		})
+	}
+	texttest.Golden(t, map[string]texttest.Metric{
+		"longbench_qa_f1":    pair("f1"),
+		"longbench_qa_f1_zh": pair("f1/zh"),
+		"locomo_f1":          pair("f1/locomo"),
+		"longbench_rouge":    unlimited("rouge-l"),
+		"longbench_rouge_zh": unlimited("rouge-l/zh"),
+		"rouge_score": texttest.Of(func(in rougeInput) (any, error) {
+			return rouges(t.Context(), in.Target, in.Prediction, "/plain")
+		}),
+		"rouge_score_stemmer": texttest.Of(func(in rougeInput) (any, error) {
+			return rouges(t.Context(), in.Target, in.Prediction, "")
+		}),
+		"levenshtein": texttest.Of(func(in struct{ S1, S2 string }) (any, error) {
+			s, err := ask("edit", 1, []string{in.S2}, in.S1)
+			return map[string]any{"ratio": s}, err
+		}),
+		"sacrebleu_sentence_bleu": texttest.Of(func(in bleuInput) (any, error) {
+			name, ok := map[string]string{"13a": "bleu", "zh": "bleu/zh"}[in.Tokenize]
+			if !ok || in.Lowercase || in.SmoothMethod != "exp" || !in.UseEffectiveOrder {
+				return texttest.Skip, nil
+			}
+			s, err := ask(name, 100, in.References, in.Hypothesis)
+			return map[string]any{"score": s}, err
+		}),
+		"sacrebleu_chrf":    texttest.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf") }),
+		"sacrebleu_chrf_pp": texttest.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf++") }),
+	})
+}
+
+type bleuInput struct {
+	Hypothesis        string
+	References        []string
+	SmoothMethod      string `json:"smooth_method"`
+	Lowercase         bool
+	Tokenize          string
+	UseEffectiveOrder bool `json:"use_effective_order"`
+	CharOrder         int  `json:"char_order"`
+	WordOrder         int  `json:"word_order"`
+	Beta              float64
+	Whitespace        bool
+	EpsSmoothing      bool `json:"eps_smoothing"`
+}
+
+// chrf asks the judge of that name where the case has its settings.
+func (in bleuInput) chrf(ask func(string, float64, []string, string) (any, error), name string) (any, error) {
+	order := map[string]int{"chrf": 0, "chrf++": 2}[name]
+	if in.CharOrder != 6 || in.WordOrder != order || in.Beta != 2 || in.Lowercase || in.Whitespace || in.EpsSmoothing {
+		return texttest.Skip, nil
+	}
+	return ask(name, 100, in.References, in.Hypothesis)
+}
+
+type pairInput struct {
+	Prediction  string
+	GroundTruth string `json:"ground_truth"`
+}
+
+type rougeInput struct{ Target, Prediction string }
+
+// rouges asks the four ROUGE judges of one convention.
+func rouges(ctx context.Context, target, prediction, convention string) (any, error) {
+	out := map[string]any{}
+	for _, name := range []string{"rouge1", "rouge2", "rougeL", "rougeLsum"} {
+		j, _ := rule.Named(name + convention)
+		v, err := j.Judge(ctx, deem.Item{References: []string{target}, Response: prediction})
+		if err != nil {
+			return nil, err
+		}
+		out[name] = map[string]any{
+			"fmeasure": v.Score, "precision": v.Aspects["precision"], "recall": v.Aspects["recall"],
+		}
+	}
+	return out, nil
+}
