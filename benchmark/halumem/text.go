@@ -29,8 +29,17 @@ func (m *Metrics) Text(w io.Writer) error {
 	for _, note := range s.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, trimmed(b.String()))
 	return err
+}
+
+// trimmed takes away the spaces that pad the last column.
+func trimmed(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
 }
 
 // table writes figures in columns.
