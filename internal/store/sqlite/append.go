@@ -71,7 +71,7 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 	// Everything that can be wrong with a record is found before the
 	// transaction begins, and nobody waits for the encoding.
-	rows, hashes := make([]row, len(recs)), sums{}
+	rows, hashes := make([]row, len(recs)), &sums{}
 	for i, rec := range recs {
 		if rows[i], err = newRow(rec, hashes); err != nil {
 			return s.explain("append to", err)
@@ -94,7 +94,7 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	return s.explain("append to", err)
 }
 
-func newRow(rec deem.Record, hashes sums) (row, error) {
+func newRow(rec deem.Record, hashes *sums) (row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return row{}, err
 	}
@@ -227,7 +227,11 @@ func (a *appender) call(ctx context.Context, record int64, seq int, c *deem.Call
 			return err
 		}
 		r := c.Reply
-		args = append(args, n, nullText(r.Key), inline, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced, r.Cached)
+		var key any // That of a reply in the cache is there.
+		if n == nil {
+			key = nullText(r.Key)
+		}
+		args = append(args, n, key, inline, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced, r.Cached)
 		if !r.Cached {
 			a.cost += r.CostMicros
 		}

@@ -52,8 +52,31 @@ func appendRecords(tb testing.TB, s store.Store, runID string, from, to int) {
 	}
 }
 
-// BenchmarkAppend is the cost of one record with its item, call and reply.
+// BenchmarkAppend is the cost of one record with its item, call and reply: of an
+// item of short texts, of one with a long response, and of one that shares a
+// dialogue with its neighbours.
 func BenchmarkAppend(b *testing.B) {
+	for _, bm := range []struct {
+		name   string
+		record func(i int) deem.Record
+	}{
+		{"short", storetest.Record},
+		{"response", func(i int) deem.Record {
+			rec := storetest.Record(i)
+			rec.Item.Response = storetest.Text(rec.Item.ID, 1024)
+			return rec
+		}},
+		{"dialogue", func(i int) deem.Record {
+			rec := storetest.Record(i)
+			rec.Item.Fields = map[string]string{"dialogue": storetest.Text(rec.Item.Cluster, 17_000)}
+			return rec
+		}},
+	} {
+		b.Run(bm.name, func(b *testing.B) { benchmarkAppend(b, bm.record) })
+	}
+}
+
+func benchmarkAppend(b *testing.B, record func(i int) deem.Record) {
 	s, run := begin(b)
 	var used time.Duration
 	b.ReportAllocs()
@@ -61,7 +84,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.StopTimer()
 		recs := make([]deem.Record, group)
 		for k := range recs {
-			recs[k] = storetest.Record(i + k)
+			recs[k] = record(i + k)
 		}
 		before := cpuTime()
 		b.StartTimer()

@@ -29,7 +29,7 @@ type canonicalItem struct {
 // encodeItem returns the canonical JSON of an item without its long texts, these
 // texts, and the hash that the item is kept under. That of an item without long
 // texts is the SHA-256 of its JSON.
-func encodeItem(it deem.Item, hashes sums) (body []byte, long []taken, hash [sha256.Size]byte, err error) {
+func encodeItem(it deem.Item, hashes *sums) (body []byte, long []taken, hash [sha256.Size]byte, err error) {
 	it, long = takeLong(it)
 	for i := range long {
 		long[i].hash = hashes.of(long[i].body)

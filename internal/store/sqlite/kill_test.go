@@ -51,7 +51,7 @@ func judgeForever(path string) error {
 		fmt.Print(lines.String()) // In one write, straight to the pipe.
 	}})
 	for i := 0; ; i++ {
-		rec := storetest.Record(i)
+		rec := longRecord(i)
 		status, err := s.Status(ctx, run.ID, rec.Item.ID, 0)
 		if err != nil {
 			return err
@@ -63,6 +63,15 @@ func judgeForever(path string) error {
 			return err
 		}
 	}
+}
+
+// longRecord returns a record with a text of its own, and one that its neighbours
+// share.
+func longRecord(i int) deem.Record {
+	rec := storetest.Record(i)
+	rec.Item.Response = storetest.Text(fmt.Sprint("response ", i), 800)
+	rec.Item.Fields = map[string]string{"dialogue": storetest.Text(fmt.Sprint("dialogue ", i/20), 5000)}
+	return rec
 }
 
 // TestKill kills a process that judges, with SIGKILL and in the middle of its
@@ -82,8 +91,9 @@ func TestKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rec.Position != n || len(rec.Calls) != 1 || rec.Calls[0].Reply == nil {
-				t.Fatalf("round %d: record %d has position %d and %d calls", round, n, rec.Position, len(rec.Calls))
+			if rec.Position != n || len(rec.Calls) != 1 || rec.Calls[0].Reply == nil ||
+				rec.Item.Hash() != longRecord(n).Item.Hash() {
+				t.Fatalf("round %d: record %d has position %d and %d calls, or other texts", round, n, rec.Position, len(rec.Calls))
 			}
 			n++
 		}

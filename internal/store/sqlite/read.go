@@ -20,7 +20,7 @@ func (st *readStatements) list() []statement {
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.reply, `SELECT body, latency, attempts, cost_micros, unpriced FROM replies WHERE key = ?`},
 		{&st.calls, `SELECT c.model, c.request, c.started, c.error, c.tries,
-			coalesce(c.reply_inline, r.body), c.reply_key, c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
+			coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
 			FROM calls c LEFT JOIN replies r ON r.n = c.reply
 			WHERE c.record = ? AND c.seq < ? ORDER BY c.seq`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 
 	"deem"
@@ -190,7 +191,7 @@ func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 // next returns the next page. After the last one it sets done.
 func (p *pager) next(ctx context.Context) ([]found, error) {
 	limit := min(pageRows, p.left)
-	args := append(p.args[:len(p.args):len(p.args)], p.position, p.trial, p.n, limit)
+	args := slices.Concat(p.args, []any{p.position, p.trial, p.n, limit})
 	rows, err := p.s.read.QueryContext(ctx, p.query, args...)
 	if err != nil {
 		return nil, err

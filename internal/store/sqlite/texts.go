@@ -98,14 +98,22 @@ func validNames(fields map[string]string) bool {
 
 // sums remembers the hashes of the texts of one append. The same dialogue comes
 // item after item, and to find it here is far cheaper than to hash it again.
-type sums map[string][sha256.Size]byte
+// The zero value is ready for use.
+type sums struct {
+	known map[string][sha256.Size]byte
+	buf   []byte // spares a copy of each text
+}
 
-func (s sums) of(body string) [sha256.Size]byte {
-	hash, ok := s[body]
-	if !ok {
-		hash = sha256.Sum256([]byte(body))
-		s[body] = hash
+func (s *sums) of(body string) [sha256.Size]byte {
+	if hash, ok := s.known[body]; ok {
+		return hash
 	}
+	s.buf = append(s.buf[:0], body...)
+	hash := sha256.Sum256(s.buf)
+	if s.known == nil {
+		s.known = map[string][sha256.Size]byte{}
+	}
+	s.known[body] = hash
 	return hash
 }
 
@@ -153,16 +161,31 @@ func (a *appender) places(ctx context.Context, long []taken) (any, error) {
 	if len(long) == 0 {
 		return nil, nil //nolint:nilnil // NULL is what is to be stored.
 	}
-	numbers := make(map[string]int64, len(long))
+	body := []byte{'{'}
 	for i := range long {
 		n, err := a.text(ctx, &long[i])
 		if err != nil {
 			return nil, err
 		}
-		numbers[long[i].place] = n
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(append(body, quote(long[i].place)...), ':')
+		body = strconv.AppendInt(body, n, 10)
 	}
-	body, err := encode(numbers)
-	return string(body), err
+	return string(append(body, '}')), nil
+}
+
+// quote returns the JSON of a place. Only a field's name can need an escape.
+func quote(place string) string {
+	if !strings.HasPrefix(place, placeFields) {
+		return `"` + place + `"`
+	}
+	body, err := encode(place)
+	if err != nil {
+		panic(fmt.Sprintf("sqlite: a string has no JSON: %v", err))
+	}
+	return string(body)
 }
 
 // text returns the number of a text, which it adds if it is new.

@@ -103,8 +103,8 @@ CREATE TABLE calls (
 	error        TEXT    NOT NULL,
 	tries        INTEGER NOT NULL, -- attempts of a call that failed
 	reply        INTEGER REFERENCES replies (n),
-	reply_key    TEXT,
-	reply_inline TEXT,             -- JSON, for a reply that is not in the cache
+	reply_key    TEXT,             -- of a reply that is not in the cache
+	reply_inline TEXT,             -- JSON, of the same
 	latency      INTEGER,
 	attempts     INTEGER,
 	cost_micros  INTEGER,

@@ -1,0 +1,188 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Text returns a text of the given number of bytes that begins with name.
+func Text(name string, size int) string {
+	line := name + " says that they went to the lighthouse at the end of the pier. "
+	return strings.Repeat(line, size/len(line)+1)[:size]
+}
+
+// places put a text into an item, each in another place. Names of fields that look
+// like places of their own are among them.
+var places = map[string]func(it *deem.Item, text string){
+	"question":         func(it *deem.Item, text string) { it.Question = text },
+	"response":         func(it *deem.Item, text string) { it.Response = text },
+	"only reference":   func(it *deem.Item, text string) { it.References = []string{text} },
+	"second reference": func(it *deem.Item, text string) { it.References = []string{"short", text, "also short"} },
+	"last reference":   func(it *deem.Item, text string) { it.References = []string{"", "short", text} },
+	"field":            func(it *deem.Item, text string) { it.Fields = map[string]string{"dialogue": text} },
+	"field among others": func(it *deem.Item, text string) {
+		it.Fields = map[string]string{"dialogue": text, "index": "1", "empty": "", "fields": "no"}
+	},
+	"strange fields": func(it *deem.Item, text string) {
+		it.Fields = map[string]string{"": text}
+		for _, name := range append([]string{"a/b", "/", "response", "references/0", "fields/dialogue"}, strange...) {
+			it.Fields[name] = text + name
+		}
+	},
+	"everywhere": func(it *deem.Item, text string) {
+		it.Question, it.Response, it.References = text, text, []string{text, text}
+		it.Fields = map[string]string{"dialogue": text, "context": text}
+	},
+	"everywhere another": func(it *deem.Item, text string) {
+		it.Question, it.Response, it.References = "Q "+text, "R "+text, []string{"A " + text, "B " + text}
+		it.Fields = map[string]string{"dialogue": "D " + text, "context": "C " + text}
+	},
+}
+
+// textItem returns a record whose item has a text in a place.
+func textItem(place, text string) deem.Record {
+	rec := Record(0)
+	rec.Item = deem.Item{ID: fmt.Sprintf("%s %d %.20q", place, len(text), text)}
+	places[place](&rec.Item, text)
+	rec.Calls = nil
+	return rec
+}
+
+// testTexts holds that texts of every length come back from every place, whatever
+// a store does with long ones.
+func testTexts(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	var want []deem.Record
+	add := func(rec deem.Record) {
+		rec.Position = len(want)
+		want = append(want, rec)
+	}
+	for place := range places {
+		// A store may draw the line between short and long anywhere.
+		for size := 32; size <= 8192; size *= 2 {
+			for _, n := range []int{size - 1, size, size + 1} {
+				add(textItem(place, Text("someone", n)))
+			}
+		}
+		for _, text := range strange {
+			if text != "" {
+				add(textItem(place, strings.Repeat(text, 5000/len(text))))
+			}
+		}
+		for _, text := range lookalikes() {
+			add(textItem(place, text))
+		}
+		add(textItem(place, strings.Repeat("a\x00b", 2000)))
+	}
+	mustAppend(t, st, run.ID, want...)
+	got := all(t, st, run.ID)
+	if len(got) != len(want) {
+		t.Fatalf("%d records, want %d", len(got), len(want))
+	}
+	for i := range got {
+		diff(t, fmt.Sprintf("record %.60q", want[i].Item.ID), got[i], want[i])
+		if got[i].Item.Hash() != want[i].Item.Hash() {
+			t.Errorf("record %.60q: the item's hash changed", want[i].Item.ID)
+		}
+	}
+}
+
+// lookalikes are texts, short and long, that look like what a store may keep in
+// place of a text.
+func lookalikes() []string {
+	return []string{
+		"1", `{"response":1}`, `{"fields/dialogue":1,"question":2}`, `{"text":1}`, `{"$ref":1}`, `[1]`, "sha256:" + strings.Repeat("0", 64),
+		`{"response":1,"filler":"` + Text("x", 5000) + `"}`, `{"id":"x","response":"","filler":"` + Text("x", 5000) + `"}`,
+		strings.Repeat("0", 64) + Text("hash", 5000),
+	}
+}
+
+// testTextsShared holds that items which share texts, in one run and in several,
+// in one append and in several, do not get in each other's way.
+func testTextsShared(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	other, _ := mustBegin(t, st, Spec("other"), false)
+	rec := func(i, dialogue int, response string) deem.Record {
+		rec := Record(i)
+		rec.Item.Response = response
+		rec.Item.Fields = map[string]string{
+			"dialogue": Text(fmt.Sprint("dialogue ", dialogue), 20_000), "golden": Text(fmt.Sprint("golden ", dialogue), 1200),
+		}
+		rec.Calls = nil
+		return rec
+	}
+	var want, wantOther []deem.Record
+	for i := range 40 {
+		want = append(want, rec(i, i/10, "short"))
+		wantOther = append(wantOther, rec(i, i%4, Text(fmt.Sprint("response ", i), 3000)))
+	}
+	mustAppend(t, st, run.ID, want[:5]...)
+	mustAppend(t, st, other.ID, wantOther[:20]...)
+	mustAppend(t, st, run.ID, want[5:]...)
+	for _, rec := range wantOther[20:] {
+		mustAppend(t, st, other.ID, rec)
+	}
+	again := s.open(t) // It has never seen the texts.
+	mustAppend(t, again, run.ID, want[7], want[39])
+	diff(t, "records", all(t, st, run.ID), want)
+	diff(t, "records of the other run", all(t, again, other.ID), wantOther)
+
+	// Another dialogue for the same item, then the first again.
+	moved := rec(3, 9, Text("a new response", 3000))
+	mustAppend(t, st, run.ID, moved)
+	diff(t, "replaced record", query(t, again, run.ID, store.Query{IDs: []string{moved.Item.ID}}), []deem.Record{moved})
+	mustAppend(t, again, run.ID, want[3])
+	diff(t, "records after all", all(t, st, run.ID), want)
+}
+
+// testTextsNotUTF8 holds that bytes which are no text become U+FFFD in long texts
+// as they do in short ones.
+func testTextsNotUTF8(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	bad := strings.Repeat("a\xff\xfeb\xe2\x82", 1000)
+	mended := strings.Repeat("a\ufffd\ufffdb\ufffd\ufffd", 1000)
+	var recs, want []deem.Record
+	for place := range places {
+		rec, mend := textItem(place, bad), textItem(place, mended)
+		rec.Item.ID, mend.Item.ID = place, place
+		rec.Position, mend.Position = len(recs), len(recs)
+		recs, want = append(recs, rec), append(want, mend)
+	}
+	names := textItem("response", mended)
+	names.Position = len(recs)
+	names.Item.Fields = map[string]string{"a\ufffd": mended, "b": "short", "\ufffdc": "short"}
+	want = append(want, names)
+	names.Item.Fields = map[string]string{"a\xff": bad, "b": "short", "\xffc": "short"}
+	recs = append(recs, names)
+	mustAppend(t, st, run.ID, recs...)
+	diff(t, "records", all(t, st, run.ID), want)
+}
+
+// testTextsLeftAlone holds that appending does not change the caller's items, and
+// that what was read belongs to the reader.
+func testTextsLeftAlone(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	rec := textItem("everywhere", Text("someone", 6000))
+	want := textItem("everywhere", Text("someone", 6000))
+	fields := maps.Clone(rec.Item.Fields)
+	mustAppend(t, st, run.ID, rec)
+	diff(t, "the record that was appended", rec, want)
+	diff(t, "its fields", rec.Item.Fields, fields)
+	for range 2 {
+		for got, err := range st.Records(t.Context(), run.ID, store.Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			diff(t, "record", got, want)
+			got.Item.Fields["dialogue"], got.Item.References[0] = "scribbled", "over"
+		}
+	}
+	brief := want
+	brief.Item = deem.Item{ID: want.Item.ID}
+	diff(t, "brief record", query(t, st, run.ID, store.Query{Brief: true}), []deem.Record{brief})
+}
