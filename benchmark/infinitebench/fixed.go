@@ -1,0 +1,201 @@
+package infinitebench
+
+import (
+	"encoding/json"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/text"
+	"deem/text/metric"
+)
+
+// fixed returns the score of an item by the mended rules. Any reference will do,
+// which upstream has in some tasks only.
+func (t task) fixed(it deem.Item, label any) (float64, error) {
+	if t.name == mathCalc {
+		return calculated(it.Response, label)
+	}
+	if len(it.References) == 0 {
+		return 0, deem.Failf(deem.Input, "no reference to compare with")
+	}
+	best := 0.0
+	for _, ref := range it.References {
+		best = max(best, t.one(it.Response, ref))
+	}
+	return best, nil
+}
+
+// one compares a response with one reference.
+func (t task) one(response, ref string) float64 {
+	switch t.name {
+	case "passkey", "number_string":
+		return truth(firstDigits(response) == ref)
+	case "longbook_sum_eng":
+		return metric.ROUGELsum(response, ref, false).F1
+	case "longbook_qa_eng":
+		return metric.F1(response, ref).F1
+	case "longbook_qa_chn":
+		return metric.F1Chars(response, ref).F1
+	case "longbook_choice_eng", "code_debug":
+		return truth(settlesOn(response, ref))
+	case "longdialogue_qa_eng":
+		return truth(inARow(words(text.Upper(response)), words(text.Upper(ref))))
+	case codeRun:
+		return truth(sameNumber(last(numbers(response)), ref))
+	case mathFind:
+		return truth(sameNumber(first(numbers(response)), ref))
+	}
+	return truth(slices.Contains(words(response), ref)) // The retrieval of a value by its key.
+}
+
+func truth(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// firstDigits returns the first run of digits, "" without any.
+func firstDigits(s string) string {
+	return first(strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' }))
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+func last(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1]
+}
+
+// words returns the words of a text, without the marks that upstream takes away.
+func words(s string) []string {
+	return text.Split(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\n:\"'.,?!{}", r) {
+			return ' '
+		}
+		return r
+	}, s))
+}
+
+// inARow reports whether the words of part stand in list one behind the other.
+func inARow(list, part []string) bool {
+	for i := 0; len(part) > 0 && i+len(part) <= len(list); i++ {
+		if slices.Equal(list[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+// aNumber is a number with its sign. What stands before must not make it part of a
+// name, as in func_6351, and a minus between numbers is no sign. A comma ends a
+// number, because lists without spaces are more frequent here than thousands.
+var aNumber = regexp.MustCompile(`(?:^|[^\w.])(-?\d+(?:\.\d+)?)`)
+
+// numbers returns the numbers in a text.
+func numbers(s string) []string {
+	var list []string
+	for _, m := range aNumber.FindAllStringSubmatch(s, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// sameNumber reports whether two texts are the same number, however spelled.
+func sameNumber(a, b string) bool {
+	x, okX := new(big.Rat).SetString(a)
+	y, okY := new(big.Rat).SetString(b)
+	return okX && okY && x.Cmp(y) == 0
+}
+
+// calculated returns how much of the label, a list of numbers, the numbers of the
+// response begin with. Signs count. A system may repeat the value that it begins
+// with, whichever system it is: upstream allows for that by name.
+func calculated(response string, label any) (float64, error) {
+	want, ok := label.([]any)
+	if ok && len(want) > 0 {
+		if inner, nested := want[0].([]any); nested {
+			want = inner
+		}
+	}
+	if !ok || len(want) == 0 {
+		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", clip(text.Repr(label)))
+	}
+	got := numbers(response)
+	n := agreed(got, want)
+	if len(got) > 0 {
+		n = max(n, agreed(got[1:], want))
+	}
+	return float64(n) / float64(len(want)), nil
+}
+
+// agreed returns in how many numbers, from the beginning, two lists agree.
+func agreed(got []string, want []any) int {
+	n := 0
+	for n < min(len(got), len(want)) {
+		number, ok := want[n].(json.Number)
+		if !ok || !sameNumber(got[n], number.String()) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// letter is an option. An A that a small letter follows is the article.
+const letter = `(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`
+
+// The forms in which a response names an option: alone or as a list marker at its
+// beginning, or behind a word that announces it, of which the last counts.
+var (
+	leading   = regexp.MustCompile(`^[\s(*]*([A-D])(?:[).:,*]|\s*$|\s*\n)`)
+	announced = regexp.MustCompile(`(?i:\b(?:is|answer|option|choice):?)[\s*]*\(?` + letter)
+	announces = regexp.MustCompile(`(?i:\b(?:is|answer|option|choice)\b:?)`)
+)
+
+// settlesOn reports whether a response settles on an option, of which the reference
+// is the letter or the text.
+func settlesOn(response, ref string) bool {
+	if isLetter(ref) {
+		return option(response) == ref
+	}
+	if option(response) != "" {
+		return false // The letter counts, whatever text stands beside it.
+	}
+	if begins(response, ref) {
+		return true
+	}
+	places := announces.FindAllStringIndex(response, -1)
+	return len(places) > 0 && begins(response[places[len(places)-1][1]:], ref)
+}
+
+func isLetter(ref string) bool { return len(ref) == 1 && ref[0] >= 'A' && ref[0] <= 'D' }
+
+// option returns the letter that a response settles on, or "".
+func option(response string) string {
+	if m := leading.FindStringSubmatch(response); m != nil {
+		return m[1]
+	}
+	all := announced.FindAllStringSubmatch(response, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1][1] + all[len(all)-1][2]
+}
+
+// begins reports whether a text begins with the words of another, whatever their
+// case and marks.
+func begins(s, with string) bool {
+	with = text.LongBench(with)
+	return with != "" && strings.HasPrefix(text.LongBench(s)+" ", with+" ")
+}

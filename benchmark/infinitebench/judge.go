@@ -1,0 +1,148 @@
+package infinitebench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/text/metric"
+)
+
+// The readings: ways in which a response becomes a score.
+const (
+	// Upstream scores as compute_scores.py does, faults included. Where that
+	// program would stop, the item is unjudged.
+	Upstream = "upstream"
+
+	// Fixed mends what is broken in some of the rules; the page about the benchmark
+	// lists each.
+	Fixed = "fixed"
+)
+
+// Readings returns the names of the readings, the default first.
+func Readings() []string { return []string{Upstream, Fixed} }
+
+// The labels of verdicts in the tasks where a response is right or wrong. In the
+// others the label is the name of the metric.
+const (
+	Right = "right"
+	Wrong = "wrong"
+)
+
+// version is raised when a reading may give another score than before, so that the
+// judge's hash changes with it.
+const version = 1
+
+// A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
+// and may be used by several goroutines.
+type Rule struct{ reading string }
+
+var _ deem.Identified = (*Rule)(nil)
+
+// Judge returns the judge under the given reading; "" means [Upstream].
+func Judge(reading string) (deem.Judge, error) {
+	switch reading {
+	case "":
+		reading = Upstream
+	case Upstream, Fixed:
+	default:
+		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", Name, reading), "it may be %s", strings.Join(Readings(), ", "))
+	}
+	return &Rule{reading}, nil
+}
+
+// Name returns the name of the benchmark.
+func (r *Rule) Name() string { return Name }
+
+// Reading returns the name of the reading in force.
+func (r *Rule) Reading() string { return r.reading }
+
+// Reread returns the judge under the other reading.
+func (r *Rule) Reread() deem.Judge {
+	if r.reading == Upstream {
+		return &Rule{Fixed}
+	}
+	return &Rule{Upstream}
+}
+
+// identity tells this judge from every other, in the form that all rules have.
+type identity struct {
+	Kind    string            `json:"kind"` // always "rule"
+	Name    string            `json:"name"`
+	Version int               `json:"version"`
+	Options map[string]string `json:"options"`
+}
+
+// Identity returns the name, the reading and the version of the judge.
+func (r *Rule) Identity() any {
+	return identity{Kind: "rule", Name: Name, Version: version, Options: map[string]string{"reading": r.reading}}
+}
+
+// Judge scores it by the rule of its task, which is its category.
+func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	t, ok := taskOf(it.Category)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Input, "%s", unknownTask(it.Category))
+	}
+	label, err := labelOf(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	score, err := r.score(t, it, label)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return t.verdict(score), nil
+}
+
+// score returns the score of an item under the reading in force.
+func (r *Rule) score(t task, it deem.Item, label any) (float64, error) {
+	if r.reading == Fixed {
+		return t.fixed(it, label)
+	}
+	score, err := metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel])
+	if err != nil {
+		return 0, deem.Failf(deem.Input, "upstream stops here: %v", err)
+	}
+	return score, nil
+}
+
+// verdict returns the verdict that a score makes.
+func (t task) verdict(score float64) deem.Verdict {
+	switch {
+	case t.metric != "":
+		return deem.Verdict{Label: t.metric, Score: score}
+	case score == 1:
+		return deem.Verdict{Label: Right, Score: 1}
+	}
+	return deem.Verdict{Label: Wrong, Score: score}
+}
+
+// labelOf returns the label of an item as the file had it, numbers with their
+// spelling.
+func labelOf(it deem.Item) (any, error) {
+	raw, ok := it.Fields[fieldLabel]
+	if !ok {
+		if len(it.References) == 0 {
+			return nil, deem.Failf(deem.Input, "no reference to compare with")
+		}
+		list := make([]any, len(it.References))
+		for i, ref := range it.References {
+			list[i] = ref
+		}
+		return list, nil
+	}
+	var label any
+	dec := json.NewDecoder(bytes.NewReader([]byte(raw)))
+	dec.UseNumber()
+	if err := dec.Decode(&label); err != nil {
+		return nil, deem.Failf(deem.Input, "the label is no JSON: %v", err)
+	}
+	return label, nil
+}
