@@ -84,6 +84,7 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
+	{"golang.org/x/text", []string{"model/minilm"}, "accents are taken off only where a published tokenizer does so"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},

@@ -1,0 +1,127 @@
+package minilm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// A tokenizerFile is the part of tokenizer.json that matters here.
+type tokenizerFile struct {
+	Added []struct {
+		ID      int    `json:"id"`
+		Content string `json:"content"`
+	} `json:"added_tokens"`
+	Normalizer struct {
+		Type         string `json:"type"`
+		Clean        *bool  `json:"clean_text"`
+		Chinese      *bool  `json:"handle_chinese_chars"`
+		StripAccents *bool  `json:"strip_accents"` // null means with lower case
+		Lower        *bool  `json:"lowercase"`
+	} `json:"normalizer"`
+	PreTokenizer struct {
+		Type string `json:"type"`
+	} `json:"pre_tokenizer"`
+	Model struct {
+		Type   string         `json:"type"`
+		Prefix *string        `json:"continuing_subword_prefix"`
+		Max    *int           `json:"max_input_chars_per_word"`
+		Vocab  map[string]int `json:"vocab"`
+	} `json:"model"`
+}
+
+// readTokenizer reads a tokenizer.json. Settings that the code does not heed must
+// be what it does anyway; another tokenizer would give vectors that are wrong
+// without looking so.
+func readTokenizer(data []byte) (*tokenizer, error) {
+	var f tokenizerFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	special := make(map[string]int)
+	for _, a := range f.Added {
+		special[a.Content] = a.ID
+	}
+	return newTokenizer(f.Model.Vocab, special)
+}
+
+// check refuses every tokenizer but that of the uncased BERT models.
+func (f *tokenizerFile) check() error {
+	yes := func(b *bool) bool { return b == nil || *b }
+	switch {
+	case f.Model.Type != "WordPiece":
+		return fmt.Errorf("the tokenizer is of type %q, want WordPiece", f.Model.Type)
+	case f.Normalizer.Type != "BertNormalizer" || f.PreTokenizer.Type != "BertPreTokenizer":
+		return fmt.Errorf("words are found by %q and %q, want BertNormalizer and BertPreTokenizer", f.Normalizer.Type, f.PreTokenizer.Type)
+	case !yes(f.Normalizer.Lower) || !yes(f.Normalizer.StripAccents) || !yes(f.Normalizer.Clean) || !yes(f.Normalizer.Chinese):
+		return errors.New("the tokenizer keeps case, accents or control characters, want that of an uncased model")
+	case f.Model.Prefix != nil && *f.Model.Prefix != "##":
+		return fmt.Errorf("pieces inside a word begin with %q, want ##", *f.Model.Prefix)
+	case f.Model.Max != nil && *f.Model.Max != maxWord:
+		return fmt.Errorf("words may have %d characters, want %d", *f.Model.Max, maxWord)
+	}
+	for _, a := range f.Added {
+		inside := strings.HasPrefix(a.Content, "[") && strings.IndexByte(a.Content, ']') == len(a.Content)-1
+		if !inside || len(a.Content) > maxSpecial {
+			return fmt.Errorf("the special token %q is not a word in square brackets", a.Content)
+		}
+	}
+	return nil
+}
+
+// readVocab reads a vocab.txt, which has a piece a line.
+func readVocab(data []byte) (*tokenizer, error) {
+	vocab := make(map[string]int)
+	id := 0
+	for line := range strings.Lines(string(data)) {
+		vocab[strings.TrimRight(line, "\r\n")] = id
+		id++
+	}
+	special := make(map[string]int)
+	for _, name := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} {
+		if id, ok := vocab[name]; ok {
+			special[name] = id
+		}
+	}
+	return newTokenizer(vocab, special)
+}
+
+// newTokenizer sorts a vocabulary.
+func newTokenizer(vocab, special map[string]int) (*tokenizer, error) {
+	t := &tokenizer{heads: make(map[string]int, len(vocab)), tails: make(map[string]int), special: special}
+	for piece, id := range vocab {
+		if id < 0 {
+			return nil, fmt.Errorf("piece %q has the id %d", piece, id)
+		}
+		// A text can hold "##ing" as well: its "#" are words by themselves, so
+		// that nothing else begins with one.
+		if tail, ok := strings.CutPrefix(piece, "##"); ok && tail != "" {
+			t.tails[tail] = id
+			continue
+		}
+		t.heads[piece] = id
+	}
+	for name, to := range map[string]*int{"[UNK]": &t.unknown, "[CLS]": &t.begin, "[SEP]": &t.end} {
+		id, ok := vocab[name]
+		if !ok {
+			return nil, fmt.Errorf("no token %s", name)
+		}
+		*to = id
+	}
+	return t, nil
+}
+
+// size returns one more than the highest id.
+func (t *tokenizer) size() int {
+	n := 0
+	for _, m := range []map[string]int{t.heads, t.tails, t.special} {
+		for _, id := range m {
+			n = max(n, id+1)
+		}
+	}
+	return n
+}
