@@ -1,25 +1,34 @@
 // Package benchmark is the table of benchmarks. A benchmark is a reader for its
-// files, a protocol for its judge, and its metrics, all as published; each lives in
-// a folder of its own, and this package names them and does nothing else.
+// files, the judges that go with it, and its metrics, all as published; each lives
+// in a folder of its own, and this package names them and does nothing else.
 package benchmark
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
+	"strings"
 
 	"deem"
 	"deem/judge"
 )
 
-// Options say what to read.
+// Options say what to read and how.
 type Options struct {
 	Data       []string  // the benchmark's own files
 	Responses  []string  // what the system under test gave, where that is in files of its own
 	Stdin      io.Reader // what "-" stands for
 	RequireAll bool      // a question without a response is an error
 	Limit      int       // only so many items; 0 means all
-	Reading    string    // the routing of items may depend on it; "" means upstream
+
+	Reading string            // of the benchmark's own judge; "" means upstream
+	With    map[string]string // the values of [Benchmark.Params]
+
+	// MaxUnjudged is the share of unjudged items above which a number is withheld.
+	MaxUnjudged float64
 }
 
 // A Set is the items of a benchmark, read and checked.
@@ -40,10 +49,22 @@ type Metrics interface {
 	JSON() any
 }
 
+// A Judge is one of the judges of a benchmark: a rule, or a protocol for a model.
+type Judge struct {
+	Rule     deem.Judge
+	Protocol judge.Readable
+}
+
+// A Param is an option that one benchmark has and others do not.
+type Param struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+}
+
 // A Finished run is what a result file is made of.
 type Finished struct {
 	Options Options
-	Model   string // as deem calls it, "openai:gpt-4o"
+	Model   string // as deem calls it, "openai:gpt-4o"; "" for a rule
 	Records iter.Seq2[deem.Record, error]
 }
 
@@ -54,18 +75,24 @@ type Benchmark struct {
 	Where   string // where its files are had
 	Licence string
 
-	// Note is what a report of its judge must say at the top, if anything.
+	// Note is what a report of its judges must say at the top, if anything.
 	Note string
 
 	// Readings are the names of the readings, the default first.
 	Readings []string
 
-	Open     func(ctx context.Context, o Options) (Set, error)
-	Protocol func(reading string) (judge.Readable, error)
-	Restore  func(judgeIdentity []byte) (judge.Readable, error)
-	Metrics  func(reading string) Metrics
+	Params []Param
 
-	// ResultsName returns the name of the result file as upstream calls it.
+	// Judges are the names of its judges, the default first.
+	Judges []string
+
+	Judge   func(name string, o Options) (Judge, error)
+	Restore func(judgeIdentity []byte) (judge.Readable, error) // a judge that asks a model; nil when there is none
+	Open    func(ctx context.Context, o Options) (Set, error)
+	Metrics func(ctx context.Context, o Options) (Metrics, error)
+
+	// ResultsName returns the name of the result file as upstream calls it; nil
+	// when upstream writes none.
 	ResultsName func(f Finished) string
 
 	// WriteResults writes that file as upstream does, and returns how many items
@@ -75,15 +102,72 @@ type Benchmark struct {
 
 // All returns the benchmarks that deem knows, written out by hand.
 func All() []Benchmark {
-	return []Benchmark{longMemEval(), haluMem()}
+	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench()}
 }
 
 // Named returns the benchmark of that name.
 func Named(name string) (Benchmark, bool) {
-	for _, b := range All() {
-		if b.Name == name {
-			return b, true
-		}
+	return find(func(b Benchmark) bool { return b.Name == name })
+}
+
+// OfJudge returns the benchmark that has a judge of that name.
+func OfJudge(name string) (Benchmark, bool) {
+	return find(func(b Benchmark) bool { return slices.Contains(b.Judges, name) })
+}
+
+func find(is func(Benchmark) bool) (Benchmark, bool) {
+	all := All()
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i], true
 	}
 	return Benchmark{}, false
+}
+
+// Check refuses params that the benchmark does not have.
+func (b Benchmark) Check(with map[string]string) error {
+	var names []string
+	for _, p := range b.Params {
+		names = append(names, p.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(with)) {
+		switch {
+		case len(names) == 0:
+			return fmt.Errorf("%s has no options of its own, so there is no %q", b.Name, name)
+		case !slices.Contains(names, name):
+			return fmt.Errorf("%s has no option %q; it has %s", b.Name, name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// asked makes a judge of a protocol, unless there is an error.
+func asked[P judge.Readable](p P, err error) (Judge, error) {
+	if err != nil {
+		return Judge{}, err
+	}
+	return Judge{Protocol: p}, nil
+}
+
+// ruled makes a judge of a rule, unless there is an error.
+func ruled[R deem.Judge](r R, err error) (Judge, error) {
+	if err != nil {
+		return Judge{}, err
+	}
+	return Judge{Rule: r}, nil
+}
+
+// opened makes a set of what a benchmark opened, unless there is an error.
+func opened[S Set](s S, err error) (Set, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// restored makes a readable protocol of a restored one, unless there is an error.
+func restored[P judge.Readable](p P, err error) (judge.Readable, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }

@@ -14,30 +14,42 @@ func haluMem() Benchmark {
 		Name: halumem.Name, About: halumem.About, Where: halumem.Where, Licence: halumem.Licence,
 		Note:     "four judges in one run (integrity, accuracy, update, qa): their common mean is nobody's number; HaluMem's own stand below",
 		Readings: halumem.Readings(),
+		Judges:   []string{halumem.Name},
+		Judge:    func(_ string, o Options) (Judge, error) { return asked(halumem.Protocol(o.Reading)) },
+		Restore:  func(id []byte) (judge.Readable, error) { return restored(halumem.Restore(id)) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
-			return halumem.Open(ctx, halumem.Options{
+			return opened(halumem.Open(ctx, halumem.Options{
 				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Reading: o.Reading,
-			})
+			}))
 		},
-		Protocol:    func(reading string) (judge.Readable, error) { return halumem.Protocol(reading) },
-		Restore:     func(id []byte) (judge.Readable, error) { return halumem.Restore(id) },
-		Metrics:     func(reading string) Metrics { return halumem.NewMetrics(reading) },
-		ResultsName: func(f Finished) string { return statsName(f.Options.Data[0]) },
-		WriteResults: func(_ context.Context, w io.Writer, f Finished) (int, error) {
-			m := halumem.NewMetrics(f.Options.Reading)
-			left := 0
-			for rec, err := range f.Records {
-				if err != nil {
-					return 0, err
-				}
-				if rec.Verdict == nil {
-					left++
-				}
-				m.Add(rec)
-			}
-			return left, m.WriteStats(w)
+		Metrics: func(_ context.Context, o Options) (Metrics, error) { return haluMemMetrics(o), nil },
+		ResultsName: func(f Finished) string {
+			return statsName(f.Options.Data[0])
 		},
+		WriteResults: writeHaluMem,
 	}
+}
+
+func haluMemMetrics(o Options) *halumem.Metrics {
+	m := halumem.NewMetrics(o.Reading)
+	m.MaxUnjudged = o.MaxUnjudged
+	return m
+}
+
+// writeHaluMem writes upstream's file of numbers.
+func writeHaluMem(_ context.Context, w io.Writer, f Finished) (int, error) {
+	m := haluMemMetrics(f.Options)
+	left := 0
+	for rec, err := range f.Records {
+		if err != nil {
+			return 0, err
+		}
+		if rec.Verdict == nil {
+			left++
+		}
+		m.Add(rec)
+	}
+	return left, m.WriteStats(w)
 }
 
 // statsName returns the name of upstream's file of numbers beside the file that was

@@ -9,16 +9,16 @@ import (
 )
 
 func longMemEval() Benchmark {
-	options := func(o Options) longmemeval.Options {
-		return longmemeval.Options{Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit}
-	}
 	return Benchmark{
 		Name: longmemeval.Name, About: longmemeval.About, Where: longmemeval.Where, Licence: longmemeval.Licence,
 		Readings: longmemeval.Readings(),
-		Open:     func(ctx context.Context, o Options) (Set, error) { return longmemeval.Open(ctx, options(o)) },
-		Protocol: func(reading string) (judge.Readable, error) { return longmemeval.Protocol(reading) },
-		Restore:  func(id []byte) (judge.Readable, error) { return longmemeval.Restore(id) },
-		Metrics:  func(string) Metrics { return longmemeval.NewMetrics() },
+		Judges:   []string{longmemeval.Name},
+		Judge:    func(_ string, o Options) (Judge, error) { return asked(longmemeval.Protocol(o.Reading)) },
+		Restore:  func(id []byte) (judge.Readable, error) { return restored(longmemeval.Restore(id)) },
+		Open: func(ctx context.Context, o Options) (Set, error) {
+			return opened(longmemeval.Open(ctx, longMemEvalOptions(o)))
+		},
+		Metrics: func(context.Context, Options) (Metrics, error) { return longmemeval.NewMetrics(), nil },
 		ResultsName: func(f Finished) string {
 			files := f.Options.Responses
 			if len(files) == 0 {
@@ -26,20 +26,27 @@ func longMemEval() Benchmark {
 			}
 			return longmemeval.ResultsName(files[0], f.Model)
 		},
-		WriteResults: func(ctx context.Context, w io.Writer, f Finished) (int, error) {
-			yes := map[string]bool{}
-			for rec, err := range f.Records {
-				if err != nil {
-					return 0, err
-				}
-				if rec.Verdict != nil {
-					yes[rec.Item.ID] = rec.Verdict.Score == 1
-				}
-			}
-			return longmemeval.WriteResults(ctx, w, options(f.Options), f.Model, func(id string) (label, ok bool) {
-				label, ok = yes[id]
-				return label, ok
-			})
-		},
+		WriteResults: writeLongMemEval,
 	}
+}
+
+func longMemEvalOptions(o Options) longmemeval.Options {
+	return longmemeval.Options{Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit}
+}
+
+// writeLongMemEval writes the file of evaluate_qa.py.
+func writeLongMemEval(ctx context.Context, w io.Writer, f Finished) (int, error) {
+	yes := map[string]bool{}
+	for rec, err := range f.Records {
+		if err != nil {
+			return 0, err
+		}
+		if rec.Verdict != nil {
+			yes[rec.Item.ID] = rec.Verdict.Score == 1
+		}
+	}
+	return longmemeval.WriteResults(ctx, w, longMemEvalOptions(f.Options), f.Model, func(id string) (label, ok bool) {
+		label, ok = yes[id]
+		return label, ok
+	})
 }

@@ -28,6 +28,9 @@ func (a *app) openData(ctx context.Context, o runOptions, judgings []judging) (i
 
 func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (items, error) {
 	if o.benchmark != nil {
+		if err := o.benchmark.Check(o.judge.with); err != nil {
+			return nil, err
+		}
 		return o.benchmark.Open(ctx, a.benchmarkOptions(o, judgings))
 	}
 	mapping, err := dataset.ParseMapping(o.mapping)
@@ -46,10 +49,13 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (
 // benchmarkOptions says what a benchmark reads. The reading is that of its own
 // judge, since which items there are may depend on it.
 func (a *app) benchmarkOptions(o runOptions, judgings []judging) benchmark.Options {
-	b := benchmark.Options{Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit}
+	b := benchmark.Options{
+		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
+		With: o.judge.with, MaxUnjudged: o.maxUnjudged,
+	}
 	for _, j := range judgings {
-		if j.protocol != nil && j.name() == o.benchmark.Name {
-			b.Reading = j.protocol.Reading()
+		if j.benchmark == o.benchmark.Name {
+			b.Reading = o.judge.reading
 		}
 	}
 	return b

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,8 +53,8 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 	if err != nil {
 		return err
 	}
-	if b == nil || b.Name != run.Judge.Name {
-		return usage(deem.WithHint(fmt.Errorf("run %s was not judged by a benchmark's own judge, so there is no file of its scripts", run.ID), "deem report %s --json writes what it found", run.ID))
+	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
+		return usage(deem.WithHint(fmt.Errorf("run %s was not judged by a benchmark's own judge, or its scripts write no file", run.ID), "deem report %s --json writes what it found", run.ID))
 	}
 	if err := sameItems(ctx, *b, run, set); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 
 // options returns what the benchmark read.
 func (s settings) options() benchmark.Options {
-	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading}
+	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With}
 }
 
 // sameItems reads the benchmark's files again and looks whether they still hold the

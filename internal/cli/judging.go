@@ -23,6 +23,8 @@ type settings struct {
 	Data        []string `json:"data,omitempty"`
 	Responses   []string `json:"responses,omitempty"`
 	Reading     string   `json:"reading,omitempty"` // of the benchmark
+
+	With map[string]string `json:"with,omitempty"` // the benchmark's own options
 }
 
 // spec says what the run is.
@@ -50,7 +52,8 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 	set := settings{Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []judging{g})
-		set.Benchmark, set.Data, set.Responses, set.Reading = o.benchmark.Name, from.Data, from.Responses, from.Reading
+		set.Benchmark, set.Data, set.Responses = o.benchmark.Name, from.Data, from.Responses
+		set.Reading, set.With = from.Reading, from.With
 	}
 	s.Settings, err = json.Marshal(set)
 	return s, err

@@ -90,17 +90,24 @@ func (a *app) listBenchmarks() error {
 		Where    string   `json:"where"`
 		Licence  string   `json:"licence"`
 		Readings []string `json:"readings"`
+		Judges   []string `json:"judges"`
+
+		Params []benchmark.Param `json:"params,omitempty"`
 	}
 	var rows []row
 	for _, b := range benchmark.All() {
-		rows = append(rows, row{b.Name, b.About, b.Where, b.Licence, b.Readings})
+		rows = append(rows, row{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
 	}
 	if a.json {
 		writeJSON(a.out, rows)
 		return nil
 	}
 	for _, r := range rows {
-		fmt.Fprintf(a.out, "%s\n  %s\n  files: %s\n  licence: %s\n  readings: %s\n", r.Name, r.About, r.Where, r.Licence, strings.Join(r.Readings, ", "))
+		fmt.Fprintf(a.out, "%s\n  %s\n  files: %s\n  licence: %s\n  judges: %s\n  readings: %s\n",
+			r.Name, r.About, r.Where, r.Licence, strings.Join(r.Judges, ", "), strings.Join(r.Readings, ", "))
+		for _, p := range r.Params {
+			fmt.Fprintf(a.out, "  --with %s=...: %s\n", p.Name, p.About)
+		}
 	}
 	return nil
 }

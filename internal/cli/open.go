@@ -28,6 +28,8 @@ type choice struct {
 	rule     deem.Judge
 	protocol judge.Readable
 	wanted   []string // the item fields that a declared judge may want from a dataset
+
+	benchmark string // whose judge it is, "" for judges of their own
 }
 
 // looksLikeFile tells the file of a judge from the name of one.
@@ -42,7 +44,13 @@ func fileExists(name string) bool {
 }
 
 // judgeNames returns the names of all judges that need no file.
-func judgeNames() []string { return append(rule.Names(), judge.Builtins()...) }
+func judgeNames() []string {
+	names := append(rule.Names(), judge.Builtins()...)
+	for _, b := range benchmark.All() {
+		names = append(names, b.Judges...)
+	}
+	return names
+}
 
 // declaration returns the declared judge of that name or file.
 func declaration(name string) (*judge.Declaration, error) {
@@ -58,6 +66,7 @@ func declaration(name string) (*judge.Declaration, error) {
 
 // A judgeOptions changes what a declared judge says of itself.
 type judgeOptions struct {
+	with        map[string]string // what a benchmark has options of its own for
 	reading     string
 	pass        optional[float64]
 	temperature optional[float64]
@@ -70,8 +79,8 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	if r, ok := rule.Named(name); ok {
 		return o.chooseRule(r, several)
 	}
-	if b, ok := benchmark.Named(name); ok {
-		return chooseBenchmark(b, o)
+	if b, ok := benchmark.OfJudge(name); ok {
+		return chooseBenchmark(b, name, o)
 	}
 	d, err := declaration(name)
 	if err != nil {
@@ -92,13 +101,16 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	return choice{protocol: p, wanted: d.Fields()}, usage(err)
 }
 
-// chooseBenchmark returns the judge of a benchmark, which is asked as published.
-func chooseBenchmark(b benchmark.Benchmark, o judgeOptions) (choice, error) {
+// chooseBenchmark returns a judge of a benchmark, which is asked as published.
+func chooseBenchmark(b benchmark.Benchmark, name string, o judgeOptions) (choice, error) {
 	if o.pass.set || o.temperature.set || o.maxTokens > 0 {
-		return choice{}, usagef("the judge of %s is asked as published; --pass, --temperature and --max-tokens cannot change it", b.Name)
+		return choice{}, usagef("judge %s is asked as published; --pass, --temperature and --max-tokens cannot change it", name)
 	}
-	p, err := b.Protocol(o.reading)
-	return choice{protocol: p}, usage(err)
+	if err := b.Check(o.with); err != nil {
+		return choice{}, usage(err)
+	}
+	j, err := b.Judge(name, benchmark.Options{Reading: o.reading, With: o.with})
+	return choice{rule: j.Rule, protocol: j.Protocol, benchmark: b.Name}, usage(err)
 }
 
 // chooseRule refuses what only a judge with a model can heed.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -208,7 +209,7 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 	if err != nil {
 		return report.Report{}, nil, err
 	}
-	published, note, err := metricsOf(run)
+	published, note, err := metricsOf(ctx, run, maxUnjudged)
 	if err != nil {
 		return report.Report{}, nil, err
 	}
@@ -263,15 +264,18 @@ func benchmarkOf(run store.Run) (*benchmark.Benchmark, settings, error) {
 
 // metricsOf returns the metrics of the run's benchmark, nil when it has none, and
 // what a report of the benchmark's own judge must say.
-func metricsOf(run store.Run) (m benchmark.Metrics, note string, err error) {
+func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
 	b, set, err := benchmarkOf(run)
 	if b == nil || err != nil {
 		return nil, "", err
 	}
-	if b.Name == run.Judge.Name {
+	if slices.Contains(b.Judges, run.Judge.Name) {
 		note = b.Note
 	}
-	return b.Metrics(set.Reading), note, nil
+	o := set.options()
+	o.MaxUnjudged = maxUnjudged
+	m, err = b.Metrics(ctx, o)
+	return m, note, usage(err)
 }
 
 // headOf returns what the report says before any number.
@@ -284,7 +288,10 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 	}
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule
-		h.JudgeNote = run.Judge.Name + " is a rule, not a model: " + rule.Doc(run.Judge.Name)
+		h.JudgeNote = run.Judge.Name + " is a rule, not a model"
+		if doc := rule.Doc(run.Judge.Name); doc != "" {
+			h.JudgeNote += ": " + doc
+		}
 	}
 	return h
 }
@@ -294,11 +301,7 @@ func protocolOf(run store.Run) (judge.Readable, error) {
 	if run.Judge.Rule {
 		return nil, nil
 	}
-	b, _, err := benchmarkOf(run)
-	if err != nil {
-		return nil, err
-	}
-	if b != nil && b.Name == run.Judge.Name {
+	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {
 		return b.Restore(run.Judge.Identity)
 	}
 	return judge.Restore(run.Judge.Identity)

@@ -89,6 +89,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, - for standard input; may be given again")
 	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, where a benchmark keeps them apart; may be given again")
 	f.BoolVar(&o.requireAll, "require-all", false, "a question of the benchmark without a response is an error")
+	f.StringToStringVar(&o.judge.with, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
@@ -144,8 +145,8 @@ func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
-	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll):
-		return usage(deem.WithHint(errors.New("--responses and --require-all go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
+	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.with) > 0):
+		return usage(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):
 		return usagef("--format and --map do not go with a benchmark, whose files have a form of their own")
 	case o.concurrency < 1:
@@ -212,7 +213,7 @@ func (a *app) chooseAll(o runOptions) ([]judging, error) {
 	}
 	var choices []choice
 	if len(names) == 0 {
-		c, err := chooseBenchmark(*o.benchmark, o.judge)
+		c, err := chooseBenchmark(*o.benchmark, o.benchmark.Judges[0], o.judge)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,45 @@
+package benchmark
+
+import (
+	"context"
+
+	"deem/benchmark/locomo"
+	"deem/judge"
+)
+
+func loCoMo() Benchmark {
+	return Benchmark{
+		Name: locomo.Name, About: locomo.About, Where: locomo.Where, Licence: locomo.Licence,
+		Readings: locomo.Readings(),
+		Params: []Param{
+			{"category5", "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
+			{"errata", "a file of known faults in the answer key: shows scores over sound items and the ceiling"},
+			{"system", "which of several systems in upstream's file is judged"},
+		},
+		Judges: []string{locomo.F1Name, locomo.StrictName, locomo.LenientName},
+		Judge: func(name string, o Options) (Judge, error) {
+			policy := locomo.Policy(o.With["category5"])
+			if name == locomo.F1Name {
+				return ruled(locomo.NewF1(o.Reading, policy))
+			}
+			return asked(locomo.Protocol(name, policy))
+		},
+		Restore: func(id []byte) (judge.Readable, error) { return restored(locomo.Restore(id)) },
+		Open: func(ctx context.Context, o Options) (Set, error) {
+			return opened(locomo.Open(ctx, locomo.Options{
+				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+				Category5: locomo.Policy(o.With["category5"]), System: o.With["system"],
+			}))
+		},
+		Metrics: func(ctx context.Context, o Options) (Metrics, error) {
+			m := locomo.MetricsOptions{Category5: locomo.Policy(o.With["category5"]), Reading: o.Reading}
+			if file := o.With["errata"]; file != "" {
+				var err error
+				if m.Errata, err = locomo.ReadErrata(ctx, file); err != nil {
+					return nil, err
+				}
+			}
+			return locomo.NewMetrics(m), nil
+		},
+	}
+}
