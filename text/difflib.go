@@ -26,7 +26,12 @@ type matcher struct {
 
 func newMatcher(a, b []int32) *matcher {
 	m := &matcher{a: a, b: b, now: make([]int32, len(b)+1), before: make([]int32, len(b)+1)}
-	m.at = NewSubsequence(b).at
+	for i, x := range b {
+		for int(x) >= len(m.at) {
+			m.at = append(m.at, nil)
+		}
+		m.at[x] = append(m.at[x], int32(i))
+	}
 	if n := len(b); n >= 200 {
 		for x := range m.at {
 			if len(m.at[x]) > n/100+1 {

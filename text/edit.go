@@ -93,24 +93,21 @@ func (c *columns) distance(a []int32) int {
 // next moves one column to the right, to that of x, and returns by how much the
 // distance in the last row changes.
 func (c *columns) next(x int32) int {
-	var places []int32
-	if int(x) < len(c.at.at) {
-		places = c.at.at[x]
-	}
-	mask := c.at.mask
-	for _, j := range places {
-		mask[j>>6] |= 1 << (j & 63)
-	}
+	mask, _ := c.at.places(x)
 	change := 1 // The first row of the table grows by one in each column.
-	for i := range mask {
+	for i := range c.up {
 		last := uint(63)
-		if i == len(mask)-1 {
+		if i == len(c.up)-1 {
 			last = uint(len(c.b)-1) & 63
 		}
-		change = c.block(i, mask[i], change, last)
+		var match uint64
+		if mask != nil {
+			match = mask[i]
+		}
+		change = c.block(i, match, change, last)
 	}
-	for _, j := range places {
-		mask[j>>6] = 0
+	if mask != nil {
+		c.at.giveBack(x)
 	}
 	return change
 }

@@ -1,6 +1,9 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // A Subsequence finds the longest common subsequences of one sequence with others.
 // The elements are small numbers, as [Number] gives them.
@@ -11,29 +14,96 @@ import "math/bits"
 // revisited, AWOCA 2004). A Subsequence may be used by one goroutine at a time.
 type Subsequence struct {
 	b    []int32
-	at   [][]int32 // the places of each number in b
-	mask []uint64  // scratch: all zero between calls
+	last []int32            // by number: its last place in b, or -1
+	prev []int32            // by place: the place before with the same number, or -1
+	mask []uint64           // scratch: all zero between calls
+	rows []uint64           // scratch of Trace
+	full map[int32][]uint64 // the masks of numbers that are too frequent to mark each time
 }
 
 // NewSubsequence returns a Subsequence of b.
 func NewSubsequence(b []int32) *Subsequence {
-	s := &Subsequence{b: b, mask: make([]uint64, (len(b)+63)/64)}
-	var count []int32
-	for _, x := range b {
-		for int(x) >= len(count) {
-			count = append(count, 0)
+	s := &Subsequence{}
+	s.Reset(b)
+	return s
+}
+
+// Reset makes s the Subsequence of b, and keeps its memory. That pays where a text of
+// many sentences is compared sentence by sentence.
+func (s *Subsequence) Reset(b []int32) {
+	for _, x := range s.b {
+		s.last[x] = -1
+	}
+	s.b = b
+	s.prev = s.prev[:0]
+	for i, x := range b {
+		for int(x) >= len(s.last) {
+			s.last = append(s.last, -1)
 		}
+		s.prev = append(s.prev, s.last[x])
+		s.last[x] = int32(i)
+	}
+	if n := (len(b) + 63) / 64; n <= cap(s.mask) {
+		s.mask = s.mask[:n]
+	} else {
+		s.mask = make([]uint64, n)
+	}
+	s.fill()
+}
+
+// fill makes the masks of the frequent numbers of a long sequence: those with more
+// places than the mask has words. There are fewer than 64 of them, so that they take
+// no more memory than the sequence.
+func (s *Subsequence) fill() {
+	clear(s.full)
+	width := len(s.mask)
+	if width < 16 {
+		return
+	}
+	count := make(map[int32]int)
+	for _, x := range s.b {
 		count[x]++
 	}
-	s.at = make([][]int32, len(count))
-	places := make([]int32, len(b))
 	for x, n := range count {
-		s.at[x], places = places[:0:n], places[n:]
+		if n <= width {
+			continue
+		}
+		if s.full == nil {
+			s.full = map[int32][]uint64{}
+		}
+		mask := make([]uint64, width)
+		for j := s.last[x]; j >= 0; j = s.prev[j] {
+			mask[j>>6] |= 1 << (j & 63)
+		}
+		s.full[x] = mask
 	}
-	for i, x := range b {
-		s.at[x] = append(s.at[x], int32(i))
+}
+
+// places returns the mask of x, in which a bit is set for each of its places in b, and
+// the first word of it that may have one; nil if there is no place. It must be given
+// back before the next.
+func (s *Subsequence) places(x int32) (mask []uint64, first int) {
+	if int(x) >= len(s.last) || s.last[x] < 0 {
+		return nil, 0
 	}
-	return s
+	if full, ok := s.full[x]; ok {
+		return full, 0
+	}
+	for j := s.last[x]; j >= 0; j = s.prev[j] {
+		first = int(j >> 6)
+		s.mask[first] |= 1 << (j & 63)
+	}
+	return s.mask, first
+}
+
+// giveBack clears the mask of x.
+func (s *Subsequence) giveBack(x int32) {
+	if _, ok := s.full[x]; ok {
+		return
+	}
+	for j := s.last[x]; j >= 0; j = s.prev[j] {
+		s.mask[j>>6] = 0
+	}
 }
 
 // Len returns the length of the longest common subsequence of a and b.
@@ -53,24 +123,28 @@ func (s *Subsequence) firstRow() []uint64 {
 	return row
 }
 
+// scratch returns room for n rows, which the next call takes back.
+func (s *Subsequence) scratch(n int) []uint64 {
+	if n *= len(s.mask); n > cap(s.rows) {
+		s.rows = make([]uint64, n)
+	}
+	return s.rows[:n]
+}
+
 // next turns a row into the one below it, that of the element x.
 func (s *Subsequence) next(row []uint64, x int32) {
-	if int(x) >= len(s.at) || len(s.at[x]) == 0 {
+	mask, first := s.places(x)
+	if mask == nil {
 		return // Without a match a row is as the one above.
 	}
-	for _, j := range s.at[x] {
-		s.mask[j>>6] |= 1 << (j & 63)
-	}
 	var carry uint64
-	for i := int(s.at[x][0] >> 6); i < len(row); i++ {
-		v, m := row[i], s.mask[i]
+	for i := first; i < len(row); i++ {
+		v, m := row[i], mask[i]
 		var sum uint64
 		sum, carry = bits.Add64(v, v&m, carry)
 		row[i] = sum | v&^m
 	}
-	for _, j := range s.at[x] {
-		s.mask[j>>6] = 0
-	}
+	s.giveBack(x)
 }
 
 // grown counts the places among the first n of a row where the length grows, which
@@ -98,9 +172,7 @@ func (s *Subsequence) Trace(a []int32) (indices []int, moves int) {
 	for k := len(tops) - 1; k >= 0 && t.j > 0; k-- {
 		t.back(tops[k], k*gap, min((k+1)*gap, len(a)))
 	}
-	for x, y := 0, len(t.indices)-1; x < y; x, y = x+1, y-1 {
-		t.indices[x], t.indices[y] = t.indices[y], t.indices[x]
-	}
+	slices.Reverse(t.indices)
 	return t.indices, t.moves
 }
 
@@ -131,13 +203,14 @@ func (t *trace) gap() int {
 
 // keep returns every gap-th row, the first of which is that before a.
 func (t *trace) keep(gap int) [][]uint64 {
-	var tops [][]uint64
 	row := t.s.firstRow()
-	for i, x := range t.a {
-		if i%gap == 0 {
-			tops = append(tops, append([]uint64(nil), row...))
+	tops := [][]uint64{row}
+	for i := 0; i+gap < len(t.a); i += gap {
+		row = slices.Clone(row)
+		for _, x := range t.a[i : i+gap] {
+			t.s.next(row, x)
 		}
-		t.s.next(row, x)
+		tops = append(tops, row)
 	}
 	return tops
 }
@@ -145,7 +218,7 @@ func (t *trace) keep(gap int) [][]uint64 {
 // back follows the way from row to down to row from, where top is the row from.
 func (t *trace) back(top []uint64, from, to int) {
 	width := len(top)
-	rows := make([]uint64, (to-from+1)*width)
+	rows := t.s.scratch(to - from + 1)
 	copy(rows, top)
 	for i := from; i < to; i++ {
 		below := rows[(i-from+1)*width : (i-from+2)*width]

@@ -48,8 +48,9 @@ func traceTable(a, b []int32) (indices []int, moves int) {
 
 func drawPair(t *rapid.T) (a, b []int32) {
 	letters := rapid.Int32Range(1, 40).Draw(t, "letters")
-	list := rapid.SliceOfN(rapid.Int32Range(0, letters), 0, 300)
-	return list.Draw(t, "a"), list.Draw(t, "b")
+	n := rapid.SampledFrom([]int{10, 70, 300, 1500}).Draw(t, "n")
+	seed := rapid.IntRange(0, n).Draw(t, "seed")
+	return sequence(rapid.IntRange(0, n).Draw(t, "a"), int(letters)), sequence(seed, int(letters)+1)
 }
 
 func TestSubsequence(t *testing.T) {
@@ -108,6 +109,15 @@ func naiveDistance(a, b []rune) int {
 	return row[len(b)]
 }
 
+// letters returns a character for each number.
+func letters(list []int32) []rune {
+	runes := make([]rune, len(list))
+	for i, x := range list {
+		runes[i] = 'あ' + x
+	}
+	return runes
+}
+
 func TestLevenshtein(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -127,8 +137,8 @@ func TestLevenshtein(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.SliceOfN(rapid.RuneFrom([]rune("abcdé日")), 0, 200)
-		a, b := letters.Draw(t, "a"), letters.Draw(t, "b")
+		x, y := drawPair(t)
+		a, b := letters(x), letters(y)
 		if got, want := text.Levenshtein(string(a), string(b)), naiveDistance(a, b); got != want {
 			t.Fatalf("Levenshtein(%q, %q) = %d, want %d", string(a), string(b), got, want)
 		}
@@ -265,4 +275,20 @@ func BenchmarkTokenizers(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A Subsequence that is used again must not remember what it was before.
+func TestSubsequenceReset(t *testing.T) {
+	s := text.NewSubsequence(sequence(500, 7))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawPair(t)
+		s.Reset(b)
+		if got, want := s.Len(a), table(a, b)[len(a)][len(b)]; got != want {
+			t.Fatalf("Len(%v, %v) = %d, want %d", a, b, got, want)
+		}
+		got, _ := s.Trace(a)
+		if want, _ := traceTable(a, b); !slices.Equal(got, want) {
+			t.Fatalf("Trace(%v, %v) = %v, want %v", a, b, got, want)
+		}
+	})
 }

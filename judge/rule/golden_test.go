@@ -28,6 +28,12 @@ func TestGolden(t *testing.T) {
 		})
 	}
 	texttest.Golden(t, map[string]texttest.Metric{
+		"squad_v11_em_f1": texttest.Of(func(in squadInput) (any, error) {
+			return squad(ask, in.GroundTruths, in.Prediction, "f1", "exact_match")
+		}),
+		"squad_v20_em_f1": texttest.Of(func(in squadInput) (any, error) {
+			return squad(ask, in.GoldAnswers, in.Prediction, "f1/squad2", "")
+		}),
 		"longbench_qa_f1":    pair("f1"),
 		"longbench_qa_f1_zh": pair("f1/zh"),
 		"locomo_f1":          pair("f1/locomo"),
@@ -56,6 +62,28 @@ func TestGolden(t *testing.T) {
 	})
 }
 
+// An asker asks the rule of a name and multiplies its score.
+type asker func(name string, scale float64, references []string, response string) (any, error)
+
+type squadInput struct {
+	Prediction   string
+	GroundTruths []string `json:"ground_truths"`
+	GoldAnswers  []string `json:"gold_answers"`
+}
+
+// squad asks a rule of token F1 and, if the case has the key, that of exact match.
+func squad(ask asker, references []string, response, name, exact string) (any, error) {
+	if len(references) == 0 {
+		return texttest.Skip, nil // The original takes an empty list; for us such an item is unjudged.
+	}
+	f1, err := ask(name, 1, references, response)
+	out := map[string]any{"f1": f1}
+	if exact != "" && err == nil {
+		out[exact], err = ask("exact/squad", 1, references, response)
+	}
+	return out, err
+}
+
 type bleuInput struct {
 	Hypothesis        string
 	References        []string
@@ -71,7 +99,7 @@ type bleuInput struct {
 }
 
 // chrf asks the judge of that name where the case has its settings.
-func (in bleuInput) chrf(ask func(string, float64, []string, string) (any, error), name string) (any, error) {
+func (in bleuInput) chrf(ask asker, name string) (any, error) {
 	order := map[string]int{"chrf": 0, "chrf++": 2}[name]
 	if in.CharOrder != 6 || in.WordOrder != order || in.Beta != 2 || in.Lowercase || in.Whitespace || in.EpsSmoothing {
 		return texttest.Skip, nil

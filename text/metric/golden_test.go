@@ -33,6 +33,9 @@ func TestGolden(t *testing.T) {
 		}),
 		"longbench_scorer": texttest.Of(longBenchScorer),
 
+		"fuzzywuzzy_difflib":     fuzzy(text.DifflibRatio),
+		"fuzzywuzzy_levenshtein": fuzzy(text.InDelRatio),
+
 		"rouge_score":         texttest.Of(func(in rougeInput) (any, error) { return in.scores(false), nil }),
 		"rouge_score_stemmer": texttest.Of(func(in rougeInput) (any, error) { return in.scores(true), nil }),
 		"rouge_score_multi":   texttest.Of(func(in rougeInput) (any, error) { return in.best(), nil }),
@@ -133,6 +136,13 @@ func pyROUGE(f func(response, reference string, upstream bool) float64, words fu
 			"score_unlimited": f(in.Prediction, in.GroundTruth, false),
 			"recon_calls":     r.Depth,
 		}, nil
+	})
+}
+
+// fuzzy compares the plain ratio alone: LongBench uses none of the others.
+func fuzzy(ratio func(a, b string) float64) texttest.Metric {
+	return texttest.Of(func(in struct{ S1, S2 string }) (any, error) {
+		return map[string]any{"ratio": metric.FuzzRatio(in.S1, in.S2, ratio)}, nil
 	})
 }
 

@@ -107,19 +107,20 @@ func codeSim(response, reference string, ratio func(a, b string) float64) float6
 			break
 		}
 	}
-	return float64(fuzzRatio(line, reference, ratio)) / 100
+	return float64(FuzzRatio(line, reference, ratio)) / 100
 }
 
-// fuzzRatio is the ratio of fuzzywuzzy 0.18, in whole per cent. Equal texts are
-// equal even if they are empty.
-func fuzzRatio(a, b string, ratio func(a, b string) float64) int {
+// FuzzRatio returns the ratio of fuzzywuzzy 0.18, in whole per cent, by one of
+// [text.DifflibRatio], which it uses by itself, and [text.InDelRatio], which it uses where
+// python-Levenshtein is installed. Equal texts are equal even if they are empty.
+func FuzzRatio(response, reference string, ratio func(a, b string) float64) int {
 	switch {
-	case a == b:
+	case response == reference:
 		return 100
-	case a == "" || b == "":
+	case response == "" || reference == "":
 		return 0
 	}
-	return int(math.RoundToEven(100 * ratio(a, b)))
+	return int(math.RoundToEven(100 * ratio(response, reference)))
 }
 
 // Python ends a chain of more than a thousand calls, some of which are taken before

@@ -119,8 +119,9 @@ func distinct(ids []int32) []int32 {
 func pyUnion(got, want pyText, exclusive bool) (PRF, int) {
 	union := map[int32]bool{}
 	sum, depth := 0, 0
+	s := text.NewSubsequence(nil)
 	for _, w := range want.ids {
-		s := text.NewSubsequence(w)
+		s.Reset(w)
 		for _, g := range got.ids {
 			indices, moves := s.Trace(g)
 			depth = max(depth, moves+1)

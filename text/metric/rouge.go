@@ -67,8 +67,9 @@ func unionHits(got, want [][]int32) int {
 	for i, sentence := range want {
 		met[i] = make([]bool, len(sentence))
 	}
+	s := text.NewSubsequence(nil)
 	for _, sentence := range got {
-		s := text.NewSubsequence(sentence)
+		s.Reset(sentence)
 		for i, w := range want {
 			indices, _ := s.Trace(w)
 			for _, j := range indices {

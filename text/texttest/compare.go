@@ -2,6 +2,7 @@ package texttest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,6 +12,17 @@ import (
 // tolerance is how far a ratio may lie from that of the reference. Scores are made
 // of counts by a few operations, so only the last bits may differ.
 const tolerance = 1e-12
+
+// compare says how what a metric returned differs from what a vector expects.
+func compare(got any, err error, want any, missing map[string]bool) string {
+	if bad, ok := errors.AsType[inputError](err); ok {
+		return "input has another form: " + bad.Error()
+	}
+	if err != nil {
+		got = err
+	}
+	return differ("", got, want, missing)
+}
 
 // differ says where got differs from what a vector expects, or "" if it does not.
 // The keys of an object that got leaves out are noted in missing.

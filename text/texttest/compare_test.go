@@ -1,0 +1,85 @@
+package texttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+)
+
+// TestDiffer proves that a golden test can fail.
+func TestDiffer(t *testing.T) {
+	for _, tt := range []struct {
+		got  any
+		want string
+		same bool
+	}{
+		{.5, "0.5", true},
+		{.5, "0.5000000000001", true},
+		{.5, "0.50000000001", false},
+		{1, "1", true},
+		{1, "1.0", true},
+		{"1", "1", false},
+		{"a", `"a"`, true},
+		{"a", `"b"`, false},
+		{true, "true", true},
+		{true, "false", false},
+		{0.0, "null", false},
+		{math.NaN(), `"NaN"`, true},
+		{0.0, `"NaN"`, false},
+		{math.Inf(1), `"Infinity"`, true},
+		{[]string{"a"}, `["a"]`, true},
+		{[]string{"a"}, `["a","b"]`, false},
+		{[]string{"a"}, `["b"]`, false},
+		{[]string(nil), `[]`, true},
+		{"a", `["a"]`, false},
+		{[]float64{1}, `[1]`, true},
+		{errors.New("x"), `{"error":"ValueError"}`, true},
+		{errors.New("x"), `0`, false},
+		{0.0, `{"error":"ValueError"}`, false},
+		{map[string]any{"a": 1.0}, `{"a":1,"b":2}`, true},
+		{map[string]any{"a": 1.0, "c": 1.0}, `{"a":1,"b":2}`, false},
+		{map[string]any{"a": 1.5}, `{"a":1}`, false},
+		{1.0, `{"a":1}`, false},
+	} {
+		var want any
+		dec := json.NewDecoder(bytes.NewReader([]byte(tt.want)))
+		dec.UseNumber()
+		if err := dec.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		missing := map[string]bool{}
+		if problem := differ("", tt.got, want, missing); (problem == "") != tt.same {
+			t.Errorf("differ(%v, %s) = %q, want the same: %t", tt.got, tt.want, problem, tt.same)
+		}
+		if _, partial := tt.got.(map[string]any); partial && tt.same && !missing["b"] {
+			t.Errorf("differ(%v, %s) does not say that b is missing", tt.got, tt.want)
+		}
+	}
+}
+
+// Other people's text must not get into the repository.
+func TestIsOurs(t *testing.T) {
+	for name, want := range map[string]bool{
+		"edge-empty": true, "fuzz-3": true, "grid-1": true, "gridshort-2": true, "rec-1": true,
+		"lb-trec-1": false, "ib-3": false, "real-gpt4-1": false, "lme-2": false, "w-terminated": false, "c-1": false,
+	} {
+		if got := isOurs(name); got != want {
+			t.Errorf("isOurs(%q) = %t, want %t", name, got, want)
+		}
+	}
+}
+
+// An input that cannot be read is not what the reference called an error.
+func TestCompareInput(t *testing.T) {
+	metric := Of(func(in struct{ Text string }) (any, error) { return in.Text, nil })
+	got, err := metric(json.RawMessage(`{"text": 3}`))
+	if problem := compare(got, err, map[string]any{"error": "ValueError"}, nil); problem == "" {
+		t.Error("a bad input passes for an exception")
+	}
+	got, err = metric(json.RawMessage(`{"text": "a"}`))
+	if problem := compare(got, err, "a", nil); problem != "" {
+		t.Error(problem)
+	}
+}
