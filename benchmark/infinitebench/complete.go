@@ -19,7 +19,7 @@ func (s *Set) complete(names []string, requireAll bool) error {
 		s.notes = append(s.notes, src.notes()...)
 	}
 	if len(missing) > 0 {
-		s.notes = append(s.notes, plural(len(missing), "task")+" without a file, in no number: "+strings.Join(missing, ", "))
+		s.notes = append(s.notes, plural(len(missing), "task")+" without an item, in no number: "+strings.Join(missing, ", "))
 	}
 	if len(short) > 0 {
 		s.notes = append(s.notes, "fewer or more items than published, so that scores are not comparable: "+strings.Join(short, ", "))

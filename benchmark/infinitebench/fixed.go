@@ -98,9 +98,10 @@ func inARow(list, part []string) bool {
 }
 
 // aNumber is a number with its sign. What stands before must not make it part of a
-// name, as in func_6351, and a minus between numbers is no sign. A comma ends a
-// number, because lists without spaces are more frequent here than thousands.
-var aNumber = regexp.MustCompile(`(?:^|[^\w.])(-?\d+(?:\.\d+)?)`)
+// name, as in func_6351, or what a function is called with, as in f(-3), and a minus
+// between numbers is no sign. A comma ends a number, because lists without spaces are
+// more frequent here than thousands.
+var aNumber = regexp.MustCompile(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
 
 // numbers returns the numbers in a text.
 func numbers(s string) []string {
@@ -150,52 +151,4 @@ func agreed(got []string, want []any) int {
 		n++
 	}
 	return n
-}
-
-// letter is an option. An A that a small letter follows is the article.
-const letter = `(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`
-
-// The forms in which a response names an option: alone or as a list marker at its
-// beginning, or behind a word that announces it, of which the last counts.
-var (
-	leading   = regexp.MustCompile(`^[\s(*]*([A-D])(?:[).:,*]|\s*$|\s*\n)`)
-	announced = regexp.MustCompile(`(?i:\b(?:is|answer|option|choice):?)[\s*]*\(?` + letter)
-	announces = regexp.MustCompile(`(?i:\b(?:is|answer|option|choice)\b:?)`)
-)
-
-// settlesOn reports whether a response settles on an option, of which the reference
-// is the letter or the text.
-func settlesOn(response, ref string) bool {
-	if isLetter(ref) {
-		return option(response) == ref
-	}
-	if option(response) != "" {
-		return false // The letter counts, whatever text stands beside it.
-	}
-	if begins(response, ref) {
-		return true
-	}
-	places := announces.FindAllStringIndex(response, -1)
-	return len(places) > 0 && begins(response[places[len(places)-1][1]:], ref)
-}
-
-func isLetter(ref string) bool { return len(ref) == 1 && ref[0] >= 'A' && ref[0] <= 'D' }
-
-// option returns the letter that a response settles on, or "".
-func option(response string) string {
-	if m := leading.FindStringSubmatch(response); m != nil {
-		return m[1]
-	}
-	all := announced.FindAllStringSubmatch(response, -1)
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1][1] + all[len(all)-1][2]
-}
-
-// begins reports whether a text begins with the words of another, whatever their
-// case and marks.
-func begins(s, with string) bool {
-	with = text.LongBench(with)
-	return with != "" && strings.HasPrefix(text.LongBench(s)+" ", with+" ")
 }

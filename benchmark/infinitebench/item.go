@@ -1,7 +1,6 @@
 package infinitebench
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -89,7 +88,7 @@ func (src *source) addLabel(it *deem.Item, row *dataset.Row) error {
 	list, isList := v.List()
 	if !isList || src.task == mathCalc {
 		// The numbers of a calculation are one answer together.
-		it.References = []string{text.Str(json.RawMessage(raw))}
+		it.References = []string{text.Str(raw)}
 		setField(it, fieldLabel, string(raw))
 		return nil
 	}
@@ -104,7 +103,7 @@ func (src *source) addLabel(it *deem.Item, row *dataset.Row) error {
 		setField(it, fieldLabel, string(raw))
 	}
 	if !onlyTexts || len(list) == 1 {
-		setField(it, fieldTruth, text.Str(json.RawMessage(raw)))
+		setField(it, fieldTruth, text.Str(raw))
 	}
 	return nil
 }

@@ -43,9 +43,9 @@ func (l Line) interval() string {
 }
 
 // README returns a row for each task that has one in the table of upstream's README.
-// It is "" when another judge than ours gave a verdict.
+// It is "" unless the verdicts are those of upstream.
 func (m *Metrics) README() string {
-	if len(m.strange) > 0 {
+	if !m.comparable() {
 		return ""
 	}
 	var b strings.Builder
@@ -58,9 +58,9 @@ func (m *Metrics) README() string {
 }
 
 // Upstream returns the numbers that compute_scores.py prints, each behind its task,
-// with all digits. It is "" when another judge than ours gave a verdict.
+// with all digits. It is "" unless the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
-	if len(m.strange) > 0 {
+	if !m.comparable() {
 		return ""
 	}
 	var b strings.Builder
@@ -71,6 +71,10 @@ func (m *Metrics) Upstream() string {
 	}
 	return b.String()
 }
+
+// comparable reports whether the verdicts are those that upstream's program would
+// have given: of our judge, under that reading.
+func (m *Metrics) comparable() bool { return len(m.strange) == 0 && m.reading == Upstream }
 
 // Warnings say in plain words what to beware of.
 func (m *Metrics) Warnings() []string {

@@ -16,27 +16,29 @@ var upstreamOptions = []*regexp.Regexp{
 // fixedOptions are tried in this order; of each the last match counts, since a
 // response may go through the options before it settles on one.
 var fixedOptions = []*regexp.Regexp{
-	regexp.MustCompile(`(?i:correct (?:answer|option|choice) is:?)\s*\(?([A-D])(?:\W|$)`),
-	regexp.MustCompile(`(?i:(?:answer|option|choice)(?: is)?:?)\s*\(?([A-D])(?:\W|$)`),
-	regexp.MustCompile(`^\W*([A-D])\W*$`),
-	regexp.MustCompile(`^\W*([A-D])[).:]`),
+	regexp.MustCompile(`(?i:correct (?:answer|option|choice) is):?\s*` + letter),
+	regexp.MustCompile(`(?i:\b(?:(?:answer|option|choice) is:?|answer:))\s*(?i:option\s*)?` + letter),
+	regexp.MustCompile(`^[\s("']*([A-D])()[\s)."']*$`),
 }
 
-// option returns the letter that a response settles on, "" if upstream finds none.
+// letter is an option. An A that a small letter follows is the article.
+const letter = `[("']*(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`
+
+// option returns the letter that a response settles on, "" if there is none.
 func option(response, reading string) string {
 	response = strings.ReplaceAll(response, "*", "")
-	patterns := upstreamOptions
-	if reading == Fixed {
-		patterns = fixedOptions
+	if reading == Upstream {
+		for _, p := range upstreamOptions {
+			if m := p.FindStringSubmatch(response); m != nil {
+				return m[1]
+			}
+		}
+		return ""
 	}
-	for _, p := range patterns {
-		found := p.FindAllStringSubmatch(response, -1)
-		switch {
-		case found == nil:
-		case reading == Fixed:
-			return found[len(found)-1][1]
-		default:
-			return found[0][1]
+	for _, p := range fixedOptions {
+		if all := p.FindAllStringSubmatch(response, -1); len(all) > 0 {
+			last := all[len(all)-1]
+			return last[1] + last[2]
 		}
 	}
 	return ""
@@ -49,15 +51,15 @@ func (r *Rule) choose(it deem.Item) (deem.Verdict, error) {
 	if len(it.References) == 0 {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
-	letter, found := it.Fields[fieldOption]
+	chosen, found := it.Fields[fieldOption]
 	if !found {
-		letter = option(it.Response, r.reading)
+		chosen = option(it.Response, r.reading)
 	}
-	switch letter {
+	switch chosen {
 	case "":
 		return deem.Verdict{Label: Wrong, Reason: "the response settles on no option"}, nil
 	case it.References[0]:
 		return deem.Verdict{Label: Right, Score: 1}, nil
 	}
-	return deem.Verdict{Label: Wrong, Reason: "the response settles on " + letter}, nil
+	return deem.Verdict{Label: Wrong, Reason: "the response settles on " + chosen}, nil
 }

@@ -63,11 +63,11 @@ func (m *Metrics) program() string {
 
 // Upstream returns what the published program writes for the same scores:
 // result.json of eval.py, or for LongBench v2 the two lines of result.py without the
-// model's name. Tasks stand in the order in which their records came. It is "" when
-// another judge than ours gave a verdict.
+// model's name. Tasks stand in the order in which their records came. It is "" unless
+// the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
 	switch {
-	case len(m.strange) > 0:
+	case !m.comparable():
 		return ""
 	case len(m.choices) > 0:
 		return m.resultTable()
@@ -121,6 +121,10 @@ func (m *Metrics) resultTable() string {
 	}
 	return strings.Join(choiceLines, "\t") + "\n" + strings.Join(scores, "\t")
 }
+
+// comparable reports whether the verdicts are those that upstream's program would
+// have given: of our judge, under that reading.
+func (m *Metrics) comparable() bool { return len(m.strange) == 0 && m.reading == Upstream }
 
 // Warnings say in plain words what to beware of.
 func (m *Metrics) Warnings() []string {

@@ -1,0 +1,88 @@
+package infinitebench
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem/text"
+)
+
+// The forms in which a response names an option. An A that a small letter follows is
+// the article.
+var (
+	// aLetter is a response, or its first line, that is nothing but a letter.
+	aLetter = regexp.MustCompile("^[\\s(*:\"'`]*([A-D])[ )*.\"'`]*(?:\n|$)")
+
+	// announced is a letter behind words that announce it.
+	announced = regexp.MustCompile("(?i:\\b(?:is|answer):?[\\s*]*(?:option|choice)?)[\\s*(\"'`:]*" +
+		`(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`)
+
+	// marked is a letter in front of the text of its option.
+	marked = regexp.MustCompile("^[\\s(*:\"'`-]*([A-D])[).:,]")
+
+	// listed is the same at the beginning of any line.
+	listed = regexp.MustCompile("(?m)^[\\s(*\"'`-]*([A-D])[).:]")
+
+	announces = regexp.MustCompile(`(?i:\b(?:is|answer)\b:?)`)
+)
+
+// settlesOn reports whether a response settles on an option, of which the reference
+// is the letter or the text.
+func settlesOn(response, ref string) bool {
+	// A system that was trained to continue texts goes on with the next question.
+	response, _, _ = strings.Cut(response, "\nQuestion:")
+	letter := option(response)
+	switch {
+	case len(ref) == 1 && ref[0] >= 'A' && ref[0] <= 'D':
+		return letter == ref
+	case letter != "":
+		return false // The letter counts, whatever text stands beside it.
+	case begins(response, ref):
+		return true
+	}
+	places := announces.FindAllStringIndex(response, -1)
+	return len(places) > 0 && begins(response[places[len(places)-1][1]:], ref)
+}
+
+// option returns the letter that a response settles on, or "". A letter by itself
+// decides; then the last that is announced; then one in front of its text, unless the
+// response lists other options too.
+func option(response string) string {
+	if m := aLetter.FindStringSubmatch(response); m != nil {
+		return m[1]
+	}
+	if all := announced.FindAllStringSubmatch(response, -1); len(all) > 0 {
+		last := all[len(all)-1]
+		return last[1] + last[2]
+	}
+	m := marked.FindStringSubmatch(response)
+	if m == nil {
+		return ""
+	}
+	for _, other := range listed.FindAllStringSubmatch(response, -1) {
+		if other[1] != m[1] {
+			return ""
+		}
+	}
+	return m[1]
+}
+
+// begins reports whether a text begins with the words of another, whatever their
+// case and the marks between them.
+func begins(s, with string) bool {
+	got, want := plainWords(s), plainWords(with)
+	return len(want) > 0 && len(got) >= len(want) && slices.Equal(got[:len(want)], want)
+}
+
+// plainWords returns the words of a text in lower case and without punctuation at
+// their ends.
+func plainWords(s string) []string {
+	var list []string
+	for _, w := range words(text.Lower(s)) {
+		if w = strings.TrimFunc(w, text.IsPunct); w != "" {
+			list = append(list, w)
+		}
+	}
+	return list
+}
