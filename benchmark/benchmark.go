@@ -102,7 +102,7 @@ type Benchmark struct {
 
 // All returns the benchmarks that deem knows, written out by hand.
 func All() []Benchmark {
-	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench()}
+	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench(), infiniteBench()}
 }
 
 // Named returns the benchmark of that name.

@@ -121,6 +121,15 @@ func (a *app) listJudges() error {
 		d, _ := judge.Builtin(name)
 		things = append(things, listed{name, "model", d.About})
 	}
+	for _, b := range benchmark.All() {
+		for _, name := range b.Judges {
+			kind := "model"
+			if j, err := b.Judge(name, benchmark.Options{}); err == nil && j.Rule != nil {
+				kind = "rule"
+			}
+			things = append(things, listed{name, kind, "the judge of " + b.Name + ": " + b.About})
+		}
+	}
 	if !a.json {
 		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.")
 	}

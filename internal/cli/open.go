@@ -15,6 +15,7 @@ import (
 	"deem/judge"
 	"deem/judge/rule"
 	"deem/model/fake"
+	"deem/model/minilm"
 	"deem/model/openai"
 	"deem/model/replay"
 )
@@ -66,6 +67,7 @@ func declaration(name string) (*judge.Declaration, error) {
 
 // A judgeOptions changes what a declared judge says of itself.
 type judgeOptions struct {
+	embedder    rule.Embedder     // for the judge that compares by meaning; nil when none was named
 	with        map[string]string // what a benchmark has options of its own for
 	reading     string
 	pass        optional[float64]
@@ -76,7 +78,11 @@ type judgeOptions struct {
 // choose finds the judge of that name. An option that says nothing to it is a
 // mistake, unless it may be meant for another of several judges.
 func choose(name string, o judgeOptions, several bool) (choice, error) {
-	if r, ok := rule.Named(name); ok {
+	if r, ok := rule.NamedWith(name, o.embedder); ok {
+		if rule.NeedsEmbedder(name) && o.embedder == nil {
+			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
+				"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small"))
+		}
 		return o.chooseRule(r, several)
 	}
 	if b, ok := benchmark.OfJudge(name); ok {
@@ -242,6 +248,29 @@ func (a *app) headers(list []string) (map[string]string, error) {
 		headers[name] = value
 	}
 	return headers, nil
+}
+
+// openEmbedder opens what --embeddings names: a model of a server as vendor:name, or
+// a folder with the files of a sentence model.
+func (a *app) openEmbedder(name string, o modelOptions) (rule.Embedder, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if model, ok := strings.CutPrefix(name, "openai:"); ok {
+		m, err := a.openOpenAI(model, o)
+		if err != nil {
+			return nil, err
+		}
+		if e, ok := m.(rule.Embedder); ok {
+			return e, nil
+		}
+		return nil, usagef("%s gives no embeddings", name)
+	}
+	m, err := minilm.Open(name)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return m, nil
 }
 
 // openStore opens the store for writing and creates it where there is none.

@@ -64,7 +64,7 @@ type runOptions struct {
 
 	concurrency, trials, retries int
 	rpm, tpm                     int
-	prices, record               string
+	prices, record, embeddings   string
 
 	fresh, retryUnjudged, dryRun bool
 	maxUnjudged                  float64
@@ -95,6 +95,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
 	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other (default: the benchmark's own, or match)")
 	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
+	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, or openai:NAME")
 	f.StringVar(&o.judge.reading, "reading", "", "how replies are read: upstream or strict (default: upstream where there is one)")
 	f.Var(numberFlag{&o.judge.pass}, "pass", "the score from which a verdict passes, from 0 to 1 (default: the judge's)")
 	f.Var(numberFlag{&o.judge.temperature}, "temperature", "sampling temperature (default: the judge's)")
@@ -169,6 +170,10 @@ type judging struct {
 // then opens the store, lets each judge go through the items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
 	if err := o.check(); err != nil {
+		return err
+	}
+	var err error
+	if o.judge.embedder, err = a.openEmbedder(o.embeddings, o.model); err != nil {
 		return err
 	}
 	judgings, err := a.chooseAll(o)
