@@ -78,6 +78,10 @@ type judgeOptions struct {
 // choose finds the judge of that name. An option that says nothing to it is a
 // mistake, unless it may be meant for another of several judges.
 func choose(name string, o judgeOptions, several bool) (choice, error) {
+	if strings.Contains(name, "+") {
+		r, err := o.severalRules(strings.Split(name, "+"))
+		return choice{rule: r}, err
+	}
 	if r, ok := rule.NamedWith(name, o.embedder); ok {
 		if rule.NeedsEmbedder(name) && o.embedder == nil {
 			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
@@ -105,6 +109,23 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	}
 	p, err := d.Protocol(o.reading)
 	return choice{protocol: p, wanted: d.Fields()}, usage(err)
+}
+
+// severalRules returns the judge that "f1+rougeL+bleu" names.
+func (o judgeOptions) severalRules(names []string) (deem.Judge, error) {
+	var rules []deem.Judge
+	for _, name := range names {
+		c, err := choose(name, o, true)
+		if err != nil {
+			return nil, err
+		}
+		if c.rule == nil {
+			return nil, usage(deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each"))
+		}
+		rules = append(rules, c.rule)
+	}
+	j, err := rule.Several(rules...)
+	return j, usage(err)
 }
 
 // chooseBenchmark returns a judge of a benchmark, which is asked as published.

@@ -93,7 +93,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
-	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other (default: the benchmark's own, or match)")
+	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other; f1+bleu are several rules in one run (default: the benchmark's own, or match)")
 	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
 	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, or openai:NAME")
 	f.StringVar(&o.judge.reading, "reading", "", "how replies are read: upstream or strict (default: upstream where there is one)")

@@ -1,0 +1,78 @@
+package rule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"deem"
+)
+
+// several lets several rules look at an item at once.
+type several struct{ rules []deem.Judge }
+
+var _ deem.Identified = (*several)(nil)
+
+// Several returns a judge whose verdict is that of the first rule, with the scores
+// of all of them as aspects under their names. It reads and keeps each item once,
+// where a run for each rule would do so many times. An item that one of the rules
+// cannot judge is unjudged.
+func Several(rules ...deem.Judge) (deem.Judge, error) {
+	if len(rules) < 2 {
+		return nil, errors.New("several rules are at least two")
+	}
+	seen := map[string]bool{}
+	for _, r := range rules {
+		if seen[r.Name()] {
+			return nil, fmt.Errorf("the rule %s stands twice among several", r.Name())
+		}
+		seen[r.Name()] = true
+	}
+	return &several{rules}, nil
+}
+
+// Name returns the names of the rules, joined by "+".
+func (s *several) Name() string {
+	names := make([]string, len(s.rules))
+	for i, r := range s.rules {
+		names[i] = r.Name()
+	}
+	return strings.Join(names, "+")
+}
+
+// Identity returns the identities of the rules.
+func (s *several) Identity() any {
+	ids := make([]any, len(s.rules))
+	for i, r := range s.rules {
+		ids[i] = r.Name()
+		if id, ok := r.(deem.Identified); ok {
+			ids[i] = id.Identity()
+		}
+	}
+	return struct {
+		Kind  string `json:"kind"`
+		Rules []any  `json:"rules"`
+	}{"rules", ids}
+}
+
+// Judge returns the first rule's verdict with the scores of all.
+func (s *several) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	var first deem.Verdict
+	aspects := make(map[string]float64, len(s.rules))
+	for i, r := range s.rules {
+		v, err := r.Judge(ctx, it)
+		if f, ok := errors.AsType[*deem.Failure](err); ok {
+			return deem.Verdict{}, deem.Failf(f.Kind, "%s: %s", r.Name(), f.Detail)
+		}
+		if err != nil {
+			return deem.Verdict{}, err
+		}
+		aspects[r.Name()] = v.Score
+		if i == 0 {
+			first = v
+		}
+	}
+	first.Aspects = aspects
+	return first, nil
+}
