@@ -226,7 +226,9 @@ func FuzzJudge(f *testing.F) {
 			v, err := judge(t, reading).Judge(t.Context(), it)
 			again, _ := judge(t, reading).Judge(t.Context(), it)
 			if err != nil {
-				failure(t, err)
+				if f := failure(t, err); f.Kind != deem.Input {
+					t.Errorf("%s of %s %q: %v, want a failure of kind input", reading, task, response, f)
+				}
 				continue
 			}
 			if !(v.Score >= 0 && v.Score <= 1) || v.Label == "" || again.Score != v.Score {
