@@ -168,18 +168,24 @@ func writeHaluMemUser(t *testing.T, name string, sessions int) int64 {
 		var extracted []string
 		for i := range 40 {
 			role := []string{"user", "assistant"}[i%2]
-			dialogue = append(dialogue, m{"role": role, "timestamp": "Sep 04, 2025, 18:42:18", "dialogue_turn": i,
-				"content": fmt.Sprintf("In session %d, turn %d, %s", s, i, strings.Repeat(fmt.Sprintf("we speak of thing %d; ", s*100+i), 18))})
+			dialogue = append(dialogue, m{
+				"role": role, "timestamp": "Sep 04, 2025, 18:42:18", "dialogue_turn": i,
+				"content": fmt.Sprintf("In session %d, turn %d, %s", s, i, strings.Repeat(fmt.Sprintf("we speak of thing %d; ", s*100+i), 18)),
+			})
 		}
 		for i := range 11 {
-			points = append(points, m{"index": i, "memory_content": fmt.Sprintf("fact %d of session %d", i, s), "memory_type": "Event Memory",
-				"memory_source": "secondary", "is_update": "False", "original_memories": []string{}, "importance": 0.75, "timestamp": "Sep 04, 2025"})
+			points = append(points, m{
+				"index": i, "memory_content": fmt.Sprintf("fact %d of session %d", i, s), "memory_type": "Event Memory",
+				"memory_source": "secondary", "is_update": "False", "original_memories": []string{}, "importance": 0.75, "timestamp": "Sep 04, 2025",
+			})
 			extracted = append(extracted, fmt.Sprintf("the user did thing %d in session %d", i, s))
 		}
 		for i := range 3 {
-			questions = append(questions, m{"question": fmt.Sprintf("what about %d in %d?", i, s), "answer": "this", "system_response": "this", "context": "c",
+			questions = append(questions, m{
+				"question": fmt.Sprintf("what about %d in %d?", i, s), "answer": "this", "system_response": "this", "context": "c",
 				"evidence":   []m{{"memory_content": fmt.Sprintf("fact %d of session %d", i, s), "memory_type": "Event Memory"}},
-				"difficulty": "easy", "question_type": "Basic Fact Recall", "search_duration_ms": 1.5, "response_duration_ms": 2.5})
+				"difficulty": "easy", "question_type": "Basic Fact Recall", "search_duration_ms": 1.5, "response_duration_ms": 2.5,
+			})
 		}
 		list = append(list, m{"memory_points": points, "dialogue": dialogue, "extracted_memories": extracted, "add_dialogue_duration_ms": 3.5, "questions": questions})
 	}
