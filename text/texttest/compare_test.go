@@ -83,3 +83,21 @@ func TestCompareInput(t *testing.T) {
 		t.Error(problem)
 	}
 }
+
+func TestSelection(t *testing.T) {
+	sel := &selection{metrics: map[string]Metric{"a": nil}}
+	for line, want := range map[string]bool{
+		`{"metric":"a","case":"x"}`:           true,
+		`{"case": "x", "metric" : "a"}`:       true,
+		`{"metric":"b","case":"\"a\""}`:       false,
+		`{"metric":"b","input":{"text":"a"}}`: false,
+		`no vector`:                           false,
+	} {
+		if got := sel.takes([]byte(line)); got != want {
+			t.Errorf("takes(%s) = %t, want %t", line, got, want)
+		}
+	}
+	if len(sel.others) != 2 {
+		t.Errorf("others = %q, want b and one without a name", sel.others)
+	}
+}

@@ -10,7 +10,7 @@
 //   - ../shared/golden beside the repository, which holds other people's text too
 //     and is not part of it;
 //   - every .jsonl and .jsonl.gz file below the folder that the environment variable
-//     DEEM_GOLDEN names.
+//     DEEM_GOLDEN names, absolute or from the root of the repository.
 //
 // With DEEM_GOLDEN_UPDATE=1 the first is written anew from the second.
 package texttest
@@ -76,7 +76,7 @@ func Golden(t *testing.T, metrics map[string]Metric) {
 	if os.Getenv("DEEM_GOLDEN_UPDATE") != "" {
 		update(t, shared)
 	}
-	vectors := slices.Concat(readFile(t, os.DirFS("."), testdata), shared, extraVectors(t, metrics))
+	vectors := slices.Concat(readFile(t, os.DirFS("."), testdata, &selection{metrics: metrics}), shared, extraVectors(t, metrics))
 	byMetric := map[string][]vector{}
 	for _, v := range vectors {
 		byMetric[v.Metric] = append(byMetric[v.Metric], v)
@@ -100,8 +100,7 @@ func sharedVectors(t *testing.T, metrics map[string]Metric) []vector {
 		t.Logf("not there, not tested: %s", dir)
 		return nil
 	}
-	known, _ := split(readDir(t, dir), metrics)
-	return known
+	return readDir(t, dir, &selection{metrics: metrics})
 }
 
 // extraVectors returns the vectors that the environment names.
@@ -111,24 +110,16 @@ func extraVectors(t *testing.T, metrics map[string]Metric) []vector {
 	if dir == "" {
 		return nil
 	}
-	known, others := split(readDir(t, dir), metrics)
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(root(t), dir) // A test runs in the folder of its package.
+	}
+	sel := &selection{metrics: metrics}
+	known := readDir(t, dir, sel)
 	t.Logf("%s: %d vectors for this package", dir, len(known))
-	if len(others) > 0 {
-		t.Logf("%s: not tested by this package: %s", dir, strings.Join(others, ", "))
+	if len(sel.others) > 0 {
+		t.Logf("%s: not tested by this package: %s", dir, strings.Join(sel.others, ", "))
 	}
 	return known
-}
-
-// split separates the vectors of known metrics from the names of the others.
-func split(vectors []vector, metrics map[string]Metric) (known []vector, others []string) {
-	for _, v := range vectors {
-		if _, ok := metrics[v.Metric]; ok {
-			known = append(known, v)
-		} else if !slices.Contains(others, v.Metric) {
-			others = append(others, v.Metric)
-		}
-	}
-	return known, others
 }
 
 // root returns the folder that holds go.mod.
