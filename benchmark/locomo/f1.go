@@ -224,9 +224,6 @@ func (j *F1) recall(it deem.Item) (float64, bool) {
 		if len(evidence) == 0 {
 			return 0, false
 		}
-		if len(context) == 0 {
-			return 0, true // Upstream stops at an empty context.
-		}
 	}
 	return metric.LoCoMoRecall(evidence, context), true
 }
@@ -237,7 +234,7 @@ func ids(field string) ([]string, bool) {
 	if field == "" || json.Unmarshal([]byte(field), &list) != nil {
 		return nil, false
 	}
-	return list, true
+	return list, list != nil
 }
 
 // turn is the id of a turn: session, and place in it.

@@ -25,7 +25,7 @@ type slot struct {
 // newSlot makes a slot of a row.
 func newSlot(r row) (*slot, error) {
 	switch {
-	case r.question == "":
+	case text.Strip(r.question) == "":
 		return nil, fmt.Errorf("it has no text under %q", questionColumn)
 	case r.category == "":
 		return nil, errors.New("the question has no category")
@@ -120,9 +120,14 @@ func (j *join) compare(s *slot, r row) {
 	if r.category != "" && r.category != s.category {
 		j.renamed = append(j.renamed, s.id)
 	}
-	if s.reference != nil && r.reference != nil && *r.reference != *s.reference {
+	if s.reference != nil && r.reference != nil && !sameKey(s, r) {
 		j.rekeyed = append(j.rekeyed, s.id)
 	}
+}
+
+// sameKey reports whether both have a reference, and the same one.
+func sameKey(s *slot, r row) bool {
+	return s.reference != nil && r.reference != nil && text.Strip(*s.reference) == text.Strip(*r.reference)
 }
 
 // A matcher finds the question of a response.
@@ -217,7 +222,7 @@ func (m *matcher) find(r row) (s, taken *slot) {
 // then by category, then by being one that counts.
 func (m *matcher) fit(s *slot, r row) int {
 	fit := 0
-	if r.reference != nil && s.reference != nil && *r.reference == *s.reference {
+	if sameKey(s, r) {
 		fit += 4
 	}
 	if r.category != "" && r.category == s.category {

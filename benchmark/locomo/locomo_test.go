@@ -1,6 +1,7 @@
 package locomo_test
 
 import (
+	"os"
 	"testing"
 
 	"deem"
@@ -26,4 +27,24 @@ func items(t *testing.T, s *locomo.Set) []deem.Item {
 		list = append(list, it)
 	}
 	return list
+}
+
+func writeFile(file, text string) error { return os.WriteFile(file, []byte(text), 0o600) }
+
+// writeHere writes a file into the working folder.
+func writeHere(t *testing.T, name, text string) string {
+	t.Helper()
+	if err := writeFile(name, text); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func readFile(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -30,7 +30,6 @@ type Metrics struct {
 	opts    MetricsOptions
 	judge   string
 	others  bool // records of several judges came together
-	again   *F1  // judges with corrected references, if the rule is the judge
 	lines   map[string]*tally
 	overall tally
 	places  map[string]bool // conversations
@@ -85,6 +84,10 @@ func (m *Metrics) Add(rec deem.Record) {
 		t.add(rec)
 		m.addErrata(t, rec)
 	}
+	if rec.Judge == F1Name && rec.Verdict != nil {
+		t.upstream.add(rec.Item)
+		m.overall.upstream.add(rec.Item)
+	}
 	if rec.Verdict == nil {
 		m.unjudged = append(m.unjudged, rec.Item.ID)
 	}
@@ -102,7 +105,6 @@ func (t *tally) add(rec deem.Record) {
 	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
 		t.recall.Add(r, 1)
 	}
-	t.upstream.add(rec)
 }
 
 // addErrata counts what the errata make of a record.
@@ -132,17 +134,17 @@ func (m *Metrics) rejudge(rec deem.Record, x Erratum) float64 {
 	if rec.Judge != F1Name || x.Reference == "" {
 		return rec.Verdict.Score
 	}
-	if m.again == nil {
-		m.again = &F1{f1Identity{Reading: m.opts.Reading, Category5: Phrases}}
-	}
 	it := rec.Item
 	it.References = []string{x.Reference}
-	v, err := m.again.verdict(it)
+	v, err := scorer(m.opts.Reading).verdict(it)
 	if err != nil {
 		return rec.Verdict.Score
 	}
 	return v.Score
 }
+
+// scorer returns the rule that scores every category.
+func scorer(reading string) *F1 { return &F1{f1Identity{Reading: reading, Category5: Phrases}} }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }

@@ -14,7 +14,7 @@ import (
 var upstreamOrder = []string{SingleHop, MultiHop, Temporal, OpenDomain, Adversarial}
 
 // An upstreamSum adds up scores as upstream does: each is rounded to three digits
-// when it is stored, and the rounded ones are added.
+// when it is stored, and the rounded ones are added, one after the other.
 type upstreamSum struct {
 	n     int
 	sum   float64
@@ -27,26 +27,28 @@ type upstreamSum struct {
 // digits is to how many digits upstream rounds.
 const digits = 3
 
-func (s *upstreamSum) add(rec deem.Record) {
+// add adds the score of an item by upstream's reading, whichever the run had.
+func (s *upstreamSum) add(it deem.Item) {
+	rule := scorer(Upstream)
+	v, err := rule.verdict(it)
+	if err != nil {
+		return // Upstream would have stopped here.
+	}
 	s.n++
-	score := rec.Verdict.Score
 	switch {
-	case rec.Item.Category == MultiHop:
+	case it.Category == MultiHop:
 		// A mean by numpy is a numpy number, and numpy rounds in its own way.
-		s.sum += text.NumpyRound(score, digits)
+		s.sum += text.NumpyRound(v.Score, digits)
 		s.float = true
-	case score == 0 || rec.Item.Category == Adversarial:
-		s.sum += score // upstream's 0, and both verdicts of category 5, are integers
+	case v.Score == 0 || it.Category == Adversarial:
+		s.sum += v.Score // upstream's 0, and both verdicts of category 5, are integers
 	default:
-		s.sum += text.Round(score, digits)
+		s.sum += text.Round(v.Score, digits)
 		s.float = true
 	}
-	r, ok := rec.Verdict.Aspects[RecallAspect]
-	if !ok {
-		return
-	}
-	s.rag = true
-	if rec.Item.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
+	r, ok := rule.recall(it)
+	s.rag = s.rag || ok
+	if ok && it.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
 		s.recall += text.Round(r, digits)
 	}
 }
@@ -59,7 +61,7 @@ func pythonNumber(x float64, float bool) string {
 	return text.Float(x)
 }
 
-// Upstream returns what upstream's analyze_aggr_acc prints for the same scores, and
+// Upstream returns what upstream's analyze_aggr_acc prints for the same responses, and
 // "" if the judge was not the published rule. Categories without an item, at which
 // upstream divides by zero, are left out; and so are unjudged items.
 func (m *Metrics) Upstream() string {

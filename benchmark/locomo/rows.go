@@ -240,7 +240,10 @@ func (o object) predictions(system string) []string {
 
 // row reads a row.
 func (w *walker) row(o object) (row, error) {
-	r := row{id: o.scalar(idColumns...), question: o.scalar(questionColumn), category: o.scalar("category")}
+	r := row{id: o.scalar(idColumns...), category: o.scalar("category")}
+	if v, ok := o.first(questionColumn); ok {
+		r.question = v.Str()
+	}
 	if v, ok := o.first(AdversarialField); ok {
 		r.trap = new(v.Str())
 	}
@@ -276,7 +279,7 @@ func (w *walker) texts(o object, r *row) error {
 		response, answered = either, true
 	}
 	if keyed {
-		r.reference = new(text.Strip(reference.Str()))
+		r.reference = new(reference.Str())
 	}
 	if answered {
 		r.response, r.answered = response.Str(), true
