@@ -132,6 +132,32 @@ func TestClassificationSkips(t *testing.T) {
 	}
 }
 
+func TestLongBenchOptions(t *testing.T) {
+	// The longest block of difflib is not part of the longest common subsequence.
+	const response, reference = "aba", "bca"
+	long := strings.Repeat("a b c d e f g h i j ", 60)
+	for _, tt := range []struct {
+		options             metric.LongBenchOptions
+		task                string
+		response, reference string
+		want                float64
+	}{
+		{metric.LongBenchOptions{}, "lcc", response, reference, .33},
+		{metric.LongBenchOptions{Levenshtein: true}, "lcc", response, reference, .67},
+		{metric.LongBenchOptions{}, "qmsum", long + "x", "y " + long, .909090904},
+		{metric.LongBenchOptions{Upstream: true}, "qmsum", long + "x", "y " + long, .909090904},
+		{metric.LongBenchOptions{Upstream: true}, "qmsum", long + long + "x", "y " + long + long, 0},
+		{metric.LongBenchOptions{}, "qmsum", long + long + "x", "y " + long + long, .909090904},
+		{metric.LongBenchOptions{}, "triviaqa", "\nParis\nor Rome", "Paris", 1},
+		{metric.LongBenchOptions{}, "hotpotqa", "\nParis\nor Rome", "Paris", .5},
+	} {
+		got, err := tt.options.Score(tt.task, tt.response, []string{"", tt.reference}, nil)
+		if err != nil || math.Abs(got-tt.want) > 1e-8 {
+			t.Errorf("%+v.Score(%s, %.20q, %.20q) = %v, %v, want %v", tt.options, tt.task, tt.response, tt.reference, got, err, tt.want)
+		}
+	}
+}
+
 func TestInfiniteBench(t *testing.T) {
 	for _, tt := range []struct {
 		task, response, label string
