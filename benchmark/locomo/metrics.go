@@ -84,9 +84,9 @@ func (m *Metrics) Add(rec deem.Record) {
 		t.add(rec)
 		m.addErrata(t, rec)
 	}
-	if rec.Judge == F1Name && rec.Verdict != nil {
-		t.upstream.add(rec.Item)
-		m.overall.upstream.add(rec.Item)
+	if u, ok := upstreamOf(rec); ok {
+		t.upstream.add(u)
+		m.overall.upstream.add(u)
 	}
 	if rec.Verdict == nil {
 		m.unjudged = append(m.unjudged, rec.Item.ID)

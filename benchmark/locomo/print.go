@@ -13,44 +13,52 @@ import (
 // upstreamOrder is the order in which upstream prints the categories.
 var upstreamOrder = []string{SingleHop, MultiHop, Temporal, OpenDomain, Adversarial}
 
+// digits is to how many digits upstream rounds.
+const digits = 3
+
 // An upstreamSum adds up scores as upstream does: each is rounded to three digits
 // when it is stored, and the rounded ones are added, one after the other.
 type upstreamSum struct {
-	n     int
-	sum   float64
-	float bool // Python has met a float, so that the sum prints as one
-
+	n      int
+	sum    float64
+	float  bool // Python has met a float, so that the sum prints as one
 	recall float64
 	rag    bool // some item says what was retrieved
 }
 
-// digits is to how many digits upstream rounds.
-const digits = 3
+func (s *upstreamSum) add(u upstreamSum) {
+	s.n += u.n
+	s.sum += u.sum
+	s.float = s.float || u.float
+	s.recall += u.recall
+	s.rag = s.rag || u.rag
+}
 
-// add adds the score of an item by upstream's reading, whichever the run had.
-func (s *upstreamSum) add(it deem.Item) {
-	rule := scorer(Upstream)
+// upstreamOf returns what upstream would have stored for a record of the rule,
+// whichever reading the run had, and false if it would have stored nothing.
+func upstreamOf(rec deem.Record) (upstreamSum, bool) {
+	rule, it := scorer(Upstream), rec.Item
+	if rec.Judge != F1Name || rec.Verdict == nil {
+		return upstreamSum{}, false
+	}
 	v, err := rule.verdict(it)
 	if err != nil {
-		return // Upstream would have stopped here.
+		return upstreamSum{}, false // Upstream would have stopped here.
 	}
-	s.n++
+	u := upstreamSum{n: 1, sum: v.Score}
 	switch {
 	case it.Category == MultiHop:
 		// A mean by numpy is a numpy number, and numpy rounds in its own way.
-		s.sum += text.NumpyRound(v.Score, digits)
-		s.float = true
-	case v.Score == 0 || it.Category == Adversarial:
-		s.sum += v.Score // upstream's 0, and both verdicts of category 5, are integers
-	default:
-		s.sum += text.Round(v.Score, digits)
-		s.float = true
+		u.sum, u.float = text.NumpyRound(v.Score, digits), true
+	case v.Score != 0 && it.Category != Adversarial: // upstream's 0, and both verdicts of category 5, are integers
+		u.sum, u.float = text.Round(v.Score, digits), true
 	}
 	r, ok := rule.recall(it)
-	s.rag = s.rag || ok
+	u.rag = ok
 	if ok && it.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
-		s.recall += text.Round(r, digits)
+		u.recall = text.Round(r, digits)
 	}
+	return u, true
 }
 
 // pythonNumber writes a sum as Python prints it.

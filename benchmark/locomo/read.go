@@ -3,7 +3,6 @@ package locomo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -74,6 +73,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := j.read(ctx, o); err != nil {
 		return nil, err
 	}
+	j.ambiguous()
 	j.match()
 	j.missing(o.RequireAll)
 	if err := j.err(); err != nil {
@@ -225,19 +225,28 @@ func (j *join) question(r row) error {
 
 // answer takes a row of a system's answers.
 func (j *join) answer(r row) error {
-	if !r.answered && r.question != "" && r.lookalike {
-		return deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
-			"call what the system gave \"response\"")
-	}
 	j.answers = append(j.answers, r)
 	return nil
+}
+
+// ambiguous reports a file of responses in which nothing is called a response, but
+// there is an "answer". Where some rows have a response, the others are simply
+// without one.
+func (j *join) ambiguous() {
+	if slices.ContainsFunc(j.answers, func(r row) bool { return r.answered }) {
+		return
+	}
+	if i := slices.IndexFunc(j.answers, func(r row) bool { return r.lookalike }); i >= 0 {
+		j.wrong(j.answers[i].place, deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
+			"call what the system gave \"response\""))
+	}
 }
 
 // both takes a row that holds the question and, unless the system gave none, the
 // response.
 func (j *join) both(r row) error {
 	if r.category == "" {
-		return deem.WithHint(fmt.Errorf("the question has no category, and each is scored in its own way"),
+		return deem.WithHint(errors.New("the question has no category, and each is scored in its own way"),
 			"the published file has the categories: give it as the data, and this one as the responses")
 	}
 	s, err := newSlot(r)

@@ -56,7 +56,7 @@ func TestForms(t *testing.T) {
 		"rows":      "{\"sample_id\": \"conv-2\", \"question\": \"When?\", \"response\": \"d\"}\n{\"sample_id\": \"conv-2\", \"question\": \"where?\", \"response\": \"c\"}\n{\"sample_id\": \"conv-1\", \"question\": \"When? \", \"response\": \"b\"}\n{\"sample_id\": \"conv-1\", \"question\": \"WHO?\", \"response\": \"a\"}",
 		"no label":  `[{"question": "When?", "response": "b"}, {"question": "When?", "response": "d"}, {"question": "Who?", "response": "a"}, {"question": "Where?", "response": "c"}]`,
 		"ids":       "{\"id\": \"conv-2/q1\", \"response\": \"d\"}\n{\"id\": \"conv-2/q0\", \"response\": \"c\"}\n{\"id\": \"conv-1/q1\", \"response\": \"b\"}\n{\"id\": \"conv-1/q0\", \"response\": \"a\"}",
-		"csv":       "conversation,question,response,category\nconv-1,Who?,a,4\nconv-1,When?,b,2\nconv-2,Where?,c,1\nconv-2,When?,d,2\n",
+		"csv":       "conversation,question,response,category\nconv-1,Who?,a,4.0\nconv-1,When?,b,2.0\nconv-2,Where?,c,1\nconv-2,When?,d,2\n",
 		"by answer": `[{"question": "When?", "response": "d", "gold": "May"}, {"question": "When?", "response": "b", "gold": 2019}, {"question": "Who?", "pred": "a"}, {"question": "Where?", "hypothesis": "c"}]`,
 	}
 	for name, text := range forms {
@@ -134,7 +134,7 @@ func TestSystems(t *testing.T) {
 func TestNotes(t *testing.T) {
 	answers := `{"question": "Who?", "response": "a", "answer": "Tom", "category": 1}
 {"question": "Why?", "response": "b"}
-{"question": "Where?", "response": null}
+{"question": "Where?", "answer": "Ghent", "response": null}
 {"id": "conv-7/q1", "response": "c"}`
 	s := open(t, locomo.Options{Data: []string{write(t, "data.json", data)}, Responses: []string{write(t, "answers.jsonl", answers)}})
 	want := []string{

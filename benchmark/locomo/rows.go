@@ -240,7 +240,8 @@ func (o object) predictions(system string) []string {
 
 // row reads a row.
 func (w *walker) row(o object) (row, error) {
-	r := row{id: o.scalar(idColumns...), category: o.scalar("category")}
+	// A table that was once in pandas has 4.0 for 4.
+	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0")}
 	if v, ok := o.first(questionColumn); ok {
 		r.question = v.Str()
 	}
