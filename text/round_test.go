@@ -41,3 +41,28 @@ func TestRound(t *testing.T) {
 		t.Errorf("NumpyRound(NaN) = %v", got)
 	}
 }
+
+func TestNumpyMean(t *testing.T) {
+	tenths := func(n int) []float64 {
+		list := make([]float64, n)
+		for i := range list {
+			list[i] = .1
+		}
+		return list
+	}
+	// Added in turn, ten tenths are a little less than one.
+	if got := text.NumpyMean(tenths(10)); got != .1 {
+		t.Errorf("NumpyMean of ten tenths = %v, want 0.1", got)
+	}
+	if got, want := text.NumpyMean(tenths(6)), (.1+.1+.1+.1+.1+.1)/6; math.Abs(got-want) > 1e-16 {
+		t.Errorf("NumpyMean of six tenths = %v, want %v", got, want)
+	}
+	for _, n := range []int{1, 7, 8, 9, 127, 128, 129, 1000, 4099} {
+		if got := text.NumpyMean(tenths(n)); math.Abs(got-.1) > 1e-15 {
+			t.Errorf("NumpyMean of %d tenths = %v, want 0.1", n, got)
+		}
+	}
+	if got := text.NumpyMean(nil); !math.IsNaN(got) {
+		t.Errorf("NumpyMean of nothing = %v, want NaN", got)
+	}
+}
