@@ -16,8 +16,8 @@
 //	err = w.Close()
 //	err = st.Finish(ctx, run.ID)
 //
-// Items and replies are kept once, by their content, however many runs share
-// them; that makes the store the reply cache as well. Prompts are not kept: a
+// Items, their long texts and replies are kept once, by their content, however
+// many runs share them; that makes the store the reply cache as well. Prompts are not kept: a
 // call names the hash of its request, and the prompt can be rendered again.
 //
 // The implementations are in packages of their own, named after what they wrap,

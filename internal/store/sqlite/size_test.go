@@ -196,7 +196,7 @@ func judged(it deem.Item, position int) deem.Record {
 // for all of its texts.
 func TestStreamFlat(t *testing.T) {
 	s, run := begin(t)
-	const records, size = 160, 400_000 // 64 MB in all, in two places each.
+	const records, size = 60, 400_000 // 24 MB in all, in two places each.
 	rec := storetest.Record(0)
 	rec.Calls = nil
 	for i := range records {

@@ -196,8 +196,9 @@ func withText(i int, response, dialogue string) deem.Record {
 // are remembered.
 func TestTextsOnce(t *testing.T) {
 	s := openInside(t)
+	const limit, texts = 40, 100
+	s.write.texts.limit = limit
 	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), longText) }
-	const texts = recentTexts + 50
 	for _, name := range []string{"", "other"} {
 		run, _, err := s.Begin(t.Context(), storetest.Spec(name), false)
 		if err != nil {
@@ -224,8 +225,8 @@ func TestTextsOnce(t *testing.T) {
 	if got := count(t, s, "items"); got != 2*texts+1 {
 		t.Errorf("%d items, want %d", got, 2*texts+1)
 	}
-	if n := len(s.write.texts.young) + len(s.write.texts.old); n > recentTexts {
-		t.Errorf("%d texts are remembered, want at most %d", n, recentTexts)
+	if n := len(s.write.texts.young) + len(s.write.texts.old); n > limit {
+		t.Errorf("%d texts are remembered, want at most %d", n, limit)
 	}
 }
 

@@ -30,7 +30,7 @@ var places = map[string]func(it *deem.Item, text string){
 	},
 	"strange fields": func(it *deem.Item, text string) {
 		it.Fields = map[string]string{"": text}
-		for _, name := range append([]string{"a/b", "/", "response", "references/0", "fields/dialogue"}, strange...) {
+		for _, name := range []string{"a/b", "/", "response", "references/0", "fields/dialogue", `"`, "\n\\", "<&>\u2028", "日本語"} {
 			it.Fields[name] = text + name
 		}
 	},
@@ -64,20 +64,20 @@ func testTexts(t *testing.T, s suite) {
 	}
 	for place := range places {
 		// A store may draw the line between short and long anywhere.
-		for size := 32; size <= 8192; size *= 2 {
+		for size := 256; size <= 4096; size *= 2 {
 			for _, n := range []int{size - 1, size, size + 1} {
 				add(textItem(place, Text("someone", n)))
 			}
 		}
-		for _, text := range strange {
-			if text != "" {
-				add(textItem(place, strings.Repeat(text, 5000/len(text))))
-			}
-		}
-		for _, text := range lookalikes() {
-			add(textItem(place, text))
-		}
 		add(textItem(place, strings.Repeat("a\x00b", 2000)))
+	}
+	for _, text := range lookalikes() {
+		add(textItem("everywhere", text))
+	}
+	for _, text := range strange {
+		if text != "" {
+			add(textItem("everywhere another", strings.Repeat(text, 5000/len(text))))
+		}
 	}
 	mustAppend(t, st, run.ID, want...)
 	got := all(t, st, run.ID)
@@ -86,9 +86,6 @@ func testTexts(t *testing.T, s suite) {
 	}
 	for i := range got {
 		diff(t, fmt.Sprintf("record %.60q", want[i].Item.ID), got[i], want[i])
-		if got[i].Item.Hash() != want[i].Item.Hash() {
-			t.Errorf("record %.60q: the item's hash changed", want[i].Item.ID)
-		}
 	}
 }
 
@@ -111,24 +108,24 @@ func testTextsShared(t *testing.T, s suite) {
 		rec := Record(i)
 		rec.Item.Response = response
 		rec.Item.Fields = map[string]string{
-			"dialogue": Text(fmt.Sprint("dialogue ", dialogue), 20_000), "golden": Text(fmt.Sprint("golden ", dialogue), 1200),
+			"dialogue": Text(fmt.Sprint("dialogue ", dialogue), 6000), "golden": Text(fmt.Sprint("golden ", dialogue), 1200),
 		}
 		rec.Calls = nil
 		return rec
 	}
 	var want, wantOther []deem.Record
-	for i := range 40 {
-		want = append(want, rec(i, i/10, "short"))
+	for i := range 20 {
+		want = append(want, rec(i, i/5, "short"))
 		wantOther = append(wantOther, rec(i, i%4, Text(fmt.Sprint("response ", i), 3000)))
 	}
 	mustAppend(t, st, run.ID, want[:5]...)
-	mustAppend(t, st, other.ID, wantOther[:20]...)
+	mustAppend(t, st, other.ID, wantOther[:10]...)
 	mustAppend(t, st, run.ID, want[5:]...)
-	for _, rec := range wantOther[20:] {
+	for _, rec := range wantOther[10:] {
 		mustAppend(t, st, other.ID, rec)
 	}
 	again := s.open(t) // It has never seen the texts.
-	mustAppend(t, again, run.ID, want[7], want[39])
+	mustAppend(t, again, run.ID, want[7], want[19])
 	diff(t, "records", all(t, st, run.ID), want)
 	diff(t, "records of the other run", all(t, again, other.ID), wantOther)
 
