@@ -212,7 +212,7 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 				it, err = s.item(row, s.sources[row.File])
 			}
 			if err != nil {
-				yield(deem.Item{}, fmt.Errorf("the data are not what was checked: %w", err))
+				yield(deem.Item{}, changed(err))
 				return
 			}
 			if !yield(it, nil) {
@@ -220,6 +220,15 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 			}
 		}
 	}
+}
+
+// changed says of a row that was right when it was checked, and now is wrong, that
+// the file has changed.
+func changed(err error) error {
+	if _, ok := errors.AsType[deem.Problem](err); ok {
+		return fmt.Errorf("the data are not what was checked: %w", err)
+	}
+	return err
 }
 
 // Items yields the items in the order of the files, reading them again. It may be

@@ -1,6 +1,7 @@
 package longbench_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -261,6 +262,16 @@ func TestChanged(t *testing.T) {
 	}
 	if last == nil {
 		t.Error("the items of a changed file were read")
+	}
+}
+
+// TestCancelled: whoever stops reading hears no more than that.
+func TestCancelled(t *testing.T) {
+	dir := folder(t, "pred/a", map[string]string{"qasper.jsonl": `{"pred": "7", "answers": ["7"]}`})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := longbench.Open(ctx, longbench.Options{Data: []string{dir}}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "checked") {
+		t.Errorf("Open: %v, want context.Canceled alone", err)
 	}
 }
 
