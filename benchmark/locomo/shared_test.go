@@ -64,8 +64,8 @@ func runs() []run {
 		{name: "core", files: core, items: 762, right: []int{676}},
 		{name: "samem", files: []string{"data/locomo_samem_f1/out/locomo_b_btf_recheck_20260624/evaluation_results_locomo_baseline.jsonl"}, items: 1540},
 		{name: "audit-memos", files: []string{"data/locomo_audit/fc-baseline/results/gpt-4o-mini-memos/eval_results.json"}, items: 1540, right: []int{1143, 1144, 1145}},
-		{name: "audit-cot", files: []string{"data/locomo_audit/fc-baseline/results/gpt-4o-mini-cot/eval_results.json"}, items: 1540, right: []int{1229, 1229, 1233}},
-		{name: "audit-wrong", files: []string{"data/locomo_audit/ap-baseline/v1/ap_eval_results_scored.json"}, items: 1540, right: []int{163, 166, 161}},
+		{name: "audit-cot", files: []string{"data/locomo_audit/fc-baseline/results/gpt-4o-mini-cot/eval_results.json"}, items: 1540, alone: true, right: []int{1229, 1229, 1233}},
+		{name: "audit-wrong", files: []string{"data/locomo_audit/ap-baseline/v1/ap_eval_results_scored.json"}, items: 1540, alone: true, right: []int{163, 166, 161}},
 	}
 	for r := 1; r <= 5; r++ {
 		for _, k := range []int{3, 5, 10} {
