@@ -17,8 +17,9 @@
 //	err = st.Finish(ctx, run.ID)
 //
 // Items, their long texts and replies are kept once, by their content, however
-// many runs share them; that makes the store the reply cache as well. Prompts are not kept: a
-// call names the hash of its request, and the prompt can be rendered again.
+// many runs share them; that makes the store the reply cache as well. Prompts are
+// not kept: a call names the hash of its request, and the prompt can be rendered
+// again.
 //
 // The implementations are in packages of their own, named after what they wrap,
 // and all of them pass the suite of package storetest.
