@@ -64,6 +64,7 @@ type Param struct {
 // A Finished run is what a result file is made of.
 type Finished struct {
 	Options Options
+	Judge   string
 	Model   string // as deem calls it, "openai:gpt-4o"; "" for a rule
 	Records iter.Seq2[deem.Record, error]
 }

@@ -2,6 +2,8 @@ package benchmark
 
 import (
 	"context"
+	"io"
+	"slices"
 
 	"deem/benchmark/locomo"
 	"deem/judge"
@@ -40,6 +42,13 @@ func loCoMo() Benchmark {
 				}
 			}
 			return locomo.NewMetrics(m), nil
+		},
+		ResultsName: func(f Finished) string {
+			files := slices.Concat(f.Options.Responses, f.Options.Data)
+			return locomo.ResultsName(files[0], f.Judge)
+		},
+		WriteResults: func(_ context.Context, w io.Writer, f Finished) (int, error) {
+			return locomo.WriteResults(w, f.Records)
 		},
 	}
 }

@@ -61,6 +61,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 	}
 	f := benchmark.Finished{
 		Options: set.options(),
+		Judge:   run.Judge.Name,
 		Model:   run.Model,
 		Records: st.Records(ctx, run.ID, store.Query{Trial: new(int)}),
 	}
