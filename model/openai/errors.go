@@ -173,7 +173,7 @@ func (m *Model) hint(me *deem.ModelError, said trouble, err error) error {
 	case status == 403:
 		return deem.WithHint(err, "%s does not allow this; check what the key may do, and whether the service is offered where you are", host)
 	case status == 404 || status == 405:
-		return deem.WithHint(err, "nothing answers chat completions at %s; check the base URL, which usually ends with /v1", m.Endpoint())
+		return deem.WithHint(err, "nothing at %s answers such calls; check the base URL, which usually ends with /v1", m.Endpoint())
 	case status < 400:
 		return deem.WithHint(err, "%s redirects elsewhere; give the base URL it redirects to", m.Endpoint())
 	case status == 407:

@@ -247,7 +247,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, m.timeout)
 	defer cancel()
-	a, err := m.post(callCtx, body)
+	a, err := m.post(callCtx, m.address.chat, body)
 	if err != nil {
 		return deem.Reply{}, m.transportError(ctx, callCtx, err)
 	}
@@ -261,10 +261,10 @@ type answer struct {
 	text   []byte
 }
 
-// post sends body and returns the answer. Reading that to the end is what lets the
-// connection be used again.
-func (m *Model) post(ctx context.Context, body []byte) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.address.chat, bytes.NewReader(body))
+// post sends body there and returns the answer. Reading that to the end is what
+// lets the connection be used again.
+func (m *Model) post(ctx context.Context, to string, body []byte) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
