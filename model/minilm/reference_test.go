@@ -318,6 +318,7 @@ func TestReference(t *testing.T) {
 		{"A b, c!", []int{cls, a, b, unk, c, 12, sep}},
 		{"abc cab", []int{cls, 11, 10, c, 8, 9, sep}},
 		{"a [MASK] b", []int{cls, a, 4, b, sep}},
+		{strings.Repeat("c a ", 127), slices.Concat([]int{cls}, slices.Repeat([]int{c, a}, 127), []int{sep})},
 		{strings.Repeat("c a ", 200), slices.Concat([]int{cls}, slices.Repeat([]int{c, a}, 127), []int{sep})},
 	}
 	for _, tm := range []tiny{
