@@ -175,26 +175,26 @@ func TestGelu(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, size := range []struct{ rows, in, out int }{{1, 1, 1}, {2, 3, 3}, {3, 5, 7}, {4, 384, 6}, {5, 8, 2}, {7, 13, 8}} {
 		number := func(i int) float32 { return float32(i*i%17) - 8 }
-		l := linear{in: size.in, out: size.out}
+		var weight, bias, x, want []float32
 		for i := range size.in * size.out {
-			l.weight = append(l.weight, number(i))
+			weight = append(weight, number(i))
 		}
-		var x, want []float32
 		for i := range size.out {
-			l.bias = append(l.bias, number(i+3))
+			bias = append(bias, number(i+3))
 		}
 		for i := range size.rows * size.in {
 			x = append(x, number(i+5))
 		}
 		for i := range size.rows {
 			for j := range size.out {
-				sum := l.bias[j]
+				sum := bias[j]
 				for k := range size.in {
-					sum += x[i*size.in+k] * l.weight[j*size.in+k] // small whole numbers: exact
+					sum += x[i*size.in+k] * weight[j*size.in+k] // small whole numbers: exact
 				}
 				want = append(want, sum)
 			}
 		}
+		l := newLinear(weight, bias, size.in, size.out)
 		got := make([]float32, size.rows*size.out)
 		l.apply(got, x)
 		if diff := cmp.Diff(want, got); diff != "" {

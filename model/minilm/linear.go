@@ -4,18 +4,35 @@ import "math"
 
 // A linear is a matrix and what is added: row by row y = weight*x + bias.
 type linear struct {
-	weight  []float32 // out rows of in numbers
-	bias    []float32
 	in, out int
+	bias    []float32
+
+	// The rows of the matrix lie three by three: the first numbers of three rows,
+	// then their second numbers, and so on. Rows that are left over follow whole.
+	threes [][3]float32
+	rest   []float32
+}
+
+// newLinear returns a linear of a matrix that lies row by row.
+func newLinear(weight, bias []float32, in, out int) linear {
+	l := linear{in: in, out: out, bias: bias, threes: make([][3]float32, 0, out/3*in)}
+	for len(weight) >= 3*in && in > 0 {
+		for p := range in {
+			l.threes = append(l.threes, [3]float32{weight[p], weight[in+p], weight[2*in+p]})
+		}
+		weight = weight[3*in:]
+	}
+	l.rest = weight
+	return l
 }
 
 // apply writes weight*x + bias for each row of x into y.
 //
 // Nearly all time is spent here. Two rows of x and three of the weights are
-// multiplied at once: those six sums, their five factors and a product stay in the
+// multiplied at once: those six sums, their factors and the products stay in the
 // registers that a compiler without vectors has, and of the shapes tried this one
 // was the fastest. The weights are in the outer loop, so that they come from
-// memory once; the rows of x fit the cache.
+// memory once and in one stream; the rows of x fit the cache.
 //
 // Each sum is made in the order of the numbers, whichever loop it is made in.
 // So a vector is the same to the bit however texts are put together.
@@ -24,28 +41,27 @@ func (l *linear) apply(y, x []float32) {
 	for ; j+3 <= l.out; j += 3 {
 		l.three(y, x, j)
 	}
-	for ; j < l.out; j++ {
-		w := l.weight[j*l.in:][:l.in]
+	for rest := l.rest; j < l.out; j, rest = j+1, rest[l.in:] {
 		for i, o := 0, j; i < len(x); i, o = i+l.in, o+l.out {
-			y[o] = dot(x[i:][:l.in], w) + l.bias[j]
+			y[o] = dot(x[i:][:l.in], rest[:l.in]) + l.bias[j]
 		}
 	}
 }
 
-// three does the work of apply for three rows of weights from row j on.
+// three does the work of apply for three rows of weights from row j on. Where the
+// number of rows of x is odd, the last of them is multiplied twice.
 func (l *linear) three(y, x []float32, j int) {
-	w0, w1, w2 := l.weight[j*l.in:][:l.in], l.weight[(j+1)*l.in:][:l.in], l.weight[(j+2)*l.in:][:l.in]
-	b0, b1, b2 := l.bias[j], l.bias[j+1], l.bias[j+2]
-	i, o := 0, j
-	for ; i+2*l.in <= len(x); i, o = i+2*l.in, o+2*l.out {
-		s0, s1, s2, t0, t1, t2 := dots(x[i:][:l.in], x[i+l.in:][:l.in], w0, w1, w2)
-		s, t := y[o:][:3], y[o+l.out:][:3]
-		s[0], s[1], s[2] = s0+b0, s1+b1, s2+b2
-		t[0], t[1], t[2] = t0+b0, t1+b1, t2+b2
-	}
-	if i < len(x) {
-		last := x[i:][:l.in]
-		y[o], y[o+1], y[o+2] = dot(last, w0)+b0, dot(last, w1)+b1, dot(last, w2)+b2
+	w := l.threes[j/3*l.in:][:l.in]
+	b := l.bias[j:][:3]
+	for i, o := 0, j; i < len(x); i, o = i+2*l.in, o+2*l.out {
+		u, s := x[i:][:l.in], y[o:][:3]
+		v, t := u, s
+		if i+l.in < len(x) {
+			v, t = x[i+l.in:][:l.in], y[o+l.out:][:3]
+		}
+		s0, s1, s2, t0, t1, t2 := dots(u, v, w)
+		s[0], s[1], s[2] = s0+b[0], s1+b[1], s2+b[2]
+		t[0], t[1], t[2] = t0+b[0], t1+b[1], t2+b[2]
 	}
 }
 
@@ -55,20 +71,19 @@ func (l *linear) three(y, x []float32, j int) {
 // caller reads anyway, and would be ten times slower in every test.
 //
 //go:norace
-func dots(u, v, w0, w1, w2 []float32) (s0, s1, s2, t0, t1, t2 float32) {
-	// The compiler then knows that no index is out of range.
-	v, w0, w1, w2 = v[:len(u)], w0[:len(u)], w1[:len(u)], w2[:len(u)]
+func dots(u, v []float32, w [][3]float32) (s0, s1, s2, t0, t1, t2 float32) {
+	v, w = v[:len(u)], w[:len(u)] // The compiler then knows that no index is out of range.
 	for p, a := range u {
-		b := v[p]
-		w := w0[p]
-		s0 += a * w
-		t0 += b * w
-		w = w1[p]
-		s1 += a * w
-		t1 += b * w
-		w = w2[p]
-		s2 += a * w
-		t2 += b * w
+		b, row := v[p], &w[p]
+		c := row[0]
+		s0 += a * c
+		t0 += b * c
+		c = row[1]
+		s1 += a * c
+		t1 += b * c
+		c = row[2]
+		s2 += a * c
+		t2 += b * c
 	}
 	return s0, s1, s2, t0, t1, t2
 }

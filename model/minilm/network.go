@@ -98,7 +98,7 @@ func (b *builder) floats(name string, shape ...int) []float32 {
 }
 
 func (b *builder) linear(name string, out, in int) linear {
-	return linear{weight: b.floats(name+".weight", out, in), bias: b.floats(name+".bias", out), in: in, out: out}
+	return newLinear(b.floats(name+".weight", out, in), b.floats(name+".bias", out), in, out)
 }
 
 func (b *builder) norm(name string, size int) layerNorm {
