@@ -12,12 +12,17 @@ func BenchmarkEmbed(b *testing.B) {
 	if m == nil {
 		return
 	}
+	n := 0
 	for _, tokens := range []int{8, 20, 64, 256} {
 		b.Run(strconv.Itoa(tokens)+"tokens", func(b *testing.B) {
-			i := 0
 			for b.Loop() {
-				i++ // four words are one number
-				embed(b, m, strconv.Itoa(1000+i%9000)+" "+strings.Repeat("word ", tokens-4))
+				var text strings.Builder
+				for i := range tokens - 2 {
+					text.WriteByte(' ')
+					text.WriteByte(byte('a' + n>>i%8))
+				}
+				n++
+				embed(b, m, text.String())
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "texts/s")
 		})

@@ -68,11 +68,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	missing := m.recall(texts, vectors)
 	var wg sync.WaitGroup
 	for _, batch := range m.batches(texts, missing) {
-		select {
-		case m.slots <- struct{}{}:
-		case <-ctx.Done():
-		}
-		if ctx.Err() != nil {
+		if !m.acquire(ctx) {
 			break
 		}
 		wg.Go(func() {
@@ -88,6 +84,19 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 	}
 	m.remember(texts, vectors, missing)
 	return vectors, nil
+}
+
+// acquire waits for a slot, and reports false when ctx is done first.
+func (m *Model) acquire(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	select {
+	case m.slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // recall fills in the vectors that are known and returns the places of the first

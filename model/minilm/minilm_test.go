@@ -8,10 +8,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -184,13 +186,37 @@ func TestEmbedInterrupted(t *testing.T) {
 	m := open(t, tiny{dtype: "F32"}.write(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if v, err := m.Embed(ctx, []string{"a"}); !errors.Is(err, context.Canceled) || v != nil {
-		t.Errorf("Embed in a done context = %v, %v, want its error", v, err)
+	for range 100 { // more often than there are slots, none of which may get lost
+		if v, err := m.Embed(ctx, []string{"a"}); !errors.Is(err, context.Canceled) || v != nil {
+			t.Errorf("Embed in a done context = %v, %v, want its error", v, err)
+		}
 	}
 	// What was interrupted must not be kept half done.
 	if v := embed(t, m, "a")[0]; math.Abs(product(v, v)-1) > 1e-5 {
 		t.Errorf("the vector after an interruption is %v", v)
 	}
+}
+
+// TestEmbedInterruptedMidway cancels calls while they work.
+func TestEmbedInterruptedMidway(t *testing.T) {
+	m := open(t, tiny{dtype: "F32"}.write(t))
+	text := strings.Repeat("a b ", 100)
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*100*time.Microsecond)
+			defer cancel()
+			v, err := m.Embed(ctx, []string{text + strconv.Itoa(i), "a", text, "b"})
+			if err == nil && slices.ContainsFunc(v, func(x []float32) bool { return len(x) != m.Dim() }) {
+				t.Errorf("Embed gave no error and the vectors %v", v)
+			}
+			if err != nil && (!errors.Is(err, context.DeadlineExceeded) || v != nil) {
+				t.Errorf("Embed = %v, %v, want nothing and the context's error", v, err)
+			}
+		})
+	}
+	wg.Wait()
+	embed(t, m, text)
 }
 
 // TestName checks that all that makes up a vector makes up the name.

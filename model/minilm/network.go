@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // A network is BERT as Devlin et al. (2019) describe it, without what they use in
@@ -62,37 +61,43 @@ type builder struct {
 	err     error
 }
 
-// raw returns a copy of an array as its bytes, so that the rest of the file can be
-// forgotten. Some files have "bert." before each name.
-func (b *builder) raw(name string, shape ...int) tensor {
+// find returns an array of that shape. Some files have "bert." before each name.
+func (b *builder) find(name string, shape ...int) tensor {
+	if b.err != nil {
+		return tensor{}
+	}
 	t, ok := b.tensors[name]
 	if !ok {
 		t, ok = b.tensors["bert."+name]
 	}
-	switch {
-	case b.err != nil:
-		return tensor{}
-	case !ok:
-		b.err = fmt.Errorf("no array %s: it is not the model's, or not of this shape", name)
+	if !ok {
+		b.err = fmt.Errorf("no array %s: the weights are of another model", name)
 		return tensor{}
 	}
 	if err := t.check(shape...); err != nil {
 		b.err = fmt.Errorf("array %s: %w", name, err)
 		return tensor{}
 	}
+	return t
+}
+
+// raw returns a copy of an array as its bytes, so that the rest of the file can be
+// forgotten.
+func (b *builder) raw(name string, shape ...int) tensor {
+	t := b.find(name, shape...)
 	t.bytes = slices.Clone(t.bytes)
 	return t
 }
 
 // floats returns the numbers of an array, all of which must be numbers.
 func (b *builder) floats(name string, shape ...int) []float32 {
-	t := b.raw(name, shape...)
+	t := b.find(name, shape...)
 	if b.err != nil {
 		return nil
 	}
 	list := t.floats()
 	if slices.ContainsFunc(list, func(x float32) bool { return x-x != 0 }) {
-		b.err = fmt.Errorf("array %s: it holds what is not a number", strings.TrimSpace(name))
+		b.err = fmt.Errorf("array %s: it holds what is not a number", name)
 	}
 	return list
 }
