@@ -87,6 +87,11 @@ func TestSemanticPass(t *testing.T) {
 			t.Errorf("with pass mark %v: %+v, %v, want %s", mark, v, err, want)
 		}
 	}
+	// The mark itself passes: 0 is the score of every cosine below it.
+	v, err := withPass(t, rule.Semantic(embedder(angles)), 0).Judge(t.Context(), deem.Item{References: []string{"120"}, Response: "0"})
+	if err != nil || v.Score != 0 || v.Label != "similar" {
+		t.Errorf("score 0 with pass mark 0: %+v, %v, want similar", v, err)
+	}
 	for _, mark := range []float64{-.1, 1.1, math.NaN()} {
 		if _, err := rule.WithPass(rule.Semantic(embedder(angles)), mark); err == nil {
 			t.Errorf("WithPass(semantic, %v) has no error", mark)
