@@ -17,7 +17,7 @@ func chars(s string) []rune {
 
 // numbered returns the characters of a and b as the numbers of one [Number].
 func numbered(a, b string) (x, y []int32) {
-	n := Number[rune]{}
+	var n Number[rune]
 	return n.Of(chars(a)), n.Of(chars(b))
 }
 

@@ -257,20 +257,3 @@ func (t *trace) up(i int, row func(int) []uint64) int {
 func grows(row []uint64, j int) int {
 	return int(^row[j>>6] >> (j & 63) & 1)
 }
-
-// A Number gives each distinct element the next number, from 0.
-type Number[T comparable] map[T]int32
-
-// Of returns the numbers of the elements of a list.
-func (n Number[T]) Of(list []T) []int32 {
-	ids := make([]int32, len(list))
-	for i, x := range list {
-		id, ok := n[x]
-		if !ok {
-			id = int32(len(n))
-			n[x] = id
-		}
-		ids[i] = id
-	}
-	return ids
-}

@@ -51,9 +51,14 @@ func dropFunc(s string, drop func(rune) bool) string {
 // LoCoMo returns s as the scoring program of LoCoMo compares answers. It differs
 // from [SQuAD] in that "and" counts as an article, and in what counts as part of a
 // word: upstream uses Python's regex module there, for which combining marks do.
-func LoCoMo(s string) string {
-	s = dropPunct(Lower(strings.ReplaceAll(s, ",", "")))
-	return strings.Join(Split(blankWords(s, isRegexWord, isLoCoMoArticle)), " ")
+func LoCoMo(s string) string { return strings.Join(LoCoMoWords(s), " ") }
+
+// LoCoMoWords returns the words of [LoCoMo].
+func LoCoMoWords(s string) []string {
+	return normalWords(s, isLoCoMoArticle, func(w string) string {
+		w = dropPunct(Lower(strings.ReplaceAll(w, ",", "")))
+		return blankWords(w, isRegexWord, isLoCoMoArticle)
+	})
 }
 
 func isLoCoMoArticle(w string) bool {

@@ -7,15 +7,32 @@ import "strings"
 // and "café" becomes "caf". With stem, words of more than three letters are cut to
 // their stems.
 func ROUGEWords(s string, stem bool) []string {
-	words := strings.FieldsFunc(Lower(s), func(r rune) bool {
-		return !(r >= 'a' && r <= 'z') && !isDigit(r)
-	})
-	if stem {
-		for i, w := range words {
-			if len(w) > 3 {
-				words[i] = Stem(w)
-			}
+	if !isASCII(s) {
+		s = Lower(s) // It may give letters of ASCII, as k for the sign of kelvin.
+	}
+	words := make([]string, 0, countWords(s))
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		from := i
+		for i < len(s) && isLetterOrDigit[s[i]] {
+			i++
 		}
+		if from == i {
+			continue
+		}
+		w, _ := plainWord(&b, s[from:i], len(s)-from)
+		if stem && len(w) > 3 {
+			w = Stem(w)
+		}
+		words = append(words, w)
 	}
 	return words
 }
+
+// isLetterOrDigit says which bytes are letters and digits of ASCII.
+var isLetterOrDigit = func() (table [256]bool) {
+	for c, left := range plainBytes {
+		table[c] = left != 0 && left != notPlain
+	}
+	return table
+}()

@@ -1,13 +1,91 @@
 package text
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // SQuAD returns s as the scoring program of SQuAD v1.1 compares answers: in lower
 // case, without ASCII punctuation, without the words a, an and the, and with
 // single spaces. Punctuation goes before the articles, so "a-b" becomes "ab".
-func SQuAD(s string) string {
-	return strings.Join(Split(blankArticles(dropPunct(Lower(s)))), " ")
+func SQuAD(s string) string { return strings.Join(SQuADWords(s), " ") }
+
+// SQuADWords returns the words of [SQuAD].
+func SQuADWords(s string) []string {
+	return normalWords(s, isArticle, func(w string) string { return blankWords(dropPunct(Lower(w)), IsWord, isArticle) })
 }
+
+func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
+
+// normalWords returns the words of s in lower case and without punctuation and
+// articles. A word of other characters than the plain ones of ASCII is left to
+// careful, whose white space separates words.
+//
+// The programs that it stands for do one thing after the other to the whole text. No
+// step looks past white space, so that here a word goes through all of them before the
+// next, and almost every word by a table.
+func normalWords(s string, article func(string) bool, careful func(string) string) []string {
+	words := make([]string, 0, countWords(s))
+	var b strings.Builder
+	for from, to := nextWord(s, 0); from < to; from, to = nextWord(s, to) {
+		w, plain := plainWord(&b, s[from:to], len(s)-from)
+		switch {
+		case !plain:
+			words = append(words, Split(careful(s[from:to]))...)
+		case w != "" && !article(w):
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// plainWord returns what is left of a word, and whether it has only plain characters.
+// A word that changes is written to b, which gets room for that many bytes: those that
+// may follow. What b holds is not changed later, so the word may be a part of it.
+func plainWord(b *strings.Builder, w string, room int) (left string, plain bool) {
+	same := true
+	for i := range len(w) {
+		c := plainBytes[w[i]]
+		if c == notPlain {
+			return "", false
+		}
+		same = same && c == w[i]
+	}
+	if same {
+		return w, true
+	}
+	if b.Len() == 0 {
+		b.Grow(room)
+	}
+	from := b.Len()
+	for i := range len(w) {
+		if c := plainBytes[w[i]]; c != 0 {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()[from:], true
+}
+
+// notPlain marks the bytes that are neither letters, digits nor punctuation of ASCII.
+// Control characters are among them: they are no part of a word, and yet no space.
+const notPlain = 0xff
+
+// plainBytes holds what becomes of a byte: a letter in lower case, a digit, or 0 for
+// punctuation.
+var plainBytes = func() (table [256]byte) {
+	for c := range table {
+		table[c] = notPlain
+	}
+	for c := rune('!'); c < utf8.RuneSelf; c++ {
+		switch {
+		case IsPunct(c):
+			table[c] = 0
+		case IsWord(c):
+			table[c] = Lower(string(c))[0]
+		}
+	}
+	return table
+}()
 
 // dropPunct deletes ASCII punctuation. It works on bytes, which is safe because
 // no byte of a longer character is ASCII.
@@ -21,15 +99,9 @@ func dropPunct(s string) string {
 	return string(b)
 }
 
-// blankArticles replaces each a, an and the by a space, as re.sub does with
-// \b(a|an|the)\b.
-func blankArticles(s string) string { return blankWords(s, IsWord, isArticle) }
-
-func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
-
 // blankWords replaces each run of word characters that is one of the words to drop
-// by a space. A match of \b(...)\b begins and ends at a word boundary, so it is
-// always such a whole run.
+// by a space, as re.sub does with \b(...)\b. A match begins and ends at a word
+// boundary, so it is always such a whole run.
 func blankWords(s string, isWord func(rune) bool, drop func(string) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))
