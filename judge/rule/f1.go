@@ -2,10 +2,10 @@ package rule
 
 import (
 	"context"
-	"strings"
 
 	"deem"
 	"deem/text"
+	"deem/text/metric"
 )
 
 // tokenF1 scores the overlap of words.
@@ -52,30 +52,30 @@ func (j *tokenF1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error)
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err
 	}
-	response := words(it.Response)
-	var best overlap
+	response := text.SQuADWords(it.Response)
+	var best metric.PRF
 	for i, ref := range j.references(it.References) {
-		if o := j.compare(response, ref); i == 0 || o.f1 > best.f1 {
-			best = o
+		if s := j.compare(response, ref); i == 0 || s.F1 > best.F1 {
+			best = s
 		}
 	}
 	return j.verdict(best), nil
 }
 
-func (j *tokenF1) verdict(o overlap) deem.Verdict {
+func (j *tokenF1) verdict(s metric.PRF) deem.Verdict {
 	v := deem.Verdict{
 		Label:   "partial",
-		Score:   o.f1,
-		Aspects: map[string]float64{"precision": o.precision, "recall": o.recall},
+		Score:   s.F1,
+		Aspects: map[string]float64{"precision": s.Precision, "recall": s.Recall},
 	}
-	switch o.f1 {
+	switch s.F1 {
 	case 0:
 		v.Label = "none"
 	case 1:
 		v.Label = "full"
 	}
 	if j.pass != nil {
-		ok := o.f1 >= *j.pass
+		ok := s.F1 >= *j.pass
 		v.Pass = &ok
 	}
 	return v
@@ -85,7 +85,7 @@ func (j *tokenF1) verdict(o overlap) deem.Verdict {
 func (j *tokenF1) references(refs []string) [][]string {
 	var list [][]string
 	for _, ref := range refs {
-		if w := words(ref); len(w) > 0 || !j.empty {
+		if w := text.SQuADWords(ref); len(w) > 0 || !j.empty {
 			list = append(list, w)
 		}
 	}
@@ -95,38 +95,10 @@ func (j *tokenF1) references(refs []string) [][]string {
 	return list
 }
 
-func words(s string) []string { return strings.Fields(text.SQuAD(s)) }
-
-// An overlap is how many words two texts share.
-type overlap struct{ precision, recall, f1 float64 }
-
-func (j *tokenF1) compare(response, reference []string) overlap {
+// compare returns what two lists of words have in common.
+func (j *tokenF1) compare(response, reference []string) metric.PRF {
 	if j.empty && len(response) == 0 && len(reference) == 0 {
-		return overlap{1, 1, 1}
+		return metric.PRF{Precision: 1, Recall: 1, F1: 1}
 	}
-	same := common(response, reference)
-	if same == 0 {
-		return overlap{}
-	}
-	// The operations are in the order of the original, so that the last bit of
-	// the quotient is the same.
-	p := float64(same) / float64(len(response))
-	r := float64(same) / float64(len(reference))
-	return overlap{p, r, (2 * p * r) / (p + r)}
-}
-
-// common counts the words that occur in both, as often as they do in each.
-func common(a, b []string) int {
-	left := make(map[string]int, len(b))
-	for _, w := range b {
-		left[w]++
-	}
-	n := 0
-	for _, w := range a {
-		if left[w] > 0 {
-			left[w]--
-			n++
-		}
-	}
-	return n
+	return metric.Overlap(response, reference)
 }

@@ -78,18 +78,26 @@ func (b BLEU) Corpus(responses []string, references [][]string) (BLEUScore, erro
 }
 
 func (b BLEU) tokenizer() (func(string) []string, error) {
-	tokenize, ok := map[string]func(string) string{
-		"": text.BLEU13a, "13a": text.BLEU13a, "zh": text.BLEUZh, "char": text.BLEUChar,
-		"intl": text.BLEUIntl, "none": func(s string) string { return s },
-	}[b.Tokenize]
-	if !ok {
+	var split func(string) []string
+	switch b.Tokenize {
+	case "", "13a":
+		split = text.BLEU13aWords
+	case "zh":
+		split = text.BLEUZhWords
+	case "char":
+		split = func(s string) []string { return text.Split(text.BLEUChar(s)) }
+	case "intl":
+		split = func(s string) []string { return text.Split(text.BLEUIntl(s)) }
+	case "none":
+		split = text.Split
+	default:
 		return nil, fmt.Errorf("unknown tokenizer %q of BLEU", b.Tokenize)
 	}
 	return func(s string) []string {
 		if b.Lowercase {
 			s = text.Lower(s)
 		}
-		return text.Split(tokenize(strings.TrimRightFunc(s, text.IsSpace)))
+		return split(strings.TrimRightFunc(s, text.IsSpace))
 	}, nil
 }
 
@@ -100,36 +108,23 @@ type bleuStats struct {
 }
 
 func (s *bleuStats) add(split func(string) []string, response string, references []string) {
-	g := newGrams()
+	g := newGrams(bleuOrders)
+	defer g.free()
 	got := split(response)
-	best := [bleuOrders]tally{}
 	closest, length := -1, 0
 	for _, ref := range references {
 		words := split(ref)
 		if d := abs(len(got) - len(words)); closest < 0 || d < closest || d == closest && len(words) < length {
 			closest, length = d, len(words)
 		}
-		for n, ids := range g.of(words, bleuOrders) {
-			best[n] = most(best[n], count(ids))
-		}
+		g.add(words)
 	}
-	for n, ids := range g.of(got, bleuOrders) {
-		s.counts[n] += best[n].shared(ids)
-		s.totals[n] += len(ids)
+	for n, same := range g.shared(got) {
+		s.counts[n] += same
+		s.totals[n] += gramsOf(len(got), n+1)
 	}
 	s.response += len(got)
 	s.reference += length
-}
-
-// most returns the larger count of each n-gram.
-func most(a, b tally) tally {
-	if a == nil {
-		return b
-	}
-	for id, n := range b {
-		a[id] = max(a[id], n)
-	}
-	return a
 }
 
 func abs(n int) int { return max(n, -n) }
@@ -141,12 +136,12 @@ func (b BLEU) score(s bleuStats) (BLEUScore, error) {
 	}
 	out := BLEUScore{
 		BrevityPenalty: brevity(s), ResponseLength: s.response, ReferenceLength: s.reference,
-		Precisions: make([]float64, bleuOrders),
+		Precisions: make([]float64, bleuOrders), Counts: make([]float64, bleuOrders), Totals: make([]float64, bleuOrders),
 	}
 	matched := false
 	for n := range bleuOrders {
-		out.Counts = append(out.Counts, float64(s.counts[n]))
-		out.Totals = append(out.Totals, float64(s.totals[n]))
+		out.Counts[n] = float64(s.counts[n])
+		out.Totals[n] = float64(s.totals[n])
 		matched = matched || s.counts[n] > 0
 	}
 	if !matched {
@@ -162,8 +157,14 @@ func (b BLEU) score(s bleuStats) (BLEUScore, error) {
 }
 
 func (b BLEU) smoothValue() (float64, error) {
-	value, ok := map[string]float64{"": 0, "exp": 0, "none": 0, "floor": 0.1, "add-k": 1}[b.Smooth]
-	if !ok {
+	value := 0.0
+	switch b.Smooth {
+	case "", "exp", "none":
+	case "floor":
+		value = 0.1
+	case "add-k":
+		value = 1
+	default:
 		return 0, fmt.Errorf("unknown smoothing %q of BLEU", b.Smooth)
 	}
 	if b.SmoothValue != nil {

@@ -63,19 +63,18 @@ type chrfStats struct{ response, reference, matches int }
 
 // best returns the counts with the reference that gives the best score.
 func (c ChrF) best(response string, references []string) []chrfStats {
-	chars, words := newGrams(), newGrams()
-	got := c.grams(chars, words, response)
+	chars, words := newGrams(c.CharOrder), newGrams(c.WordOrder)
+	defer chars.free()
+	defer words.free()
+	got := c.split(response)
+	chars.add(got.chars)
+	words.add(got.words)
 	var best []chrfStats
 	top := -1.0
 	for _, ref := range references {
-		want := c.grams(chars, words, ref)
-		stats := make([]chrfStats, len(got))
-		for n := range got {
-			if len(want[n]) == 0 {
-				continue // Orders that the reference is too short for do not count.
-			}
-			stats[n] = chrfStats{len(got[n]), len(want[n]), count(want[n]).shared(got[n])}
-		}
+		want := c.split(ref)
+		stats := chrfOrders(nil, chars.shared(want.chars), len(got.chars), len(want.chars))
+		stats = chrfOrders(stats, words.shared(want.words), len(got.words), len(want.words))
 		if f := c.score(stats); f > top {
 			top, best = f, stats
 		}
@@ -83,8 +82,23 @@ func (c ChrF) best(response string, references []string) []chrfStats {
 	return best
 }
 
-// grams returns the n-grams of s: those of characters and after them those of words.
-func (c ChrF) grams(chars, words *grams, s string) [][]int32 {
+// chrfOrders adds the counts of each order to stats. Orders that the reference is too
+// short for do not count.
+func chrfOrders(stats []chrfStats, same []int, response, reference int) []chrfStats {
+	for i, n := range same {
+		s := chrfStats{gramsOf(response, i+1), gramsOf(reference, i+1), n}
+		if s.reference == 0 {
+			s = chrfStats{}
+		}
+		stats = append(stats, s)
+	}
+	return stats
+}
+
+// A chrfText is a text in characters, and in words if they count.
+type chrfText struct{ chars, words []string }
+
+func (c ChrF) split(s string) chrfText {
 	if c.Lowercase {
 		s = text.Lower(s)
 	}
@@ -92,11 +106,11 @@ func (c ChrF) grams(chars, words *grams, s string) [][]int32 {
 	if !c.Whitespace {
 		line = strings.Join(text.Split(s), "")
 	}
-	list := chars.of(characters(line), c.CharOrder)
+	t := chrfText{chars: characters(line)}
 	if c.WordOrder > 0 {
-		list = append(list, words.of(chrfWords(s), c.WordOrder)...)
+		t.words = chrfWords(s)
 	}
-	return list
+	return t
 }
 
 // chrfWords splits s at white space and then one punctuation mark off each word: the

@@ -26,25 +26,18 @@ func Overlap(response, reference []string) PRF {
 	return PRF{p, r, (2 * p * r) / (p + r)}
 }
 
+// common counts the words that are in both lists, each as often as it is in both.
 func common(a, b []string) int {
-	left := make(map[string]int, len(b))
-	for _, w := range b {
-		left[w]++
-	}
-	n := 0
-	for _, w := range a {
-		if left[w] > 0 {
-			left[w]--
-			n++
-		}
-	}
-	return n
+	g := newGrams(1)
+	defer g.free()
+	g.add(b)
+	return g.shared(a)[0]
 }
 
 // F1 returns the word overlap of LongBench and InfiniteBench for English, which is
 // that of SQuAD v1.1.
 func F1(response, reference string) PRF {
-	return Overlap(strings.Fields(text.LongBench(response)), strings.Fields(text.LongBench(reference)))
+	return Overlap(text.SQuADWords(response), text.SQuADWords(reference))
 }
 
 // F1Zh returns the word overlap of LongBench for Chinese: the texts are cut into

@@ -18,7 +18,7 @@ func LoCoMoStems(response, reference string) PRF {
 func LoCoMoF1(response, reference string) float64 { return LoCoMoStems(response, reference).F1 }
 
 func stems(s string) []string {
-	words := strings.Fields(text.LoCoMo(s))
+	words := text.LoCoMoWords(s)
 	for i, w := range words {
 		words[i] = text.Stem(w)
 	}
@@ -45,7 +45,7 @@ func LoCoMoF1Multi(response, reference string) float64 {
 // any order and number, and without stemming.
 func LoCoMoExact(response, reference string) bool {
 	set := func(s string) []string {
-		return slices.Compact(slices.Sorted(slices.Values(strings.Fields(text.LoCoMo(s)))))
+		return slices.Compact(slices.Sorted(slices.Values(text.LoCoMoWords(s))))
 	}
 	return slices.Equal(set(response), set(reference))
 }

@@ -30,12 +30,12 @@ func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
 	if len(got.sentences) == 0 || len(want.sentences) == 0 {
 		return PyRouge{}, errEmpty
 	}
-	words := text.Number[string]{}
-	got.number(words)
-	want.number(words)
+	var words text.Number[string]
+	got.number(&words)
+	want.number(&words)
 	var r PyRouge
 	r.One = pyGrams(got.all, want.all, exclusive)
-	bigrams := text.Number[[2]int32]{}
+	var bigrams text.Number[uint64]
 	r.Two = pyGrams(bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all)), exclusive)
 	r.L, r.Depth = pyUnion(got, want, exclusive)
 	return r, nil
@@ -65,7 +65,7 @@ func newPyText(s string) pyText {
 	return t
 }
 
-func (t *pyText) number(words text.Number[string]) {
+func (t *pyText) number(words *text.Number[string]) {
 	for _, s := range t.sentences {
 		ids := words.Of(s)
 		t.ids = append(t.ids, ids)
@@ -73,10 +73,10 @@ func (t *pyText) number(words text.Number[string]) {
 	}
 }
 
-func pairsOf(ids []int32) [][2]int32 {
-	var list [][2]int32
+func pairsOf(ids []int32) []uint64 {
+	list := make([]uint64, 0, len(ids))
 	for i := 0; i+1 < len(ids); i++ {
-		list = append(list, [2]int32{ids[i], ids[i+1]})
+		list = append(list, pair(ids[i], ids[i+1]))
 	}
 	return list
 }
@@ -98,15 +98,16 @@ func pyGrams(got, want []int32, exclusive bool) PRF {
 	if exclusive {
 		got, want = distinct(got), distinct(want)
 	}
-	return pyRatios(count(want).shared(got), len(got), len(want))
+	return pyRatios(count(want).take(got), len(got), len(want))
 }
 
+// distinct returns each number once.
 func distinct(ids []int32) []int32 {
-	seen := make(map[int32]bool, len(ids))
-	var list []int32
+	left := count(ids)
+	list := make([]int32, 0, len(ids))
 	for _, id := range ids {
-		if !seen[id] {
-			seen[id] = true
+		if left[id] > 0 {
+			left[id] = 0
 			list = append(list, id)
 		}
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"slices"
 	"strings"
 
 	"deem/text"
@@ -9,11 +10,12 @@ import (
 // ROUGEN returns ROUGE-N as rouge_score 0.1.2 computes it, for n-grams of n words.
 // With stem, words of more than three letters count by their Porter stems.
 func ROUGEN(response, reference string, n int, stem bool) PRF {
-	g := newGrams()
 	n = max(n, 1)
-	got := g.of(text.ROUGEWords(response, stem), n)[n-1]
-	want := g.of(text.ROUGEWords(reference, stem), n)[n-1]
-	return ratios(count(want).shared(got), len(got), len(want))
+	g := newGrams(n)
+	defer g.free()
+	got, want := text.ROUGEWords(response, stem), text.ROUGEWords(reference, stem)
+	g.add(want)
+	return ratios(g.shared(got)[n-1], gramsOf(len(got), n), gramsOf(len(want), n))
 }
 
 // ratios returns what same elements in common mean for texts of so many.
@@ -29,7 +31,7 @@ func ratios(same, response, reference int) PRF {
 // ROUGEL returns ROUGE-L as rouge_score 0.1.2 computes it: by the longest common
 // subsequence of the words of both texts, whatever their lines.
 func ROUGEL(response, reference string, stem bool) PRF {
-	words := text.Number[string]{}
+	var words text.Number[string]
 	got := words.Of(text.ROUGEWords(response, stem))
 	want := words.Of(text.ROUGEWords(reference, stem))
 	return ratios(text.NewSubsequence(want).Len(got), len(got), len(want))
@@ -40,9 +42,9 @@ func ROUGEL(response, reference string, stem bool) PRF {
 // subsequence with any sentence of the response, but no word counts more often
 // than it is in either text.
 func ROUGELsum(response, reference string, stem bool) PRF {
-	words := text.Number[string]{}
-	got, n := sentences(words, response, stem)
-	want, m := sentences(words, reference, stem)
+	var words text.Number[string]
+	got, n := sentences(&words, response, stem)
+	want, m := sentences(&words, reference, stem)
 	if n == 0 || m == 0 {
 		return PRF{}
 	}
@@ -50,7 +52,7 @@ func ROUGELsum(response, reference string, stem bool) PRF {
 }
 
 // sentences returns the words of each line of s, and how many there are in all.
-func sentences(words text.Number[string], s string, stem bool) (list [][]int32, total int) {
+func sentences(words *text.Number[string], s string, stem bool) (list [][]int32, total int) {
 	for line := range strings.SplitSeq(s, "\n") {
 		if line == "" {
 			continue
@@ -77,13 +79,7 @@ func unionHits(got, want [][]int32) int {
 			}
 		}
 	}
-	left := tally{}
-	for _, sentence := range got {
-		for _, w := range sentence {
-			left[w]++
-		}
-	}
-	return clip(met, want, left)
+	return clip(met, want, count(slices.Concat(got...)))
 }
 
 // clip counts the words that are met, each at most as often as it is left in the
@@ -92,7 +88,7 @@ func clip(met [][]bool, want [][]int32, left tally) int {
 	hits := 0
 	for i, sentence := range want {
 		for j, w := range sentence {
-			if met[i][j] && left[w] > 0 {
+			if met[i][j] && left.has(w) {
 				left[w]--
 				hits++
 			}
