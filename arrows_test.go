@@ -40,7 +40,8 @@ var arrows = []arrow{
 	{"judge", []string{".", "judge/extract", "text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "text", "text/*", "stat", "internal/dataset"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"benchmark/internal/*", []string{".", "text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them, and no judge"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "text", "text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "judge"}, "a probe stresses any judge and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -242,7 +243,7 @@ func matches(pattern, dir string) bool {
 	case "**":
 		return true
 	case "public":
-		return !strings.HasPrefix(dir, "internal/") && !strings.HasPrefix(dir, "cmd/")
+		return !strings.Contains("/"+dir, "/internal/") && !strings.HasPrefix(dir, "cmd/")
 	}
 	ok, err := path.Match(pattern, dir)
 	if err != nil {
@@ -370,6 +371,8 @@ func TestArrowsRefuse(t *testing.T) {
 		{"stat/good.go", "math", ""},
 		{"judge/good.go", "deem deem/text go.yaml.in/yaml/v3", ""},
 		{"benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
+		{"benchmark/locomo/shared.go", "deem/benchmark/internal/tally", ""},
+		{"benchmark/internal/tally/good.go", "deem deem/stat", ""},
 		{"examples/ten-lines/main.go", "deem deem/judge deem/model/openai", ""},
 		{"internal/store/sqlite/good.go", "deem deem/internal/store modernc.org/sqlite/lib", ""},
 		{"stat/good_test.go", "deem/report github.com/google/go-cmp/cmp pgregory.net/rapid", ""},
@@ -384,6 +387,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"judge/rule/bad.go", "deem/judge/extract", "without a protocol"},
 		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
 		{"benchmark/locomo/bad.go", "deem/benchmark/halumem", "no benchmark knows another"},
+		{"benchmark/internal/tally/bad.go", "deem/benchmark/locomo", "knows none of them"},
+		{"benchmark/internal/tally/judge.go", "deem/judge", "and no judge"},
+		{"examples/ten-lines/shared.go", "deem/benchmark/internal/tally", "a user cannot import internal packages"},
 		{"report/bad.go", "deem/internal/store", "a report is made of records alone"},
 		{"cmd/deem/bad.go", "deem", "cmd/deem may import of ours only internal/cli"},
 		{"examples/ten-lines/bad.go", "deem/internal/store", "a user cannot import internal packages"},

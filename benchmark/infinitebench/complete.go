@@ -1,34 +1,21 @@
 package infinitebench
 
-import (
-	"fmt"
-	"strings"
-
-	"deem"
-)
+import "deem/benchmark/internal/itemset"
 
 // complete notes what the files lack of what is published, or makes it an error.
 func (s *Set) complete(names []string, requireAll bool) error {
-	short, missing := s.short(), s.missing()
-	if requireAll && len(short)+len(missing) > 0 {
-		return deem.WithHint(fmt.Errorf("read %s: the benchmark is not whole: %s", strings.Join(s.names, ", "), strings.Join(append(missing, short...), ", ")),
-			"without --require-all the rest is judged")
-	}
-	s.notes = s.files.Notes()
-	for _, src := range s.order {
-		s.notes = append(s.notes, src.notes()...)
-	}
-	if len(missing) > 0 {
-		s.notes = append(s.notes, plural(len(missing), "task")+" without an item, in no number: "+strings.Join(missing, ", "))
-	}
-	if len(short) > 0 {
-		s.notes = append(s.notes, "fewer or more items than published, so that scores are not comparable: "+strings.Join(short, ", "))
-	}
-	for _, name := range names {
-		if _, ok := s.sources[name]; !ok {
-			s.notes = append(s.notes, name+" has no line; upstream would stop at it")
+	lack := s.lack()
+	if requireAll {
+		if err := lack.Whole(s.in.String()); err != nil {
+			return err
 		}
 	}
+	s.in.Note(s.in.FileNotes()...)
+	for _, src := range s.order {
+		s.in.Note(src.notes()...)
+	}
+	s.in.Note(lack.Notes()...)
+	s.in.Note(itemset.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
 	return nil
 }
 
@@ -42,41 +29,22 @@ func (src *source) notes() []string {
 		list = append(list, "ids are missing or repeated in "+src.file+", so that its items are known by their lines")
 	}
 	if src.unknown > 0 {
-		list = append(list, plural(src.unknown, "line")+" without a label in "+src.file+", which upstream compares with XXXXXXXXXX")
+		list = append(list, itemset.Count(src.unknown, "line")+" without a label in "+src.file+", which upstream compares with XXXXXXXXXX")
 	}
 	return list
 }
 
-// short returns the tasks that do not have as many items as published.
-func (s *Set) short() []string {
-	var list []string
-	for _, src := range s.order {
-		if t, _ := taskOf(src.task); t.size > 0 && src.rows != t.size {
-			list = append(list, fmt.Sprintf("%s has %d of %d", src.task, src.rows, t.size))
-		}
-	}
-	return list
-}
-
-// missing returns the tasks of the README's table that no file has.
-func (s *Set) missing() []string {
+// lack returns what the files lack of what is published: tasks of the README's table
+// that no file has, and tasks with another number of items.
+func (s *Set) lack() itemset.Lack {
+	var lack itemset.Lack
 	have := map[string]bool{}
 	for _, src := range s.order {
 		have[src.task] = true
-	}
-	var list []string
-	for _, t := range tasks {
-		if t.title != "" && !have[t.name] {
-			list = append(list, t.name)
+		if t, _ := table.Of(src.task); t.size > 0 {
+			lack.Size(src.task, src.rows, t.size)
 		}
 	}
-	return list
-}
-
-// plural returns "1 item", "2 items" and so on.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	lack.Missing = table.Missing(have, func(t task) bool { return t.title != "" })
+	return lack
 }

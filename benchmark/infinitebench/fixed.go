@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 	"deem/text/metric"
 )
@@ -130,7 +131,7 @@ func calculated(response string, label any) (float64, error) {
 		}
 	}
 	if !ok || len(want) == 0 {
-		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", clip(text.Repr(label)))
+		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", itemset.Clip(text.Repr(label), clipped))
 	}
 	got := numbers(response)
 	n := agreed(got, want)

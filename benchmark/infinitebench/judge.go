@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"deem"
+	"deem/benchmark/internal/bytask"
 	"deem/text/metric"
 )
 
@@ -15,21 +14,21 @@ import (
 const (
 	// Upstream scores as compute_scores.py does, faults included. Where that
 	// program would stop, the item is unjudged.
-	Upstream = "upstream"
+	Upstream = bytask.Upstream
 
 	// Fixed mends what is broken in some of the rules; the page about the benchmark
 	// lists each.
-	Fixed = "fixed"
+	Fixed = bytask.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
-func Readings() []string { return []string{Upstream, Fixed} }
+func Readings() []string { return bytask.Readings() }
 
 // The labels of verdicts in the tasks where a response is right or wrong. In the
 // others the label is the name of the metric.
 const (
-	Right = "right"
-	Wrong = "wrong"
+	Right = bytask.Right
+	Wrong = bytask.Wrong
 )
 
 // version is raised when a reading may give another score than before, so that the
@@ -37,58 +36,32 @@ const (
 const version = 1
 
 // A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
-// and may be used by several goroutines.
-type Rule struct{ reading string }
+// and may be used by several goroutines. Name, Reading and Identity come with the part
+// that it shares with other rules by task.
+type Rule struct{ bytask.Rule }
 
 var _ deem.Identified = (*Rule)(nil)
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	switch reading {
-	case "":
-		reading = Upstream
-	case Upstream, Fixed:
-	default:
-		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", Name, reading), "it may be %s", strings.Join(Readings(), ", "))
+	r, err := bytask.NewRule(Name, reading, version)
+	if err != nil {
+		return nil, err
 	}
-	return &Rule{reading}, nil
+	return &Rule{r}, nil
 }
-
-// Name returns the name of the benchmark.
-func (r *Rule) Name() string { return Name }
-
-// Reading returns the name of the reading in force.
-func (r *Rule) Reading() string { return r.reading }
 
 // Reread returns the judge under the other reading.
-func (r *Rule) Reread() deem.Judge {
-	if r.reading == Upstream {
-		return &Rule{Fixed}
-	}
-	return &Rule{Upstream}
-}
-
-// identity tells this judge from every other, in the form that all rules have.
-type identity struct {
-	Kind    string            `json:"kind"` // always "rule"
-	Name    string            `json:"name"`
-	Version int               `json:"version"`
-	Options map[string]string `json:"options"`
-}
-
-// Identity returns the name, the reading and the version of the judge.
-func (r *Rule) Identity() any {
-	return identity{Kind: "rule", Name: Name, Version: version, Options: map[string]string{"reading": r.reading}}
-}
+func (r *Rule) Reread() deem.Judge { return &Rule{bytask.Other(r.Rule)} }
 
 // Judge scores it by the rule of its task, which is its category.
 func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err
 	}
-	t, ok := taskOf(it.Category)
+	t, ok := table.Of(it.Category)
 	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Input, "%s", unknownTask(it.Category))
+		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
 	}
 	label, err := labelOf(it)
 	if err != nil {
@@ -103,7 +76,7 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 
 // score returns the score of an item under the reading in force.
 func (r *Rule) score(t task, it deem.Item, label any) (float64, error) {
-	if r.reading == Fixed {
+	if r.Reading() == Fixed {
 		return t.fixed(it, label)
 	}
 	score, err := metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel])

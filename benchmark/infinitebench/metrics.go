@@ -3,12 +3,12 @@ package infinitebench
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/stat"
+	"deem/benchmark/internal/bytask"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -17,52 +17,30 @@ import (
 // the last digit of a sum of floats hangs on the order. Of an item that was judged
 // several times, the first trial counts.
 type Metrics struct {
-	reading  string
-	tasks    map[string]*tally
-	unjudged []string
-	strange  []string // judges other than ours
+	verdicts bytask.Verdicts
+	tasks    map[string]*tally.Tally
 }
 
 // NewMetrics returns metrics without records of a run under the given reading.
 func NewMetrics(reading string) *Metrics {
-	return &Metrics{reading: cmp.Or(reading, Upstream), tasks: map[string]*tally{}}
-}
-
-// A tally counts the items of one task.
-type tally struct {
-	sum      float64 // as upstream adds up
-	scores   stat.Moments
-	right    int // with score 1
-	unjudged int
+	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*tally.Tally{}}
 }
 
 // Add adds a record.
 func (m *Metrics) Add(rec deem.Record) {
-	if rec.Trial != 0 {
-		return // Trials of one item are no new items.
-	}
-	if rec.Judge != Name && !slices.Contains(m.strange, rec.Judge) {
-		m.strange = append(m.strange, rec.Judge)
+	if !m.verdicts.Add(rec) {
+		return
 	}
 	t, ok := m.tasks[rec.Item.Category]
 	if !ok {
-		t = &tally{}
+		t = &tally.Tally{}
 		m.tasks[rec.Item.Category] = t
 	}
-	if rec.Verdict == nil {
-		t.unjudged++
-		m.unjudged = append(m.unjudged, rec.Item.ID)
-		return
-	}
-	t.sum += rec.Verdict.Score
-	t.scores.Add(rec.Verdict.Score, 1)
-	if rec.Verdict.Score == 1 {
-		t.right++
-	}
+	t.Add(rec)
 }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
-func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
+func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
 
 // A Line is one published number, over judged items.
 type Line struct {
@@ -74,11 +52,9 @@ type Line struct {
 	// JSON, when no item is judged.
 	Mean *float64 `json:"mean"`
 
-	N        int `json:"n"`        // judged items
-	Unjudged int `json:"unjudged"` // items without a verdict, in no number
-
-	// Estimate is the same with its interval.
-	Estimate *stat.Estimate `json:"estimate"`
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// same number with its interval.
+	tally.Line
 }
 
 // Tasks returns the mean of each task, in the order of the README's table.
@@ -87,10 +63,10 @@ func (m *Metrics) Tasks() []Line {
 	for name := range m.tasks {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(table.Rank(a)-table.Rank(b), strings.Compare(a, b)) })
 	lines := make([]Line, len(names))
 	for i, name := range names {
-		lines[i] = m.tasks[name].line(name)
+		lines[i] = line(name, m.tasks[name])
 	}
 	return lines
 }
@@ -99,59 +75,35 @@ func (m *Metrics) Tasks() []Line {
 // wrong.
 const accuracy = "accuracy"
 
-// line returns the mean of a task: Wilson's interval for verdicts that are right or
-// wrong, Student's for graded ones.
-func (t *tally) line(name string) Line {
-	about, _ := taskOf(name)
-	l := Line{
-		Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy),
-		N: t.scores.N(), Unjudged: t.unjudged,
+// line returns the mean of a task.
+func line(name string, t *tally.Tally) Line {
+	about, _ := table.Of(name)
+	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line()}
+	if l.N > 0 {
+		mean := t.Sum() / float64(l.N)
+		l.Mean = &mean
 	}
-	if l.N == 0 {
-		return l
-	}
-	mean := t.sum / float64(l.N)
-	est := stat.MeanIn(t.scores, stat.DefaultLevel, stat.Unit)
-	if t.scores.Binary() {
-		est = stat.Proportion(t.right, l.N)
-	}
-	l.Mean, l.Estimate = &mean, &est
 	return l
 }
 
 // MethodMover names the interval of the mean over tasks; see there.
-const MethodMover = "mover"
+const MethodMover = tally.MethodMover
 
 // Mean returns the mean over the tasks that have judged items, each weighing the
-// same whatever its number of items. Upstream prints none.
-//
-// The tasks are independent samples, so the distances from each mean to the ends of
-// its own interval add up in squares, apart for the lower and the upper side (Zou
-// and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+// same whatever its number of items. Upstream prints none. The interval puts those of
+// the tasks together.
 func (m *Metrics) Mean() Line {
-	l := Line{Name: "mean over tasks"}
-	est := stat.Estimate{Level: stat.DefaultLevel, Method: MethodMover}
-	k, sum, below, above := 0.0, 0.0, 0.0, 0.0
-	for _, t := range m.Tasks() {
-		l.N, l.Unjudged = l.N+t.N, l.Unjudged+t.Unjudged
-		if t.Estimate == nil {
-			continue
-		}
-		k++
-		sum += t.Estimate.Value
-		below += square(t.Estimate.Value - t.Estimate.Lo)
-		above += square(t.Estimate.Hi - t.Estimate.Value)
+	tasks := m.Tasks()
+	parts := make([]tally.Line, len(tasks))
+	for i, t := range tasks {
+		parts[i] = t.Line
 	}
-	if k == 0 {
-		return l
+	l := Line{Name: "mean over tasks", Line: tally.Mean(parts)}
+	if l.Estimate != nil {
+		l.Mean = &l.Estimate.Value
 	}
-	est.Value, est.N = sum/k, l.N
-	est.Lo, est.Hi = math.Max(0, est.Value-math.Sqrt(below)/k), math.Min(1, est.Value+math.Sqrt(above)/k)
-	l.Estimate, l.Mean = &est, &est.Value
 	return l
 }
-
-func square(x float64) float64 { return float64(x * x) } // not fused into a sum, so that every processor gives the same digits
 
 // Cell returns the number as the README's table has it: in per cent with two digits,
 // and anything below 5% as "< 5%". It is "-" without a number.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -14,7 +16,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5s  %s\n", "task", "metric", "score", "95% interval", "n", "unjudged")
 	for _, l := range append(m.Tasks(), m.Mean()) {
-		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, l.percent(), l.interval(), l.N, l.Unjudged)
+		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged)
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
@@ -34,18 +36,10 @@ func (l Line) percent() string {
 	return fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
 }
 
-// interval returns the ends of the interval in per cent.
-func (l Line) interval() string {
-	if l.Estimate == nil {
-		return "-"
-	}
-	return fmt.Sprintf("[%.1f, %.1f]", 100*l.Estimate.Lo, 100*l.Estimate.Hi)
-}
-
 // README returns a row for each task that has one in the table of upstream's README.
 // It is "" unless the verdicts are those of upstream.
 func (m *Metrics) README() string {
-	if !m.comparable() {
+	if !m.verdicts.Comparable() {
 		return ""
 	}
 	var b strings.Builder
@@ -60,7 +54,7 @@ func (m *Metrics) README() string {
 // Upstream returns the numbers that compute_scores.py prints, each behind its task,
 // with all digits. It is "" unless the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
-	if !m.comparable() {
+	if !m.verdicts.Comparable() {
 		return ""
 	}
 	var b strings.Builder
@@ -72,32 +66,13 @@ func (m *Metrics) Upstream() string {
 	return b.String()
 }
 
-// comparable reports whether the verdicts are those that upstream's program would
-// have given: of our judge, under that reading.
-func (m *Metrics) comparable() bool { return len(m.strange) == 0 && m.reading == Upstream }
-
 // Warnings say in plain words what to beware of.
 func (m *Metrics) Warnings() []string {
 	var list []string
-	if len(m.strange) > 0 {
-		list = append(list, "the verdicts are of "+strings.Join(m.strange, ", ")+" and not of the published rules: the scores are not InfiniteBench's")
-	} else if m.reading != Upstream {
-		list = append(list, "the reading is "+m.reading+": the scores are not those of the published program")
+	if warning := m.verdicts.Warning(table.Title, "rules"); warning != "" {
+		list = append(list, warning)
 	}
-	if n := len(m.unjudged); n > 0 {
-		list = append(list, plural(n, "item")+" unjudged, in no number, where upstream would have stopped: "+firstTen(m.Unjudged()))
-	}
-	return list
-}
-
-// firstTen lists the first ten of ids.
-func firstTen(ids []string) string {
-	const most = 10
-	list := strings.Join(ids[:min(len(ids), most)], ", ")
-	if len(ids) > most {
-		list += ", ..."
-	}
-	return list
+	return itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number, where upstream would have stopped")
 }
 
 // A summary is the metrics as JSON.
@@ -115,7 +90,7 @@ type summary struct {
 // JSON returns the numbers as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	return summary{
-		Benchmark: Name, Reading: m.reading, Tasks: m.Tasks(), Mean: m.Mean(), Upstream: m.Upstream(), README: m.README(),
+		Benchmark: Name, Reading: m.verdicts.Reading(), Tasks: m.Tasks(), Mean: m.Mean(), Upstream: m.Upstream(), README: m.README(),
 		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...),
 	}
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"slices"
-	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // Options say what to read.
@@ -35,17 +33,15 @@ type Options struct {
 	System string
 }
 
-// A Set is the items of files that have been checked.
+// A Set is the items of files that have been checked. They are read again whenever
+// they are asked for. Notes tells of lines that are left out, tasks that are not there
+// or not whole, and what upstream makes of odd lines.
 type Set struct {
-	files   *dataset.Files
-	names   []string
-	notes   []string
+	itemset.Reread
+	in      *itemset.Reader
 	system  string
 	sources map[string]*source // by the name of the file
 	order   []*source
-	limit   int
-	size    int
-	hash    string
 }
 
 // A source is one file.
@@ -66,24 +62,20 @@ type source struct {
 // instead: a file that upstream published ends in such a line, and its own program
 // stops there. One line is in memory at a time.
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if len(o.Responses) > 0 {
-		return nil, deem.WithHint(errors.New("infinitebench takes no separate file of responses"),
-			"the files of predictions hold the responses; give them with --data")
+	if err := itemset.NoResponses(Name, o.Responses); err != nil {
+		return nil, err
 	}
-	names, err := expand(o.Data)
-	if err == nil {
-		err = checkNames(names)
-	}
+	names, err := folder.Files(o.Data)
 	if err != nil {
 		return nil, err
 	}
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: names, Stdin: o.Stdin, Format: "jsonl"})
+	in, err := itemset.NewReader(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Format: "jsonl"}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{files: files, names: slices.Clone(o.Data), system: o.System, limit: o.Limit, sources: map[string]*source{}}
+	s := &Set{in: in, system: o.System, sources: map[string]*source{}}
 	if err := s.survey(ctx, names, o.RequireAll); err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, errors.Join(err, in.Close())
 	}
 	return s, nil
 }
@@ -92,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 func (s *Set) source(file string) *source {
 	src, ok := s.sources[file]
 	if !ok {
-		src = &source{file: file, task: taskName(file), ids: map[string]bool{}}
+		src = &source{file: file, task: folder.Task(file), ids: map[string]bool{}}
 		s.sources[file] = src
 		s.order = append(s.order, src)
 	}
@@ -102,9 +94,8 @@ func (s *Set) source(file string) *source {
 // survey reads all rows to check them and to learn how the rows of each file are
 // told apart, then once more to take the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
-	ps := &deem.Problems{}
-	advice := ""
-	for row, err := range s.files.Rows(ctx) {
+	var problems itemset.Problems
+	for row, err := range s.in.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			s.source(p.File).unusable = append(s.source(p.File).unusable, p)
 			continue
@@ -112,48 +103,37 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 		if err != nil {
 			return err
 		}
-		err = s.visit(row)
-		if p, ok := errors.AsType[deem.Problem](err); ok {
-			ps.Add(p)
-			advice = firstOf(advice, deem.HintOf(err))
-		}
+		problems.Take(s.visit(row))
 	}
-	if err := s.unusable(ps, requireAll); err != nil {
-		return deem.WithHint(err, "%s", firstOf(advice, "upstream stops at such a line; the lines must be as its scripts write them"))
+	s.unusable(&problems, requireAll)
+	if err := problems.Err("upstream stops at such a line; the lines must be as its scripts write them"); err != nil {
+		return err
 	}
 	if len(s.order) == 0 {
-		return fmt.Errorf("read %s: there is no line in it", strings.Join(s.names, ", "))
+		return fmt.Errorf("read %s: there is no line in it", s.in)
 	}
 	if err := s.complete(names, requireAll); err != nil {
 		return err
 	}
 	var err error
-	s.hash, err = dataset.HashItems(s.counted(ctx))
+	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
 	return err
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // unusable adds the lines that are no JSON to the problems where they cannot be
 // passed over: when all must be there, and when a file has no other line.
-func (s *Set) unusable(ps *deem.Problems, requireAll bool) error {
+func (s *Set) unusable(problems *itemset.Problems, requireAll bool) {
 	for _, src := range s.order {
 		for _, p := range src.unusable {
 			if requireAll || src.rows == 0 {
-				ps.Add(p)
+				problems.Add(p, "")
 			}
 		}
 	}
-	return ps.Err()
 }
 
 // visit checks one row and remembers what is known only at the end of its file.
-func (s *Set) visit(row *dataset.Row) error {
+func (s *Set) visit(row *itemset.Row) error {
 	src := s.source(row.File)
 	src.rows++
 	if src.rows == 1 {
@@ -175,91 +155,36 @@ func (s *Set) visit(row *dataset.Row) error {
 }
 
 // begin decides by the first row where the labels are, as upstream does.
-func (src *source) begin(row *dataset.Row) error {
-	if _, ok := taskOf(src.task); !ok {
-		return deem.WithHint(at(row, "%s", unknownTask(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
+func (src *source) begin(row *itemset.Row) error {
+	if _, ok := table.Of(src.task); !ok {
+		return deem.WithHint(itemset.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
 	}
 	for _, key := range []string{"ground_truth", "label"} {
-		if has(row, key) {
+		if itemset.Has(row, key) {
 			src.labelKey = key
 			return nil
 		}
 	}
-	return at(row, "the first line has neither %q nor %q", "ground_truth", "label")
-}
-
-// counted yields the items and counts them.
-func (s *Set) counted(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range s.read(ctx) {
-			s.size++
-			if !yield(it, err) || s.size == s.limit {
-				return
-			}
-		}
-	}
+	return itemset.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
 }
 
 // read yields the items of all files. Lines that are no JSON were noted already.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for row, err := range s.files.Rows(ctx) {
+	return itemset.Made(usable(s.in.Rows(ctx)), func(row *itemset.Row) (deem.Item, error) {
+		return s.item(row, s.sources[row.File])
+	})
+}
+
+// usable leaves out the lines that are no JSON.
+func usable(rows iter.Seq2[*itemset.Row, error]) iter.Seq2[*itemset.Row, error] {
+	return func(yield func(*itemset.Row, error) bool) {
+		for row, err := range rows {
 			if _, ok := errors.AsType[deem.Problem](err); ok {
 				continue
 			}
-			var it deem.Item
-			if err == nil {
-				it, err = s.item(row, s.sources[row.File])
-			}
-			if err != nil {
-				yield(deem.Item{}, changed(err))
-				return
-			}
-			if !yield(it, nil) {
+			if !yield(row, err) {
 				return
 			}
 		}
 	}
 }
-
-// changed says of a row that was right when it was checked, and now is wrong, that
-// the file has changed.
-func changed(err error) error {
-	if _, ok := errors.AsType[deem.Problem](err); ok {
-		return fmt.Errorf("the data are not what was checked: %w", err)
-	}
-	return err
-}
-
-// Items yields the items in the order of the files, reading them again. It may be
-// called several times, also at once by several goroutines. An error is the last
-// thing that it yields.
-func (s *Set) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		n := 0
-		for it, err := range s.read(context.Background()) {
-			if n++; !yield(it, err) || err != nil || n == s.size {
-				return
-			}
-		}
-		if n != s.size {
-			yield(deem.Item{}, fmt.Errorf("read %s: it had %d items, now it has %d", strings.Join(s.names, ", "), s.size, n))
-		}
-	}
-}
-
-// Len returns the number of items.
-func (s *Set) Len() int { return s.size }
-
-// Hash returns the SHA-256 over the hashes of all items in order.
-func (s *Set) Hash() string { return s.hash }
-
-// Names returns the names of the files or folders as the options gave them.
-func (s *Set) Names() []string { return slices.Clone(s.names) }
-
-// Notes returns what the user should know about the files: lines that are left out,
-// tasks that are not there or not whole, and what upstream makes of odd lines.
-func (s *Set) Notes() []string { return slices.Clone(s.notes) }
-
-// Close removes temporary files. No items can be read after it.
-func (s *Set) Close() error { return s.files.Close() }

@@ -1,10 +1,6 @@
 package infinitebench
 
-import (
-	"slices"
-
-	"deem/text"
-)
+import "deem/benchmark/internal/bytask"
 
 // A task is one of the twelve.
 type task struct {
@@ -48,39 +44,9 @@ var tasks = []task{
 	{"kv_retrieval_both", "", "", 0},
 }
 
+// table finds tasks by name.
+var table = bytask.Table[task]{Title: "InfiniteBench", Tasks: tasks, Name: func(t task) string { return t.name }}
+
 // Tasks returns the names of the tasks in the order of the README's table, and then
 // those that have no row there.
-func Tasks() []string {
-	names := make([]string, len(tasks))
-	for i, t := range tasks {
-		names[i] = t.name
-	}
-	return names
-}
-
-// taskOf returns the task of that name.
-func taskOf(name string) (task, bool) {
-	i := rank(name)
-	if i == len(tasks) {
-		return task{}, false
-	}
-	return tasks[i], true
-}
-
-// rank returns the place of a task in the order of the README; unknown ones are last.
-func rank(name string) int {
-	i := slices.IndexFunc(tasks, func(t task) bool { return t.name == name })
-	if i < 0 {
-		return len(tasks)
-	}
-	return i
-}
-
-// unknownTask says that there is no such task, and which one may be meant.
-func unknownTask(name string) string {
-	message := "InfiniteBench has no task " + text.Repr(name)
-	if near := text.Closest(name, Tasks()); near != "" {
-		message += "; did you mean " + near + "?"
-	}
-	return message
-}
+func Tasks() []string { return table.Names() }

@@ -53,7 +53,7 @@ func (r *Rule) choose(it deem.Item) (deem.Verdict, error) {
 	}
 	chosen, found := it.Fields[fieldOption]
 	if !found {
-		chosen = option(it.Response, r.reading)
+		chosen = option(it.Response, r.Reading())
 	}
 	switch chosen {
 	case "":

@@ -54,7 +54,7 @@ func (m *Metrics) choice(name string) Line {
 	}
 	l := t.line(name)
 	if l.N > 0 {
-		score := text.Round(100*float64(t.right)/float64(l.N), 1)
+		score := text.Round(100*float64(t.Right())/float64(l.N), 1)
 		l.Score = &score
 	}
 	return l

@@ -1,33 +1,20 @@
 package longbench
 
 import (
-	"fmt"
 	"strconv"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
-// at returns a problem at a row.
-func at(row *dataset.Row, format string, args ...any) error {
-	return deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(format, args...)}
-}
-
-func setField(it *deem.Item, name, value string) {
-	if it.Fields == nil {
-		it.Fields = map[string]string{}
-	}
-	it.Fields[name] = value
-}
-
 // item makes an item of a row.
-func (s *Set) item(row *dataset.Row, src *source) (deem.Item, error) {
+func (s *Set) item(row *itemset.Row, src *source) (deem.Item, error) {
 	if s.edition == V2 {
 		return choiceItem(row)
 	}
-	t, ok := taskOf(src.task)
+	t, ok := table.Of(src.task)
 	if !ok {
-		return deem.Item{}, deem.WithHint(at(row, "%s", unknownTask(src.task)),
+		return deem.Item{}, deem.WithHint(itemset.At(row, "%s", table.Unknown(src.task)),
 			"the task is the name of the file before its first point")
 	}
 	it := deem.Item{ID: src.task + "/" + strconv.Itoa(row.Line), Category: src.task}
@@ -40,10 +27,10 @@ func (s *Set) item(row *dataset.Row, src *source) (deem.Item, error) {
 	}
 	if len(it.References) > 1 {
 		// Those who have a model judge LongBench show it the first answer alone.
-		setField(&it, fieldTruth, it.References[0])
+		itemset.SetField(&it, fieldTruth, it.References[0])
 	}
 	if s.edition == E {
-		setField(&it, fieldEdition, E)
+		itemset.SetField(&it, fieldEdition, E)
 	}
 	if err := t.addClasses(&it, row); err != nil {
 		return it, err
@@ -52,42 +39,36 @@ func (s *Set) item(row *dataset.Row, src *source) (deem.Item, error) {
 }
 
 // textOf returns the text in a column that must be there.
-func textOf(row *dataset.Row, column string) (string, error) {
+func textOf(row *itemset.Row, column string) (string, error) {
 	v := row.Get(column)
 	switch {
 	case v.Missing():
-		return "", deem.WithHint(at(row, "the line has no %q", column),
+		return "", deem.WithHint(itemset.At(row, "the line has no %q", column),
 			"if the system gave nothing, write an empty text")
-	case !isText(v):
-		return "", at(row, "%q is no text, but %s", column, clip(v.Str()))
+	case !itemset.IsText(v):
+		return "", itemset.At(row, "%q is no text, but %s", column, clip(v))
 	}
 	return v.Str(), nil
 }
 
-// isText reports whether a value is a text and not a number or a list.
-func isText(v dataset.Value) bool { return v.JSON()[0] == '"' }
-
 // clip shortens a value for a message.
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
-}
+func clip(v itemset.Value) string { return itemset.Clip(v.Str(), clipped) }
+
+// clipped is how many characters of a value a message shows.
+const clipped = 40
 
 // answers returns the references of a row.
-func answers(row *dataset.Row) ([]string, error) {
+func answers(row *itemset.Row) ([]string, error) {
 	list, err := texts(row, "answers")
 	if err == nil && list == nil {
-		err = at(row, "the line has no %q", "answers")
+		err = itemset.At(row, "the line has no %q", "answers")
 	}
 	return list, err
 }
 
 // texts returns the texts in a column that holds a list of them; nil when there is
 // no such column.
-func texts(row *dataset.Row, column string) ([]string, error) {
+func texts(row *itemset.Row, column string) ([]string, error) {
 	v := row.Get(column)
 	if v.Missing() {
 		return nil, nil
@@ -95,12 +76,12 @@ func texts(row *dataset.Row, column string) ([]string, error) {
 	list, ok := v.List()
 	if !ok {
 		// Upstream would go through the characters of a text.
-		return nil, at(row, "%q is no list of texts, but %s", column, clip(v.Str()))
+		return nil, itemset.At(row, "%q is no list of texts, but %s", column, clip(v))
 	}
 	all := make([]string, 0, len(list))
 	for _, e := range list {
-		if !isText(e) {
-			return nil, at(row, "%q has an element that is no text, but %s", column, clip(e.Str()))
+		if !itemset.IsText(e) {
+			return nil, itemset.At(row, "%q has an element that is no text, but %s", column, clip(e))
 		}
 		all = append(all, e.Str())
 	}
@@ -109,7 +90,7 @@ func texts(row *dataset.Row, column string) ([]string, error) {
 
 // addClasses enters the classes to choose from. Only the tasks that have any look at
 // the column.
-func (t task) addClasses(it *deem.Item, row *dataset.Row) error {
+func (t task) addClasses(it *deem.Item, row *itemset.Row) error {
 	if t.metric != classification {
 		return nil
 	}
@@ -118,31 +99,31 @@ func (t task) addClasses(it *deem.Item, row *dataset.Row) error {
 	case err != nil:
 		return err
 	case list == nil:
-		return at(row, "the line has no %q, from which the response of task %s chooses", fieldClasses, t.name)
+		return itemset.At(row, "the line has no %q, from which the response of task %s chooses", fieldClasses, t.name)
 	}
-	setField(it, fieldClasses, string(row.Get(fieldClasses).JSON()))
+	itemset.SetField(it, fieldClasses, string(row.Get(fieldClasses).JSON()))
 	return nil
 }
 
 // addLength enters the length, which LongBench-E cannot do without: upstream would
 // leave as many lines out of its numbers, at the end, as there are without one.
-func (s *Set) addLength(it *deem.Item, row *dataset.Row) error {
+func (s *Set) addLength(it *deem.Item, row *itemset.Row) error {
 	v := row.Get(fieldLength)
 	if v.Missing() {
 		if s.edition == E {
-			return at(row, "the line has no %q, by which LongBench-E reports", fieldLength)
+			return itemset.At(row, "the line has no %q, by which LongBench-E reports", fieldLength)
 		}
 		return nil
 	}
 	if _, ok := v.Float(); !ok {
-		return at(row, "%q is no number, but %s", fieldLength, clip(v.Str()))
+		return itemset.At(row, "%q is no number, but %s", fieldLength, clip(v))
 	}
-	setField(it, fieldLength, v.Str())
+	itemset.SetField(it, fieldLength, v.Str())
 	return nil
 }
 
 // choiceItem makes an item of a row of LongBench v2.
-func choiceItem(row *dataset.Row) (deem.Item, error) {
+func choiceItem(row *itemset.Row) (deem.Item, error) {
 	it := deem.Item{Fields: map[string]string{fieldEdition: V2}}
 	var err error
 	if it.ID, err = textOf(row, "_id"); err != nil {
@@ -153,7 +134,7 @@ func choiceItem(row *dataset.Row) (deem.Item, error) {
 		return it, err
 	}
 	if len(answer) != 1 || answer[0] < 'A' || answer[0] > 'D' {
-		return it, at(row, "the answer is none of the options A to D, but %s", clip(answer))
+		return it, itemset.At(row, "the answer is none of the options A to D, but %s", itemset.Clip(answer, clipped))
 	}
 	it.References = []string{answer}
 	for _, column := range []string{fieldDifficulty, fieldLength} {
@@ -175,14 +156,14 @@ func choiceItem(row *dataset.Row) (deem.Item, error) {
 
 // addChoice enters the response or, where only that was kept, the letter that was
 // found in it; a null says that none was found.
-func addChoice(it *deem.Item, row *dataset.Row) error {
+func addChoice(it *deem.Item, row *itemset.Row) error {
 	if v := row.Get("response"); !v.Missing() {
 		var err error
 		it.Response, err = textOf(row, "response")
 		return err
 	}
-	if !has(row, "pred") {
-		return deem.WithHint(at(row, "the line has neither %q nor %q", "response", "pred"),
+	if !itemset.Has(row, "pred") {
+		return deem.WithHint(itemset.At(row, "the line has neither %q nor %q", "response", "pred"),
 			"if the system gave nothing, write an empty response")
 	}
 	if !row.Get("pred").Missing() {
@@ -193,14 +174,4 @@ func addChoice(it *deem.Item, row *dataset.Row) error {
 	}
 	it.Fields[fieldOption] = it.Response
 	return nil
-}
-
-// has reports whether a row has a column, also when there is a null in it.
-func has(row *dataset.Row, column string) bool {
-	for _, name := range row.Names() {
-		if name == column {
-			return true
-		}
-	}
-	return false
 }

@@ -2,10 +2,9 @@ package longbench
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"deem"
+	"deem/benchmark/internal/bytask"
 )
 
 // The readings: ways in which a response becomes a score.
@@ -14,23 +13,23 @@ const (
 	// limit of nested calls ends it, classification passes over every other class
 	// that it means to take off its list and has the classes of the file's last
 	// line, and code is compared by difflib.
-	Upstream = "upstream"
+	Upstream = bytask.Upstream
 
 	// Fixed mends these: ROUGE has no limit, classification takes off every class
 	// that it means to and has the item's own classes, code is compared by the
 	// characters to insert and delete, and an item without a reference is
 	// unjudged.
-	Fixed = "fixed"
+	Fixed = bytask.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
-func Readings() []string { return []string{Upstream, Fixed} }
+func Readings() []string { return bytask.Readings() }
 
 // The labels of verdicts in LongBench v2, where a response is right or wrong. In
 // the other tasks the label is the name of the metric.
 const (
-	Right = "right"
-	Wrong = "wrong"
+	Right = bytask.Right
+	Wrong = bytask.Wrong
 )
 
 // version is raised when a reading may give another score than before, so that the
@@ -38,49 +37,23 @@ const (
 const version = 1
 
 // A Rule is the judge of LongBench under one reading. It asks no model, is pure and
-// may be used by several goroutines.
-type Rule struct{ reading string }
+// may be used by several goroutines. Name, Reading and Identity come with the part
+// that it shares with other rules by task.
+type Rule struct{ bytask.Rule }
 
 var _ deem.Identified = (*Rule)(nil)
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	switch reading {
-	case "":
-		reading = Upstream
-	case Upstream, Fixed:
-	default:
-		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", Name, reading), "it may be %s", strings.Join(Readings(), ", "))
+	r, err := bytask.NewRule(Name, reading, version)
+	if err != nil {
+		return nil, err
 	}
-	return &Rule{reading}, nil
+	return &Rule{r}, nil
 }
-
-// Name returns the name of the benchmark.
-func (r *Rule) Name() string { return Name }
-
-// Reading returns the name of the reading in force.
-func (r *Rule) Reading() string { return r.reading }
 
 // Reread returns the judge under the other reading.
-func (r *Rule) Reread() deem.Judge {
-	if r.reading == Upstream {
-		return &Rule{Fixed}
-	}
-	return &Rule{Upstream}
-}
-
-// identity tells this judge from every other, in the form that all rules have.
-type identity struct {
-	Kind    string            `json:"kind"` // always "rule"
-	Name    string            `json:"name"`
-	Version int               `json:"version"`
-	Options map[string]string `json:"options"`
-}
-
-// Identity returns the name, the reading and the version of the judge.
-func (r *Rule) Identity() any {
-	return identity{Kind: "rule", Name: Name, Version: version, Options: map[string]string{"reading": r.reading}}
-}
+func (r *Rule) Reread() deem.Judge { return &Rule{bytask.Other(r.Rule)} }
 
 // Judge scores it by the metric of its task, which is its category.
 func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
@@ -90,14 +63,14 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if it.Fields[fieldEdition] == V2 {
 		return r.choose(it)
 	}
-	t, ok := taskOf(it.Category)
+	t, ok := table.Of(it.Category)
 	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Input, "%s", unknownTask(it.Category))
+		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
 	}
 	if len(it.References) == 0 {
 		return r.nothing(t)
 	}
-	score, err := t.score(it, r.reading)
+	score, err := t.score(it, r.Reading())
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -107,7 +80,7 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 // nothing is the verdict on an item without a reference. Upstream takes the best of
 // nothing, which is 0.
 func (r *Rule) nothing(t task) (deem.Verdict, error) {
-	if r.reading == Upstream {
+	if r.Reading() == Upstream {
 		return deem.Verdict{Label: t.metric, Reason: "no reference, which upstream scores 0"}, nil
 	}
 	return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")

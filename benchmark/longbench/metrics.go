@@ -1,13 +1,13 @@
 package longbench
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
 
 	"deem"
-	"deem/stat"
+	"deem/benchmark/internal/bytask"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -16,34 +16,29 @@ import (
 // the last digit of a sum of floats hangs on the order. Of an item that was judged
 // several times, the first trial counts.
 type Metrics struct {
-	reading  string
-	tasks    map[string]*tally
+	verdicts bytask.Verdicts
+	tasks    map[string]*counts
 	order    []string // of the tasks, as they came
-	choices  map[string]*tally
-	unjudged []string
-	strange  []string // judges other than ours
+	choices  map[string]*counts
 }
 
 // NewMetrics returns metrics without records of a run under the given reading.
 func NewMetrics(reading string) *Metrics {
-	return &Metrics{reading: cmp.Or(reading, Upstream), tasks: map[string]*tally{}, choices: map[string]*tally{}}
+	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*counts{}, choices: map[string]*counts{}}
 }
 
-// A tally counts the items of one task.
-type tally struct {
-	sum      float64 // as upstream adds up
-	scores   stat.Moments
-	right    int // with score 1
-	unjudged int
-	even     bool                  // of LongBench-E
-	buckets  [len(bounds)]*numbers // by length
+// counts are the items of one task.
+type counts struct {
+	tally.Tally
+	even    bool                 // of LongBench-E
+	buckets [len(bounds)]*bucket // by length
 }
 
-// numbers are the scores of one bucket of LongBench-E.
-type numbers struct {
-	list     []float64
-	moments  stat.Moments
-	unjudged int
+// A bucket is the scores of one length in LongBench-E. Upstream has numpy take their
+// mean, which adds in an order of its own and so needs them all.
+type bucket struct {
+	tally.Tally
+	list []float64
 }
 
 // A bound is a bucket of LongBench-E: its name, and the length below which a text is
@@ -57,14 +52,8 @@ var bounds = [...]bound{{"0-4k", 4000}, {"4-8k", 8000}, {"8k+", math.Inf(1)}}
 
 // Add adds a record.
 func (m *Metrics) Add(rec deem.Record) {
-	if rec.Trial != 0 {
-		return // Trials of one item are no new items.
-	}
-	if rec.Judge != Name && !slices.Contains(m.strange, rec.Judge) {
-		m.strange = append(m.strange, rec.Judge)
-	}
-	if rec.Verdict == nil {
-		m.unjudged = append(m.unjudged, rec.Item.ID)
+	if !m.verdicts.Add(rec) {
+		return
 	}
 	if rec.Item.Fields[fieldEdition] == V2 {
 		m.addChoice(rec)
@@ -72,7 +61,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 	t, ok := m.tasks[rec.Item.Category]
 	if !ok {
-		t = &tally{even: rec.Item.Fields[fieldEdition] == E}
+		t = &counts{even: rec.Item.Fields[fieldEdition] == E}
 		m.tasks[rec.Item.Category] = t
 		m.order = append(m.order, rec.Item.Category)
 	}
@@ -95,39 +84,30 @@ func (m *Metrics) addChoice(rec deem.Record) {
 	for _, name := range []string{overall, difficulty, length, domainPrefix + rec.Item.Category} {
 		t, ok := m.choices[name]
 		if !ok {
-			t = &tally{}
+			t = &counts{}
 			m.choices[name] = t
 		}
 		t.add(rec)
 	}
 }
 
-func (t *tally) add(rec deem.Record) {
-	var b *numbers
-	if t.even {
-		b = t.bucket(rec.Item.Fields[fieldLength])
-	}
-	if rec.Verdict == nil {
-		t.unjudged++
-		if b != nil {
-			b.unjudged++
-		}
+func (t *counts) add(rec deem.Record) {
+	t.Add(rec)
+	if !t.even {
 		return
 	}
-	score := rec.Verdict.Score
-	t.sum += score
-	t.scores.Add(score, 1)
-	if score == 1 {
-		t.right++
+	b := t.bucket(rec.Item.Fields[fieldLength])
+	if b == nil {
+		return
 	}
-	if b != nil {
-		b.list = append(b.list, score)
-		b.moments.Add(score, 1)
+	b.Add(rec)
+	if rec.Verdict != nil {
+		b.list = append(b.list, rec.Verdict.Score)
 	}
 }
 
 // bucket returns the bucket for texts of a length.
-func (t *tally) bucket(length string) *numbers {
+func (t *counts) bucket(length string) *bucket {
 	n, err := strconv.ParseFloat(length, 64)
 	if err != nil {
 		return nil // not an item that Open made
@@ -137,13 +117,13 @@ func (t *tally) bucket(length string) *numbers {
 		return nil // not a number
 	}
 	if t.buckets[i] == nil {
-		t.buckets[i] = &numbers{}
+		t.buckets[i] = &bucket{}
 	}
 	return t.buckets[i]
 }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
-func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
+func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
 
 // A Line is one published number, over judged items.
 type Line struct {
@@ -154,11 +134,9 @@ type Line struct {
 	// when no item is judged, where upstream stops or prints NaN.
 	Score *float64 `json:"score"`
 
-	N        int `json:"n"`        // judged items
-	Unjudged int `json:"unjudged"` // items without a verdict, in no number
-
-	// Estimate is the unrounded share, from 0 to 1, with its interval.
-	Estimate *stat.Estimate `json:"estimate"`
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// unrounded share, from 0 to 1, with its interval.
+	tally.Line
 
 	Buckets []Line `json:"buckets,omitempty"` // of LongBench-E, by length
 }
@@ -166,8 +144,8 @@ type Line struct {
 // Tasks returns the score of each task, in the order of eval.py.
 func (m *Metrics) Tasks() []Line {
 	lines := make([]Line, 0, len(m.order))
-	for _, name := range slices.SortedStableFunc(slices.Values(m.order), func(a, b string) int { return rank(a) - rank(b) }) {
-		t, _ := taskOf(name)
+	for _, name := range slices.SortedStableFunc(slices.Values(m.order), func(a, b string) int { return table.Rank(a) - table.Rank(b) }) {
+		t, _ := table.Of(name)
 		l := m.tasks[name].line(name)
 		l.Metric = t.metric
 		lines = append(lines, l)
@@ -175,13 +153,11 @@ func (m *Metrics) Tasks() []Line {
 	return lines
 }
 
-// line returns the score of a task: Wilson's interval for verdicts that are right
-// or wrong, Student's for graded ones.
-func (t *tally) line(name string) Line {
-	l := Line{Name: name, N: t.scores.N(), Unjudged: t.unjudged, Estimate: estimate(t.scores)}
+// line returns the score of a task.
+func (t *counts) line(name string) Line {
+	l := Line{Name: name, Line: t.Line()}
 	if l.N > 0 {
-		score := text.Round(100*t.sum/float64(l.N), 2)
-		l.Score = &score
+		l.Score = rounded(100 * t.Sum() / float64(l.N)) // in upstream's order
 	}
 	for i, b := range t.buckets {
 		if t.even {
@@ -191,12 +167,18 @@ func (t *tally) line(name string) Line {
 	return l
 }
 
+// rounded returns a score as upstream rounds it.
+func rounded(score float64) *float64 {
+	score = text.Round(score, 2)
+	return &score
+}
+
 // line returns the score of a bucket, which may be nil.
-func (b *numbers) line(name string) Line {
+func (b *bucket) line(name string) Line {
 	if b == nil {
 		return Line{Name: name}
 	}
-	l := Line{Name: name, N: len(b.list), Unjudged: b.unjudged, Estimate: estimate(b.moments)}
+	l := Line{Name: name, Line: b.Line()}
 	if l.N > 0 {
 		score := text.NumpyRound(100*numpyMean(b.list), 2)
 		l.Score = &score
@@ -204,53 +186,27 @@ func (b *numbers) line(name string) Line {
 	return l
 }
 
-// estimate returns the mean of scores with its interval, nil without any.
-func estimate(m stat.Moments) *stat.Estimate {
-	if m.N() == 0 {
-		return nil
-	}
-	est := stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
-	if m.Binary() {
-		est = stat.Proportion(int(math.Round(m.Mean()*float64(m.N()))), m.N())
-	}
-	return &est
-}
-
 // MethodMover names the interval of the mean over tasks; see there.
-const MethodMover = "mover"
+const MethodMover = tally.MethodMover
 
 // Mean returns the mean over the tasks that have judged items, each weighing the
 // same whatever its number of items. Upstream's program prints none; its tables do.
-//
-// The tasks are independent samples, so the distances from each score to the ends of
-// its own interval add up in squares, apart for the lower and the upper side (Zou
-// and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+// The interval puts those of the tasks together.
 func (m *Metrics) Mean() Line {
 	return mean("mean over tasks", m.Tasks())
 }
 
 // mean returns the mean over lines, and over each of their buckets.
 func mean(name string, lines []Line) Line {
-	l := Line{Name: name}
-	est := stat.Estimate{Level: stat.DefaultLevel, Method: MethodMover}
-	k, sum, below, above := 0.0, 0.0, 0.0, 0.0
-	for _, t := range lines {
-		l.N, l.Unjudged = l.N+t.N, l.Unjudged+t.Unjudged
-		if t.Estimate == nil {
-			continue
-		}
-		k++
-		sum += t.Estimate.Value
-		below += square(t.Estimate.Value - t.Estimate.Lo)
-		above += square(t.Estimate.Hi - t.Estimate.Value)
+	parts := make([]tally.Line, len(lines))
+	for i, l := range lines {
+		parts[i] = l.Line
 	}
-	if k == 0 {
+	l := Line{Name: name, Line: tally.Mean(parts)}
+	if l.Estimate == nil {
 		return l
 	}
-	est.Value, est.N = sum/k, l.N
-	est.Lo, est.Hi = math.Max(0, est.Value-math.Sqrt(below)/k), math.Min(1, est.Value+math.Sqrt(above)/k)
-	score := text.Round(100*est.Value, 2)
-	l.Estimate, l.Score = &est, &score
+	l.Score = rounded(100 * l.Estimate.Value)
 	for i := range bounds {
 		if parts := bucketsOf(lines, i); len(parts) > 0 {
 			l.Buckets = append(l.Buckets, mean(bounds[i].name, parts))
@@ -258,8 +214,6 @@ func mean(name string, lines []Line) Line {
 	}
 	return l
 }
-
-func square(x float64) float64 { return float64(x * x) } // not fused into a sum, so that every processor gives the same digits
 
 // bucketsOf returns the i-th bucket of each line that has buckets.
 func bucketsOf(lines []Line, i int) []Line {

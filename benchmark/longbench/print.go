@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -40,14 +42,11 @@ func heading(b *strings.Builder, name, metric string) {
 
 // write writes a line and, below it, its buckets.
 func (l Line) write(b *strings.Builder, indent string) {
-	score, interval := "nan", "-"
+	score := "nan"
 	if l.Score != nil {
 		score = text.Float(*l.Score)
 	}
-	if e := l.Estimate; e != nil {
-		interval = fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)
-	}
-	fmt.Fprintf(b, "%-32s %-14s  %7s  %-15s %5d  %d\n", indent+l.Name, l.Metric, score, interval, l.N, l.Unjudged)
+	fmt.Fprintf(b, "%-32s %-14s  %7s  %-15s %5d  %d\n", indent+l.Name, l.Metric, score, tally.Interval(l.Estimate), l.N, l.Unjudged)
 	for _, part := range l.Buckets {
 		part.write(b, indent+"  ")
 	}
@@ -67,7 +66,7 @@ func (m *Metrics) program() string {
 // the verdicts are those of upstream.
 func (m *Metrics) Upstream() string {
 	switch {
-	case !m.comparable():
+	case !m.verdicts.Comparable():
 		return ""
 	case len(m.choices) > 0:
 		return m.resultTable()
@@ -122,35 +121,17 @@ func (m *Metrics) resultTable() string {
 	return strings.Join(choiceLines, "\t") + "\n" + strings.Join(scores, "\t")
 }
 
-// comparable reports whether the verdicts are those that upstream's program would
-// have given: of our judge, under that reading.
-func (m *Metrics) comparable() bool { return len(m.strange) == 0 && m.reading == Upstream }
-
 // Warnings say in plain words what to beware of.
 func (m *Metrics) Warnings() []string {
 	var list []string
-	if len(m.strange) > 0 {
-		list = append(list, "the verdicts are of "+strings.Join(m.strange, ", ")+" and not of the published metrics: the scores are not LongBench's")
-	} else if m.reading != Upstream {
-		list = append(list, "the reading is "+m.reading+": the scores are not those of the published program")
+	if warning := m.verdicts.Warning(table.Title, "metrics"); warning != "" {
+		list = append(list, warning)
 	}
-	if n := len(m.unjudged); n > 0 {
-		list = append(list, plural(n, "item")+" unjudged, in no number, where upstream would have stopped: "+firstTen(m.Unjudged()))
-	}
+	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number, where upstream would have stopped")
 	for _, name := range choiceLines {
 		if len(m.choices) > 0 && m.choice(name).N == 0 {
 			list = append(list, "no judged item is "+name+", where upstream divides by zero")
 		}
-	}
-	return list
-}
-
-// firstTen lists the first ten of ids.
-func firstTen(ids []string) string {
-	const most = 10
-	list := strings.Join(ids[:min(len(ids), most)], ", ")
-	if len(ids) > most {
-		list += ", ..."
 	}
 	return list
 }
@@ -170,7 +151,7 @@ type summary struct {
 // JSON returns the numbers as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	s := summary{
-		Benchmark: Name, Reading: m.reading, Tasks: m.Tasks(), Choices: m.Choices(), Upstream: m.Upstream(),
+		Benchmark: Name, Reading: m.verdicts.Reading(), Tasks: m.Tasks(), Choices: m.Choices(), Upstream: m.Upstream(),
 		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...),
 	}
 	if len(m.order) > 0 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // Options say what to read.
@@ -36,18 +36,16 @@ type Options struct {
 	Edition string
 }
 
-// A Set is the items of files that have been checked.
+// A Set is the items of files that have been checked. They are read again whenever
+// they are asked for. Notes tells of tasks that are not there or not whole, and what
+// upstream makes of odd lines.
 type Set struct {
-	files   *dataset.Files
-	names   []string
-	notes   []string
+	itemset.Reread
+	in      *itemset.Reader
 	edition string
 	sources map[string]*source // by the name of the file
 	order   []*source
 	ids     map[string]int // of LongBench v2: the line of each
-	limit   int
-	size    int
-	hash    string
 }
 
 // A source is one file.
@@ -66,29 +64,25 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	names, err := expand(o.Data)
-	if err == nil {
-		err = checkNames(names)
-	}
+	names, err := folder.Files(o.Data)
 	if err != nil {
 		return nil, err
 	}
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: names, Stdin: o.Stdin, Whole: isRow})
+	in, err := itemset.NewReader(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: isRow}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{files: files, names: slices.Clone(o.Data), edition: o.Edition, limit: o.Limit, sources: map[string]*source{}, ids: map[string]int{}}
+	s := &Set{in: in, edition: o.Edition, sources: map[string]*source{}, ids: map[string]int{}}
 	if err := s.survey(ctx, names, o.RequireAll); err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, errors.Join(err, in.Close())
 	}
 	return s, nil
 }
 
 // check reports options that cannot be followed.
 func (o Options) check() error {
-	if len(o.Responses) > 0 {
-		return deem.WithHint(errors.New("longbench takes no separate file of responses"),
-			"the files of predictions hold the responses; give them with --data")
+	if err := itemset.NoResponses(Name, o.Responses); err != nil {
+		return err
 	}
 	if o.Edition != "" && !slices.Contains(Editions(), o.Edition) {
 		return deem.WithHint(fmt.Errorf("%s has no edition %q", Name, o.Edition), "it may be %s", strings.Join(Editions(), ", "))
@@ -104,61 +98,50 @@ func isRow(keys []string) bool {
 // survey reads all rows to check them and to learn the classes of each last line,
 // then once more to take the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
-	ps := &deem.Problems{}
-	advice := ""
-	for row, err := range s.files.Rows(ctx) {
+	var problems itemset.Problems
+	for row, err := range s.in.Rows(ctx) {
 		if err == nil {
 			err = s.visit(row, names)
 		}
-		p, ok := errors.AsType[deem.Problem](err)
-		switch {
-		case err == nil:
-			continue
-		case !ok:
+		if err != nil && !problems.Take(err) {
 			return err
-		case advice == "":
-			advice = deem.HintOf(err)
 		}
-		ps.Add(p)
 	}
-	if ps.Total > 0 {
-		if advice == "" {
-			advice = "upstream stops at such a line; the lines must be as pred.py writes them"
-		}
-		return deem.WithHint(ps, "%s", advice)
+	if err := problems.Err("upstream stops at such a line; the lines must be as pred.py writes them"); err != nil {
+		return err
 	}
 	if len(s.order) == 0 {
-		return fmt.Errorf("read %s: there is no line in it", strings.Join(s.names, ", "))
+		return fmt.Errorf("read %s: there is no line in it", s.in)
 	}
 	if err := s.complete(names, requireAll); err != nil {
 		return err
 	}
 	var err error
-	s.hash, err = dataset.HashItems(s.counted(ctx))
+	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
 	return err
 }
 
 // visit checks one row and remembers what is known only at the end of its file.
-func (s *Set) visit(row *dataset.Row, names []string) error {
+func (s *Set) visit(row *itemset.Row, names []string) error {
 	if s.edition == "" {
 		s.edition = editionOf(row)
 	}
 	src, ok := s.sources[row.File]
 	if !ok {
-		src = &source{file: row.File, task: taskName(row.File)}
+		src = &source{file: row.File, task: folder.Task(row.File)}
 		s.sources[row.File] = src
 		s.order = append(s.order, src)
 	}
 	src.rows++
 	if s.edition == V2 && len(names) > 1 {
-		return at(row, "LongBench v2 has one file for each system, but %d files are given", len(names))
+		return itemset.At(row, "LongBench v2 has one file for each system, but %d files are given", len(names))
 	}
 	it, err := s.item(row, src)
 	if err != nil {
 		return err
 	}
 	if first, ok := s.ids[it.ID]; ok && s.edition == V2 {
-		return at(row, "question %q was given before, at line %d", it.ID, first)
+		return itemset.At(row, "question %q was given before, at line %d", it.ID, first)
 	}
 	if s.edition == V2 { // the others have the line in their id
 		s.ids[it.ID] = row.Line
@@ -171,7 +154,7 @@ func (s *Set) visit(row *dataset.Row, names []string) error {
 }
 
 // editionOf recognises the edition by a row and its file.
-func editionOf(row *dataset.Row) string {
+func editionOf(row *itemset.Row) string {
 	switch {
 	case !row.Get("difficulty").Missing() && row.Get("answers").Missing():
 		return V2
@@ -181,88 +164,20 @@ func editionOf(row *dataset.Row) string {
 	return V1
 }
 
-// counted yields the items and counts them.
-func (s *Set) counted(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range s.read(ctx) {
-			s.size++
-			if !yield(it, err) || s.size == s.limit {
-				return
-			}
-		}
-	}
-}
-
 // read yields the items of all files.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for row, err := range s.files.Rows(ctx) {
-			var it deem.Item
-			if err == nil {
-				it, err = s.itemOf(row)
-			}
-			if err != nil {
-				yield(deem.Item{}, changed(err))
-				return
-			}
-			if !yield(it, nil) {
-				return
-			}
-		}
-	}
+	return itemset.Made(s.in.Rows(ctx), s.itemOf)
 }
 
 // itemOf returns the whole item of a row, with what its file has to say.
-func (s *Set) itemOf(row *dataset.Row) (deem.Item, error) {
+func (s *Set) itemOf(row *itemset.Row) (deem.Item, error) {
 	src := s.sources[row.File]
 	it, err := s.item(row, src)
 	if err == nil && src.classes != "" {
-		setField(&it, fieldUpstream, src.classes)
+		itemset.SetField(&it, fieldUpstream, src.classes)
 	}
 	return it, err
 }
 
-// changed says of a row that was right when it was checked, and now is wrong, that
-// the file has changed.
-func changed(err error) error {
-	if _, ok := errors.AsType[deem.Problem](err); ok {
-		return fmt.Errorf("the data are not what was checked: %w", err)
-	}
-	return err
-}
-
-// Items yields the items in the order of the files, reading them again. It may be
-// called several times, also at once by several goroutines. An error is the last
-// thing that it yields.
-func (s *Set) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		n := 0
-		for it, err := range s.read(context.Background()) {
-			if n++; !yield(it, err) || err != nil || n == s.size {
-				return
-			}
-		}
-		if n != s.size {
-			yield(deem.Item{}, fmt.Errorf("read %s: it had %d items, now it has %d", strings.Join(s.names, ", "), s.size, n))
-		}
-	}
-}
-
 // Edition returns which edition of the benchmark the files are of.
 func (s *Set) Edition() string { return s.edition }
-
-// Len returns the number of items.
-func (s *Set) Len() int { return s.size }
-
-// Hash returns the SHA-256 over the hashes of all items in order.
-func (s *Set) Hash() string { return s.hash }
-
-// Names returns the names of the files or folders as the options gave them.
-func (s *Set) Names() []string { return slices.Clone(s.names) }
-
-// Notes returns what the user should know about the files: tasks that are not
-// there or not whole, and what upstream makes of odd lines.
-func (s *Set) Notes() []string { return slices.Clone(s.notes) }
-
-// Close removes temporary files. No items can be read after it.
-func (s *Set) Close() error { return s.files.Close() }

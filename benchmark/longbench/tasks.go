@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/benchmark/internal/bytask"
 	"deem/text/metric"
 )
 
@@ -57,32 +57,11 @@ var tasks = []task{
 	{"repobench-p", codeSim, 500, true, false},
 }
 
+// table finds tasks by name.
+var table = bytask.Table[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
+
 // Tasks returns the names of the tasks in the order of eval.py.
-func Tasks() []string {
-	names := make([]string, len(tasks))
-	for i, t := range tasks {
-		names[i] = t.name
-	}
-	return names
-}
-
-// taskOf returns the task of that name.
-func taskOf(name string) (task, bool) {
-	i := rank(name)
-	if i == len(tasks) {
-		return task{}, false
-	}
-	return tasks[i], true
-}
-
-// rank returns the place of a task in the order of eval.py; unknown ones are last.
-func rank(name string) int {
-	i := slices.IndexFunc(tasks, func(t task) bool { return t.name == name })
-	if i < 0 {
-		return len(tasks)
-	}
-	return i
-}
+func Tasks() []string { return table.Names() }
 
 // score returns how the response of an item does in the task: the best over all
 // references, and never less than 0, which is where upstream starts.
@@ -174,13 +153,4 @@ func (t task) classes(it deem.Item, reading string) ([]string, error) {
 		return nil, deem.Failf(deem.Input, "the classes are no JSON list of texts: %v", err)
 	}
 	return classes, nil
-}
-
-// unknownTask says that there is no such task, and which one may be meant.
-func unknownTask(name string) string {
-	message := "LongBench has no task " + text.Repr(name)
-	if near := text.Closest(name, Tasks()); near != "" {
-		message += "; did you mean " + near + "?"
-	}
-	return message
 }

@@ -1,0 +1,134 @@
+// Package bytask is what benchmarks of tasks have in common, in which every task has a
+// rule of its own and no model is asked: the table of the tasks, the judge that is one
+// rule by many names, and where the verdicts of a run came from.
+package bytask
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/text"
+)
+
+// A Table is the tasks of a benchmark in its own order.
+type Table[T any] struct {
+	Title string // the benchmark's name as people write it
+	Tasks []T
+	Name  func(T) string
+}
+
+// Names returns the names of the tasks.
+func (t Table[T]) Names() []string {
+	names := make([]string, len(t.Tasks))
+	for i, task := range t.Tasks {
+		names[i] = t.Name(task)
+	}
+	return names
+}
+
+// Of returns the task of that name.
+func (t Table[T]) Of(name string) (T, bool) {
+	i := t.Rank(name)
+	if i == len(t.Tasks) {
+		var none T
+		return none, false
+	}
+	return t.Tasks[i], true
+}
+
+// Rank returns the place of a task in the table; unknown ones are last.
+func (t Table[T]) Rank(name string) int {
+	i := slices.IndexFunc(t.Tasks, func(task T) bool { return t.Name(task) == name })
+	if i < 0 {
+		return len(t.Tasks)
+	}
+	return i
+}
+
+// Missing returns the names of the tasks that ought to be there and are not.
+func (t Table[T]) Missing(have map[string]bool, ought func(T) bool) []string {
+	var list []string
+	for _, task := range t.Tasks {
+		if ought(task) && !have[t.Name(task)] {
+			list = append(list, t.Name(task))
+		}
+	}
+	return list
+}
+
+// Unknown says that there is no such task, and which one may be meant.
+func (t Table[T]) Unknown(name string) string {
+	message := t.Title + " has no task " + text.Repr(name)
+	if near := text.Closest(name, t.Names()); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	return message
+}
+
+// The readings: what upstream's program gives, faults included, and the same with the
+// faults mended.
+const (
+	Upstream = "upstream"
+	Fixed    = "fixed"
+)
+
+// Readings returns the names of the readings, the default first.
+func Readings() []string { return []string{Upstream, Fixed} }
+
+// The labels of verdicts where a response is right or wrong. Elsewhere the label is the
+// name of the metric.
+const (
+	Right = "right"
+	Wrong = "wrong"
+)
+
+// A Rule is a judge under one reading, but for the judging.
+type Rule struct {
+	name    string
+	reading string
+	version int
+}
+
+// NewRule returns the rule of that name under the given reading; "" means [Upstream].
+// The version is raised when a reading may give another score than before, so that the
+// judge's hash changes with it.
+func NewRule(name, reading string, version int) (Rule, error) {
+	if reading == "" {
+		reading = Upstream
+	}
+	if !slices.Contains(Readings(), reading) {
+		return Rule{}, deem.WithHint(fmt.Errorf("%s has no reading %q", name, reading), "it may be %s", strings.Join(Readings(), ", "))
+	}
+	return Rule{name, reading, version}, nil
+}
+
+// Name returns the name of the benchmark.
+func (r Rule) Name() string { return r.name }
+
+// Reading returns the name of the reading in force.
+func (r Rule) Reading() string { return r.reading }
+
+// Other returns the rule under the other reading.
+func Other(r Rule) Rule {
+	if r.reading == Upstream {
+		r.reading = Fixed
+	} else {
+		r.reading = Upstream
+	}
+	return r
+}
+
+// identity tells a judge from every other, in the form that all rules have.
+type identity struct {
+	Kind    string            `json:"kind"` // always "rule"
+	Name    string            `json:"name"`
+	Version int               `json:"version"`
+	Options map[string]string `json:"options"`
+}
+
+// Identity returns the name, the reading and the version of the judge.
+func (r Rule) Identity() any {
+	return identity{Kind: "rule", Name: r.name, Version: r.version, Options: map[string]string{"reading": r.reading}}
+}

@@ -1,0 +1,64 @@
+package itemset
+
+import (
+	"iter"
+	"slices"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// Held is a set of items in memory, for benchmarks that join several files and so
+// must have read all of them before the first item is whole.
+type Held struct {
+	items []deem.Item
+	names []string
+	notes []string
+	hash  string
+}
+
+// Hold returns a set of these items. The names are those of the files as the options
+// gave them, data first.
+func Hold(items []deem.Item, names, notes []string) (Held, error) {
+	h := Held{items: items, names: names, notes: notes}
+	var err error
+	h.hash, err = dataset.HashItems(h.Items())
+	return h, err
+}
+
+// Limit returns the first items, as many as the limit says; 0 means all.
+func Limit(items []deem.Item, limit int) []deem.Item {
+	if limit > 0 && limit < len(items) {
+		return items[:limit]
+	}
+	return items
+}
+
+// Items yields the items in order. It may be called several times, also at once by
+// several goroutines, and yields no error.
+func (h *Held) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for _, it := range h.items {
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Len returns the number of items.
+func (h *Held) Len() int { return len(h.items) }
+
+// Hash returns the SHA-256 over the hashes of all items in order, as a dataset of
+// these items has it.
+func (h *Held) Hash() string { return h.hash }
+
+// Names returns the names of the files as the options gave them, data first.
+func (h *Held) Names() []string { return slices.Clone(h.names) }
+
+// Notes returns what the user should know about how the files were joined.
+func (h *Held) Notes() []string { return slices.Clone(h.notes) }
+
+// Close does nothing: all files are closed already. It is there so that whoever
+// opens items need not know who reads them.
+func (h *Held) Close() error { return nil }

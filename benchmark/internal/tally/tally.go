@@ -1,0 +1,136 @@
+// Package tally turns the records of a benchmark into the lines of its table: it
+// counts scores as they come, and gives each line its estimate, its n and its
+// unjudged items. What a line is called, and what upstream makes of the same scores,
+// is for each benchmark to say.
+package tally
+
+import (
+	"fmt"
+	"math"
+
+	"deem"
+	"deem/stat"
+)
+
+// An Estimate is a number with its interval, as package stat has it.
+type Estimate = stat.Estimate
+
+// Level is the confidence level of the intervals.
+const Level = stat.DefaultLevel
+
+// A Tally counts the items of one line. The zero value has none.
+type Tally struct {
+	scores   stat.Moments
+	sum      float64
+	right    int
+	unjudged int
+}
+
+// Add counts a record.
+func (t *Tally) Add(rec deem.Record) {
+	if rec.Verdict == nil {
+		t.unjudged++
+		return
+	}
+	t.Score(rec.Verdict.Score)
+}
+
+// Score counts a score that stands on no verdict of its own.
+func (t *Tally) Score(score float64) {
+	t.scores.Add(score, 1)
+	t.sum += score
+	if score == 1 {
+		t.right++
+	}
+}
+
+// N returns the number of judged items.
+func (t *Tally) N() int { return t.scores.N() }
+
+// Right returns the number of items with score 1.
+func (t *Tally) Right() int { return t.right }
+
+// Unjudged returns the number of items without a verdict.
+func (t *Tally) Unjudged() int { return t.unjudged }
+
+// All returns the number of items, judged or not.
+func (t *Tally) All() int { return t.N() + t.unjudged }
+
+// Mean returns the mean of the scores, the same in whatever order they came.
+func (t *Tally) Mean() float64 { return t.scores.Mean() }
+
+// Sum returns the sum of the scores, added one by one as upstream's programs do, whose
+// last digit hangs on the order.
+func (t *Tally) Sum() float64 { return t.sum }
+
+// Estimate returns the mean with its interval: Wilson's for verdicts that are right or
+// wrong, Student's for graded ones. It is nil without any.
+func (t *Tally) Estimate() *Estimate {
+	if t.N() == 0 {
+		return nil
+	}
+	est := stat.MeanIn(t.scores, Level, stat.Unit)
+	if t.scores.Binary() {
+		est = stat.WeightedProportion(t.scores, Level)
+	}
+	return &est
+}
+
+// Line returns what the table shows of the tally.
+func (t *Tally) Line() Line {
+	return Line{N: t.N(), Unjudged: t.unjudged, Estimate: t.Estimate()}
+}
+
+// A Line is the part of a line that every benchmark's table has.
+type Line struct {
+	N        int `json:"n"`        // judged items
+	Unjudged int `json:"unjudged"` // items without a verdict, in no number
+
+	// Estimate is the share from 0 to 1 with its interval. It is nil, null in JSON,
+	// when there is nothing to estimate from.
+	Estimate *Estimate `json:"estimate"`
+}
+
+// Interval returns the ends of the interval of an estimate in per cent, "-" when there
+// is none.
+func Interval(e *Estimate) string {
+	if e == nil {
+		return "-"
+	}
+	return fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)
+}
+
+// MethodMover names the interval of [Mean].
+const MethodMover = "mover"
+
+// Mean returns the mean over the lines that have judged items, each weighing the same
+// whatever its number of items.
+//
+// The lines are independent samples, so the distances from each score to the ends of
+// its own interval add up in squares, apart for the lower and the upper side (Zou
+// and Donner, Statistics in Medicine 27, 2008, 1693-1702).
+func Mean(lines []Line) Line {
+	var mean Line
+	k, sum, below, above := 0.0, 0.0, 0.0, 0.0
+	for _, l := range lines {
+		mean.N, mean.Unjudged = mean.N+l.N, mean.Unjudged+l.Unjudged
+		if l.Estimate == nil {
+			continue
+		}
+		k++
+		sum += l.Estimate.Value
+		below += square(l.Estimate.Value - l.Estimate.Lo)
+		above += square(l.Estimate.Hi - l.Estimate.Value)
+	}
+	if k == 0 {
+		return mean
+	}
+	value := sum / k
+	mean.Estimate = &Estimate{
+		Value: value, N: mean.N, Level: Level, Method: MethodMover,
+		Lo: math.Max(0, value-math.Sqrt(below)/k), Hi: math.Min(1, value+math.Sqrt(above)/k),
+	}
+	return mean
+}
+
+func square(x float64) float64 { return float64(x * x) } // not fused into a sum, so that every processor gives the same digits
