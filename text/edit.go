@@ -78,7 +78,7 @@ type columns struct {
 
 func newColumns(b []int32) *columns {
 	c := &columns{b: b, at: NewSubsequence(b)}
-	c.up, c.down = c.at.firstRow(), make([]uint64, len(c.at.mask))
+	c.up, c.down = firstRow(make([]uint64, len(c.at.mask))), make([]uint64, len(c.at.mask))
 	return c
 }
 

@@ -17,7 +17,7 @@ type Subsequence struct {
 	last []int32            // by number: its last place in b, or -1
 	prev []int32            // by place: the place before with the same number, or -1
 	mask []uint64           // scratch: all zero between calls
-	rows []uint64           // scratch of Trace
+	rows []uint64           // scratch of Len and Trace
 	full map[int32][]uint64 // the masks of numbers that are too frequent to mark each time
 }
 
@@ -35,11 +35,9 @@ func (s *Subsequence) Reset(b []int32) {
 		s.last[x] = -1
 	}
 	s.b = b
-	s.prev = s.prev[:0]
+	s.know(b)
+	s.prev = slices.Grow(s.prev[:0], len(b))
 	for i, x := range b {
-		for int(x) >= len(s.last) {
-			s.last = append(s.last, -1)
-		}
 		s.prev = append(s.prev, s.last[x])
 		s.last[x] = int32(i)
 	}
@@ -49,6 +47,19 @@ func (s *Subsequence) Reset(b []int32) {
 		s.mask = make([]uint64, n)
 	}
 	s.fill()
+}
+
+// know makes room for the numbers of b.
+func (s *Subsequence) know(b []int32) {
+	if len(b) == 0 {
+		return
+	}
+	known := len(s.last)
+	most := int(slices.Max(b))
+	s.last = slices.Grow(s.last, max(most+1-known, 0))
+	for range most + 1 - known {
+		s.last = append(s.last, -1)
+	}
 }
 
 // fill makes the masks of the frequent numbers of a long sequence: those with more
@@ -108,15 +119,15 @@ func (s *Subsequence) giveBack(x int32) {
 
 // Len returns the length of the longest common subsequence of a and b.
 func (s *Subsequence) Len(a []int32) int {
-	row := s.firstRow()
+	row := firstRow(s.scratch(1))
 	for _, x := range a {
 		s.next(row, x)
 	}
 	return grown(row, len(s.b))
 }
 
-func (s *Subsequence) firstRow() []uint64 {
-	row := make([]uint64, len(s.mask))
+// firstRow makes row the one above all elements.
+func firstRow(row []uint64) []uint64 {
 	for i := range row {
 		row[i] = ^uint64(0)
 	}
@@ -203,7 +214,7 @@ func (t *trace) gap() int {
 
 // keep returns every gap-th row, the first of which is that before a.
 func (t *trace) keep(gap int) [][]uint64 {
-	row := t.s.firstRow()
+	row := firstRow(make([]uint64, len(t.s.mask)))
 	tops := [][]uint64{row}
 	for i := 0; i+gap < len(t.a); i += gap {
 		row = slices.Clone(row)

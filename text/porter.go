@@ -15,28 +15,39 @@ import (
 func Stem(word string) string {
 	// The table is asked for the word as it is written, so "Dying" goes through
 	// the steps. Upstream does that too.
-	if stem, ok := irregular[word]; ok {
+	if stem := irregular(word); stem != "" {
 		return stem
 	}
 	lower := Lower(word)
-	if utf8.RuneCountInString(word) <= 2 {
+	if len(word) <= 2*utf8.UTFMax && utf8.RuneCountInString(word) <= 2 {
 		return lower
 	}
 	w := step1c(step1b(step1a(lower)))
-	w = firstRule(step2(w), rules3)
+	w = firstRule(step2(w), &rules3)
 	return step5b(step5a(step4(w)))
 }
 
-// irregular holds the words that no step may touch.
-var irregular = map[string]string{
-	"sky": "sky", "skies": "sky",
-	"dying": "die", "lying": "lie", "tying": "tie",
-	"news":    "news",
-	"innings": "inning", "inning": "inning",
-	"outings": "outing", "outing": "outing",
-	"cannings": "canning", "canning": "canning",
-	"howe":    "howe",
-	"proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
+// irregular returns the stem of a word that no step may touch, or "".
+func irregular(word string) string {
+	switch word {
+	case "sky", "skies":
+		return "sky"
+	case "dying":
+		return "die"
+	case "lying":
+		return "lie"
+	case "tying":
+		return "tie"
+	case "innings", "inning":
+		return "inning"
+	case "outings", "outing":
+		return "outing"
+	case "cannings", "canning":
+		return "canning"
+	case "news", "howe", "proceed", "exceed", "succeed":
+		return word
+	}
+	return ""
 }
 
 // A suffixRule replaces a suffix when the measure of what goes before is large
@@ -45,8 +56,28 @@ type suffixRule struct {
 	suffix, replacement string
 }
 
+// suffixRules are rules by the last letter of their suffixes, in order. Most words end
+// with none of these letters or few of the suffixes, and need no further look.
+type suffixRules [256][]suffixRule
+
+func byEnd(rules ...suffixRule) (list suffixRules) {
+	for _, r := range rules {
+		end := r.suffix[len(r.suffix)-1]
+		list[end] = append(list[end], r)
+	}
+	return list
+}
+
+// of returns the rules that a word may meet.
+func (rules *suffixRules) of(w string) []suffixRule {
+	if w == "" {
+		return nil
+	}
+	return rules[w[len(w)-1]]
+}
+
 // rules2 are those of step 2, all with m > 0.
-var rules2 = []suffixRule{
+var rules2 = byEnd([]suffixRule{
 	{"ational", "ate"},
 	{"tional", "tion"},
 	{"enci", "ence"},
@@ -68,10 +99,10 @@ var rules2 = []suffixRule{
 	{"iviti", "ive"},
 	{"biliti", "ble"},
 	{"fulli", "ful"},
-}
+}...)
 
 // rules3 are those of step 3, all with m > 0.
-var rules3 = []suffixRule{
+var rules3 = byEnd([]suffixRule{
 	{"icate", "ic"},
 	{"ative", ""},
 	{"alize", "al"},
@@ -79,19 +110,21 @@ var rules3 = []suffixRule{
 	{"ical", "ic"},
 	{"ful", ""},
 	{"ness", ""},
-}
+}...)
 
-// suffixes4 are what step 4 cuts off, with m > 1. The order matters: "ement" is
-// tried before "ment" and that before "ent".
-var suffixes4 = []string{
-	"al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment",
-	"ent", "ion", "ou", "ism", "ate", "iti", "ous", "ive", "ize",
-}
+// rules4 are those of step 4, all with m > 1. The order matters: "ement" is tried
+// before "ment" and that before "ent".
+var rules4 = byEnd([]suffixRule{
+	{suffix: "al"}, {suffix: "ance"}, {suffix: "ence"}, {suffix: "er"}, {suffix: "ic"},
+	{suffix: "able"}, {suffix: "ible"}, {suffix: "ant"}, {suffix: "ement"}, {suffix: "ment"},
+	{suffix: "ent"}, {suffix: "ion"}, {suffix: "ou"}, {suffix: "ism"}, {suffix: "ate"},
+	{suffix: "iti"}, {suffix: "ous"}, {suffix: "ive"}, {suffix: "ize"},
+}...)
 
 // firstRule applies the first rule whose suffix the word has. When the measure is
 // too small the word stays as it is: no later rule is tried.
-func firstRule(w string, rules []suffixRule) string {
-	for _, r := range rules {
+func firstRule(w string, rules *suffixRules) string {
+	for _, r := range rules.of(w) {
 		if stem, ok := strings.CutSuffix(w, r.suffix); ok {
 			if measure(stem) > 0 {
 				return stem + r.replacement
@@ -184,16 +217,16 @@ func step2(w string) string {
 		}
 		return w
 	}
-	return firstRule(w, rules2)
+	return firstRule(w, &rules2)
 }
 
 func step4(w string) string {
-	for _, suffix := range suffixes4 {
-		stem, ok := strings.CutSuffix(w, suffix)
+	for _, r := range rules4.of(w) {
+		stem, ok := strings.CutSuffix(w, r.suffix)
 		if !ok {
 			continue
 		}
-		keepsIon := suffix == "ion" && !strings.HasSuffix(stem, "s") && !strings.HasSuffix(stem, "t")
+		keepsIon := r.suffix == "ion" && !strings.HasSuffix(stem, "s") && !strings.HasSuffix(stem, "t")
 		if measure(stem) > 1 && !keepsIon {
 			return stem
 		}

@@ -46,7 +46,7 @@ func Split(s string) []string {
 // nextWord returns where the first word of s[i:] begins and ends in s. Where there is
 // none, both are the length of s.
 func nextWord(s string, i int) (from, to int) {
-	for from = i; from < len(s); {
+	for from = i; from < len(s) && spaceStart[s[from]] != 0; {
 		size := spaceAt(s, from)
 		if size == 0 {
 			break
@@ -54,7 +54,7 @@ func nextWord(s string, i int) (from, to int) {
 		from += size
 	}
 	// Inside of a character no white space begins, so single bytes will do.
-	for to = from; to < len(s) && spaceAt(s, to) == 0; {
+	for to = from; to < len(s) && (spaceStart[s[to]] == 0 || spaceAt(s, to) == 0); {
 		to++
 	}
 	return from, to
@@ -63,13 +63,12 @@ func nextWord(s string, i int) (from, to int) {
 // countWords returns about how many words s has, so that a list of them need not grow
 // often. White space that is not ASCII is passed over.
 func countWords(s string) int {
-	n, inWord := 0, false
+	n, before := 0, uint8(isSpaceByte)
 	for i := range len(s) {
-		word := spaceStart[s[i]] != isSpaceByte
-		if word && !inWord {
-			n++
-		}
-		inWord = word
+		// Without a branch, since no processor guesses where words end.
+		now := spaceStart[s[i]] & isSpaceByte
+		n += int(before &^ now)
+		before = now
 	}
 	return n
 }
@@ -77,10 +76,7 @@ func countWords(s string) int {
 // spaceAt returns how many bytes the white space character takes that begins at s[i],
 // or 0 if none does.
 func spaceAt(s string, i int) int {
-	switch spaceStart[s[i]] {
-	case 0:
-		return 0
-	case isSpaceByte:
+	if spaceStart[s[i]] == isSpaceByte {
 		return 1
 	}
 	if r, size := utf8.DecodeRuneInString(s[i:]); IsSpace(r) {

@@ -3,6 +3,7 @@ package metric
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"deem/text"
 )
@@ -31,10 +32,38 @@ func ratios(same, response, reference int) PRF {
 // ROUGEL returns ROUGE-L as rouge_score 0.1.2 computes it: by the longest common
 // subsequence of the words of both texts, whatever their lines.
 func ROUGEL(response, reference string, stem bool) PRF {
-	var words text.Number[string]
-	got := words.Of(text.ROUGEWords(response, stem))
-	want := words.Of(text.ROUGEWords(reference, stem))
-	return ratios(text.NewSubsequence(want).Len(got), len(got), len(want))
+	c, ok := freeCommon.Get().(*commonWords)
+	if !ok {
+		panic("metric: pool of common words holds something else")
+	}
+	defer c.free()
+	got, want := text.ROUGEWords(response, stem), text.ROUGEWords(reference, stem)
+	return ratios(c.length(got, want), len(got), len(want))
+}
+
+// commonWords finds the longest common subsequence of two lists of words. Texts are
+// short and many, so its memory is used again.
+type commonWords struct {
+	words     text.Number[string]
+	sequence  text.Subsequence
+	got, want []int32
+}
+
+var freeCommon = sync.Pool{New: func() any { return &commonWords{} }}
+
+// length returns how many words the lists have in common, in order.
+func (c *commonWords) length(got, want []string) int {
+	c.want = c.words.AppendOf(c.want[:0], want)
+	c.got = c.words.AppendOf(c.got[:0], got)
+	c.sequence.Reset(c.want)
+	return c.sequence.Len(c.got)
+}
+
+// free takes the memory of c back.
+func (c *commonWords) free() {
+	c.sequence.Reset(nil) // It must forget the list before that is written anew.
+	c.words.Reset()
+	freeCommon.Put(c)
 }
 
 // ROUGELsum returns the summary-level ROUGE-L of rouge_score 0.1.2. Each line is a
