@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // match makes items of the responses whose question is known, and notes the rest.
@@ -24,8 +24,8 @@ func (j *join) match(requireAll bool) {
 		}
 		j.items = append(j.items, q.item(r))
 	}
-	j.note(unknown, "response", "to no question of the data, left out")
-	j.note(byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
+	j.notes = itemset.Note(j.notes, unknown, "response", "to no question of the data, left out")
+	j.notes = itemset.Note(j.notes, byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
 	j.missing(requireAll)
 }
 
@@ -51,49 +51,19 @@ func (j *join) missing(requireAll bool) {
 		ids = append(ids, id)
 		if requireAll {
 			q := j.questions[id]
-			j.problem(deem.Problem{File: q.file, Line: q.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
+			j.problems.Add(deem.Problem{File: q.file, Line: q.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
 		}
 	}
-	j.note(ids, "question", "without a response, in no number")
-}
-
-// note notes what is to be said of some ids: how many there are, and the first ten.
-func (j *join) note(ids []string, noun, what string) {
-	if len(ids) > 0 {
-		j.notes = append(j.notes, fmt.Sprintf("%s %s: %s", count(len(ids), noun), what, firstTen(ids)))
-	}
-}
-
-// count returns "1 item", "2 items" and so on.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// firstTen lists the first ten of ids.
-func firstTen(ids []string) string {
-	const most = 10
-	list := strings.Join(ids[:min(len(ids), most)], ", ")
-	if len(ids) > most {
-		list += ", ..."
-	}
-	return list
+	j.notes = itemset.Note(j.notes, ids, "question", "without a response, in no number")
 }
 
 // set returns the items found.
 func (j *join) set(o Options) (*Set, error) {
-	s := &Set{items: j.items, names: slices.Concat(o.Data, o.Responses), notes: j.notes}
-	if len(s.items) == 0 {
+	if len(j.items) == 0 {
 		return nil, j.nothing(o)
 	}
-	if o.Limit > 0 && o.Limit < len(s.items) {
-		s.items = s.items[:o.Limit]
-	}
-	var err error
-	s.hash, err = dataset.HashItems(s.Items())
-	return s, err
+	held, err := itemset.Hold(itemset.Limit(j.items, o.Limit), slices.Concat(o.Data, o.Responses), j.notes)
+	return &Set{held}, err
 }
 
 // nothing says why there are no items.

@@ -6,24 +6,23 @@ import (
 	"strings"
 
 	"deem"
-	"deem/stat"
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 )
 
 // Metrics gather the records of a run and turn them into the published numbers.
 // The order of the records changes nothing. Of an item that was judged several
 // times, the first trial counts.
 type Metrics struct {
-	types      map[string]*tally
-	overall    tally
-	abstention tally
+	types      map[string]*counts
+	overall    counts
+	abstention counts
 	unjudged   []string
 }
 
-// A tally counts the items of one line of the report.
-type tally struct {
-	scores   stat.Moments
-	right    int // with score 1
-	unjudged int
+// counts are the items of one line of the report.
+type counts struct {
+	tally.Tally
 
 	// What upstream would count, given the same replies.
 	upstreamYes, upstream int
@@ -31,9 +30,9 @@ type tally struct {
 
 // NewMetrics returns metrics without records.
 func NewMetrics() *Metrics {
-	m := &Metrics{types: map[string]*tally{}}
+	m := &Metrics{types: map[string]*counts{}}
 	for _, t := range types {
-		m.types[t] = &tally{}
+		m.types[t] = &counts{}
 	}
 	return m
 }
@@ -45,7 +44,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 	t, ok := m.types[rec.Item.Category]
 	if !ok {
-		t = &tally{}
+		t = &counts{}
 		m.types[rec.Item.Category] = t
 	}
 	label, labelled := upstreamLabel(rec)
@@ -59,28 +58,21 @@ func (m *Metrics) Add(rec deem.Record) {
 
 // linesOf returns where a record counts: in its type, over all, and once more if
 // its question is unanswerable.
-func (m *Metrics) linesOf(rec deem.Record, ofType *tally) []*tally {
-	lines := []*tally{ofType, &m.overall}
+func (m *Metrics) linesOf(rec deem.Record, ofType *counts) []*counts {
+	lines := []*counts{ofType, &m.overall}
 	if isAbstention(rec.Item.ID) {
 		lines = append(lines, &m.abstention)
 	}
 	return lines
 }
 
-func (t *tally) add(rec deem.Record, label, labelled bool) {
+func (t *counts) add(rec deem.Record, label, labelled bool) {
+	t.Add(rec)
 	if labelled {
 		t.upstream++
 		if label {
 			t.upstreamYes++
 		}
-	}
-	if rec.Verdict == nil {
-		t.unjudged++
-		return
-	}
-	t.scores.Add(rec.Verdict.Score, 1)
-	if rec.Verdict.Score == 1 {
-		t.right++
 	}
 }
 
@@ -120,14 +112,12 @@ func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unj
 
 // A Line is one published number: over judged items, with its interval.
 type Line struct {
-	Name     string `json:"name"`
-	Right    int    `json:"right"`    // items with score 1
-	N        int    `json:"n"`        // judged items
-	Unjudged int    `json:"unjudged"` // items without a verdict, in no number
+	Name  string `json:"name"`
+	Right int    `json:"right"` // items with score 1
 
-	// Estimate is nil, null in JSON, when there is nothing to estimate from, where
-	// upstream prints nan.
-	Estimate *stat.Estimate `json:"estimate"`
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// number with its interval: nil where upstream prints nan.
+	tally.Line
 
 	// Band is what the number would be if all unjudged items were wrong, and if all
 	// were right. It is nil when there are no items.
@@ -180,22 +170,13 @@ const abstention = "abstention"
 // in their types too.
 func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
 
-// line returns the estimate of a tally: Wilson's interval for verdicts that are
-// right or wrong, Student's for graded ones.
-func (t *tally) line(name string) Line {
-	l := Line{Name: name, Right: t.right, N: t.scores.N(), Unjudged: t.unjudged}
-	if all := float64(l.N + l.Unjudged); all > 0 {
-		sum := t.scores.Mean() * float64(l.N)
+// line returns the number that the counts make.
+func (t *counts) line(name string) Line {
+	l := Line{Name: name, Right: t.Right(), Line: t.Line()}
+	if all := float64(t.All()); all > 0 {
+		sum := t.Mean() * float64(l.N)
 		l.Band = &Band{sum / all, math.Min((sum+float64(l.Unjudged))/all, 1)}
 	}
-	if l.N == 0 {
-		return l
-	}
-	est := stat.MeanIn(t.scores, stat.DefaultLevel, stat.Unit)
-	if t.scores.Binary() {
-		est = stat.Proportion(t.right, l.N)
-	}
-	l.Estimate = &est
 	return l
 }
 
@@ -213,7 +194,8 @@ func (t *tally) line(name string) Line {
 // 98% of all cases. Graded scores vary less than p(1-p), so for them the interval is
 // wider than it need be.
 func (m *Metrics) TaskAveraged() Line {
-	l := Line{Name: "task-averaged", Band: &Band{}, Estimate: &stat.Estimate{Level: stat.DefaultLevel, Method: MethodLinear}}
+	l := Line{Name: "task-averaged", Band: &Band{}}
+	l.Estimate = &tally.Estimate{Level: tally.Level, Method: MethodLinear}
 	sum, centre, variance := 0.0, 0.0, 0.0
 	k := float64(len(types))
 	for _, name := range types {
@@ -255,21 +237,19 @@ const z95 = 1.959963984540054
 func (m *Metrics) Warnings() []string {
 	var list, without []string
 	for _, name := range types {
-		if m.types[name].scores.N() == 0 {
+		if m.types[name].N() == 0 {
 			without = append(without, name)
 		}
 	}
 	if len(without) > 0 {
 		list = append(list, "no task-averaged accuracy, which upstream prints as nan, because no item is judged of "+strings.Join(without, ", "))
 	}
-	if n := len(m.unjudged); n > 0 {
-		list = append(list, count(n, "item")+" unjudged, counted in no value: "+firstTen(m.Unjudged()))
-	}
+	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, counted in no value")
 	for _, name := range m.others() {
 		list = append(list, "type "+name+" is not one of upstream's six: it counts in overall and not in task-averaged, and print_qa_metrics.py stops at it")
 	}
-	if left := m.overall.scores.N() + m.overall.unjudged - m.overall.upstream; left > 0 {
-		list = append(list, count(left, "item")+" without a label that upstream could have given, left out of its lines")
+	if left := m.overall.All() - m.overall.upstream; left > 0 {
+		list = append(list, itemset.Count(left, "item")+" without a label that upstream could have given, left out of its lines")
 	}
 	return list
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -45,8 +47,8 @@ func (m *Metrics) UpstreamStdout() string {
 
 // knownToUpstream returns the sum over upstream's six types, which is what
 // print_qa_metrics.py takes for all items.
-func (m *Metrics) knownToUpstream() *tally {
-	var all tally
+func (m *Metrics) knownToUpstream() *counts {
+	var all counts
 	for _, name := range types {
 		all.upstream += m.types[name].upstream
 		all.upstreamYes += m.types[name].upstreamYes
@@ -55,7 +57,7 @@ func (m *Metrics) knownToUpstream() *tally {
 }
 
 // share returns the mean of upstream's labels; nan without any, as numpy.mean.
-func (t *tally) share() float64 {
+func (t *counts) share() float64 {
 	return float64(t.upstreamYes) / float64(t.upstream)
 }
 
@@ -82,12 +84,12 @@ func (m *Metrics) Text(w io.Writer) error {
 		if l.Name == abstention {
 			l.Name += " (counted above)"
 		}
-		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), l.interval(), l.N, l.Unjudged, l.band())
+		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged, l.band())
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
-	n := count(m.overall.upstream, "item")
+	n := itemset.Count(m.overall.upstream, "item")
 	fmt.Fprintf(&b, "\nas print_qa_metrics.py prints it, over %s:\n%s", n, m.Upstream())
 	fmt.Fprintf(&b, "\nas evaluate_qa.py prints it, over %s, its types in a fixed order:\n\n%s", n, m.UpstreamStdout())
 	_, err := io.WriteString(w, b.String())
@@ -105,14 +107,6 @@ func (l Line) percent() string {
 		return "nan"
 	}
 	return fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
-}
-
-// interval returns the ends of the interval in percent.
-func (l Line) interval() string {
-	if l.Estimate == nil {
-		return "-"
-	}
-	return fmt.Sprintf("[%.1f, %.1f]", 100*l.Estimate.Lo, 100*l.Estimate.Hi)
 }
 
 // band returns what the unjudged items could make of the number, if there are any.

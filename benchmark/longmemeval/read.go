@@ -2,15 +2,13 @@ package longmemeval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -48,20 +46,17 @@ const (
 	dateColumn     = "question_date"
 )
 
-// A Set is the items of the benchmark: questions with responses.
-type Set struct {
-	items []deem.Item
-	names []string
-	notes []string
-	hash  string
-}
+// A Set is the items of the benchmark: questions with responses, in the order of the
+// responses. Notes tells how the files were joined: responses to unknown questions,
+// questions without a response, and the like.
+type Set struct{ itemset.Held }
 
 // Open joins questions and responses into items, in the order of the responses. It
 // reads everything once and checks it before a cent is spent; when rows are wrong,
 // the error is a [*deem.Problems]. One row of a file is in memory at a time, and of
 // each question what a judge needs.
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if err := o.check(); err != nil {
+	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
 	j := &join{questions: map[string]question{}, responses: map[string]place{}}
@@ -69,58 +64,15 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, err
 	}
 	j.match(o.RequireAll)
-	if err := j.err(); err != nil {
-		if len(o.Data) == 0 && j.advice == "" {
-			err = deem.WithHint(err, "a file of responses alone must hold the questions too; otherwise name the published data")
-		}
+	advice := ""
+	if len(o.Data) == 0 {
+		advice = "a file of responses alone must hold the questions too; otherwise name the published data"
+	}
+	if err := j.problems.Err(advice); err != nil {
 		return nil, err
 	}
 	return j.set(o)
 }
-
-// check reports options that name nothing to read, or standard input twice.
-func (o Options) check() error {
-	names := slices.Concat(o.Data, o.Responses)
-	if len(names) == 0 {
-		return errors.New("no file to read items from")
-	}
-	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
-		return errors.New("standard input can be read only once, but \"-\" is given more often")
-	}
-	return nil
-}
-
-// Items yields the items in the order of the responses. It may be called several
-// times, also at once by several goroutines, and yields no error.
-func (s *Set) Items() iter.Seq2[deem.Item, error] { return each(s.items) }
-
-func each(items []deem.Item) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for _, it := range items {
-			if !yield(it, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Len returns the number of items.
-func (s *Set) Len() int { return len(s.items) }
-
-// Hash returns the SHA-256 over the hashes of all items in order, as a dataset of
-// these items has it.
-func (s *Set) Hash() string { return s.hash }
-
-// Names returns the names of the files as the options gave them, data first.
-func (s *Set) Names() []string { return slices.Clone(s.names) }
-
-// Notes returns what the user should know about how the files were joined:
-// responses to unknown questions, questions without a response, and the like.
-func (s *Set) Notes() []string { return slices.Clone(s.notes) }
-
-// Close does nothing: all files are closed already. It is there so that whoever
-// opens items need not know who reads them.
-func (s *Set) Close() error { return nil }
 
 // A place is where a row stands.
 type place struct {
@@ -155,8 +107,7 @@ type join struct {
 
 	items    []deem.Item
 	notes    []string
-	problems deem.Problems
-	advice   string
+	problems itemset.Problems
 }
 
 // read reads all files.
@@ -172,26 +123,11 @@ func (j *join) read(ctx context.Context, o Options) error {
 
 // rows reads the rows of some files and gives them to visit, which reports a
 // problem with one.
-func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(*dataset.Row) error) error {
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: names, Stdin: stdin, Want: wanted, Whole: isRow})
-	if err != nil {
-		return err
-	}
-	for row, err := range files.Rows(ctx) {
-		if err == nil {
-			err = visit(row)
-		}
-		if err == nil {
-			continue
-		}
-		p, ok := errors.AsType[deem.Problem](err)
-		if !ok {
-			return errors.Join(err, files.Close())
-		}
-		j.problem(p, deem.HintOf(err))
-	}
-	j.notes = append(j.notes, files.Notes()...)
-	return files.Close()
+func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(*itemset.Row) error) error {
+	in := itemset.Input{Names: names, Stdin: stdin, Want: wanted, Whole: isRow}
+	notes, err := itemset.Visit(ctx, in, &j.problems, visit)
+	j.notes = append(j.notes, notes...)
+	return err
 }
 
 // wanted says which columns are needed; formats that can, do not read the others.
@@ -205,54 +141,33 @@ func isRow(keys []string) bool {
 	return slices.ContainsFunc(idColumns, func(c string) bool { return slices.Contains(keys, c) })
 }
 
-// problem adds a problem, and keeps the first advice.
-func (j *join) problem(p deem.Problem, advice string) {
-	j.problems.Add(p)
-	if j.advice == "" {
-		j.advice = advice
-	}
-}
-
-// err returns the problems found so far.
-func (j *join) err() error {
-	if err := j.problems.Err(); err != nil && j.advice != "" {
-		return deem.WithHint(err, "%s", j.advice)
-	}
-	return j.problems.Err()
-}
-
-// at returns a problem at a row.
-func at(row *dataset.Row, format string, args ...any) error {
-	return deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(format, args...)}
-}
-
 // value returns the first of the columns that the row has.
-func value(row *dataset.Row, columns []string) (dataset.Value, bool) {
+func value(row *itemset.Row, columns []string) (itemset.Value, bool) {
 	for _, c := range columns {
 		if v := row.Get(c); !v.Missing() {
 			return v, true
 		}
 	}
-	return dataset.Value{}, false
+	return itemset.Value{}, false
 }
 
 // idOf returns the id of a row.
-func idOf(row *dataset.Row) (string, error) {
+func idOf(row *itemset.Row) (string, error) {
 	v, ok := value(row, idColumns)
 	if !ok || v.Blank() {
-		return "", at(row, "the row has no %s", idColumns[0])
+		return "", itemset.At(row, "the row has no %s", idColumns[0])
 	}
 	return v.Str(), nil
 }
 
 // question takes a row of the published data.
-func (j *join) question(row *dataset.Row) error {
+func (j *join) question(row *itemset.Row) error {
 	id, err := idOf(row)
 	if err != nil {
 		return err
 	}
 	if first, ok := j.questions[id]; ok {
-		return at(row, "question %q was given before, at %s", id, first.place)
+		return itemset.At(row, "question %q was given before, at %s", id, first.place)
 	}
 	q := question{place: place{row.File, row.Line}}
 	// The id counts as taken, whatever else is wrong with the row.
@@ -263,16 +178,16 @@ func (j *join) question(row *dataset.Row) error {
 		q.kind = v.Str()
 	}
 	if !isAbstention(id) && !strings.HasSuffix(q.kind, abstentionMark) && promptOf[q.kind] == "" {
-		return at(row, "question %q has %s", id, unknownType(q.kind))
+		return itemset.At(row, "question %q has %s", id, unknownType(q.kind))
 	}
 	if v := row.Get(questionColumn); !v.Blank() {
 		q.text = v.Str()
 	} else {
-		return at(row, "question %q has no text: the column %q is missing or empty", id, questionColumn)
+		return itemset.At(row, "question %q has no text: the column %q is missing or empty", id, questionColumn)
 	}
 	v, ok := value(row, referenceColumns)
 	if !ok {
-		return at(row, "question %q has no answer to judge by: the column %q is missing", id, referenceColumns[0])
+		return itemset.At(row, "question %q has no answer to judge by: the column %q is missing", id, referenceColumns[0])
 	}
 	q.reference = v.Str()
 	if v := row.Get(dateColumn); !v.Missing() {
@@ -295,20 +210,20 @@ func unknownType(kind string) string {
 }
 
 // response takes a row of a system's answers.
-func (j *join) response(row *dataset.Row) error {
+func (j *join) response(row *itemset.Row) error {
 	id, err := idOf(row)
 	if err != nil {
 		return err
 	}
 	if first, ok := j.responses[id]; ok {
-		return at(row, "question %q was answered before, at %s", id, first)
+		return itemset.At(row, "question %q was answered before, at %s", id, first)
 	}
 	here := place{row.File, row.Line}
 	j.responses[id] = here
 	v, ok := value(row, responseColumns)
 	if !ok {
 		// Upstream would judge the word None, which no system said.
-		return deem.WithHint(at(row, "question %q has no %s", id, responseColumns[0]),
+		return deem.WithHint(itemset.At(row, "question %q has no %s", id, responseColumns[0]),
 			"if the system gave nothing, write an empty string")
 	}
 	r := response{place: here, id: id}
@@ -321,7 +236,7 @@ func (j *join) response(row *dataset.Row) error {
 
 // whole takes a row that holds the question and, unless the system gave none, the
 // response.
-func (j *join) whole(row *dataset.Row) error {
+func (j *join) whole(row *itemset.Row) error {
 	if err := j.question(row); err != nil {
 		return err
 	}

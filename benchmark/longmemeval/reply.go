@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/benchmark/internal/itemset"
 	"deem/judge/extract"
 	"deem/text"
 )
@@ -107,11 +108,4 @@ func unreadable(said string, stop deem.Stop) error {
 }
 
 // clip shortens a text that goes into a failure's detail, and makes it one line.
-func clip(s string) string {
-	const most = 80
-	s = strings.Join(text.Split(s), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
-}
+func clip(s string) string { return itemset.Clip(strings.Join(text.Split(s), " "), 80) }

@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -54,7 +54,7 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 	if len(names) == 0 {
 		names = o.Data
 	}
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: names, Stdin: o.Stdin, Whole: isRow})
+	files, err := itemset.OpenFiles(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: isRow})
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +76,7 @@ type results struct {
 }
 
 // write writes all rows.
-func (r *results) write(rows func(func(*dataset.Row, error) bool)) error {
+func (r *results) write(rows func(func(*itemset.Row, error) bool)) error {
 	for row, err := range rows {
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (r *results) write(rows func(func(*dataset.Row, error) bool)) error {
 }
 
 // row writes one row, unless there is no verdict on it.
-func (r *results) row(row *dataset.Row) error {
+func (r *results) row(row *itemset.Row) error {
 	id, err := idOf(row)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *results) row(row *dataset.Row) error {
 
 // labelled returns the row with its label as JSON. A label from an earlier run is
 // replaced in its place, because of equal keys the last counts.
-func (r *results) labelled(row *dataset.Row, label bool) ([]byte, error) {
+func (r *results) labelled(row *itemset.Row, label bool) ([]byte, error) {
 	object := []byte("{")
 	for _, name := range row.Names() {
 		key, err := json.Marshal(name)
