@@ -2,15 +2,13 @@ package locomo
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -49,59 +47,46 @@ var (
 // the locomo-audit project. Faults of a kind that has "citation" in its name leave
 // scores alone. When rows are wrong, the error is a [*deem.Problems].
 func ReadErrata(ctx context.Context, path string) (*Errata, error) {
-	opened, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{path}, Whole: func(keys []string) bool {
+	in := itemset.Input{Names: []string{path}, Whole: func(keys []string) bool {
 		return slices.ContainsFunc(keys, func(k string) bool { return k == questionColumn || slices.Contains(idColumns, k) })
-	}})
-	if err != nil {
+	}}
+	e := &Errata{name: filepath.Base(path), byID: map[string]int{}, byText: map[string][]int{}}
+	var problems itemset.Problems
+	if _, err := itemset.Visit(ctx, in, &problems, e.row); err != nil {
 		return nil, err
 	}
-	e := &Errata{name: filepath.Base(path), byID: map[string]int{}, byText: map[string][]int{}}
-	var problems deem.Problems
-	for r, err := range opened.Rows(ctx) {
-		if err == nil {
-			err = e.row(r)
-		}
-		p, ok := errors.AsType[deem.Problem](err)
-		switch {
-		case ok:
-			problems.Add(p)
-		case err != nil:
-			return nil, errors.Join(err, opened.Close())
-		}
+	err := problems.Err("")
+	if err == nil && len(e.list) == 0 {
+		problems.Add(deem.Problem{File: path, Message: "there is no erratum in it"}, "")
+		err = problems.Err("")
 	}
-	if problems.Total == 0 && len(e.list) == 0 {
-		problems.Add(deem.Problem{File: path, Message: "there is no erratum in it"})
-	}
-	if err := errors.Join(problems.Err(), opened.Close()); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
 // row takes one row of the file.
-func (e *Errata) row(r *dataset.Row) error {
+func (e *Errata) row(r *itemset.Row) error {
 	o := rowObject(r)
 	x := Erratum{
 		ID: canonicalID(o.scalar(idColumns...)), Question: o.scalar(questionColumn),
 		Category: o.scalar("category"), Kind: o.scalar(kindColumns...), Reference: o.scalar(correctedColumns...),
 	}
-	problem := func(format string, args ...any) error {
-		return deem.Problem{File: r.File, Line: r.Line, Message: fmt.Sprintf(format, args...)}
-	}
 	if x.ID == "" && x.Question == "" {
-		return problem("the erratum names no question: it has neither \"id\" nor \"question\"")
+		return itemset.At(r, "the erratum names no question: it has neither \"id\" nor \"question\"")
 	}
 	if x.Kind == "" {
-		return problem("the erratum has no \"kind\"")
+		return itemset.At(r, "the erratum has no \"kind\"")
 	}
 	if x.Category != "" {
 		if _, ok := categoryOf(x.Category); !ok {
-			return problem("category %q is none of 1 to 5", x.Category)
+			return itemset.At(r, "category %q is none of 1 to 5", x.Category)
 		}
 	}
 	if x.ID != "" {
 		if _, ok := e.byID[x.ID]; ok {
-			return problem("there was an erratum of %s before", x.ID)
+			return itemset.At(r, "there was an erratum of %s before", x.ID)
 		}
 		e.byID[x.ID] = len(e.list)
 	}

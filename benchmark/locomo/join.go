@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -41,13 +41,7 @@ func (s *slot) take(r row) {
 }
 
 // excerpt shortens a question for a message.
-func excerpt(s string) string {
-	const most = 60
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return s
-}
+func excerpt(s string) string { return itemset.Clip(s, 60) }
 
 // key returns what two questions have in common when they are the same.
 func key(question string) string {
@@ -266,61 +260,32 @@ func (j *join) missing(requireAll bool) {
 		}
 	}
 	if len(out) > 0 {
-		j.notes = append(j.notes, fmt.Sprintf("%s of category 5 (adversarial) left out: the policy for it is %q", count(len(out), "question"), Excluded))
+		j.notes = append(j.notes, fmt.Sprintf("%s of category 5 (adversarial) left out: the policy for it is %q", itemset.Count(len(out), "question"), Excluded))
 	}
-	j.note(j.unknown, "response", "to no question of the data, left out")
-	j.note(open, "question", "without a response, in no number")
-	j.note(j.renamed, "response", "in a file that has another category than the data, whose category counts")
-	j.note(j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
-}
-
-// note notes what is to be said of some ids: how many there are, and the first ten.
-func (j *join) note(ids []string, noun, what string) {
-	if len(ids) > 0 {
-		j.notes = append(j.notes, fmt.Sprintf("%s %s: %s", count(len(ids), noun), what, firstTen(ids)))
-	}
-}
-
-// count returns "1 item", "2 items" and so on.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// firstTen lists the first ten of ids.
-func firstTen(ids []string) string {
-	const most = 10
-	list := strings.Join(ids[:min(len(ids), most)], ", ")
-	if len(ids) > most {
-		list += ", ..."
-	}
-	return list
+	j.notes = itemset.Note(j.notes, j.unknown, "response", "to no question of the data, left out")
+	j.notes = itemset.Note(j.notes, open, "question", "without a response, in no number")
+	j.notes = itemset.Note(j.notes, j.renamed, "response", "in a file that has another category than the data, whose category counts")
+	j.notes = itemset.Note(j.notes, j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
 }
 
 // set returns the items found.
 func (j *join) set(o Options) (*Set, error) {
-	s := &Set{names: slices.Concat(o.Data, o.Responses), notes: j.notes}
+	var items []deem.Item
 	for _, sl := range j.slots {
 		if sl.answered && !j.left(sl) {
-			s.items = append(s.items, sl.item())
+			items = append(items, sl.item())
 		}
 	}
-	if len(s.items) == 0 {
+	if len(items) == 0 {
 		return nil, j.nothing(o)
 	}
-	if o.Limit > 0 && o.Limit < len(s.items) {
-		s.items = s.items[:o.Limit]
-	}
+	items = itemset.Limit(items, o.Limit)
 	if o.Errata != nil {
-		n := o.Errata.correct(s.items)
-		s.notes = append(s.notes, fmt.Sprintf("%s corrected by %s: these are not the published items", count(n, "reference"), o.Errata.Name()))
+		n := o.Errata.correct(items)
+		j.notes = append(j.notes, fmt.Sprintf("%s corrected by %s: these are not the published items", itemset.Count(n, "reference"), o.Errata.Name()))
 	}
-	s.keepVotes(j.slots)
-	var err error
-	s.hash, err = dataset.HashItems(s.Items())
-	return s, err
+	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), j.notes)
+	return &Set{Held: held, recorded: votesOf(j.slots)}, err
 }
 
 // item returns the item that a question and its response make.

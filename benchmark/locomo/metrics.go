@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"deem"
-	"deem/stat"
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 )
 
 // MetricsOptions say what the numbers are of. The zero value is usable.
@@ -30,24 +31,22 @@ type Metrics struct {
 	opts    MetricsOptions
 	judge   string
 	others  bool // records of several judges came together
-	lines   map[string]*tally
-	overall tally
+	lines   map[string]*counts
+	overall counts
 	places  map[string]bool // conversations
 
 	unjudged []string
 }
 
-// A tally counts the items of one line.
-type tally struct {
-	scores   stat.Moments
-	right    int // with score 1
-	unjudged int
+// counts are the items of one line.
+type counts struct {
+	tally.Tally
 
-	faulty    int          // items with a wrong reference, judged or not
-	sound     stat.Moments // scores of the others
-	corrected stat.Moments // scores with corrected references, as far as there are any
+	faulty    int         // items with a wrong reference, judged or not
+	sound     tally.Tally // scores of the others
+	corrected tally.Tally // scores with corrected references, as far as there are any
 
-	recall   stat.Moments
+	recall   tally.Tally
 	upstream upstreamSum
 }
 
@@ -62,7 +61,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 	if o.Reading != Fixed {
 		o.Reading = Upstream
 	}
-	return &Metrics{opts: o, lines: map[string]*tally{}, places: map[string]bool{}}
+	return &Metrics{opts: o, lines: map[string]*counts{}, places: map[string]bool{}}
 }
 
 // Add adds a record.
@@ -77,10 +76,10 @@ func (m *Metrics) Add(rec deem.Record) {
 	m.places[rec.Item.Cluster] = true
 	t := m.lines[rec.Item.Category]
 	if t == nil {
-		t = &tally{}
+		t = &counts{}
 		m.lines[rec.Item.Category] = t
 	}
-	for _, t := range []*tally{t, &m.overall} {
+	for _, t := range []*counts{t, &m.overall} {
 		t.add(rec)
 		m.addErrata(t, rec)
 	}
@@ -93,22 +92,18 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 }
 
-func (t *tally) add(rec deem.Record) {
+func (t *counts) add(rec deem.Record) {
+	t.Add(rec)
 	if rec.Verdict == nil {
-		t.unjudged++
 		return
 	}
-	t.scores.Add(rec.Verdict.Score, 1)
-	if rec.Verdict.Score == 1 {
-		t.right++
-	}
 	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
-		t.recall.Add(r, 1)
+		t.recall.Score(r)
 	}
 }
 
 // addErrata counts what the errata make of a record.
-func (m *Metrics) addErrata(t *tally, rec deem.Record) {
+func (m *Metrics) addErrata(t *counts, rec deem.Record) {
 	if m.opts.Errata == nil {
 		return
 	}
@@ -121,11 +116,11 @@ func (m *Metrics) addErrata(t *tally, rec deem.Record) {
 	}
 	score := rec.Verdict.Score
 	if !faulty {
-		t.sound.Add(score, 1)
+		t.sound.Score(score)
 	} else {
 		score = m.rejudge(rec, x)
 	}
-	t.corrected.Add(score, 1)
+	t.corrected.Score(score)
 }
 
 // rejudge scores a response with the corrected reference, which costs nothing when
@@ -156,16 +151,15 @@ const overallName = "overall"
 type Line struct {
 	Category string `json:"category,omitempty"` // the number; "" over all
 	Name     string `json:"name"`
-	Right    int    `json:"right"`    // items with score 1
-	N        int    `json:"n"`        // judged items
-	Unjudged int    `json:"unjudged"` // items without a verdict, in no number
+	Right    int    `json:"right"` // items with score 1
 
-	// Estimate is nil, null in JSON, when there is nothing to estimate from.
-	Estimate *stat.Estimate `json:"estimate"`
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// number with its interval.
+	tally.Line
 
 	// Recall is the mean share of the evidence that was retrieved; nil when no item
 	// says what was.
-	Recall *stat.Estimate `json:"recall,omitempty"`
+	Recall *tally.Estimate `json:"recall,omitempty"`
 
 	// Errata is nil when there are none.
 	Errata *ErrataLine `json:"errata,omitempty"`
@@ -177,12 +171,12 @@ type ErrataLine struct {
 	Ceiling float64 `json:"ceiling"` // the share of the others: the highest score that is right
 
 	// Sound is the score over the items with a right reference.
-	Sound *stat.Estimate `json:"sound"`
+	Sound *tally.Estimate `json:"sound"`
 
 	// Corrected is the score over all items with corrected references. Only the rule
 	// has one here; with a judge that asks a model, open the items with the errata
 	// and judge them again.
-	Corrected *stat.Estimate `json:"corrected,omitempty"`
+	Corrected *tally.Estimate `json:"corrected,omitempty"`
 }
 
 // Categories returns the line of each category by number. Those without a record are
@@ -211,33 +205,19 @@ func (m *Metrics) Overall() Line {
 }
 
 // line returns the numbers of a tally.
-func (m *Metrics) line(t *tally) Line {
-	l := Line{Right: t.right, N: t.scores.N(), Unjudged: t.unjudged, Estimate: estimate(t.scores), Recall: estimate(t.recall)}
+func (m *Metrics) line(t *counts) Line {
+	l := Line{Right: t.Right(), Line: t.Line(), Recall: t.recall.Estimate()}
 	if m.opts.Errata == nil {
 		return l
 	}
-	all := l.N + l.Unjudged
-	l.Errata = &ErrataLine{Faulty: t.faulty, Sound: estimate(t.sound)}
-	if all > 0 {
+	l.Errata = &ErrataLine{Faulty: t.faulty, Sound: t.sound.Estimate()}
+	if all := t.All(); all > 0 {
 		l.Errata.Ceiling = float64(all-t.faulty) / float64(all)
 	}
 	if m.judge == F1Name && !m.others {
-		l.Errata.Corrected = estimate(t.corrected)
+		l.Errata.Corrected = t.corrected.Estimate()
 	}
 	return l
-}
-
-// estimate returns the mean: with Wilson's interval for verdicts that are right or
-// wrong, with Student's for graded ones, and nil without any.
-func estimate(scores stat.Moments) *stat.Estimate {
-	if scores.N() == 0 {
-		return nil
-	}
-	est := stat.MeanIn(scores, stat.DefaultLevel, stat.Unit)
-	if scores.Binary() {
-		est = stat.WeightedProportion(scores, stat.DefaultLevel)
-	}
-	return &est
 }
 
 // Warnings say in plain words what to beware of.
@@ -246,14 +226,12 @@ func (m *Metrics) Warnings() []string {
 	if m.others {
 		list = append(list, "the records are of several judges, whose scores are no one number")
 	}
-	if n := len(m.unjudged); n > 0 {
-		list = append(list, count(n, "item")+" unjudged, in no number: "+firstTen(m.Unjudged()))
-	}
+	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number")
 	if t := m.lines[Adversarial]; t != nil && m.opts.Category5 == Excluded {
-		list = append(list, fmt.Sprintf("%s of category 5 among the records, although the policy is %q", count(t.scores.N()+t.unjudged, "item"), Excluded))
+		list = append(list, fmt.Sprintf("%s of category 5 among the records, although the policy is %q", itemset.Count(t.All(), "item"), Excluded))
 	}
 	if n := len(m.places); n > 1 || n == 1 && !m.places[""] {
-		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", count(n, "conversation")))
+		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", itemset.Count(n, "conversation")))
 	}
 	return append(list, m.aboveCeiling()...)
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"deem"
-	"deem/stat"
+	"deem/benchmark/internal/itemset"
+	"deem/benchmark/internal/tally"
 	"deem/text"
 )
 
@@ -125,7 +126,7 @@ func (m *Metrics) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
 	if lines := m.Upstream(); lines != "" {
-		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", count(m.overall.upstream.n, "item"), lines)
+		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", itemset.Count(m.overall.upstream.n, "item"), lines)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -158,7 +159,7 @@ func (m *Metrics) table() string {
 	}
 	row("category", "score", "95% interval", "n", "unjudged", "recall")
 	for _, l := range append(m.Categories(), m.Overall()) {
-		row(l.title(), value(l.Estimate), interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
+		row(l.title(), value(l.Estimate), tally.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
 	}
 	return b.String()
 }
@@ -193,19 +194,11 @@ func (m *Metrics) errataTable() string {
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
 
 // value returns the value of an estimate, "-" when there is none.
-func value(e *stat.Estimate) string {
+func value(e *tally.Estimate) string {
 	if e == nil {
 		return "-"
 	}
 	return percent(e.Value)
-}
-
-// interval returns the ends of the interval in percent.
-func interval(e *stat.Estimate) string {
-	if e == nil {
-		return "-"
-	}
-	return fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)
 }
 
 // A summary is the metrics as JSON.

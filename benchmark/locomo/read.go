@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"slices"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // Options say what to read.
@@ -43,13 +42,12 @@ type Options struct {
 	Errata *Errata
 }
 
-// A Set is the items of the benchmark: questions with responses.
+// A Set is the items of the benchmark: questions with responses, in the order of the
+// questions. Notes tells how the files were joined: what was done with category 5,
+// responses to unknown questions, questions without a response, and the like.
 type Set struct {
-	items    []deem.Item
+	itemset.Held
 	recorded map[string][]vote
-	names    []string
-	notes    []string
-	hash     string
 }
 
 // Open joins questions and responses into items, in the order of the questions. It
@@ -66,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, err
 	}
 	o.Category5 = policy
-	if err := o.check(); err != nil {
+	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
 	j := &join{policy: policy, whole: len(o.Data) == 0 || len(o.Responses) == 0}
@@ -76,56 +74,11 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	j.ambiguous()
 	j.match()
 	j.missing(o.RequireAll)
-	if err := j.err(); err != nil {
+	if err := j.problems.Err(""); err != nil {
 		return nil, err
 	}
 	return j.set(o)
 }
-
-// check reports options that name nothing to read, or standard input twice.
-func (o Options) check() error {
-	names := slices.Concat(o.Data, o.Responses)
-	if len(names) == 0 {
-		return errors.New("no file to read items from")
-	}
-	if i := slices.Index(names, "-"); i >= 0 && slices.Contains(names[i+1:], "-") {
-		return errors.New("standard input can be read only once, but \"-\" is given more often")
-	}
-	return nil
-}
-
-// Items yields the items in the order of the questions. It may be called several
-// times, also at once by several goroutines, and yields no error.
-func (s *Set) Items() iter.Seq2[deem.Item, error] { return each(s.items) }
-
-func each(items []deem.Item) iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for _, it := range items {
-			if !yield(it, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Len returns the number of items.
-func (s *Set) Len() int { return len(s.items) }
-
-// Hash returns the SHA-256 over the hashes of all items in order, as a dataset of
-// these items has it.
-func (s *Set) Hash() string { return s.hash }
-
-// Names returns the names of the files as the options gave them, data first.
-func (s *Set) Names() []string { return slices.Clone(s.names) }
-
-// Notes returns what the user should know about how the files were joined: what was
-// done with category 5, responses to unknown questions, questions without a
-// response, and the like.
-func (s *Set) Notes() []string { return slices.Clone(s.notes) }
-
-// Close does nothing: all files are closed already. It is there so that whoever
-// opens items need not know who reads them.
-func (s *Set) Close() error { return nil }
 
 // A join collects questions and responses, and what is wrong with them.
 type join struct {
@@ -139,8 +92,7 @@ type join struct {
 	rekeyed []string // slots whose response came with another reference
 
 	notes    []string
-	problems deem.Problems
-	advice   string
+	problems itemset.Problems
 }
 
 // read reads all files.
@@ -159,30 +111,19 @@ func (j *join) read(ctx context.Context, o Options) error {
 func (j *join) rows(ctx context.Context, names []string, o Options, visit func(row) error) error {
 	// A file that is one object is read whole, because only its inside tells where
 	// the rows are.
-	in := dataset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
-	opened, err := dataset.OpenFiles(ctx, in)
-	if err != nil {
-		return err
-	}
+	in := itemset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
 	w := &walker{system: o.System, visit: func(r row, err error) {
 		if err == nil {
 			err = visit(r)
 		}
 		j.wrong(r.place, err)
 	}}
-	for r, err := range opened.Rows(ctx) {
-		if err == nil {
-			w.top(r)
-			continue
-		}
-		p, ok := errors.AsType[deem.Problem](err)
-		if !ok {
-			return errors.Join(err, opened.Close())
-		}
-		j.problem(p, deem.HintOf(err))
-	}
-	j.notes = append(j.notes, opened.Notes()...)
-	return opened.Close()
+	notes, err := itemset.Visit(ctx, in, &j.problems, func(r *itemset.Row) error {
+		w.top(r) // tells the walker's visitor what is wrong, with the place in the object
+		return nil
+	})
+	j.notes = append(j.notes, notes...)
+	return err
 }
 
 // wrong makes a problem of what is wrong at a place; nil is nothing.
@@ -194,23 +135,7 @@ func (j *join) wrong(at place, err error) {
 	if at.path != "" {
 		message = at.path + ": " + message
 	}
-	j.problem(deem.Problem{File: at.file, Line: at.line, Message: message}, deem.HintOf(err))
-}
-
-// problem adds a problem, and keeps the first advice.
-func (j *join) problem(p deem.Problem, advice string) {
-	j.problems.Add(p)
-	if j.advice == "" {
-		j.advice = advice
-	}
-}
-
-// err returns the problems found so far.
-func (j *join) err() error {
-	if err := j.problems.Err(); err != nil && j.advice != "" {
-		return deem.WithHint(err, "%s", j.advice)
-	}
-	return j.problems.Err()
+	j.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: message}, deem.HintOf(err))
 }
 
 // question takes a row of the data.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // RecordedName is the judge in the records of [Set.Recorded].
@@ -35,7 +35,7 @@ func (o object) votes() []vote {
 		return nil
 	}
 	var list []vote
-	add := func(v dataset.Value) {
+	add := func(v itemset.Value) {
 		if !v.Missing() {
 			list = append(list, readVote(v.Str()))
 		}
@@ -46,7 +46,7 @@ func (o object) votes() []vote {
 		}
 		return list
 	}
-	if !v.Members(func(_ string, value dataset.Value) { add(value) }) {
+	if !v.Members(func(_ string, value itemset.Value) { add(value) }) {
 		add(v)
 	}
 	return list
@@ -70,12 +70,14 @@ func readVote(s string) vote {
 // failure; items without any have no record.
 func (s *Set) Recorded() iter.Seq[deem.Record] {
 	return func(yield func(deem.Record) bool) {
-		for i, it := range s.items {
+		position := 0
+		for it := range s.Items() {
 			for trial, v := range s.recorded[it.ID] {
-				if !yield(v.record(it, i, trial)) {
+				if !yield(v.record(it, position, trial)) {
 					return
 				}
 			}
+			position++
 		}
 	}
 }
@@ -93,12 +95,13 @@ func (v vote) record(it deem.Item, position, trial int) deem.Record {
 	return rec
 }
 
-// keepVotes notes what the files say of the items that are left.
-func (s *Set) keepVotes(slots []*slot) {
-	s.recorded = map[string][]vote{}
+// votesOf returns what the files say of the items, by id.
+func votesOf(slots []*slot) map[string][]vote {
+	recorded := map[string][]vote{}
 	for _, sl := range slots {
 		if len(sl.votes) > 0 {
-			s.recorded[sl.id] = slices.Clone(sl.votes)
+			recorded[sl.id] = slices.Clone(sl.votes)
 		}
 	}
+	return recorded
 }

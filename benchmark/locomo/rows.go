@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -83,20 +83,20 @@ type row struct {
 // An object is the members of a JSON object, or the columns of a table's row.
 type object struct {
 	names  []string
-	values map[string]dataset.Value
+	values map[string]itemset.Value
 }
 
-func rowObject(r *dataset.Row) object {
-	o := object{r.Names(), map[string]dataset.Value{}}
+func rowObject(r *itemset.Row) object {
+	o := object{r.Names(), map[string]itemset.Value{}}
 	for _, name := range o.names {
 		o.values[name] = r.Get(name)
 	}
 	return o
 }
 
-func valueObject(v dataset.Value) (object, bool) {
-	o := object{values: map[string]dataset.Value{}}
-	ok := v.Members(func(key string, value dataset.Value) {
+func valueObject(v itemset.Value) (object, bool) {
+	o := object{values: map[string]itemset.Value{}}
+	ok := v.Members(func(key string, value itemset.Value) {
 		o.names = append(o.names, key)
 		o.values[key] = value
 	})
@@ -104,13 +104,13 @@ func valueObject(v dataset.Value) (object, bool) {
 }
 
 // first returns the first of the columns that has a value.
-func (o object) first(columns ...string) (dataset.Value, bool) {
+func (o object) first(columns ...string) (itemset.Value, bool) {
 	for _, c := range columns {
 		if v, ok := o.values[c]; ok && !v.Missing() {
 			return v, true
 		}
 	}
-	return dataset.Value{}, false
+	return itemset.Value{}, false
 }
 
 // scalar returns the text of the first of the columns that has one. Lists and
@@ -139,7 +139,7 @@ type walker struct {
 const deepest = 8
 
 // top looks for rows in a row of the file, which may be a row already.
-func (w *walker) top(r *dataset.Row) {
+func (w *walker) top(r *itemset.Row) {
 	before := w.found
 	at := place{file: r.File, line: r.Line}
 	o := rowObject(r)
@@ -174,7 +174,7 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 }
 
 // member looks into a member of an object that is no row.
-func (w *walker) member(name string, v dataset.Value, at place, conversation string, depth int) {
+func (w *walker) member(name string, v itemset.Value, at place, conversation string, depth int) {
 	if o, ok := valueObject(v); ok {
 		w.object(o, at, conversation, -1, depth+1)
 		return
@@ -187,7 +187,7 @@ func (w *walker) member(name string, v dataset.Value, at place, conversation str
 
 // list looks into a list. The questions of a conversation are numbered, whatever
 // they look like.
-func (w *walker) list(v dataset.Value, at place, conversation string, questions bool, depth int) {
+func (w *walker) list(v itemset.Value, at place, conversation string, questions bool, depth int) {
 	elements, _ := v.List()
 	for i, e := range elements {
 		o, ok := valueObject(e)
@@ -317,7 +317,7 @@ func (o object) context(predictions []string) ([]string, bool) {
 }
 
 // texts returns the texts of a list, or the one text that the value is.
-func texts(v dataset.Value) []string {
+func texts(v itemset.Value) []string {
 	elements, ok := v.List()
 	if !ok {
 		if v.Blank() {
