@@ -8,10 +8,9 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 
 	"deem"
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 )
 
 // Options say what to read.
@@ -37,15 +36,13 @@ type Options struct {
 	Reading string
 }
 
-// A Set is the items of results files that have been checked.
+// A Set is the items of results files that have been checked, session by session. They
+// are read again whenever they are asked for, one user in memory at a time. Notes
+// tells where the files are not as published, and what upstream makes of it.
 type Set struct {
-	files   *dataset.Files
-	names   []string
-	notes   []string
+	itemset.Reread
+	in      *itemset.Reader
 	reading string
-	limit   int
-	size    int
-	hash    string
 }
 
 // Open reads everything once, before a cent is spent, one user at a time. When
@@ -63,13 +60,13 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, deem.WithHint(errors.New("halumem needs the results file of a system"),
 			"--data results/<frame>-<version>/<frame>_eval_results.jsonl")
 	}
-	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser})
+	in, err := itemset.NewReader(ctx, itemset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{files: files, names: slices.Clone(o.Data), reading: reading, limit: o.Limit}
+	s := &Set{in: in, reading: reading}
 	if err := s.survey(ctx, o.RequireAll); err != nil {
-		return nil, errors.Join(err, files.Close())
+		return nil, errors.Join(err, in.Close())
 	}
 	return s, nil
 }
@@ -84,9 +81,9 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	users := map[string]string{}
 	r := &router{reading: s.reading}
 	var last error
-	hash, err := dataset.HashItems(func(yield func(deem.Item, error) bool) {
-		for row, err := range s.files.Rows(ctx) {
-			u, err := s.check(row, err, users)
+	checked := func(yield func(deem.Item, error) bool) {
+		for row, err := range s.in.Rows(ctx) {
+			u, err := check(row, err, users)
 			if p, ok := errors.AsType[deem.Problem](err); ok {
 				ps.Add(p)
 				continue
@@ -95,11 +92,13 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 				last = err
 				return
 			}
-			if !s.survive(r, u, row, requireAll, ps, yield) {
+			if !survive(r.items(u), row, requireAll, ps, yield) {
 				return
 			}
 		}
-	})
+	}
+	var err error
+	s.Reread, err = s.in.Settle(checked, s.read)
 	switch {
 	case last != nil:
 		return last
@@ -108,91 +107,67 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	case ps.Total > 0:
 		return deem.WithHint(ps, "the lines must be as the published adapters write them; docs/benchmarks/halumem.md has an example")
 	case len(users) == 0:
-		return fmt.Errorf("read %s: there are no users in it", strings.Join(s.names, ", "))
-	case s.size == 0:
-		return fmt.Errorf("read %s: its users have no memory points, memories or questions", strings.Join(s.names, ", "))
+		return fmt.Errorf("read %s: there are no users in it", s.in)
+	case s.Len() == 0:
+		return fmt.Errorf("read %s: its users have no memory points, memories or questions", s.in)
 	}
-	s.hash = hash
-	s.notes = append(s.files.Notes(), r.odd.notes()...)
+	s.in.Note(s.in.FileNotes()...)
+	s.in.Note(r.odd.notes()...)
 	return nil
 }
 
 // check reads a user out of a row and sees that there is no second one of the same
 // id. An error that is a problem concerns this line only.
-func (s *Set) check(row *dataset.Row, err error, users map[string]string) (*user, error) {
+func check(row *itemset.Row, err error, users map[string]string) (*user, error) {
 	if err != nil {
 		return nil, err
 	}
 	at := row.File + ":" + strconv.Itoa(row.Line)
 	u, err := readUser(row)
 	if err != nil {
-		return nil, deem.Problem{File: row.File, Line: row.Line, Message: err.Error()}
+		return nil, itemset.At(row, "%s", err)
 	}
 	if first, ok := users[u.uuid]; ok {
-		return nil, deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf(
-			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)}
+		return nil, itemset.At(row,
+			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)
 	}
 	users[u.uuid] = at
 	return u, nil
 }
 
 // survive passes the items of a user on. It returns false when no more are wanted.
-func (s *Set) survive(r *router, u *user, row *dataset.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
-	for _, it := range r.items(u) {
+func survive(items []deem.Item, row *itemset.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
+	for _, it := range items {
 		if requireAll && it.Fields[fieldMissing] == "system_response" {
 			ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
 		}
 		if !yield(it, nil) {
 			return false
 		}
-		if s.size++; s.size == s.limit {
-			return false
-		}
 	}
 	return true
 }
 
-// Items yields the items in the order of the files, session by session, reading the
-// files again. One user is in memory at a time. It may be called several times,
-// also at once by several goroutines. An error is the last thing that it yields.
-func (s *Set) Items() iter.Seq2[deem.Item, error] {
+// read yields the items in the order of the files. An error is the last thing that it
+// yields.
+func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
-		n := 0
 		r := &router{reading: s.reading}
 		users := map[string]string{}
-		for row, err := range s.files.Rows(context.Background()) {
-			u, err := s.check(row, err, users)
+		for row, err := range s.in.Rows(ctx) {
+			u, err := check(row, err, users)
 			if err != nil {
-				yield(deem.Item{}, fmt.Errorf("the data are not what was checked: %w", err))
+				yield(deem.Item{}, itemset.Changed(err))
 				return
 			}
 			for _, it := range r.items(u) {
-				if n++; !yield(it, nil) || n == s.limit {
+				if !yield(it, nil) {
 					return
 				}
 			}
 		}
-		if n != s.size {
-			yield(deem.Item{}, fmt.Errorf("read %s: it had %d items, now it has %d", strings.Join(s.names, ", "), s.size, n))
-		}
 	}
 }
-
-// Len returns the number of items.
-func (s *Set) Len() int { return s.size }
-
-// Hash returns the SHA-256 over the hashes of all items in order.
-func (s *Set) Hash() string { return s.hash }
-
-// Names returns the names of the files.
-func (s *Set) Names() []string { return slices.Clone(s.names) }
-
-// Notes returns what the person who runs this should know about the files: where
-// they are not as published, and what upstream makes of it.
-func (s *Set) Notes() []string { return slices.Clone(s.notes) }
-
-// Close removes temporary files. No items can be read after it.
-func (s *Set) Close() error { return s.files.Close() }
 
 // noteNoExtraction keeps a zero from being taken for a finding.
 const noteNoExtraction = "no session has an extracted memory: if the system cannot list its memories, " +
@@ -203,7 +178,7 @@ func (o oddities) notes() []string {
 	var list []string
 	add := func(n int, noun, message string) {
 		if n > 0 {
-			list = append(list, count(n, noun)+" "+message)
+			list = append(list, itemset.Count(n, noun)+" "+message)
 		}
 	}
 	add(o.skipped, "session", "made up as filler left out, as upstream does")
@@ -221,12 +196,4 @@ func (o oddities) notes() []string {
 		list = append(list, noteNoExtraction)
 	}
 	return list
-}
-
-// count returns "1 item", "2 items" and so on.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

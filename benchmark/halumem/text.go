@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"deem"
+	"deem/benchmark/internal/itemset"
 	"deem/stat"
 )
 
@@ -17,7 +18,7 @@ import (
 func (m *Metrics) Text(w io.Writer) error {
 	s := m.Summary()
 	var b strings.Builder
-	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, count(s.Items, "item"), s.Unjudged)
+	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, itemset.Count(s.Items, "item"), s.Unjudged)
 	table(&b, s.Metrics)
 	groups(&b, "memory type", s.MemoryTypes)
 	groups(&b, "question type", s.QuestionType)
@@ -134,7 +135,7 @@ func attributionText(b *strings.Builder, a Attribution) {
 	if a.Wrong == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nwhere %s went wrong\n", count(a.Wrong, "wrong answer"))
+	fmt.Fprintf(b, "\nwhere %s went wrong\n", itemset.Count(a.Wrong, "wrong answer"))
 	for _, l := range a.Losses {
 		if l.N == 0 {
 			continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/internal/dataset"
+	"deem/benchmark/internal/itemset"
 	"deem/text"
 )
 
@@ -60,12 +60,12 @@ func (f flaw) Error() string { return f.message }
 func flawf(format string, args ...any) error { return flaw{fmt.Sprintf(format, args...)} }
 
 // object are the members of a JSON object.
-type object map[string]dataset.Value
+type object map[string]itemset.Value
 
 // objectOf returns the members of a value, of two equal keys the last.
-func objectOf(v dataset.Value) (object, bool) {
+func objectOf(v itemset.Value) (object, bool) {
 	o := object{}
-	ok := v.Members(func(key string, value dataset.Value) { o[key] = value })
+	ok := v.Members(func(key string, value itemset.Value) { o[key] = value })
 	return o, ok
 }
 
@@ -92,21 +92,15 @@ func (o object) number(key string) string {
 	return o[key].Str()
 }
 
-// isString reports whether a value is a JSON string.
-func isString(v dataset.Value) bool {
-	data := v.JSON()
-	return len(data) > 0 && data[0] == '"'
-}
-
 // stringsOf returns a list of strings, and false for anything else.
-func stringsOf(v dataset.Value) ([]string, bool) {
+func stringsOf(v itemset.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
 		return nil, false
 	}
 	list := make([]string, len(values))
 	for i, value := range values {
-		if !isString(value) {
+		if !itemset.IsText(value) {
 			return nil, false
 		}
 		list[i] = value.Str()
@@ -115,7 +109,7 @@ func stringsOf(v dataset.Value) ([]string, bool) {
 }
 
 // readUser takes a line apart. An error is a flaw.
-func readUser(row *dataset.Row) (*user, error) {
+func readUser(row *itemset.Row) (*user, error) {
 	u := &user{}
 	if row.Get("uuid").Blank() {
 		return nil, flawf("the user has no uuid")
@@ -137,7 +131,7 @@ func readUser(row *dataset.Row) (*user, error) {
 
 // readSession takes a session apart. Of one that upstream skips only the times
 // count.
-func readSession(v dataset.Value) (session, error) {
+func readSession(v itemset.Value) (session, error) {
 	o, ok := objectOf(v)
 	if !ok {
 		return session{}, flawf("it is no object")
@@ -160,8 +154,8 @@ func readSession(v dataset.Value) (session, error) {
 }
 
 // truthy reports whether Python's if would take the value for true.
-func truthy(v dataset.Value) bool {
-	if isString(v) {
+func truthy(v itemset.Value) bool {
+	if itemset.IsText(v) {
 		return v.Str() != ""
 	}
 	return !slices.Contains([]string{"None", "False", "0", "0.0", "-0.0", "[]", "{}"}, v.Str())
@@ -194,7 +188,7 @@ func readPoints(o object) ([]point, error) {
 	return points, nil
 }
 
-func readPoint(v dataset.Value) (point, error) {
+func readPoint(v itemset.Value) (point, error) {
 	o, ok := objectOf(v)
 	if !ok {
 		return point{}, flawf("it is no object")
@@ -207,7 +201,7 @@ func readPoint(v dataset.Value) (point, error) {
 	p := point{
 		content: o.str("memory_content"), kind: o.str("memory_type"), source: o.str("memory_source"),
 		importance: o.number("importance"), index: o.str("index"),
-		isUpdate: o.str("is_update"), asString: isString(o["is_update"]),
+		isUpdate: o.str("is_update"), asString: itemset.IsText(o["is_update"]),
 	}
 	p.original, ok = stringsOf(o["original_memories"])
 	p.noList = !ok
@@ -287,7 +281,7 @@ func readQuestion(o object) question {
 
 // evidenceOf returns the memory points that a question rests on. The list may be
 // empty: some questions ask for what nobody said.
-func evidenceOf(v dataset.Value) ([]string, bool) {
+func evidenceOf(v itemset.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
 		return nil, false
@@ -295,7 +289,7 @@ func evidenceOf(v dataset.Value) ([]string, bool) {
 	list := make([]string, len(values))
 	for i, value := range values {
 		o, _ := objectOf(value)
-		if !isString(o["memory_content"]) {
+		if !itemset.IsText(o["memory_content"]) {
 			return nil, false
 		}
 		list[i] = o.str("memory_content")

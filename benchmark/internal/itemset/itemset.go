@@ -7,6 +7,7 @@
 package itemset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,9 +41,8 @@ func At(row *Row, format string, args ...any) error {
 // Has reports whether a row has a column, also when there is a null in it.
 func Has(row *Row, column string) bool { return slices.Contains(row.Names(), column) }
 
-// IsText reports whether a value that is not missing is a text, and not a number or a
-// list.
-func IsText(v Value) bool { return v.JSON()[0] == '"' }
+// IsText reports whether a value is a text, and not a number or a list.
+func IsText(v Value) bool { return bytes.HasPrefix(v.JSON(), []byte{'"'}) }
 
 // SetField enters a field into an item.
 func SetField(it *deem.Item, name, value string) {
