@@ -2,7 +2,6 @@ package infinitebench
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 
 	"deem"
@@ -36,29 +35,16 @@ const (
 const version = 1
 
 // A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
-// and may be used by several goroutines. Name, Reading and Identity come with the part
-// that it shares with other rules by task.
-type Rule struct{ bytask.Rule }
-
-var _ deem.Identified = (*Rule)(nil)
+// and may be used by several goroutines.
+type Rule = bytask.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	r, err := bytask.NewRule(Name, reading, version)
-	if err != nil {
-		return nil, err
-	}
-	return &Rule{r}, nil
+	return bytask.NewRule(Name, reading, version, verdict)
 }
 
-// Reread returns the judge under the other reading.
-func (r *Rule) Reread() deem.Judge { return &Rule{bytask.Other(r.Rule)} }
-
-// Judge scores it by the rule of its task, which is its category.
-func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	if err := ctx.Err(); err != nil {
-		return deem.Verdict{}, err
-	}
+// verdict scores it by the rule of its task, which is its category.
+func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	t, ok := table.Of(it.Category)
 	if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
@@ -67,16 +53,16 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err != nil {
 		return deem.Verdict{}, err
 	}
-	score, err := r.score(t, it, label)
+	score, err := t.score(it, label, reading)
 	if err != nil {
 		return deem.Verdict{}, err
 	}
 	return t.verdict(score), nil
 }
 
-// score returns the score of an item under the reading in force.
-func (r *Rule) score(t task, it deem.Item, label any) (float64, error) {
-	if r.Reading() == Fixed {
+// score returns the score of an item under a reading.
+func (t task) score(it deem.Item, label any, reading string) (float64, error) {
+	if reading == Fixed {
 		return t.fixed(it, label)
 	}
 	score, err := metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel])

@@ -47,13 +47,13 @@ func option(response, reading string) string {
 // choose judges an item of LongBench v2: the response is right if it settles on the
 // right option. A response that settles on none is wrong, upstream as here: the
 // system was asked for a letter and gave none.
-func (r *Rule) choose(it deem.Item) (deem.Verdict, error) {
+func choose(it deem.Item, reading string) (deem.Verdict, error) {
 	if len(it.References) == 0 {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
 	chosen, found := it.Fields[fieldOption]
 	if !found {
-		chosen = option(it.Response, r.Reading())
+		chosen = option(it.Response, reading)
 	}
 	switch chosen {
 	case "":

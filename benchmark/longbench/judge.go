@@ -1,8 +1,6 @@
 package longbench
 
 import (
-	"context"
-
 	"deem"
 	"deem/benchmark/internal/bytask"
 )
@@ -37,40 +35,27 @@ const (
 const version = 1
 
 // A Rule is the judge of LongBench under one reading. It asks no model, is pure and
-// may be used by several goroutines. Name, Reading and Identity come with the part
-// that it shares with other rules by task.
-type Rule struct{ bytask.Rule }
-
-var _ deem.Identified = (*Rule)(nil)
+// may be used by several goroutines.
+type Rule = bytask.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	r, err := bytask.NewRule(Name, reading, version)
-	if err != nil {
-		return nil, err
-	}
-	return &Rule{r}, nil
+	return bytask.NewRule(Name, reading, version, verdict)
 }
 
-// Reread returns the judge under the other reading.
-func (r *Rule) Reread() deem.Judge { return &Rule{bytask.Other(r.Rule)} }
-
-// Judge scores it by the metric of its task, which is its category.
-func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	if err := ctx.Err(); err != nil {
-		return deem.Verdict{}, err
-	}
+// verdict scores it by the metric of its task, which is its category.
+func verdict(it deem.Item, reading string) (deem.Verdict, error) {
 	if it.Fields[fieldEdition] == V2 {
-		return r.choose(it)
+		return choose(it, reading)
 	}
 	t, ok := table.Of(it.Category)
 	if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
 	}
 	if len(it.References) == 0 {
-		return r.nothing(t)
+		return t.nothing(reading)
 	}
-	score, err := t.score(it, r.Reading())
+	score, err := t.score(it, reading)
 	if err != nil {
 		return deem.Verdict{}, err
 	}
@@ -79,8 +64,8 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 
 // nothing is the verdict on an item without a reference. Upstream takes the best of
 // nothing, which is 0.
-func (r *Rule) nothing(t task) (deem.Verdict, error) {
-	if r.Reading() == Upstream {
+func (t task) nothing(reading string) (deem.Verdict, error) {
+	if reading == Upstream {
 		return deem.Verdict{Label: t.metric, Reason: "no reference, which upstream scores 0"}, nil
 	}
 	return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")

@@ -1,9 +1,10 @@
 // Package bytask is what benchmarks of tasks have in common, in which every task has a
-// rule of its own and no model is asked: the table of the tasks, the judge that is one
-// rule by many names, and where the verdicts of a run came from.
+// rule of its own and no model is asked: the table of the tasks, the judge under one of
+// two readings, and where the verdicts of a run came from.
 package bytask
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,40 +85,55 @@ const (
 	Wrong = "wrong"
 )
 
-// A Rule is a judge under one reading, but for the judging.
+// A Rule is the judge of a benchmark under one reading. It asks no model, is pure and
+// may be used by several goroutines.
 type Rule struct {
 	name    string
 	reading string
 	version int
+	score   Scorer
 }
 
-// NewRule returns the rule of that name under the given reading; "" means [Upstream].
-// The version is raised when a reading may give another score than before, so that the
-// judge's hash changes with it.
-func NewRule(name, reading string, version int) (Rule, error) {
+var _ deem.Identified = (*Rule)(nil)
+
+// A Scorer gives the verdict on an item under a reading. It is pure, and an error is a
+// [*deem.Failure].
+type Scorer func(it deem.Item, reading string) (deem.Verdict, error)
+
+// NewRule returns the judge of the named benchmark under the given reading; "" means
+// [Upstream]. The version is raised when a reading may give another score than before,
+// so that the judge's hash changes with it.
+func NewRule(name, reading string, version int, score Scorer) (deem.Judge, error) {
 	if reading == "" {
 		reading = Upstream
 	}
 	if !slices.Contains(Readings(), reading) {
-		return Rule{}, deem.WithHint(fmt.Errorf("%s has no reading %q", name, reading), "it may be %s", strings.Join(Readings(), ", "))
+		return nil, deem.WithHint(fmt.Errorf("%s has no reading %q", name, reading), "it may be %s", strings.Join(Readings(), ", "))
 	}
-	return Rule{name, reading, version}, nil
+	return &Rule{name, reading, version, score}, nil
 }
 
 // Name returns the name of the benchmark.
-func (r Rule) Name() string { return r.name }
+func (r *Rule) Name() string { return r.name }
 
 // Reading returns the name of the reading in force.
-func (r Rule) Reading() string { return r.reading }
+func (r *Rule) Reading() string { return r.reading }
 
-// Other returns the rule under the other reading.
-func Other(r Rule) Rule {
-	if r.reading == Upstream {
-		r.reading = Fixed
-	} else {
-		r.reading = Upstream
+// Reread returns the judge under the other reading.
+func (r *Rule) Reread() deem.Judge {
+	other := *r
+	if other.reading = Upstream; r.reading == Upstream {
+		other.reading = Fixed
 	}
-	return r
+	return &other
+}
+
+// Judge scores it by the rule of its task, which is its category.
+func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	return r.score(it, r.reading)
 }
 
 // identity tells a judge from every other, in the form that all rules have.
@@ -129,6 +145,6 @@ type identity struct {
 }
 
 // Identity returns the name, the reading and the version of the judge.
-func (r Rule) Identity() any {
+func (r *Rule) Identity() any {
 	return identity{Kind: "rule", Name: r.name, Version: r.version, Options: map[string]string{"reading": r.reading}}
 }

@@ -1,6 +1,8 @@
 package bytask_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -38,30 +40,54 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestIdentity pins the JSON that hashes of judges are taken of: another text would
-// make every kept verdict one of a stranger.
-func TestIdentity(t *testing.T) {
-	r, err := bytask.NewRule("somebench", "", 3)
+// byReading scores by the reading, so that a test sees which one was in force.
+func byReading(_ deem.Item, reading string) (deem.Verdict, error) {
+	return deem.Verdict{Label: reading}, nil
+}
+
+// rule returns the rule under a reading, and under the other one.
+func rule(t *testing.T, reading string) (r, other *bytask.Rule) {
+	t.Helper()
+	j, err := bytask.NewRule("somebench", reading, 3, byReading)
 	if err != nil {
 		t.Fatal(err)
 	}
+	r = j.(*bytask.Rule)
+	return r, r.Reread().(*bytask.Rule)
+}
+
+// TestIdentity pins the JSON that hashes of judges are taken of: another text would
+// make every kept verdict one of a stranger.
+func TestIdentity(t *testing.T) {
+	up, fixed := rule(t, "")
+	same, again := rule(t, bytask.Fixed)
 	for _, c := range []struct {
-		rule bytask.Rule
-		want string
-	}{
-		{r, `{"kind":"rule","name":"somebench","options":{"reading":"upstream"},"version":3}`},
-		{bytask.Other(r), `{"kind":"rule","name":"somebench","options":{"reading":"fixed"},"version":3}`},
-		{bytask.Other(bytask.Other(r)), `{"kind":"rule","name":"somebench","options":{"reading":"upstream"},"version":3}`},
-	} {
+		rule    *bytask.Rule
+		reading string
+	}{{up, "upstream"}, {fixed, "fixed"}, {same, "fixed"}, {again, "upstream"}} {
 		got, err := deem.Canonical(c.rule.Identity())
-		if err != nil || string(got) != c.want {
-			t.Errorf("Identity = %s, %v, want %s", got, err, c.want)
+		want := `{"kind":"rule","name":"somebench","options":{"reading":"` + c.reading + `"},"version":3}`
+		if err != nil || string(got) != want {
+			t.Errorf("Identity = %s, %v, want %s", got, err, want)
+		}
+		v, err := c.rule.Judge(t.Context(), deem.Item{})
+		if err != nil || v.Label != c.reading || c.rule.Reading() != c.reading {
+			t.Errorf("Judge gave %q, %v under %s, want %s", v.Label, err, c.rule.Reading(), c.reading)
 		}
 	}
 }
 
+func TestCancelled(t *testing.T) {
+	r, _ := rule(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Judge(ctx, deem.Item{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v, want context.Canceled", err)
+	}
+}
+
 func TestUnknownReading(t *testing.T) {
-	_, err := bytask.NewRule("somebench", "Fixed", 1)
+	_, err := bytask.NewRule("somebench", "Fixed", 1, byReading)
 	if err == nil || err.Error() != `somebench has no reading "Fixed"` || deem.HintOf(err) != "it may be upstream, fixed" {
 		t.Errorf("reading Fixed: %v, hint %q", err, deem.HintOf(err))
 	}
