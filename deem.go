@@ -57,10 +57,14 @@ type Item struct {
 
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.
-func (it Item) Hash() string {
-	// Every item of a run is hashed, so this is canonical JSON by construction and
-	// not by decoding: the fields stand in the order of their keys.
-	return mustHash(struct {
+func (it Item) Hash() string { return sum(it.Canonical()) }
+
+// Canonical returns the item's canonical JSON, as the function [Canonical] does. Every
+// item of a run is hashed and kept by it, so it is made in one pass and not by
+// decoding: the fields stand in the order of their keys. An item with a weight that is
+// no number has no JSON, and Canonical panics.
+func (it Item) Canonical() []byte {
+	return mustEncode(struct {
 		Category   string            `json:"category,omitempty"`
 		Cluster    string            `json:"cluster,omitempty"`
 		Fields     map[string]string `json:"fields,omitempty"`
@@ -72,20 +76,24 @@ func (it Item) Hash() string {
 	}{it.Category, it.Cluster, it.Fields, it.ID, it.Question, it.References, it.Response, it.Weight})
 }
 
-// mustHash hashes a value whose JSON is canonical already. A value without a JSON
-// is a bug: an Item or Request with a number that is none, which readers and
-// declarations refuse.
-func mustHash(v any) string {
+// mustHash hashes a value whose JSON is canonical already.
+func mustHash(v any) string { return sum(mustEncode(v)) }
+
+// mustEncode returns the JSON of a value whose fields stand in the order of their
+// keys, which makes it canonical. A value without a JSON is a bug: an Item or Request
+// with a number that is none, which readers and declarations refuse.
+func mustEncode(v any) []byte {
 	text, err := marshal(v)
 	if err == nil && bytes.Contains(text, []byte(`\ufffd`)) {
 		// A byte that is no UTF-8 is written as an escape, and canonical JSON has
-		// no escape that it can do without.
+		// no escape that it can do without. The character in its place may also
+		// change how names sort.
 		text, err = Canonical(json.RawMessage(text))
 	}
 	if err != nil {
-		panic(fmt.Sprintf("deem: hash: %v", err))
+		panic(fmt.Sprintf("deem: canonical JSON: %v", err))
 	}
-	return sum(text)
+	return text
 }
 
 func sum(text []byte) string {
