@@ -53,7 +53,11 @@ type cutter struct {
 
 func (c *cutter) cutAll() []string {
 	c.words = make([]string, 0, countWords(c.s)+len(c.s)/32)
-	for from, to := nextWord(c.s, 0); from < to; from, to = nextWord(c.s, to) {
+	for from, to, seen := nextWord(c.s, 0); from < to; from, to, seen = nextWord(c.s, to) {
+		if seen&(punct|long) == 0 {
+			c.words = append(c.words, c.s[from:to])
+			continue
+		}
 		c.word(from, to)
 	}
 	return c.words
@@ -64,20 +68,20 @@ func (c *cutter) word(from, to int) {
 	c.from = from
 	parted := false // whether the character before is a point that was parted
 	for i := from; i < to; i++ {
-		switch mtevalBytes[c.s[i]] {
-		case mtevalPoint:
+		switch mark := c.s[i]; {
+		case mark == '.' || mark == ',':
 			// Matches of an expression do not overlap, so a point that was parted
 			// from what goes before it does not part the next.
 			parted = !parted && !c.digit(i-1)
 			c.point(i, parted)
 			continue
-		case mtevalPunct:
-			c.single(i, 1)
-		case mtevalHyphen:
+		case mark == '-':
 			if i > from && c.digit(i-1) {
 				c.single(i, 1)
 			}
-		case mtevalLong:
+		case kinds[mark] == punct && mark != '\'':
+			c.single(i, 1)
+		case c.chinese && mark >= utf8.RuneSelf:
 			i += c.long(i) - 1
 		}
 		parted = false
@@ -108,9 +112,6 @@ func (c *cutter) digit(i int) bool {
 // long makes the character at i, which is not of ASCII, a token if it should be one,
 // and returns how many bytes were read.
 func (c *cutter) long(i int) int {
-	if !c.chinese {
-		return 1
-	}
 	r, size := utf8.DecodeRuneInString(c.s[i:])
 	if isBLEUChinese(r) {
 		c.single(i, size)
@@ -131,31 +132,6 @@ func (c *cutter) single(i, size int) {
 	c.cut(i)
 	c.cut(i + size)
 }
-
-// What a byte is to mteval, if not a part of a word.
-const (
-	mtevalPunct  = iota + 1 // always a token
-	mtevalPoint             // a token except between digits
-	mtevalHyphen            // a token after a digit
-	mtevalLong              // part of a character beyond ASCII
-)
-
-// mtevalBytes says what each byte is. An apostrophe is a part of a word.
-var mtevalBytes = func() (table [256]uint8) {
-	for c := range table {
-		switch {
-		case c >= utf8.RuneSelf:
-			table[c] = mtevalLong
-		case c == '.' || c == ',':
-			table[c] = mtevalPoint
-		case c == '-':
-			table[c] = mtevalHyphen
-		case c != '\'' && IsPunct(rune(c)):
-			table[c] = mtevalPunct
-		}
-	}
-	return table
-}()
 
 // isBLEUChinese reports whether sacreBLEU takes r for a Chinese character. Two of
 // its ranges are written with five digits after \u, of which Python reads four. So

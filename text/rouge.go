@@ -12,15 +12,8 @@ func ROUGEWords(s string, stem bool) []string {
 	}
 	words := make([]string, 0, countWords(s))
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		from := i
-		for i < len(s) && isLetterOrDigit[s[i]] {
-			i++
-		}
-		if from == i {
-			continue
-		}
-		w, _ := plainWord(&b, s[from:i], len(s)-from)
+	for from, to, seen := nextRun(s, 0); from < to; from, to, seen = nextRun(s, to) {
+		w := lowerLetters(&b, s[from:to], seen, len(s)-from)
 		if stem && len(w) > 3 {
 			w = Stem(w)
 		}
@@ -29,10 +22,14 @@ func ROUGEWords(s string, stem bool) []string {
 	return words
 }
 
-// isLetterOrDigit says which bytes are letters and digits of ASCII.
-var isLetterOrDigit = func() (table [256]bool) {
-	for c, left := range plainBytes {
-		table[c] = left != 0 && left != notPlain
+// nextRun returns where the first run of letters and digits of s[i:] begins and ends,
+// and whether it has capitals.
+func nextRun(s string, i int) (from, to int, seen kind) {
+	for from = i; from < len(s) && kinds[s[from]]&^capital != 0; {
+		from++
 	}
-	return table
-}()
+	for to = from; to < len(s) && kinds[s[to]]&^capital == 0; to++ {
+		seen |= kinds[s[to]]
+	}
+	return from, to, seen
+}

@@ -1,9 +1,6 @@
 package text
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // SQuAD returns s as the scoring program of SQuAD v1.1 compares answers: in lower
 // case, without ASCII punctuation, without the words a, an and the, and with
@@ -18,8 +15,9 @@ func SQuADWords(s string) []string {
 func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
 
 // normalWords returns the words of s in lower case and without punctuation and
-// articles. A word of other characters than the plain ones of ASCII is left to
-// careful, whose white space separates words.
+// articles. A word with other characters than letters, digits and punctuation of ASCII
+// is left to careful, whose white space separates words. A control character is such
+// a one: it is no part of a word, and yet no space.
 //
 // The programs that it stands for do one thing after the other to the whole text. No
 // step looks past white space, so that here a word goes through all of them before the
@@ -27,65 +25,17 @@ func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
 func normalWords(s string, article func(string) bool, careful func(string) string) []string {
 	words := make([]string, 0, countWords(s))
 	var b strings.Builder
-	for from, to := nextWord(s, 0); from < to; from, to = nextWord(s, to) {
-		w, plain := plainWord(&b, s[from:to], len(s)-from)
-		switch {
-		case !plain:
+	for from, to, seen := nextWord(s, 0); from < to; from, to, seen = nextWord(s, to) {
+		if seen&(control|long) != 0 {
 			words = append(words, Split(careful(s[from:to]))...)
-		case w != "" && !article(w):
+			continue
+		}
+		if w := lowerLetters(&b, s[from:to], seen, len(s)-from); w != "" && !article(w) {
 			words = append(words, w)
 		}
 	}
 	return words
 }
-
-// plainWord returns what is left of a word, and whether it has only plain characters.
-// A word that changes is written to b, which gets room for that many bytes: those that
-// may follow. What b holds is not changed later, so the word may be a part of it.
-func plainWord(b *strings.Builder, w string, room int) (left string, plain bool) {
-	same := true
-	for i := range len(w) {
-		c := plainBytes[w[i]]
-		if c == notPlain {
-			return "", false
-		}
-		same = same && c == w[i]
-	}
-	if same {
-		return w, true
-	}
-	if b.Len() == 0 {
-		b.Grow(room)
-	}
-	from := b.Len()
-	for i := range len(w) {
-		if c := plainBytes[w[i]]; c != 0 {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()[from:], true
-}
-
-// notPlain marks the bytes that are neither letters, digits nor punctuation of ASCII.
-// Control characters are among them: they are no part of a word, and yet no space.
-const notPlain = 0xff
-
-// plainBytes holds what becomes of a byte: a letter in lower case, a digit, or 0 for
-// punctuation.
-var plainBytes = func() (table [256]byte) {
-	for c := range table {
-		table[c] = notPlain
-	}
-	for c := rune('!'); c < utf8.RuneSelf; c++ {
-		switch {
-		case IsPunct(c):
-			table[c] = 0
-		case IsWord(c):
-			table[c] = Lower(string(c))[0]
-		}
-	}
-	return table
-}()
 
 // dropPunct deletes ASCII punctuation. It works on bytes, which is safe because
 // no byte of a longer character is ASCII.

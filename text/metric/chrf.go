@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"deem/text"
 )
@@ -116,11 +117,12 @@ func (c ChrF) split(s string) chrfText {
 // chrfWords splits s at white space and then one punctuation mark off each word: the
 // last, or else the first character.
 func chrfWords(s string) []string {
-	var words []string
-	for _, w := range text.Split(s) {
+	list := text.Split(s)
+	words := make([]string, 0, len(list)+len(list)/4)
+	for _, w := range list {
 		last := len(w) - 1
 		switch {
-		case len(characters(w)) == 1:
+		case utf8.RuneCountInString(w) == 1:
 			words = append(words, w)
 		case text.IsPunct(rune(w[last])):
 			words = append(words, w[:last], w[last:])

@@ -3,6 +3,7 @@ package metric_test
 import (
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"deem/text/metric"
@@ -34,6 +35,47 @@ func paragraph(r *rand.Rand, words int) string {
 		b.WriteString(word + " ")
 	}
 	return b.String()
+}
+
+// TestAtOnce lets goroutines share what the metrics use again, with texts of all lengths,
+// and expects the scores that one of them alone gives.
+func TestAtOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var texts [40]string
+	for i := range texts {
+		texts[i] = paragraph(r, []int{0, 1, 3, 50, 400}[i%5])
+	}
+	names := []string{"F1", "ROUGE1", "ROUGE2", "ROUGEL", "ROUGELsum", "LongBenchROUGE", "BLEU", "ChrF", "LoCoMoF1"}
+	score := func(i int, name string) float64 { return scores[name](texts[i], texts[(i*7+3)%len(texts)]) }
+	want := map[string][]float64{}
+	for _, name := range names {
+		for i := range texts {
+			want[name] = append(want[name], score(i, name))
+		}
+	}
+	var wg sync.WaitGroup
+	for worker := range 4 {
+		wg.Go(func() {
+			for i := range 5 * len(texts) {
+				i, name := (i+worker*11)%len(texts), names[(i+worker)%len(names)]
+				if got := score(i, name); got != want[name][i] {
+					t.Errorf("%s of texts %d = %v, want %v", name, i, got, want[name][i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A word of the response must not be taken for one of an earlier reference that had its
+// number.
+func TestROUGELForgets(t *testing.T) {
+	for range 10 { // Memory is not always used again at once.
+		metric.ROUGEL("a", "a b c d e", false)
+		if got := metric.ROUGEL("x y z a", "a a a a a", false).Recall; got != .2 {
+			t.Fatalf("ROUGEL after another text has a recall of %v, want 0.2", got)
+		}
+	}
 }
 
 // BenchmarkParagraphs compares texts of 50 words, each pair once, as a run over a large
