@@ -15,10 +15,21 @@ func chars(s string) []rune {
 	return list
 }
 
-// numbered returns the characters of a and b as the numbers of one [Number].
+// numbered returns the characters of a and b as numbers, equal ones for equal
+// characters. Those of ASCII are numbers already; others have the next ones, so that
+// the numbers are small.
 func numbered(a, b string) (x, y []int32) {
-	var n Number[rune]
-	return n.Of(chars(a)), n.Of(chars(b))
+	var others Number[rune]
+	number := func(s string) []int32 {
+		list := chars(s)
+		for i, r := range list {
+			if r < 0 || r >= utf8.RuneSelf {
+				list[i] = utf8.RuneSelf + others.Add(r)
+			}
+		}
+		return list
+	}
+	return number(a), number(b)
 }
 
 // LCSLength returns the number of characters in the longest common subsequence of a
