@@ -78,8 +78,8 @@ type judgeOptions struct {
 // choose finds the judge of that name. An option that says nothing to it is a
 // mistake, unless it may be meant for another of several judges.
 func choose(name string, o judgeOptions, several bool) (choice, error) {
-	if strings.Contains(name, "+") {
-		r, err := o.severalRules(strings.Split(name, "+"))
+	if names := together(name); len(names) > 1 && !looksLikeFile(name) {
+		r, err := o.severalRules(names)
 		return choice{rule: r}, err
 	}
 	if r, ok := rule.NamedWith(name, o.embedder); ok {
@@ -109,6 +109,19 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	}
 	p, err := d.Protocol(o.reading)
 	return choice{protocol: p, wanted: d.Fields()}, usage(err)
+}
+
+// together splits "f1+rougeL+bleu". A name may end in + itself, as chrf++ does.
+func together(name string) []string {
+	var names []string
+	for _, part := range strings.Split(name, "+") {
+		if last := len(names) - 1; part == "" && last >= 0 {
+			names[last] += "+"
+		} else {
+			names = append(names, part)
+		}
+	}
+	return names
 }
 
 // severalRules returns the judge that "f1+rougeL+bleu" names.
