@@ -187,15 +187,19 @@ func (c choice) name() string {
 	return c.protocol.Name()
 }
 
-// try says what the judge lacks in an item, without asking a model: nil when it
-// lacks nothing.
+// try says what the judge lacks in an item, without asking a model or a server: nil
+// when it lacks nothing.
 func (c choice) try(ctx context.Context, it deem.Item) error {
-	if c.rule != nil {
+	switch {
+	case c.rule == nil:
+		_, err := c.protocol.Request(it)
+		return err
+	case rule.NeedsEmbedder(c.name()):
+		return nil // embeddings may have to be paid for
+	default:
 		_, err := c.rule.Judge(ctx, it)
 		return err
 	}
-	_, err := c.protocol.Request(it)
-	return err
 }
 
 // with returns the judge that asks m.
