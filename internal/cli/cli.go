@@ -187,8 +187,12 @@ func (a *app) reportJSON(err error) {
 	writeJSON(a.err, e)
 }
 
-// say prints a line for the person at the terminal.
+// say prints a line for the person at the terminal. With --json there is none:
+// whoever reads standard error then wants one object, and only if something failed.
 func (a *app) say(format string, args ...any) {
+	if a.json {
+		return
+	}
 	fmt.Fprintf(a.err, "deem: "+format+"\n", args...)
 }
 

@@ -43,8 +43,6 @@ func (a *app) demo(ctx context.Context) error {
 	if err := a.run(ctx, o); err != nil {
 		return err
 	}
-	if !a.json {
-		a.say("judge your own: deem run --data answers.jsonl; with a model: --judge universal --model openai:gpt-4o-mini")
-	}
+	a.say("judge your own: deem run --data answers.jsonl; with a model: --judge universal --model openai:gpt-4o-mini")
 	return nil
 }

@@ -124,7 +124,7 @@ func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchma
 
 // sayLeft says how many items have no place in a result file.
 func (a *app) sayLeft(n int) {
-	if n > 0 && !a.json {
+	if n > 0 {
 		a.say("%s without a verdict: the benchmark's file has no word for that", count(n, "item"))
 	}
 }

@@ -111,7 +111,7 @@ func (p *progress) stop() {
 		p.bar.Abort(true)
 		p.bars.Wait()
 	}
-	if p.done > 0 && !p.app.json {
+	if p.done > 0 {
 		p.app.say("%s", p.line())
 	}
 }

@@ -50,8 +50,7 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, err
 	if !interrupted {
 		return err
 	}
-	a.say("go on with: %s", commandLine(a.args))
-	return errInterrupted
+	return deem.WithHint(errInterrupted, "go on with: %s", commandLine(a.args))
 }
 
 // commandLine returns the command that continues, ready to be pasted. What starts
