@@ -48,9 +48,6 @@ type Category struct {
 	Name string `json:"name"`
 }
 
-// String returns number and name together, as reports show it.
-func (c Category) String() string { return c.ID + " " + c.Name }
-
 // Categories returns the five categories by number.
 func Categories() []Category {
 	return []Category{

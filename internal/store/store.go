@@ -100,7 +100,10 @@ type Run struct {
 	Spec
 	State   State     `json:"state"`
 	Created time.Time `json:"created"`
-	Updated time.Time `json:"updated"` // when it was last begun, appended to or finished
+
+	// Updated is when it was started, last appended to, or became done. Beginning a
+	// run again that turns out to be done leaves it as it was.
+	Updated time.Time `json:"updated"`
 
 	Records  int `json:"records"`  // one for each item and trial that was asked about
 	Unjudged int `json:"unjudged"` // how many of them are failures

@@ -58,8 +58,8 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	}
 	resumed := n != 0
 	if resumed {
-		_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ?, updated = ? WHERE n = ?`,
-			string(names), nullJSON(spec.Settings), now.UnixNano(), n)
+		_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ? WHERE n = ?`,
+			string(names), nullJSON(spec.Settings), n)
 	} else {
 		n, err = insertRun(ctx, conn, spec, string(names), now)
 	}
@@ -94,7 +94,8 @@ func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, names strin
 // Finish implements [store.Store].
 func (s *Store) Finish(ctx context.Context, runID string) error {
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
-		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ? WHERE id = ?`,
+		res, err := w.conn.ExecContext(ctx, `UPDATE runs
+			SET updated = CASE WHEN state = ?1 THEN updated ELSE ?2 END, state = ?1 WHERE id = ?3`,
 			string(store.Done), s.opts.Now().UnixNano(), runID)
 		if err != nil {
 			return err

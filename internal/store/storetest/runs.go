@@ -125,6 +125,17 @@ func testFinish(t *testing.T, s suite) {
 	if !resumed || again.State != store.Done {
 		t.Errorf("Begin of a done run = %s, %v, want done, true", again.State, resumed)
 	}
+	// A report says how long the run took, so whoever only looks in must not move
+	// its end.
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustRun(t, st, run.ID).Updated; !got.Equal(done.Updated) {
+		t.Errorf("Updated of a done run moved from %v to %v", done.Updated, got)
+	}
+	if _, resumed := mustBegin(t, st, Spec(""), false); !resumed {
+		t.Error("Begin of a done run did not continue it")
+	}
 	mustAppend(t, st, run.ID, Record(0))
 	if got := mustRun(t, st, run.ID).State; got != store.Open {
 		t.Errorf("State after an append = %s, want open", got)
