@@ -1,7 +1,6 @@
 package longbench_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -87,107 +86,5 @@ func TestPublishedScores(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// A golden is a case of the golden vectors.
-type golden struct {
-	Case  string
-	Input struct {
-		Dataset    string
-		Prediction string
-		Answers    []string
-		Classes    json.RawMessage `json:"all_classes"`
-		Items      []struct {
-			Prediction string
-			Answers    []string
-			Length     json.Number
-		}
-	}
-	Expected json.RawMessage
-}
-
-// goldens reads the cases of a metric; none when they are not there.
-func goldens(t *testing.T, metric string) []golden {
-	t.Helper()
-	var list []golden
-	for _, folder := range []string{"open", "open-nc"} {
-		f, err := os.Open(filepath.Join(shared, "golden", folder, metric+".jsonl"))
-		if err != nil {
-			t.Log("nothing compared:", err)
-			continue
-		}
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var g golden
-			if err := json.Unmarshal(lines.Bytes(), &g); err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, g)
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
-		f.Close() //nolint:errcheck // the file was only read
-	}
-	return list
-}
-
-// goldenItem returns the item of a case.
-func goldenItem(task, response string, answers []string, classes json.RawMessage) deem.Item {
-	it := deem.Item{Category: task, Response: response, References: answers, Fields: map[string]string{}}
-	if len(classes) > 0 && string(classes) != "null" {
-		it.Fields["upstream_classes"] = string(classes)
-	}
-	return it
-}
-
-// TestGoldenItems holds single scores to those of eval.py.
-func TestGoldenItems(t *testing.T) {
-	j := upstream(t)
-	for _, g := range goldens(t, "longbench_eval_item") {
-		var want float64
-		if err := json.Unmarshal(g.Expected, &want); err != nil {
-			t.Fatal(err)
-		}
-		v, err := j.Judge(t.Context(), goldenItem(g.Input.Dataset, g.Input.Prediction, g.Input.Answers, g.Input.Classes))
-		if err != nil || v.Score != want {
-			t.Errorf("%s: score %v, error %v, want %v", g.Case, v.Score, err, want)
-		}
-	}
-}
-
-// TestGoldenScorer holds the numbers of tasks, and of the buckets of LongBench-E, to
-// those of eval.py.
-func TestGoldenScorer(t *testing.T) {
-	j := upstream(t)
-	for _, g := range goldens(t, "longbench_scorer") {
-		v1, even := longbench.NewMetrics(""), longbench.NewMetrics("")
-		for _, row := range g.Input.Items {
-			it := goldenItem(g.Input.Dataset, row.Prediction, row.Answers, g.Input.Classes)
-			v1.Add(record(t, j, it))
-			it.Fields["edition"], it.Fields["length"] = "e", row.Length.String()
-			even.Add(record(t, j, it))
-		}
-		var want struct {
-			Scorer  float64
-			ScorerE map[string]any `json:"scorer_e"`
-		}
-		if err := json.Unmarshal(g.Expected, &want); err != nil {
-			t.Fatal(err)
-		}
-		if got := v1.Tasks()[0].Score; got == nil || *got != want.Scorer {
-			t.Errorf("%s: score %v, want %v", g.Case, got, want.Scorer)
-		}
-		for _, bucket := range even.Tasks()[0].Buckets {
-			var got any = "NaN"
-			if bucket.Score != nil {
-				got = *bucket.Score
-			}
-			if got != want.ScorerE[bucket.Name] {
-				t.Errorf("%s: bucket %s = %v, want %v", g.Case, bucket.Name, got, want.ScorerE[bucket.Name])
-			}
-		}
 	}
 }

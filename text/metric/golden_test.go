@@ -28,10 +28,6 @@ func TestGolden(t *testing.T) {
 		}),
 		"longbench_rouge":    pyROUGE(metric.LongBenchROUGE, func(s string) string { return s }),
 		"longbench_rouge_zh": pyROUGE(metric.LongBenchROUGEZh, func(s string) string { return strings.Join(jieba.Cut(s), " ") }),
-		"longbench_eval_item": texttest.Of(func(in longBenchInput) (any, error) {
-			return metric.LongBench(in.Dataset, in.Prediction, in.Answers, in.AllClasses)
-		}),
-		"longbench_scorer": texttest.Of(longBenchScorer),
 
 		"fuzzywuzzy_difflib":     fuzzy(text.DifflibRatio),
 		"fuzzywuzzy_levenshtein": fuzzy(text.InDelRatio),
@@ -91,40 +87,7 @@ func pairErr(f func(response, reference string) (float64, error)) texttest.Metri
 
 type longBenchInput struct {
 	pairInput
-	Dataset    string
-	Answers    []string
 	AllClasses []string `json:"all_classes"`
-	Items      []struct {
-		Prediction string
-		Answers    []string
-		Length     int
-	}
-}
-
-// longBenchScorer does what eval.py does with a whole file.
-func longBenchScorer(in longBenchInput) (any, error) {
-	sum := 0.0
-	buckets := map[string][]float64{"0-4k": nil, "4-8k": nil, "8k+": nil}
-	for _, it := range in.Items {
-		s, err := metric.LongBench(in.Dataset, it.Prediction, it.Answers, in.AllClasses)
-		if err != nil {
-			return nil, err
-		}
-		sum += s
-		name := "8k+"
-		switch {
-		case it.Length < 4000:
-			name = "0-4k"
-		case it.Length < 8000:
-			name = "4-8k"
-		}
-		buckets[name] = append(buckets[name], s)
-	}
-	by := map[string]any{}
-	for name, list := range buckets {
-		by[name] = text.NumpyRound(100*text.NumpyMean(list), 2)
-	}
-	return map[string]any{"scorer": text.Round(100*sum/float64(len(in.Items)), 2), "scorer_e": by}, nil
 }
 
 func pyROUGE(f func(response, reference string, upstream bool) float64, words func(string) string) texttest.Metric {

@@ -132,29 +132,28 @@ func TestClassificationSkips(t *testing.T) {
 	}
 }
 
-func TestLongBenchOptions(t *testing.T) {
-	// The longest block of difflib is not part of the longest common subsequence.
-	const response, reference = "aba", "bca"
+func TestLongBenchROUGEEndsWherePythonDoes(t *testing.T) {
 	long := strings.Repeat("a b c d e f g h i j ", 60)
 	for _, tt := range []struct {
-		options             metric.LongBenchOptions
-		task                string
 		response, reference string
+		upstream            bool
 		want                float64
 	}{
-		{metric.LongBenchOptions{}, "lcc", response, reference, .33},
-		{metric.LongBenchOptions{Levenshtein: true}, "lcc", response, reference, .67},
-		{metric.LongBenchOptions{}, "qmsum", long + "x", "y " + long, .909090904},
-		{metric.LongBenchOptions{Upstream: true}, "qmsum", long + "x", "y " + long, .909090904},
-		{metric.LongBenchOptions{Upstream: true}, "qmsum", long + long + "x", "y " + long + long, 0},
-		{metric.LongBenchOptions{}, "qmsum", long + long + "x", "y " + long + long, .909090904},
-		{metric.LongBenchOptions{}, "triviaqa", "\nParis\nor Rome", "Paris", 1},
-		{metric.LongBenchOptions{}, "hotpotqa", "\nParis\nor Rome", "Paris", .5},
+		{long + "x", "y " + long, false, .909090904},
+		{long + "x", "y " + long, true, .909090904},
+		{long + long + "x", "y " + long + long, false, .909090904},
+		{long + long + "x", "y " + long + long, true, 0},
 	} {
-		got, err := tt.options.Score(tt.task, tt.response, []string{"", tt.reference}, nil)
-		if err != nil || math.Abs(got-tt.want) > 1e-8 {
-			t.Errorf("%+v.Score(%s, %.20q, %.20q) = %v, %v, want %v", tt.options, tt.task, tt.response, tt.reference, got, err, tt.want)
+		if got := metric.LongBenchROUGE(tt.response, tt.reference, tt.upstream); math.Abs(got-tt.want) > 1e-8 {
+			t.Errorf("LongBenchROUGE(%d bytes, upstream %v) = %v, want %v", len(tt.response), tt.upstream, got, tt.want)
 		}
+	}
+}
+
+func TestCodeSimDependsOnWhatIsInstalled(t *testing.T) {
+	// The longest block of difflib is not part of the longest common subsequence.
+	if d, l := metric.CodeSimDifflib("aba", "bca"), metric.CodeSimLevenshtein("aba", "bca"); d != .33 || l != .67 {
+		t.Errorf("difflib %v and Levenshtein %v, want 0.33 and 0.67", d, l)
 	}
 }
 
@@ -232,7 +231,6 @@ func TestBLEUErrors(t *testing.T) {
 		"chrF none":    func() error { _, err := metric.ChrF{}.Sentence("a", nil); return err },
 		"chrF lengths": func() error { _, err := metric.ChrF{}.Corpus([]string{"a"}, nil); return err },
 		"chrF nothing": func() error { _, err := metric.ChrF{}.Corpus(nil, nil); return err },
-		"task":         func() error { _, err := metric.LongBench("x", "a", []string{"a"}, nil); return err },
 		"paragraph":    func() error { _, err := metric.Retrieval("1", "Paragraph one"); return err },
 	} {
 		if f() == nil {
