@@ -46,15 +46,24 @@ var arrows = []arrow{
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
 	{"model/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
-	{"model/*", []string{"."}, "a vendor is one folder, and no vendor knows another"},
+	{"model/internal/*", []string{"."}, "what the wires have in common knows none of them"},
+	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
 
-	{"report", []string{".", "stat"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"report/internal/*", []string{"stat"}, "how a page of text is laid out is the same for all reports"},
+	{"report", []string{".", "stat", "report/internal/*"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/*", []string{".", "internal/store"}, "a store is one folder, and no store knows another"},
 	{"internal/queue", []string{".", "internal/store"}, "the queue hands out work and does not do it"},
+	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
+	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},
+	{"internal/labels", []string{".", "internal/dataset"}, "people's verdicts come from files, as items do"},
+	{"internal/telemetry", []string{".", "model"}, "whoever watches a run changes nothing in it"},
+	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
+	{"internal/golden", nil, "whoever ports a published formula is held to the same vectors"},
 	{"internal/ci/*", nil, "what CI runs must work when the rest of deem does not"},
 
 	{"internal/server", []string{"**"}, "the server shows everything"},
@@ -85,12 +94,18 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"model/minilm"}, "accents are taken off only where a published tokenizer does so"},
+	{"golang.org/x/text", []string{"model/minilm", "text/*"}, "accents are taken off only where a published program does so"},
+	{"github.com/neurosnap/sentences", []string{"text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
+	{"github.com/tiktoken-go/tokenizer", []string{"model/tokens"}, "vocabularies are large, and only a plan counts tokens"},
+	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
+	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
+	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},
 	{"pgregory.net/rapid", suites, "made-up input is for tests"},
+	{"go.uber.org/goleak", nil, "looking for goroutines left behind is for tests"},
 }
 
 // suites are the conformance suites: tests in all but the file name, so that
@@ -98,7 +113,7 @@ var libraries = []library{
 var suites = []string{"model/modeltest", "internal/store/storetest"}
 
 // testOnly lists what any test may import besides.
-var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
+var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "go.uber.org/goleak"}
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.

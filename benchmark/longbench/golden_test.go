@@ -7,7 +7,7 @@ import (
 
 	"deem"
 	"deem/benchmark/longbench"
-	"deem/text/texttest"
+	"deem/internal/golden"
 )
 
 // A goldenInput is the input of a golden vector.
@@ -36,13 +36,13 @@ func (in goldenInput) item(response string, answers []string) deem.Item {
 // LongBench-E to what eval.py gives.
 func TestGolden(t *testing.T) {
 	j := upstream(t)
-	texttest.Golden(t, map[string]texttest.Metric{
-		"longbench_eval_item": texttest.Of(func(in goldenInput) (any, error) {
+	golden.Test(t, map[string]golden.Metric{
+		"longbench_eval_item": golden.Of(func(in goldenInput) (any, error) {
 			v, err := j.Judge(t.Context(), in.item(in.Prediction, in.Answers))
 			return v.Score, err
 		}),
-		"longbench_scorer": texttest.Of(func(in goldenInput) (any, error) { return scorer(t, j, in), nil }),
-	})
+		"longbench_scorer": golden.Of(func(in goldenInput) (any, error) { return scorer(t, j, in), nil }),
+	}, golden.Options{})
 }
 
 // scorer does what eval.py does with a whole file.

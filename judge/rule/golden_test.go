@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/golden"
 	"deem/judge/rule"
-	"deem/text/texttest"
 )
 
 // TestGolden holds the judges by metric to the programs they are named after. The
@@ -18,20 +18,20 @@ func TestGolden(t *testing.T) {
 		v, err := j.Judge(t.Context(), deem.Item{References: references, Response: response})
 		return v.Score * scale, err
 	}
-	pair := func(name string) texttest.Metric {
-		return texttest.Of(func(in pairInput) (any, error) { return ask(name, 1, []string{in.GroundTruth}, in.Prediction) })
+	pair := func(name string) golden.Metric {
+		return golden.Of(func(in pairInput) (any, error) { return ask(name, 1, []string{in.GroundTruth}, in.Prediction) })
 	}
-	unlimited := func(name string) texttest.Metric {
-		return texttest.Of(func(in pairInput) (any, error) {
+	unlimited := func(name string) golden.Metric {
+		return golden.Of(func(in pairInput) (any, error) {
 			s, err := ask(name, 1, []string{in.GroundTruth}, in.Prediction)
 			return map[string]any{"score_unlimited": s}, err
 		})
 	}
-	texttest.Golden(t, map[string]texttest.Metric{
-		"squad_v11_em_f1": texttest.Of(func(in squadInput) (any, error) {
+	golden.Test(t, map[string]golden.Metric{
+		"squad_v11_em_f1": golden.Of(func(in squadInput) (any, error) {
 			return squad(ask, in.GroundTruths, in.Prediction, "f1", "exact_match")
 		}),
-		"squad_v20_em_f1": texttest.Of(func(in squadInput) (any, error) {
+		"squad_v20_em_f1": golden.Of(func(in squadInput) (any, error) {
 			return squad(ask, in.GoldAnswers, in.Prediction, "f1/squad2", "")
 		}),
 		"longbench_qa_f1":    pair("f1"),
@@ -39,27 +39,27 @@ func TestGolden(t *testing.T) {
 		"locomo_f1":          pair("f1/locomo"),
 		"longbench_rouge":    unlimited("rouge-l"),
 		"longbench_rouge_zh": unlimited("rouge-l/zh"),
-		"rouge_score": texttest.Of(func(in rougeInput) (any, error) {
+		"rouge_score": golden.Of(func(in rougeInput) (any, error) {
 			return rouges(t.Context(), in.Target, in.Prediction, "/plain")
 		}),
-		"rouge_score_stemmer": texttest.Of(func(in rougeInput) (any, error) {
+		"rouge_score_stemmer": golden.Of(func(in rougeInput) (any, error) {
 			return rouges(t.Context(), in.Target, in.Prediction, "")
 		}),
-		"levenshtein": texttest.Of(func(in struct{ S1, S2 string }) (any, error) {
+		"levenshtein": golden.Of(func(in struct{ S1, S2 string }) (any, error) {
 			s, err := ask("edit", 1, []string{in.S2}, in.S1)
 			return map[string]any{"ratio": s}, err
 		}),
-		"sacrebleu_sentence_bleu": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_sentence_bleu": golden.Of(func(in bleuInput) (any, error) {
 			name, ok := map[string]string{"13a": "bleu", "zh": "bleu/zh"}[in.Tokenize]
 			if !ok || in.Lowercase || in.SmoothMethod != "exp" || !in.UseEffectiveOrder {
-				return texttest.Skip, nil
+				return golden.Skip, nil
 			}
 			s, err := ask(name, 100, in.References, in.Hypothesis)
 			return map[string]any{"score": s}, err
 		}),
-		"sacrebleu_chrf":    texttest.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf") }),
-		"sacrebleu_chrf_pp": texttest.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf++") }),
-	})
+		"sacrebleu_chrf":    golden.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf") }),
+		"sacrebleu_chrf_pp": golden.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf++") }),
+	}, golden.Options{})
 }
 
 // An asker asks the rule of a name and multiplies its score.
@@ -74,7 +74,7 @@ type squadInput struct {
 // squad asks a rule of token F1 and, if the case has the key, that of exact match.
 func squad(ask asker, references []string, response, name, exact string) (any, error) {
 	if len(references) == 0 {
-		return texttest.Skip, nil // The original takes an empty list; for us such an item is unjudged.
+		return golden.Skip, nil // The original takes an empty list; for us such an item is unjudged.
 	}
 	f1, err := ask(name, 1, references, response)
 	out := map[string]any{"f1": f1}
@@ -102,7 +102,7 @@ type bleuInput struct {
 func (in bleuInput) chrf(ask asker, name string) (any, error) {
 	order := map[string]int{"chrf": 0, "chrf++": 2}[name]
 	if in.CharOrder != 6 || in.WordOrder != order || in.Beta != 2 || in.Lowercase || in.Whitespace || in.EpsSmoothing {
-		return texttest.Skip, nil
+		return golden.Skip, nil
 	}
 	return ask(name, 100, in.References, in.Hypothesis)
 }

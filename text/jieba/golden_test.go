@@ -3,14 +3,14 @@ package jieba_test
 import (
 	"testing"
 
+	"deem/internal/golden"
 	"deem/text/jieba"
-	"deem/text/texttest"
 )
 
 func TestGolden(t *testing.T) {
-	texttest.Golden(t, map[string]texttest.Metric{
-		"jieba_cut": texttest.Of(func(in struct{ Text string }) (any, error) {
+	golden.Test(t, map[string]golden.Metric{
+		"jieba_cut": golden.Of(func(in struct{ Text string }) (any, error) {
 			return jieba.Cut(in.Text), nil
 		}),
-	})
+	}, golden.Options{})
 }

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/golden"
 	"deem/text"
 	"deem/text/jieba"
 	"deem/text/metric"
-	"deem/text/texttest"
 )
 
 func TestGolden(t *testing.T) {
-	metrics := map[string]texttest.Metric{
+	metrics := map[string]golden.Metric{
 		"longbench_qa_f1":                pair(func(got, want string) float64 { return metric.F1(got, want).F1 }),
 		"longbench_qa_f1_zh":             pair(func(got, want string) float64 { return metric.F1Zh(got, want).F1 }),
 		"longbench_count":                pair(metric.Count),
@@ -23,7 +23,7 @@ func TestGolden(t *testing.T) {
 		"longbench_retrieval_zh":         pairErr(metric.RetrievalZh),
 		"longbench_code_sim_difflib":     pair(metric.CodeSimDifflib),
 		"longbench_code_sim_levenshtein": pair(metric.CodeSimLevenshtein),
-		"longbench_classification": texttest.Of(func(in longBenchInput) (any, error) {
+		"longbench_classification": golden.Of(func(in longBenchInput) (any, error) {
 			return metric.Classification(in.Prediction, in.GroundTruth, in.AllClasses), nil
 		}),
 		"longbench_rouge":    pyROUGE(metric.LongBenchROUGE, func(s string) string { return s }),
@@ -32,44 +32,44 @@ func TestGolden(t *testing.T) {
 		"fuzzywuzzy_difflib":     fuzzy(text.DifflibRatio),
 		"fuzzywuzzy_levenshtein": fuzzy(text.InDelRatio),
 
-		"rouge_score":         texttest.Of(func(in rougeInput) (any, error) { return in.scores(false), nil }),
-		"rouge_score_stemmer": texttest.Of(func(in rougeInput) (any, error) { return in.scores(true), nil }),
-		"rouge_score_multi":   texttest.Of(func(in rougeInput) (any, error) { return in.best(), nil }),
-		"pltrdy_rouge":        texttest.Of(pltrdy),
+		"rouge_score":         golden.Of(func(in rougeInput) (any, error) { return in.scores(false), nil }),
+		"rouge_score_stemmer": golden.Of(func(in rougeInput) (any, error) { return in.scores(true), nil }),
+		"rouge_score_multi":   golden.Of(func(in rougeInput) (any, error) { return in.best(), nil }),
+		"pltrdy_rouge":        golden.Of(pltrdy),
 
-		"sacrebleu_sentence_bleu": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_sentence_bleu": golden.Of(func(in bleuInput) (any, error) {
 			return in.report(in.metric().Sentence(in.Hypothesis, in.sentence(t)))
 		}),
-		"sacrebleu_corpus_bleu": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_corpus_bleu": golden.Of(func(in bleuInput) (any, error) {
 			return in.report(in.metric().Corpus(in.Hypotheses, in.corpus(t)))
 		}),
-		"sacrebleu_chrf": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_chrf": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Sentence(in.Hypothesis, in.sentence(t))
 		}),
-		"sacrebleu_chrf_pp": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_chrf_pp": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Sentence(in.Hypothesis, in.sentence(t))
 		}),
-		"sacrebleu_corpus_chrf": texttest.Of(func(in bleuInput) (any, error) {
+		"sacrebleu_corpus_chrf": golden.Of(func(in bleuInput) (any, error) {
 			return in.chrf().Corpus(in.Hypotheses, in.corpus(t))
 		}),
 
 		"locomo_f1":          pair(metric.LoCoMoF1),
 		"locomo_f1_multi":    pair(metric.LoCoMoF1Multi),
 		"locomo_rougel":      pair(metric.LoCoMoROUGE),
-		"locomo_exact_match": texttest.Of(locomoExact),
-		"locomo_eval_qa":     texttest.Of(locomoQA),
-		"locomo_cat5_answer": texttest.Of(func(in locomoInput) (any, error) {
+		"locomo_exact_match": golden.Of(locomoExact),
+		"locomo_eval_qa":     golden.Of(locomoQA),
+		"locomo_cat5_answer": golden.Of(func(in locomoInput) (any, error) {
 			return metric.LoCoMoChoice(in.ModelPrediction, in.AnswerKey["a"], in.AnswerKey["b"]), nil
 		}),
 
-		"infinitebench_task_mean": texttest.Of(infiniteMean),
+		"infinitebench_task_mean": golden.Of(infiniteMean),
 	}
 	for _, task := range metric.InfiniteBenchTasks() {
-		metrics["infinitebench_"+task] = texttest.Of(func(in infiniteInput) (any, error) {
+		metrics["infinitebench_"+task] = golden.Of(func(in infiniteInput) (any, error) {
 			return metric.InfiniteBench(task, in.Prediction, in.Label, in.ModelName)
 		})
 	}
-	texttest.Golden(t, metrics)
+	golden.Test(t, metrics, golden.Options{})
 }
 
 type pairInput struct {
@@ -77,12 +77,12 @@ type pairInput struct {
 	GroundTruth string `json:"ground_truth"`
 }
 
-func pair(f func(response, reference string) float64) texttest.Metric {
+func pair(f func(response, reference string) float64) golden.Metric {
 	return pairErr(func(response, reference string) (float64, error) { return f(response, reference), nil })
 }
 
-func pairErr(f func(response, reference string) (float64, error)) texttest.Metric {
-	return texttest.Of(func(in pairInput) (any, error) { return f(in.Prediction, in.GroundTruth) })
+func pairErr(f func(response, reference string) (float64, error)) golden.Metric {
+	return golden.Of(func(in pairInput) (any, error) { return f(in.Prediction, in.GroundTruth) })
 }
 
 type longBenchInput struct {
@@ -90,8 +90,8 @@ type longBenchInput struct {
 	AllClasses []string `json:"all_classes"`
 }
 
-func pyROUGE(f func(response, reference string, upstream bool) float64, words func(string) string) texttest.Metric {
-	return texttest.Of(func(in pairInput) (any, error) {
+func pyROUGE(f func(response, reference string, upstream bool) float64, words func(string) string) golden.Metric {
+	return golden.Of(func(in pairInput) (any, error) {
 		// Of a text without a sentence nothing is read out.
 		r, _ := metric.NewPyRouge(words(in.Prediction), words(in.GroundTruth), true)
 		return map[string]any{
@@ -103,8 +103,8 @@ func pyROUGE(f func(response, reference string, upstream bool) float64, words fu
 }
 
 // fuzzy compares the plain ratio alone: LongBench uses none of the others.
-func fuzzy(ratio func(a, b string) float64) texttest.Metric {
-	return texttest.Of(func(in struct{ S1, S2 string }) (any, error) {
+func fuzzy(ratio func(a, b string) float64) golden.Metric {
+	return golden.Of(func(in struct{ S1, S2 string }) (any, error) {
 		return map[string]any{"ratio": metric.FuzzRatio(in.S1, in.S2, ratio)}, nil
 	})
 }

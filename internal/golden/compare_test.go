@@ -1,4 +1,4 @@
-package texttest
+package golden
 
 import (
 	"bytes"
@@ -49,12 +49,30 @@ func TestDiffer(t *testing.T) {
 		if err := dec.Decode(&want); err != nil {
 			t.Fatal(err)
 		}
-		missing := map[string]bool{}
-		if problem := differ("", tt.got, want, missing); (problem == "") != tt.same {
+		c := comparison{absolute: tolerance, missing: map[string]bool{}}
+		if problem := c.differ("", tt.got, want); (problem == "") != tt.same {
 			t.Errorf("differ(%v, %s) = %q, want the same: %t", tt.got, tt.want, problem, tt.same)
 		}
-		if _, partial := tt.got.(map[string]any); partial && tt.same && !missing["b"] {
+		if _, partial := tt.got.(map[string]any); partial && tt.same && !c.missing["b"] {
 			t.Errorf("differ(%v, %s) does not say that b is missing", tt.got, tt.want)
+		}
+	}
+}
+
+// Either tolerance suffices.
+func TestRelativeTolerance(t *testing.T) {
+	for _, tt := range []struct {
+		relative, got, want float64
+		same                bool
+	}{
+		{0, 1e6, 1e6 + 1e-6, false},
+		{1e-9, 1e6, 1e6 + 1e-6, true},
+		{1e-9, 1e6, 1e6 + 1e-2, false},
+		{1e-9, 1e-20, 2e-20, true},
+	} {
+		c := comparison{absolute: tolerance, relative: tt.relative}
+		if problem := c.differInNumber("", tt.got, tt.want); (problem == "") != tt.same {
+			t.Errorf("relative %v: %v beside %v gives %q, want the same: %t", tt.relative, tt.got, tt.want, problem, tt.same)
 		}
 	}
 }
@@ -75,11 +93,11 @@ func TestIsOurs(t *testing.T) {
 func TestCompareInput(t *testing.T) {
 	metric := Of(func(in struct{ Text string }) (any, error) { return in.Text, nil })
 	got, err := metric(json.RawMessage(`{"text": 3}`))
-	if problem := compare(got, err, map[string]any{"error": "ValueError"}, nil); problem == "" {
+	if problem := (comparison{}).compare(got, err, map[string]any{"error": "ValueError"}); problem == "" {
 		t.Error("a bad input passes for an exception")
 	}
 	got, err = metric(json.RawMessage(`{"text": "a"}`))
-	if problem := compare(got, err, "a", nil); problem != "" {
+	if problem := (comparison{}).compare(got, err, "a"); problem != "" {
 		t.Error(problem)
 	}
 }

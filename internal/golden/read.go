@@ -1,4 +1,4 @@
-package texttest
+package golden
 
 import (
 	"bufio"
@@ -100,8 +100,9 @@ func decode(t *testing.T, name string, n int, line []byte) vector {
 	return v
 }
 
-// update writes the vectors whose text is ours to the testdata of the package.
-func update(t *testing.T, vectors []vector) {
+// update writes the vectors whose text is ours, or all of them, to the testdata of
+// the package.
+func update(t *testing.T, vectors []vector, all bool) {
 	t.Helper()
 	var out bytes.Buffer
 	zw, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -110,7 +111,7 @@ func update(t *testing.T, vectors []vector) {
 	}
 	n := 0
 	for _, v := range vectors {
-		if !isOurs(v.Case) {
+		if !all && !isOurs(v.Case) {
 			continue
 		}
 		n++
