@@ -100,7 +100,7 @@ var libraries = []library{
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "only one package knows who watches"},
-	{"github.com/mattn/go-runewidth", []string{"report", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
+	{"github.com/mattn/go-runewidth", []string{"report", "report/internal/page", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},

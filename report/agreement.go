@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -135,7 +136,7 @@ func (p *Pairs) Agreement() Agreement {
 	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
 		for _, c := range p.categories {
 			row := c.close()
-			row.Category = orNone(row.Category)
+			row.Category = page.OrNone(row.Category)
 			a.Categories = append(a.Categories, row)
 		}
 		slices.SortFunc(a.Categories, func(x, y Crossing) int { return strings.Compare(x.Category, y.Category) })
@@ -145,25 +146,25 @@ func (p *Pairs) Agreement() Agreement {
 
 // Text writes the agreement for a person.
 func (a Agreement) Text(w io.Writer) error {
-	p := &page{}
+	p := &page.Page{}
 	fmt.Fprintf(p, "%s beside %s\n\n", a.First.name(), a.Second.name())
-	g := &grid{align: "lrrrree"}
-	g.add("category", "both yes", "only first", "only second", "both no", "agreement", "kappa")
+	g := &page.Grid{Align: "lrrrree"}
+	g.Add("category", "both yes", "only first", "only second", "both no", "agreement", "kappa")
 	for _, c := range append(slices.Clone(a.Categories), a.All) {
 		name := c.Category
 		if name == "" {
 			name = "all"
 		}
-		g.add(cell(name, nameWidth), comma(c.BothYes), comma(c.FirstOnly), comma(c.SecondOnly), comma(c.BothNo),
-			share(c.Agreement), fmt.Sprintf("%.2f [%.2f, %.2f]", c.Kappa.Value, c.Kappa.Lo, c.Kappa.Hi)+p.mark(c.Kappa.Warnings...))
+		g.Add(page.Cell(name, page.NameWidth), page.Comma(c.BothYes), page.Comma(c.FirstOnly), page.Comma(c.SecondOnly), page.Comma(c.BothNo),
+			page.Share(c.Agreement), fmt.Sprintf("%.2f [%.2f, %.2f]", c.Kappa.Value, c.Kappa.Lo, c.Kappa.Hi)+p.Mark(c.Kappa.Warnings...))
 	}
-	g.write(&p.Builder, "")
+	p.Grid(g, "")
 	if a.Unpaired > 0 {
-		fmt.Fprintf(p, "\n%s without a verdict of both\n", count(a.Unpaired, "item"))
+		fmt.Fprintf(p, "\n%s without a verdict of both\n", page.Count(a.Unpaired, "item"))
 	}
 	a.FirstOnly.text(p, a.First.name()+" says yes and "+a.Second.name()+" no")
 	a.SecondOnly.text(p, a.Second.name()+" says yes and "+a.First.name()+" no")
-	p.notes(nil)
+	p.Notes()
 	_, err := io.WriteString(w, p.String())
 	return err
 }
@@ -171,19 +172,19 @@ func (a Agreement) Text(w io.Writer) error {
 // name tells a judge from another in a sentence.
 func (p Party) name() string {
 	if p.Model != "" {
-		return cell(p.Judge+" with "+p.Model, idWidth)
+		return page.Cell(p.Judge+" with "+p.Model, page.IDWidth)
 	}
-	return cell(p.Judge, idWidth)
+	return page.Cell(p.Judge, page.IDWidth)
 }
 
-func (d Differing) text(p *page, what string) {
+func (d Differing) text(p *page.Page, what string) {
 	if d.N == 0 {
 		return
 	}
-	ids := cells(d.Examples, idWidth)
+	ids := page.Cells(d.Examples, page.IDWidth)
 	if d.N > len(d.Examples) {
 		ids += ", ..."
 	}
 	p.WriteString("\n")
-	wrap(&p.Builder, "", fmt.Sprintf("%s: %s: %s", what, count(d.N, "item"), ids))
+	p.Wrap("", fmt.Sprintf("%s: %s: %s", what, page.Count(d.N, "item"), ids))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -68,7 +69,7 @@ func (b *Builder) failureRows() []Failures {
 // whole: a category whose scores happen to be all 0 or 1 is no other metric.
 func (b *Builder) categoryRows(metric string, withheld bool) []Category {
 	rows := make([]Category, 0, len(b.categories))
-	if _, ok := b.categories[none]; ok && len(b.categories) == 1 {
+	if _, ok := b.categories[page.None]; ok && len(b.categories) == 1 {
 		return rows
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.categories)) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -13,9 +14,6 @@ const (
 	readingExamples = 10
 	maxClusters     = 10_000
 )
-
-// none is the name of what has no name.
-const none = "(none)"
 
 // noVerdict is the kind of a record that holds neither a verdict nor a failure,
 // which only a damaged file can bring.
@@ -97,7 +95,7 @@ func (b *Builder) Add(rec deem.Record) {
 		// Trials of one item are no new items: only trial 0 makes the numbers.
 		return
 	}
-	entry(b.categories, orNone(rec.Item.Category)).add(v, weight)
+	entry(b.categories, page.OrNone(rec.Item.Category)).add(v, weight)
 	b.addCluster(rec.Item.Cluster)
 	if v == nil {
 		entry(b.failures, kind).add(rec, failureExamples)
@@ -263,12 +261,4 @@ func enter(set map[string]struct{}, name string) {
 	if _, ok := set[name]; !ok {
 		set[strings.Clone(name)] = struct{}{}
 	}
-}
-
-// orNone returns the name, or what stands for none.
-func orNone(name string) string {
-	if name == "" {
-		return none
-	}
-	return name
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -107,8 +108,8 @@ func (l *ledger) calls() Calls {
 	if n := l.latency.N(); n > 0 {
 		c.Latency = &Latency{
 			N:   n,
-			P50: rounded(time.Duration(l.latency.Quantile(0.5))),
-			P95: rounded(time.Duration(l.latency.Quantile(0.95))),
+			P50: page.Rounded(time.Duration(l.latency.Quantile(0.5))),
+			P95: page.Rounded(time.Duration(l.latency.Quantile(0.95))),
 		}
 	}
 	c.Models = make([]Model, 0, len(l.models))

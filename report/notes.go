@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"deem/report/internal/page"
 )
 
 // notes returns what a reader must know beside the numbers, the gravest first.
@@ -32,14 +34,14 @@ func (b *Builder) noteProgress(r Report) string {
 	switch {
 	case !r.Head.Complete && items > 0:
 		return fmt.Sprintf("the run is not complete: %s of %s have a record so far, and the numbers will move",
-			comma(seen), count(items, "item"))
+			page.Comma(seen), page.Count(items, "item"))
 	case !r.Head.Complete:
 		return "the run is not complete, and the numbers will move"
 	case items > seen:
-		return fmt.Sprintf("%s of %s have no record, and no number here speaks of them", comma(items-seen), count(items, "item"))
+		return fmt.Sprintf("%s of %s have no record, and no number here speaks of them", page.Comma(items-seen), page.Count(items, "item"))
 	case items > 0 && seen > items:
 		return fmt.Sprintf("there are %s for %s: some items were counted more than once",
-			count(seen, "record"), count(items, "item"))
+			page.Count(seen, "record"), page.Count(items, "item"))
 	}
 	return ""
 }
@@ -70,7 +72,7 @@ func (b *Builder) noteTrials(r Report) string {
 func (b *Builder) noteJudges() string {
 	names := slices.Sorted(maps.Keys(b.judges))
 	for i, name := range names {
-		names[i] = clean(orNone(name))
+		names[i] = page.Clean(page.OrNone(name))
 	}
 	if len(names) < 2 {
 		return ""
@@ -92,13 +94,13 @@ func noteClusters(c Clusters, items int) string {
 	switch {
 	case c.More:
 		return fmt.Sprintf("items come in more than %s clusters: where a cluster holds several items, "+
-			"treat the interval as optimistic", comma(c.N))
+			"treat the interval as optimistic", page.Comma(c.N))
 	case c.N > 0 && c.N < c.Items:
 		which := "items"
 		if c.Items < items {
-			which = fmt.Sprintf("%s of %s items", comma(c.Items), comma(items))
+			which = fmt.Sprintf("%s of %s items", page.Comma(c.Items), page.Comma(items))
 		}
-		return fmt.Sprintf("%s come in %s: treat the interval as optimistic", which, count(c.N, "cluster"))
+		return fmt.Sprintf("%s come in %s: treat the interval as optimistic", which, page.Count(c.N, "cluster"))
 	}
 	return ""
 }
@@ -107,7 +109,7 @@ func noteClusters(c Clusters, items int) string {
 func (b *Builder) noteMarks() string {
 	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
 		return fmt.Sprintf("%s of %s carry no pass mark, so there is no pass rate",
-			comma(t.unmarked), count(t.judged(), "verdict"))
+			page.Comma(t.unmarked), page.Count(t.judged(), "verdict"))
 	}
 	return ""
 }
@@ -120,7 +122,7 @@ func noteUnpriced(n int) string {
 	case 1:
 		return "the price of 1 call is not known: the true cost is higher"
 	}
-	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", comma(n))
+	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", page.Comma(n))
 }
 
 // noteOdd says that records hold what they should not.
@@ -132,5 +134,5 @@ func noteOdd(n int, noun, what string) string {
 		what = strings.Replace(what, "and count ", "and counts ", 1)
 		return fmt.Sprintf("1 %s holds %s", noun, what)
 	}
-	return fmt.Sprintf("%s hold %s", count(n, noun), what)
+	return fmt.Sprintf("%s hold %s", page.Count(n, noun), what)
 }

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -95,7 +95,7 @@ type Hold struct {
 func (h Hold) reason() string {
 	part := float64(h.Unjudged) / float64(max(h.Items, 1))
 	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
-		comma(h.Unjudged), count(h.Items, "item"), short(100*part), isAre(h.Unjudged), short(100*h.Limit))
+		page.Comma(h.Unjudged), page.Count(h.Items, "item"), page.Short(100*part), page.IsAre(h.Unjudged), page.Short(100*h.Limit))
 }
 
 // Upstream is a number under the name of those who would print it.
@@ -186,6 +186,3 @@ func (r Report) JSON(w io.Writer) error {
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)
 }
-
-// short returns x with three significant digits at most.
-func short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }

@@ -3,12 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"deem"
+	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -20,7 +19,7 @@ const maxLabels = 20
 // interval, its n and the unjudged count, and what it warns of is a numbered note
 // at the end.
 func (r Report) Text(w io.Writer) error {
-	p := &page{}
+	p := &sheet{}
 	p.head(r)
 	p.headline(r)
 	p.failures(r.Failures)
@@ -30,142 +29,107 @@ func (r Report) Text(w io.Writer) error {
 	p.labels(r.Labels)
 	p.readings(r.Readings, r.Items)
 	p.calls(r.Calls)
-	p.notes(r.Notes)
+	p.Notes(r.Notes...)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-// A page is a text as it is written.
-type page struct {
-	strings.Builder
-	footnotes []string
-}
-
-// mark returns the marks of the warnings, as "(1)(3)". Equal warnings share a
-// footnote.
-func (p *page) mark(warnings ...string) string {
-	var marks strings.Builder
-	for i, w := range warnings {
-		if !slices.Contains(warnings[:i], w) {
-			fmt.Fprintf(&marks, "(%d)", p.footnote(w))
-		}
-	}
-	return marks.String()
-}
-
-// footnote returns the number of a footnote, entered when it is new.
-func (p *page) footnote(text string) int {
-	if i := slices.Index(p.footnotes, text); i >= 0 {
-		return i + 1
-	}
-	p.footnotes = append(p.footnotes, text)
-	return len(p.footnotes)
-}
-
-// section begins a section with an empty line and a title.
-func (p *page) section(title string) { p.WriteString("\n" + title + "\n") }
-
-// line writes one line of the head, or nothing when there is nothing to say.
-func (p *page) line(name string, parts ...string) {
-	parts = nonEmpty(parts)
-	if len(parts) > 0 {
-		wrap(&p.Builder, fmt.Sprintf("%-9s", name), strings.Join(parts, ", "))
-	}
-}
+// A sheet is a page that knows the parts of a report.
+type sheet struct{ page.Page }
 
 // head writes what was run.
-func (p *page) head(r Report) {
+func (p *sheet) head(r Report) {
 	h := r.Head
 	state := "complete"
 	if !h.Complete {
 		state = "not complete"
 	}
-	p.line("run", clean(h.Run), state, span(h.Started, h.Ended))
-	p.line("judge", clean(orNone(h.Judge)), clean(h.JudgeKind), prefix("hash ", clean(deem.ShortHash(h.JudgeHash))),
-		prefix("reading ", clean(h.Reading)))
-	p.line("", fold(h.JudgeNote))
-	p.line("model", clean(h.Model))
+	p.Line("run", page.Clean(h.Run), state, span(h.Started, h.Ended))
+	p.Line("judge", page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
+		page.Prefix("reading ", page.Clean(h.Reading)))
+	p.Line("", page.Fold(h.JudgeNote))
+	p.Line("model", page.Clean(h.Model))
 	items := ""
 	if h.Items > 0 {
-		items = count(h.Items, "item")
+		items = page.Count(h.Items, "item")
 	}
-	p.line("dataset", clean(h.Dataset), prefix("hash ", clean(deem.ShortHash(h.DatasetHash))), items)
-	done := count(r.Items, "item")
+	p.Line("dataset", page.Clean(h.Dataset), page.Prefix("hash ", page.Clean(deem.ShortHash(h.DatasetHash))), items)
+	done := page.Count(r.Items, "item")
 	if h.Items > r.Items {
-		done = comma(r.Items) + " of " + count(h.Items, "item")
+		done = page.Comma(r.Items) + " of " + page.Count(h.Items, "item")
 	}
-	records := fmt.Sprintf("%s: %s judged, %s unjudged", done, comma(r.Judged), comma(r.Unjudged))
+	records := fmt.Sprintf("%s: %s judged, %s unjudged", done, page.Comma(r.Judged), page.Comma(r.Unjudged))
 	if r.Records != r.Items {
-		records += fmt.Sprintf("; %s in all trials", count(r.Records, "record"))
+		records += fmt.Sprintf("; %s in all trials", page.Count(r.Records, "record"))
 	}
-	p.line("records", records)
+	p.Line("records", records)
 }
 
 // headline writes the three numbers of each metric.
-func (p *page) headline(r Report) {
+func (p *sheet) headline(r Report) {
 	if r.Hold != nil {
 		p.WriteByte('\n')
-		wrap(&p.Builder, "", "The headline is withheld: "+r.Hold.Reason+".")
+		p.Wrap("", "The headline is withheld: "+r.Hold.Reason+".")
 	}
 	p.WriteByte('\n')
-	g := &grid{align: "lellll"}
-	g.add("", "value [95%]")
+	g := &page.Grid{Align: "lellll"}
+	g.Add("", "value [95%]")
 	for _, f := range r.Metrics {
 		if f.Judged == nil {
-			g.add(f.Metric, absent(r.Withheld()), nEquals(r.Judged), unjudged(f.Unjudged))
+			g.Add(f.Metric, page.Absent(r.Withheld()), page.NEquals(r.Judged), page.Unjudged(f.Unjudged))
 		} else {
 			p.estimateRow(g, f.Metric, *f.Judged, f.Unjudged, "")
 		}
 		if f.Items == 0 {
 			continue
 		}
-		p.estimateRow(g, "  strict", f.Strict, f.Unjudged, treatment(f.Unjudged, "failures counted as wrong"))
-		g.add("  band", percent(f.Band.Lo)+" to "+percent(f.Band.Hi), nEquals(f.Items), unjudged(f.Unjudged),
-			treatment(f.Unjudged, "from all failures wrong to all right"))
+		p.estimateRow(g, "  strict", f.Strict, f.Unjudged, page.Treatment(f.Unjudged, "failures counted as wrong"))
+		g.Add("  band", page.Percent(f.Band.Lo)+" to "+page.Percent(f.Band.Hi), page.NEquals(f.Items), page.Unjudged(f.Unjudged),
+			page.Treatment(f.Unjudged, "from all failures wrong to all right"))
 	}
 	if u := r.Upstream; u != nil && r.Items > 0 {
-		p.estimateRow(g, cell(u.Name, nameWidth), u.Estimate, u.Unjudged, treatment(u.Unjudged, "failures counted as wrong"))
+		p.estimateRow(g, page.Cell(u.Name, page.NameWidth), u.Estimate, u.Unjudged, page.Treatment(u.Unjudged, "failures counted as wrong"))
 	}
-	g.write(&p.Builder, "")
+	p.Grid(g, "")
 }
 
 // estimateRow adds a row with an estimate and a remark.
-func (p *page) estimateRow(g *grid, name string, est stat.Estimate, missing int, remark string) {
-	g.add(name, share(est), nEquals(est.N), unjudged(missing), remark, p.mark(est.Warnings...))
+func (p *sheet) estimateRow(g *page.Grid, name string, est stat.Estimate, missing int, remark string) {
+	g.Add(name, page.Share(est), page.NEquals(est.N), page.Unjudged(missing), remark, p.Mark(est.Warnings...))
 }
 
 // failures writes the unjudged items by kind.
-func (p *page) failures(rows []Failures) {
+func (p *sheet) failures(rows []Failures) {
 	if len(rows) == 0 {
 		return
 	}
-	p.section("unjudged items by kind")
-	g := &grid{align: "lrl"}
+	p.Section("unjudged items by kind")
+	g := &page.Grid{Align: "lrl"}
 	for _, f := range rows {
-		ids := cells(f.Examples, idWidth)
+		ids := page.Cells(f.Examples, page.IDWidth)
 		if f.N > len(f.Examples) {
 			ids += ", ..."
 		}
-		g.add(cell(orNone(string(f.Kind)), nameWidth), comma(f.N), ids)
+		g.Add(page.Cell(page.OrNone(string(f.Kind)), page.NameWidth), page.Comma(f.N), ids)
 	}
-	g.write(&p.Builder, "  ")
+	p.Grid(g, "  ")
 }
 
 // categories writes one row for each category.
-func (p *page) categories(rows []Category) {
+func (p *sheet) categories(rows []Category) {
 	if len(rows) == 0 {
 		return
 	}
 	p.WriteByte('\n')
 	g := figuresGrid("category", rows[0].Metric)
 	for _, c := range rows {
-		p.figuresRow(g, cell(c.Name, nameWidth), c.Figures)
+		p.figuresRow(g, page.Cell(c.Name, page.NameWidth), c.Figures)
 	}
-	g.write(&p.Builder, "")
+	p.Grid(g, "")
 }
 
 // trials writes one row for each trial.
-func (p *page) trials(rows []Trial) {
+func (p *sheet) trials(rows []Trial) {
 	if len(rows) == 0 {
 		return
 	}
@@ -178,53 +142,53 @@ func (p *page) trials(rows []Trial) {
 		}
 		p.figuresRow(g, strconv.Itoa(t.Trial), t.Figures, warnings...)
 	}
-	g.write(&p.Builder, "")
+	p.Grid(g, "")
 }
 
 // figuresGrid returns a table of figures with its first row.
-func figuresGrid(what, metric string) *grid {
-	g := &grid{align: "lerrel"}
-	g.add(what, metric, "n", "unjudged", "strict")
+func figuresGrid(what, metric string) *page.Grid {
+	g := &page.Grid{Align: "lerrel"}
+	g.Add(what, metric, "n", "unjudged", "strict")
 	return g
 }
 
 // figuresRow adds a row of figures. Both numbers of a row nearly always warn of
 // the same, so they share their marks.
-func (p *page) figuresRow(g *grid, name string, f Figures, warnings ...string) {
+func (p *sheet) figuresRow(g *page.Grid, name string, f Figures, warnings ...string) {
 	n := f.Items - f.Unjudged
-	judged, strict := absent(n > 0), ""
+	judged, strict := page.Absent(n > 0), ""
 	if f.Judged != nil {
-		judged = share(*f.Judged)
+		judged = page.Share(*f.Judged)
 		warnings = append(warnings, f.Judged.Warnings...)
 	}
 	if f.Items > 0 {
-		strict = share(f.Strict)
+		strict = page.Share(f.Strict)
 		warnings = append(warnings, f.Strict.Warnings...)
 	}
-	g.add(name, judged, comma(n), comma(f.Unjudged), strict, p.mark(warnings...))
+	g.Add(name, judged, page.Comma(n), page.Comma(f.Unjudged), strict, p.Mark(warnings...))
 }
 
 // aspects writes one row for each aspect.
-func (p *page) aspects(rows []Aspect, withheld bool) {
+func (p *sheet) aspects(rows []Aspect, withheld bool) {
 	if len(rows) == 0 {
 		return
 	}
 	p.WriteByte('\n')
-	g := &grid{align: "lerrll"}
-	g.add("aspect", "mean", "n", "unjudged", "from, to")
+	g := &page.Grid{Align: "lerrll"}
+	g.Add("aspect", "mean", "n", "unjudged", "from, to")
 	for _, a := range rows {
-		mean, marks := absent(withheld), ""
+		mean, marks := page.Absent(withheld), ""
 		if est := a.Judged; est != nil {
 			mean = fmt.Sprintf("%.2f [%.2f, %.2f]", est.Value, est.Lo, est.Hi)
-			marks = p.mark(est.Warnings...)
+			marks = p.Mark(est.Warnings...)
 		}
-		g.add(cell(orNone(a.Name), nameWidth), mean, comma(a.N), comma(a.Unjudged), short(a.Min)+", "+short(a.Max), marks)
+		g.Add(page.Cell(page.OrNone(a.Name), page.NameWidth), mean, page.Comma(a.N), page.Comma(a.Unjudged), page.Short(a.Min)+", "+page.Short(a.Max), marks)
 	}
-	g.write(&p.Builder, "")
+	p.Grid(g, "")
 }
 
 // labels writes how often each label was given.
-func (p *page) labels(rows []Label) {
+func (p *sheet) labels(rows []Label) {
 	if len(rows) == 0 {
 		return
 	}
@@ -235,36 +199,36 @@ func (p *page) labels(rows []Label) {
 			parts = append(parts, fmt.Sprintf("and %d more", len(rows)-i))
 			break
 		}
-		parts = append(parts, cell(orNone(l.Label), nameWidth)+" "+comma(l.N))
+		parts = append(parts, page.Cell(page.OrNone(l.Label), page.NameWidth)+" "+page.Comma(l.N))
 	}
-	p.line("labels", parts...)
+	p.Line("labels", parts...)
 }
 
 // readings writes what other readings would have given.
-func (p *page) readings(rows []Reading, items int) {
+func (p *sheet) readings(rows []Reading, items int) {
 	for _, r := range rows {
 		p.WriteByte('\n')
-		name := cell(orNone(r.Reading), nameWidth)
+		name := page.Cell(page.OrNone(r.Reading), page.NameWidth)
 		text := fmt.Sprintf("reading %s would give %s", name, p.figure(r))
 		if r.Items != items {
-			text += fmt.Sprintf(", over %s of %s", comma(r.Items), count(items, "item"))
+			text += fmt.Sprintf(", over %s of %s", page.Comma(r.Items), page.Count(items, "item"))
 		}
-		wrap(&p.Builder, "", text+"; "+differing(r))
+		p.Wrap("", text+"; "+differing(r))
 	}
 }
 
 // figure returns the number of a reading in a sentence.
-func (p *page) figure(r Reading) string {
+func (p *sheet) figure(r Reading) string {
 	switch {
 	case r.Judged != nil:
-		return fmt.Sprintf("%s with n=%d, %s%s", share(*r.Judged), r.Judged.N,
-			unjudged(r.Unjudged), prefix(" ", p.mark(r.Judged.Warnings...)))
+		return fmt.Sprintf("%s with n=%d, %s%s", page.Share(*r.Judged), r.Judged.N,
+			page.Unjudged(r.Unjudged), page.Prefix(" ", p.Mark(r.Judged.Warnings...)))
 	case r.Items == 0:
 		return "nothing"
 	}
 	return fmt.Sprintf("no headline, since %d of %d items would be unjudged; with failures counted as wrong %s with n=%d, %s%s",
-		r.Unjudged, r.Items, share(r.Strict), r.Items,
-		unjudged(r.Unjudged), prefix(" ", p.mark(r.Strict.Warnings...)))
+		r.Unjudged, r.Items, page.Share(r.Strict), r.Items,
+		page.Unjudged(r.Unjudged), page.Prefix(" ", p.Mark(r.Strict.Warnings...)))
 }
 
 // differing names the items that another reading decides differently.
@@ -276,7 +240,7 @@ func differing(r Reading) string {
 	if r.Differ == 1 {
 		verb = "differs"
 	}
-	text := fmt.Sprintf("%s %s: %s", count(r.Differ, "item"), verb, cells(r.Examples, idWidth))
+	text := fmt.Sprintf("%s %s: %s", page.Count(r.Differ, "item"), verb, page.Cells(r.Examples, page.IDWidth))
 	if r.Differ > len(r.Examples) {
 		text += ", ..."
 	}
@@ -284,18 +248,18 @@ func differing(r Reading) string {
 }
 
 // calls writes what was asked and what it cost.
-func (p *page) calls(c Calls) {
+func (p *sheet) calls(c Calls) {
 	if c.N == 0 {
 		return
 	}
 	p.WriteByte('\n')
-	p.line("calls", comma(c.N), optional(c.Cached, "cached"), optional(c.Failed, "failed"),
-		count(c.Attempts, "attempt"), retries(c.Retries))
-	p.line("cost", dollars(c.CostMicros), optional(c.Unpriced, "unpriced"))
-	p.line("tokens", "in "+comma(c.InputTokens), "out "+comma(c.OutputTokens),
-		"cached in "+comma(c.CachedInputTokens), "reasoning "+comma(c.ReasoningTokens))
+	p.Line("calls", page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
+		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries))
+	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"))
+	p.Line("tokens", "in "+page.Comma(c.InputTokens), "out "+page.Comma(c.OutputTokens),
+		"cached in "+page.Comma(c.CachedInputTokens), "reasoning "+page.Comma(c.ReasoningTokens))
 	if l := c.Latency; l != nil {
-		p.line("latency", "p50 "+l.P50.String(), "p95 "+l.P95.String(), nEquals(l.N))
+		p.Line("latency", "p50 "+l.P50.String(), "p95 "+l.P95.String(), page.NEquals(l.N))
 	}
 	name := "replies"
 	for _, m := range c.Models {
@@ -303,23 +267,9 @@ func (p *page) calls(c Calls) {
 		if reported == m.Asked {
 			reported = "" // said already
 		}
-		p.line(name, comma(m.Replies)+" from "+cell(orNone(m.Asked), idWidth), prefix("reported as ", cell(reported, idWidth)),
-			prefix("fingerprint ", cell(m.Fingerprint, idWidth)))
+		p.Line(name, page.Comma(m.Replies)+" from "+page.Cell(page.OrNone(m.Asked), page.IDWidth), page.Prefix("reported as ", page.Cell(reported, page.IDWidth)),
+			page.Prefix("fingerprint ", page.Cell(m.Fingerprint, page.IDWidth)))
 		name = ""
-	}
-}
-
-// notes writes the footnotes, and after them what belongs to no single number.
-func (p *page) notes(notes []string) {
-	for _, n := range notes {
-		p.footnote(n)
-	}
-	if len(p.footnotes) == 0 {
-		return
-	}
-	p.WriteByte('\n')
-	for i, n := range p.footnotes {
-		wrap(&p.Builder, fmt.Sprintf("%-5s", fmt.Sprintf("(%d)", i+1)), n)
 	}
 }
 
@@ -330,7 +280,7 @@ func span(started, ended time.Time) string {
 	}
 	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
 	if ended.After(started) {
-		text += ", took " + took(ended.Sub(started))
+		text += ", took " + page.Took(ended.Sub(started))
 	}
 	return text
 }

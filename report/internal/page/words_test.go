@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"math"
@@ -23,8 +23,8 @@ func TestDollars(t *testing.T) {
 		{1_234_567_890, "$1,234.5679"},
 	}
 	for _, tt := range tests {
-		if got := dollars(tt.micros); got != tt.want {
-			t.Errorf("dollars(%d) = %q, want %q", tt.micros, got, tt.want)
+		if got := Dollars(tt.micros); got != tt.want {
+			t.Errorf("Dollars(%d) = %q, want %q", tt.micros, got, tt.want)
 		}
 	}
 }
@@ -43,8 +43,8 @@ func TestComma(t *testing.T) {
 		{math.MinInt64, "-9,223,372,036,854,775,808"},
 	}
 	for _, tt := range tests {
-		if got := comma(tt.n); got != tt.want {
-			t.Errorf("comma(%d) = %q, want %q", tt.n, got, tt.want)
+		if got := Comma(tt.n); got != tt.want {
+			t.Errorf("Comma(%d) = %q, want %q", tt.n, got, tt.want)
 		}
 	}
 }
@@ -62,8 +62,8 @@ func TestRounded(t *testing.T) {
 		{math.MaxInt64, "2561111h6m40s"},
 	}
 	for _, tt := range tests {
-		if got := rounded(tt.d).String(); got != tt.want {
-			t.Errorf("rounded(%d) = %s, want %s", tt.d, got, tt.want)
+		if got := Rounded(tt.d).String(); got != tt.want {
+			t.Errorf("Rounded(%d) = %s, want %s", tt.d, got, tt.want)
 		}
 	}
 }
@@ -81,8 +81,8 @@ func TestClean(t *testing.T) {
 		{"\x7f\u0085", `\x7f\u0085`},
 	}
 	for _, tt := range tests {
-		if got := clean(tt.in); got != tt.want {
-			t.Errorf("clean(%q) = %q, want %q", tt.in, got, tt.want)
+		if got := Clean(tt.in); got != tt.want {
+			t.Errorf("Clean(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }
@@ -98,8 +98,8 @@ func TestWrap(t *testing.T) {
 		t.Errorf("wrap does not indent:\n%s", b.String())
 	}
 	for _, line := range lines {
-		if len(line) > lineWidth {
-			t.Errorf("the line %q is %d columns wide, want at most %d", line, len(line), lineWidth)
+		if len(line) > LineWidth {
+			t.Errorf("the line %q is %d columns wide, want at most %d", line, len(line), LineWidth)
 		}
 	}
 	b.Reset()

@@ -1,4 +1,4 @@
-package report
+package page
 
 import (
 	"strconv"
@@ -11,18 +11,18 @@ import (
 
 // How wide lines and names may become.
 const (
-	lineWidth = 96
-	nameWidth = 32
-	idWidth   = 48
+	LineWidth = 96
+	NameWidth = 32
+	IDWidth   = 48
 )
 
 // screen measures text. The measure is fixed, because the one of the terminal's
 // locale would print the same report differently on two machines.
 var screen = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// clean returns s with everything escaped that could move the cursor, colour the
+// Clean returns s with everything escaped that could move the cursor, colour the
 // terminal, break a line or hide: names come from data, and data is untrusted.
-func clean(s string) string {
+func Clean(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
@@ -39,36 +39,36 @@ func clean(s string) string {
 	return b.String()
 }
 
-// cell returns s cleaned and cut to width columns.
-func cell(s string, width int) string {
-	return screen.Truncate(clean(s), width, "...")
+// Cell returns s cleaned and cut to width columns.
+func Cell(s string, width int) string {
+	return screen.Truncate(Clean(s), width, "...")
 }
 
-// cells returns each of many names cleaned and cut, joined by commas.
-func cells(names []string, width int) string {
+// Cells returns each of many names cleaned and cut, joined by commas.
+func Cells(names []string, width int) string {
 	out := make([]string, len(names))
 	for i, s := range names {
-		out[i] = cell(orNone(s), width)
+		out[i] = Cell(OrNone(s), width)
 	}
 	return strings.Join(out, ", ")
 }
 
-// A grid is a table without lines. Its columns are aligned on the screen, where a
+// A Grid is a table without lines. Its columns are aligned on the screen, where a
 // Chinese character is as wide as two Latin ones.
 //
-// align has a letter for each column: "l" for left, "r" for right, and "e" for
+// Align has a letter for each column: "l" for left, "r" for right, and "e" for
 // estimates, whose values end in one column and whose intervals begin in the
 // next. Words among estimates are aligned left.
-type grid struct {
-	align string
+type Grid struct {
+	Align string
 	rows  [][]string
 }
 
-// add adds a row. A cell may be empty, and cells at the end may be missing.
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+// Add adds a row. A cell may be empty, and cells at the end may be missing.
+func (g *Grid) Add(cells ...string) { g.rows = append(g.rows, cells) }
 
 // write writes the rows with an indent.
-func (g *grid) write(b *strings.Builder, indent string) {
+func (g *Grid) write(b *strings.Builder, indent string) {
 	g.alignEstimates()
 	widths := g.widths()
 	for _, row := range g.rows {
@@ -78,7 +78,7 @@ func (g *grid) write(b *strings.Builder, indent string) {
 				line.WriteString("  ")
 			}
 			pad := strings.Repeat(" ", widths[i]-screen.StringWidth(text))
-			if g.align[i] == 'r' {
+			if g.Align[i] == 'r' {
 				line.WriteString(pad + text)
 			} else {
 				line.WriteString(text + pad)
@@ -89,8 +89,8 @@ func (g *grid) write(b *strings.Builder, indent string) {
 }
 
 // alignEstimates makes the values in each column of estimates equally wide.
-func (g *grid) alignEstimates() {
-	for i, a := range g.align {
+func (g *Grid) alignEstimates() {
+	for i, a := range g.Align {
 		if a != 'e' {
 			continue
 		}
@@ -119,8 +119,8 @@ func valueWidth(s string) int {
 }
 
 // widths returns the width of each column.
-func (g *grid) widths() []int {
-	widths := make([]int, len(g.align))
+func (g *Grid) widths() []int {
+	widths := make([]int, len(g.Align))
 	for _, row := range g.rows {
 		for i, text := range row {
 			widths[i] = max(widths[i], screen.StringWidth(text))
@@ -129,13 +129,13 @@ func (g *grid) widths() []int {
 	return widths
 }
 
-// wrap writes text in lines of lineWidth columns, the first after the head and
+// wrap writes text in lines of LineWidth columns, the first after the head and
 // the others indented as far.
 func wrap(b *strings.Builder, head, text string) {
 	indent := strings.Repeat(" ", screen.StringWidth(head))
 	line, used := head, 0
 	for _, word := range strings.Fields(text) {
-		if used > 0 && screen.StringWidth(line)+1+screen.StringWidth(word) > lineWidth {
+		if used > 0 && screen.StringWidth(line)+1+screen.StringWidth(word) > LineWidth {
 			b.WriteString(line + "\n")
 			line, used = indent, 0
 		}
@@ -148,8 +148,8 @@ func wrap(b *strings.Builder, head, text string) {
 	b.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// comma returns n with commas between thousands.
-func comma[I ~int | ~int64](n I) string {
+// Comma returns n with commas between thousands.
+func Comma[I ~int | ~int64](n I) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
 	if n < 0 {
@@ -161,16 +161,16 @@ func comma[I ~int | ~int64](n I) string {
 	return sign + digits
 }
 
-// count returns n with its noun.
-func count(n int, noun string) string {
+// Count returns n with its noun.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return comma(n) + " " + noun + "s"
+	return Comma(n) + " " + noun + "s"
 }
 
-// isAre returns the verb for n.
-func isAre(n int) string {
+// IsAre returns the verb for n.
+func IsAre(n int) string {
 	if n == 1 {
 		return "is"
 	}

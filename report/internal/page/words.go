@@ -1,0 +1,118 @@
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem/stat"
+)
+
+// None is the name of what has no name.
+const None = "(none)"
+
+// OrNone returns the name, or what stands for none.
+func OrNone(name string) string {
+	if name == "" {
+		return None
+	}
+	return name
+}
+
+// Short returns x with three significant digits at most.
+func Short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// Percent returns a share as a percentage with one decimal.
+func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// Share returns an estimate as percentages, as "66.7% [48.8, 80.8]".
+func Share(est stat.Estimate) string {
+	return fmt.Sprintf("%s [%.1f, %.1f]", Percent(est.Value), 100*est.Lo, 100*est.Hi)
+}
+
+// NEquals returns how many items a number stands on.
+func NEquals(n int) string { return fmt.Sprintf("n=%d", n) }
+
+// Unjudged returns the count that goes with every number.
+func Unjudged(n int) string { return "unjudged " + Comma(n) }
+
+// Absent returns what stands in place of an estimate.
+func Absent(withheld bool) string {
+	if withheld {
+		return "withheld"
+	}
+	return "no estimate"
+}
+
+// treatment says how a number treats its failures, when there are any.
+func Treatment(failures int, how string) string {
+	if failures == 0 {
+		return "no failures"
+	}
+	return how
+}
+
+// Retries returns how many attempts were made again, or nothing for none.
+func Retries(n int) string {
+	if n == 0 {
+		return ""
+	}
+	if n == 1 {
+		return "1 retry"
+	}
+	return Comma(n) + " retries"
+}
+
+// Optional returns a count with its word, or nothing for 0.
+func Optional(n int, word string) string {
+	if n == 0 {
+		return ""
+	}
+	return Comma(n) + " " + word
+}
+
+// Prefix returns s after the word, or nothing when s is empty.
+func Prefix(word, s string) string {
+	if s == "" {
+		return ""
+	}
+	return word + s
+}
+
+// nonEmpty returns the parts that are not empty.
+func nonEmpty(parts []string) []string {
+	return slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" })
+}
+
+// Fold returns text cleaned, on one line, whatever lines it was written in.
+func Fold(text string) string { return Clean(strings.Join(strings.Fields(text), " ")) }
+
+// Dollars returns micro-dollars as dollars with four decimals. Integers all the
+// way: money is never a float.
+func Dollars(micros int64) string {
+	if micros > 0 && micros < 50 {
+		return "less than $0.0001"
+	}
+	tenths := (micros + 50) / 100
+	whole, rest := tenths/10_000, tenths%10_000
+	return fmt.Sprintf("$%s.%04d", Comma(whole), rest)
+}
+
+// Rounded returns d with three significant digits.
+func Rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// Took returns how long a run took, in seconds unless it took less than ten.
+func Took(d time.Duration) string {
+	if d >= 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	return Rounded(d).String()
+}
