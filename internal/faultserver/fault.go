@@ -1,0 +1,106 @@
+package faultserver
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Fault is a way in which an answer goes wrong.
+type Fault string
+
+// The faults. The order is that in which shares of them are laid out, and so part of
+// what a seed means.
+const (
+	Busy        Fault = "busy"        // 429 with a Retry-After, as if too much were asked
+	Unavailable Fault = "unavailable" // 500, 502, 503 or 529
+	Reset       Fault = "reset"       // the connection is reset before the answer
+	Slow        Fault = "slow"        // the body drips, and is complete at last
+	Malformed   Fault = "malformed"   // a body that is no JSON
+	Truncated   Fault = "truncated"   // the connection breaks in the middle of the body
+	WrongType   Fault = "wrong_type"  // a web page with status 200
+	NoChoices   Fault = "no_choices"  // JSON without a reply in it
+	Filtered    Fault = "filtered"    // a reply that a content filter stopped
+	CutShort    Fault = "cut_short"   // a reply that ended at its limit of tokens
+)
+
+// Faults returns every fault.
+func Faults() []Fault {
+	return []Fault{Busy, Unavailable, Reset, Slow, Malformed, Truncated, WrongType, NoChoices, Filtered, CutShort}
+}
+
+// answered reports whether a caller gets a complete answer in spite of the fault, one
+// that a vendor charges for.
+func (f Fault) answered() bool {
+	return f == "" || f == Slow || f == Filtered || f == CutShort
+}
+
+// A share is a fault with the end of its stretch in 0 to 1.
+type share struct {
+	fault Fault
+	upTo  float64
+}
+
+// sharesOf lays the shares end to end. Wrong shares are a mistake in a test.
+func sharesOf(faults map[Fault]float64) []share {
+	var list []share
+	sum := 0.0
+	for _, f := range Faults() {
+		if p, ok := faults[f]; ok {
+			sum += p
+			list = append(list, share{f, sum})
+			if p < 0 || math.IsNaN(p) {
+				panic(fmt.Sprintf("faultserver: the share of %s is %v", f, p))
+			}
+		}
+	}
+	for f := range faults {
+		if !slices.Contains(Faults(), f) {
+			panic(fmt.Sprintf("faultserver: no fault %q", f))
+		}
+	}
+	if sum > 1+1e-9 {
+		panic(fmt.Sprintf("faultserver: the shares of faults sum to %v", sum))
+	}
+	return list
+}
+
+// A digest is the beginning of a SHA-256: enough to tell requests apart.
+type digest [16]byte
+
+func digestOf(text []byte) digest {
+	sum := sha256.Sum256(text)
+	return digest(sum[:16])
+}
+
+// A fate is what will happen to one attempt.
+type fate struct {
+	fault Fault
+	draw  uint64 // further chance: which status, how much jitter
+}
+
+// fateOf decides about the attempt, from 0, of the request with the given digest.
+func (s *Server) fateOf(d digest, attempt int) fate {
+	var seed [len(d) + 16]byte
+	copy(seed[:], d[:])
+	binary.LittleEndian.PutUint64(seed[len(d):], s.opts.Seed)
+	binary.LittleEndian.PutUint64(seed[len(d)+8:], uint64(attempt)) //nolint:gosec // a count
+	sum := sha256.Sum256(seed[:])
+	fate := fate{draw: binary.LittleEndian.Uint64(sum[8:])}
+	at := unit(binary.LittleEndian.Uint64(sum[:8]))
+	for _, sh := range s.shares {
+		if at < sh.upTo {
+			fate.fault = sh.fault
+			break
+		}
+	}
+	return fate
+}
+
+// unit maps 64 random bits to 0 up to 1.
+func unit(bits uint64) float64 { return float64(bits>>11) / (1 << 53) }
+
+// statuses are how vendors say that they cannot.
+var statuses = []int{500, 502, 503, 529}

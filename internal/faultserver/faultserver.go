@@ -1,0 +1,156 @@
+// Package faultserver is a vendor that misbehaves on purpose: an OpenAI-compatible
+// server for tests and benchmarks that is slow, full, broken or rude, as it is told,
+// and counts what its callers do about it.
+//
+// A [Server] is an [http.Handler]; [Server.Start] puts it on a loopback address. It
+// answers POST .../chat/completions with a verdict, "CORRECT" or "INCORRECT", which the
+// hash of the messages decides. [Options] say how long that takes, how many callers are
+// served at once, and which share of the answers goes wrong in which way.
+//
+// What happens to a request is decided by the hash of the seed, the request's body and
+// how often that body was let in before. It does not depend on which goroutine comes
+// first, so two runs over the same items meet the same trouble. Only [Options.Slots],
+// [Options.Rate] and [Options.Storm] depend on the clock, as they do at a vendor.
+//
+// It shares the machine with what it measures, so it is frugal: a request is hashed
+// and never parsed, and answers are written by hand.
+package faultserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Options say how a [Server] behaves. The zero value answers every request at once and
+// as it should.
+type Options struct {
+	// Seed decides, with the request, what happens to it.
+	Seed uint64
+
+	// Latency is how long an answer takes. Up to Jitter is added, by the hash of
+	// the request.
+	Latency time.Duration
+	Jitter  time.Duration
+
+	// Slots is how many requests are served at once; whoever comes when all are
+	// taken is refused with a 429. 0 means any number.
+	Slots int
+
+	// Rate is how many requests are let in per second, up to a second's worth at
+	// once; whoever comes too early is refused with a 429. 0 means any number.
+	Rate float64
+
+	// Storm, every so often, refuses everybody for a while.
+	Storm Storm
+
+	// RetryAfter is how long those who are refused are asked to wait, rounded up to
+	// seconds as the header wants it; 0 means one second, and below 0 they are not
+	// told.
+	RetryAfter time.Duration
+
+	// Grace is how long after the first refusal a caller may still run into the
+	// limits without being counted in [Stats.Exceeded]; 0 means two seconds.
+	Grace time.Duration
+
+	// Faults are the shares of requests, each from 0 to 1, that go wrong. Together
+	// they are at most 1.
+	Faults map[Fault]float64
+
+	// Drip is how long the body of a [Slow] answer takes; 0 means one second.
+	Drip time.Duration
+
+	// Labels are what it answers; empty means CORRECT and INCORRECT. They must need
+	// no escape in JSON.
+	Labels []string
+}
+
+// A Storm is a time in which everybody is refused: the last For of every Every.
+type Storm struct {
+	Every, For time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	if o.RetryAfter == 0 {
+		o.RetryAfter = time.Second
+	}
+	if o.Grace <= 0 {
+		o.Grace = 2 * time.Second
+	}
+	if o.Drip <= 0 {
+		o.Drip = time.Second
+	}
+	if len(o.Labels) == 0 {
+		o.Labels = []string{"CORRECT", "INCORRECT"}
+	}
+	return o
+}
+
+// A Server answers as its options say. Its methods are safe for concurrent use.
+type Server struct {
+	opts    Options
+	shares  []share
+	replies []string // one for each label
+	started time.Time
+
+	closing context.Context // done once the server shall answer no more
+	close   context.CancelFunc
+	serving sync.WaitGroup
+
+	mu     sync.Mutex
+	http   *http.Server
+	asked  map[digest]*asked
+	stats  Stats
+	tokens float64   // of the rate
+	filled time.Time // when they were last counted
+	first  time.Time // of the refusals
+}
+
+// New returns a server. It panics when the shares of faults are no shares, or name a
+// fault that there is not.
+func New(o Options) *Server {
+	o = o.withDefaults()
+	s := &Server{
+		opts: o, shares: sharesOf(o.Faults), started: time.Now(), filled: time.Now(),
+		asked: map[digest]*asked{}, tokens: burst(o.Rate),
+	}
+	s.stats.Faults = map[Fault]int{}
+	s.closing, s.close = context.WithCancel(context.Background())
+	for _, label := range o.Labels {
+		s.replies = append(s.replies, reply(label, "stop"))
+	}
+	return s
+}
+
+// Start serves on a free port of the loopback address and returns the base URL to
+// call, as "http://127.0.0.1:40123/v1". It owns goroutines until [Server.Close].
+func (s *Server) Start(ctx context.Context) (string, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("start the fault server: %w", err)
+	}
+	srv := &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	s.mu.Lock()
+	s.http = srv
+	s.mu.Unlock()
+	s.serving.Go(func() { _ = srv.Serve(ln) }) // It always ends with an error, and Close is why.
+	return fmt.Sprintf("http://%s/v1", ln.Addr()), nil
+}
+
+// Close ends the server, breaks off what is in flight, and waits until it is gone.
+func (s *Server) Close() error {
+	s.close()
+	s.mu.Lock()
+	srv := s.http
+	s.mu.Unlock()
+	if srv == nil {
+		return nil
+	}
+	err := srv.Close()
+	s.serving.Wait()
+	return err
+}
