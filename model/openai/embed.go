@@ -7,10 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
-	"strings"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // The bounds of one call for embeddings. Servers bound the texts of a call and
@@ -19,8 +18,6 @@ const (
 	batchTexts = 128
 	batchBytes = 256 << 10
 )
-
-const embedPath = "/embeddings"
 
 // Embed returns a vector for each text, in their order, as the server's embeddings
 // endpoint gives them. It makes a call for each batch of texts, one after the
@@ -56,37 +53,11 @@ func batchLen(texts []string) int {
 
 // embedBatch makes one call.
 func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
-	if err := ctx.Err(); err != nil {
+	a, err := m.post(ctx, m.embed, map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
+	if err != nil {
 		return nil, err
 	}
-	if !m.keyed && m.address.host == "api.openai.com" {
-		return nil, m.noKey()
-	}
-	body, err := json.Marshal(map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
-	if err != nil {
-		return nil, &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}
-	}
-	callCtx, cancel := context.WithTimeout(ctx, m.timeout)
-	defer cancel()
-	a, err := m.post(callCtx, m.address.embeddings(), body)
-	if err != nil {
-		return nil, m.transportError(ctx, callCtx, err)
-	}
-	if a.status < 200 || a.status > 299 {
-		return nil, m.statusError(a)
-	}
 	return m.decodeVectors(a, len(texts))
-}
-
-// embeddings returns the URL that calls for embeddings go to. People write the
-// whole of it as the base URL too.
-func (a *address) embeddings() string {
-	u, err := url.Parse(a.chat)
-	if err != nil {
-		panic(err) // It was made by url.URL.String.
-	}
-	u.Path = strings.TrimSuffix(strings.TrimSuffix(u.Path, chatPath), embedPath) + embedPath
-	return u.String()
 }
 
 // wireVectors is the answer to a call for embeddings.
@@ -99,16 +70,16 @@ type wireVectors struct {
 }
 
 // decodeVectors reads n vectors. They come with their place, in any order.
-func (m *Model) decodeVectors(a answer, n int) ([][]float32, error) {
+func (m *Model) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
 	var w wireVectors
-	if err := json.Unmarshal(a.text, &w); err != nil {
-		return nil, m.garbled(a.text, err)
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return nil, m.client.Garbled(a, err)
 	}
-	if present(w.Error) {
-		return nil, m.statusError(a)
+	if wire.Present(w.Error) {
+		return nil, m.client.StatusError(a)
 	}
 	if len(w.Data) != n {
-		return nil, m.garbled(a.text, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
+		return nil, m.client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
 	}
 	vectors := make([][]float32, n)
 	for i, d := range w.Data {
@@ -116,10 +87,10 @@ func (m *Model) decodeVectors(a answer, n int) ([][]float32, error) {
 			i = *d.Index
 		}
 		if i < 0 || i >= n || vectors[i] != nil {
-			return nil, m.garbled(a.text, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
+			return nil, m.client.Garbled(a, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
 		}
 		if len(d.Embedding) == 0 {
-			return nil, m.garbled(a.text, fmt.Errorf("the embedding of text %d is empty", i))
+			return nil, m.client.Garbled(a, fmt.Errorf("the embedding of text %d is empty", i))
 		}
 		vectors[i] = d.Embedding
 	}

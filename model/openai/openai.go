@@ -11,27 +11,19 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // DefaultBaseURL is where OpenAI itself answers.
 const DefaultBaseURL = "https://api.openai.com/v1"
-
-// maxBody is how many bytes of an answer are read. No reply is longer; what is
-// longer is not a reply.
-const maxBody = 64 << 20
 
 // Options say which model is called and where.
 type Options struct {
@@ -40,16 +32,23 @@ type Options struct {
 	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
 	// with or without a slash, without /v1 if it has no path at all, or with the
 	// whole /chat/completions. A query, as Azure's api-version, is kept.
-	BaseURL string
+	BaseURL string `json:"-"` // it may hold a password
 
 	Key          string `json:"-"` // "" sends none, as local servers like it
 	Organization string
 	Project      string
 	Headers      map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
 
+	// ServiceTier is the class of service that is asked for, as "flex" or
+	// "priority"; "" leaves it to the server.
+	ServiceTier string
+
 	// HTTPClient makes the calls; nil means one made for many calls at once. A
-	// redirect is not followed unless the client has a rule for it.
+	// redirect is not followed unless the client has a rule for it. A client
+	// brings its own proxy and authorities, so it excludes the next two.
 	HTTPClient *http.Client `json:"-"`
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
+	CAFile     string       // a PEM file of authorities to trust besides the system's
 
 	// Timeout bounds one call; 0 means 120 s, and ten minutes for a model that
 	// reasons.
@@ -75,15 +74,11 @@ func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
 
 // A Model calls a server. It is safe for concurrent use.
 type Model struct {
-	name      string // as the server knows it
-	address   *address
-	header    http.Header
-	client    *http.Client
-	owned     bool // client is ours to close
-	timeout   time.Duration
-	reasoning bool
-	keyed     bool
-	secrets   redactor
+	name        string // as the server knows it
+	client      *wire.Client
+	chat, embed wire.Target
+	reasoning   bool
+	serviceTier string
 }
 
 var _ deem.Model = (*Model)(nil)
@@ -93,126 +88,58 @@ func New(o Options) (*Model, error) {
 	if o.Model == "" {
 		return nil, deem.WithHint(errors.New("openai: no model named"), "name one, as in openai:gpt-4o-2024-08-06")
 	}
-	addr, err := parseAddress(o.BaseURL)
+	base, err := parseAddress(o.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	o.Key = strings.TrimSpace(o.Key) // keys read from files end with a newline
-	if err := checkHeaders(o); err != nil {
-		return nil, fmt.Errorf("openai: %w", err)
-	}
 	m := &Model{
-		name:      o.Model,
-		address:   addr,
-		header:    header(o, addr),
-		timeout:   o.Timeout,
-		reasoning: reasons(o.Model),
-		keyed:     o.Key != "" || len(o.Headers) > 0,
-		secrets:   newRedactor(o, addr),
+		name:        o.Model,
+		chat:        base.To(chatPath),
+		embed:       base.To(embedPath),
+		reasoning:   reasons(o.Model),
+		serviceTier: o.ServiceTier,
 	}
 	if o.Reasoning != nil {
 		m.reasoning = *o.Reasoning
 	}
-	if m.timeout <= 0 {
-		m.timeout = defaultTimeout(m.reasoning)
+	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
+		return nil, err
 	}
-	m.client, m.owned = client(o.HTTPClient)
 	return m, nil
 }
 
-// checkHeaders refuses what cannot be sent, now and not once for each item. The
-// values may be secret, so the errors do not show them.
-func checkHeaders(o Options) error {
-	bad := func(s string) bool {
-		return strings.ContainsFunc(s, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f })
+// wireOptions returns what the client needs to know.
+func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
+	w := wire.Options{
+		Vendor:      "openai",
+		Model:       o.Model,
+		Base:        base,
+		Key:         o.Key,
+		KeyHeader:   "Authorization",
+		KeyPrefix:   "Bearer ",
+		KeyVariable: "OPENAI_API_KEY",
+		Fixed:       map[string]string{"OpenAI-Organization": o.Organization, "OpenAI-Project": o.Project},
+		Headers:     o.Headers,
+		Cause:       cause,
+		Timeout:     o.Timeout,
+		HTTPClient:  o.HTTPClient,
+		Proxy:       o.Proxy,
+		CAFile:      o.CAFile,
 	}
-	if bad(o.Key) {
-		return deem.WithHint(errors.New("the key holds a control character"), "was it copied whole, and on one line?")
+	if azure(base) {
+		w.KeyHeader, w.KeyPrefix = "Api-Key", ""
 	}
-	for name, value := range map[string]string{"OpenAI-Organization": o.Organization, "OpenAI-Project": o.Project} {
-		if bad(value) {
-			return fmt.Errorf("the value of header %s holds a control character", name)
-		}
+	if w.Timeout <= 0 && m.reasoning {
+		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
 	}
-	for name, value := range o.Headers {
-		if name == "" || strings.ContainsAny(name, " :\t\r\n") {
-			return fmt.Errorf("%q is not the name of a header", name)
-		}
-		if bad(value) {
-			return fmt.Errorf("the value of header %s holds a control character", name)
-		}
-	}
-	return nil
-}
-
-// defaultTimeout returns how long a call may take. Models that reason may do so
-// for minutes before the first byte comes.
-func defaultTimeout(reasoning bool) time.Duration {
-	if reasoning {
-		return 10 * time.Minute
-	}
-	return 120 * time.Second
-}
-
-// header returns what is sent with each call.
-func header(o Options, addr *address) http.Header {
-	h := make(http.Header)
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json")
-	h.Set("User-Agent", "deem")
-	if o.Key != "" {
-		if addr.azure() {
-			h.Set("Api-Key", o.Key)
-		} else {
-			h.Set("Authorization", "Bearer "+o.Key)
-		}
-	}
-	if o.Organization != "" {
-		h.Set("OpenAI-Organization", o.Organization)
-	}
-	if o.Project != "" {
-		h.Set("OpenAI-Project", o.Project)
-	}
-	for name, value := range o.Headers {
-		h.Set(name, value)
-	}
-	return h
-}
-
-// client returns given, or a client of our own, with redirects turned off: a
-// redirected POST loses its body, and a key must not follow to another host.
-func client(given *http.Client) (c *http.Client, owned bool) {
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if given == nil {
-		return &http.Client{Transport: transport(), CheckRedirect: stay}, true
-	}
-	own := *given
-	if own.CheckRedirect == nil {
-		own.CheckRedirect = stay
-	}
-	return &own, false
-}
-
-// transport returns a transport for hundreds of calls at once to one host. The
-// default one keeps two idle connections to it and would dial for most calls.
-func transport() *http.Transport {
-	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          1024,
-		MaxIdleConnsPerHost:   512,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   15 * time.Second,
-		ExpectContinueTimeout: time.Second,
-	}
+	return w
 }
 
 // Name returns "openai:" and the name of the model.
 func (m *Model) Name() string { return "openai:" + m.name }
 
 // Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.address.endpoint }
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
 
 // String returns the name and the endpoint.
 func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
@@ -225,84 +152,39 @@ func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
 // Close closes the connections that are idle, if they are the model's own. The
 // model may be used after it.
-func (m *Model) Close() error {
-	if m.owned {
-		m.client.CloseIdleConnections()
-	}
-	return nil
-}
+func (m *Model) Close() error { return m.client.Close() }
 
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
 func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if err := ctx.Err(); err != nil {
+	a, err := m.post(ctx, m.chat, m.encode(req))
+	if err != nil {
 		return deem.Reply{}, err
-	}
-	if !m.keyed && m.address.host == "api.openai.com" {
-		return deem.Reply{}, m.noKey()
-	}
-	body, err := m.encode(req)
-	if err != nil {
-		return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}
-	}
-	callCtx, cancel := context.WithTimeout(ctx, m.timeout)
-	defer cancel()
-	a, err := m.post(callCtx, m.address.chat, body)
-	if err != nil {
-		return deem.Reply{}, m.transportError(ctx, callCtx, err)
-	}
-	return m.read(a)
-}
-
-// An answer is what a server sent, read to its end.
-type answer struct {
-	status int
-	header http.Header
-	text   []byte
-}
-
-// post sends body there and returns the answer. Reading that to the end is what
-// lets the connection be used again.
-func (m *Model) post(ctx context.Context, to string, body []byte) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	req.Header = m.header.Clone()
-	resp, err := m.client.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close() //nolint:errcheck // what was read is checked
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
-	if err != nil {
-		return answer{}, fmt.Errorf("read answer: %w", err)
-	}
-	if len(text) > maxBody {
-		return answer{}, errTooLong
-	}
-	return answer{status: resp.StatusCode, header: resp.Header, text: text}, nil
-}
-
-// read makes a reply or an error of an answer.
-func (m *Model) read(a answer) (deem.Reply, error) {
-	if a.status < 200 || a.status > 299 {
-		return deem.Reply{}, m.statusError(a)
 	}
 	reply, err := m.decode(a)
 	if err != nil {
 		return deem.Reply{}, err
 	}
-	reply.RequestID = a.header.Get("X-Request-Id")
+	reply.RequestID = a.Header.Get("X-Request-Id")
 	reply.Attempts = 1
 	return reply, nil
 }
 
-// unwrapURL returns the error inside that of an HTTP client, which would repeat
-// the URL with its query.
-func unwrapURL(err error) error {
-	if ue, ok := errors.AsType[*url.Error](err); ok {
-		return ue.Err
+// post makes one call and returns an answer whose status says that all is well.
+func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return wire.Answer{}, err
 	}
-	return err
+	if !m.client.Keyed() && m.client.Host() == "api.openai.com" {
+		return wire.Answer{}, m.client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
+	}
+	body, err := wire.Encode(request)
+	if err != nil {
+		return wire.Answer{}, wire.Unencodable(err)
+	}
+	a, err := m.client.Post(ctx, to, body)
+	if err == nil && !a.OK() {
+		err = m.client.StatusError(a)
+	}
+	return a, err
 }

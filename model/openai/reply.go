@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // A wireReply is the body of an answer, as far as we read it.
@@ -25,35 +25,39 @@ type choice struct {
 }
 
 type message struct {
-	Content content `json:"content"`
-	Refusal string  `json:"refusal"`
+	Content any    `json:"content"` // null, a string, or a list of parts
+	Refusal string `json:"refusal"`
 }
 
-// A content is null, a string, or a list of parts.
-type content struct {
-	text    string
-	refusal string
+// read returns the text and the refusal of a message. The content is decoded as
+// any, and sorted out here: a type with a method of its own would have its JSON
+// scanned three times, which for long replies is most of the work.
+func (m message) read() (text, refusal string, err error) {
+	switch content := m.Content.(type) {
+	case nil:
+		return "", m.Refusal, nil
+	case string:
+		return content, m.Refusal, nil
+	case []any:
+		text, refusal, err = readParts(content)
+		return text, m.Refusal + refusal, err
+	default:
+		return "", "", fmt.Errorf("the content of the message is %T, neither text nor parts", content)
+	}
 }
 
-// UnmarshalJSON reads any of the three forms.
-func (c *content) UnmarshalJSON(data []byte) error {
-	if len(data) == 0 || data[0] != '[' {
-		return json.Unmarshal(data, &c.text) // null leaves it empty
+// readParts joins the parts of a content.
+func readParts(parts []any) (text, refusal string, err error) {
+	for _, part := range parts {
+		p, ok := part.(map[string]any)
+		if !ok {
+			return "", "", fmt.Errorf("a part of the message is %T, not an object", part)
+		}
+		t, _ := p["text"].(string)
+		r, _ := p["refusal"].(string)
+		text, refusal = text+t, refusal+r
 	}
-	var parts []struct {
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
-	}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return err
-	}
-	var text, refusal strings.Builder
-	for _, p := range parts {
-		text.WriteString(p.Text)
-		refusal.WriteString(p.Refusal)
-	}
-	c.text, c.refusal = text.String(), refusal.String()
-	return nil
+	return text, refusal, nil
 }
 
 type usage struct {
@@ -77,41 +81,32 @@ type tokenLogprob struct {
 	TopLogprobs []tokenLogprob `json:"top_logprobs"`
 }
 
-// decode makes a reply of the text of a successful answer. A text that makes no
-// sense may do so the next time: it was cut off, or came from something between
-// us and the server.
-func (m *Model) decode(a answer) (deem.Reply, error) {
+// decode makes a reply of the text of a successful answer.
+func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
-	if err := json.Unmarshal(a.text, &w); err != nil {
-		return deem.Reply{}, m.garbled(a.text, err)
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return deem.Reply{}, m.client.Garbled(a, err)
 	}
-	if len(w.Error) > 0 && string(w.Error) != "null" {
-		return deem.Reply{}, m.statusError(a)
+	if wire.Present(w.Error) {
+		return deem.Reply{}, m.client.StatusError(a)
 	}
 	if len(w.Choices) == 0 {
-		return deem.Reply{}, m.garbled(a.text, errors.New("the answer has no choices"))
+		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer has no choices"))
 	}
 	c := w.Choices[0]
+	text, refusal, err := c.Message.read()
+	if err != nil {
+		return deem.Reply{}, m.client.Garbled(a, err)
+	}
 	return deem.Reply{
-		Text:        c.Message.Content.text,
-		Refusal:     c.Message.Refusal + c.Message.Content.refusal,
+		Text:        text,
+		Refusal:     refusal,
 		Stop:        stop(c.FinishReason),
 		Usage:       w.Usage.tokens(),
 		Model:       w.Model,
 		Fingerprint: w.SystemFingerprint,
 		Logprobs:    c.Logprobs.tokens(),
 	}, nil
-}
-
-// garbled says that an answer could not be read.
-func (m *Model) garbled(text []byte, err error) error {
-	err = fmt.Errorf("read answer: %w", err)
-	page := m.secrets.redact(string(text[:min(len(text), maxTrouble)]))
-	if strings.HasPrefix(strings.TrimSpace(page), "<") {
-		err = deem.WithHint(fmt.Errorf("read answer: it is a web page: %s", oneLine([]byte(page))),
-			"is %s the base URL of an OpenAI-compatible server?", m.Endpoint())
-	}
-	return &deem.ModelError{Kind: deem.Provider, Passing: true, Err: err}
 }
 
 // stop translates a finish reason.

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ type wireRequest struct {
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Logprobs            bool            `json:"logprobs,omitempty"`
 	TopLogprobs         int             `json:"top_logprobs,omitempty"`
+	ServiceTier         string          `json:"service_tier,omitempty"`
 	N                   int             `json:"n"`
 	Stream              bool            `json:"stream"`
 }
@@ -42,13 +42,14 @@ type jsonSchema struct {
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
-func (m *Model) encode(req deem.Request) ([]byte, error) {
-	w := wireRequest{
+func (m *Model) encode(req deem.Request) *wireRequest {
+	w := &wireRequest{
 		Model:          m.name,
 		Messages:       req.Messages,
 		Seed:           req.Seed,
 		Stop:           req.Stop,
 		ResponseFormat: format(req),
+		ServiceTier:    m.serviceTier,
 		N:              1,
 	}
 	if m.reasoning {
@@ -60,13 +61,7 @@ func (m *Model) encode(req deem.Request) ([]byte, error) {
 		w.Logprobs = req.TopLogprobs > 0
 		w.TopLogprobs = min(req.TopLogprobs, maxTopLogprobs)
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(w); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	return w
 }
 
 // format returns the response format that req asks for, or nil.

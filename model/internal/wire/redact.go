@@ -1,6 +1,7 @@
-package openai
+package wire
 
 import (
+	"encoding/json"
 	"net/url"
 	"sort"
 	"strings"
@@ -16,26 +17,35 @@ type redactor struct {
 }
 
 // newRedactor returns a redactor for all that may be secret in the options: the
-// key, the values of the headers, the password and the query of the base URL.
-func newRedactor(o Options, addr *address) redactor {
-	secrets := []string{o.Key, addr.password}
+// key, the values of the headers, the passwords of the base URL and the proxy, and
+// the query of the base URL.
+func newRedactor(o Options, proxy *url.URL) redactor {
+	secrets := append([]string{o.Key}, o.Base.secrets()...)
 	for _, value := range o.Headers {
 		secrets = append(secrets, value, strings.TrimPrefix(value, "Bearer "))
 	}
-	for name, values := range addr.query {
-		if name != "api-version" {
-			secrets = append(secrets, values...)
-		}
+	if proxy != nil && proxy.User != nil {
+		password, _ := proxy.User.Password()
+		secrets = append(secrets, password)
 	}
 	// Of two secrets one of which begins the other, the longer must go first.
 	sort.Slice(secrets, func(i, j int) bool { return len(secrets[i]) > len(secrets[j]) })
 	var pairs []string
 	for _, s := range secrets {
 		if len(s) >= minSecret {
-			pairs = append(pairs, s, "[redacted]", url.QueryEscape(s), "[redacted]")
+			pairs = append(pairs, s, "[redacted]", url.QueryEscape(s), "[redacted]", inJSON(s), "[redacted]")
 		}
 	}
 	return redactor{replace: strings.NewReplacer(pairs...)}
+}
+
+// inJSON returns s as it stands in a JSON text: servers quote what they were sent.
+func inJSON(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // Every string has a JSON.
+	}
+	return string(text[1 : len(text)-1])
 }
 
 // redact returns s without the secrets.

@@ -1,0 +1,174 @@
+package wire
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"deem"
+)
+
+// A Base is the base URL of a server. It may hold a password, so it prints as
+// its Endpoint.
+type Base struct {
+	url   *url.URL
+	usual string // the path that the vendor's own has
+}
+
+// ParseBase reads a base URL in any of the forms that people write: without a
+// scheme, with a slash at the end, with spaces around it. An empty text means
+// usual, which also stands in the hint of an error.
+func ParseBase(text, usual string) (Base, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		text = usual
+	}
+	u, err := parseURL(text)
+	if err != nil {
+		return Base{}, deem.WithHint(fmt.Errorf("read base URL: %w", err), "write it as in %s or http://localhost:8000/v1", usual)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	b := Base{url: u}
+	if own, err := url.Parse(usual); err == nil {
+		b.usual = own.Path
+	}
+	return b, nil
+}
+
+// parseURL reads a URL, guessing the scheme where it was left out. Its errors do
+// not repeat the URL, which may hold a password.
+func parseURL(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		text = guessScheme(text) + "://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, unwrapURL(err)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("scheme %q is neither http nor https", u.Scheme)
+	case u.Hostname() == "":
+		return nil, errors.New("no host")
+	}
+	return u, nil
+}
+
+// unwrapURL returns the error inside that of an HTTP client or a URL, which would
+// repeat the URL with its password and its query.
+func unwrapURL(err error) error {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		return ue.Err
+	}
+	return err
+}
+
+// guessScheme returns http for servers on this machine and https for all others.
+func guessScheme(text string) string {
+	host, _, _ := strings.Cut(text, "/")
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	if loopback(host) {
+		return "http"
+	}
+	return "https"
+}
+
+// loopback reports whether host is this machine.
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// Path returns the path of the base URL without a slash at its end, "" for none.
+func (b Base) Path() string { return b.url.Path }
+
+// WithPath returns the base URL with another path.
+func (b Base) WithPath(path string) Base {
+	u := *b.url
+	u.Path, u.RawPath = path, ""
+	return Base{url: &u, usual: b.usual}
+}
+
+// Host returns the name of the server without its port.
+func (b Base) Host() string { return b.url.Hostname() }
+
+// Port returns the port, "" when it is the usual one.
+func (b Base) Port() string { return b.url.Port() }
+
+// Loopback reports whether the server is on this machine.
+func (b Base) Loopback() bool { return loopback(b.Host()) }
+
+// Query returns the query of the base URL, as Azure's api-version.
+func (b Base) Query() url.Values { return b.url.Query() }
+
+// Endpoint returns the base URL without user, password and query.
+func (b Base) Endpoint() string {
+	u := *b.url
+	u.User, u.RawQuery, u.ForceQuery = nil, "", false
+	return u.String()
+}
+
+// String returns the endpoint.
+func (b Base) String() string {
+	if b.url == nil {
+		return ""
+	}
+	return b.Endpoint()
+}
+
+// GoString returns the same as String, so that %#v shows no password.
+func (b Base) GoString() string { return b.String() }
+
+// A Target is a URL that calls go to, read once for all of them.
+type Target struct {
+	url *url.URL
+}
+
+// To returns where calls to a path below the base URL go, as "/chat/completions".
+// The query of the base URL is kept.
+func (b Base) To(path string) Target {
+	return Target{url: b.WithPath(b.url.Path + path).url}
+}
+
+// usualEnd reminds of how the base URLs of the vendor end, if they do in any way.
+func (b Base) usualEnd() string {
+	if b.usual == "" {
+		return ""
+	}
+	return ", which usually ends with " + b.usual
+}
+
+// basicAuth returns the header that the user and the password of the base URL
+// make, "" when there are none.
+func (b Base) basicAuth() string {
+	if b.url.User == nil {
+		return ""
+	}
+	password, _ := b.url.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(b.url.User.Username()+":"+password))
+}
+
+// secrets returns what is secret in the base URL: the password, as it is and as it
+// is sent, and the values of the query.
+func (b Base) secrets() []string {
+	var secrets []string
+	if b.url.User != nil {
+		password, _ := b.url.User.Password()
+		secrets = append(secrets, password, strings.TrimPrefix(b.basicAuth(), "Basic "))
+	}
+	for name, values := range b.url.Query() {
+		if name != "api-version" {
+			secrets = append(secrets, values...)
+		}
+	}
+	return secrets
+}

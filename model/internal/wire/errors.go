@@ -1,0 +1,247 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"deem"
+)
+
+// A Cause is what a vendor means by an error, as far as its words and codes tell
+// more than the status.
+type Cause int
+
+// The causes that are told apart. Each says what becomes of the error.
+const (
+	ByStatus Cause = iota // the words say nothing more: the status decides
+	Quota                 // no credit is left: the run stops
+	BadKey                // the key is not accepted: the run stops
+	NoModel               // there is no such model, or not for this key: the run stops
+	Setting               // a parameter that all requests share is not taken: the run stops
+	TooLong               // the request is longer than it can ever be: it ends this item
+	Unfit                 // anything else that is this request's own: it ends this item
+	Filtered              // a filter refused the prompt: it ends this item as refused
+	Busy                  // the server has no room at the moment: it may pass
+)
+
+// class says what becomes of an error. The order matters: an exhausted quota comes
+// as a 429, which else passes, and a prompt that is too long as a 500.
+func class(status int, cause Cause) *deem.ModelError {
+	me := &deem.ModelError{Kind: deem.Provider, Status: status}
+	switch {
+	case cause == Quota, cause == BadKey, cause == NoModel, cause == Setting:
+		me.Fatal = true
+	case cause == Filtered:
+		me.Kind = deem.Refused
+	case cause == TooLong, cause == Unfit: // the item's own
+	case cause == Busy, status >= 500, slices.Contains([]int{408, 409, 425, 429}, status):
+		me.Passing = true
+	case slices.Contains([]int{401, 402, 403, 404, 405, 407, 410, 415}, status), status < 400:
+		me.Fatal = true
+	}
+	if status == 408 || status == 504 {
+		me.Kind = deem.Timeout
+	}
+	return me
+}
+
+// StatusError makes a [*deem.ModelError] of an answer that is not a reply. Its
+// status may be 200, as routers pass on the errors of servers behind them.
+func (c *Client) StatusError(a Answer) error {
+	t := c.Trouble(a)
+	cause := c.cause(t)
+	me := class(t.Status, cause)
+	me.Code = t.code()
+	if me.Passing {
+		me.RetryAfter = RetryAfter(a.Header, time.Now())
+		if me.RetryAfter == 0 {
+			me.RetryAfter = t.RetryAfter
+		}
+	}
+	me.Err = errors.New(c.secrets.redact(t.text()))
+	if me.Fatal {
+		me.Err = deem.WithHint(me.Err, "%s", c.hint(t, cause))
+	}
+	return me
+}
+
+// code returns the code that an error shows: the vendor's own, if it is more than
+// the status once again.
+func (t Trouble) code() string {
+	switch {
+	case t.State != "" && t.Code == fmt.Sprint(t.Status):
+		return t.State
+	default:
+		return t.Code
+	}
+}
+
+// hint returns advice about an error that a person has to mend.
+func (c *Client) hint(t Trouble, cause Cause) string {
+	host, status := c.base.Host(), t.Status
+	switch {
+	case cause == Quota || status == 402:
+		return fmt.Sprintf("the account at %s has no credit left; add some, or use another key", host)
+	case cause == NoModel, cause == ByStatus && status == 404 && t.Structured:
+		return fmt.Sprintf("%s does not know the model %q, or the key may not use it; check the name", host, c.model)
+	case status == 401 && !c.keyed:
+		return fmt.Sprintf("%s wants a key; set %s", host, c.keyVariable)
+	case cause == BadKey || status == 401:
+		return fmt.Sprintf("%s is not accepted by %s", c.keyVariable, host)
+	case cause == Setting:
+		return fmt.Sprintf("the model %q does not take this setting%s; leave it out, or choose another model", c.model, quoted(t.Param))
+	}
+	return c.hintByStatus(status)
+}
+
+// hintByStatus returns advice about an error of which only the status is known.
+func (c *Client) hintByStatus(status int) string {
+	switch {
+	case status == 403:
+		return c.base.Host() + " does not allow this; check what the key may do, and whether the service is offered where you are"
+	case status == 404 || status == 405:
+		return fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
+	case status < 400:
+		return c.Endpoint() + " redirects elsewhere; give the base URL it redirects to"
+	case status == 407:
+		return "the proxy wants a user and a password; check HTTPS_PROXY"
+	case status == 410:
+		return fmt.Sprintf("%s no longer offers the model %q", c.base.Host(), c.model)
+	default:
+		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", c.model)
+	}
+}
+
+// quoted returns a space and the name of a parameter, if there is one.
+func quoted(param string) string {
+	if param == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", param)
+}
+
+// NoKey says that a vendor was to be called without a key. It saves the call.
+func (c *Client) NoKey(hint string) error {
+	err := deem.WithHint(fmt.Errorf("no API key for %s", c.base.Host()), "%s", hint)
+	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: err}
+}
+
+// Unencodable says that a request has no JSON.
+func Unencodable(err error) error {
+	return &deem.ModelError{Kind: deem.Provider, Err: fmt.Errorf("encode request: %w", err)}
+}
+
+// Garbled says that the answer to a call could not be read. It may be better the
+// next time: it was cut off, or came from something between us and the server.
+func (c *Client) Garbled(a Answer, err error) error {
+	err = fmt.Errorf("read answer: %s", c.secrets.redact(OneLine([]byte(err.Error()))))
+	page := c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
+	if strings.HasPrefix(strings.TrimSpace(page), "<") {
+		err = deem.WithHint(fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page))),
+			"is %s the base URL of an API?", c.Endpoint())
+	}
+	return &deem.ModelError{Kind: deem.Provider, Passing: true, Err: err}
+}
+
+// transportError says why there was no answer. The end of the caller's context is
+// an interruption; the end of the call's own is a timeout, which may pass.
+func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("call %s: %w", c.Endpoint(), ctx.Err())
+	}
+	if errors.Is(err, errTooLong) {
+		return &deem.ModelError{Kind: deem.Provider, Err: errTooLong}
+	}
+	if callCtx.Err() != nil {
+		err := deem.WithHint(fmt.Errorf("no answer within %v", c.timeout), "allow more time for a call, or fewer calls at once")
+		return &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: err}
+	}
+	me := &deem.ModelError{Kind: deem.Provider, Passing: true}
+	if ne, ok := errors.AsType[net.Error](unwrapURL(err)); ok && ne.Timeout() {
+		me.Kind = deem.Timeout
+	}
+	if wrongScheme(err) || isTLS(err) || refusedByProxy(err) {
+		me.Passing, me.Fatal = false, true
+	}
+	// The text is kept and the chain is cut: errors of the network may hold the
+	// URL, and with it secrets.
+	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))
+	if hint := c.advise(err); hint != "" {
+		me.Err = deem.WithHint(me.Err, "%s", hint)
+	}
+	return me
+}
+
+// advise returns what a person can do about an error of the network, "" for
+// nothing.
+func (c *Client) advise(cause error) string {
+	dns, isDNS := errors.AsType[*net.DNSError](cause)
+	refused := errors.Is(cause, syscall.ECONNREFUSED)
+	switch {
+	case viaProxy(cause):
+		return c.adviseProxy(cause)
+	case refused && c.base.Port() == "11434":
+		return "is `ollama serve` running?"
+	case refused && c.base.Loopback():
+		return fmt.Sprintf("is the server running at %s?", c.Endpoint())
+	case refused:
+		return fmt.Sprintf("nothing listens at %s; check the base URL", c.Endpoint())
+	case isDNS && dns.IsNotFound:
+		return "check the network and the base URL " + c.Endpoint()
+	case wrongScheme(cause):
+		return "write the base URL with http:// instead of https://"
+	case isTLS(cause):
+		return fmt.Sprintf("the certificate of %s is not accepted; check the base URL, or add its authority to this machine", c.base.Host())
+	}
+	return ""
+}
+
+// viaProxy reports whether the way to the proxy, or the proxy itself, is at fault.
+func viaProxy(err error) bool {
+	if _, ok := errors.AsType[*proxyError](err); ok {
+		return true
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && (op.Op == "proxyconnect" || op.Op == "socks connect")
+}
+
+// refusedByProxy reports whether a proxy will not let us through, today or tomorrow.
+func refusedByProxy(err error) bool {
+	pe, ok := errors.AsType[*proxyError](err)
+	return ok && pe.status >= 400 && pe.status < 500 && pe.status != http.StatusTooManyRequests
+}
+
+// adviseProxy returns what a person can do about a proxy.
+func (c *Client) adviseProxy(cause error) string {
+	which := "HTTPS_PROXY"
+	if c.proxy != "" {
+		which = "the proxy " + c.proxy
+	}
+	if pe, ok := errors.AsType[*proxyError](cause); ok && pe.status == http.StatusProxyAuthRequired {
+		return fmt.Sprintf("the proxy wants a user and a password; check %s", which)
+	}
+	return fmt.Sprintf("calls to %s go through a proxy; check %s, or name the host in NO_PROXY", c.base.Host(), which)
+}
+
+// wrongScheme reports whether https was spoken to an http server.
+func wrongScheme(err error) bool {
+	rh, ok := errors.AsType[tls.RecordHeaderError](err)
+	if ok && string(rh.RecordHeader[:]) == "HTTP/" {
+		return true
+	}
+	return errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// isTLS reports whether the server's certificate was not accepted.
+func isTLS(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}

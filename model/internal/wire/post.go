@@ -1,0 +1,146 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// maxBody is how many bytes of an answer are read. No reply is longer; what is
+// longer is not a reply.
+const maxBody = 64 << 20
+
+// errTooLong says that an answer exceeds maxBody.
+var errTooLong = fmt.Errorf("the answer is longer than %d MB", maxBody>>20)
+
+// An Answer is what a server sent, read to its end.
+type Answer struct {
+	Status int
+	Header http.Header
+	Text   []byte
+}
+
+// OK reports whether the status says that all is well.
+func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
+
+// Post sends body there and returns the answer, whatever its status. If there is
+// none, the error is a [*deem.ModelError], or wraps that of ctx once ctx is done.
+// The body must not be changed afterwards: a server may answer before it has read
+// all of it.
+func (c *Client) Post(ctx context.Context, to Target, body []byte) (Answer, error) {
+	return c.call(ctx, http.MethodPost, to, body)
+}
+
+// Get asks for what is there, as a list of models, and returns the answer as Post
+// does.
+func (c *Client) Get(ctx context.Context, to Target) (Answer, error) {
+	return c.call(ctx, http.MethodGet, to, nil)
+}
+
+// call makes one call within the timeout.
+func (c *Client) call(ctx context.Context, method string, to Target, body []byte) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	callCtx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	a, err := c.trip(c.request(callCtx, method, to, body))
+	if err != nil {
+		return Answer{}, c.transportError(ctx, callCtx, err)
+	}
+	return a, nil
+}
+
+// request returns an HTTP request. It is put together by hand, since all but the
+// body is the same for all calls: to parse the URL and to copy the headers would
+// cost more than the rest.
+func (c *Client) request(ctx context.Context, method string, to Target, body []byte) *http.Request {
+	r := &http.Request{
+		Method:     method,
+		URL:        to.url,
+		Host:       to.url.Host,
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+		Header:     c.header,
+	}
+	if body != nil {
+		r.ContentLength = int64(len(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return r.WithContext(ctx)
+}
+
+// trip sends a request and reads the answer. Reading that to the end is what lets
+// the connection be used again.
+func (c *Client) trip(r *http.Request) (Answer, error) {
+	resp, err := c.send.do(r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // What was read is checked.
+	text, err := readAll(resp)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Text: text}, nil
+}
+
+// readAll reads a body of at most maxBody bytes. Where the server says how long it
+// is, the room for it is made at once; what it says is not trusted beyond 1 MB.
+func readAll(resp *http.Response) ([]byte, error) {
+	room := int64(4 << 10)
+	if resp.ContentLength >= 0 {
+		room = min(resp.ContentLength, 1<<20)
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, room+bytes.MinRead))
+	_, err := buf.ReadFrom(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if buf.Len() > maxBody {
+		return nil, errTooLong
+	}
+	return buf.Bytes(), nil
+}
+
+// An encoder is a JSON encoder with its buffer.
+type encoder struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+// encoders keeps encoders, so that a call of some kilobytes does not grow a new
+// buffer from nothing.
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.enc = json.NewEncoder(&e.buf)
+	e.enc.SetEscapeHTML(false) // that is meant for web pages
+	return e
+}}
+
+// maxKept is the largest buffer that is kept for the next call.
+const maxKept = 1 << 20
+
+// Encode returns the JSON of v, in which <, > and & are as they are.
+func Encode(v any) ([]byte, error) {
+	e, ok := encoders.Get().(*encoder)
+	if !ok {
+		return nil, errors.New("the pool of encoders holds something else") // It cannot.
+	}
+	e.buf.Reset()
+	if err := e.enc.Encode(v); err != nil {
+		return nil, err // An encoder that failed keeps its error, so it is dropped.
+	}
+	body := bytes.Clone(bytes.TrimSuffix(e.buf.Bytes(), []byte("\n")))
+	if e.buf.Cap() <= maxKept {
+		encoders.Put(e)
+	}
+	return body, nil
+}

@@ -1,0 +1,245 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Trouble is what an error says. Its texts are short lines without secrets.
+type Trouble struct {
+	Status     int    // of HTTP, or that of the server behind a router
+	Message    string // "" when the body was empty
+	Type       string // "type" on the wire
+	Code       string
+	Inner      string   // Azure's inner code
+	State      string   // Google's "status"
+	Param      string   // the field of the request that is at fault
+	Reasons    []string // Google's reasons in "details"
+	Structured bool     // it came as the JSON of an API, and not from a web server
+
+	// RetryAfter is how long the body asks to wait, as Google's does; 0 when it
+	// does not say.
+	RetryAfter time.Duration
+}
+
+// Is reports whether the trouble is named by any of the codes, wherever it stands:
+// some servers put the code where others have the type.
+func (t Trouble) Is(codes ...string) bool {
+	for _, c := range codes {
+		if c == t.Code || c == t.Type || c == t.Inner || c == t.State || slices.Contains(t.Reasons, c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Says reports whether the message contains any of the texts, whatever the case of
+// its letters.
+func (t Trouble) Says(texts ...string) bool {
+	message := strings.ToLower(t.Message)
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(message, strings.ToLower(s)) })
+}
+
+// text returns the message, or the name of the status when there is none.
+func (t Trouble) text() string {
+	if t.Message != "" {
+		return t.Message
+	}
+	if name := http.StatusText(t.Status); name != "" {
+		return strings.ToLower(name)
+	}
+	return "no explanation"
+}
+
+// maxTrouble is how much of the body of an error is read.
+const maxTrouble = 1 << 20
+
+// Trouble returns what an answer says that is not a reply.
+func (c *Client) Trouble(a Answer) Trouble {
+	// Secrets go first: a text that is shortened could end in half a key.
+	t := readTrouble(c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	t.Status = a.Status
+	if a.Status < 300 {
+		// A router passes on the error of a server behind it.
+		t.Status = http.StatusBadGateway
+		if n, err := strconv.Atoi(t.Code); err == nil && n >= 400 && n <= 599 {
+			t.Status = n
+		}
+	}
+	return t
+}
+
+// readTrouble reads the body of an error in any of the forms that servers use:
+//
+//	{"error": {"message", "type", "param", "code"}}       OpenAI, Azure, llama.cpp
+//	{"error": {"message", "status", "code", "details"}}   Google
+//	{"type": "error", "error": {"type", "message"}}       Anthropic
+//	{"error": "text"}                                     Ollama, TGI
+//	{"object": "error", "message", "type", "code"}        vLLM
+//	{"detail": "text"} or {"detail": [{"loc", "msg"}]}    FastAPI
+//	{"statusCode", "message"}                             API gateways
+//	[{"error": {...}}]                                    Google
+//
+// or else as text, of which the first line counts.
+func readTrouble(text string) Trouble {
+	body := []byte(text)
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var outer struct {
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
+		flat
+	}
+	if json.Unmarshal(body, &outer) != nil {
+		return Trouble{Message: OneLine(body)}
+	}
+	t := outer.trouble()
+	switch {
+	case Present(outer.Error):
+		t = readError(outer.Error)
+	case Present(outer.Detail):
+		t.Message = readDetail(outer.Detail)
+	}
+	if t.Message == "" {
+		t.Message = OneLine(body)
+	}
+	return t
+}
+
+// Present reports whether a field was there and not null.
+func Present(raw json.RawMessage) bool {
+	return len(raw) > 0 && string(raw) != "null"
+}
+
+// A flat is an error whose fields lie side by side.
+type flat struct {
+	Message string          `json:"message"`
+	Type    any             `json:"type"`
+	Code    any             `json:"code"`
+	Param   any             `json:"param"`
+	State   any             `json:"status"`
+	Details json.RawMessage `json:"details"`
+	Inner   struct {
+		Code any `json:"code"`
+	} `json:"innererror"`
+}
+
+func (f flat) trouble() Trouble {
+	t := Trouble{
+		Message:    OneLine([]byte(f.Message)),
+		Type:       word(f.Type),
+		Code:       word(f.Code),
+		Inner:      word(f.Inner.Code),
+		State:      word(f.State),
+		Param:      word(f.Param),
+		Structured: f.Message != "",
+	}
+	t.readDetails(f.Details)
+	return t
+}
+
+// readDetails reads Google's list of details. Others may write what they like
+// there.
+func (t *Trouble) readDetails(raw json.RawMessage) {
+	var details []struct {
+		Reason     string `json:"reason"`
+		RetryDelay string `json:"retryDelay"`
+	}
+	if json.Unmarshal(raw, &details) != nil {
+		return
+	}
+	for _, d := range details {
+		if d.Reason != "" {
+			t.Reasons = append(t.Reasons, OneLine([]byte(d.Reason)))
+		}
+		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
+			t.RetryAfter = wait
+		}
+	}
+}
+
+// word returns a code that may be text, a number or null.
+func word(v any) string {
+	if v == nil {
+		return ""
+	}
+	return OneLine(fmt.Append(nil, v))
+}
+
+// readError reads the value of "error", which is an object or a text.
+func readError(raw json.RawMessage) Trouble {
+	var f flat
+	if json.Unmarshal(raw, &f) == nil {
+		return f.trouble()
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return Trouble{Message: OneLine([]byte(text)), Structured: true}
+	}
+	return Trouble{Message: OneLine(raw)}
+}
+
+// readDetail reads the value of "detail", which is a text or a list of what is
+// wrong where.
+func readDetail(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return OneLine([]byte(text))
+	}
+	var list []struct {
+		Loc []any  `json:"loc"`
+		Msg string `json:"msg"`
+	}
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return OneLine(raw)
+	}
+	var parts []string
+	for _, l := range list {
+		var path []string
+		for _, step := range l.Loc {
+			path = append(path, fmt.Sprint(step))
+		}
+		parts = append(parts, strings.Join(path, ".")+": "+l.Msg)
+	}
+	return OneLine([]byte(strings.Join(parts, "; ")))
+}
+
+// maxLine is how much of a server's text goes into an error.
+const maxLine = 300
+
+var (
+	hidden = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)\s*>`)
+	title  = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+	tag    = regexp.MustCompile(`<[^>]*>`)
+)
+
+// OneLine returns the gist of a text in one line: of a web page its title, else
+// its words, at most maxLine bytes.
+func OneLine(body []byte) string {
+	text := string(body[:min(len(body), 16<<10)])
+	if strings.HasPrefix(strings.TrimSpace(text), "<") {
+		if t := title.FindStringSubmatch(text); t != nil && strings.TrimSpace(t[1]) != "" {
+			text = t[1]
+		} else {
+			text = tag.ReplaceAllString(hidden.ReplaceAllString(text, " "), " ")
+		}
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if len(text) <= maxLine {
+		return text
+	}
+	cut := maxLine
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "..."
+}
