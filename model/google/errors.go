@@ -1,0 +1,198 @@
+package google
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// maxTrouble is how much of the body of an error is read.
+const maxTrouble = 1 << 20
+
+// statusError makes an error of an answer that is not a reply.
+func (m *Model) statusError(a wire.Answer) error {
+	// Secrets go first: a text that is shortened could end in half a key.
+	t := readTrouble(m.client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	status := a.Status
+	if a.OK() {
+		// A gateway passes on the error of the server behind it.
+		status = http.StatusBadGateway
+		if t.code >= 400 && t.code <= 599 {
+			status = t.code
+		}
+	}
+	me, why := classify(status, t)
+	if me.Passing {
+		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
+		if me.RetryAfter == 0 {
+			me.RetryAfter = t.delay
+		}
+	}
+	me.Err = errors.New(t.text(status))
+	if why != "" {
+		me.Err = deem.WithHint(me.Err, "%s", m.hint(why))
+	}
+	return me
+}
+
+// text returns the message in one line, or the name of the status when there is
+// none.
+func (t trouble) text(status int) string {
+	if line := wire.OneLine([]byte(t.message)); line != "" {
+		return line
+	}
+	if name := http.StatusText(status); name != "" {
+		return strings.ToLower(name)
+	}
+	return "no explanation"
+}
+
+// hint returns what a person can do about a cause.
+func (m *Model) hint(why cause) string {
+	host := m.client.Host()
+	switch why {
+	case badKey:
+		if !m.client.Keyed() {
+			return host + " wants a key; set " + keyVariable
+		}
+		return keyVariable + " is not accepted by " + host
+	case noQuota:
+		return "the quota of this key for " + m.name + " is used up for the day, or it has none; wait for the next day, turn on billing, or choose another model"
+	case noCredit:
+		return "the account at " + host + " has no credit left; add some, raise its limit, or use another key"
+	case notAllowed:
+		return host + " does not allow this; check what the key may do, and whether the service is offered where you are"
+	case noModel:
+		return host + " does not know the model \"" + m.name + "\", or the key may not use it; check the name"
+	case badAddress:
+		return "nothing at " + m.Endpoint() + " answers such calls; check the base URL, which usually ends with /v1beta"
+	case redirected:
+		return m.Endpoint() + " redirects elsewhere; give the base URL it redirects to"
+	case badProxy:
+		return "the proxy wants a user and a password; check HTTPS_PROXY"
+	default:
+		return "the model \"" + m.name + "\" does not take this setting; leave it out, or choose another model"
+	}
+}
+
+// A cause is what a person would have to mend, "" when nobody has to.
+type cause string
+
+// The causes that end a run.
+const (
+	badKey     cause = "key"      // it is not accepted
+	noQuota    cause = "quota"    // it is used up for the day, or was never given
+	noCredit   cause = "credit"   // the account does not pay
+	notAllowed cause = "allowed"  // the key may not do this, or not from here
+	noModel    cause = "model"    // nobody knows it
+	badAddress cause = "address"  // nobody answers such calls there
+	redirected cause = "redirect" // the server is elsewhere
+	badProxy   cause = "proxy"    // it wants a password
+	badSetting cause = "setting"  // the model does not take it
+)
+
+// classify decides whether an error may pass, ends the run, or belongs to this one
+// request, and what is to be mended. The order matters: a key that is not valid comes
+// as a 400, and a quota that is used up for the day as a 429.
+func classify(status int, t trouble) (*deem.ModelError, cause) {
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: t.name()}
+	why := t.cause(status)
+	switch {
+	case why != "":
+		me.Fatal = true
+	case t.tooLong():
+	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
+		me.Passing = true
+	}
+	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
+		me.Kind = deem.Timeout
+	}
+	return me, why
+}
+
+// name returns the most telling name that the trouble has.
+func (t trouble) name() string {
+	if t.reason != "" {
+		return t.reason
+	}
+	return t.status
+}
+
+// cause returns what a person would have to mend.
+func (t trouble) cause(status int) cause {
+	switch {
+	case t.badKey(), status == http.StatusUnauthorized:
+		return badKey
+	case status == http.StatusPaymentRequired, t.says("spending cap", "credits are depleted"):
+		return noCredit
+	case status == http.StatusTooManyRequests && t.noQuota():
+		return noQuota
+	case status == http.StatusForbidden, status == http.StatusBadRequest && t.status == "FAILED_PRECONDITION":
+		return notAllowed
+	case status == http.StatusNotFound && t.structured:
+		return noModel
+	case slices.Contains([]int{404, 405, 410, 415}, status):
+		return badAddress
+	case status == http.StatusProxyAuthRequired:
+		return badProxy
+	case status < 400:
+		return redirected
+	case status == http.StatusBadRequest && !t.tooLong() && t.badSetting():
+		return badSetting
+	}
+	return ""
+}
+
+// badKey reports whether the key is at fault, which the API says with a 400.
+func (t trouble) badKey() bool {
+	return strings.HasPrefix(t.reason, "API_KEY_") || strings.HasPrefix(strings.ToLower(t.message), "api key ")
+}
+
+// says reports whether the message has any of the words.
+func (t trouble) says(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.message, w) })
+}
+
+// zeroLimit finds a quota of nothing in a message, as "limit: 0, model: gemini-3-pro".
+var zeroLimit = regexp.MustCompile(`\blimit: 0\b[^.\d]`)
+
+// noQuota reports whether there is nothing left to wait for in a run: the quota of a
+// day or a month, or one of nothing, which a model has that is not offered for free.
+// The API asks for a wait of seconds even then.
+func (t trouble) noQuota() bool {
+	long := func(q quota) bool {
+		return strings.Contains(q.ID, "PerDay") || strings.Contains(q.ID, "PerMonth") || q.Value == "0" || q.Value == float64(0)
+	}
+	return slices.ContainsFunc(t.quotas, long) || zeroLimit.MatchString(t.message+" ")
+}
+
+// tooLong reports whether the prompt is longer than it can ever be, which the API
+// says in words only.
+func (t trouble) tooLong() bool {
+	return t.says("exceeds the maximum number of tokens", "token count exceeds", "payload size exceeds", "input is too long")
+}
+
+// settings are words in the messages about fields that are the same for all items, so
+// that what is wrong with them is wrong for all. The messages name the fields and do
+// not quote prompts.
+var settings = []string{
+	"generation_config", "generationConfig", "Unknown name", "ogprobs", "hinking", "Budget ", "JSON mode",
+	"JsonSchema", "json_schema", "response_schema", "response_mime_type", "response mime type",
+	"eveloper instruction", "ystem instruction", "maxOutputTokens", "max_output_tokens", "stop_sequences", "stopSequences",
+	"temperature", "topP", "top_p",
+}
+
+// badSetting reports whether a setting is at fault, by the field that is named or
+// else in words.
+func (t trouble) badSetting() bool {
+	inConfig := func(field string) bool {
+		return strings.HasPrefix(field, "generation_config") || strings.HasPrefix(field, "generationConfig") || strings.HasPrefix(field, "system_instruction")
+	}
+	return slices.ContainsFunc(t.fields, inConfig) || t.says(settings...)
+}

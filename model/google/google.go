@@ -1,0 +1,209 @@
+// Package google speaks the wire format of Google's Gemini API: generateContent of
+// its version v1beta.
+//
+// The package makes one HTTP call for a request, and says of each error whether
+// it may pass, ends this item, or ends the run. Retries, limits and prices are the
+// business of package model.
+//
+// The key goes into a header, never into the URL, and is kept out of every text that
+// the package makes: errors, String and panics. Where a server repeats the key in an
+// error, it is blacked out.
+//
+// # Models that think
+//
+// Most Gemini models think before they answer, and what they think counts against
+// MaxTokens: a protocol that allows ten tokens for a "yes" gets an empty reply, cut
+// off by its length. Give such a model more room, or set Options.ThinkingBudget to 0
+// where the model may go without. Thoughts are never part of the text; their tokens
+// are counted as reasoning and as output.
+//
+// # Filters
+//
+// A prompt that Google blocks is a [*deem.ModelError] of kind refused: there is no
+// reply. A reply that a filter cuts off has [deem.StopFilter] and what there was of
+// the text. Neither is a verdict.
+package google
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// DefaultBaseURL is where Google itself answers.
+const DefaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
+
+// Options say which model is called and where.
+type Options struct {
+	Model string // "gemini-2.5-flash", with or without "models/" before it
+
+	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
+	// with or without a slash, and without /v1beta if it has no path at all. What
+	// follows it is /models/NAME:generateContent, so that
+	// https://aiplatform.googleapis.com/v1/publishers/google calls Vertex AI.
+	BaseURL string
+
+	Key     string            `json:"-"` // "" sends none, as gateways may like it
+	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+
+	// HTTPClient makes the calls; nil means one made for many calls at once. A
+	// redirect is not followed unless the client has a rule for it.
+	HTTPClient *http.Client `json:"-"`
+
+	Proxy  string `json:"-"` // a URL; "" means what the environment says
+	CAFile string // a PEM file of authorities to trust besides the system's; "" means none
+
+	// Timeout bounds one call; 0 means five minutes, as most models think before
+	// they answer.
+	Timeout time.Duration
+
+	// ThinkingBudget is how many tokens the model may think, as the 2.5 models
+	// take it: 0 turns it off where that can be, -1 leaves it to the model. nil
+	// sends none. ThinkingLevel is how much it thinks, as the later models take
+	// it: "low", "high"; "" sends none.
+	ThinkingBudget *int
+	ThinkingLevel  string
+}
+
+// String returns the options without their secrets.
+func (o Options) String() string {
+	return fmt.Sprintf("google.Options{Model: %q}", o.Model)
+}
+
+// GoString returns the same as String, so that %#v is no leak either.
+func (o Options) GoString() string { return o.String() }
+
+// LogValue returns the same as String for structured logs.
+func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// A Model calls a server. It is safe for concurrent use.
+type Model struct {
+	name     string // without "models/"
+	client   *wire.Client
+	target   wire.Target
+	thinking *thinkingConfig
+}
+
+var _ deem.Model = (*Model)(nil)
+
+// New returns a model. It calls nobody yet, and does not check the key.
+func New(o Options) (*Model, error) {
+	name := strings.TrimPrefix(strings.TrimSpace(o.Model), "models/")
+	if name == "" {
+		return nil, deem.WithHint(errors.New("google: no model named"), "name one, as in google:gemini-2.5-flash")
+	}
+	base, err := parseBase(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("google: %w", err)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 5 * time.Minute
+	}
+	client, err := wire.New(wire.Options{
+		Vendor: "google", Model: name, Base: base,
+		Key: o.Key, KeyHeader: "X-Goog-Api-Key", KeyVariable: keyVariable,
+		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{name: name, client: client, target: base.To(resource(name) + ":generateContent")}
+	if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
+		m.thinking = &thinkingConfig{ThinkingBudget: o.ThinkingBudget, ThinkingLevel: o.ThinkingLevel}
+	}
+	return m, nil
+}
+
+// keyVariable is where people keep the key.
+const keyVariable = "GEMINI_API_KEY"
+
+// parseBase reads a base URL. A key in its query, as the API's own examples have it,
+// would be in the logs of every proxy on the way, so it is refused.
+func parseBase(text string) (wire.Base, error) {
+	base, err := wire.ParseBase(text, DefaultBaseURL)
+	if err != nil {
+		return wire.Base{}, err
+	}
+	if base.Query().Has("key") {
+		return wire.Base{}, deem.WithHint(errors.New("the base URL holds a key"), "set %s instead", keyVariable)
+	}
+	if base.Path() == "" {
+		base = base.WithPath("/v1beta")
+	}
+	return base.WithPath(strings.TrimSuffix(base.Path(), "/models")), nil
+}
+
+// resource returns the path of a model. A tuned one has a folder of its own in its
+// name.
+func resource(name string) string {
+	if strings.HasPrefix(name, "tunedModels/") {
+		return "/" + name
+	}
+	return "/models/" + name
+}
+
+// Name returns "google:" and the name of the model.
+func (m *Model) Name() string { return "google:" + m.name }
+
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// String returns the name and the endpoint.
+func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
+
+// GoString returns the same as String, so that %#v shows no key.
+func (m *Model) GoString() string { return m.String() }
+
+// LogValue returns the same as String for structured logs.
+func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// Close closes the connections that are idle, if they are the model's own. The
+// model may be used after it.
+func (m *Model) Close() error { return m.client.Close() }
+
+// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
+// ctx once ctx is done.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	if !m.client.Keyed() && strings.HasSuffix(m.client.Host(), ".googleapis.com") {
+		return deem.Reply{}, m.client.NoKey("set " + keyVariable + ", or give the base URL of another server")
+	}
+	body, err := encode(req, m.thinking)
+	if err != nil {
+		return deem.Reply{}, wire.Unencodable(err)
+	}
+	a, err := m.client.Post(ctx, m.target, body)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		return deem.Reply{}, m.statusError(a)
+	}
+	reply, err := decode(a.Text)
+	if err != nil {
+		return deem.Reply{}, m.replyError(a, err)
+	}
+	reply.Attempts = 1
+	return reply, nil
+}
+
+// replyError makes an error of a successful answer that is not a reply.
+func (m *Model) replyError(a wire.Answer, err error) error {
+	if errors.Is(err, errWithin) {
+		return m.statusError(a)
+	}
+	if blocked, ok := errors.AsType[*errBlocked](err); ok {
+		said := wire.OneLine([]byte(m.client.Redact(blocked.Error())))
+		return &deem.ModelError{Kind: deem.Refused, Code: blocked.reason, Err: errors.New(said)}
+	}
+	return m.client.Garbled(a, err)
+}
