@@ -7,12 +7,26 @@ import "slices"
 // From 200 characters on, difflib does not begin a block at a character that makes
 // up more than a hundredth of b, so the ratio is not that of a shortest edit, nor
 // is it the same with a and b exchanged.
-func DifflibRatio(a, b string) float64 {
-	x, y := numbered(a, b)
-	if len(x)+len(y) == 0 {
+func DifflibRatio(a, b string) float64 { return DifflibRatioOf(Characters(a, b)) }
+
+// DifflibRatioOf is [DifflibRatio] of two sequences of small numbers, as [Characters]
+// gives them.
+func DifflibRatioOf(a, b []int32) float64 {
+	if len(a)+len(b) == 0 {
 		return 1
 	}
-	return 2 * float64(newMatcher(x, y).matches()) / float64(len(x)+len(y))
+	matches := 0
+	newMatcher(a, b).each(func(m Block) { matches += m.N })
+	return 2 * float64(matches) / float64(len(a)+len(b))
+}
+
+// DifflibBlocks returns the matching blocks that difflib finds in two sequences of
+// small numbers, in order, without the empty one that it puts at the end.
+func DifflibBlocks(a, b []int32) []Block {
+	var list []Block
+	newMatcher(a, b).each(func(m Block) { list = append(list, m) })
+	slices.SortFunc(list, func(x, y Block) int { return x.A - y.A })
+	return joined(list)
 }
 
 // A matcher finds the matching blocks of two sequences.
@@ -45,10 +59,8 @@ func newMatcher(a, b []int32) *matcher {
 // A region is a part of a and a part of b.
 type region struct{ aLo, aHi, bLo, bHi int }
 
-// matches returns the number of elements in all matching blocks: the longest one,
-// and those before and after it.
-func (m *matcher) matches() int {
-	sum := 0
+// each yields the matching blocks: the longest one, and those before and after it.
+func (m *matcher) each(yield func(Block)) {
 	queue := []region{{0, len(m.a), 0, len(m.b)}}
 	for len(queue) > 0 {
 		r := queue[len(queue)-1]
@@ -57,7 +69,7 @@ func (m *matcher) matches() int {
 		if n == 0 {
 			continue
 		}
-		sum += n
+		yield(Block{i, j, n})
 		if r.aLo < i && r.bLo < j {
 			queue = append(queue, region{r.aLo, i, r.bLo, j})
 		}
@@ -65,7 +77,6 @@ func (m *matcher) matches() int {
 			queue = append(queue, region{i + n, r.aHi, j + n, r.bHi})
 		}
 	}
-	return sum
 }
 
 // longest returns where the longest match in a region begins, and its length: the

@@ -15,10 +15,10 @@ func chars(s string) []rune {
 	return list
 }
 
-// numbered returns the characters of a and b as numbers, equal ones for equal
+// Characters returns the characters of a and b as numbers, equal ones for equal
 // characters. Those of ASCII are numbers already; others have the next ones, so that
 // the numbers are small.
-func numbered(a, b string) (x, y []int32) {
+func Characters(a, b string) (x, y []int32) {
 	var others Number[rune]
 	number := func(s string) []int32 {
 		list := chars(s)
@@ -35,33 +35,36 @@ func numbered(a, b string) (x, y []int32) {
 // LCSLength returns the number of characters in the longest common subsequence of a
 // and b.
 func LCSLength(a, b string) int {
-	x, y := numbered(a, b)
+	x, y := Characters(a, b)
 	return NewSubsequence(y).Len(x)
 }
 
 // InDel returns how many characters must be inserted or deleted to turn a into b.
 func InDel(a, b string) int {
-	x, y := numbered(a, b)
+	x, y := Characters(a, b)
 	return len(x) + len(y) - 2*NewSubsequence(y).Len(x)
 }
 
 // InDelRatio returns the similarity of a and b from 0 to 1 by [InDel]: the share of
 // characters that stay. It is what python-Levenshtein calls ratio. Two empty texts
 // are the same.
-func InDelRatio(a, b string) float64 {
-	x, y := numbered(a, b)
-	sum := len(x) + len(y)
+func InDelRatio(a, b string) float64 { return InDelRatioOf(Characters(a, b)) }
+
+// InDelRatioOf is [InDelRatio] of two sequences of small numbers, as [Characters] gives
+// them.
+func InDelRatioOf(a, b []int32) float64 {
+	sum := len(a) + len(b)
 	if sum == 0 {
 		return 1
 	}
-	distance := sum - 2*NewSubsequence(y).Len(x)
+	distance := sum - 2*NewSubsequence(b).Len(a)
 	return float64(sum-distance) / float64(sum)
 }
 
 // Levenshtein returns how many characters must be inserted, deleted or replaced to
 // turn a into b.
 func Levenshtein(a, b string) int {
-	x, y := numbered(a, b)
+	x, y := Characters(a, b)
 	if len(x) == 0 || len(y) == 0 {
 		return len(x) + len(y)
 	}

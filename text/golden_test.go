@@ -34,6 +34,7 @@ func TestGolden(t *testing.T) {
 				"normalized_similarity":       text.LevenshteinRatio(in.S1, in.S2),
 				"indel_distance":              text.InDel(in.S1, in.S2),
 				"indel_normalized_similarity": text.InDelRatio(in.S1, in.S2),
+				"jaro_winkler":                text.JaroWinkler(in.S1, in.S2),
 				"lcs_length":                  text.LCSLength(in.S1, in.S2),
 			}, nil
 		}),

@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 			return squad(ask, in.GroundTruths, in.Prediction, "f1", "exact_match")
 		}),
 		"squad_v20_em_f1": golden.Of(func(in squadInput) (any, error) {
-			return squad(ask, in.GoldAnswers, in.Prediction, "f1/squad2", "")
+			return squad(ask, in.GoldAnswers, in.Prediction, "f1/squad2", "exact")
 		}),
 		"longbench_qa_f1":    pair("f1"),
 		"longbench_qa_f1_zh": pair("f1/zh"),
@@ -59,7 +59,27 @@ func TestGolden(t *testing.T) {
 		}),
 		"sacrebleu_chrf":    golden.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf") }),
 		"sacrebleu_chrf_pp": golden.Of(func(in bleuInput) (any, error) { return in.chrf(ask, "chrf++") }),
-	}, golden.Options{})
+	}, golden.Options{Left: left})
+}
+
+// left says why some keys of the vectors are not compared here.
+var left = map[string]string{
+	"distance":                    "a count and no score; held in package text",
+	"indel_distance":              "a count and no score; held in package text",
+	"lcs_length":                  "a count and no score; held in package text",
+	"normalized_similarity":       "no judge stands for it; held in package text",
+	"indel_normalized_similarity": "the ratio under its other name; held in package text",
+	"jaro_winkler":                "no judge stands for it; held in package text",
+
+	"score":       "the score with Python's limit of nested calls is a benchmark's; held in text/metric, and for BLEU here",
+	"recon_calls": "a count and no score; held in text/metric",
+
+	"bp":         "a part of the score; held in text/metric",
+	"counts":     "a part of the score; held in text/metric",
+	"totals":     "a part of the score; held in text/metric",
+	"precisions": "a part of the score; held in text/metric",
+	"sys_len":    "a part of the score; held in text/metric",
+	"ref_len":    "a part of the score; held in text/metric",
 }
 
 // An asker asks the rule of a name and multiplies its score.

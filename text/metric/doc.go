@@ -2,9 +2,9 @@
 // the other, as published programs do.
 //
 // Each function ports one program, bug for bug, and is held to it by golden vectors:
-// the numbers of LongBench, InfiniteBench and LoCoMo, of SQuAD, rouge_score, rouge,
-// sacreBLEU and fuzzywuzzy. Where a program has several conventions, the function
-// says which it follows. All take the response first and the reference second,
+// the numbers of LongBench, InfiniteBench and LoCoMo, of SQuAD, rouge_score, rouge and
+// sacreBLEU; fuzzywuzzy and its relatives are in text/fuzz. Where a program has several
+// conventions, the function says which it follows. All take the response first and the reference second,
 // whichever way round the original has them, and none keeps anything between calls
 // that a score could hang on. All may be called by many goroutines at once.
 //

@@ -29,9 +29,6 @@ func TestGolden(t *testing.T) {
 		"longbench_rouge":    pyROUGE(metric.LongBenchROUGE, func(s string) string { return s }),
 		"longbench_rouge_zh": pyROUGE(metric.LongBenchROUGEZh, func(s string) string { return strings.Join(jieba.Cut(s), " ") }),
 
-		"fuzzywuzzy_difflib":     fuzzy(text.DifflibRatio),
-		"fuzzywuzzy_levenshtein": fuzzy(text.InDelRatio),
-
 		"rouge_score":         golden.Of(func(in rougeInput) (any, error) { return in.scores(false), nil }),
 		"rouge_score_stemmer": golden.Of(func(in rougeInput) (any, error) { return in.scores(true), nil }),
 		"rouge_score_multi":   golden.Of(func(in rougeInput) (any, error) { return in.best(), nil }),
@@ -99,13 +96,6 @@ func pyROUGE(f func(response, reference string, upstream bool) float64, words fu
 			"score_unlimited": f(in.Prediction, in.GroundTruth, false),
 			"recon_calls":     r.Depth,
 		}, nil
-	})
-}
-
-// fuzzy compares the plain ratio alone: LongBench uses none of the others.
-func fuzzy(ratio func(a, b string) float64) golden.Metric {
-	return golden.Of(func(in struct{ S1, S2 string }) (any, error) {
-		return map[string]any{"ratio": metric.FuzzRatio(in.S1, in.S2, ratio)}, nil
 	})
 }
 

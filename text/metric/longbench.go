@@ -2,10 +2,10 @@ package metric
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"deem/text"
+	"deem/text/fuzz"
 	"deem/text/jieba"
 )
 
@@ -89,17 +89,17 @@ func Count(response, reference string) float64 {
 // by difflib, for the first line of the response that holds neither a backquote nor a
 // comment.
 func CodeSimDifflib(response, reference string) float64 {
-	return codeSim(response, reference, text.DifflibRatio)
+	return codeSim(response, reference, fuzz.FuzzyWuzzy{})
 }
 
 // CodeSimLevenshtein returns the code similarity of LongBench as computed where
 // python-Levenshtein is installed. It differs from [CodeSimDifflib] by one or two
 // points on the mean of a task.
 func CodeSimLevenshtein(response, reference string) float64 {
-	return codeSim(response, reference, text.InDelRatio)
+	return codeSim(response, reference, fuzz.FuzzyWuzzy{Levenshtein: true})
 }
 
-func codeSim(response, reference string, ratio func(a, b string) float64) float64 {
+func codeSim(response, reference string, f fuzz.FuzzyWuzzy) float64 {
 	line := ""
 	for l := range strings.SplitSeq(strings.TrimLeft(response, "\n"), "\n") {
 		if !strings.ContainsAny(l, "`#") && !strings.Contains(l, "//") {
@@ -107,20 +107,7 @@ func codeSim(response, reference string, ratio func(a, b string) float64) float6
 			break
 		}
 	}
-	return float64(FuzzRatio(line, reference, ratio)) / 100
-}
-
-// FuzzRatio returns the ratio of fuzzywuzzy 0.18, in whole per cent, by one of
-// [text.DifflibRatio], which it uses by itself, and [text.InDelRatio], which it uses where
-// python-Levenshtein is installed. Equal texts are equal even if they are empty.
-func FuzzRatio(response, reference string, ratio func(a, b string) float64) int {
-	switch {
-	case response == reference:
-		return 100
-	case response == "" || reference == "":
-		return 0
-	}
-	return int(math.RoundToEven(100 * ratio(response, reference)))
+	return float64(f.Ratio(line, reference)) / 100
 }
 
 // Python ends a chain of more than a thousand calls, some of which are taken before
