@@ -10,7 +10,7 @@ GOLANGCI_VERSION    := v2.14.0
 GOFUMPT_VERSION     := v0.12.0
 GOVULNCHECK_VERSION := v1.8.0
 
-# How long each fuzz target runs, and what `make bench` measures.
+# How long each fuzz target runs, and what `make bench-go` measures.
 FUZZTIME  ?= 30s
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -89,7 +89,12 @@ soak: ## run the long tests (up to an hour)
 	$(GO) test -tags=soak -count=1 -v -run Soak -timeout 60m $(PKGS)
 
 .PHONY: bench
-bench: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
+bench: build ## measure deem beside a bare loop, and check the targets (a few minutes)
+	$(GO) build -trimpath -o bin/bench ./bench
+	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
+
+.PHONY: bench-go
+bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -timeout 60m $(PKGS)
 
 .PHONY: tools

@@ -63,6 +63,7 @@ var arrows = []arrow{
 	{"internal/labels", []string{".", "internal/dataset"}, "people's verdicts come from files, as items do"},
 	{"internal/telemetry", []string{".", "model"}, "whoever watches a run changes nothing in it"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
+	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/golden", nil, "whoever ports a published formula is held to the same vectors"},
 	{"internal/ci/*", nil, "what CI runs must work when the rest of deem does not"},
 

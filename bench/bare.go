@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bare is the role of the bare loop: the least that asks about every item of a file. It
+// reads a line, fills the prompt, posts it, reads the reply and counts labels. It keeps
+// nothing, tries nothing again, and gives up at the first error.
+func bare(ctx context.Context, args []string) error {
+	var data, prompt, url string
+	var at int
+	f := flag.NewFlagSet("bare", flag.ContinueOnError)
+	f.StringVar(&data, "data", "", "the items")
+	f.StringVar(&prompt, "prompt", "", "the prompt's file")
+	f.StringVar(&url, "url", "", "the server")
+	f.IntVar(&at, "j", 1, "calls at once")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(prompt) //nolint:gosec // the file is ours
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(data) //nolint:gosec // the file is ours
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	b := &bareLoop{prompt: string(text), url: url + "/chat/completions", labels: map[string]int{}}
+	b.client.Transport = &http.Transport{MaxIdleConnsPerHost: at}
+	if err := b.all(ctx, file, at); err != nil {
+		return err
+	}
+	fmt.Println(b.labels)
+	return nil
+}
+
+type bareLoop struct {
+	prompt, url string
+	client      http.Client
+
+	mu     sync.Mutex
+	labels map[string]int
+	err    error
+}
+
+// bareItem is an item as its line has it.
+type bareItem struct {
+	Question  string `json:"question"`
+	Reference string `json:"reference"`
+	Response  string `json:"response"`
+}
+
+// all asks about every line, with at most the given number of calls at once.
+func (b *bareLoop) all(ctx context.Context, r io.Reader, at int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	places := make(chan struct{}, at)
+	var wg sync.WaitGroup
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && ctx.Err() == nil {
+		var it bareItem
+		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
+			return err
+		}
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			label, err := b.ask(ctx, it)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if err != nil && b.err == nil {
+				b.err = err
+				cancel()
+			}
+			b.labels[label]++
+		})
+	}
+	wg.Wait()
+	if b.err != nil {
+		return b.err
+	}
+	return lines.Err()
+}
+
+// ask makes one call.
+func (b *bareLoop) ask(ctx context.Context, it bareItem) (string, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	prompt := strings.NewReplacer("{response}", it.Response, "{ground_truth}", it.Reference).Replace(b.prompt)
+	body, err := json.Marshal(struct {
+		Model       string    `json:"model"`
+		Messages    []message `json:"messages"`
+		Temperature float64   `json:"temperature"`
+	}{"test", []message{{"user", prompt}}, 0})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, b.url, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := b.client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	return readLabel(resp.StatusCode, text)
+}
+
+// readLabel reads what a server answered.
+func readLabel(status int, text []byte) (string, error) {
+	if status != http.StatusOK {
+		return "", fmt.Errorf("status %d: %s", status, text)
+	}
+	var reply struct {
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	if err := json.Unmarshal(text, &reply); err != nil {
+		return "", err
+	}
+	if len(reply.Choices) == 0 {
+		return "", fmt.Errorf("no choices: %s", text)
+	}
+	return reply.Choices[0].Message.Content, nil
+}
