@@ -31,6 +31,13 @@ type Estimate struct {
 	// would be N.
 	EffectiveN float64 `json:"effective_n,omitempty"`
 
+	// Clusters is how many clusters the values came from, 0 when they came in
+	// none.
+	Clusters int `json:"clusters,omitempty"`
+
+	// SE is the standard error of the value, where the method has one.
+	SE float64 `json:"se,omitempty"`
+
 	// Method names the interval: "wilson", "t", or "none" when the data allow
 	// no interval and [Lo, Hi] is everything that is possible.
 	Method string `json:"method"`

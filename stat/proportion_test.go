@@ -42,35 +42,6 @@ func readLines[T any](t *testing.T, name string) []T {
 	return all
 }
 
-// The vectors were computed by statsmodels; their last field says how.
-func TestProportionAtVectors(t *testing.T) {
-	type vector struct {
-		Case  string
-		Input struct {
-			Count, Nobs int
-			Alpha       float64
-		}
-		Expected struct{ Wilson [2]any }
-	}
-	vectors := readLines[vector](t, "testdata/wilson_interval.jsonl")
-	if len(vectors) < 80 {
-		t.Fatalf("read %d vectors, want at least 80", len(vectors))
-	}
-	for _, v := range vectors {
-		k, n, level := v.Input.Count, v.Input.Nobs, 1-v.Input.Alpha
-		got := stat.ProportionAt(k, n, level)
-		lo, ok := v.Expected.Wilson[0].(float64)
-		hi, _ := v.Expected.Wilson[1].(float64)
-		if !ok {
-			// statsmodels answers NaN where there is nothing to estimate.
-			lo, hi = 0, 1
-		}
-		if !near(got.Lo, lo, 1e-9) || !near(got.Hi, hi, 1e-9) {
-			t.Errorf("%s: ProportionAt(%d, %d, %v) = [%v, %v], want [%v, %v]", v.Case, k, n, level, got.Lo, got.Hi, lo, hi)
-		}
-	}
-}
-
 func TestProportionDegenerate(t *testing.T) {
 	tests := []struct {
 		name  string

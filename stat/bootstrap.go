@@ -1,0 +1,214 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// DefaultDraws is how often a bootstrap resamples when nobody asks for another
+// number. The ends of a 95% interval then move by about a thirtieth of its width
+// from seed to seed.
+const DefaultDraws = 2000
+
+// Resampling says how a bootstrap draws. Randomness is an argument: the same seed
+// gives the same digits on any number of processors, and a report prints it.
+type Resampling struct {
+	Draws int     // 0 means DefaultDraws
+	Seed  uint64  // any number, 0 too
+	Level float64 // 0 means DefaultLevel
+}
+
+// draws returns how often to resample.
+func (r Resampling) draws() int {
+	if r.Draws <= 0 {
+		return DefaultDraws
+	}
+	return r.Draws
+}
+
+// level returns the level of the interval, and a warning when there was none.
+func (r Resampling) level() (float64, string) {
+	if r.Level == 0 {
+		return DefaultLevel, ""
+	}
+	return checkLevel(r.Level)
+}
+
+// A BootstrapMethod makes an interval of resampled means.
+type BootstrapMethod string
+
+// The methods. BCa corrects for bias and skewness and is the best of the three for
+// scores; percentile and basic are here because others report them.
+//
+// Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993),
+// chapters 13 and 14; A. C. Davison and D. V. Hinkley, Bootstrap Methods and their
+// Application (1997), chapter 5, for basic. All three are too narrow for few
+// values: with 20 normal values an interval at 0.95 holds the truth in some 0.93.
+const (
+	BootstrapPercentile BootstrapMethod = "bootstrap-percentile"
+	BootstrapBasic      BootstrapMethod = "bootstrap-basic"
+	BootstrapBCa        BootstrapMethod = "bootstrap-bca"
+)
+
+// The warnings of a bootstrap.
+const (
+	WarnNoBCa = "all resampled means lie on one side of the mean, so bias cannot be corrected: " +
+		"the interval is the percentile one"
+	WarnFewDraws = "too few draws for this level: the ends of the interval are the extremes of the draws"
+)
+
+// BootstrapMeanWith returns the mean of the values with the bootstrap interval that
+// follows from the resamples in indices, each of which lists places in values. It
+// is for those who drew the indices elsewhere; see [BootstrapMean].
+//
+// BCa asks which resampled means are below the mean and which are equal to it, and
+// a resample with the values in another order may differ from it by rounding. So
+// means are rounded as NumPy rounds them here, and the answer is that of SciPy.
+func BootstrapMeanWith(indices [][]int, values []float64, level float64, method BootstrapMethod) (Estimate, error) {
+	if at := slices.IndexFunc(values, func(x float64) bool { return !(math.Abs(x) <= maxSize) }); at >= 0 {
+		return Estimate{}, fmt.Errorf("value %d is no usable number: %v", at, values[at])
+	}
+	means := make([]float64, len(indices))
+	var picked []float64
+	for i, places := range indices {
+		picked = picked[:0]
+		for _, at := range places {
+			if at < 0 || at >= len(values) {
+				return Estimate{}, fmt.Errorf("resample %d takes value %d of %d", i, at, len(values))
+			}
+			picked = append(picked, values[at])
+		}
+		if len(picked) == 0 {
+			return Estimate{}, fmt.Errorf("resample %d is empty", i)
+		}
+		means[i] = pairwise(picked) / float64(len(picked))
+	}
+	level, warning := checkLevel(level)
+	mean := 0.0
+	if len(values) > 0 {
+		mean = pairwise(values) / float64(len(values))
+	}
+	est := resampled(MomentsOf(values), mean, means, level, method, skewness(values, nil, mean))
+	return warnIf(est, warning), nil
+}
+
+// pairwise returns the sum of the values, rounded as NumPy rounds it: in eight
+// interleaved sums up to 128 values, and by halves above.
+func pairwise(values []float64) float64 {
+	n := len(values)
+	switch {
+	case n < 8:
+		return sum(values)
+	case n > 128:
+		half := n / 2
+		half -= half % 8
+		return pairwise(values[:half]) + pairwise(values[half:])
+	}
+	r := [8]float64(values)
+	i := 8
+	for ; i+8 <= n; i += 8 {
+		for j := range r {
+			r[j] += values[i+j]
+		}
+	}
+	total := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
+	for _, x := range values[i:] {
+		total += x
+	}
+	return total
+}
+
+// resampled returns the estimate that follows from resampled means, where the mean
+// itself is rounded as they are.
+func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
+	switch {
+	case m.N() == 0:
+		return m.warnSkipped(unknown(0, 0, level, Unbounded, WarnNoValues))
+	case m.N() == 1 || len(means) == 0:
+		return m.warnSkipped(unknown(m.Mean(), m.N(), level, Unbounded, WarnOneValue))
+	}
+	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}
+	if m.Weighted() {
+		est.EffectiveN = m.EffectiveN()
+	}
+	if m.Variance() == 0 {
+		est.Lo, est.Hi = est.Value, est.Value
+		return m.warnSkipped(est.Warn(WarnNoSpreadUnbounded))
+	}
+	spread := MomentsOf(means)
+	est.SE = math.Sqrt(spread.Variance())
+	slices.Sort(means)
+	return m.warnSkipped(bootstrapEnds(est, mean, means, (1-level)/2, acceleration))
+}
+
+// bootstrapEnds returns est with its ends, for sorted means and a share of alpha
+// outside each end.
+func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, acceleration float64) Estimate {
+	lo, hi := alpha, 1-alpha
+	if est.Method == string(BootstrapBCa) {
+		var ok bool
+		if lo, hi, ok = bcaShares(means, mean, alpha, acceleration); !ok {
+			est = est.Warn(WarnNoBCa)
+			est.Method = string(BootstrapPercentile)
+			lo, hi = alpha, 1-alpha
+		}
+	}
+	if n := float64(len(means)); lo*n < 1 || (1-hi)*n < 1 {
+		est = est.Warn(WarnFewDraws)
+	}
+	est.Lo, est.Hi = quantileOf(means, lo), quantileOf(means, hi)
+	if est.Method == string(BootstrapBasic) {
+		est.Lo, est.Hi = 2*est.Value-est.Hi, 2*est.Value-est.Lo
+	}
+	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
+	return est
+}
+
+// bcaShares returns the shares of the sorted means that the ends of the BCa
+// interval lie at, and whether they are defined.
+//
+// Source: B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987),
+// 171-185. Means equal to the value count half, as SciPy counts them.
+func bcaShares(means []float64, value, alpha, acceleration float64) (lo, hi float64, ok bool) {
+	below, _ := slices.BinarySearch(means, value)
+	upTo := below
+	for upTo < len(means) && means[upTo] == value {
+		upTo++
+	}
+	share := float64(below+upTo) / float64(2*len(means))
+	if share <= 0 || share >= 1 {
+		return 0, 0, false
+	}
+	bias := distuv.UnitNormal.Quantile(share)
+	moved := func(z float64) float64 {
+		return 1 - normalTail(bias+(bias+z)/(1-acceleration*(bias+z)))
+	}
+	z := distuv.UnitNormal.Quantile(alpha)
+	lo, hi = moved(z), moved(-z)
+	return lo, hi, lo < hi
+}
+
+// skewness returns the acceleration of BCa: a sixth of the skewness of what each
+// value contributes to the mean, by the jackknife. Weights of nil are equal ones.
+func skewness(values, weights []float64, mean float64) float64 {
+	squares, cubes := 0.0, 0.0
+	for i, x := range values {
+		u := x - mean
+		if weights != nil {
+			u *= weights[i]
+		}
+		squares += u * u
+		cubes += u * u * u
+	}
+	if !(squares > 0) {
+		return 0
+	}
+	a := cubes / 6 / math.Pow(squares, 1.5)
+	if a-a != 0 {
+		return 0
+	}
+	return a
+}

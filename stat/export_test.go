@@ -1,0 +1,4 @@
+package stat
+
+// What tests outside the package must see inside.
+var BetaQuantile = betaQuantile

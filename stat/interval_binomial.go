@@ -1,0 +1,172 @@
+package stat
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// manyTries is where the binomial distribution is no longer summed term by term:
+// beyond it the incomplete beta function takes over, whose last digits are worse
+// and whose time does not grow.
+const manyTries = 10_000_000
+
+// stirlingError returns ln(n!) minus Stirling's approximation of it. Up to 15 the
+// logarithm of the gamma function is precise enough; from there on the series is.
+func stirlingError(n float64) float64 {
+	if n <= 15 {
+		lg, _ := math.Lgamma(n + 1)
+		return lg - ((n+0.5)*math.Log(n) - n + 0.5*math.Log(2*math.Pi))
+	}
+	nn := n * n
+	return (1.0/12 - (1.0/360-(1.0/1260-(1.0/1680-1.0/1188/nn)/nn)/nn)/nn) / n
+}
+
+// deviance returns x·ln(x/m) + m - x without the loss of digits when x is near m.
+func deviance(x, m float64) float64 {
+	if math.Abs(x-m) >= 0.1*(x+m) {
+		return x*math.Log(x/m) + m - x
+	}
+	v := (x - m) / (x + m)
+	sum, term := (x-m)*v, 2*x*v
+	for j := 3.0; ; j += 2 {
+		term *= v * v
+		next := sum + term/j
+		if next == sum {
+			return sum
+		}
+		sum = next
+	}
+}
+
+// binomialMass returns the chance of exactly k hits in n tries of chance p.
+//
+// Source: C. Loader, "Fast and accurate computation of binomial probabilities"
+// (2000). Factorials of n cancel to all but their last digits when logarithms of
+// them are subtracted; Loader subtracts nothing large, so that p-values of 1e-300
+// still have twelve digits.
+func binomialMass(k, n int, p float64) float64 {
+	switch {
+	case k < 0 || k > n:
+		return 0
+	case p <= 0 || p >= 1:
+		return float64(boolToInt((p >= 1 && k == n) || (p <= 0 && k == 0)))
+	case k == 0:
+		return math.Exp(float64(n) * math.Log1p(-p))
+	case k == n:
+		return math.Exp(float64(n) * math.Log(p))
+	}
+	x, y, all := float64(k), float64(n-k), float64(n)
+	lc := stirlingError(all) - stirlingError(x) - stirlingError(y) - deviance(x, all*p) - deviance(y, all*(1-p))
+	return math.Exp(lc) * math.Sqrt(all/(2*math.Pi*x*y))
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// atMost returns the chance of at most k hits in n tries of chance p, and atLeast
+// that of at least k. Each sums the tail that is the shorter one, so that small
+// chances keep their digits.
+func atMost(k, n int, p float64) float64 {
+	switch {
+	case k < 0:
+		return 0
+	case k >= n || p <= 0:
+		return 1
+	case p >= 1:
+		return 0
+	case n > manyTries:
+		return mathext.RegIncBeta(float64(n-k), float64(k)+1, 1-p)
+	case float64(k) > float64(n)*p:
+		return 1 - tail(n-k-1, n, 1-p, p)
+	}
+	return tail(k, n, p, 1-p)
+}
+
+func atLeast(k, n int, p float64) float64 {
+	switch {
+	case k <= 0:
+		return 1
+	case k > n || p <= 0:
+		return 0
+	case p >= 1:
+		return 1
+	case n > manyTries:
+		return mathext.RegIncBeta(float64(k), float64(n-k)+1, p)
+	case float64(k) < float64(n)*p:
+		return 1 - tail(k-1, n, p, 1-p)
+	}
+	return tail(n-k, n, 1-p, p)
+}
+
+// tail returns the chance of at most k hits, for k at or below the mean; q is 1-p.
+// The chances fall from k downwards, so the sum ends when they no longer count.
+func tail(k, n int, p, q float64) float64 {
+	term := binomialMass(k, n, p)
+	sum := term
+	for i := k; i > 0 && term > sum*1e-18; i-- {
+		term *= float64(i) * q / (float64(n-i+1) * p)
+		sum += term
+	}
+	return math.Min(sum, 1)
+}
+
+// betaQuantile returns the x below which a share of p of the beta distribution
+// with the parameters a and b lies.
+func betaQuantile(p, a, b float64) float64 {
+	switch {
+	case a <= 0:
+		return 0
+	case b <= 0:
+		return 1
+	}
+	x := mathext.InvRegIncBeta(a, b, p)
+	logBeta := mathext.Lbeta(a, b)
+	// The inverse stops early; two steps of Newton give the digits it left.
+	for range 2 {
+		if !(x > 0 && x < 1) {
+			break
+		}
+		density := math.Exp((a-1)*math.Log(x) + (b-1)*math.Log1p(-x) - logBeta)
+		next := x - (mathext.RegIncBeta(a, b, x)-p)/density
+		if !(next > 0 && next < 1) {
+			break
+		}
+		x = next
+	}
+	return x
+}
+
+// normalTail returns the share of the normal distribution above z.
+func normalTail(z float64) float64 { return 0.5 * math.Erfc(z/math.Sqrt2) }
+
+// chiSquaredTail returns the share of the chi-squared distribution with df degrees
+// of freedom above x.
+func chiSquaredTail(x, df float64) float64 {
+	if !(x > 0) {
+		return 1
+	}
+	if df == 1 {
+		return math.Erfc(math.Sqrt(x / 2))
+	}
+	return mathext.GammaIncRegComp(df/2, x/2)
+}
+
+// studentBoth returns the share of Student's distribution with df degrees of
+// freedom beyond t on both sides.
+func studentBoth(t, df float64) float64 {
+	tt := t * t
+	if math.IsInf(tt, 1) {
+		return 0
+	}
+	// The incomplete beta function loses digits near 1, so it is asked from its
+	// other end there.
+	if tt < df {
+		return 1 - mathext.RegIncBeta(0.5, df/2, tt/(df+tt))
+	}
+	return mathext.RegIncBeta(df/2, 0.5, df/(df+tt))
+}

@@ -1,0 +1,210 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// A Test is what a significance test found.
+type Test struct {
+	// Statistic is the number that the test is made of; its method says which.
+	Statistic float64 `json:"statistic"`
+
+	// P is the chance of a statistic at least as extreme when there is no
+	// difference, between 0 and 1.
+	P float64 `json:"p"`
+
+	// Method names the test, as "mcnemar-exact".
+	Method string `json:"method"`
+
+	// N is how many values or pairs the test stands on.
+	N int `json:"n"`
+
+	// Warnings say in plain words what to beware of.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Warn returns a copy of the test with one more warning, unless it carries that
+// warning already.
+func (t Test) Warn(warning string) Test {
+	if !t.Has(warning) {
+		t.Warnings = append(t.Warnings[:len(t.Warnings):len(t.Warnings)], warning)
+	}
+	return t
+}
+
+// Has reports whether the test carries the warning.
+func (t Test) Has(warning string) bool { return slices.Contains(t.Warnings, warning) }
+
+// The warnings of tests.
+const (
+	WarnNoDifference  = "no pair differs, so there is nothing to test: p is 1"
+	WarnTooFew        = "too few values for this test: p is 1"
+	WarnNoSpreadTest  = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
+	WarnFewDiscordant = "fewer than 25 pairs differ: the exact test is the better one here"
+	WarnTies          = "some values are tied"
+	WarnSmallApprox   = "fewer than 10 differences: the normal approximation is rough"
+	WarnNegative      = "a negative count was given: it was taken for 0"
+)
+
+// An Alternative says which deviations count as extreme.
+type Alternative string
+
+// The alternatives. The empty one is two-sided.
+const (
+	TwoSided Alternative = "two-sided"
+	Less     Alternative = "less"
+	Greater  Alternative = "greater"
+)
+
+// BinomialTest returns the p-value of k hits in n tries when each hits with chance
+// p. Two-sided, it adds up the chances of everything that is no more likely than
+// k. The test is exact. Counts out of range are moved into it, as is p, and a p
+// that is NaN counts as one half; without tries the p-value is 1.
+//
+// Source: C. J. Clopper and E. S. Pearson (1934); the two-sided rule is that of R
+// and SciPy, among them the tolerance of 1e-7 for chances that only rounding tells
+// apart.
+func BinomialTest(k, n int, p float64, alt Alternative) float64 {
+	if n <= 0 {
+		return 1
+	}
+	k = min(max(k, 0), n)
+	if math.IsNaN(p) {
+		p = 0.5
+	}
+	p = Unit.clip(p)
+	switch alt {
+	case Less:
+		return Unit.clip(atMost(k, n, p))
+	case Greater:
+		return Unit.clip(atLeast(k, n, p))
+	}
+	mean := float64(n) * p
+	limit := binomialMass(k, n, p) * (1 + 1e-7)
+	switch {
+	case float64(k) == mean:
+		return 1
+	case float64(k) < mean:
+		// The first count above the mean that is no more likely than k.
+		first := firstFrom(int(math.Ceil(mean)), n+1, func(i int) bool { return binomialMass(i, n, p) <= limit })
+		return Unit.clip(atMost(k, n, p) + atLeast(first, n, p))
+	}
+	// The last count below the mean that is no more likely than k.
+	first := firstFrom(0, int(math.Floor(mean))+1, func(i int) bool { return binomialMass(i, n, p) > limit })
+	return Unit.clip(atMost(first-1, n, p) + atLeast(k, n, p))
+}
+
+// firstFrom returns the smallest i in [lo, hi) for which ok holds, and hi if there
+// is none; ok must hold from some i on.
+func firstFrom(lo, hi int, ok func(int) bool) int {
+	for lo < hi {
+		middle := lo + (hi-lo)/2
+		if ok(middle) {
+			hi = middle
+		} else {
+			lo = middle + 1
+		}
+	}
+	return lo
+}
+
+// McNemar returns the exact two-sided test of whether two judges, or one judge on
+// two systems, say yes equally often on the same items. b items got yes from the
+// first only and c from the second only; items on which both say the same do not
+// count. The statistic is the smaller of the two. N is b+c.
+//
+// Source: Q. McNemar, "Note on the sampling error of the difference between
+// correlated proportions", Psychometrika 12 (1947), 153-157, with the binomial
+// distribution of b given b+c. It is exact for independent pairs, and conservative
+// when few pairs differ.
+func McNemar(b, c int) Test {
+	return discordant(b, c, "mcnemar-exact", func(b, c int) Test {
+		small := min(b, c)
+		return Test{Statistic: float64(small), P: math.Min(1, 2*atMost(small, b+c, 0.5))}
+	})
+}
+
+// McNemarChi2 returns McNemar's test by the chi-squared distribution with one
+// degree of freedom, with Edwards's correction for continuity or without. It is
+// valid from some 25 pairs that differ; below, [McNemar] is the one to take.
+//
+// Source: McNemar (1947); A. L. Edwards, "Note on the 'correction for continuity' in
+// testing the significance of the difference between correlated proportions",
+// Psychometrika 13 (1948), 185-187.
+func McNemarChi2(b, c int, corrected bool) Test {
+	method := "mcnemar-chi2"
+	if corrected {
+		method = "mcnemar-chi2-corrected"
+	}
+	return discordant(b, c, method, func(b, c int) Test {
+		// The correction is taken even where |b-c| is 0, as other programs do.
+		d := math.Abs(float64(b)-float64(c)) - float64(boolToInt(corrected))
+		x := d * d / (float64(b) + float64(c))
+		test := Test{Statistic: x, P: chiSquaredTail(x, 1)}
+		if b+c < 25 {
+			test = test.Warn(WarnFewDiscordant)
+		}
+		return test
+	})
+}
+
+// discordant returns what f finds in the pairs that differ, or that there are none.
+func discordant(b, c int, method string, f func(b, c int) Test) Test {
+	// Half of the largest count still can be added to itself.
+	x, y := min(max(b, 0), math.MaxInt/2), min(max(c, 0), math.MaxInt/2)
+	test := Test{P: 1, Warnings: []string{WarnNoDifference}}
+	if x+y > 0 {
+		test = f(x, y)
+	}
+	test.Method, test.N = method, x+y
+	if b < 0 || c < 0 {
+		test = test.Warn(WarnNegative)
+	}
+	return test
+}
+
+// CochranQ returns the test of whether several judges, or one judge on several
+// systems, say yes equally often on the same items. Each row of the table is an
+// item and holds one verdict per judge; rows of another length than the first are
+// left out. With two judges it is McNemar's test without correction.
+//
+// Source: W. G. Cochran, "The comparison of percentages in matched samples",
+// Biometrika 37 (1950), 256-266. It is valid when items on which the judges differ,
+// times judges, are some 24 or more.
+func CochranQ(table [][]bool) Test {
+	test := Test{P: 1, Method: "cochran-q"}
+	if len(table) == 0 || len(table[0]) < 2 {
+		return test.Warn(WarnTooFew)
+	}
+	k := len(table[0])
+	columns := make([]float64, k)
+	total, squares := 0.0, 0.0
+	for _, row := range table {
+		if len(row) != k {
+			test = test.Warn(WarnSkipped)
+			continue
+		}
+		test.N++
+		yes := 0.0
+		for j, v := range row {
+			hit := float64(boolToInt(v))
+			yes += hit
+			columns[j] += hit
+		}
+		total += yes
+		squares += yes * yes
+	}
+	// What is below the line counts the verdicts that differ within their item.
+	below := float64(k)*total - squares
+	if below == 0 {
+		return test.Warn(WarnNoDifference)
+	}
+	above := -total * total
+	for _, c := range columns {
+		above += float64(k) * c * c
+	}
+	test.Statistic = float64(k-1) * above / below
+	test.P = chiSquaredTail(test.Statistic, float64(k-1))
+	return test
+}

@@ -1,0 +1,52 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Percentiles returns the q-th percentiles of the values, q running from 0 to 100,
+// with linear interpolation between the two values beside it. It is what NumPy's
+// percentile gives, and type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in
+// statistical packages", The American Statistician 50 (1996), 361-365.
+//
+// Values that are not finite are left out. A q outside [0, 100] is moved into it,
+// and a NaN counts as 0. Without values every percentile is 0.
+func Percentiles(values, q []float64) []float64 {
+	sorted := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return x-x != 0 })
+	slices.Sort(sorted)
+	all := make([]float64, len(q))
+	for i, percent := range q {
+		all[i] = quantileOf(sorted, percent/100)
+	}
+	return all
+}
+
+// quantileOf returns the value at the share q of sorted values, 0 without any.
+func quantileOf(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	if !(q > 0) { // also NaN
+		return sorted[0]
+	}
+	at := math.Min(q, 1) * float64(len(sorted)-1)
+	below := math.Floor(at)
+	i := int(below)
+	if i >= len(sorted)-1 {
+		return sorted[len(sorted)-1]
+	}
+	return interpolate(sorted[i], sorted[i+1], at-below)
+}
+
+// interpolate returns the number at the share t of the way from a to b. It is
+// computed from the nearer end, so that it never lies outside the two.
+func interpolate(a, b, t float64) float64 {
+	// Halves are subtracted, because the distance of two numbers may be too large
+	// for a number.
+	half := b/2 - a/2
+	if t >= 0.5 {
+		return b - float64(2*(1-t)*half)
+	}
+	return a + float64(2*t*half)
+}
