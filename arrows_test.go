@@ -106,7 +106,7 @@ var libraries = []library{
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},
 	{"github.com/rogpeppe/go-internal", nil, "scripts of commands are for tests"},
 	{"pgregory.net/rapid", suites, "made-up input is for tests"},
-	{"go.uber.org/goleak", nil, "looking for goroutines left behind is for tests"},
+	{"go.uber.org/goleak", suites, "looking for goroutines left behind is for tests"},
 }
 
 // suites are the conformance suites: tests in all but the file name, so that

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
 
 	"deem"
 )
@@ -52,7 +52,10 @@ func Test(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire Wire)
 	t.Run("refused connection", s.testRefusedConnection)
 	t.Run("huge error", s.testHugeError)
 	t.Run("large reply", s.testLargeReply)
-	t.Run("secrets", s.testSecrets)
+	t.Run("broken body", s.testBrokenBody)
+	t.Run("content type", s.testContentType)
+	t.Run("not UTF-8", s.testNotUTF8)
+	t.Run("canary", s.testCanary)
 	t.Run("many at once", s.testManyAtOnce)
 	t.Run("leaks", s.testLeaks)
 }
@@ -121,6 +124,12 @@ func (s suite) testReply(t *testing.T) {
 	if got.Attempts != 1 {
 		t.Errorf("Attempts = %d, want 1", got.Attempts)
 	}
+	if s.lacks("Reasoning") {
+		want.Usage.Reasoning = 0
+	}
+	if s.lacks("CachedInput") {
+		want.Usage.CachedInput = 0
+	}
 	ignore := append([]string{"Attempts", "Latency"}, replyFields(s.wire.Lacks)...)
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Reply{}, ignore...), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("reply (-want +got):\n%s", diff)
@@ -156,6 +165,9 @@ func (s suite) testStops(t *testing.T) {
 		if err != nil {
 			t.Errorf("%+v: %v", want, err)
 			continue
+		}
+		if s.lacks("Refusal") {
+			got.Refusal = want.Refusal
 		}
 		if got.Text != want.Text || got.Stop != want.Stop || got.Refusal != want.Refusal {
 			t.Errorf("reply %q %q %q, want %q %q %q", got.Text, got.Refusal, got.Stop, want.Text, want.Refusal, want.Stop)
@@ -422,17 +434,45 @@ func (s suite) testLargeReply(t *testing.T) {
 	}
 }
 
-// testSecrets prints the model in all the ways there are.
-func (s suite) testSecrets(t *testing.T) {
-	m, _ := s.start(t, nil)
-	texts := []string{m.Name(), fmt.Sprint(m), fmt.Sprintf("%+v", m), fmt.Sprintf("%#v", m), fmt.Sprintf("%q", m), fmt.Sprintf("%s", m)} //nolint:gosimple,staticcheck // all verbs are tried
-	if text, err := json.Marshal(m); err == nil {
-		texts = append(texts, string(text))
+// testBrokenBody breaks a reply in the ways that servers and what stands before
+// them do. All may pass.
+func (s suite) testBrokenBody(t *testing.T) {
+	whole := s.wire.Reply(fullReply()).Body
+	page := "<!DOCTYPE html><html><head><title>Sign in</title></head><body>" + Key + "</body></html>"
+	for i, body := range []string{"", " ", "null", "[]", "0", `"yes"`, "{}", whole[:len(whole)/2], whole + whole, "data: " + whole, page, "\x1f\x8b\x08"} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			m, _ := s.start(t, always(Answer{Raw: &Raw{Body: body}}))
+			reply, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
+			if err == nil {
+				t.Fatalf("the body %.40q became the reply %+v", body, reply)
+			}
+			checkError(t, err, expectations[Garbled])
+		})
 	}
-	for _, text := range texts {
-		if strings.Contains(text, Key) {
-			t.Errorf("the key is in %s", text)
+}
+
+// testContentType sends a reply under another name, as small servers do. What is
+// JSON is read.
+func (s suite) testContentType(t *testing.T) {
+	for _, name := range []string{"text/plain", "application/octet-stream", "text/html; charset=utf-8"} {
+		raw := s.wire.Reply(Say("yes").Reply)
+		raw.Header = map[string]string{"Content-Type": name}
+		m, _ := s.start(t, always(Answer{Raw: &raw}))
+		if reply, err := m.Complete(t.Context(), deem.Prompt("Is it so?")); err != nil || reply.Text != "yes" {
+			t.Errorf("content type %s: reply %q, error %v, want yes", name, reply.Text, err)
 		}
+	}
+}
+
+// testNotUTF8 has the server send bytes that are no text, as models do whose tokens
+// are cut in the middle of a character.
+func (s suite) testNotUTF8(t *testing.T) {
+	raw := s.wire.Reply(Say("yesXno").Reply)
+	raw.Body = strings.Replace(raw.Body, "yesX", "yes\xff\xc3", 1)
+	m, _ := s.start(t, always(Answer{Raw: &raw}))
+	reply, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
+	if err != nil || reply.Text != "yes\uFFFD\uFFFDno" {
+		t.Errorf("reply %q, error %v, want the bytes replaced", reply.Text, err)
 	}
 }
 
@@ -469,7 +509,7 @@ func (s suite) testManyAtOnce(t *testing.T) {
 
 // testLeaks checks that nothing runs on when all is closed.
 func (s suite) testLeaks(t *testing.T) {
-	before := runtime.NumGoroutine()
+	others := goleak.IgnoreCurrent()
 	t.Run("calls", func(t *testing.T) {
 		m, _ := s.start(t, func(a Asked) Answer { return Answer{Hang: a.Prompt() == "hang", Reply: deem.Reply{Text: "yes"}} })
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -477,13 +517,5 @@ func (s suite) testLeaks(t *testing.T) {
 		_, _ = m.Complete(t.Context(), deem.Prompt("fine"))
 		_, _ = m.Complete(ctx, deem.Prompt("hang"))
 	})
-	// Connections take a moment to end on both sides.
-	for range 200 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	stacks := make([]byte, 1<<16)
-	t.Errorf("%d goroutines before and %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
+	goleak.VerifyNone(t, others)
 }

@@ -2,7 +2,7 @@
 // has a server to check it against.
 //
 // A vendor's package runs [Test] with its [Wire], which says how that vendor's
-// server speaks. All vendors then treat a reply, a refusal, a rate limit or a
+// server speaks: [OpenAI], [Anthropic], or one that the package writes. All vendors then treat a reply, a refusal, a rate limit or a
 // broken connection alike, and a judge need not know which one it asks.
 //
 // A [Server] is also of use alone: it is an OpenAI-compatible server on this
@@ -32,8 +32,8 @@ type Wire struct {
 	// caller to wait. A wait may be a tenth shorter, as dates are whole seconds.
 	RateLimits []RateLimit
 
-	// Lacks names the fields of deem.Request and deem.Reply that the wire does
-	// not carry, as "Seed" or "Logprobs".
+	// Lacks names the fields of deem.Request, deem.Reply and deem.Usage that the
+	// wire does not carry, as "Seed", "Logprobs" or "Reasoning".
 	Lacks []string
 }
 

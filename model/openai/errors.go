@@ -29,6 +29,8 @@ func cause(t wire.Trouble) wire.Cause {
 	switch {
 	case t.Is(quotaCodes...):
 		return wire.Quota
+	case t.Status == 404 && t.Message == "File Not Found": // llama.cpp, of a path
+		return wire.NoCall
 	case t.Is(modelCodes...):
 		return wire.NoModel
 	case t.Is(keyCodes...), strings.HasPrefix(t.Message, "API key not valid"):

@@ -25,6 +25,7 @@ const (
 	Quota                 // no credit is left: the run stops
 	BadKey                // the key is not accepted: the run stops
 	NoModel               // there is no such model, or not for this key: the run stops
+	NoCall                // the server answers no such calls: the run stops
 	Setting               // a parameter that all requests share is not taken: the run stops
 	TooLong               // the request is longer than it can ever be: it ends this item
 	Unfit                 // anything else that is this request's own: it ends this item
@@ -37,11 +38,13 @@ const (
 func class(status int, cause Cause) *deem.ModelError {
 	me := &deem.ModelError{Kind: deem.Provider, Status: status}
 	switch {
-	case cause == Quota, cause == BadKey, cause == NoModel, cause == Setting:
+	case cause == Quota, cause == BadKey, cause == NoModel, cause == NoCall, cause == Setting:
 		me.Fatal = true
 	case cause == Filtered:
 		me.Kind = deem.Refused
 	case cause == TooLong, cause == Unfit: // the item's own
+	case cause == ByStatus && status == 501: // it is not there, and will not be tomorrow
+		me.Fatal = true
 	case cause == Busy, status >= 500, slices.Contains([]int{408, 409, 425, 429}, status):
 		me.Passing = true
 	case slices.Contains([]int{401, 402, 403, 404, 405, 407, 410, 415}, status), status < 400:
@@ -59,7 +62,7 @@ func (c *Client) StatusError(a Answer) error {
 	t := c.Trouble(a)
 	cause := c.cause(t)
 	me := class(t.Status, cause)
-	me.Code = t.code()
+	me.Code = c.code(t)
 	if me.Passing {
 		me.RetryAfter = RetryAfter(a.Header, time.Now())
 		if me.RetryAfter == 0 {
@@ -73,12 +76,13 @@ func (c *Client) StatusError(a Answer) error {
 	return me
 }
 
-// code returns the code that an error shows: the vendor's own, if it is more than
-// the status once again.
-func (t Trouble) code() string {
+// code returns the code that an error shows.
+func (c *Client) code(t Trouble) string {
 	switch {
+	case c.typeIsCode && t.Type != "":
+		return t.Type
 	case t.State != "" && t.Code == fmt.Sprint(t.Status):
-		return t.State
+		return t.State // Google has the status there once again.
 	default:
 		return t.Code
 	}
@@ -96,6 +100,8 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 		return fmt.Sprintf("%s wants a key; set %s", host, c.keyVariable)
 	case cause == BadKey || status == 401:
 		return fmt.Sprintf("%s is not accepted by %s", c.keyVariable, host)
+	case cause == NoCall || status == 501:
+		return fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
 	case cause == Setting:
 		return fmt.Sprintf("the model %q does not take this setting%s; leave it out, or choose another model", c.model, quoted(t.Param))
 	}

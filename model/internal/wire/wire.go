@@ -53,6 +53,10 @@ type Options struct {
 	// Cause says what the vendor means by an error; nil goes by the status alone.
 	Cause func(Trouble) Cause
 
+	// TypeIsCode says that the vendor's errors are named by their type, and that
+	// the code is none.
+	TypeIsCode bool
+
 	Timeout time.Duration // of one call; 0 means 120 s
 
 	// HTTPClient makes the calls; nil means one made for many calls at once. A
@@ -77,6 +81,7 @@ type Client struct {
 	keyVariable string
 	keyed       bool
 	cause       func(Trouble) Cause
+	typeIsCode  bool
 	header      http.Header // shared by all calls, so it is never changed
 	secrets     redactor
 	timeout     time.Duration
@@ -99,6 +104,7 @@ func New(o Options) (*Client, error) {
 		keyVariable: o.KeyVariable,
 		keyed:       o.Key != "" || len(o.Headers) > 0,
 		cause:       o.Cause,
+		typeIsCode:  o.TypeIsCode,
 		header:      header(o),
 		secrets:     newRedactor(o, proxy),
 		timeout:     o.Timeout,

@@ -1,0 +1,241 @@
+// Package anthropic speaks the wire format of Anthropic's Messages API, and with
+// it that of the servers compatible with it.
+//
+// The package makes one HTTP call for a request, and says of each error whether
+// it may pass, ends this item, or ends the run. Retries, limits and prices are the
+// business of package model.
+//
+// What of a [deem.Request] the wire cannot carry is left out: there are no seeds
+// and no log-probabilities, and Request.JSON without a schema is left to the
+// prompt, to which nothing is added. A limit of tokens is mandatory there: a
+// request without one gets [DefaultMaxTokens].
+//
+// Keys are kept out of every text that the package makes: errors, String and
+// panics. Where a server repeats the key in an error, it is blacked out.
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// DefaultBaseURL is where Anthropic itself answers.
+const DefaultBaseURL = "https://api.anthropic.com/v1"
+
+// DefaultMaxTokens is the limit of tokens of a request that has none. All models
+// allow as many, and no verdict needs more.
+const DefaultMaxTokens = 4096
+
+// version is the version of the API that this package is written for.
+const version = "2023-06-01"
+
+// Options say which model is called, where and how.
+type Options struct {
+	Model string // as the server knows it, "claude-sonnet-4-5-20250929"
+
+	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
+	// with or without a slash, without /v1, or with the whole /v1/messages.
+	BaseURL string `json:"-"` // it may hold a password
+
+	Key     string            `json:"-"` // "" sends none, as local servers like it
+	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Beta    []string          // names of beta features to turn on
+
+	// HTTPClient makes the calls; nil means one made for many calls at once. A
+	// redirect is not followed unless the client has a rule for it. A client
+	// brings its own proxy and authorities, so it excludes the next two.
+	HTTPClient *http.Client `json:"-"`
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
+	CAFile     string       // a PEM file of authorities to trust besides the system's
+
+	// Timeout bounds one call; 0 means 120 s, and ten minutes for a model that
+	// thinks.
+	Timeout time.Duration
+
+	// Thinking is "adaptive" or "disabled"; "" leaves it to the model, some of
+	// which think unless they are told not to. ThinkingTokens is the budget of
+	// models before 4.6, which think by budget; it is granted besides the limit of
+	// tokens that a request has. Effort is how hard the model tries: "low",
+	// "medium", "high"; "" leaves it to the server.
+	Thinking       string
+	ThinkingTokens int
+	Effort         string
+
+	// Sampling says whether the model takes temperature and top_p, which models
+	// from 4.7 on reject; nil means to go by its name. One that does not take them
+	// is not sent them, and neither is one that thinks.
+	Sampling *bool
+
+	// Structured says how a reply is held to the schema of a request: "format" has
+	// the server enforce it (output_config), "tool" has the model call a tool whose
+	// input it describes; "" takes the first where the model and the schema allow
+	// it, else the second.
+	Structured string
+}
+
+// String returns the options without their secrets.
+func (o Options) String() string {
+	return fmt.Sprintf("anthropic.Options{Model: %q}", o.Model)
+}
+
+// GoString returns the same as String, so that %#v is no leak either.
+func (o Options) GoString() string { return o.String() }
+
+// LogValue returns the same as String for structured logs.
+func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// check refuses what no server takes.
+func (o Options) check() error {
+	switch {
+	case o.Model == "":
+		return deem.WithHint(errors.New("no model named"), "name one, as in anthropic:claude-sonnet-4-5")
+	case o.Thinking != "" && o.Thinking != "adaptive" && o.Thinking != "disabled":
+		return deem.WithHint(fmt.Errorf("thinking %q is not known", o.Thinking), `"adaptive" and "disabled" are`)
+	case o.ThinkingTokens != 0 && o.Thinking != "":
+		return errors.New("a budget for thinking excludes the other ways to think")
+	case o.ThinkingTokens != 0 && o.ThinkingTokens < 1024:
+		return fmt.Errorf("a budget of %d tokens for thinking is below the 1024 that the API wants", o.ThinkingTokens)
+	case o.Structured != "" && o.Structured != "format" && o.Structured != "tool":
+		return deem.WithHint(fmt.Errorf("structured %q is not known", o.Structured), `"format" and "tool" are`)
+	}
+	return nil
+}
+
+// A Model calls a server. It is safe for concurrent use.
+type Model struct {
+	name       string // as the server knows it
+	client     *wire.Client
+	messages   wire.Target
+	thinking   *thinking
+	thinks     bool
+	effort     string
+	sampling   bool
+	structured string
+}
+
+var _ deem.Model = (*Model)(nil)
+
+// New returns a model. It calls nobody yet, and does not check the key.
+func New(o Options) (*Model, error) {
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("anthropic: %w", err)
+	}
+	base, err := parseAddress(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("anthropic: %w", err)
+	}
+	family := familyOf(o.Model)
+	m := &Model{
+		name:       o.Model,
+		messages:   base.To("/messages"),
+		thinking:   newThinking(o),
+		effort:     o.Effort,
+		sampling:   family.takesSampling(),
+		structured: o.Structured,
+	}
+	m.thinks = m.thinking.on() || m.thinking == nil && family.thinksUnasked()
+	if o.Sampling != nil {
+		m.sampling = *o.Sampling
+	}
+	if m.structured == "" && !family.takesFormat() {
+		m.structured = "tool"
+	}
+	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// wireOptions returns what the client needs to know.
+func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
+	w := wire.Options{
+		Vendor:      "anthropic",
+		Model:       o.Model,
+		Base:        base,
+		Key:         o.Key,
+		KeyHeader:   "X-Api-Key",
+		KeyVariable: "ANTHROPIC_API_KEY",
+		Fixed:       map[string]string{"Anthropic-Version": version, "Anthropic-Beta": strings.Join(o.Beta, ",")},
+		Headers:     o.Headers,
+		Cause:       cause,
+		TypeIsCode:  true,
+		Timeout:     o.Timeout,
+		HTTPClient:  o.HTTPClient,
+		Proxy:       o.Proxy,
+		CAFile:      o.CAFile,
+	}
+	if w.Timeout <= 0 && m.thinks {
+		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
+	}
+	return w
+}
+
+// parseAddress reads a base URL in any of the forms that people write. That of
+// other clients ends before /v1.
+func parseAddress(text string) (wire.Base, error) {
+	b, err := wire.ParseBase(text, DefaultBaseURL)
+	if err != nil {
+		return wire.Base{}, err
+	}
+	path := strings.TrimSuffix(b.Path(), "/messages")
+	if !strings.HasSuffix(path, "/v1") {
+		path += "/v1"
+	}
+	return b.WithPath(path), nil
+}
+
+// Name returns "anthropic:" and the name of the model.
+func (m *Model) Name() string { return "anthropic:" + m.name }
+
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// String returns the name and the endpoint.
+func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
+
+// GoString returns the same as String, so that %#v shows no key.
+func (m *Model) GoString() string { return m.String() }
+
+// LogValue returns the same as String for structured logs.
+func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// Close closes the connections that are idle, if they are the model's own. The
+// model may be used after it.
+func (m *Model) Close() error { return m.client.Close() }
+
+// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
+// ctx once ctx is done.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	if !m.client.Keyed() && m.client.Host() == "api.anthropic.com" {
+		return deem.Reply{}, m.client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
+	}
+	body, err := wire.Encode(m.encode(req))
+	if err != nil {
+		return deem.Reply{}, wire.Unencodable(err)
+	}
+	a, err := m.client.Post(ctx, m.messages, body)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		return deem.Reply{}, m.client.StatusError(a)
+	}
+	reply, err := m.decode(a)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	reply.RequestID = a.Header.Get("Request-Id")
+	reply.Attempts = 1
+	return reply, nil
+}

@@ -1,0 +1,24 @@
+package anthropic_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"deem"
+	"deem/model/anthropic"
+	"deem/model/modeltest"
+)
+
+// TestMain checks that no test leaves anything running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	modeltest.Test(t, func(tb testing.TB, s modeltest.Setup) deem.Model {
+		m, err := anthropic.New(anthropic.Options{Model: s.Model, BaseURL: s.URL, Key: s.Key, Timeout: s.Timeout})
+		if err != nil {
+			tb.Fatalf("New: %v", err)
+		}
+		return m
+	}, modeltest.Anthropic())
+}

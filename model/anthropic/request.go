@@ -1,0 +1,183 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"slices"
+
+	"deem"
+)
+
+// A wireRequest is the body of a call. Pointers tell 0 from not given: a
+// temperature of 0 must arrive as 0.
+type wireRequest struct {
+	Model         string         `json:"model"`
+	MaxTokens     int            `json:"max_tokens"`
+	System        string         `json:"system,omitempty"`
+	Messages      []deem.Message `json:"messages"`
+	Temperature   *float64       `json:"temperature,omitempty"`
+	TopP          *float64       `json:"top_p,omitempty"`
+	StopSequences []string       `json:"stop_sequences,omitempty"`
+	Thinking      *thinking      `json:"thinking,omitempty"`
+	OutputConfig  *outputConfig  `json:"output_config,omitempty"`
+	Tools         []tool         `json:"tools,omitempty"`
+	ToolChoice    *toolChoice    `json:"tool_choice,omitempty"`
+}
+
+type thinking struct {
+	Type         string `json:"type"`
+	BudgetTokens int    `json:"budget_tokens,omitempty"`
+}
+
+type outputConfig struct {
+	Effort string  `json:"effort,omitempty"`
+	Format *format `json:"format,omitempty"`
+}
+
+type format struct {
+	Type   string          `json:"type"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+	Name string `json:"name,omitempty"`
+}
+
+// toolName is the name of the tool whose input is the reply.
+const toolName = "reply"
+
+// newThinking returns what the options say of thinking, nil for nothing.
+func newThinking(o Options) *thinking {
+	switch {
+	case o.ThinkingTokens > 0:
+		return &thinking{Type: "enabled", BudgetTokens: o.ThinkingTokens}
+	case o.Thinking != "":
+		return &thinking{Type: o.Thinking}
+	default:
+		return nil
+	}
+}
+
+// on reports whether the model is asked to think.
+func (t *thinking) on() bool { return t != nil && t.Type != "disabled" }
+
+// encode returns the body of the call for req.
+func (m *Model) encode(req deem.Request) *wireRequest {
+	w := &wireRequest{
+		Model:         m.name,
+		MaxTokens:     req.MaxTokens,
+		StopSequences: req.Stop,
+		Thinking:      m.thinking,
+	}
+	w.System, w.Messages = split(req.Messages)
+	if w.MaxTokens <= 0 {
+		w.MaxTokens = DefaultMaxTokens
+	}
+	if m.thinking.on() {
+		// The API counts thoughts as part of the reply. A judge that wants a short
+		// reply does not want a short thought.
+		w.MaxTokens += m.thinking.BudgetTokens
+	}
+	if m.sampling && !m.thinking.on() {
+		w.Temperature, w.TopP = req.Temperature, req.TopP
+	}
+	if m.effort != "" {
+		w.OutputConfig = &outputConfig{Effort: m.effort}
+	}
+	if len(req.Schema) > 0 {
+		m.structure(w, req.Schema)
+	}
+	return w
+}
+
+// split takes the system messages out, which the API wants beside the others.
+// Several are parted by an empty line.
+func split(messages []deem.Message) (system string, rest []deem.Message) {
+	rest = make([]deem.Message, 0, len(messages))
+	for _, msg := range messages {
+		switch {
+		case msg.Role != "system":
+			rest = append(rest, msg)
+		case system == "":
+			system = msg.Content
+		default:
+			system += "\n\n" + msg.Content
+		}
+	}
+	return system, rest
+}
+
+// structure asks for a reply that meets the schema.
+func (m *Model) structure(w *wireRequest, schema json.RawMessage) {
+	if m.structured == "format" || m.structured == "" && enforceable(schema) {
+		if w.OutputConfig == nil {
+			w.OutputConfig = &outputConfig{}
+		}
+		w.OutputConfig.Format = &format{Type: "json_schema", Schema: schema}
+		return
+	}
+	w.Tools = []tool{{Name: toolName, InputSchema: schema}}
+	w.ToolChoice = &toolChoice{Type: "tool", Name: toolName}
+	if m.thinks {
+		w.ToolChoice = &toolChoice{Type: "auto"} // Who thinks cannot be forced.
+	}
+}
+
+// bounds are the words of a schema that the server does not enforce and therefore
+// rejects.
+var bounds = []string{
+	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+	"minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "patternProperties", "not", "if",
+}
+
+// enforceable reports whether a schema meets the conditions under which the server
+// enforces it: no object allows properties that it does not list, and nothing is
+// bounded.
+func enforceable(schema json.RawMessage) bool {
+	var tree any
+	if err := json.Unmarshal(schema, &tree); err != nil {
+		return false
+	}
+	return enforceableTree(tree)
+}
+
+func enforceableTree(tree any) bool {
+	switch t := tree.(type) {
+	case map[string]any:
+		return enforceableObject(t)
+	case []any:
+		return !slices.ContainsFunc(t, func(sub any) bool { return !enforceableTree(sub) })
+	default:
+		return true
+	}
+}
+
+// enforceableObject checks one object of a schema. The names below "properties" are
+// the user's and no words of the schema.
+func enforceableObject(object map[string]any) bool {
+	if _, typed := object["properties"]; (typed || object["type"] == "object") && object["additionalProperties"] != false {
+		return false
+	}
+	for word, sub := range object {
+		if slices.Contains(bounds, word) {
+			return false
+		}
+		if properties, ok := sub.(map[string]any); ok && (word == "properties" || word == "$defs" || word == "definitions") {
+			for _, p := range properties {
+				if !enforceableTree(p) {
+					return false
+				}
+			}
+			continue
+		}
+		if word != "enum" && word != "const" && !enforceableTree(sub) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,149 @@
+package modeltest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deem"
+)
+
+// testCanary makes every kind of failure there is, has the server repeat the key
+// wherever it can, and looks for the key in everything that could be printed.
+func (s suite) testCanary(t *testing.T) {
+	for _, trouble := range slices.Sorted(maps.Keys(s.wire.Errors)) {
+		for i, raw := range s.wire.Errors[trouble] {
+			t.Run(fmt.Sprintf("%s/%d", trouble, i), func(t *testing.T) {
+				for _, echo := range echoes(raw) {
+					s.failAndLook(t, Answer{Raw: &echo})
+				}
+			})
+		}
+	}
+	for name, a := range map[string]Answer{
+		"cut off": {Reply: deem.Reply{Text: strings.Repeat(Key, 1000)}, Cut: true},
+		"hang":    {Hang: true},
+	} {
+		t.Run(name, func(t *testing.T) { s.failAndLook(t, a) })
+	}
+	t.Run("refused connection", s.testCanaryRefused)
+	t.Run("interrupted", s.testCanaryInterrupted)
+}
+
+// echoes returns an answer with the key in its headers, and in its body in two ways:
+// as the value of every text, and before the whole.
+func echoes(raw Raw) []Raw {
+	header := map[string]string{"Retry-After": Key, "X-Request-Id": Key, "Request-Id": Key}
+	maps.Copy(header, raw.Header)
+	list := []Raw{{Status: raw.Status, Header: header, Body: Key + " " + raw.Body}}
+	var tree any
+	if json.Unmarshal([]byte(raw.Body), &tree) == nil {
+		body, err := json.Marshal(poison(tree))
+		if err != nil {
+			panic(err) // It was JSON before.
+		}
+		list = append(list, Raw{Status: raw.Status, Header: header, Body: string(body)})
+	}
+	return list
+}
+
+// poison puts the key before every text of a JSON tree.
+func poison(tree any) any {
+	switch t := tree.(type) {
+	case string:
+		return Key + " " + t
+	case []any:
+		for i := range t {
+			t[i] = poison(t[i])
+		}
+	case map[string]any:
+		for name := range t {
+			t[name] = poison(t[name])
+		}
+	}
+	return tree
+}
+
+// failAndLook makes a call. A server that says the key in a reply that can be read
+// has not failed, so only errors are looked at.
+func (s suite) failAndLook(t *testing.T, a Answer) {
+	t.Helper()
+	server := Serve(s.wire, always(a))
+	defer server.Close()
+	timeout := 10 * time.Second
+	if a.Hang {
+		timeout = 50 * time.Millisecond
+	}
+	m := s.model(t, server.URL, timeout)
+	_, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
+	lookForKey(t, m, err)
+}
+
+func (s suite) testCanaryRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m := s.model(t, "http://user:"+Key+"@"+l.Addr().String(), time.Second)
+	_, err = m.Complete(t.Context(), deem.Prompt("Is it so?"))
+	if err == nil {
+		t.Error("nobody answered")
+	}
+	lookForKey(t, m, err)
+}
+
+func (s suite) testCanaryInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m, _ := s.start(t, func(Asked) Answer {
+		cancel()
+		return Answer{Hang: true}
+	})
+	_, err := m.Complete(ctx, deem.Prompt("Is it so?"))
+	lookForKey(t, m, err)
+}
+
+// lookForKey looks for the key in a model and an error, printed in all the ways
+// that there are.
+func lookForKey(t *testing.T, m deem.Model, err error) {
+	t.Helper()
+	var log strings.Builder
+	for _, h := range []slog.Handler{slog.NewTextHandler(&log, nil), slog.NewJSONHandler(&log, nil)} {
+		slog.New(h).Error("call", "model", m, "error", err, "hint", deem.HintOf(err))
+	}
+	texts := append(printed(m), log.String(), deem.HintOf(err))
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		texts = append(texts, printed(e)...)
+	}
+	if me, ok := errors.AsType[*deem.ModelError](err); ok {
+		texts = append(texts, me.Code, fmt.Sprintf("%+v", *me))
+	}
+	for _, text := range texts {
+		if strings.Contains(text, Key) || strings.Contains(text, Key[:len(Key)/2]) {
+			t.Errorf("the key is in %s", text)
+		}
+	}
+}
+
+// printed returns what the verbs and the encoders make of a value.
+func printed(v any) []string {
+	texts := []string{fmt.Sprint(v)}
+	for _, verb := range []string{"%s", "%q", "%v", "%+v", "%#v", "%x"} {
+		texts = append(texts, fmt.Sprintf(verb, v))
+	}
+	if text, err := json.Marshal(v); err == nil {
+		texts = append(texts, string(text))
+	}
+	return texts
+}
