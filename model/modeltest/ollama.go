@@ -20,7 +20,7 @@ func Ollama() Wire {
 		Reply:      replyOllama,
 		Errors:     ollamaErrors(),
 		RateLimits: ollamaRateLimits(),
-		Lacks:      []string{"Refusal", "Fingerprint", "RequestID", "Usage.CachedInput", "Usage.Reasoning", "StopFilter"},
+		Lacks:      []string{"Refusal", "Fingerprint", "RequestID", "CachedInput", "Reasoning", "StopFilter"},
 	}
 }
 

@@ -33,7 +33,8 @@ type Wire struct {
 	RateLimits []RateLimit
 
 	// Lacks names the fields of deem.Request, deem.Reply and deem.Usage that the
-	// wire does not carry, as "Seed", "Logprobs" or "Reasoning".
+	// wire does not carry, as "Seed", "Logprobs" or "Reasoning", and "StopFilter"
+	// where nothing is filtered.
 	Lacks []string
 }
 
