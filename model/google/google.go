@@ -202,8 +202,8 @@ func (m *Model) replyError(a wire.Answer, err error) error {
 		return m.statusError(a)
 	}
 	if blocked, ok := errors.AsType[*errBlocked](err); ok {
-		said := wire.OneLine([]byte(m.client.Redact(blocked.Error())))
-		return &deem.ModelError{Kind: deem.Refused, Code: blocked.reason, Err: errors.New(said)}
+		line := func(text string) string { return wire.OneLine([]byte(m.client.Redact(text))) }
+		return &deem.ModelError{Kind: deem.Refused, Code: line(blocked.reason), Err: errors.New(line(blocked.Error()))}
 	}
 	return m.client.Garbled(a, err)
 }

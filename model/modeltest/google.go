@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"deem"
 )
@@ -144,11 +145,9 @@ func replyGoogle(reply deem.Reply) Raw {
 	candidate := map[string]any{"index": 0, "finishReason": reason}
 	if reply.Text != "" {
 		// A text may come in several parts, the last with a signature.
-		half := len(reply.Text) / 2
-		for half > 0 && reply.Text[half]&0xC0 == 0x80 {
-			half--
-		}
-		parts = append(parts, map[string]any{"text": reply.Text[:half]}, map[string]any{"text": reply.Text[half:], "thoughtSignature": "c2lnbmVk"})
+		_, last := utf8.DecodeLastRuneInString(reply.Text)
+		end := len(reply.Text) - last
+		parts = append(parts, map[string]any{"text": reply.Text[:end]}, map[string]any{"text": reply.Text[end:], "thoughtSignature": "c2lnbmVk"})
 	}
 	if len(parts) > 0 {
 		candidate["content"] = map[string]any{"role": "model", "parts": parts}

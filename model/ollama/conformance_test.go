@@ -1,0 +1,19 @@
+package ollama_test
+
+import (
+	"testing"
+
+	"deem"
+	"deem/model/modeltest"
+	"deem/model/ollama"
+)
+
+func TestConformance(t *testing.T) {
+	modeltest.Test(t, func(tb testing.TB, s modeltest.Setup) deem.Model {
+		m, err := ollama.New(ollama.Options{Model: s.Model, BaseURL: s.URL, Key: s.Key, Timeout: s.Timeout})
+		if err != nil {
+			tb.Fatalf("New: %v", err)
+		}
+		return m
+	}, modeltest.Ollama())
+}

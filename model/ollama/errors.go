@@ -1,0 +1,209 @@
+package ollama
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// maxTrouble is how much of the body of an error is read.
+const maxTrouble = 1 << 20
+
+// A trouble is what the body of an error says.
+type trouble struct {
+	message string
+	kind    string // of the engine's own error, "exceed_context_size_error"
+
+	promptTokens int // how many the prompt has, 0 when it is not said
+	structured   bool
+}
+
+// trouble reads the body of an error: an object whose error is a text, which may be
+// the JSON of an error of the engine inside Ollama, or an object as a proxy would
+// have it. What is none of these has its text as the message.
+func (m *Model) trouble(a wire.Answer) trouble {
+	// Secrets go first: a text that is shortened could end in half a key.
+	return readTrouble(m.client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+}
+
+func readTrouble(text string) trouble {
+	var w struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal([]byte(text), &w) != nil || !wire.Present(w.Error) {
+		return trouble{message: text}
+	}
+	var message string
+	if json.Unmarshal(w.Error, &message) != nil {
+		return readEngine(w.Error)
+	}
+	var inner struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal([]byte(message), &inner) == nil && wire.Present(inner.Error) {
+		return readEngine(inner.Error)
+	}
+	return trouble{message: message, structured: true}
+}
+
+// readEngine reads the error of an engine.
+func readEngine(raw json.RawMessage) trouble {
+	var w struct {
+		Message      string `json:"message"`
+		Type         string `json:"type"`
+		PromptTokens int    `json:"n_prompt_tokens"`
+	}
+	if json.Unmarshal(raw, &w) != nil || w.Message == "" {
+		return trouble{message: string(raw), structured: true}
+	}
+	return trouble{message: w.Message, kind: w.Type, promptTokens: max(w.PromptTokens, 0), structured: true}
+}
+
+// says reports whether the message has any of the words.
+func (t trouble) says(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(t.message, w) })
+}
+
+// tooLong reports whether the prompt does not fit the window.
+func (t trouble) tooLong() bool {
+	return t.kind == "exceed_context_size_error" ||
+		t.says("exceeds the context length", "exceeds maximum context length", "longer than the context length", "exceeds the available context size")
+}
+
+// noMemory reports whether the model and its window are too large for the machine.
+func (t trouble) noMemory() bool {
+	return t.says("requires more system memory", "requires more memory", "out of memory", "unable to allocate")
+}
+
+// A cause is what a person would have to mend, "" when nobody has to.
+type cause string
+
+// The causes that end a run.
+const (
+	noModel    cause = "model"    // it was not pulled
+	noMemory   cause = "memory"   // the machine is too small for it
+	oldOllama  cause = "version"  // the model needs a later one
+	badKey     cause = "key"      // it is not accepted
+	notAllowed cause = "allowed"  // the server does not want us
+	badAddress cause = "address"  // nobody answers such calls there
+	redirected cause = "redirect" // the server is elsewhere
+	badProxy   cause = "proxy"    // it wants a password
+	badSetting cause = "setting"  // the model does not take it
+)
+
+// cause returns what a person would have to mend.
+func (t trouble) cause(status int) cause {
+	switch {
+	case t.tooLong():
+		return ""
+	case status == http.StatusNotFound && t.structured:
+		return noModel
+	case t.noMemory():
+		return noMemory
+	case status == http.StatusPreconditionFailed, t.says("unable to load model", "requires a newer version", "unknown model architecture"):
+		return oldOllama
+	case status == http.StatusUnauthorized:
+		return badKey
+	case status == http.StatusForbidden, status == http.StatusPaymentRequired:
+		return notAllowed
+	case slices.Contains([]int{404, 405, 410, 415}, status):
+		return badAddress
+	case status == http.StatusProxyAuthRequired:
+		return badProxy
+	case status < 400:
+		return redirected
+	case status < 500 && t.badSetting():
+		return badSetting
+	}
+	return ""
+}
+
+// badSetting reports whether the model cannot do what all requests ask of it.
+func (t trouble) badSetting() bool {
+	return t.says("does not support", "invalid option", "invalid format", "schema", "grammar", "think value", "logprobs")
+}
+
+// classify decides whether an error may pass, ends the run, or belongs to this one
+// request, and what is to be mended. For want of memory a run ends, unless it was a
+// long prompt that needed it.
+func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: t.kind}
+	why := t.cause(status)
+	switch {
+	case why == noMemory && grown:
+	case why != "":
+		me.Fatal = true
+	case t.tooLong():
+	case status >= 500, slices.Contains([]int{408, 409, 425, 429, 499}, status):
+		me.Passing = true
+	}
+	if status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout {
+		me.Kind = deem.Timeout
+	}
+	return me, why
+}
+
+// statusError makes an error of an answer that is not a reply. The window has grown
+// for this one prompt or not.
+func (m *Model) statusError(a wire.Answer, grown bool) error {
+	t := m.trouble(a)
+	status := a.Status
+	if a.OK() {
+		status = http.StatusInternalServerError // a proxy passes on an error without its status
+	}
+	me, why := classify(status, t, grown)
+	if me.Passing {
+		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
+	}
+	me.Err = errors.New(t.text(status))
+	if hint := m.hint(why, t); hint != "" {
+		me.Err = deem.WithHint(me.Err, "%s", hint)
+	}
+	return me
+}
+
+// text returns the message in one line, or the name of the status when there is
+// none.
+func (t trouble) text(status int) string {
+	if line := wire.OneLine([]byte(t.message)); line != "" {
+		return line
+	}
+	if name := http.StatusText(status); name != "" {
+		return strings.ToLower(name)
+	}
+	return "no explanation"
+}
+
+// hint returns what a person can do about a cause, "" for nothing.
+func (m *Model) hint(why cause, t trouble) string {
+	switch why {
+	case noModel:
+		return "run `ollama pull " + m.name + "`"
+	case noMemory:
+		return "choose a smaller model, or a smaller context length"
+	case oldOllama:
+		return "update Ollama, or pull the model again"
+	case badKey:
+		return m.client.Host() + " does not accept the key; check " + keyVariable
+	case notAllowed:
+		return m.client.Host() + " does not allow this; check the key, and OLLAMA_ORIGINS at the server"
+	case badAddress:
+		return "nothing at " + m.Endpoint() + " answers such calls; check OLLAMA_HOST"
+	case redirected:
+		return m.Endpoint() + " redirects elsewhere; give the address it redirects to"
+	case badProxy:
+		return "the proxy wants a user and a password; check HTTPS_PROXY"
+	case badSetting:
+		return "the model \"" + m.name + "\" does not take this setting; leave it out, or choose another model"
+	}
+	if t.tooLong() && m.contextLength > 0 {
+		return "give a larger context length, or none"
+	}
+	return ""
+}

@@ -1,0 +1,256 @@
+// Package ollama speaks the wire format of Ollama: its own /api/chat, which unlike the
+// OpenAI-compatible one says how large the window is, and /api/embed.
+//
+// The package says of each error whether it may pass, ends this item, or ends the
+// run. Retries, limits and prices are the business of package model.
+//
+// # Long prompts
+//
+// Ollama runs a model with a window of so many tokens, on small machines 4096. Of a
+// prompt that is longer it drops the beginning, instructions first, and answers as if
+// nothing were missing. A verdict on half an item is wrong and looks right, so that
+// three things guard against it:
+//
+//   - the window is made large enough: the first call asks once, through /api/show,
+//     what the model was made for, and each call has a window with room for its prompt
+//     and its reply. It is a power of two and never shrinks, as Ollama loads the model
+//     anew for each change, which takes seconds;
+//   - Ollama is told to refuse a prompt that does not fit. If our estimate was too low,
+//     the call is made once more with a window for the number of tokens that Ollama
+//     counted. A prompt that the model cannot take is an error of its item;
+//   - versions before 0.12.6 do not know that wish. What they count gives them away,
+//     and the reply is not used.
+//
+// Options.ContextLength fixes the window instead.
+//
+// # Usage
+//
+// Ollama does not count the tokens of a prompt that it still remembers: the input of
+// such a reply is 0, or that of its last part. It does not tell thoughts from text
+// when it counts, so that reasoning is 0 and part of the output. What a model thinks
+// is no part of the text of its reply.
+package ollama
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// Options say which model is called and where.
+type Options struct {
+	Model string // as Ollama lists it, "llama3.2" or "qwen3:14b"
+
+	// BaseURL is the address of the server in any of the forms that [BaseURL]
+	// reads; "" means DefaultBaseURL.
+	BaseURL string
+
+	Key     string            `json:"-"` // for a hosted server; "" sends none
+	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+
+	// HTTPClient makes the calls; nil means one made for many calls at once. A
+	// redirect is not followed unless the client has a rule for it.
+	HTTPClient *http.Client `json:"-"`
+
+	Proxy  string `json:"-"` // a URL; "" means what the environment says
+	CAFile string // a PEM file of authorities to trust besides the system's; "" means none
+
+	// Timeout bounds one call; 0 means ten minutes, as the first one waits for
+	// the model to be loaded.
+	Timeout time.Duration
+
+	// ContextLength is the size of the window in tokens, prompt and reply
+	// together; 0 has it fit each prompt. A prompt that does not fit is an error
+	// of its item.
+	ContextLength int
+
+	// Think says whether a model that can think does so before it answers: "on",
+	// "off", or how much where it takes that: "low", "medium", "high". "" leaves
+	// it to the server. A model that cannot think rejects all but "" and "off".
+	Think string
+}
+
+// String returns the options without their secrets.
+func (o Options) String() string {
+	return fmt.Sprintf("ollama.Options{Model: %q}", o.Model)
+}
+
+// GoString returns the same as String, so that %#v is no leak either.
+func (o Options) GoString() string { return o.String() }
+
+// LogValue returns the same as String for structured logs.
+func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// A Model calls a server. It is safe for concurrent use.
+type Model struct {
+	name          string
+	client        *wire.Client
+	chatTarget    wire.Target
+	showTarget    wire.Target
+	embedTarget   wire.Target
+	contextLength int
+	think         any // a bool, a word, or nil
+
+	learning chan struct{} // held by whoever asks about the model
+	facts    atomic.Pointer[facts]
+	grown    atomic.Int64 // the largest window that has worked
+}
+
+var _ deem.Model = (*Model)(nil)
+
+// keyVariable is where people keep the key for a hosted server.
+const keyVariable = "OLLAMA_API_KEY"
+
+// New returns a model. It calls nobody yet.
+func New(o Options) (*Model, error) {
+	name := strings.TrimSpace(o.Model)
+	if name == "" {
+		return nil, deem.WithHint(errors.New("ollama: no model named"), "name one, as in ollama:llama3.2")
+	}
+	if o.ContextLength < 0 {
+		return nil, fmt.Errorf("ollama: a context length of %d", o.ContextLength)
+	}
+	think, err := readThink(o.Think)
+	if err != nil {
+		return nil, fmt.Errorf("ollama: %w", err)
+	}
+	base, err := parseBase(o.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("ollama: %w", err)
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Minute
+	}
+	client, err := wire.New(wire.Options{
+		Vendor: "ollama", Model: name, Base: base,
+		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: keyVariable,
+		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{
+		name: name, client: client, contextLength: o.ContextLength, think: think,
+		chatTarget: base.To("/api/chat"), showTarget: base.To("/api/show"), embedTarget: base.To("/api/embed"),
+		learning: make(chan struct{}, 1),
+	}, nil
+}
+
+// parseBase reads the address of a server.
+func parseBase(text string) (wire.Base, error) {
+	address, err := BaseURL(text)
+	if err != nil {
+		return wire.Base{}, err
+	}
+	return wire.ParseBase(address, DefaultBaseURL)
+}
+
+// readThink returns how the wire says whether to think.
+func readThink(word string) (any, error) {
+	switch word {
+	case "":
+		return nil, nil
+	case "on":
+		return true, nil
+	case "off":
+		return false, nil
+	case "low", "medium", "high", "max":
+		return word, nil
+	default:
+		return nil, deem.WithHint(fmt.Errorf("%q does not say how to think", word), "write on, off, low, medium or high")
+	}
+}
+
+// Name returns "ollama:" and the name of the model.
+func (m *Model) Name() string { return "ollama:" + m.name }
+
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// String returns the name and the endpoint.
+func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
+
+// GoString returns the same as String, so that %#v shows no key.
+func (m *Model) GoString() string { return m.String() }
+
+// LogValue returns the same as String for structured logs.
+func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// Close closes the connections that are idle, if they are the model's own. The
+// model may be used after it.
+func (m *Model) Close() error { return m.client.Close() }
+
+// Complete makes one call, the first time after asking about the model, and a second
+// one if the server found the window too small and a larger one can be had. Its error
+// is a [*deem.ModelError], or wraps that of ctx once ctx is done.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	f, err := m.known(ctx)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	window := m.window(req, f)
+	a, err := m.chat(ctx, req, window)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		if wider, ok := m.wider(m.trouble(a), req, f, window); ok {
+			window = wider
+			if a, err = m.chat(ctx, req, window); err != nil {
+				return deem.Reply{}, err
+			}
+		}
+	}
+	return m.read(a, window, f)
+}
+
+// known returns what is known about the model. With a window that is given there is
+// no need to ask.
+func (m *Model) known(ctx context.Context) (facts, error) {
+	if m.contextLength > 0 {
+		return facts{floor: m.contextLength}, nil
+	}
+	return m.learn(ctx)
+}
+
+// chat makes the call for req in a window.
+func (m *Model) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
+	body, err := m.encode(req, window)
+	if err != nil {
+		return wire.Answer{}, wire.Unencodable(err)
+	}
+	return m.client.Post(ctx, m.chatTarget, body)
+}
+
+// read makes a reply or an error of an answer.
+func (m *Model) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
+	grown := window > f.floor
+	if !a.OK() {
+		return deem.Reply{}, m.statusError(a, grown)
+	}
+	reply, err := decode(a.Text)
+	if errors.Is(err, errWithin) {
+		return deem.Reply{}, m.statusError(a, grown)
+	}
+	if err != nil {
+		return deem.Reply{}, m.client.Garbled(a, err)
+	}
+	m.grow(window)
+	if err := cut(reply.Usage, window); err != nil {
+		return deem.Reply{}, err
+	}
+	reply.Fingerprint = f.prints
+	reply.Attempts = 1
+	return reply, nil
+}

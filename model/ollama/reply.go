@@ -1,0 +1,107 @@
+package ollama
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// A wireReply is the body of an answer, as far as we read it.
+type wireReply struct {
+	Model   string `json:"model"`
+	Message *struct {
+		Content  string `json:"content"`
+		Thinking string `json:"thinking"`
+	} `json:"message"`
+	Done            bool            `json:"done"`
+	DoneReason      string          `json:"done_reason"`
+	PromptEvalCount int             `json:"prompt_eval_count"`
+	EvalCount       int             `json:"eval_count"`
+	Logprobs        []tokenLogprob  `json:"logprobs"`
+	Error           json.RawMessage `json:"error"` // proxies send errors with status 200
+}
+
+type tokenLogprob struct {
+	Token       string         `json:"token"`
+	Logprob     float64        `json:"logprob"`
+	TopLogprobs []tokenLogprob `json:"top_logprobs"`
+}
+
+// errWithin says that an answer holds an error despite its status.
+var errWithin = errors.New("the answer is an error")
+
+// decode makes a reply of the text of a successful answer. Its error is errWithin, or
+// that of a text that makes no sense. What the model thought is no part of the text.
+func decode(text []byte) (deem.Reply, error) {
+	var w wireReply
+	if err := json.Unmarshal(text, &w); err != nil {
+		return deem.Reply{}, err
+	}
+	switch {
+	case wire.Present(w.Error):
+		return deem.Reply{}, errWithin
+	case w.Message == nil:
+		return deem.Reply{}, errors.New("the answer has no message")
+	case !w.Done:
+		return deem.Reply{}, errors.New("the answer is not done")
+	}
+	list := translate(w.Logprobs)
+	if w.Message.Thinking != "" {
+		// Thoughts have tokens too, which come first.
+		list = tail(list, w.Message.Content)
+	}
+	return deem.Reply{
+		Text:     w.Message.Content,
+		Stop:     stop(w.DoneReason),
+		Usage:    deem.Usage{Input: w.PromptEvalCount, Output: w.EvalCount},
+		Model:    w.Model,
+		Logprobs: list,
+	}, nil
+}
+
+// stop translates a reason to be done. "load" and "unload" are those of a model that
+// was not asked anything.
+func stop(reason string) deem.Stop {
+	switch reason {
+	case "stop":
+		return deem.StopEnd
+	case "length":
+		return deem.StopLength
+	default:
+		return deem.StopOther
+	}
+}
+
+func translate(from []tokenLogprob) []deem.TokenLogprob {
+	if len(from) == 0 {
+		return nil
+	}
+	to := make([]deem.TokenLogprob, len(from))
+	for i, t := range from {
+		to[i] = deem.TokenLogprob{Token: t.Token, Logprob: t.Logprob, Top: translate(t.TopLogprobs)}
+	}
+	return to
+}
+
+// tail returns the tokens from which the last occurrence of text in them begins, none
+// when they do not hold it.
+func tail(list []deem.TokenLogprob, text string) []deem.TokenLogprob {
+	var all strings.Builder
+	for _, t := range list {
+		all.WriteString(t.Token)
+	}
+	start := strings.LastIndex(all.String(), text)
+	if start < 0 || text == "" {
+		return nil
+	}
+	for i, t := range list {
+		if start < len(t.Token) {
+			return list[i:]
+		}
+		start -= len(t.Token)
+	}
+	return nil
+}

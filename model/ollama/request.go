@@ -1,0 +1,84 @@
+package ollama
+
+import (
+	"encoding/json"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// A wireRequest is the body of a chat.
+type wireRequest struct {
+	Model    string          `json:"model"`
+	Messages []deem.Message  `json:"messages"`
+	Stream   bool            `json:"stream"`
+	Format   json.RawMessage `json:"format,omitempty"`
+	Think    any             `json:"think,omitempty"`
+
+	// Truncate and Shift are sent as false: Ollama then refuses a prompt that does
+	// not fit its window, and stops a reply at its end. By itself it would drop the
+	// beginning of the prompt, instructions first, and answer as if nothing were
+	// missing.
+	Truncate bool `json:"truncate"`
+	Shift    bool `json:"shift"`
+
+	Logprobs    bool        `json:"logprobs,omitempty"`
+	TopLogprobs int         `json:"top_logprobs,omitempty"`
+	Options     wireOptions `json:"options"`
+}
+
+// wireOptions are the settings of the model. Pointers tell 0 from not given: a
+// temperature of 0 must arrive as 0.
+type wireOptions struct {
+	NumCtx      int      `json:"num_ctx,omitempty"`
+	NumPredict  int      `json:"num_predict,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int64   `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+}
+
+// maxTopLogprobs is as many rivals as the API gives for a token.
+const maxTopLogprobs = 20
+
+// encode returns the body of the chat for req in a window of so many tokens; 0
+// leaves the window to the server.
+func (m *Model) encode(req deem.Request, window int) ([]byte, error) {
+	return wire.Encode(wireRequest{
+		Model:       m.name,
+		Messages:    messages(req.Messages),
+		Format:      format(req),
+		Think:       m.think,
+		Logprobs:    req.TopLogprobs > 0,
+		TopLogprobs: min(req.TopLogprobs, maxTopLogprobs),
+		Options: wireOptions{
+			NumCtx:      window,
+			NumPredict:  req.MaxTokens,
+			Temperature: req.Temperature,
+			TopP:        req.TopP,
+			Seed:        req.Seed,
+			Stop:        req.Stop,
+		},
+	})
+}
+
+// messages returns the messages as a list, also when there is none: Ollama takes a
+// null for a wish to load the model.
+func messages(list []deem.Message) []deem.Message {
+	if list == nil {
+		return []deem.Message{}
+	}
+	return list
+}
+
+// format returns the form that the reply must have: a schema, any JSON, or nil.
+func format(req deem.Request) json.RawMessage {
+	switch {
+	case len(req.Schema) > 0:
+		return req.Schema
+	case req.JSON:
+		return json.RawMessage(`"json"`)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,244 @@
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// The sizes of a window, in tokens.
+const (
+	// minWindow is what Ollama itself takes on a small machine. A smaller one
+	// saves next to nothing.
+	minWindow = 4096
+
+	// replyRoom and thinkRoom are kept for a reply whose length has no limit, the
+	// second when the model thinks first.
+	replyRoom = 1024
+	thinkRoom = 8192
+)
+
+// facts are what the server says about a model.
+type facts struct {
+	length int  // the longest window that the model was made for; 0 when unknown
+	floor  int  // the smallest window that we ask for
+	remote bool // it runs elsewhere, with a window that is not ours to set
+	thinks bool
+	prints string // its size and how its weights are rounded, "3.2B Q4_K_M"
+}
+
+// wireShow is the answer about a model, as far as we read it.
+type wireShow struct {
+	ModelInfo    map[string]json.RawMessage `json:"model_info"`
+	Capabilities []string                   `json:"capabilities"`
+	Parameters   string                     `json:"parameters"`
+	RemoteModel  string                     `json:"remote_model"`
+	RemoteHost   string                     `json:"remote_host"`
+	Details      struct {
+		ParameterSize     string `json:"parameter_size"`
+		QuantizationLevel string `json:"quantization_level"`
+	} `json:"details"`
+}
+
+// learn returns what the server says about the model, which it asks for once. Several
+// callers at once wait for one question.
+func (m *Model) learn(ctx context.Context) (facts, error) {
+	if f := m.facts.Load(); f != nil {
+		return *f, nil
+	}
+	select {
+	case m.learning <- struct{}{}:
+		defer func() { <-m.learning }()
+	case <-ctx.Done():
+		return facts{}, ctx.Err()
+	}
+	if f := m.facts.Load(); f != nil {
+		return *f, nil
+	}
+	f, err := m.show(ctx)
+	if err == nil {
+		m.facts.Store(&f)
+	}
+	return f, err
+}
+
+// show asks the server about the model. It is no error if the server does not say:
+// something between us may let chats through and nothing else. What is wrong with
+// the server will show in the chat too.
+func (m *Model) show(ctx context.Context) (facts, error) {
+	body, err := wire.Encode(map[string]any{"model": m.name})
+	if err != nil {
+		return facts{}, wire.Unencodable(err)
+	}
+	a, err := m.client.Post(ctx, m.showTarget, body)
+	if err != nil {
+		return facts{}, err
+	}
+	if !a.OK() {
+		err := m.statusError(a, false)
+		if me, ok := errors.AsType[*deem.ModelError](err); ok && (me.Passing || m.trouble(a).cause(a.Status) == noModel) {
+			return facts{}, err
+		}
+		return facts{floor: minWindow}, nil
+	}
+	return readFacts(a.Text), nil
+}
+
+// readFacts reads what it can of an answer about a model.
+func readFacts(text []byte) facts {
+	var w wireShow
+	if json.Unmarshal(text, &w) != nil {
+		return facts{floor: minWindow}
+	}
+	return facts{
+		length: w.contextLength(),
+		floor:  max(minWindow, w.numCtx()),
+		remote: w.RemoteModel != "" || w.RemoteHost != "",
+		thinks: slices.Contains(w.Capabilities, "thinking"),
+		prints: strings.TrimSpace(w.Details.ParameterSize + " " + w.Details.QuantizationLevel),
+	}
+}
+
+// contextLength returns the length that the model was made for, which is filed under
+// the name of its architecture, as "llama.context_length".
+func (w wireShow) contextLength() int {
+	for name, raw := range w.ModelInfo {
+		var n float64
+		if strings.HasSuffix(name, ".context_length") && json.Unmarshal(raw, &n) == nil && n > 0 && n < 1<<31 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// numCtx returns the window that whoever made the model has given it, 0 for none. The
+// parameters are lines of a name and a value.
+func (w wireShow) numCtx() int {
+	for line := range strings.Lines(w.Parameters) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[0] == "num_ctx" {
+			if n, err := strconv.Atoi(fields[1]); err == nil && n > 0 && n < 1<<31 {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// window returns how many tokens the window for req has: room for the prompt and the
+// reply, as a power of two so that there are few sizes. It is never smaller than
+// the largest that has worked, since Ollama loads the model anew for each change. A
+// window of 0 leaves it to the server.
+func (m *Model) window(req deem.Request, f facts) int {
+	switch {
+	case f.remote:
+		return 0
+	case m.contextLength > 0:
+		return m.contextLength
+	}
+	return f.cap(max(f.floor, int(m.grown.Load()), powerOfTwo(estimate(req)+m.room(req, f))))
+}
+
+// wider returns a window for a request that the server found too long for the last
+// one, and whether there is one. The server may have said how many tokens there are.
+func (m *Model) wider(t trouble, req deem.Request, f facts, last int) (int, bool) {
+	if m.contextLength > 0 || last == 0 || !t.tooLong() {
+		return 0, false
+	}
+	next := f.length
+	if t.promptTokens > 0 {
+		next = f.cap(powerOfTwo(t.promptTokens + m.room(req, f)))
+	}
+	return next, next > last && t.promptTokens < next
+}
+
+// cap returns n, or the longest window that the model was made for.
+func (f facts) cap(n int) int {
+	if f.length > 0 {
+		return min(n, f.length)
+	}
+	return n
+}
+
+// room returns how many tokens are kept for the reply.
+func (m *Model) room(req deem.Request, f facts) int {
+	switch {
+	case req.MaxTokens > 0:
+		return req.MaxTokens
+	case f.thinks && m.think != false:
+		return thinkRoom
+	default:
+		return replyRoom
+	}
+}
+
+// grow remembers a window that has worked.
+func (m *Model) grow(window int) {
+	for {
+		old := m.grown.Load()
+		if int64(window) <= old || m.grown.CompareAndSwap(old, int64(window)) {
+			return
+		}
+	}
+}
+
+// powerOfTwo returns the smallest power of two that is not less than n.
+func powerOfTwo(n int) int {
+	return 1 << bits.Len(uint(max(n, 1)-1)) //nolint:gosec // it is not negative
+}
+
+// The room for what the model's template puts around messages, in tokens.
+const (
+	promptExtra  = 64
+	messageExtra = 16
+)
+
+// estimate returns about how many tokens a prompt has, rather too many than too few:
+// three English letters to a token, where there are four, and one token for each
+// digit or sign. When it is too few after all, the server says so and how many there
+// are.
+func estimate(req deem.Request) int {
+	n := promptExtra + len(req.Schema)/3
+	for _, m := range req.Messages {
+		n += messageExtra + estimateText(m.Content)
+	}
+	return n
+}
+
+// estimateText returns about how many tokens a text has.
+func estimateText(text string) int {
+	letters, others := 0, 0
+	for _, c := range text {
+		switch {
+		case c == ' ' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			letters++
+		case c < 0x80:
+			others++
+		default:
+			others += 2 // older vocabularies spell Chinese and emoji in bytes
+		}
+	}
+	return (letters+2)/3 + others
+}
+
+// cut returns an error if the server has dropped a part of the prompt although it was
+// asked not to, as versions before 0.12.6 do. They cut a prompt to the size of the
+// window to the token, or push it out with the reply. A count of 0 is that of a
+// prompt that the server still knew and did not count.
+func cut(u deem.Usage, window int) error {
+	if window == 0 || u.Input != window && (u.Input > window || u.Input+u.Output <= window+1) {
+		return nil
+	}
+	err := deem.WithHint(
+		errors.New("a part of the prompt was dropped: "+strconv.Itoa(u.Input)+" tokens of prompt and "+strconv.Itoa(u.Output)+
+			" of reply in a window of "+strconv.Itoa(window)),
+		"update Ollama to 0.12.6 or later, or give a larger context length")
+	return &deem.ModelError{Kind: deem.Provider, Err: err}
+}
