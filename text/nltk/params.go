@@ -24,14 +24,14 @@ type pair struct{ first, second string }
 type ortho uint8
 
 const (
-	beginsUpper   ortho = 1 << (iota + 1) // at the beginning of a sentence, as a capital
-	insideUpper                           // inside a sentence
-	unknownUpper                          // where neither is sure
-	beginsLower                           // the same with a small letter
-	insideLower                           //
-	unknownLower                          //
-	anyUpper      = beginsUpper | insideUpper | unknownUpper
-	anyLower      = beginsLower | insideLower | unknownLower
+	beginsUpper  ortho = 1 << (iota + 1) // at the beginning of a sentence, as a capital
+	insideUpper                          // inside a sentence
+	unknownUpper                         // where neither is sure
+	beginsLower                          // the same with a small letter
+	insideLower                          //
+	unknownLower                         //
+	anyUpper     = beginsUpper | insideUpper | unknownUpper
+	anyLower     = beginsLower | insideLower | unknownLower
 )
 
 // english returns the parameters for English. They take a moment to read, which
