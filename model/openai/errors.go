@@ -39,7 +39,7 @@ func cause(t wire.Trouble) wire.Cause {
 		return wire.Filtered
 	case t.Is(lengthCodes...), strings.Contains(t.Message, "maximum context length"), strings.HasPrefix(t.Message, "Request too large"):
 		return wire.TooLong
-	case t.Status == 400 && (t.Is(settingCodes...) || slices.Contains(settingParams, rootParam(t.Param))):
+	case t.Status == 400 && (t.Is(settingCodes...) || slices.Contains(settingParams, rootParam(t.Param)) || t.Says("JSON schema error")):
 		return wire.Setting
 	default:
 		return wire.ByStatus
