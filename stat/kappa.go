@@ -8,64 +8,203 @@ const MethodKappa = "fleiss-cohen-everitt"
 // WarnOneClass says that agreement beyond chance is not defined.
 const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
 
+// A Weighting says how much two labels that are near each other agree. The zero
+// value counts only equal labels.
+type Weighting string
+
+// The weightings of a table of counts. Labels count by their place in the table:
+// with k labels, i and j agree by 1 - |i-j|/(k-1), or by 1 minus the square of
+// that distance (Cohen 1968).
+const (
+	Unweighted Weighting = ""
+	Linear     Weighting = "linear"
+	Quadratic  Weighting = "quadratic"
+)
+
 // Kappa returns Cohen's kappa of a square table of counts, in which table[i][j]
 // counts the items that the first judge put into class i and the second into class
 // j (Cohen 1960). The interval uses the variance of Fleiss, Cohen and Everitt
 // (1969); it holds for large n and is cut off at -1 and 1.
 func Kappa(table [][]int, level float64) Estimate {
-	n := 0
-	for _, row := range table {
-		for _, c := range row {
-			n += c
-		}
+	return WeightedKappa(table, Unweighted, level)
+}
+
+// WeightedKappa returns Cohen's kappa of a square table of counts in which labels
+// that are near each other agree in part. An unknown weighting counts as none.
+//
+// Source: J. Cohen, "Weighted kappa", Psychological Bulletin 70 (1968), 213-220;
+// the interval uses the variance of J. L. Fleiss, J. Cohen and B. S. Everitt,
+// "Large sample standard errors of kappa and weighted kappa", Psychological
+// Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
+// items, or a label that is rare, it is too narrow. Where kappa is not defined,
+// because both judges gave the same one label to everything, the value is 0, the
+// interval is everything, and a warning says so.
+func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
+	level, warning := checkLevel(level)
+	t := newCrossTable(table, w)
+	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: MethodNone}, warning)
+	if t.negative {
+		est = est.Warn(WarnNegative)
 	}
-	est := Estimate{Lo: -1, Hi: 1, Level: level, N: n, Method: MethodNone}
-	if n == 0 {
+	switch {
+	case t.n == 0:
 		return est.Warn(WarnNoValues)
-	}
-	observed, expected, rows, cols := agreements(table, float64(n))
-	if 1-expected < 1e-12 {
+	case !t.defined():
 		return est.Warn(WarnOneClass)
 	}
-	k := (observed - expected) / (1 - expected)
-	half := normalQuantile(level) * math.Sqrt(kappaVariance(table, float64(n), k, expected, rows, cols))
+	k := t.kappa()
+	half := normalQuantile(level) * math.Sqrt(t.variance(k))
 	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
 	return est
 }
 
-// agreements returns the share of items on the diagonal, the share that chance
-// would put there, and the margins as shares.
-func agreements(table [][]int, n float64) (observed, expected float64, rows, cols []float64) {
-	rows, cols = make([]float64, len(table)), make([]float64, len(table))
-	for i, row := range table {
-		for j, c := range row {
-			rows[i] += float64(c) / n
-			cols[j] += float64(c) / n
-		}
-		observed += float64(row[i]) / n
+// KappaErrors returns the standard error of weighted kappa, which its interval is
+// made of, and the standard error it would have if the judges agreed by chance
+// alone, which a test of kappa = 0 is made of (Fleiss, Cohen and Everitt 1969).
+// Both are 0 where kappa is not defined.
+func KappaErrors(table [][]int, w Weighting) (se, null float64) {
+	t := newCrossTable(table, w)
+	if t.n == 0 || !t.defined() {
+		return 0, 0
 	}
-	for i := range rows {
-		expected += rows[i] * cols[i]
-	}
-	return observed, expected, rows, cols
+	return math.Sqrt(t.variance(t.kappa())), math.Sqrt(t.nullVariance())
 }
 
-// kappaVariance is formula 13 of Fleiss, Cohen and Everitt (1969).
-func kappaVariance(table [][]int, n, k, expected float64, rows, cols []float64) float64 {
-	var diagonal, rest float64
-	for i, row := range table {
+// A crossTable is a square table of shares with the weight of each cell.
+type crossTable struct {
+	n          int
+	negative   bool // whether a count below 0 was left out
+	share      [][]float64
+	weight     [][]float64
+	rows, cols []float64 // margins
+
+	observed, expected float64     // weighted agreement, and what chance would give
+	rowMean, colMean   []float64   // mean weight of a row and of a column, by the margins
+	counts             [][]float64 // as given, squared
+}
+
+// newCrossTable returns the shares of a table, which may be ragged: what is
+// missing counts as 0.
+func newCrossTable(table [][]int, w Weighting) *crossTable {
+	t := &crossTable{}
+	t.counts, t.n, t.negative = squareCounts(table)
+	k := len(t.counts)
+	t.weight = kappaWeights(k, w)
+	t.share, t.rows, t.cols = matrix(k), make([]float64, k), make([]float64, k)
+	t.rowMean, t.colMean = make([]float64, k), make([]float64, k)
+	if t.n == 0 {
+		return t
+	}
+	for i, row := range t.counts {
 		for j, c := range row {
-			p := float64(c) / n
-			if i == j {
-				d := 1 - (rows[i]+cols[i])*(1-k)
-				diagonal += p * d * d
-			} else {
-				s := cols[i] + rows[j]
-				rest += p * s * s
-			}
+			p := c / float64(t.n)
+			t.share[i][j] = p
+			t.rows[i] += p
+			t.cols[j] += p
+			t.observed += p * t.weight[i][j]
 		}
 	}
-	last := k - expected*(1-k)
-	v := (diagonal + (1-k)*(1-k)*rest - last*last) / ((1 - expected) * (1 - expected) * n)
-	return max(v, 0)
+	for i := range k {
+		for j := range k {
+			t.expected += t.rows[i] * t.cols[j] * t.weight[i][j]
+			t.rowMean[i] += t.cols[j] * t.weight[i][j]
+			t.colMean[j] += t.rows[i] * t.weight[i][j]
+		}
+	}
+	return t
+}
+
+// defined reports whether there is anything that chance could get wrong.
+func (t *crossTable) defined() bool { return 1-t.expected >= 1e-12 }
+
+func (t *crossTable) kappa() float64 {
+	return min((t.observed-t.expected)/(1-t.expected), 1)
+}
+
+// variance is formula 16 of Fleiss, Cohen and Everitt (1969), which is their
+// formula 13 when the weights are 0 and 1.
+func (t *crossTable) variance(k float64) float64 {
+	sum := 0.0
+	for i, row := range t.share {
+		for j, p := range row {
+			d := t.weight[i][j] - (t.rowMean[i]+t.colMean[j])*(1-k)
+			sum += p * d * d
+		}
+	}
+	last := k - t.expected*(1-k)
+	return t.scaled(sum - last*last)
+}
+
+// nullVariance is formula 9 of the same paper.
+func (t *crossTable) nullVariance() float64 {
+	sum := 0.0
+	for i := range t.share {
+		for j := range t.share {
+			d := t.weight[i][j] - (t.rowMean[i] + t.colMean[j])
+			sum += t.rows[i] * t.cols[j] * d * d
+		}
+	}
+	return t.scaled(sum - t.expected*t.expected)
+}
+
+func (t *crossTable) scaled(v float64) float64 {
+	rest := 1 - t.expected
+	return max(v/(rest*rest*float64(t.n)), 0)
+}
+
+// squareCounts returns the counts as a square table, their sum, and whether one of
+// them was below 0.
+func squareCounts(table [][]int) (counts [][]float64, n int, negative bool) {
+	k := len(table)
+	for _, row := range table {
+		k = max(k, len(row))
+	}
+	counts = matrix(k)
+	for i, row := range table {
+		for j, c := range row {
+			if c < 0 {
+				negative = true
+				continue
+			}
+			counts[i][j] = float64(c)
+			n += c
+		}
+	}
+	return counts, n, negative
+}
+
+// kappaWeights returns how much each of k labels agrees with each.
+func kappaWeights(k int, w Weighting) [][]float64 {
+	weights := matrix(k)
+	for i := range k {
+		for j := range k {
+			weights[i][j] = labelWeight(i, j, k, w)
+		}
+	}
+	return weights
+}
+
+func labelWeight(i, j, k int, w Weighting) float64 {
+	if i == j {
+		return 1
+	}
+	d := math.Abs(float64(i-j)) / float64(k-1)
+	switch w {
+	case Linear:
+		return 1 - d
+	case Quadratic:
+		return 1 - d*d
+	default:
+		return 0
+	}
+}
+
+// matrix returns a square of zeros.
+func matrix(k int) [][]float64 {
+	m := make([][]float64, k)
+	cells := make([]float64, k*k)
+	for i := range m {
+		m[i] = cells[i*k : (i+1)*k : (i+1)*k]
+	}
+	return m
 }

@@ -8,44 +8,6 @@ import (
 	"deem/stat"
 )
 
-// The values of statsmodels.stats.inter_rater.cohens_kappa.
-func TestKappaEqualsStatsmodels(t *testing.T) {
-	type line struct {
-		Case  string `json:"case"`
-		Input struct {
-			Table [][]int `json:"table"`
-		} `json:"input"`
-		Expected struct {
-			None struct {
-				Kappa any `json:"kappa"`
-				Low   any `json:"kappa_low"`
-				High  any `json:"kappa_upp"`
-			} `json:"none"`
-		} `json:"expected"`
-	}
-	checked := 0
-	for _, l := range readLines[line](t, "testdata/cohen_kappa_se.jsonl") {
-		want, ok := l.Expected.None.Kappa.(float64)
-		if !ok {
-			continue // the reference gives no number, and we give a warning
-		}
-		est := stat.Kappa(l.Input.Table, 0.95)
-		if !near(est.Value, want, 1e-12) {
-			t.Errorf("%s: kappa %v, want %v", l.Case, est.Value, want)
-		}
-		if lo, ok := l.Expected.None.Low.(float64); ok && lo >= -1 && !near(est.Lo, lo, 1e-9) {
-			t.Errorf("%s: lower end %v, want %v", l.Case, est.Lo, lo)
-		}
-		if hi, ok := l.Expected.None.High.(float64); ok && hi <= 1 && !near(est.Hi, hi, 1e-9) {
-			t.Errorf("%s: upper end %v, want %v", l.Case, est.Hi, hi)
-		}
-		checked++
-	}
-	if checked < 60 {
-		t.Errorf("%d tables checked, want 60", checked)
-	}
-}
-
 func TestKappaOfDegenerateTables(t *testing.T) {
 	for _, c := range []struct {
 		table [][]int

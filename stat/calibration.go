@@ -1,0 +1,239 @@
+package stat
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Binning says how stated probabilities are put into bins. The zero value is ten
+// bins of equal width, each with its upper end: (0.2, 0.3] is the third.
+type Binning struct {
+	// Count is how many bins there are. 0 means 10.
+	Count int
+
+	// Mass says that bins hold equally many probabilities rather than being
+	// equally wide.
+	Mass Mass
+
+	// Cuts are the inner ends of the bins, in order. They replace Count and Mass.
+	Cuts []float64
+
+	// LowerEnds says that a bin has its lower end and not its upper: [0.2, 0.3).
+	LowerEnds bool
+}
+
+// A Mass is a way to make bins hold equally many probabilities.
+type Mass string
+
+// The ways to cut by mass. The zero value cuts by width.
+const (
+	// MassSplit cuts half-way between neighbours of the sorted list (Kumar,
+	// Liang and Ma 2019).
+	MassSplit Mass = "split"
+
+	// MassQuantile cuts at quantiles, linear between neighbours.
+	MassQuantile Mass = "quantile"
+)
+
+// A Bin is the probabilities that fell together, and what became of them.
+type Bin struct {
+	Lo float64 `json:"lo"`
+	Hi float64 `json:"hi"`
+	N  int     `json:"n"`
+
+	// Confidence is the mean probability.
+	Confidence float64 `json:"confidence"`
+
+	// Observed is the share that came true, with Wilson's interval at level 0.95.
+	Observed Estimate `json:"observed"`
+}
+
+// gap returns how far the stated probability is from what was observed.
+func (b Bin) gap() float64 { return math.Abs(b.Observed.Value - b.Confidence) }
+
+// Reliability returns the bins that are not empty, in order: the reliability curve.
+// It is an error if the lists differ in length or a probability lies outside 0 and
+// 1.
+func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
+	if err := checkProbs(probs, truth); err != nil {
+		return nil, err
+	}
+	cuts := b.cuts(probs)
+	n, hits := make([]int, len(cuts)+1), make([]int, len(cuts)+1)
+	sums := make([]exact, len(cuts)+1)
+	for i, p := range probs {
+		k := b.find(cuts, p)
+		n[k]++
+		sums[k].add(p)
+		if truth[i] {
+			hits[k]++
+		}
+	}
+	var bins []Bin
+	for k := range n {
+		if n[k] > 0 {
+			bins = append(bins, Bin{
+				Lo: cutAt(cuts, k-1, 0), Hi: cutAt(cuts, k, 1), N: n[k],
+				Confidence: sums[k].float() / float64(n[k]), Observed: Proportion(hits[k], n[k]),
+			})
+		}
+	}
+	return bins, nil
+}
+
+// cutAt returns a cut, or the end of the range where there is none.
+func cutAt(cuts []float64, i int, end float64) float64 {
+	if i < 0 || i >= len(cuts) {
+		return end
+	}
+	return cuts[i]
+}
+
+// find returns the bin of p.
+func (b Binning) find(cuts []float64, p float64) int {
+	k, exactly := slices.BinarySearch(cuts, p)
+	if b.LowerEnds && exactly {
+		for k < len(cuts) && cuts[k] == p {
+			k++
+		}
+	}
+	return k
+}
+
+// cuts returns the inner ends of the bins.
+func (b Binning) cuts(probs []float64) []float64 {
+	if b.Cuts != nil {
+		return slices.Sorted(slices.Values(b.Cuts))
+	}
+	count := b.Count
+	if count <= 0 {
+		count = 10
+	}
+	switch b.Mass {
+	case MassSplit:
+		return splitCuts(probs, count)
+	case MassQuantile:
+		return quantileCuts(probs, count)
+	}
+	cuts := make([]float64, count-1)
+	for i := range cuts {
+		cuts[i] = float64(i+1) / float64(count)
+	}
+	return cuts
+}
+
+// quantileCuts cuts at quantiles. The percentages are computed as NumPy does, since
+// a probability that lies on a cut would otherwise fall into another bin.
+func quantileCuts(probs []float64, count int) []float64 {
+	percents := make([]float64, count-1)
+	step := 1 / float64(count)
+	for i := range percents {
+		percents[i] = float64(i+1) * step * 100
+	}
+	return Percentiles(probs, percents)
+}
+
+// splitCuts cuts the sorted list into parts whose lengths differ by one at most,
+// the longer ones first, half-way between the last of one and the first of the
+// next.
+func splitCuts(probs []float64, count int) []float64 {
+	sorted := slices.Sorted(slices.Values(probs))
+	count = min(count, len(sorted))
+	var cuts []float64
+	at := 0
+	for part := range count - 1 {
+		at += len(sorted) / count
+		if part < len(sorted)%count {
+			at++
+		}
+		cuts = append(cuts, (sorted[at-1]+sorted[at])/2)
+	}
+	return slices.Compact(cuts)
+}
+
+// A CalibrationError is how far stated probabilities are from what came true, over
+// the bins: the mean gap, the root of the mean squared gap, and the largest gap.
+type CalibrationError struct {
+	Mean    float64 `json:"mean"`
+	RMS     float64 `json:"rms"`
+	Largest float64 `json:"largest"`
+	N       int     `json:"n"`
+}
+
+// ECE returns the expected calibration error and its relatives. It is an error if
+// the lists are empty, differ in length, or hold a probability outside 0 and 1.
+//
+// Source: M. P. Naeini, G. F. Cooper and M. Hauskrecht, "Obtaining well calibrated
+// probabilities using Bayesian binning", AAAI 2015. Chance alone makes the gaps of
+// bins with few items large, so it is never 0 in practice and shrinks with n; two
+// values are comparable only with the same bins and a like number of items.
+func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
+	bins, err := Reliability(probs, truth, b)
+	if err != nil {
+		return CalibrationError{}, err
+	}
+	c := CalibrationError{N: len(probs)}
+	for _, bin := range bins {
+		weight := float64(bin.N) / float64(c.N)
+		c.Mean += weight * bin.gap()
+		c.RMS += weight * bin.gap() * bin.gap()
+		c.Largest = max(c.Largest, bin.gap())
+	}
+	c.RMS = math.Sqrt(c.RMS)
+	return c, nil
+}
+
+// Brier returns the mean squared difference of probability and truth: 0 is perfect,
+// and a constant 0.5 scores 0.25 (Brier 1950). Errors are those of [ECE].
+func Brier(probs []float64, truth []bool) (float64, error) {
+	return meanLoss(probs, truth, func(p, y float64) float64 { return (p - y) * (p - y) })
+}
+
+// smallestProb bounds how certain a probability may claim to be in LogLoss, so that
+// one certain error costs 36 and not infinity.
+const smallestProb = 0x1p-52
+
+// LogLoss returns the mean of minus the logarithm of the probability given to what
+// came true (Good 1952). Probabilities within 2^-52 of 0 or 1 are moved away from
+// it. Errors are those of [ECE].
+func LogLoss(probs []float64, truth []bool) (float64, error) {
+	return meanLoss(probs, truth, func(p, y float64) float64 {
+		p = min(max(p, smallestProb), 1-smallestProb)
+		if y == 1 {
+			return -math.Log(p)
+		}
+		return -math.Log(1 - p)
+	})
+}
+
+func meanLoss(probs []float64, truth []bool, loss func(p, y float64) float64) (float64, error) {
+	if err := checkProbs(probs, truth); err != nil {
+		return 0, err
+	}
+	var sum exact
+	for i, p := range probs {
+		y := 0.0
+		if truth[i] {
+			y = 1
+		}
+		sum.add(loss(p, y))
+	}
+	return sum.float() / float64(len(probs)), nil
+}
+
+func checkProbs(probs []float64, truth []bool) error {
+	if len(probs) != len(truth) {
+		return fmt.Errorf("%d probabilities cannot be compared with %d outcomes", len(probs), len(truth))
+	}
+	if len(probs) == 0 {
+		return errors.New("there are no probabilities")
+	}
+	for i, p := range probs {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("probability %d is %v, which is not between 0 and 1", i+1, p)
+		}
+	}
+	return nil
+}

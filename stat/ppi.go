@@ -1,0 +1,197 @@
+package stat
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// The methods of a score corrected by labels.
+const (
+	MethodPPI         = "ppi++"
+	MethodPPIAdjusted = "ppi++-adjusted"
+)
+
+// The warnings of a corrected score.
+const (
+	WarnFewLabels = "fewer than 50 labels: the corrected interval may be too narrow"
+	WarnNoLabels  = "there are no labels to correct with: the interval is everything that is possible"
+)
+
+// PPIOptions say how people's scores and a judge's are put together. The zero value
+// tunes the weight of the judge and gives an interval at level 0.95.
+type PPIOptions struct {
+	// Level is the confidence level. 0 means 0.95.
+	Level float64
+
+	// Lambda is how much the judge is trusted, from 0 (labels alone) to 1. Nil
+	// means the weight that makes the interval narrowest.
+	Lambda *float64
+}
+
+// A PPI is a mean of people's scores, estimated from some labels and many verdicts
+// of a judge.
+type PPI struct {
+	Estimate
+
+	// Lambda is how much the judge was trusted, from 0 to 1.
+	Lambda float64 `json:"lambda"`
+
+	// SE is the standard error.
+	SE float64 `json:"se"`
+
+	// Labels and Unlabelled are how many items people labelled, and how many more
+	// the judge alone saw.
+	Labels     int `json:"labels"`
+	Unlabelled int `json:"unlabelled"`
+
+	// Variance is the variance of people's scores, and Correlation how far the
+	// judge's rise with them, both in the labelled items.
+	Variance    float64 `json:"variance"`
+	Correlation float64 `json:"correlation"`
+}
+
+// PPIMean returns the mean of people's scores of all items, from their scores y of
+// some items, the judge's scores yhat of the same items, and the judge's scores of
+// items that people did not see. See [NewPPI].
+func PPIMean(y, yhat, yhatUnlabelled []float64, o PPIOptions) (Estimate, error) {
+	p, err := NewPPI(y, yhat, yhatUnlabelled, o)
+	return p.Estimate, err
+}
+
+// NewPPI returns prediction-powered inference of a mean: the mean of the judge's
+// scores where people did not look, plus the mean of what the judge got wrong where
+// they did. The labelled items must be drawn at random from all of them; then the
+// value is right however wrong the judge is, and a good judge makes the interval
+// narrow. It is an error if y and yhat differ in length, if one of the lists is
+// empty, or if a number is not usable.
+//
+// Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic,
+// "Prediction-powered inference", Science 382 (2023), 669-674; the weight of the
+// judge is that of A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++", arXiv
+// 2311.01453 (2023). The interval is normal, with variances divided by n: it wants
+// some hundred labels, and more where the judge is rarely wrong. For zeros and ones
+// [PPIProportion] does better with few.
+func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
+	if err := checkPPI(y, yhat, yhatUnlabelled); err != nil {
+		return PPI{}, err
+	}
+	level, warning := DefaultLevel, ""
+	if o.Level != 0 {
+		level, warning = checkLevel(o.Level)
+	}
+	p := PPI{Labels: len(y), Unlabelled: len(yhatUnlabelled)}
+	s := newPPISums(y, yhat, yhatUnlabelled)
+	p.Variance, p.Correlation = s.y.population(), s.correlation()
+	p.Lambda = s.tuned()
+	if o.Lambda != nil {
+		p.Lambda = Unit.clip(*o.Lambda)
+	}
+	rectifier := gather2(y, yhat, p.Lambda)
+	value := p.Lambda*s.unlabelled.Mean() + rectifier.Mean()
+	p.SE = math.Sqrt(rectifier.population()/float64(len(y)) +
+		p.Lambda*p.Lambda*s.unlabelled.population()/float64(len(yhatUnlabelled)))
+	half := normalQuantile(level) * p.SE
+	p.Estimate = warnIf(Estimate{
+		Value: value, Lo: value - half, Hi: value + half,
+		Level: level, N: p.Labels, Method: MethodPPI,
+	}, warning)
+	if p.Labels < 50 {
+		p.Estimate = p.Warn(WarnFewLabels)
+	}
+	return p, nil
+}
+
+// P returns the chance to see a value this far from null if the mean were null.
+func (p PPI) P(null float64) float64 {
+	d := math.Abs(p.Value - null)
+	if d == 0 {
+		return 1
+	}
+	return 2 * normalTail(d/max(p.SE, 1e-16))
+}
+
+// checkPPI returns why lists cannot be put together.
+func checkPPI(y, yhat, unlabelled []float64) error {
+	switch {
+	case len(y) != len(yhat):
+		return fmt.Errorf("%d labels cannot be paired with %d scores of the judge", len(y), len(yhat))
+	case len(y) == 0:
+		return errors.New("there are no labels to correct with")
+	case len(unlabelled) == 0:
+		return errors.New("there are no items without a label")
+	}
+	for _, list := range [][]float64{y, yhat, unlabelled} {
+		for i, v := range list {
+			if !(math.Abs(v) <= maxSize) {
+				return fmt.Errorf("score %d is %v, which is no usable number", i+1, v)
+			}
+		}
+	}
+	return nil
+}
+
+// PPISums are the sums that the weight of the judge is made of.
+type ppiSums struct {
+	y, yhat, unlabelled, pooled, plus, minus Moments
+}
+
+func newPPISums(y, yhat, unlabelled []float64) *ppiSums {
+	s := &ppiSums{}
+	for i := range y {
+		s.y.Add(y[i], 1)
+		s.yhat.Add(yhat[i], 1)
+		s.pooled.Add(yhat[i], 1)
+		s.plus.Add(y[i]+yhat[i], 1)
+		s.minus.Add(y[i]-yhat[i], 1)
+	}
+	for _, v := range unlabelled {
+		s.unlabelled.Add(v, 1)
+		s.pooled.Add(v, 1)
+	}
+	return s
+}
+
+// covariance returns that of people and the judge, from the variances of their sum
+// and their difference.
+func (s *ppiSums) covariance() float64 {
+	return (s.plus.population() - s.minus.population()) / 4
+}
+
+func (s *ppiSums) correlation() float64 {
+	spread := math.Sqrt(s.y.population() * s.yhat.population())
+	if spread == 0 {
+		return 0
+	}
+	return max(-1, min(s.covariance()/spread, 1))
+}
+
+// tuned returns the weight of the judge with the least variance: the covariance
+// over the variance of the judge, less the more labels there are.
+func (s *ppiSums) tuned() float64 {
+	return tunedLambda(s.covariance(), s.pooled.Variance(), float64(s.y.N())/float64(s.unlabelled.N()))
+}
+
+func tunedLambda(covariance, variance, share float64) float64 {
+	if variance <= 0 {
+		return 0
+	}
+	return Unit.clip(covariance / (variance * (1 + share)))
+}
+
+// gather2 returns the moments of y - lambda·yhat.
+func gather2(y, yhat []float64, lambda float64) Moments {
+	var m Moments
+	for i := range y {
+		m.Add(y[i]-lambda*yhat[i], 1)
+	}
+	return m
+}
+
+// population returns the variance with n in the denominator.
+func (m Moments) population() float64 {
+	if m.N() == 0 {
+		return 0
+	}
+	return m.Variance() * float64(m.N()-1) / float64(m.N())
+}
