@@ -23,7 +23,7 @@ import (
 //	  "version": "our contract",
 //	  "date": "2026-11-15",
 //	  "prices": [
-//	    {"model": "openai:gpt-4o", "input": 2.50, "cached_input": 1.25, "output": 10.00}
+//	    {"model": "openai:gpt-4o", "input": 2.50, "cached_input": 1.25, "output": 10.00, "batch": 0.5, "window": 128000}
 //	  ]
 //	}
 type Prices struct {
@@ -44,11 +44,29 @@ type Price struct {
 	Input       Rate  `json:"input"`
 	CachedInput *Rate `json:"cached_input,omitempty"` // nil means that of Input
 	Output      Rate  `json:"output"`
+
+	// Batch is the share of the price that a call costs in one of the vendor's batches;
+	// 0 means that this is not known, or that there are no batches.
+	Batch Share `json:"batch,omitempty"`
+
+	// Window is how many tokens prompt and reply may have together; 0 means that this is
+	// not known.
+	Window int `json:"window,omitempty"`
 }
 
 // A Rate is a price in millionths of a US dollar for a million tokens. In JSON it
 // is in dollars for a million tokens, as vendors print it.
 type Rate int64
+
+// A Share is a part of a price in millionths. In JSON it is a number from 0 to 1.
+type Share int64
+
+// Of returns the share of a sum in millionths of a US dollar, rounded up.
+func (s Share) Of(micros int64) int64 {
+	// Whole dollars and the rest apart, since a sum of millions times a million is too large.
+	whole, rest := micros/1_000_000, micros%1_000_000
+	return whole*int64(s) + (rest*int64(s)+999_999)/1_000_000
+}
 
 // Cost returns what a call with the given usage costs in millionths of a US
 // dollar, rounded up.
@@ -85,6 +103,31 @@ func (p Prices) Of(name string) (Price, bool) {
 	for _, entries := range [][]Price{free, p.Entries, BuiltinPrices().Entries} {
 		if price, ok := longest(entries, name); ok {
 			return price, true
+		}
+	}
+	return Price{}, false
+}
+
+// BatchOf returns the share of the price that the named model costs in a batch, and whether
+// its vendor has batches. Of a table that gives a price of its own and no share, the built-in
+// one counts.
+func (p Prices) BatchOf(name string) (Share, bool) {
+	e, ok := p.find(name, func(e Price) bool { return e.Batch > 0 })
+	return e.Batch, ok
+}
+
+// WindowOf returns how many tokens a prompt and its reply may have together with the named
+// model, and whether that is known.
+func (p Prices) WindowOf(name string) (int, bool) {
+	e, ok := p.find(name, func(e Price) bool { return e.Window > 0 })
+	return e.Window, ok
+}
+
+// find returns the entry for a model among those that say what is asked.
+func (p Prices) find(name string, says func(Price) bool) (Price, bool) {
+	for _, entries := range [][]Price{p.Entries, BuiltinPrices().Entries} {
+		if e, ok := longest(entries, name); ok && says(e) {
+			return e, true
 		}
 	}
 	return Price{}, false
@@ -143,6 +186,8 @@ func parsePrices(file string, data []byte) (Prices, error) {
 			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", e.Model, e.Model))
 		case seen[e.Model]:
 			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q has two prices", e.Model))
+		case e.Window < 0:
+			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q has a window of %d tokens", e.Model, e.Window))
 		}
 		seen[e.Model] = true
 	}
@@ -184,10 +229,16 @@ func problemAt(file string, data []byte, offset int, message string) error {
 	return p
 }
 
-// A rateError is a price that is none.
-type rateError struct{ text string }
+// A rateError is a price or a share that is none.
+type rateError struct {
+	text  string
+	share bool
+}
 
 func (e *rateError) Error() string {
+	if e.share {
+		return fmt.Sprintf("share %s is not a number from 0 to 1 with at most six decimals", e.text)
+	}
 	return fmt.Sprintf("price %s is not a number of dollars from 0 to 1,000,000 with at most six decimals", e.text)
 }
 
@@ -196,17 +247,32 @@ func (e *rateError) Error() string {
 func (r *Rate) UnmarshalJSON(text []byte) error {
 	micros, ok := parseDollars(string(text))
 	if !ok {
-		return &rateError{string(text)}
+		return &rateError{text: string(text)}
 	}
 	*r = Rate(micros)
 	return nil
 }
 
 // MarshalJSON writes dollars for a million tokens.
-func (r Rate) MarshalJSON() ([]byte, error) {
-	text := fmt.Sprintf("%d.%06d", r/1_000_000, r%1_000_000)
-	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	return []byte(text), nil
+func (r Rate) MarshalJSON() ([]byte, error) { return decimal(int64(r)), nil }
+
+// UnmarshalJSON reads a number from 0 to 1, exactly.
+func (s *Share) UnmarshalJSON(text []byte) error {
+	millionths, ok := parseDollars(string(text))
+	if !ok || millionths > 1_000_000 {
+		return &rateError{text: string(text), share: true}
+	}
+	*s = Share(millionths)
+	return nil
+}
+
+// MarshalJSON writes a number from 0 to 1.
+func (s Share) MarshalJSON() ([]byte, error) { return decimal(int64(s)), nil }
+
+// decimal writes millionths as a decimal number.
+func decimal(millionths int64) []byte {
+	text := fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
+	return []byte(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
 // parseDollars reads a decimal number of dollars as millionths.

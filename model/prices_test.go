@@ -1,0 +1,97 @@
+package model_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deem/model"
+)
+
+func TestBatchAndWindow(t *testing.T) {
+	own := model.Prices{Entries: []model.Price{
+		{Model: "openai:gpt-4o", Input: 1},
+		{Model: "openai:gpt-4o-mini", Batch: 250_000, Window: 1000},
+		{Model: "openai:llama", Input: 1},
+	}}
+	for _, tt := range []struct {
+		prices model.Prices
+		name   string
+		batch  model.Share
+		window int
+	}{
+		{model.Prices{}, "openai:gpt-4o-mini-2024-07-18", 500_000, 128_000},
+		{model.Prices{}, "anthropic:claude-opus-5", 500_000, 1_000_000},
+		{model.Prices{}, "anthropic:claude-opus-4-5", 500_000, 200_000},
+		{model.Prices{}, "google:gemini-2.5-flash", 0, 1_048_576},
+		{model.Prices{}, "openai:chatgpt-4o-latest", 0, 128_000},
+		{model.Prices{}, "openai:gpt-4", 500_000, 8192},
+		{model.Prices{}, "ollama:llama3.2", 0, 0},
+		{own, "openai:gpt-4o", 500_000, 128_000}, // The price is ours, the rest is still known.
+		{own, "openai:gpt-4o-mini", 250_000, 1000},
+		{own, "openai:llama-3", 0, 0},
+	} {
+		batch, batches := tt.prices.BatchOf(tt.name)
+		window, known := tt.prices.WindowOf(tt.name)
+		if batch != tt.batch || window != tt.window || batches != (tt.batch > 0) || known != (tt.window > 0) {
+			t.Errorf("%s: batch %d, %t and window %d, %t, want %d and %d", tt.name, batch, batches, window, known, tt.batch, tt.window)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	for _, tt := range []struct {
+		share         model.Share
+		micros, after int64
+	}{
+		{500_000, 0, 0}, {500_000, 1, 1}, {500_000, 3, 2}, {500_000, 4, 2},
+		{500_000, 3_000_001, 1_500_001}, {1_000_000, 7, 7}, {0, 7, 0},
+		{500_000, math.MaxInt64 / 2, math.MaxInt64/4 + 1},
+	} {
+		if got := tt.share.Of(tt.micros); got != tt.after {
+			t.Errorf("Share(%d).Of(%d) = %d, want %d", tt.share, tt.micros, got, tt.after)
+		}
+	}
+}
+
+func TestShareInTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "prices.json")
+	for row, want := range map[string]string{
+		`"batch": 0.25`:  "",
+		`"batch": 1`:     "",
+		`"batch": 1.5`:   ":2: share 1.5 is not",
+		`"batch": "0.5"`: `:2: share "0.5" is not`,
+		`"window": -3`:   `:2: model "a:b" has a window of -3 tokens`,
+	} {
+		if err := os.WriteFile(path, []byte("{\"prices\": [\n{\"model\": \"a:b\", "+row+"}]}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		prices, err := model.LoadPrices(path)
+		if want != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), path+want) {
+				t.Errorf("%s: error %v, want %s", row, err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", row, err)
+			continue
+		}
+		text, err := json.Marshal(prices.Entries[0])
+		if err != nil || !strings.Contains(string(text), strings.ReplaceAll(row, " ", "")) {
+			t.Errorf("%s is written as %s (%v)", row, text, err)
+		}
+	}
+}
+
+// TestBuiltinWindows: each row has a window, and no batch is dearer than single calls.
+func TestBuiltinWindows(t *testing.T) {
+	for _, e := range model.BuiltinPrices().Entries {
+		if e.Window < 4096 || e.Batch > 1_000_000 {
+			t.Errorf("%s: window %d, batch %d", e.Model, e.Window, e.Batch)
+		}
+	}
+}
