@@ -23,6 +23,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 )
 
 // An Item is one complete thing to judge: a question, the answers that would be
@@ -57,39 +58,47 @@ type Item struct {
 
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.
-func (it Item) Hash() string { return sum(it.Canonical()) }
+func (it Item) Hash() string { return hashOf(it.appendCanonical) }
 
-// Canonical returns the item's canonical JSON, as the function [Canonical] does. Every
-// item of a run is hashed and kept by it, so it is made in one pass and not by
-// decoding: the fields stand in the order of their keys. An item with a weight that is
-// no number has no JSON, and Canonical panics.
+// Canonical returns the item's canonical JSON, as the function [Canonical] does. An
+// item with a weight that is no number has no JSON, and Canonical panics.
 func (it Item) Canonical() []byte {
-	return mustEncode(struct {
-		Category   string            `json:"category,omitempty"`
-		Cluster    string            `json:"cluster,omitempty"`
-		Fields     map[string]string `json:"fields,omitempty"`
-		ID         string            `json:"id"`
-		Question   string            `json:"question,omitempty"`
-		References []string          `json:"references,omitempty"`
-		Response   string            `json:"response"`
-		Weight     float64           `json:"weight,omitempty"`
-	}{it.Category, it.Cluster, it.Fields, it.ID, it.Question, it.References, it.Response, it.Weight})
+	size := 128 + len(it.ID) + len(it.Category) + len(it.Cluster) + len(it.Question) + len(it.Response)
+	for _, ref := range it.References {
+		size += len(ref) + 8
+	}
+	return it.appendCanonical(make([]byte, 0, size+size/16))
 }
 
-// mustHash hashes a value whose JSON is canonical already.
-func mustHash(v any) string { return sum(mustEncode(v)) }
-
-// mustEncode returns the JSON of a value whose fields stand in the order of their
-// keys, which makes it canonical. A value without a JSON is a bug: an Item or Request
-// with a number that is none, which readers and declarations refuse.
-func mustEncode(v any) []byte {
-	text, err := marshal(v)
-	if err == nil && bytes.Contains(text, []byte(`\ufffd`)) {
-		// A byte that is no UTF-8 is written as an escape, and canonical JSON has
-		// no escape that it can do without. The character in its place may also
-		// change how names sort.
-		text, err = Canonical(json.RawMessage(text))
+// appendCanonical writes the fields in the order of their keys.
+func (it Item) appendCanonical(to []byte) []byte {
+	for name := range it.Fields {
+		if !utf8.ValidString(name) {
+			// The character in place of what is no UTF-8 may change how names sort,
+			// and make two of them one.
+			return append(to, mustCanonical(it)...)
+		}
 	}
+	o := object{to}
+	o.str("category", it.Category)
+	o.str("cluster", it.Cluster)
+	o.texts("fields", it.Fields)
+	o.key("id")
+	o.text = appendText(o.text, it.ID)
+	o.str("question", it.Question)
+	o.list("references", it.References)
+	o.key("response")
+	o.text = appendText(o.text, it.Response)
+	if it.Weight != 0 {
+		o.float("weight", it.Weight)
+	}
+	return o.end()
+}
+
+// mustCanonical is Canonical of a value that has a JSON. One that has none is a bug:
+// an Item or Request with a number that is none, which readers and declarations refuse.
+func mustCanonical(v any) []byte {
+	text, err := Canonical(v)
 	if err != nil {
 		panic(fmt.Sprintf("deem: canonical JSON: %v", err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -49,41 +50,45 @@ func Prompt(text string) Request {
 }
 
 // Hash returns the SHA-256 of the request's canonical JSON in hexadecimal.
-func (r Request) Hash() string {
-	// As in Item.Hash, the fields stand in the order of their keys, and a message's
-	// own do not.
-	type message struct {
-		Content string `json:"content"`
-		Role    string `json:"role"`
-	}
-	messages := make([]message, len(r.Messages))
-	for i, m := range r.Messages {
-		messages[i] = message{m.Content, m.Role}
-	}
-	return mustHash(struct {
-		JSON        bool            `json:"json,omitempty"`
-		MaxTokens   int             `json:"max_tokens,omitempty"`
-		Messages    []message       `json:"messages"`
-		Schema      json.RawMessage `json:"schema,omitempty"`
-		Seed        *int64          `json:"seed,omitempty"`
-		Stop        []string        `json:"stop,omitempty"`
-		Temperature *float64        `json:"temperature,omitempty"`
-		TopLogprobs int             `json:"top_logprobs,omitempty"`
-		TopP        *float64        `json:"top_p,omitempty"`
-		Trial       int             `json:"trial,omitempty"`
-	}{r.JSON, r.MaxTokens, messages, canonicalSchema(r.Schema), r.Seed, r.Stop, r.Temperature, r.TopLogprobs, r.TopP, r.Trial})
-}
+func (r Request) Hash() string { return hashOf(r.appendCanonical) }
 
-// canonicalSchema returns the canonical form of a schema, and one that is no JSON
-// as it is, which has no hash.
-func canonicalSchema(schema json.RawMessage) json.RawMessage {
-	if len(schema) == 0 {
-		return nil
+// appendCanonical writes the fields in the order of their keys.
+func (r Request) appendCanonical(to []byte) []byte {
+	o := object{to}
+	if r.JSON {
+		o.key("json")
+		o.text = append(o.text, "true"...)
 	}
-	if text, err := Canonical(schema); err == nil {
-		return text
+	o.num("max_tokens", r.MaxTokens)
+	o.key("messages")
+	o.text = append(o.text, '[')
+	for i, m := range r.Messages {
+		if i > 0 {
+			o.text = append(o.text, ',')
+		}
+		o.text = append(o.text, `{"content":`...)
+		o.text = append(appendText(o.text, m.Content), `,"role":`...)
+		o.text = append(appendText(o.text, m.Role), '}')
 	}
-	return schema
+	o.text = append(o.text, ']')
+	if len(r.Schema) > 0 {
+		o.key("schema")
+		o.text = append(o.text, mustCanonical(r.Schema)...)
+	}
+	if r.Seed != nil {
+		o.key("seed")
+		o.text = strconv.AppendInt(o.text, *r.Seed, 10)
+	}
+	o.list("stop", r.Stop)
+	if r.Temperature != nil {
+		o.float("temperature", *r.Temperature)
+	}
+	o.num("top_logprobs", r.TopLogprobs)
+	if r.TopP != nil {
+		o.float("top_p", *r.TopP)
+	}
+	o.num("trial", r.Trial)
+	return o.end()
 }
 
 // A Stop says why a model stopped writing.
