@@ -102,6 +102,117 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 	return p, nil
 }
 
+// PPIProportion returns the share of answers that people would call right, from a
+// judge's verdicts beside theirs on labelled answers, and from its verdicts on n
+// others, of which it accepted rawPositivesUnlabelled. See [PPIOf].
+func PPIProportion(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) Estimate {
+	return PPIOf(labelled, rawPositivesUnlabelled, nUnlabelled, level).Estimate
+}
+
+// PPIOf returns prediction-powered inference of a share, from counts. The value is
+// what [NewPPI] gives for the same zeros and ones. The labelled items must be drawn
+// at random from all of them. Without items that the judge alone saw, it is the
+// share in the labels.
+//
+// The interval differs: half a label is added to each of the four cells before
+// variances are taken, as A. Agresti and Y. Min, Statistics in Medicine 24 (2005),
+// 729-740, do for the difference of paired shares, which is what the correction is;
+// and Student's t with one degree of freedom less than there are labels takes the
+// place of the normal distribution. Without that, a judge that made no error on 200
+// labels would claim to make none. By simulation its coverage at level 0.95 is 94%
+// to 96% with 200 labels, and 93% to 97% with 50.
+func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
+	level, warning := checkLevel(level)
+	c := labelled.counts()
+	n := max(nUnlabelled, 0)
+	k := min(max(rawPositivesUnlabelled, 0), n)
+	p := ppiOfCounts(c, k, n, level)
+	p.Estimate = warnIf(p.Estimate, warning)
+	if k != rawPositivesUnlabelled || n != nUnlabelled {
+		p.Estimate = p.Warn(WarnRange)
+	}
+	if c != labelled {
+		p.Estimate = p.Warn(WarnNegative)
+	}
+	return p
+}
+
+// ppiOfCounts returns the estimate for counts that are in range.
+func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
+	p := PPI{Labels: c.N(), Unlabelled: n}
+	if p.Labels == 0 {
+		p.Estimate = unknown(Unit.middle(), 0, level, Unit, WarnNoLabels)
+		return p
+	}
+	cells := newCells(c, 0)
+	plus := newCells(c, 0.5)
+	p.Variance, p.Correlation = plus.truthVariance(), plus.correlation()
+	p.Lambda = cells.tuned(k, n)
+	value, unlabelled := cells.truth, 0.0
+	if n > 0 {
+		value += p.Lambda * (share(k, n) - cells.judge)
+		unlabelled = coullVariance(k, n, math.Sqrt2) // half a verdict of either kind would do as well
+	}
+	p.SE = math.Sqrt(plus.rectifierVariance(p.Lambda)/plus.n + p.Lambda*p.Lambda*unlabelled)
+	half := tQuantile(level, max(float64(p.Labels-1), 1)) * p.SE
+	value = Unit.clip(value)
+	p.Estimate = Estimate{
+		Value: value, Lo: Unit.clip(value - half), Hi: Unit.clip(value + half),
+		Level: level, N: p.Labels, Method: MethodPPIAdjusted,
+	}
+	if p.Labels < 50 {
+		p.Estimate = p.Warn(WarnFewLabels)
+	}
+	return p
+}
+
+// Cells are a confusion as shares.
+type cells struct {
+	n              float64
+	tp, fp, fn, tn float64
+	truth, judge   float64 // shares of yes
+}
+
+// newCells returns the shares after so much was added to each count.
+func newCells(c Confusion, plus float64) cells {
+	n := float64(c.N()) + 4*plus
+	s := cells{
+		n: n, tp: (float64(c.TP) + plus) / n, fp: (float64(c.FP) + plus) / n,
+		fn: (float64(c.FN) + plus) / n, tn: (float64(c.TN) + plus) / n,
+	}
+	s.truth, s.judge = s.tp+s.fn, s.tp+s.fp
+	return s
+}
+
+func (s cells) truthVariance() float64 { return s.truth * (1 - s.truth) }
+
+func (s cells) covariance() float64 { return s.tp*s.tn - s.fp*s.fn }
+
+func (s cells) correlation() float64 {
+	spread := math.Sqrt(s.truthVariance() * s.judge * (1 - s.judge))
+	if spread == 0 {
+		return 0
+	}
+	return max(-1, min(s.covariance()/spread, 1))
+}
+
+// tuned returns the weight of the judge, as [NewPPI] tunes it, when it accepted k of
+// n more.
+func (s cells) tuned(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	all := s.n + float64(n)
+	pooled := (s.judge*s.n + float64(k)) / all
+	return tunedLambda(s.covariance(), pooled*(1-pooled)*all/(all-1), s.n/float64(n))
+}
+
+// rectifierVariance returns the variance of truth - lambda·verdict.
+func (s cells) rectifierVariance(lambda float64) float64 {
+	v := s.truthVariance() - 2*lambda*s.covariance() + lambda*lambda*s.judge*(1-s.judge)
+	return max(v, 0)
+}
+
 // P returns the chance to see a value this far from null if the mean were null.
 func (p PPI) P(null float64) float64 {
 	d := math.Abs(p.Value - null)

@@ -10,8 +10,8 @@ import (
 
 // The methods of the interval of an area under a curve.
 const (
-	MethodDeLong   = "delong-logit"
-	MethodNewcombe = "newcombe"
+	MethodDeLong    = "delong-logit"
+	MethodAreaScore = "newcombe-area"
 )
 
 // WarnSeparated says that the area is 0 or 1.
@@ -48,7 +48,7 @@ func AUROC(scores []float64, truth []bool, weights []float64) (Estimate, error) 
 		est.Lo, est.Hi = min(logistic(logit-z), area), max(logistic(logit+z), area)
 		return est, nil
 	}
-	est.Method = MethodNewcombe
+	est.Method = MethodAreaScore
 	est.Lo, est.Hi = newcombe(area, r.effective(true), r.effective(false), DefaultLevel)
 	return est.Warn(WarnSeparated), nil
 }

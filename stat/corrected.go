@@ -1,0 +1,106 @@
+package stat
+
+import "math"
+
+// MethodLangReiczigel is the interval of a share corrected for a judge's errors.
+const MethodLangReiczigel = "lang-reiczigel"
+
+// The warnings of a share corrected for a judge's errors.
+const (
+	WarnChance = "the labels do not show that the judge is better than chance: " +
+		"its verdicts cannot be corrected, and the interval is everything that is possible"
+	WarnOneKind = "people called all labelled answers right, or all wrong: one kind of error was not measured, " +
+		"and the interval is everything that is possible"
+	WarnCutOff = "the corrected value lies outside 0 and 1 and was moved into it: " +
+		"the labelled items may differ from the others"
+)
+
+// RoganGladen returns the share of right answers among n that a judge alone saw,
+// of which it accepted rawPositives, corrected for the errors it made on labelled
+// answers:
+//
+//	(p + specificity - 1) / (sensitivity + specificity - 1)
+//
+// where p is the share it accepted. The labelled answers need not have the same
+// share of right ones, which is what sets this apart from [PPIProportion]: it is
+// enough that the judge errs on a right answer, and on a wrong one, as often as
+// elsewhere. The price is a wider interval. The labelled items must not be counted
+// among the n.
+//
+// Source: W. J. Rogan and B. Gladen, "Estimating prevalence from the results of a
+// screening test", American Journal of Epidemiology 107 (1978), 71-76. The interval
+// is that of Z. Lang and J. Reiczigel, Preventive Veterinary Medicine 113 (2014),
+// 13-22, with pseudo-counts added to all three shares and a shift of the centre,
+// because the textbook interval forgets how uncertain the error rates are. By
+// simulation its coverage at level 0.95 is 93.5% to 97% with 200 labels. Where the
+// labels do not show sensitivity + specificity to be above 1, the interval is all of
+// [0, 1], for any score could then lie behind what the judge said.
+func RoganGladen(rawPositives, n int, labelled Confusion, level float64) Estimate {
+	level, warning := checkLevel(level)
+	c := labelled.counts()
+	k := min(max(rawPositives, 0), max(n, 0))
+	est := roganGladen(k, n, c, level)
+	if k != rawPositives || n < 0 {
+		est = est.Warn(WarnRange)
+	}
+	if c != labelled {
+		est = est.Warn(WarnNegative)
+	}
+	if c.N() < 50 {
+		est = est.Warn(WarnFewLabels)
+	}
+	return warnIf(est, warning)
+}
+
+// roganGladen returns the estimate for counts that are in range.
+func roganGladen(k, n int, c Confusion, level float64) Estimate {
+	right, wrong := c.TP+c.FN, c.FP+c.TN
+	switch {
+	case n <= 0:
+		return unknown(Unit.middle(), 0, level, Unit, WarnNoValues)
+	case right == 0 || wrong == 0:
+		return unknown(share(k, n), n, level, Unit, WarnOneKind)
+	}
+	z := normalQuantile(level)
+	// A judge is better than chance when accepting is more likely for a right
+	// answer than for a wrong one. The textbook test decides, with the variance of
+	// Agresti and Caffo (2000).
+	youden := share(c.TP+1, right+2) + share(c.TN+1, wrong+2) - 1
+	if youden <= z*math.Sqrt(plusVariance(c.TP, right)+plusVariance(c.TN, wrong)) {
+		return unknown(share(k, n), n, level, Unit, WarnChance)
+	}
+	est := langReiczigel(k, n, c, level)
+	raw := (share(k, n) + share(c.TN, wrong) - 1) / (share(c.TP, right) + share(c.TN, wrong) - 1)
+	est.Value = Unit.clip(raw)
+	est.Lo, est.Hi = min(est.Lo, est.Value), max(est.Hi, est.Value)
+	if raw != est.Value {
+		est = est.Warn(WarnCutOff)
+	}
+	return est
+}
+
+// plusVariance returns the variance of a share with one hit and one miss added.
+func plusVariance(k, n int) float64 {
+	p := share(k+1, n+2)
+	return p * (1 - p) / float64(n+2)
+}
+
+// langReiczigel returns the interval of the corrected share. All shares are moved
+// towards one half first: that of the judge's verdicts by z²/2 of either kind, and
+// its error rates by one of either kind.
+func langReiczigel(k, n int, c Confusion, level float64) Estimate {
+	z := normalQuantile(level)
+	right, wrong := c.TP+c.FN, c.FP+c.TN
+	p := (float64(k) + z*z/2) / (float64(n) + z*z)
+	sens, spec := share(c.TP+1, right+2), share(c.TN+1, wrong+2)
+	slope := sens + spec - 1
+	at := (p + spec - 1) / slope
+	sensVar, specVar := plusVariance(c.TP, right), plusVariance(c.TN, wrong)
+	shift := 2 * z * z * (at*sensVar - (1-at)*specVar)
+	variance := coullVariance(k, n, z) + at*at*sensVar + (1-at)*(1-at)*specVar
+	half := z * math.Sqrt(variance) / slope
+	return Estimate{
+		Lo: Unit.clip(at + shift - half), Hi: Unit.clip(at + shift + half),
+		Level: level, N: n, Method: MethodLangReiczigel,
+	}
+}
