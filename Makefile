@@ -45,6 +45,7 @@ build: ## build bin/deem, one static binary
 test: ## run every test with the race detector, and install what that needs
 	scripts/need-cc.sh
 	scripts/minilm.sh $(TOOLS)/minilm
+	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
 	CGO_ENABLED=1 $(GO) run ./internal/ci/testlog $(STRICT) -skips .ci/skips.txt -- -race -timeout $(TESTTIME) $(PKGS)
 

@@ -50,11 +50,15 @@ func table() []entry {
 		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
 	}
 	list = append(list, metrics()...)
-	return append(list, entry{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }})
+	list = append(list, nltkMetrics()...)
+	return append(list,
+		entry{"meteor", meteorDoc, func() deem.Judge { return METEOR(nil) }},
+		entry{"semantic", semanticDoc, func() deem.Judge { return Semantic(nil) }})
 }
 
 // Named returns the rule of that name, and whether there is one. A rule that needs
-// an embedder has none, and says so for each item; see [NamedWith].
+// an embedder or a thesaurus has none, and says so for each item; see [NamedWith] and
+// [NeedsThesaurus].
 func Named(name string) (deem.Judge, bool) {
 	for _, e := range table() {
 		if e.name == name {

@@ -132,7 +132,7 @@ func TestNamedWith(t *testing.T) {
 			t.Errorf("NamedWith(%q) = %v, %t", name, j, ok)
 			continue
 		}
-		if _, err := j.Judge(t.Context(), it); err != nil {
+		if _, err := j.Judge(t.Context(), it); err != nil && !rule.NeedsThesaurus(name) {
 			t.Errorf("%s with an embedder: %v", name, err)
 		}
 		if got, want := rule.NeedsEmbedder(name), name == "semantic"; got != want {
