@@ -29,25 +29,40 @@ type exact struct {
 }
 
 // add adds x, which must be finite.
-func (e *exact) add(x float64) {
+func (e *exact) add(x float64) { e.n = len(addPart(e.parts[:e.n], x)) }
+
+// addPart returns the parts of a sum after x, which must be finite, was added. It
+// writes into them, and as there are never more than maxParts, an array of that
+// size is never left.
+func addPart(parts []float64, x float64) []float64 {
 	kept := 0
-	for _, y := range e.parts[:e.n] {
+	for _, y := range parts {
 		if math.Abs(x) < math.Abs(y) {
 			x, y = y, x
 		}
 		hi := x + y
 		// lo is exactly what rounding hi lost, because |x| >= |y| (Dekker 1971).
 		if lo := y - (hi - x); lo != 0 {
-			e.parts[kept] = lo
+			parts[kept] = lo
 			kept++
 		}
 		x = hi
 	}
-	if x != 0 {
-		e.parts[kept] = x
-		kept++
+	if x == 0 {
+		return parts[:kept]
 	}
-	e.n = kept
+	return append(parts[:kept], x)
+}
+
+// roundParts returns the sum of the parts rounded to the nearest float64, which
+// does not depend on how the sum came to its parts.
+func roundParts(parts []float64) float64 {
+	if len(parts) < 2 {
+		return sum(parts)
+	}
+	e := exact{n: len(parts)}
+	copy(e.parts[:], parts)
+	return float(e.big())
 }
 
 // addProduct adds x*y without rounding.

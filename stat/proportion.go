@@ -57,22 +57,29 @@ func WeightedProportion(m Moments, level float64) Estimate {
 // wilson returns Wilson's interval around the share p of n tries, where n > 0
 // need not be whole.
 func wilson(p, n, level float64) Estimate {
-	z := normalQuantile(level)
+	lo, hi := wilsonEnds(p, n, normalQuantile(level))
+	return Estimate{Value: p, Lo: lo, Hi: hi, Level: level, Method: MethodWilson}
+}
+
+// wilsonEnds returns the ends of Wilson's interval of z standard errors.
+func wilsonEnds(p, n, z float64) (lo, hi float64) {
 	zz := z * z / n
+	if zz > 1e300 {
+		return 0, 1 // less than nothing is known
+	}
 	centre := (p + zz/2) / (1 + zz)
 	// The conversion forbids fusing the product into the sums below, which would
 	// give other last digits on other processors.
 	half := float64(z / (1 + zz) * math.Sqrt(p*(1-p)/n+zz/(4*n)))
-	est := Estimate{Value: p, Lo: centre - half, Hi: centre + half, Level: level, Method: MethodWilson}
 	// Rounding can leave an end a hair beyond the value it must enclose: at
 	// p = 0 the lower end is exactly 0, not 1e-17.
-	est.Lo = math.Max(0, math.Min(est.Lo, p))
-	est.Hi = math.Min(1, math.Max(est.Hi, p))
+	lo = math.Max(0, math.Min(centre-half, p))
+	hi = math.Min(1, math.Max(centre+half, p))
 	if p == 0 {
-		est.Lo = 0
+		lo = 0
 	}
 	if p == 1 {
-		est.Hi = 1
+		hi = 1
 	}
-	return est
+	return lo, hi
 }

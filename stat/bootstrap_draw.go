@@ -1,0 +1,160 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// BootstrapMean returns the weighted mean of the values with a bootstrap interval
+// by the given method. Weights of nil are equal ones; a value whose weight is
+// missing or unusable is left out. The order of the values changes no digit, nor
+// does the number of processors. Memory does not grow with the draws beyond one
+// number each.
+func BootstrapMean(values, weights []float64, r Resampling, method BootstrapMethod) Estimate {
+	level, warning := r.level()
+	x, w, m := usable(values, weights)
+	if !m.Weighted() {
+		w = nil
+	}
+	var means []float64
+	if m.N() > 1 && m.Variance() > 0 {
+		means = replicate(r.draws(), r.Seed, meanDrawer(x, w))
+	}
+	est := resampled(m, m.Mean(), means, level, method, skewness(x, w, m.Mean()))
+	return warnIf(est, warning)
+}
+
+// usable returns the values that count with their weights, sorted, and their
+// moments.
+func usable(values, weights []float64) (x, w []float64, m Moments) {
+	type value struct{ x, w float64 }
+	list := make([]value, 0, len(values))
+	for i, v := range values {
+		weight := 1.0
+		if weights != nil {
+			weight = 0
+			if i < len(weights) {
+				weight = weights[i]
+			}
+		}
+		before := m.N()
+		if m.Add(v, weight); m.N() > before {
+			list = append(list, value{v, weight})
+		}
+	}
+	slices.SortFunc(list, func(a, b value) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.w, b.w)) })
+	x, w = make([]float64, len(list)), make([]float64, len(list))
+	for i, v := range list {
+		x[i], w[i] = v.x, v.w
+	}
+	return x, w, m
+}
+
+// meanDrawer returns a function that draws the mean of a resample of sorted values.
+// Weights of nil are equal ones.
+func meanDrawer(x, w []float64) func(*rand.PCG) float64 {
+	n := uint64(len(x))
+	if w != nil {
+		return func(rng *rand.PCG) float64 {
+			above, below := 0.0, 0.0
+			for range x {
+				i := below64(rng, n)
+				above += w[i] * x[i]
+				below += w[i]
+			}
+			return above / below
+		}
+	}
+	if at, two := slices.BinarySearch(x, x[len(x)-1]); two && x[at-1] == x[0] {
+		return twoValueDrawer(x, at)
+	}
+	return func(rng *rand.PCG) float64 {
+		total := 0.0
+		for range x {
+			total += x[below64(rng, n)]
+		}
+		return total / float64(n)
+	}
+}
+
+// twoValueDrawer returns a drawer for values of which those from the place at on are
+// one number and those before another, as verdicts of yes and no are. How many of
+// a resample are the larger one is binomial, and one uniform number finds it.
+func twoValueDrawer(x []float64, at int) func(*rand.PCG) float64 {
+	n := len(x)
+	small, large := x[0], x[n-1]
+	p := float64(n-at) / float64(n)
+	lo, hi := binomialRange(n, p)
+	cumulated := make([]float64, hi-lo+1)
+	total := 0.0
+	for i := range cumulated {
+		total += binomialMass(lo+i, n, p)
+		cumulated[i] = total
+	}
+	return func(rng *rand.PCG) float64 {
+		u := float64(rng.Uint64()>>11) / (1 << 53) * total
+		i, _ := slices.BinarySearch(cumulated, u)
+		k := float64(lo + min(i, len(cumulated)-1))
+		return (float64(k*large) + float64((float64(n)-k)*small)) / float64(n)
+	}
+}
+
+// binomialRange returns the counts outside of which a binomial variable lies with a
+// chance below 1e-16.
+func binomialRange(n int, p float64) (lo, hi int) {
+	mean := float64(n) * p
+	reach := 9*math.Sqrt(mean*(1-p)) + 40
+	return max(0, int(mean-reach)), min(n, int(mean+reach)+1)
+}
+
+// replicate returns what draw gives, draws times. Each draw has a generator of its
+// own, seeded by its number, so that the result does not depend on which processor
+// made which draw. All goroutines have ended when it returns.
+func replicate(draws int, seed uint64, draw func(*rand.PCG) float64) []float64 {
+	results := make([]float64, draws)
+	workers := min(runtime.GOMAXPROCS(0), draws)
+	var wg sync.WaitGroup
+	for worker := range workers {
+		wg.Go(func() {
+			var rng rand.PCG
+			for i := worker; i < draws; i += workers {
+				seedDraw(&rng, seed, uint64(i))
+				results[i] = draw(&rng)
+			}
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// seedDraw makes rng the generator of one draw. Both halves of the seed are mixed,
+// so that neighbouring draws and neighbouring seeds begin far apart.
+func seedDraw(rng *rand.PCG, seed, draw uint64) {
+	rng.Seed(mix(seed^mix(draw)), mix(draw+0x9e3779b97f4a7c15))
+}
+
+// mix scatters the bits of x (the finalizer of SplitMix64; Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// below64 returns a uniform number below n (D. Lemire, "Fast random integer
+// generation in an interval", ACM TOMACS 29, 2019).
+func below64(rng *rand.PCG, n uint64) uint64 {
+	hi, lo := bits.Mul64(rng.Uint64(), n)
+	if lo < n {
+		for floor := -n % n; lo < floor; {
+			hi, lo = bits.Mul64(rng.Uint64(), n)
+		}
+	}
+	return hi
+}

@@ -1,0 +1,98 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Bootstrap returns the weighted mean of values that lie in b, with an interval
+// from resampling whole clusters. Each resample is studentised, so that the interval
+// is as skewed as the data and holds its level with few clusters too. Only sums of
+// clusters are resampled: the time grows with clusters times draws, and not with
+// values.
+//
+// Source: A. C. Cameron, J. B. Gelbach and D. L. Miller, "Bootstrap-based
+// improvements for inference with clustered errors", Review of Economics and
+// Statistics 90 (2008), 414-427, pairs cluster bootstrap-t. With 30 clusters and
+// correlations up to 0.3 within them an interval at 0.95 held shares from 0.5 to
+// 0.85 in 0.935 to 0.965 of simulations. It needs clusters that differ: where more
+// resamples than the interval leaves out on one side have no spread at all,
+// [Clustered.Mean] takes over and a warning says so.
+func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
+	level, warning := r.level()
+	list := c.excesses()
+	est := c.robust(list, level, b)
+	if est.Method == MethodClusterRobust {
+		est = c.studentised(est, list, r, b)
+	}
+	return warnIf(c.all.warnSkipped(est), warning)
+}
+
+// studentised returns est with the ends of the bootstrap-t.
+func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b Bounds) Estimate {
+	se := naiveError(sumsOf(list))
+	draws := replicate(r.draws(), r.Seed, func(rng *rand.PCG) float64 { return studentised(rng, list) })
+	slices.Sort(draws)
+	lo, hi := quantileOf(draws, (1-est.Level)/2), quantileOf(draws, 1-(1-est.Level)/2)
+	if math.IsInf(lo, 0) || math.IsInf(hi, 0) || math.IsNaN(lo) || math.IsNaN(hi) {
+		return est.Warn(WarnSteadyDraws)
+	}
+	est.Method = MethodClusterBootstrap
+	// The sides swap: a resample far above the mean says that the truth may lie as
+	// far below it.
+	est.Lo = math.Min(est.Value, b.clip(est.Value-float64(hi*se)))
+	est.Hi = math.Max(est.Value, b.clip(est.Value-float64(lo*se)))
+	return est
+}
+
+// resampleSums are what a resample of clusters sums up to.
+type resampleSums struct {
+	n                float64
+	w, e, ww, we, ee float64
+}
+
+func (s *resampleSums) add(g clusterSum) {
+	s.w += g.w
+	s.e += g.excess
+	s.ww += g.w * g.w
+	s.we += g.w * g.excess
+	s.ee += g.excess * g.excess
+}
+
+// sumsOf returns the sums over all clusters.
+func sumsOf(list []clusterSum) resampleSums {
+	s := resampleSums{n: float64(len(list))}
+	for _, g := range list {
+		s.add(g)
+	}
+	return s
+}
+
+// naiveError returns the standard error of the mean excess by the sandwich
+// estimator with n/(n-1). It is the same for resamples and for the clusters
+// themselves, which is all that studentising asks. It is 0 where rounding is all that
+// is left.
+func naiveError(s resampleSums) float64 {
+	mean := s.e / s.w
+	spread := s.ee - 2*mean*s.we + mean*mean*s.ww
+	if !(spread > 1e-12*(s.ee+mean*mean*s.ww)) {
+		return 0
+	}
+	return math.Sqrt(spread*s.n/(s.n-1)) / s.w
+}
+
+// studentised draws a resample of clusters and returns by how many standard errors
+// its mean excess differs from 0. It is infinite when the resample has no spread.
+func studentised(rng *rand.PCG, list []clusterSum) float64 {
+	s := resampleSums{n: float64(len(list))}
+	n := uint64(len(list))
+	for range list {
+		s.add(list[below64(rng, n)])
+	}
+	mean := s.e / s.w
+	if se := naiveError(s); se > 0 {
+		return mean / se
+	}
+	return math.Inf(int(math.Copysign(1, mean)))
+}
