@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
 	"time"
 
 	"deem"
@@ -19,10 +20,9 @@ func (st *readStatements) list() []statement {
 	return []statement{
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.reply, `SELECT body, latency, attempts, cost_micros, unpriced FROM replies WHERE key = ?`},
-		{&st.calls, `SELECT c.model, c.request, c.started, c.error, c.tries,
+		{&st.calls, `SELECT c.record, c.seq, c.model, c.request, c.started, c.error, c.tries,
 			coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
-			FROM calls c LEFT JOIN replies r ON r.n = c.reply
-			WHERE c.record = ? AND c.seq < ? ORDER BY c.seq`},
+			FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 	}
 }
@@ -85,53 +85,74 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	return r, true, nil
 }
 
-// loadCalls reads the calls of a record. It reads as many as the record had when
-// it was read itself: a record that was replaced since has its new calls behind
+// callsRows is for how many records the calls are read at once. A query costs as much
+// as the calls of several records; but replies may be long, and are all in memory.
+const callsRows = 64
+
+// loadCalls reads the calls of records. It reads as many of each as the record had
+// when it was read itself: a record that was replaced since has its new calls behind
 // those.
-func (s *Store) loadCalls(ctx context.Context, f *found) error {
-	if f.calls == 0 {
-		return nil
-	}
+func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	rows, err := s.query.calls.QueryContext(context.WithoutCancel(ctx), f.n, f.calls)
+	numbers, places := []byte{'['}, make(map[int64]*found, len(page))
+	for i := range page {
+		f := &page[i]
+		if f.calls == 0 {
+			continue
+		}
+		if len(places) > 0 {
+			numbers = append(numbers, ',')
+		}
+		numbers = strconv.AppendInt(numbers, f.n, 10)
+		places[f.n] = f
+		f.rec.Calls = make([]deem.Call, f.calls)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	rows, err := s.query.calls.QueryContext(context.WithoutCancel(ctx), string(append(numbers, ']')))
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	f.rec.Calls = make([]deem.Call, 0, f.calls)
 	for rows.Next() {
-		c, err := scanCall(rows)
-		if err != nil {
+		if err := scanCall(rows, places); err != nil {
 			return err
 		}
-		f.rec.Calls = append(f.rec.Calls, c)
 	}
 	return rows.Err()
 }
 
-func scanCall(rows *sql.Rows) (deem.Call, error) {
+// scanCall reads a call into its place.
+func scanCall(rows *sql.Rows, places map[int64]*found) error {
 	var c deem.Call
+	var record int64
+	var seq int
 	var body, key sql.NullString
 	var started, latency, attempts, cost, unpriced, cached sql.NullInt64
-	err := rows.Scan(&c.Model, &c.Request, &started, &c.Error, &c.Attempts,
+	err := rows.Scan(&record, &seq, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
 		&body, &key, &latency, &attempts, &cost, &unpriced, &cached)
 	if err != nil {
-		return deem.Call{}, err
+		return err
+	}
+	f := places[record]
+	if seq >= f.calls {
+		return nil
 	}
 	if started.Valid {
 		c.Started = time.Unix(0, started.Int64).UTC()
 	}
-	if !body.Valid {
-		return c, nil
+	if body.Valid {
+		r, err := decodeReply(body.String)
+		if err != nil {
+			return err
+		}
+		r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
+		r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Int64 != 0, cached.Int64 != 0
+		c.Reply = &r
 	}
-	r, err := decodeReply(body.String)
-	if err != nil {
-		return deem.Call{}, err
-	}
-	r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
-	r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Int64 != 0, cached.Int64 != 0
-	c.Reply = &r
-	return c, nil
+	f.rec.Calls[seq] = c
+	return nil
 }

@@ -51,8 +51,8 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 			if err := texts.fill(ctx, &page[i]); err != nil {
 				return err
 			}
-			if q.WithCalls {
-				if err := s.loadCalls(ctx, &page[i]); err != nil {
+			if q.WithCalls && i%callsRows == 0 {
+				if err := s.loadCalls(ctx, page[i:min(i+callsRows, len(page))]); err != nil {
 					return err
 				}
 			}

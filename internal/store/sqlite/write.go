@@ -37,8 +37,9 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	// The log is moved into the database at 32 MiB: often enough for the disk,
 	// seldom enough that the pages of the indexes, which every commit touches
 	// all over, are not moved each time. A log that grew beyond 48 MiB while
-	// readers held on to it is cut back.
-	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)"}
+	// readers held on to it is cut back. What a statement of many rows would need
+	// to undo itself is kept in memory, and not in a file for each of them.
+	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)", "temp_store(MEMORY)"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("max_page_count(%d)", s.opts.MaxPages))
 	}
