@@ -101,7 +101,7 @@ const (
 // request, and what is to be mended. The order matters: a key that is not valid comes
 // as a 400, and a quota that is used up for the day as a 429.
 func classify(status int, t trouble) (*deem.ModelError, cause) {
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: t.name()}
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.name()))}
 	why := t.cause(status)
 	switch {
 	case why != "":

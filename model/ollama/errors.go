@@ -133,7 +133,7 @@ func (t trouble) badSetting() bool {
 // request, and what is to be mended. For want of memory a run ends, unless it was a
 // long prompt that needed it.
 func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
-	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: t.kind}
+	me := &deem.ModelError{Kind: deem.Provider, Status: status, Code: wire.OneLine([]byte(t.kind))}
 	why := t.cause(status)
 	switch {
 	case why == noMemory && grown:
