@@ -33,7 +33,7 @@ type Trouble struct {
 // some servers put the code where others have the type.
 func (t Trouble) Is(codes ...string) bool {
 	for _, c := range codes {
-		if c == t.Code || c == t.Type || c == t.Inner || c == t.State || slices.Contains(t.Reasons, c) {
+		if c != "" && (c == t.Code || c == t.Type || c == t.Inner || c == t.State || slices.Contains(t.Reasons, c)) {
 			return true
 		}
 	}

@@ -1,0 +1,176 @@
+package wire_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/model/anthropic"
+	"deem/model/openai"
+)
+
+// benchPrompt is about as long as the prompt of a judge.
+var benchPrompt = strings.Repeat("I will give you a question, a correct answer, and a response from a model. ", 20)
+
+// TestBenchServer is not a test: it is the server of BenchmarkCall, in a process of
+// its own so that its work is not counted as ours.
+func TestBenchServer(t *testing.T) {
+	if os.Getenv("DEEM_BENCH_SERVER") == "" {
+		return
+	}
+	const chat = `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"yes","refusal":null},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":400,"completion_tokens":2,"total_tokens":402,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"system_fingerprint":"fp_1"}`
+	const message = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"yes"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":400,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2}}`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Request-Id", "req_1")
+		if strings.HasSuffix(r.URL.Path, "/messages") {
+			_, _ = io.WriteString(w, message)
+			return
+		}
+		_, _ = io.WriteString(w, chat)
+	}))
+	defer s.Close()
+	fmt.Println("serving " + s.URL)
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the benchmark ends
+}
+
+// benchServer starts the server and returns its URL.
+func benchServer(b *testing.B) string {
+	b.Helper()
+	cmd := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestBenchServer$") //nolint:gosec // It is this program.
+	cmd.Env = append(os.Environ(), "DEEM_BENCH_SERVER=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = stdin.Close()
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "serving ")
+	if err != nil || !ok {
+		b.Fatalf("the server said %q, %v", line, err)
+	}
+	return url
+}
+
+// cpu returns how much CPU time this process has used.
+func cpu(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkCall measures what one call costs us, beside a loop that does as little
+// as can be done: a body that is ready, http.Post, and reading to the end. A third
+// loop encodes and decodes as well, since a judge must.
+func BenchmarkCall(b *testing.B) {
+	url := benchServer(b)
+	req := deem.Request{Messages: []deem.Message{{Role: "user", Content: benchPrompt}}, MaxTokens: 10}
+	zero := 0.0
+	req.Temperature = &zero
+	chat, err := openai.New(openai.Options{Model: "m", BaseURL: url, Key: "sk-0123456789"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer chat.Close() //nolint:errcheck // It has no error.
+	messages, err := anthropic.New(anthropic.Options{Model: "m", BaseURL: url, Key: "sk-0123456789"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer messages.Close() //nolint:errcheck // It has no error.
+
+	loops := []struct {
+		name string
+		call func() error
+	}{
+		{"bare", func() error { return barePost(url) }},
+		{"bare with JSON", func() error { return barePostJSON(url) }},
+		{"openai", func() error { return complete(b, chat, req) }},
+		{"anthropic", func() error { return complete(b, messages, req) }},
+	}
+	for _, l := range loops {
+		b.Run(l.name, func(b *testing.B) {
+			b.ReportAllocs()
+			before := cpu(b)
+			for b.Loop() {
+				if err := l.call(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(cpu(b)-before)/float64(b.N), "cpu-ns/op")
+		})
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func complete(b *testing.B, m deem.Model, req deem.Request) error {
+	reply, err := m.Complete(b.Context(), req)
+	if err == nil && reply.Text != "yes" {
+		err = fmt.Errorf("reply %q", reply.Text)
+	}
+	return err
+}
+
+var benchBody = []byte(`{"model":"m","messages":[{"role":"user","content":"` + benchPrompt + `"}],"max_tokens":10,"temperature":0,"n":1,"stream":false}`)
+
+// barePost is the least that can be done.
+func barePost(url string) error {
+	_, err := post(url, benchBody)
+	return err
+}
+
+// barePostJSON is the least that a judge can do.
+func barePostJSON(url string) error {
+	body, err := json.Marshal(map[string]any{
+		"model": "m", "messages": []map[string]string{{"role": "user", "content": benchPrompt}}, "max_tokens": 10, "temperature": 0,
+	})
+	if err != nil {
+		return err
+	}
+	text, err := post(url, body)
+	if err != nil {
+		return err
+	}
+	var reply struct {
+		Choices []struct {
+			Message struct {
+				Content string `json:"content"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	return json.Unmarshal(text, &reply)
+}
+
+func post(url string, body []byte) ([]byte, error) {
+	resp, err := http.Post(url+"/v1/chat/completions", "application/json", bytes.NewReader(body)) //nolint:noctx,gosec // That is what is measured.
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // What was read is checked.
+	return io.ReadAll(resp.Body)
+}
