@@ -21,10 +21,6 @@ type LimitOptions struct {
 const (
 	defaultConcurrency = 16
 
-	// slowStart is how many calls are in flight at first. Doubling from here, a
-	// ceiling of 512 is reached after four rounds of calls.
-	slowStart = 32
-
 	// guessedOutput is how many tokens of output are set aside for a request
 	// that does not bound them. A verdict with its reasons is about as long.
 	guessedOutput = 256
@@ -32,22 +28,37 @@ const (
 	// maxPause is how long one answer may stop all calls. Whoever asks for more
 	// is out of service, and that is for the retries to decide.
 	maxPause = 2 * time.Minute
+
+	// firstBackoff, doubled with each refusal, and maxBackoff are the pauses for a
+	// vendor that refuses everything and does not say for how long.
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = time.Second
 )
 
 // A Limiter is a model that bounds the calls made to another. See [Limit].
 type Limiter struct {
 	inner    deem.Model
-	ceiling  float64
 	requests *bucket // nil when requests are not bounded
 	tokens   *bucket // nil when tokens are not bounded
 
-	mu       sync.Mutex
-	limit    float64    // calls allowed in flight, from 1 to ceiling
-	inFlight int        // calls that hold a place
-	waiting  *list.List // of chan struct{}, closed when its owner has a place
-	steep    bool       // still in slow start
-	round    int        // counts the cuts, so that one overload is cut for once
-	paused   time.Time  // no call begins before
+	mu      sync.Mutex
+	level   level
+	places  int        // callers that hold a place
+	calling int        // those of them whose call has begun
+	waiting *list.List // of *place
+
+	paused    time.Time   // no call begins before, but for one probe
+	wake      *time.Timer // admits those who wait when the pause is over
+	probeUsed bool        // this pause has had its probe
+	probeFree bool        // the probe of this pause may begin
+	lonely    int         // refusals since the last success while no other call was being served
+}
+
+// A place lets its owner make one call.
+type place struct {
+	granted chan struct{} // closed when the owner has the place
+	probe   bool          // the call is to find out whether the vendor takes calls again
+	cut     int           // overloads when the place was granted
 }
 
 var (
@@ -58,25 +69,27 @@ var (
 // Limit returns a model that keeps the calls to m below what the user allows and
 // at what the vendor bears.
 //
-// Concurrency is a ceiling. Below it the limit adapts as TCP does: it starts
-// small and doubles with each round of calls that succeed; a vendor that says it
-// is asked too much (429, 503, 529, or any error with a Retry-After) halves it,
-// once for all calls that were then in flight; from there it grows by one call a
-// round. A Retry-After also pauses new calls for as long.
+// Concurrency is a ceiling. Below it the limit adapts: it starts at eight calls and
+// doubles with each round of calls that succeed. A vendor that says it is asked too
+// much (429, 503, 529, or any error with a Retry-After) cuts it to the number of
+// calls that are being served, and to half when it still says so then. After that
+// it grows by one call a round, and only now and then beyond a number that was
+// refused.
+//
+// A Retry-After also pauses new calls for as long, and a vendor that refuses all and
+// does not say for how long is left alone for up to a second. A vendor that refuses calls for
+// their number alone has a place again as soon as one of them is done, so when a
+// reply comes during a pause one call goes ahead, and its success ends the pause.
 //
 // Where RPM or TPM are given, calls are spread evenly, with at most a second's
 // worth at once. Tokens are estimated before the call and settled after it.
+//
+// A limiter owns no goroutine; a pause sets a timer, which runs out by itself.
 func Limit(m deem.Model, o LimitOptions) *Limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	l := &Limiter{
-		inner:   m,
-		ceiling: float64(o.Concurrency),
-		limit:   float64(min(o.Concurrency, slowStart)),
-		waiting: list.New(),
-		steep:   true,
-	}
+	l := &Limiter{inner: m, level: newLevel(o.Concurrency), waiting: list.New()}
 	if o.RPM > 0 {
 		l.requests = perMinute(o.RPM)
 	}
@@ -103,114 +116,195 @@ func (l *Limiter) Unwrap() deem.Model { return l.inner }
 func (l *Limiter) Current() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return int(l.limit)
+	return int(l.level.limit)
 }
 
 // InFlight returns how many calls hold a place now.
 func (l *Limiter) InFlight() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.inFlight
+	return l.places
 }
 
 // Complete waits for a place, asks the model inside, and learns from what came
 // of it. While it waits it holds nothing that outlives ctx.
 func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if err := l.acquire(ctx); err != nil {
+	p, err := l.acquire(ctx)
+	if err != nil {
 		return deem.Reply{}, err
 	}
+	begun := false
 	// A panic in the wire must not cost the place for good.
-	defer l.release()
+	defer func() { l.release(begun) }()
 
 	estimate := l.estimate(req)
-	if err := l.spread(ctx, estimate); err != nil {
+	if err := l.spread(ctx, p, estimate); err != nil {
 		return deem.Reply{}, err
 	}
-	round := l.currentRound()
+	l.begin(p)
+	begun = true
 	reply, err := l.inner.Complete(ctx, req)
 	l.settle(estimate, reply, err)
-	l.learn(round, err)
+	l.learn(p, err)
 	return reply, err
 }
 
 // acquire waits for a place, first come, first served.
-func (l *Limiter) acquire(ctx context.Context) error {
+func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
+	p := &place{}
 	l.mu.Lock()
-	// While there is a free place nobody waits: admit fills them all.
-	if l.inFlight < int(l.limit) {
-		l.inFlight++
+	// While a place is free nobody waits: admit fills them all.
+	if l.grant(p) {
 		l.mu.Unlock()
-		return nil
+		return p, nil
 	}
-	place := make(chan struct{})
-	e := l.waiting.PushBack(place)
+	p.granted = make(chan struct{})
+	e := l.waiting.PushBack(p)
 	l.mu.Unlock()
 
+	over, why := stopped(ctx)
 	select {
-	case <-place:
-		return nil
+	case <-p.granted:
+		return p, nil
+	case <-over:
+		l.leave(e)
+		return nil, why()
 	case <-ctx.Done():
-		l.leave(e, place)
-		return ctx.Err()
+		l.leave(e)
+		return nil, ctx.Err()
 	}
 }
 
 // leave gives up waiting. If the place was granted in the meantime it goes to
 // the next in line.
-func (l *Limiter) leave(e *list.Element, place chan struct{}) {
+func (l *Limiter) leave(e *list.Element) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	p := e.Value.(*place)
 	select {
-	case <-place:
-		l.inFlight--
+	case <-p.granted:
+		l.places--
+		l.probeFree = l.probeFree || p.probe
 		l.admit()
 	default:
 		l.waiting.Remove(e)
 	}
 }
 
-// release frees a place.
-func (l *Limiter) release() {
+// begin notes that a call is made now.
+func (l *Limiter) begin(p *place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.inFlight--
-	l.admit()
-}
-
-// admit grants places to those who wait, as far as the limit allows. The caller
-// holds the lock.
-func (l *Limiter) admit() {
-	for l.inFlight < int(l.limit) {
-		e := l.waiting.Front()
-		if e == nil {
-			return
-		}
-		l.waiting.Remove(e)
-		l.inFlight++
-		close(e.Value.(chan struct{}))
+	l.calling++
+	if l.requests != nil || l.tokens != nil {
+		p.cut = l.level.cuts // it may have waited long since its place was granted
 	}
 }
 
-// spread waits until the vendor's pause is over and the rates allow a call.
-func (l *Limiter) spread(ctx context.Context, tokens float64) error {
-	for {
-		l.mu.Lock()
-		pause := time.Until(l.paused)
-		l.mu.Unlock()
-		if pause <= 0 {
-			break
+// release frees a place.
+func (l *Limiter) release(begun bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if begun {
+		l.calling--
+	}
+	l.places--
+	l.admit()
+}
+
+// grant gives p a place if there is one. The caller holds the lock.
+func (l *Limiter) grant(p *place) bool {
+	switch {
+	case l.places >= int(l.level.limit):
+		return false
+	case l.pausing() && !l.probeFree:
+		return false
+	case l.pausing():
+		l.probeFree, p.probe = false, true
+	}
+	l.places++
+	p.cut = l.level.cuts
+	return true
+}
+
+// admit grants places to those who wait. The caller holds the lock.
+func (l *Limiter) admit() {
+	for e := l.waiting.Front(); e != nil; e = l.waiting.Front() {
+		p := e.Value.(*place)
+		if !l.grant(p) {
+			return
 		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
-		}
+		l.waiting.Remove(e)
+		close(p.granted)
+	}
+}
+
+// pausing reports whether the vendor asked to be left alone. The caller holds the
+// lock.
+func (l *Limiter) pausing() bool {
+	return !l.paused.IsZero() && time.Now().Before(l.paused)
+}
+
+// pause stops new calls for d. The caller holds the lock.
+func (l *Limiter) pause(d time.Duration) {
+	if d <= 0 || d > maxPause {
+		return
+	}
+	if !l.pausing() {
+		l.probeUsed, l.probeFree = false, false
+	}
+	until := time.Now().Add(d)
+	if !until.After(l.paused) {
+		return
+	}
+	l.paused = until
+	if l.wake == nil {
+		l.wake = time.AfterFunc(d, l.resume)
+	} else {
+		l.wake.Reset(d)
+	}
+}
+
+// resume admits those who waited for a pause to end.
+func (l *Limiter) resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.admit()
+}
+
+// lift ends a pause early. The caller holds the lock, and admits.
+func (l *Limiter) lift() {
+	l.paused = time.Time{}
+	l.wake.Stop()
+}
+
+// spread waits until the rates allow a call, and a pause that began meanwhile is
+// over.
+func (l *Limiter) spread(ctx context.Context, p *place, tokens float64) error {
+	if l.requests == nil && l.tokens == nil {
+		return ctx.Err()
 	}
 	if err := draw(ctx, l.requests, 1); err != nil {
 		return err
 	}
-	return draw(ctx, l.tokens, tokens)
+	if err := draw(ctx, l.tokens, tokens); err != nil {
+		return err
+	}
+	for !p.probe {
+		l.mu.Lock()
+		left := time.Until(l.paused)
+		l.mu.Unlock()
+		if left <= 0 {
+			break
+		}
+		if err := sleep(ctx, left); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // draw takes n tokens from b and waits until they are there. Whoever is
@@ -255,55 +349,46 @@ func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
 	l.tokens.give(estimate - used)
 }
 
-// currentRound returns the number of cuts so far.
-func (l *Limiter) currentRound() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.round
-}
-
-// learn adapts the limit to the end of a call that began in the given round.
-func (l *Limiter) learn(round int, err error) {
+// learn adapts the level to the end of a call.
+func (l *Limiter) learn(p *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	after, overloaded := overload(err)
 	switch {
 	case overloaded:
-		l.cut(round, after)
+		if expected := l.level.refuse(p.cut, l.calling-1); !expected {
+			l.pause(max(after, l.backoff()))
+		}
 	case err == nil:
-		l.grow()
+		l.lonely = 0
+		l.level.succeed(l.places >= int(l.level.limit))
+		l.probe(p)
 	}
 	// Other errors say nothing about how much the vendor bears.
-}
-
-// cut halves the limit, unless the call began before the last cut: its trouble
-// is what that cut was for.
-func (l *Limiter) cut(round int, after time.Duration) {
-	if after <= maxPause {
-		if until := time.Now().Add(after); until.After(l.paused) {
-			l.paused = until
-		}
-	}
-	if round == l.round {
-		l.round++
-		l.steep = false
-		l.limit = max(1, math.Floor(l.limit/2))
-	}
-}
-
-// grow raises the limit after a success, by one in slow start, which doubles it
-// each round, and by one a round later. A limit that is not reached has not been
-// tested, and stays.
-func (l *Limiter) grow() {
-	if float64(l.inFlight) < math.Floor(l.limit) {
-		return
-	}
-	step := 1.0
-	if !l.steep {
-		step = 1 / l.limit
-	}
-	l.limit = min(l.ceiling, l.limit+step)
 	l.admit()
+}
+
+// backoff returns how long to wait after a refusal while no call is being served:
+// without it all who wait would be refused one after the other, as fast as the
+// vendor can say no. The caller holds the lock.
+func (l *Limiter) backoff() time.Duration {
+	if l.calling > 1 || l.pausing() {
+		return 0
+	}
+	l.lonely++
+	return min(maxBackoff, firstBackoff<<min(l.lonely-1, 10))
+}
+
+// probe ends a pause when its probe succeeded, and lets that probe go when another
+// call did. The caller holds the lock.
+func (l *Limiter) probe(p *place) {
+	switch {
+	case !l.pausing():
+	case p.probe:
+		l.lift()
+	case !l.probeUsed:
+		l.probeUsed, l.probeFree = true, true
+	}
 }
 
 // overload reports whether err says that the vendor is asked too much, and how

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,12 +114,12 @@ func TestLimitStartsSlowlyAndDoubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{}
 		l := model.Limit(v, model.LimitOptions{Concurrency: 512})
-		if got := l.Current(); got != 32 {
-			t.Errorf("Current() = %d at first, want 32", got)
+		if got := l.Current(); got != 8 {
+			t.Errorf("Current() = %d at first, want 8", got)
 		}
-		// Rounds of 32, 64, 128 and 256 calls, and then 512.
+		// Rounds of 8, 16, 32, 64, 128 and 256 calls, and then 512.
 		got := hammer(t.Context(), l, 1024, 10*time.Second+500*time.Millisecond)
-		if want := 32 + 64 + 128 + 256 + 6*512; got != want {
+		if want := 8 + 16 + 32 + 64 + 128 + 256 + 4*512; got != want {
 			t.Errorf("%d replies in ten rounds, want %d", got, want)
 		}
 	})
@@ -150,41 +151,64 @@ func TestLimitGrowsOnlyWhenReached(t *testing.T) {
 			t.Fatalf("Complete: %v", err)
 		}
 	}
-	if got := l.Current(); got != 32 {
-		t.Errorf("Current() = %d after calls one by one, want 32", got)
+	if got := l.Current(); got != 8 {
+		t.Errorf("Current() = %d after calls one by one, want 8", got)
 	}
 }
 
-func TestLimitIsCutOnceForOneOverload(t *testing.T) {
+// TestLimitFallsToWhatIsServed makes eight calls where five are served. Those five
+// are what the vendor bears.
+func TestLimitFallsToWhatIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		m := fake.Func("fake:gate", func(context.Context, deem.Request) (deem.Reply, error) {
-			<-gate
-			return deem.Reply{}, &deem.ModelError{Status: 429, Passing: true, Err: errors.New("slow down")}
-		})
-		l := model.Limit(m, model.LimitOptions{Concurrency: 32})
+		v := &vendor{capacity: 5}
+		l := model.Limit(v, model.LimitOptions{Concurrency: 32})
 		var wg sync.WaitGroup
-		for range 32 {
+		for range 8 {
 			wg.Go(func() { _, _ = l.Complete(t.Context(), deem.Prompt("q")) })
 		}
 		synctest.Wait()
-		close(gate)
+		if got := l.Current(); got != 5 || v.refused < 1 || v.refused > 3 {
+			t.Errorf("Current() = %d after %d refusals of 8 calls, want 5 after up to 3", got, v.refused)
+		}
 		wg.Wait()
-		if got := l.Current(); got != 16 {
-			t.Errorf("Current() = %d after 32 refusals at once, want 16", got)
+	})
+}
+
+// TestLimitHalvesWhenTheCutDoesNotHelp refuses calls whatever their number.
+func TestLimitHalvesWhenTheCutDoesNotHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n atomic.Int64
+		m := fake.Func("fake:odd", func(context.Context, deem.Request) (deem.Reply, error) {
+			time.Sleep(time.Second)
+			if n.Add(1)%3 == 0 {
+				return deem.Reply{}, &deem.ModelError{Status: 429, Passing: true, Err: errors.New("slow down")}
+			}
+			return deem.Reply{Text: "yes"}, nil
+		})
+		l := model.Limit(m, model.LimitOptions{Concurrency: 64})
+		hammer(t.Context(), l, 64, time.Minute)
+		if got := l.Current(); got > 6 {
+			t.Errorf("Current() = %d after a minute in which each third call was refused, want at most 6", got)
 		}
 	})
 }
 
 func TestLimitNeverFallsBelowOne(t *testing.T) {
-	m, _ := failing(100, &deem.ModelError{Status: 429, Passing: true, Err: errors.New("slow down")})
-	l := model.Limit(m, model.LimitOptions{Concurrency: 8})
-	for range 20 {
-		_, _ = l.Complete(t.Context(), deem.Prompt("q"))
-	}
-	if got := l.Current(); got != 1 {
-		t.Errorf("Current() = %d, want 1", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := failing(100, &deem.ModelError{Status: 429, Passing: true, Err: errors.New("slow down")})
+		l := model.Limit(m, model.LimitOptions{Concurrency: 8})
+		start := time.Now()
+		for range 20 {
+			_, _ = l.Complete(t.Context(), deem.Prompt("q"))
+		}
+		if got := l.Current(); got != 1 {
+			t.Errorf("Current() = %d, want 1", got)
+		}
+		// 100, 200, 400 and 800 ms, and then a second each.
+		if took, want := time.Since(start), 1500*time.Millisecond+15*time.Second; took != want {
+			t.Errorf("20 refusals took %v, want %v", took, want)
+		}
+	})
 }
 
 func TestLimitHeedsOnlyOverload(t *testing.T) {
@@ -192,10 +216,10 @@ func TestLimitHeedsOnlyOverload(t *testing.T) {
 		err  *deem.ModelError
 		want int
 	}{
-		{&deem.ModelError{Status: 429, Passing: true}, 4},
-		{&deem.ModelError{Status: 503, Passing: true}, 4},
-		{&deem.ModelError{Status: 529, Passing: true}, 4},
-		{&deem.ModelError{Status: 500, Passing: true, RetryAfter: time.Second}, 4},
+		{&deem.ModelError{Status: 429, Passing: true}, 1}, // while no other call is served
+		{&deem.ModelError{Status: 503, Passing: true}, 1},
+		{&deem.ModelError{Status: 529, Passing: true}, 1},
+		{&deem.ModelError{Status: 500, Passing: true, RetryAfter: time.Second}, 1},
 		{&deem.ModelError{Status: 500, Passing: true}, 8},
 		{&deem.ModelError{Status: 400}, 8},
 		{&deem.ModelError{Status: 429, Fatal: true}, 8}, // an exhausted quota
@@ -233,8 +257,8 @@ func TestLimitDoesNotPauseForHours(t *testing.T) {
 		start := time.Now()
 		_, _ = l.Complete(t.Context(), deem.Prompt("a"))
 		_, _ = l.Complete(t.Context(), deem.Prompt("b"))
-		if took := time.Since(start); took != 0 {
-			t.Errorf("the next call came after %v, want at once", took)
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("the next call came after %v, want hardly any wait", took)
 		}
 	})
 }

@@ -1,9 +1,11 @@
-// Package model decorates models: it tries again, slows down, remembers and
-// counts, so that a vendor's package need only speak its wire format.
+// Package model decorates models: it tries again, slows down, remembers, counts
+// and pays, so that a vendor's package need only speak its wire format.
 //
 // Each decorator is a [deem.Model] around another one:
 //
 //   - [Cache] answers from replies that were paid for earlier;
+//   - [Break] stops the run when the vendor is out of service;
+//   - [Budget] starts no call that cannot be paid for;
 //   - [Retry] asks again when an error may pass;
 //   - [Limit] keeps the number of calls at what the vendor bears;
 //   - [Meter] measures each attempt and says what it cost.
@@ -28,8 +30,12 @@ type Options struct {
 	Replies ReplyCache
 
 	Cache CacheOptions
+	Break BreakOptions
 	Retry RetryOptions
 	Limit LimitOptions
+
+	// Purse pays for the calls; nil means that they may cost what they cost.
+	Purse *Purse
 
 	// Prices go before the built-in price table; the zero value adds nothing.
 	Prices Prices
@@ -39,8 +45,11 @@ type Options struct {
 //
 //   - the cache is outermost, because a reply that is known must cost neither
 //     money nor a place in the queue nor an attempt;
-//   - a budget belongs here, inside the cache because cached replies are free,
-//     and outside the retries so that one decision covers a request;
+//   - the breaker is outside the budget, so that those who wait for an outage to
+//     pass hold no money, and outside the retries, so that it counts requests that
+//     were given up and not attempts;
+//   - the budget is inside the cache because cached replies are free, and outside
+//     the retries so that one decision covers a request;
 //   - retries are outside the limit, so that a request that waits to be made
 //     again holds no place that another could use, and so that each attempt
 //     queues and each 429 is seen by the limit;
@@ -48,11 +57,18 @@ type Options struct {
 //     not mistaken for the model's latency;
 //   - the meter is next to the wire and sees each attempt as the vendor bills it.
 func Assemble(wire deem.Model, o Options) deem.Model {
+	return Cache(resilient(wire, o), o.Replies, o.Cache)
+}
+
+// resilient is all of [Assemble] but the cache. Embeddings have it too.
+func resilient(wire deem.Model, o Options) deem.Model {
 	m := deem.Model(Meter(wire, o.Prices))
 	m = Limit(m, o.Limit)
 	m = Retry(m, o.Retry)
-	m = Cache(m, o.Replies, o.Cache)
-	return m
+	if o.Purse != nil {
+		m = Budget(m, o.Purse, o.Prices)
+	}
+	return Break(m, o.Break)
 }
 
 // A Wrapper is a model around another one. All decorators of this package are
@@ -88,17 +104,20 @@ func Endpoint(m deem.Model) string {
 	return ""
 }
 
-// sleep waits for d, or until ctx is done, in which case it returns the error
-// of ctx. It does not begin on a dead context.
+// sleep waits for d, or until ctx is done or the run is stopped by its breaker, in
+// which case it returns the error of that. It does not begin on a dead context.
 func sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
+	over, why := stopped(ctx)
 	select {
 	case <-t.C:
 		return nil
+	case <-over:
+		return why()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

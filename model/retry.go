@@ -11,7 +11,8 @@ import (
 
 // RetryOptions say how patient [Retry] is.
 type RetryOptions struct {
-	Attempts int           // how often a request is made at most; 0 means 5, 1 means never again
+	Attempts int           // how often a request is made at most; 0 means 6, 1 means never again
+	Timeouts int           // how often of those it may time out; 0 means 2
 	Base     time.Duration // the longest first pause, doubled after each attempt; 0 means 500 ms
 	Max      time.Duration // the longest pause; 0 means 30 s
 
@@ -31,7 +32,10 @@ type RetryOptions struct {
 // withDefaults returns o with its zero values replaced.
 func (o RetryOptions) withDefaults() RetryOptions {
 	if o.Attempts <= 0 {
-		o.Attempts = 5
+		o.Attempts = 6
+	}
+	if o.Timeouts <= 0 {
+		o.Timeouts = 2
 	}
 	if o.Base <= 0 {
 		o.Base = 500 * time.Millisecond
@@ -52,7 +56,7 @@ func (o RetryOptions) withDefaults() RetryOptions {
 }
 
 // A RetryBudget bounds how many retries a run makes, so that an outage cannot
-// become a storm. It holds fifty retries, gets a tenth of one for each new
+// become a storm. It holds fifty retries, gets a fifth of one for each new
 // request and five each second; no run makes more than that.
 //
 // When the budget is used up a retry waits for its turn. It does not fail at
@@ -66,7 +70,7 @@ type RetryBudget struct {
 // The sizes of a RetryBudget, in retries.
 const (
 	budgetBurst      = 50
-	budgetPerRequest = 0.1
+	budgetPerRequest = 0.2
 	budgetPerSecond  = 5
 )
 
@@ -88,8 +92,11 @@ var (
 
 // Retry returns a model that makes a request again while m answers with a
 // [*deem.ModelError] that may pass. Between attempts it waits a random time up
-// to a bound that doubles ("full jitter"), added to what the vendor asked for.
+// to a bound that doubles, added to what the vendor asked for.
 // The reply, or the last error, says how many attempts were made.
+//
+// A timeout is tried again once and not five times. It has cost minutes already
+// and may have cost money, and a server that hangs mostly goes on hanging.
 func Retry(m deem.Model, o RetryOptions) *Retrier {
 	return &Retrier{inner: m, o: o.withDefaults()}
 }
@@ -103,19 +110,30 @@ func (r *Retrier) Unwrap() deem.Model { return r.inner }
 // Complete returns the reply of the first attempt that succeeds.
 func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	r.o.Budget.bucket.give(budgetPerRequest)
+	timeouts := 0
 	for attempt := 1; ; attempt++ {
 		// An attempt that begins after the context is done would be paid for and
 		// thrown away.
 		if err := ctx.Err(); err != nil {
 			return deem.Reply{}, err
 		}
+		start := time.Now()
 		reply, err := r.inner.Complete(ctx, req)
 		if err == nil {
 			reply.Attempts = attempt
 			return reply, nil
 		}
-		pause, again := r.pause(err, attempt)
-		if !again {
+		if timedOut(err) {
+			timeouts++
+		}
+		pause, more := r.pause(err, attempt, timeouts)
+		if !more {
+			return deem.Reply{}, withAttempts(err, attempt)
+		}
+		if err := attempted(ctx, start, err); err != nil {
+			return deem.Reply{}, withAttempts(err, attempt)
+		}
+		if err := again(ctx, err); err != nil {
 			return deem.Reply{}, withAttempts(err, attempt)
 		}
 		if err := sleep(ctx, pause); err != nil {
@@ -126,9 +144,9 @@ func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 
 // pause returns how long to wait after the given attempt, and false when there
 // is to be no other.
-func (r *Retrier) pause(err error, attempt int) (time.Duration, bool) {
+func (r *Retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || me.RetryAfter > r.o.Patience {
+	if !ok || !me.Passing || me.Fatal || attempt >= r.o.Attempts || timeouts >= r.o.Timeouts || me.RetryAfter > r.o.Patience {
 		return 0, false
 	}
 	turn, ok := r.o.Budget.bucket.take(1, r.o.Patience)
@@ -140,13 +158,21 @@ func (r *Retrier) pause(err error, attempt int) (time.Duration, bool) {
 	return max(turn, me.RetryAfter+r.jitter(attempt)), true
 }
 
-// jitter returns a random time up to Base doubled with each attempt, at most Max.
+// timedOut reports whether err says that no answer came in time.
+func timedOut(err error) bool {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	return ok && me.Kind == deem.Timeout
+}
+
+// jitter returns a random time up to Base doubled with each attempt, at most Max. It
+// is a quarter of that at least: else luck alone uses up all attempts of a request
+// within two seconds of trouble, for one in six of them.
 func (r *Retrier) jitter(attempt int) time.Duration {
 	bound := r.o.Max
 	if shift := attempt - 1; shift < 30 && r.o.Base<<shift < bound {
 		bound = r.o.Base << shift
 	}
-	return time.Duration(r.o.Rand() * float64(bound))
+	return bound/4 + time.Duration(r.o.Rand()*float64(bound-bound/4))
 }
 
 // withAttempts returns err with its attempts counted. It copies, because a wire

@@ -47,17 +47,18 @@ func half() float64 { return 0.5 }
 
 func TestRetryBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, calls := failing(4, passing(0))
+		m, calls := failing(5, passing(0))
 		start := time.Now()
 		reply, err := model.Retry(m, model.RetryOptions{Rand: half}).Complete(t.Context(), deem.Prompt("q"))
 		if err != nil {
 			t.Fatalf("Complete: %v", err)
 		}
-		if reply.Attempts != 5 || calls() != 5 {
-			t.Errorf("Attempts = %d after %d calls, want 5 and 5", reply.Attempts, calls())
+		if reply.Attempts != 6 || calls() != 6 {
+			t.Errorf("Attempts = %d after %d calls, want 6 and 6", reply.Attempts, calls())
 		}
-		// Half of 500 ms, 1 s, 2 s and 4 s.
-		if took, want := time.Since(start), 3750*time.Millisecond; took != want {
+		// Five eighths of 500 ms, 1 s, 2 s, 4 s and 8 s: halfway between a quarter
+		// and the whole.
+		if took, want := time.Since(start), 15500*time.Millisecond*5/8; took != want {
 			t.Errorf("waited %v, want %v", took, want)
 		}
 	})
@@ -69,13 +70,14 @@ func TestRetryGivesUp(t *testing.T) {
 		err   error
 		calls int
 	}{
-		{"passing", passing(0), 5},
-		{"wrapped", errors.Join(passing(0)), 5},
+		{"passing", passing(0), 6},
+		{"timeout", &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")}, 2},
+		{"wrapped", errors.Join(passing(0)), 6},
 		{"own", &deem.ModelError{Kind: deem.Provider, Status: 400, Err: errors.New("too long")}, 1},
 		{"fatal", &deem.ModelError{Kind: deem.Provider, Status: 401, Fatal: true, Err: errors.New("no key")}, 1},
 		{"fatal and passing", &deem.ModelError{Fatal: true, Passing: true, Err: errors.New("both")}, 1},
 		{"asks for too long", passing(121 * time.Second), 1},
-		{"asks for long", passing(119 * time.Second), 5},
+		{"asks for long", passing(119 * time.Second), 6},
 		{"foreign", errors.New("foreign"), 1},
 	}
 	for _, tt := range tests {
@@ -191,7 +193,7 @@ func TestRetryBudget(t *testing.T) {
 		}
 		wg.Wait()
 		// In a minute there are 50 retries and five a second; new requests, which
-		// add a tenth each, begin only as old ones end.
+		// add a fifth each, begin only as old ones end.
 		if n := calls(); n < 512+300 || n > 512+512+50+300+100 {
 			t.Errorf("%d calls in a minute of outage, want about 512 and 350 retries", n)
 		}
@@ -216,8 +218,9 @@ func TestRetryBudgetGrowsWithRequests(t *testing.T) {
 				t.Fatalf("Complete: %v", err)
 			}
 		}
-		if took := time.Since(start); took != 0 {
-			t.Errorf("retries waited %v for the budget, want no wait", took)
+		// A quarter of 500 ms for each of the 526 retries, and no wait for the budget.
+		if took, want := time.Since(start), 526*125*time.Millisecond; took != want {
+			t.Errorf("retries waited %v, want %v", took, want)
 		}
 	})
 }

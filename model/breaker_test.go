@@ -1,0 +1,231 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"deem"
+	"deem/model"
+	"deem/model/fake"
+)
+
+// outcomes asks m about n items with so many workers until one error is fatal, as a
+// run does, and counts what became of them.
+func outcomes(ctx context.Context, m deem.Model, n, workers int) (judged, failed int, stopped error) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next := 0
+	for range workers {
+		wg.Go(func() {
+			for {
+				mu.Lock()
+				i := next
+				next++
+				done := i >= n || stopped != nil
+				mu.Unlock()
+				if done {
+					return
+				}
+				req := deem.Prompt("q")
+				req.Trial = i
+				_, err := m.Complete(ctx, req)
+				me, _ := errors.AsType[*deem.ModelError](err)
+				mu.Lock()
+				switch {
+				case err == nil:
+					judged++
+				case me != nil && me.Fatal:
+					stopped = err
+				default:
+					failed++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return judged, failed, stopped
+}
+
+// TestOutage takes vendors away for good, in several ways. The run stops after few
+// calls and few items; a run of few items ends with failures.
+func TestOutage(t *testing.T) {
+	refusal := func(after time.Duration) error {
+		return &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: after, Err: errors.New("slow down")}
+	}
+	tests := []struct {
+		name           string
+		err            error
+		items, workers int
+		stops          bool
+		failed, calls  int // at most
+		within         time.Duration
+	}{
+		{"server errors", passing(0), 10_000, 8, true, 19, (20 + 8) * 6, 10 * time.Minute},
+		{"server errors, 512 workers", passing(0), 10_000, 512, true, 19, 2300, 6 * time.Minute},
+		{"429 for ever", refusal(0), 10_000, 64, true, 19, 500, 6 * time.Minute},
+		{"429 with Retry-After for ever", refusal(2 * time.Second), 10_000, 64, true, 19, 500, 6 * time.Minute},
+		{"429 for ever, few items", refusal(0), 12, 8, false, 12, 12 * 6, 10 * time.Minute},
+		{"few items", passing(0), 12, 8, false, 12, 12 * 6, 5 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, calls := failing(1<<30, tt.err)
+				whole := model.Assemble(m, model.Options{Limit: model.LimitOptions{Concurrency: tt.workers}})
+				start := time.Now()
+				judged, failed, stopped := outcomes(t.Context(), whole, tt.items, tt.workers)
+				t.Logf("%v, %d calls, %d failed: %v", time.Since(start), calls(), failed, stopped)
+				if judged != 0 || (stopped != nil) != tt.stops || failed > tt.failed || calls() > tt.calls {
+					t.Errorf("%d judged, %d failed, %d calls, stopped by %v, want none, at most %d and %d, and stopped = %v",
+						judged, failed, calls(), stopped, tt.failed, tt.calls, tt.stops)
+				}
+				if !tt.stops && failed != tt.items {
+					t.Errorf("%d of %d items failed, want all", failed, tt.items)
+				}
+				if took := time.Since(start); took > tt.within {
+					t.Errorf("it took %v, want at most %v", took, tt.within)
+				}
+				if tt.stops && (!strings.Contains(stopped.Error(), "out of service") || deem.HintOf(stopped) == "") {
+					t.Errorf("stopped by %q (hint %q), want a sentence and a hint", stopped, deem.HintOf(stopped))
+				}
+			})
+		})
+	}
+}
+
+// TestHangingServer lets each call time out after two minutes. That costs two calls
+// an item and not six, and the run stops within the time of a few calls.
+func TestHangingServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		var mu sync.Mutex
+		m := fake.Func("fake:hanging", func(context.Context, deem.Request) (deem.Reply, error) {
+			mu.Lock()
+			calls++
+			mu.Unlock()
+			time.Sleep(2 * time.Minute)
+			return deem.Reply{}, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")}
+		})
+		whole := model.Assemble(m, model.Options{Limit: model.LimitOptions{Concurrency: 8}})
+		start := time.Now()
+		_, failed, stopped := outcomes(t.Context(), whole, 1000, 8)
+		took := time.Since(start)
+		t.Logf("%v, %d calls, %d failed: %v", took, calls, failed, stopped)
+		if stopped == nil || took > 7*time.Minute || calls > 24 {
+			t.Errorf("stopped by %v after %v and %d calls, want within 7 minutes and 24 calls", stopped, took, calls)
+		}
+	})
+}
+
+// TestPassingOutage takes the vendor away for half a minute: the run goes on, and few
+// items pay for it.
+func TestPassingOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		calls := 0
+		var mu sync.Mutex
+		m := fake.Func("fake:outage", func(context.Context, deem.Request) (deem.Reply, error) {
+			mu.Lock()
+			calls++
+			mu.Unlock()
+			if since := time.Since(start); since > 10*time.Second && since < 40*time.Second {
+				return deem.Reply{}, passing(0)
+			}
+			time.Sleep(100 * time.Millisecond)
+			return deem.Reply{Text: "yes"}, nil
+		})
+		whole := model.Assemble(m, model.Options{Limit: model.LimitOptions{Concurrency: 8}})
+		judged, failed, stopped := outcomes(t.Context(), whole, 2000, 8)
+		t.Logf("%d calls, %d judged, %d failed", calls, judged, failed)
+		if stopped != nil || failed > 16 || judged != 2000-failed {
+			t.Errorf("%d judged, %d failed, stopped by %v, want the run to go on with at most 16 failed", judged, failed, stopped)
+		}
+	})
+}
+
+// TestBreakerHearsAnswers alternates what is given up with what is an answer.
+func TestBreakerHearsAnswers(t *testing.T) {
+	answers := map[string]error{
+		"a reply":             nil,
+		"an error of its own": &deem.ModelError{Kind: deem.Provider, Status: 400, Err: errors.New("too long")},
+	}
+	for name, answer := range answers {
+		n := 0
+		m := fake.Func("fake:mixed", func(context.Context, deem.Request) (deem.Reply, error) {
+			if n++; n%4 == 0 {
+				return deem.Reply{Text: "yes"}, answer
+			}
+			return deem.Reply{}, passing(0)
+		})
+		b := model.Break(m, model.BreakOptions{})
+		for range 400 {
+			_, err := b.Complete(t.Context(), deem.Prompt("q"))
+			if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Fatal {
+				t.Fatalf("%s between failures: %v, want the run to go on", name, err)
+			}
+		}
+	}
+}
+
+// TestBreakerLetsOneGoAlone holds the others back once trouble is plain, and lets them
+// go when the one succeeds; who is interrupted meanwhile leaves nothing behind.
+func TestBreakerLetsOneGoAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inFlight, high, n := 0, 0, 0
+		var mu sync.Mutex
+		m := fake.Func("fake:sick", func(ctx context.Context, _ deem.Request) (deem.Reply, error) {
+			mu.Lock()
+			n++
+			well := n > 8
+			inFlight++
+			high = max(high, inFlight)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			inFlight--
+			mu.Unlock()
+			if well {
+				return deem.Reply{Text: "yes"}, nil
+			}
+			return deem.Reply{}, passing(0)
+		})
+		b := model.Break(m, model.BreakOptions{})
+		for range 5 {
+			_, _ = b.Complete(t.Context(), deem.Prompt("q"))
+		}
+		start := time.Now()
+		var wg sync.WaitGroup
+		var late int
+		for i := range 50 {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+i%7*10)*time.Second+time.Millisecond)
+				defer cancel()
+				if _, err := b.Complete(ctx, deem.Prompt("q")); errors.Is(err, context.DeadlineExceeded) {
+					mu.Lock()
+					late++
+					mu.Unlock()
+				}
+			})
+		}
+		time.Sleep(3500 * time.Millisecond)
+		mu.Lock()
+		if high != 1 {
+			t.Errorf("%d calls at once in trouble, want 1", high)
+		}
+		mu.Unlock()
+		wg.Wait()
+		// Three fail alone, the fourth succeeds, and then the rest go together.
+		if took := time.Since(start); took != 5*time.Second || high < 35 {
+			t.Errorf("it took %v with %d at once in the end, want 5s and the rest", took, high)
+		}
+		if late == 0 {
+			t.Error("nobody was interrupted: the test checks nothing")
+		}
+	})
+}

@@ -1,0 +1,289 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/model"
+	"deem/model/fake"
+)
+
+// dear is a price at which a token of input costs a millionth of a dollar, and one of
+// output ten.
+var dear = model.Prices{Entries: []model.Price{{Model: "test:", Input: 1_000_000, Output: 10_000_000}}}
+
+// A biller is a model that takes its time and bills what it likes, up to what the
+// request allows.
+type biller struct {
+	bill func(req deem.Request) deem.Usage
+
+	mu     sync.Mutex
+	calls  int
+	billed int64
+}
+
+func (b *biller) Name() string { return "test:biller" }
+
+func (b *biller) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	b.mu.Lock()
+	b.calls++
+	u := b.bill(req)
+	price, _ := dear.Of(b.Name())
+	b.billed += price.Cost(u)
+	b.mu.Unlock()
+	select {
+	case <-time.After(time.Second):
+		return deem.Reply{Text: "yes", Usage: u}, nil
+	case <-ctx.Done():
+		return deem.Reply{}, ctx.Err()
+	}
+}
+
+// budgeted puts the decorators around m with a budget.
+func budgeted(m deem.Model, purse *model.Purse) deem.Model {
+	return model.Assemble(m, model.Options{Purse: purse, Prices: dear, Limit: model.LimitOptions{Concurrency: 512}})
+}
+
+// TestBudgetHoldsWithManyInFlight lets 512 workers ask until the money is gone. The
+// bill never exceeds the sum, nearly all of the sum is used, and nobody is refused
+// while money may still come back.
+func TestBudgetHoldsWithManyInFlight(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	tests := map[string]func(deem.Request) deem.Usage{
+		"as much as possible": func(req deem.Request) deem.Usage {
+			return deem.Usage{Input: len(req.Messages[0].Content), Output: req.MaxTokens}
+		},
+		"much less": func(deem.Request) deem.Usage { return deem.Usage{Input: 10, Output: 1} },
+		"as it comes": func(req deem.Request) deem.Usage {
+			return deem.Usage{Input: rng.IntN(len(req.Messages[0].Content)), Output: rng.IntN(req.MaxTokens + 1)}
+		},
+	}
+	for name, bill := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const sum, worst = 1_000_000, 1000 + 200 + 16 + 64 + 4
+				m := &biller{bill: bill}
+				purse := model.NewPurse(sum)
+				whole := budgeted(m, purse)
+				errs := spendAll(t.Context(), whole, 512, strings.Repeat("x", 1000), 20)
+				if m.billed > sum || purse.Spent() != m.billed {
+					t.Errorf("billed %d and spent %d of %d", m.billed, purse.Spent(), sum)
+				}
+				if left := sum - m.billed; left >= worst {
+					t.Errorf("stopped with %d left, which would pay for another call of at most %d", left, worst)
+				}
+				for _, err := range errs {
+					me, ok := errors.AsType[*deem.ModelError](err)
+					if !ok || me.Kind != deem.Budget || !me.Fatal || deem.HintOf(err) == "" {
+						t.Fatalf("error %v, want a fatal one of kind budget with a hint", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// spendAll asks with many workers until each of them gets an error.
+func spendAll(ctx context.Context, m deem.Model, workers int, prompt string, maxTokens int) []error {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var errs []error
+	trial := 0
+	for range workers {
+		wg.Go(func() {
+			for {
+				req := deem.Prompt(prompt)
+				mu.Lock()
+				trial++
+				req.Trial, req.MaxTokens = trial, maxTokens
+				mu.Unlock()
+				if _, err := m.Complete(ctx, req); err != nil {
+					mu.Lock()
+					errs = append(errs, err)
+					mu.Unlock()
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errs
+}
+
+// TestBudgetProperty draws sums, earlier spending, prompts and bills, interrupts some
+// callers, and holds the bill to the sum.
+func TestBudgetProperty(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		sum := rapid.Int64Range(0, 50_000).Draw(rt, "sum")
+		before := rapid.Int64Range(0, 60_000).Draw(rt, "before")
+		share := rapid.IntRange(0, 100).Draw(rt, "share")
+		n := rapid.IntRange(1, 64).Draw(rt, "callers")
+		synctest.Test(t, func(t *testing.T) {
+			m := &biller{bill: func(req deem.Request) deem.Usage {
+				return deem.Usage{Input: len(req.Messages[0].Content) * share / 100, Output: req.MaxTokens * share / 100}
+			}}
+			purse := model.NewPurse(sum)
+			purse.Spend(before)
+			b := model.Budget(model.Meter(m, dear), purse, dear)
+			var wg sync.WaitGroup
+			for i := range n {
+				wg.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%5)*900*time.Millisecond)
+					defer cancel()
+					req := deem.Prompt(strings.Repeat("x", i*37%900))
+					req.MaxTokens = 1 + i*13%100
+					_, _ = b.Complete(ctx, req)
+				})
+			}
+			wg.Wait()
+			if m.billed > max(0, sum-before) {
+				t.Fatalf("billed %d of %d when %d were spent before", m.billed, sum, before)
+			}
+			// What was interrupted gave its money back.
+			req := deem.Prompt("")
+			req.MaxTokens = 1
+			_, err := b.Complete(t.Context(), req)
+			if affordable := sum-purse.Spent() >= 200; affordable && err != nil && !refusedBefore(err) {
+				t.Fatalf("a small call at the end: %v, with %d of %d spent", err, purse.Spent(), sum)
+			}
+		})
+	})
+}
+
+// refusedBefore reports whether the purse was shut by an earlier, larger call.
+func refusedBefore(err error) bool {
+	return strings.Contains(err.Error(), "used up") || strings.Contains(err.Error(), "one call may cost")
+}
+
+func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{Input: 1} }}
+		purse := model.NewPurse(700) // one call may cost 84 + 4 + 500, and costs 1
+		b := model.Budget(model.Meter(m, dear), purse, dear)
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				req := deem.Prompt("q")
+				req.MaxTokens = 50
+				if _, err := b.Complete(t.Context(), req); err != nil {
+					t.Errorf("Complete: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(start); took != 3*time.Second || purse.Spent() != 3 {
+			t.Errorf("three calls took %v and cost %d, want one after the other, 3s and 3", took, purse.Spent())
+		}
+	})
+}
+
+func TestBudgetCountsWhatWasSpentBefore(t *testing.T) {
+	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
+	purse := model.NewPurse(1_000_000)
+	purse.Spend(999_990)
+	req := deem.Prompt("q")
+	req.MaxTokens = 5
+	_, err := budgeted(m, purse).Complete(t.Context(), req)
+	want := "the budget of $1.00 is used up: $0.99999 spent, and the next call may cost $0.000135"
+	if err == nil || err.Error() != want || m.calls != 0 {
+		t.Errorf("error %q after %d calls, want %q and none", err, m.calls, want)
+	}
+}
+
+func TestBudgetRefusesWhatItCannotPrice(t *testing.T) {
+	m, calls := counting()
+	unknown := named{Model: m, name: "nobody:knows"}
+	_, err := budgeted(unknown, model.NewPurse(1_000_000)).Complete(t.Context(), deem.Prompt("q"))
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok || !me.Fatal || !strings.Contains(deem.HintOf(err), "--prices") || calls.Load() != 0 {
+		t.Errorf("error %v (hint %q) after %d calls, want a fatal one that names --prices, and none", err, deem.HintOf(err), calls.Load())
+	}
+}
+
+// TestBudgetTakesTheLongestReply leaves MaxTokens out: then one call may cost what the
+// longest reply costs.
+func TestBudgetTakesTheLongestReply(t *testing.T) {
+	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
+	_, err := budgeted(m, model.NewPurse(327_000)).Complete(t.Context(), deem.Prompt("q"))
+	if err == nil || !strings.Contains(err.Error(), "one call may cost $0.32776") || !strings.Contains(deem.HintOf(err), "--max-tokens") {
+		t.Errorf("error %v (hint %q), want one that names the price of 32,768 tokens", err, deem.HintOf(err))
+	}
+	for name, want := range map[string]int{
+		"openai:gpt-4o": 32_768, "openai:o3-mini": 131_072, "openai:gpt-5-mini": 131_072, "google:gemini-2.5-pro": 65_536, "anthropic:claude": 131_072,
+	} {
+		if got := model.MaxOutput(name); got != want {
+			t.Errorf("MaxOutput(%s) = %d, want %d", name, got, want)
+		}
+	}
+}
+
+// TestBudgetPaysForWhatNobodySaw lets calls time out. The vendor may have charged for
+// each of them, so they count as spent, and no other attempt begins without its money.
+func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
+	const worst = 64 + 16 + 4 + 1 + 10*10
+	timeout := &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")}
+	tests := []struct {
+		name         string
+		err          error
+		sum          int64
+		calls, spent int64
+		kind         deem.Kind
+	}{
+		{"two timeouts", timeout, 1000, 2, 2 * worst, deem.Timeout},
+		{"no money for the second", timeout, worst + 1, 1, 0, deem.Budget},
+		{"errors are free", passing(0), 1000, 6, 0, deem.Provider},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, calls := failing(100, tt.err)
+				purse := model.NewPurse(tt.sum)
+				req := deem.Prompt("q")
+				req.MaxTokens = 10
+				_, err := budgeted(named{Model: m, name: "test:x"}, purse).Complete(t.Context(), req)
+				me, ok := errors.AsType[*deem.ModelError](err)
+				if !ok || me.Kind != tt.kind || int64(calls()) != tt.calls || purse.Spent() != tt.spent {
+					t.Errorf("error %v after %d calls, %d spent, want kind %s, %d and %d", err, calls(), purse.Spent(), tt.kind, tt.calls, tt.spent)
+				}
+			})
+		})
+	}
+}
+
+func TestBudgetSurvivesAPanic(t *testing.T) {
+	purse := model.NewPurse(1000)
+	m := fake.Func("test:panic", func(context.Context, deem.Request) (deem.Reply, error) { panic("bug") })
+	b := model.Budget(m, purse, dear)
+	req := deem.Prompt("q")
+	req.MaxTokens = 50
+	for range 3 {
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = b.Complete(t.Context(), req)
+			t.Error("no panic: the money was kept")
+		}()
+	}
+}
+
+func TestParseDollars(t *testing.T) {
+	for text, want := range map[string]int64{"1.00": 1_000_000, "$1": 1_000_000, "0.000001": 1, "2.5": 2_500_000, "$0.05": 50_000} {
+		if got, err := model.ParseDollars(text); err != nil || got != want {
+			t.Errorf("ParseDollars(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "$", "-1", "1e3", "one", "1.0000001", "1,5", "NaN", "10000000"} {
+		if got, err := model.ParseDollars(text); err == nil {
+			t.Errorf("ParseDollars(%q) = %d, want an error", text, got)
+		}
+	}
+}
