@@ -84,9 +84,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 			return s.explain("append to", err)
 		}
 	}
-	texts := map[[sha256.Size]byte]int64{}
+	a := appender{run: run, texts: map[[sha256.Size]byte]int64{}}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a := appender{st: &w.stmt, run: run, texts: texts, known: &w.texts}
+		a.st, a.known = &w.stmt, &w.texts
 		if err := a.add(ctx, rows); err != nil {
 			return err
 		}
@@ -94,7 +94,8 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		return err
 	})
 	if err == nil {
-		s.write.remember(texts)
+		s.write.remember(a.texts)
+		s.filter.appended(a.kept, a.before, a.reply)
 	}
 	return s.explain("append to", err)
 }
@@ -134,8 +135,10 @@ type appender struct {
 	st  *writeStatements
 	run int64
 
-	// The last numbers that are taken.
-	item, record, reply int64
+	// The last numbers that are taken, and the last of a reply before the append.
+	item, record, reply, before int64
+
+	kept map[string]keptReply // what the cache has under the keys of this append
 
 	texts map[[sha256.Size]byte]int64 // the texts of this append that have a number
 	known *recent[[sha256.Size]byte, int64]
@@ -149,17 +152,17 @@ func (a *appender) add(ctx context.Context, rows []row) error {
 	if err := a.st.numbers.QueryRowContext(ctx).Scan(&a.item, &a.record, &a.reply); err != nil {
 		return err
 	}
+	a.before = a.reply
 	if err := a.addItems(ctx, rows); err != nil {
 		return err
 	}
 	if err := a.addRecords(ctx, rows); err != nil {
 		return err
 	}
-	replies, err := a.addReplies(ctx, rows)
-	if err != nil {
+	if err := a.addReplies(ctx, rows); err != nil {
 		return err
 	}
-	return a.addCalls(ctx, rows, replies)
+	return a.addCalls(ctx, rows)
 }
 
 // addItems gives each row the number of its item, which it adds if it is new.
@@ -291,10 +294,10 @@ type keptReply struct {
 	body string
 }
 
-// addReplies adds the replies with a key to the cache, and returns what it has under
-// each key. The first reply of a key stays.
-func (a *appender) addReplies(ctx context.Context, rows []row) (map[string]keptReply, error) {
-	kept := make(map[string]keptReply, len(rows))
+// addReplies adds the replies with a key to the cache, and notes what it has under each
+// key. The first reply of a key stays.
+func (a *appender) addReplies(ctx context.Context, rows []row) error {
+	a.kept = make(map[string]keptReply, len(rows))
 	var fresh []freshReply
 	for i := range rows {
 		for k, c := range rows[i].rec.Calls {
@@ -302,17 +305,17 @@ func (a *appender) addReplies(ctx context.Context, rows []row) (map[string]keptR
 				continue
 			}
 			key := text(c.Reply.Key)
-			if _, ok := kept[key]; !ok {
-				kept[key] = keptReply{}
+			if _, ok := a.kept[key]; !ok {
+				a.kept[key] = keptReply{}
 				fresh = append(fresh, freshReply{key, c.Reply, rows[i].replies[k]})
 			}
 		}
 	}
-	err := each(&a.st.replies, fresh, func(part []freshReply, args []any) error {
+	return each(&a.st.replies, fresh, func(part []freshReply, args []any) error {
 		first := a.reply
 		for _, f := range part {
 			a.reply++
-			kept[f.key] = keptReply{a.reply, f.body}
+			a.kept[f.key] = keptReply{a.reply, f.body}
 			r := f.reply
 			args = append(args, a.reply, f.key, f.body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
 		}
@@ -320,9 +323,8 @@ func (a *appender) addReplies(ctx context.Context, rows []row) (map[string]keptR
 		if err != nil || all {
 			return err
 		}
-		return a.findReplies(ctx, part, kept, first)
+		return a.findReplies(ctx, part, first)
 	})
-	return kept, err
 }
 
 // A freshReply is one that may be new to the cache.
@@ -333,13 +335,13 @@ type freshReply struct {
 }
 
 // findReplies looks up replies of which some were there already.
-func (a *appender) findReplies(ctx context.Context, part []freshReply, kept map[string]keptReply, last int64) error {
+func (a *appender) findReplies(ctx context.Context, part []freshReply, last int64) error {
 	for _, f := range part {
 		var k keptReply
 		if err := a.st.findReply.QueryRowContext(ctx, f.key).Scan(&k.n, &k.body); err != nil {
 			return err
 		}
-		kept[f.key] = k
+		a.kept[f.key] = k
 		last = max(last, k.n)
 	}
 	a.reply = last
@@ -354,7 +356,7 @@ type placedCall struct {
 	body   string // of the reply
 }
 
-func (a *appender) addCalls(ctx context.Context, rows []row, kept map[string]keptReply) error {
+func (a *appender) addCalls(ctx context.Context, rows []row) error {
 	calls := make([]placedCall, 0, len(rows))
 	for i := range rows {
 		r := &rows[i]
@@ -366,7 +368,7 @@ func (a *appender) addCalls(ctx context.Context, rows []row, kept map[string]kep
 		for _, p := range part {
 			c := p.call
 			args = append(args, p.record, p.seq, text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), c.Attempts)
-			args = a.replyColumns(args, c.Reply, p.body, kept)
+			args = a.replyColumns(args, c.Reply, p.body)
 		}
 		_, err := a.st.calls.insert(ctx, len(part), args)
 		return err
@@ -378,14 +380,14 @@ func (a *appender) addCalls(ctx context.Context, rows []row, kept map[string]kep
 // is a reply whose key belongs to another reply: a request that was made again in
 // spite of the cache. The cache keeps the first, and the call keeps what it was
 // really told.
-func (a *appender) replyColumns(args []any, r *deem.Reply, body string, kept map[string]keptReply) []any {
+func (a *appender) replyColumns(args []any, r *deem.Reply, body string) []any {
 	if r == nil {
 		return append(args, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	if !r.Cached {
 		a.cost += r.CostMicros
 	}
-	if k := kept[text(r.Key)]; r.Key != "" && k.body == body {
+	if k := a.kept[text(r.Key)]; r.Key != "" && k.body == body {
 		args = append(args, k.n, nil, nil)
 	} else {
 		args = append(args, nil, nullText(r.Key), body)

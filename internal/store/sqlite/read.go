@@ -14,6 +14,7 @@ import (
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
 	find, reply, calls, text *sql.Stmt
+	newest, keys             *sql.Stmt
 }
 
 func (st *readStatements) list() []statement {
@@ -24,6 +25,8 @@ func (st *readStatements) list() []statement {
 			coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
 			FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
+		{&st.newest, `SELECT coalesce(max(n), 0) FROM replies`},
+		{&st.keys, `SELECT n, key FROM replies WHERE n > ? ORDER BY n`},
 	}
 }
 
@@ -66,11 +69,15 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 		return deem.Reply{}, false, err
 	}
 	ctx = context.WithoutCancel(ctx)
+	key = text(key)
+	if may, err := s.mayHold(ctx, key); err != nil || !may {
+		return deem.Reply{}, false, s.explain("read", err)
+	}
 	var body string
 	var latency, cost int64
 	var attempts int
 	var unpriced bool
-	err := s.query.reply.QueryRowContext(ctx, text(key)).Scan(&body, &latency, &attempts, &cost, &unpriced)
+	err := s.query.reply.QueryRowContext(ctx, key).Scan(&body, &latency, &attempts, &cost, &unpriced)
 	if errors.Is(err, sql.ErrNoRows) {
 		return deem.Reply{}, false, nil
 	}

@@ -75,6 +75,8 @@ type Store struct {
 	// write is nil in a store that was opened for reading only.
 	write *writer
 
+	filter keyFilter
+
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
 
