@@ -271,9 +271,9 @@ func (b *Budgeted) worst(req deem.Request) int64 {
 	return b.price.Cost(u)
 }
 
-// longReplies are the families of models whose replies may be longer than others',
-// because they think before they answer.
-var longReplies = []struct {
+// longestReplies are the families of models whose longest reply is known. Those that
+// think before they answer have the long ones.
+var longestReplies = []struct {
 	prefix string
 	tokens int
 }{
@@ -281,16 +281,16 @@ var longReplies = []struct {
 	{"openai:o3", 131_072},
 	{"openai:o4", 131_072},
 	{"openai:gpt-5", 131_072},
-	{"anthropic:", 131_072},
+	{"anthropic:", 4_096}, // model/anthropic asks for no more
 	{"google:", 65_536},
 }
 
 // MaxOutput returns how many tokens a reply of the named model has at most when a
-// request does not bound it: 131,072 for openai's models that reason and for
-// anthropic, 65,536 for google, and 32,768 for all others. These are the vendors'
-// own limits, rounded up.
+// request does not bound it: 131,072 for openai's models that reason, 65,536 for
+// google, 4,096 for anthropic, whose requests always have a bound, and 32,768 for all
+// others. These are the vendors' own limits, rounded up.
 func MaxOutput(name string) int {
-	for _, l := range longReplies {
+	for _, l := range longestReplies {
 		if strings.HasPrefix(name, l.prefix) {
 			return l.tokens
 		}

@@ -219,7 +219,7 @@ func TestBudgetTakesTheLongestReply(t *testing.T) {
 		t.Errorf("error %v (hint %q), want one that names the price of 32,768 tokens", err, deem.HintOf(err))
 	}
 	for name, want := range map[string]int{
-		"openai:gpt-4o": 32_768, "openai:o3-mini": 131_072, "openai:gpt-5-mini": 131_072, "google:gemini-2.5-pro": 65_536, "anthropic:claude": 131_072,
+		"openai:gpt-4o": 32_768, "openai:o3-mini": 131_072, "openai:gpt-5-mini": 131_072, "google:gemini-2.5-pro": 65_536, "anthropic:claude": 4_096,
 	} {
 		if got := model.MaxOutput(name); got != want {
 			t.Errorf("MaxOutput(%s) = %d, want %d", name, got, want)

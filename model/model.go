@@ -10,7 +10,8 @@
 //   - [Limit] keeps the number of calls at what the vendor bears;
 //   - [Meter] measures each attempt and says what it cost.
 //
-// [Assemble] puts them around a wire in the one order that makes sense. What
+// [Assemble] puts them around a wire in the one order that makes sense, and [Embed]
+// around an embedder. What
 // lies inside an assembled model is found again with [As], for instance the
 // meter whose totals a progress line shows.
 package model

@@ -1,0 +1,93 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deem"
+)
+
+// An Embedder turns texts into vectors, in their order. Package judge/rule has the
+// same interface, and says what it promises.
+type Embedder interface {
+	Name() string
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// An Embedding is an embedder with the decorators that a model has. See [Embed].
+type Embedding struct {
+	model deem.Model
+}
+
+var _ Embedder = (*Embedding)(nil)
+
+// Embed returns an embedder that asks e with the retries, the limit, the meter, the
+// budget and the breaker that [Assemble] puts around a model. There is no cache:
+// vectors are larger than the texts that they stand for, and cheap.
+//
+// Each call is noted in the ledger of the item, so that its cost is kept with the
+// run. Embedders do not say how many tokens they counted, so a token is taken for
+// four bytes; the price set aside beforehand is that of a token for each byte.
+func Embed(e Embedder, o Options) *Embedding {
+	return &Embedding{model: resilient(embedWire{e}, o)}
+}
+
+// Name returns the name of the embedder inside.
+func (e *Embedding) Name() string { return e.model.Name() }
+
+// Model returns the decorators, in which [As] finds the meter.
+func (e *Embedding) Model() deem.Model { return e.model }
+
+// Embed returns a vector for each text.
+func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	// A call for embeddings goes through the decorators as a request with a message
+	// for each text. The vectors do not fit into a reply, so they come back in the
+	// context.
+	req := deem.Request{Messages: make([]deem.Message, len(texts)), MaxTokens: 1, Trial: deem.TrialOf(ctx)}
+	for i, text := range texts {
+		req.Messages[i].Content = text
+	}
+	job := &embedJob{texts: texts}
+	call := deem.Call{Model: e.Name(), Request: req.Hash(), Started: time.Now().UTC()}
+	reply, err := e.model.Complete(context.WithValue(ctx, embedKey{}, job), req)
+	if err == nil {
+		call.Reply = &reply
+		deem.NoteCall(ctx, call)
+		return job.vectors, nil
+	}
+	if me, ok := errors.AsType[*deem.ModelError](err); ok && ctx.Err() == nil {
+		call.Error, call.Attempts = me.Error(), me.Attempts
+		deem.NoteCall(ctx, call)
+	}
+	return nil, err
+}
+
+// An embedJob is what is embedded, and what comes of it.
+type embedJob struct {
+	texts   []string
+	vectors [][]float32
+}
+
+type embedKey struct{}
+
+// An embedWire is an embedder in the guise of a model.
+type embedWire struct{ inner Embedder }
+
+// Name returns the name of the embedder.
+func (w embedWire) Name() string { return w.inner.Name() }
+
+// Complete embeds the texts of the job in ctx.
+func (w embedWire) Complete(ctx context.Context, _ deem.Request) (deem.Reply, error) {
+	job := ctx.Value(embedKey{}).(*embedJob) // only Embed makes such calls
+	vectors, err := w.inner.Embed(ctx, job.texts)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	job.vectors = vectors
+	size := 0
+	for _, text := range job.texts {
+		size += len(text)
+	}
+	return deem.Reply{Stop: deem.StopEnd, Usage: deem.Usage{Input: (size + 3) / 4}}, nil
+}
