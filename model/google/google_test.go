@@ -170,16 +170,22 @@ func TestWire(t *testing.T) {
 		},
 		{"object", google.Options{}, asJSON, `{"contents":[{"role":"user","parts":[{"text":"q"}]}],"generationConfig":{"responseMimeType":"application/json"}}`},
 		{
-			"schema", google.Options{}, schema,
+			"schema",
+			google.Options{},
+			schema,
 			`{"contents":[{"role":"user","parts":[{"text":"q"}]}],"generationConfig":{"responseMimeType":"application/json","responseJsonSchema":` + string(schema.Schema) + `}}`,
 		},
 		{"a seed of 64 bits", google.Options{}, folded, `{"contents":[{"role":"user","parts":[{"text":"q"}]}],"generationConfig":{"seed":261}}`},
 		{
-			"no thoughts", google.Options{ThinkingBudget: &noThoughts}, deem.Prompt("q"),
+			"no thoughts",
+			google.Options{ThinkingBudget: &noThoughts},
+			deem.Prompt("q"),
 			`{"contents":[{"role":"user","parts":[{"text":"q"}]}],"generationConfig":{"thinkingConfig":{"thinkingBudget":0}}}`,
 		},
 		{
-			"few thoughts", google.Options{ThinkingLevel: "low"}, deem.Prompt("q"),
+			"few thoughts",
+			google.Options{ThinkingLevel: "low"},
+			deem.Prompt("q"),
 			`{"contents":[{"role":"user","parts":[{"text":"q"}]}],"generationConfig":{"thinkingConfig":{"thinkingLevel":"low"}}}`,
 		},
 	}
