@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -97,17 +98,23 @@ func (c *Client) trip(r *http.Request) (Answer, error) {
 func readAll(resp *http.Response) ([]byte, error) {
 	room := int64(4 << 10)
 	if resp.ContentLength >= 0 {
-		room = min(resp.ContentLength, 1<<20)
+		room = min(resp.ContentLength, 1<<20) + 1 // one more, to see the end
 	}
-	buf := bytes.NewBuffer(make([]byte, 0, room+bytes.MinRead))
-	_, err := buf.ReadFrom(io.LimitReader(resp.Body, maxBody+1))
-	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
+	text := make([]byte, 0, room)
+	for {
+		n, err := resp.Body.Read(text[len(text):min(cap(text), maxBody+1)])
+		text = text[:len(text)+n]
+		switch {
+		case len(text) > maxBody:
+			return nil, errTooLong
+		case errors.Is(err, io.EOF):
+			return text, nil
+		case err != nil:
+			return nil, fmt.Errorf("read answer: %w", err)
+		case len(text) == cap(text):
+			text = slices.Grow(text, len(text)+1)
+		}
 	}
-	if buf.Len() > maxBody {
-		return nil, errTooLong
-	}
-	return buf.Bytes(), nil
 }
 
 // An encoder is a JSON encoder with its buffer.
