@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// What replies are guessed to have, in tokens. The numbers are rounded means of replies of
+// judges that we have seen: labels alone, JSON with a label and a short reason, and prose. The
+// last is of what models spend on thinking about such a question, and is the least sure.
+const (
+	labelReply = 3
+	jsonReply  = 60
+	proseReply = 120
+	thought    = 300
+
+	labelRoom = 16 // Who allows no more than this wants a label alone.
+)
+
+// output returns how many tokens the reply to req is expected to have.
+func (p *Planner) output(req deem.Request) int {
+	if p.o.Output > 0 {
+		return p.o.Output
+	}
+	n := proseReply
+	switch {
+	case req.MaxTokens > 0 && req.MaxTokens <= labelRoom:
+		n = labelReply
+	case req.JSON || len(req.Schema) > 0:
+		n = jsonReply
+	}
+	if thinks(p.o.Model) {
+		n += thought
+	}
+	return n
+}
+
+// thinkers are the beginnings of the names of models that think before they answer unless
+// they are told not to. Their thoughts are billed as output, and count against its limit.
+var thinkers = []string{
+	"openai:o1", "openai:o3", "openai:o4", "openai:gpt-5",
+	"google:gemini-2.5-pro", "google:gemini-2.5-flash", "google:gemini-3",
+	"anthropic:claude-sonnet-5",
+}
+
+// thinks reports whether the named model thinks before it answers.
+func thinks(name string) bool {
+	if strings.Contains(name, "-chat") || strings.Contains(name, "-lite") {
+		return false // These are the models of the same names that do not.
+	}
+	for _, prefix := range thinkers {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// The latency of a call is guessed as that of a large model at an ordinary hour.
+const (
+	firstToken = 600 * time.Millisecond
+	nextToken  = 20 * time.Millisecond
+)
+
+// money adds what the calls cost, if a price is known.
+func (p *Planner) money(out *Plan) {
+	if !p.priced {
+		out.Unpriced = fmt.Sprintf("no table knows the price of %s", p.o.Model)
+		return
+	}
+	cost, most := p.cost, p.costMax
+	out.CostMicros, out.CostMaxMicros = &cost, &most
+	if share, ok := p.o.Prices.BatchOf(p.o.Model); ok && cost > 0 {
+		batch, batchMost := share.Of(cost), share.Of(most)
+		out.BatchCostMicros, out.BatchCostMaxMicros = &batch, &batchMost
+	}
+}
+
+// time adds how long the run takes at its limits, and which of them it waits for.
+func (p *Planner) time(out *Plan) {
+	if out.Calls == 0 {
+		return
+	}
+	out.Latency, out.LatencyGuessed = p.o.Latency, p.o.Latency <= 0
+	if out.LatencyGuessed {
+		out.Latency = firstToken + time.Duration(out.OutputTokens/int64(out.Calls))*nextToken
+	}
+	// The last call ends a latency after it began.
+	calls := float64(out.Calls)
+	out.Time, out.Bound = max(out.Latency, times(out.Latency, calls/float64(p.o.Concurrency))), ByConcurrency
+	if p.o.RPM > 0 {
+		out.wait(out.Latency+times(time.Minute, (calls-1)/float64(p.o.RPM)), ByRequests)
+	}
+	if p.o.TPM > 0 {
+		out.wait(times(time.Minute, float64(out.InputTokens+out.OutputTokens)/float64(p.o.TPM)), ByTokens)
+	}
+}
+
+// times returns so many times d, and no more than a time can hold.
+func times(d time.Duration, n float64) time.Duration {
+	return time.Duration(min(math.Round(float64(d)*n), math.MaxInt64/2))
+}
+
+// wait makes a limit the one that is waited for, if it takes longest.
+func (p *Plan) wait(d time.Duration, by Bound) {
+	if d > p.Time {
+		p.Time, p.Bound = d, by
+	}
+}
+
+// warnings returns what a person should know before the run begins.
+func (p *Planner) warnings(out Plan) []string {
+	var list []string
+	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	if out.Unjudgeable > 0 {
+		warn("%s cannot be judged; the first: %v", quantity(out.Unjudgeable, "item"), p.unjudgeable)
+	}
+	if p.tooLong > 0 {
+		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
+			number(p.tooLong, "prompt does", "prompts do"), thousands(int64(p.window)), out.Model, about(out, int64(out.LongestPrompt)))
+	}
+	if p.cramped > 0 {
+		warn("%s thinks before it answers, and %s less room than that usually takes: replies may be cut off",
+			out.Model, number(p.cramped, "request leaves", "requests leave"))
+	}
+	if p.unbounded && p.costMax > 0 {
+		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", thousands(int64(p.longest)))
+	}
+	if out.Unpriced != "" && out.Calls > 0 {
+		warn("%s: give one with --prices", out.Unpriced)
+	}
+	return list
+}

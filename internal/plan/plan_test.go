@@ -1,0 +1,328 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/internal/plan"
+	"deem/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// prompt returns the n-th request of a judge that wants a label.
+func prompt(n int) deem.Request {
+	req := deem.Prompt(strings.Repeat("Does the response say what the reference says?\n", 30) + fmt.Sprintf("Response %d: he moved in 2021.", n))
+	req.MaxTokens = 10
+	return req
+}
+
+// TestText holds what people see. Each file has the text and, after an empty line, the line.
+func TestText(t *testing.T) {
+	ctx := t.Context()
+	for name, tt := range map[string]struct {
+		o   plan.Options
+		add func(p *plan.Planner) error
+	}{
+		"plain": {plan.Options{Model: "openai:gpt-4o-mini"}, func(p *plan.Planner) error { return many(ctx, p, 1000) }},
+		"everything": {
+			plan.Options{
+				Model: "openai:gpt-4o-mini", Concurrency: 16, RPM: 500, TPM: 30_000_000, Latency: 900 * time.Millisecond, Trials: 3, Output: 2,
+				Cached: func(_ context.Context, req deem.Request) (bool, error) { return req.Trial == 0, nil },
+			},
+			func(p *plan.Planner) error {
+				p.AddDone()
+				p.AddDecided()
+				p.AddUnjudgeable(errors.New("no reference"))
+				p.AddUnjudgeable(errors.New("no response"))
+				return errors.Join(many(ctx, p, 2000), p.AddMissing(ctx, []int{1, 2}, prompt(3000)), p.Add(ctx, prompt(7)))
+			},
+		},
+		"estimate": {plan.Options{Model: "anthropic:claude-opus-5", TPM: 20_000}, func(p *plan.Planner) error {
+			for i := range 50 {
+				req := prompt(i)
+				req.MaxTokens, req.JSON = 400, true
+				if err := p.Add(ctx, req); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		"unpriced": {plan.Options{Model: "openai:meta-llama/llama-4"}, func(p *plan.Planner) error { return p.Add(ctx, deem.Prompt("Is it so?")) }},
+		"free":     {plan.Options{Model: "ollama:llama3.2", Latency: 400 * time.Millisecond}, func(p *plan.Planner) error { return many(ctx, p, 3) }},
+		"thinks":   {plan.Options{Model: "openai:gpt-5-mini"}, func(p *plan.Planner) error { return many(ctx, p, 1) }},
+		"too-long": {plan.Options{Model: "openai:gpt-4"}, func(p *plan.Planner) error {
+			return errors.Join(p.Add(ctx, prompt(0)), p.Add(ctx, deem.Prompt(strings.Repeat("word ", 8200))))
+		}},
+		"nothing": {plan.Options{Model: "openai:gpt-4o"}, func(p *plan.Planner) error {
+			for range 1200 {
+				p.AddDone()
+			}
+			p.AddDecided()
+			return nil
+		}},
+		"empty": {plan.Options{Model: "openai:gpt-4o"}, func(*plan.Planner) error { return nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := plan.New(tt.o)
+			if err := tt.add(p); err != nil {
+				t.Fatal(err)
+			}
+			var b strings.Builder
+			if err := p.Plan().Text(&b); err != nil {
+				t.Fatal(err)
+			}
+			checkGolden(t, name+".txt", b.String()+"\n"+p.Plan().Line()+"\n")
+		})
+	}
+}
+
+func many(ctx context.Context, p *plan.Planner, n int) error {
+	for i := range n {
+		if err := p.Add(ctx, prompt(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	p := plan.New(plan.Options{Model: "openai:gpt-4o-mini", RPM: 60})
+	if err := many(t.Context(), p, 2); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.MarshalIndent(p.Plan(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkGolden(t, "plan.json", string(text)+"\n")
+}
+
+// TestCounts: requests are duplicates, cached replies and calls, whatever is added.
+func TestCounts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		trials := rapid.IntRange(0, 3).Draw(t, "trials")
+		asked := map[string]bool{}
+		p := plan.New(plan.Options{Model: "openai:gpt-4o", Trials: trials, Cached: func(_ context.Context, req deem.Request) (bool, error) {
+			if asked[req.Hash()] {
+				t.Errorf("Cached is asked twice about trial %d of %q", req.Trial, req.Messages[0].Content)
+			}
+			asked[req.Hash()] = true
+			return strings.HasSuffix(req.Messages[0].Content, "1"), nil
+		}})
+		list := rapid.SliceOf(rapid.IntRange(0, 5)).Draw(t, "prompts")
+		distinct := map[int]bool{}
+		for _, n := range list {
+			distinct[n] = true
+			if err := p.Add(t.Context(), deem.Prompt(fmt.Sprint(n))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, times := p.Plan(), max(trials, 1)
+		cached := 0
+		if distinct[1] {
+			cached = times
+		}
+		want := []int{len(list), len(list) * times, cached, len(distinct)*times - cached, (len(list) - len(distinct)) * times}
+		if diff := cmp.Diff(want, []int{got.Items, got.Requests, got.Cached, got.Calls, got.Duplicates}); diff != "" {
+			t.Errorf("items, requests, cached, calls, duplicates of %v (-want +got):\n%s", list, diff)
+		}
+	})
+}
+
+// TestCost holds the sums to what a meter would say of such calls.
+func TestCost(t *testing.T) {
+	req := deem.Request{Messages: []deem.Message{{Role: "system", Content: "You are a helpful assistant."}, {Role: "user", Content: "Hello!"}}, MaxTokens: 100}
+	prices := model.Prices{Entries: []model.Price{{Model: "openai:gpt-4o", Input: 1_000_000, Output: 2_000_000}}}
+	p := plan.New(plan.Options{Model: "openai:gpt-4o", Prices: prices, Trials: 5, Output: 7})
+	if err := p.Add(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	got := p.Plan()
+	if got.InputTokens != 5*19 || !got.InputExact || got.OutputTokens != 5*7 || got.OutputTokensMax != 5*100 {
+		t.Errorf("tokens %d (exact %t), %d, at most %d, want 95, 35, 500", got.InputTokens, got.InputExact, got.OutputTokens, got.OutputTokensMax)
+	}
+	for name, pair := range map[string][2]int64{
+		"cost": {*got.CostMicros, 5 * (19 + 14)}, "at most": {*got.CostMaxMicros, 5 * (19 + 200)},
+		"batch": {*got.BatchCostMicros, 83}, "batch at most": {*got.BatchCostMaxMicros, 548},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s = %d, want %d", name, pair[0], pair[1])
+		}
+	}
+}
+
+// TestSchema: with a schema no count is exact, and the most has a margin.
+func TestSchema(t *testing.T) {
+	req := prompt(1)
+	req.Schema = []byte(`{"type": "object"}`)
+	p := plan.New(plan.Options{Model: "openai:gpt-4o", Output: 10})
+	if err := p.Add(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Plan(); got.InputExact || *got.CostMaxMicros <= *got.CostMicros {
+		t.Errorf("exact %t, cost %d at most %d, want an estimate with a margin", got.InputExact, *got.CostMicros, *got.CostMaxMicros)
+	}
+}
+
+// TestOutput pins the guesses that the documentation names.
+func TestOutput(t *testing.T) {
+	object := []byte(`{"type":"object"}`)
+	for _, tt := range []struct {
+		model string
+		req   deem.Request
+		o     int
+		want  int64
+	}{
+		{"openai:gpt-4o", deem.Request{MaxTokens: 10}, 0, 3},
+		{"openai:gpt-4o", deem.Request{MaxTokens: 2}, 0, 2},
+		{"openai:gpt-4o", deem.Request{MaxTokens: 400, JSON: true}, 0, 60},
+		{"openai:gpt-4o", deem.Request{Schema: object}, 0, 60},
+		{"openai:gpt-4o", deem.Request{}, 0, 120},
+		{"openai:gpt-4o", deem.Request{MaxTokens: 50}, 0, 50},
+		{"openai:gpt-5", deem.Request{}, 0, 420},
+		{"openai:gpt-5-chat-latest", deem.Request{}, 0, 120},
+		{"google:gemini-2.5-flash", deem.Request{}, 0, 420},
+		{"google:gemini-2.5-flash-lite", deem.Request{}, 0, 120},
+		{"openai:gpt-5", deem.Request{MaxTokens: 10}, 0, 10},
+		{"openai:gpt-4o", deem.Request{MaxTokens: 400}, 33, 33},
+		{"openai:gpt-4o", deem.Request{MaxTokens: 20}, 33, 20},
+	} {
+		p := plan.New(plan.Options{Model: tt.model, Output: tt.o})
+		if err := p.Add(t.Context(), tt.req); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Plan().OutputTokens; got != tt.want {
+			t.Errorf("%s, at most %d: output %d, want %d", tt.model, tt.req.MaxTokens, got, tt.want)
+		}
+	}
+}
+
+func TestTime(t *testing.T) {
+	for _, tt := range []struct {
+		o     plan.Options
+		want  time.Duration
+		bound plan.Bound
+	}{
+		{plan.Options{Latency: time.Second}, 125 * time.Second / 10, plan.ByConcurrency}, // 100 calls, 8 at once
+		{plan.Options{Latency: time.Second, Concurrency: 500}, time.Second, plan.ByConcurrency},
+		{plan.Options{Latency: time.Second, Concurrency: 500, RPM: 60}, 100 * time.Second, plan.ByRequests},
+		{plan.Options{Latency: time.Second, RPM: 6000}, 125 * time.Second / 10, plan.ByConcurrency},
+		{plan.Options{Latency: time.Second, RPM: 60, TPM: 320}, 5 * time.Minute, plan.ByTokens},
+		{plan.Options{Concurrency: 1}, 100 * 660 * time.Millisecond, plan.ByConcurrency}, // 0.6 s and three tokens
+	} {
+		tt.o.Model = "openai:gpt-4o"
+		p := plan.New(tt.o)
+		for i := range 100 {
+			req := deem.Prompt(strings.Repeat("a ", i%2) + fmt.Sprint(i))
+			req.MaxTokens = 3
+			if err := p.Add(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := p.Plan()
+		if tt.bound == plan.ByTokens {
+			tt.want = time.Duration(float64(got.InputTokens+got.OutputTokens) / float64(tt.o.TPM) * float64(time.Minute))
+		}
+		if got.Time != tt.want || got.Bound != tt.bound {
+			t.Errorf("%+v: %v by %s, want %v by %s", tt.o, got.Time, got.Bound, tt.want, tt.bound)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	p := plan.New(plan.Options{Model: "openai:gpt-4o", Cached: func(context.Context, deem.Request) (bool, error) { return false, os.ErrPermission }})
+	if err := p.Add(t.Context(), prompt(1)); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("Add = %v, want the error of the cache", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.Add(ctx, prompt(1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("Add = %v, want that of the context", err)
+	}
+}
+
+// TestSeveralRequests: a judge that asks more than once about an item has one item.
+func TestSeveralRequests(t *testing.T) {
+	p := plan.New(plan.Options{Model: "openai:gpt-4o"})
+	if err := p.Add(t.Context(), prompt(1), prompt(2), prompt(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.AddMissing(t.Context(), nil, prompt(3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Plan(); got.Items != 2 || got.Calls != 2 || got.Duplicates != 1 || got.Done != 1 {
+		t.Errorf("%d items, %d calls, %d duplicates, %d done, want 2, 2, 1, 1", got.Items, got.Calls, got.Duplicates, got.Done)
+	}
+}
+
+// TestPlanTwice: a plan may be looked at before all is added, and what was seen stays.
+func TestPlanTwice(t *testing.T) {
+	p := plan.New(plan.Options{Model: "openai:gpt-4o"})
+	if err := p.Add(t.Context(), prompt(1)); err != nil {
+		t.Fatal(err)
+	}
+	before := p.Plan()
+	cost := *before.CostMicros
+	if err := p.Add(t.Context(), prompt(2)); err != nil {
+		t.Fatal(err)
+	}
+	if after := p.Plan(); *before.CostMicros != cost || *after.CostMicros <= cost {
+		t.Errorf("cost %d became %d, and %d after another", cost, *before.CostMicros, *after.CostMicros)
+	}
+}
+
+// TestMemory: of each request a few bytes are kept.
+func TestMemory(t *testing.T) {
+	const n = 40_000
+	p := plan.New(plan.Options{Model: "anthropic:claude-opus-5"})
+	before := heap()
+	for i := range n {
+		if err := p.Add(t.Context(), deem.Prompt(fmt.Sprint(i, strings.Repeat("x", 500)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if each := float64(heap()-before) / n; each > 40 {
+		t.Errorf("%.0f bytes are kept of each request, want at most 40", each)
+	}
+	if got := p.Plan().Calls; got != n {
+		t.Errorf("Calls = %d, want %d", got, n)
+	}
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

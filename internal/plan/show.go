@@ -1,0 +1,269 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Plan is what a run would do. Requests are Duplicates, Cached and Calls together.
+type Plan struct {
+	Model  string `json:"model"`
+	Items  int    `json:"items"`
+	Trials int    `json:"trials"`
+
+	Decided     int `json:"decided"`     // items that are decided without asking
+	Unjudgeable int `json:"unjudgeable"` // items that fail before a model is asked
+	Done        int `json:"done"`        // records that an earlier run has: items times trials
+
+	Requests   int `json:"requests"`
+	Cached     int `json:"cached"`     // replies that were paid for earlier
+	Duplicates int `json:"duplicates"` // requests that are the same as another of this run
+	Calls      int `json:"calls"`      // what is left to pay for
+
+	InputTokens   int64  `json:"input_tokens"`
+	InputExact    bool   `json:"input_exact"`    // counted by the model's own tokenizer
+	CountedBy     string `json:"counted_by"`     // as "o200k_base"
+	LongestPrompt int    `json:"longest_prompt"` // in tokens
+	Window        int    `json:"window,omitempty"`
+
+	OutputTokens    int64 `json:"output_tokens"` // as expected
+	OutputTokensMax int64 `json:"output_tokens_max"`
+	OutputGuessed   bool  `json:"output_guessed"` // and not learnt from earlier replies
+
+	// Money is in millionths of a US dollar. It is absent when no price is known, and Unpriced
+	// says why. The price of a batch is absent when the vendor has none.
+	CostMicros         *int64 `json:"cost_micros,omitempty"`
+	CostMaxMicros      *int64 `json:"cost_max_micros,omitempty"`
+	BatchCostMicros    *int64 `json:"batch_cost_micros,omitempty"`
+	BatchCostMaxMicros *int64 `json:"batch_cost_max_micros,omitempty"`
+	Unpriced           string `json:"unpriced,omitempty"`
+
+	Time           time.Duration `json:"time_ns"`
+	Bound          Bound         `json:"bound,omitempty"` // what the run waits for
+	Latency        time.Duration `json:"latency_ns"`
+	LatencyGuessed bool          `json:"latency_guessed"`
+	Concurrency    int           `json:"concurrency"`
+	RPM            int           `json:"rpm,omitempty"`
+	TPM            int           `json:"tpm,omitempty"`
+
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Bound is the limit that a run waits for.
+type Bound string
+
+// The limits of a run.
+const (
+	ByConcurrency Bound = "concurrency"
+	ByRequests    Bound = "rpm"
+	ByTokens      Bound = "tpm"
+)
+
+// Line returns the plan in one line, as "1,000 calls, about 412,000 tokens, about $0.31 (at
+// most $0.52), about 2 min at -j 8".
+func (p Plan) Line() string {
+	if p.Calls == 0 {
+		return "no calls" + p.instead()
+	}
+	all := fmt.Sprintf("about %s tokens", rounded(p.InputTokens+p.OutputTokens))
+	return strings.Join([]string{quantity(p.Calls, "call"), all, p.money(p.CostMicros, p.CostMaxMicros), p.duration() + " at " + p.limit()}, ", ")
+}
+
+// instead says why there is nothing to ask.
+func (p Plan) instead() string {
+	var list []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{p.Done, "done earlier"}, {p.Cached, "cached"}, {p.Decided, "decided without asking"}, {p.Unjudgeable, "unjudgeable"}} {
+		if part.n > 0 {
+			list = append(list, thousands(int64(part.n))+" "+part.what)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(list, ", ")
+}
+
+// money writes what is expected and the most that it can be.
+func (p Plan) money(cost, most *int64) string {
+	switch {
+	case cost == nil:
+		return "price unknown"
+	case *most == 0:
+		return "free"
+	case dollars(*cost) == dollars(*most):
+		return "about " + dollars(*cost)
+	}
+	return fmt.Sprintf("about %s (at most %s)", dollars(*cost), dollars(*most))
+}
+
+// limit says what the time hangs on.
+func (p Plan) limit() string {
+	switch p.Bound {
+	case ByRequests:
+		return quantity(p.RPM, "request") + " a minute"
+	case ByTokens:
+		return quantity(p.TPM, "token") + " a minute"
+	}
+	return fmt.Sprintf("-j %d", p.Concurrency)
+}
+
+// Text writes the plan for people, one fact to a line, and the warnings below.
+func (p Plan) Text(w io.Writer) error {
+	var b strings.Builder
+	for _, r := range append(p.counts(), p.costs()...) {
+		if r.left != "" {
+			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-16s%s%s", r.left, r.value, aside(r.note)), " "))
+		}
+	}
+	for _, text := range p.Warnings {
+		fmt.Fprintf(&b, "warning: %s\n", text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// A row is a line of the text: what, how much, and what to know about it.
+type row struct{ left, value, note string }
+
+func aside(note string) string {
+	if note == "" {
+		return ""
+	}
+	return "  " + note
+}
+
+// counts returns the rows about items and calls. Those without a number are left out.
+func (p Plan) counts() []row {
+	items := row{"items", thousands(int64(p.Items)), ""}
+	if p.Trials > 1 {
+		items.note = fmt.Sprintf("%d trials each", p.Trials)
+	}
+	return []row{
+		items,
+		some("  done", p.Done, "by an earlier run"),
+		some("  decided", p.Decided, "without asking"),
+		some("  unjudgeable", p.Unjudgeable, ""),
+		{"requests", thousands(int64(p.Requests)), ""},
+		some("  cached", p.Cached, "paid for earlier"),
+		some("  duplicates", p.Duplicates, "asked once"),
+		{"calls", thousands(int64(p.Calls)), "of " + p.Model},
+	}
+}
+
+// some returns a row, or an empty one if n is 0.
+func some(left string, n int, note string) row {
+	if n == 0 {
+		return row{}
+	}
+	return row{left, thousands(int64(n)), note}
+}
+
+// costs returns the rows about tokens, money and time, if there is anything to pay for.
+func (p Plan) costs() []row {
+	if p.Calls == 0 {
+		return nil
+	}
+	by, replies, latency := p.CountedBy, "as in earlier replies", seconds(p.Latency)+" a call"
+	if !strings.HasPrefix(by, "estimate") {
+		by = "by " + by
+	}
+	if p.OutputGuessed {
+		replies = "a guess"
+	}
+	if p.LatencyGuessed {
+		latency += ", a guess"
+	}
+	rows := []row{
+		{"input tokens", about(p, p.InputTokens), by},
+		{"output tokens", fmt.Sprintf("about %s (at most %s)", rounded(p.OutputTokens), thousands(p.OutputTokensMax)), replies},
+		{"cost", p.money(p.CostMicros, p.CostMaxMicros), ""},
+	}
+	if p.BatchCostMicros != nil {
+		rows = append(rows, row{"  in a batch", p.money(p.BatchCostMicros, p.BatchCostMaxMicros), "within a day"})
+	}
+	return append(rows, row{"time", p.duration(), fmt.Sprintf("at %s, %s", p.limit(), latency)})
+}
+
+// about writes a number of input tokens: all digits when they are exact.
+func about(p Plan, n int64) string {
+	if p.InputExact {
+		return thousands(n)
+	}
+	return "about " + rounded(n)
+}
+
+// rounded writes a number with three digits that mean something.
+func rounded(n int64) string {
+	unit := int64(1)
+	for n/unit >= 1000 {
+		unit *= 10
+	}
+	return thousands((n + unit/2) / unit * unit)
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// quantity writes a number with its noun.
+func quantity(n int, noun string) string { return number(n, noun, noun+"s") }
+
+func number(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(int64(n)) + " " + many
+}
+
+// dollars writes millionths of a dollar: whole dollars from 1,000 on, cents down to one, and
+// below that two digits that mean something.
+func dollars(micros int64) string {
+	switch {
+	case micros >= 1_000_000_000:
+		return "$" + thousands((micros+500_000)/1_000_000)
+	case micros >= 10_000:
+		cents := (micros + 5_000) / 10_000
+		return fmt.Sprintf("$%s.%02d", thousands(cents/100), cents%100)
+	case micros >= 100:
+		micros = (micros + 50) / 100 * 100 // Four decimals.
+	case micros == 0:
+		return "$0"
+	}
+	return "$" + strings.TrimRight(fmt.Sprintf("0.%06d", micros), "0")
+}
+
+// duration writes how long the run takes, in the unit that a person would use.
+func (p Plan) duration() string {
+	d := p.Time
+	switch {
+	case d < time.Second:
+		return "less than a second"
+	case d < 100*time.Second:
+		return fmt.Sprintf("about %.0f s", math.Ceil(d.Seconds()))
+	case d < 100*time.Minute:
+		return fmt.Sprintf("about %.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("about %.1f hours", d.Hours())
+	}
+	return fmt.Sprintf("about %.1f days", d.Hours()/24)
+}
+
+// seconds writes a latency.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
