@@ -2,6 +2,7 @@ package google
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -59,25 +60,25 @@ func (m *Model) hint(why cause) string {
 	switch why {
 	case badKey:
 		if !m.client.Keyed() {
-			return host + " wants a key; set " + keyVariable
+			return fmt.Sprintf("%s wants a key; set %s", host, keyVariable)
 		}
-		return keyVariable + " is not accepted by " + host
+		return fmt.Sprintf("%s is not accepted by %s", keyVariable, host)
 	case noQuota:
-		return "the quota of this key for " + m.name + " is used up for the day, or it has none; wait for the next day, turn on billing, or choose another model"
+		return fmt.Sprintf("the quota of this key for %s is used up for the day, or it has none; wait for the next day, turn on billing, or choose another model", m.name)
 	case noCredit:
-		return "the account at " + host + " has no credit left; add some, raise its limit, or use another key"
+		return fmt.Sprintf("the account at %s has no credit left; add some, raise its limit, or use another key", host)
 	case notAllowed:
-		return host + " does not allow this; check what the key may do, and whether the service is offered where you are"
+		return fmt.Sprintf("%s does not allow this; check what the key may do, and whether the service is offered where you are", host)
 	case noModel:
-		return host + " does not know the model \"" + m.name + "\", or the key may not use it; check the name"
+		return fmt.Sprintf("%s does not know the model %q, or the key may not use it; check the name", host, m.name)
 	case badAddress:
-		return "nothing at " + m.Endpoint() + " answers such calls; check the base URL, which usually ends with /v1beta"
+		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.Endpoint())
 	case redirected:
-		return m.Endpoint() + " redirects elsewhere; give the base URL it redirects to"
+		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	default:
-		return "the model \"" + m.name + "\" does not take this setting; leave it out, or choose another model"
+		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", m.name)
 	}
 }
 

@@ -3,6 +3,7 @@ package ollama
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -182,25 +183,26 @@ func (t trouble) text(status int) string {
 
 // hint returns what a person can do about a cause, "" for nothing.
 func (m *Model) hint(why cause, t trouble) string {
+	host := m.client.Host()
 	switch why {
 	case noModel:
-		return "run `ollama pull " + m.name + "`"
+		return fmt.Sprintf("run `ollama pull %s`", m.name)
 	case noMemory:
 		return "choose a smaller model, or a smaller context length"
 	case oldOllama:
 		return "update Ollama, or pull the model again"
 	case badKey:
-		return m.client.Host() + " does not accept the key; check " + keyVariable
+		return fmt.Sprintf("%s does not accept the key; check %s", host, keyVariable)
 	case notAllowed:
-		return m.client.Host() + " does not allow this; check the key, and OLLAMA_ORIGINS at the server"
+		return fmt.Sprintf("%s does not allow this; check the key, and OLLAMA_ORIGINS at the server", host)
 	case badAddress:
-		return "nothing at " + m.Endpoint() + " answers such calls; check OLLAMA_HOST"
+		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.Endpoint())
 	case redirected:
-		return m.Endpoint() + " redirects elsewhere; give the address it redirects to"
+		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	case badSetting:
-		return "the model \"" + m.name + "\" does not take this setting; leave it out, or choose another model"
+		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", m.name)
 	}
 	if t.tooLong() && m.contextLength > 0 {
 		return "give a larger context length, or none"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -236,9 +237,7 @@ func cut(u deem.Usage, window int) error {
 	if window == 0 || u.Input != window && (u.Input > window || u.Input+u.Output <= window+1) {
 		return nil
 	}
-	err := deem.WithHint(
-		errors.New("a part of the prompt was dropped: "+strconv.Itoa(u.Input)+" tokens of prompt and "+strconv.Itoa(u.Output)+
-			" of reply in a window of "+strconv.Itoa(window)),
-		"update Ollama to 0.12.6 or later, or give a larger context length")
+	err := fmt.Errorf("a part of the prompt was dropped: %d tokens of prompt and %d of reply in a window of %d", u.Input, u.Output, window)
+	err = deem.WithHint(err, "update Ollama to 0.12.6 or later, or give a larger context length")
 	return &deem.ModelError{Kind: deem.Provider, Err: err}
 }
