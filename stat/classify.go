@@ -127,10 +127,11 @@ func (c Confusion) BalancedAccuracy(level float64) Estimate {
 	level, warning := checkLevel(level)
 	z := normalQuantile(level)
 	value := (share(c.TP, right) + share(c.TN, wrong)) / 2
-	half := z / 2 * math.Sqrt(coullVariance(c.TP, right, z)+coullVariance(c.TN, wrong, z))
+	se := math.Sqrt(plusShare(c.TP, right, z*z/2).variance+plusShare(c.TN, wrong, z*z/2).variance) / 2
+	half := z * se
 	est := Estimate{
 		Value: value, Lo: Unit.clip(value - half), Hi: Unit.clip(value + half),
-		Level: level, N: c.N(), Method: MethodNormal,
+		Level: level, N: c.N(), SE: se, Method: MethodNormal,
 	}
 	return warnIf(est, warning)
 }
@@ -139,14 +140,6 @@ func (c Confusion) BalancedAccuracy(level float64) Estimate {
 const MethodNormal = "normal"
 
 func share(k, n int) float64 { return float64(k) / float64(n) }
-
-// coullVariance returns the variance of a share with z²/2 hits and z²/2 misses
-// added.
-func coullVariance(k, n int, z float64) float64 {
-	m := float64(n) + z*z
-	p := (float64(k) + z*z/2) / m
-	return p * (1 - p) / m
-}
 
 // Rates are precision, recall and their harmonic mean. Each is 0 where it is not
 // defined.

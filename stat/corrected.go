@@ -31,10 +31,12 @@ const (
 // screening test", American Journal of Epidemiology 107 (1978), 71-76. The interval
 // is that of Z. Lang and J. Reiczigel, Preventive Veterinary Medicine 113 (2014),
 // 13-22, with pseudo-counts added to all three shares and a shift of the centre,
-// because the textbook interval forgets how uncertain the error rates are. By
-// simulation its coverage at level 0.95 is 93.5% to 97% with 200 labels. Where the
-// labels do not show sensitivity + specificity to be above 1, the interval is all of
-// [0, 1], for any score could then lie behind what the judge said.
+// because the textbook interval forgets how uncertain the error rates are. To the
+// labels we add half a count of either kind where they add one, which is too
+// cautious for a judge that rarely errs: by simulation the coverage at level 0.95 is
+// 94.1% to 96.3% with 200 labels and the errors of real judges, and was up to 97.5%.
+// Where the labels do not show sensitivity + specificity to be above 1, the interval
+// is all of [0, 1], for any score could then lie behind what the judge said.
 func RoganGladen(rawPositives, n int, labelled Confusion, level float64) Estimate {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
@@ -61,12 +63,11 @@ func roganGladen(k, n int, c Confusion, level float64) Estimate {
 	case right == 0 || wrong == 0:
 		return unknown(share(k, n), n, level, Unit, WarnOneKind)
 	}
-	z := normalQuantile(level)
 	// A judge is better than chance when accepting is more likely for a right
-	// answer than for a wrong one. The textbook test decides, with the variance of
-	// Agresti and Caffo (2000).
-	youden := share(c.TP+1, right+2) + share(c.TN+1, wrong+2) - 1
-	if youden <= z*math.Sqrt(plusVariance(c.TP, right)+plusVariance(c.TN, wrong)) {
+	// answer than for a wrong one. The difference of two shares decides, with one
+	// hit and one miss added to each (Agresti and Caffo 2000).
+	sens, spec := plusShare(c.TP, right, 1), plusShare(c.TN, wrong, 1)
+	if sens.value+spec.value-1 <= normalQuantile(level)*math.Sqrt(sens.variance+spec.variance) {
 		return unknown(share(k, n), n, level, Unit, WarnChance)
 	}
 	est := langReiczigel(k, n, c, level)
@@ -79,28 +80,30 @@ func roganGladen(k, n int, c Confusion, level float64) Estimate {
 	return est
 }
 
-// plusVariance returns the variance of a share with one hit and one miss added.
-func plusVariance(k, n int) float64 {
-	p := share(k+1, n+2)
-	return p * (1 - p) / float64(n+2)
+// A shareWithVariance is a share that pseudo-counts keep away from 0 and 1.
+type shareWithVariance struct{ value, variance float64 }
+
+// plusShare returns the share of k in n with so many hits and as many misses added.
+func plusShare(k, n int, plus float64) shareWithVariance {
+	m := float64(n) + 2*plus
+	p := (float64(k) + plus) / m
+	return shareWithVariance{p, p * (1 - p) / m}
 }
 
 // langReiczigel returns the interval of the corrected share. All shares are moved
 // towards one half first: that of the judge's verdicts by z²/2 of either kind, and
-// its error rates by one of either kind.
+// its error rates by one half of either kind.
 func langReiczigel(k, n int, c Confusion, level float64) Estimate {
 	z := normalQuantile(level)
-	right, wrong := c.TP+c.FN, c.FP+c.TN
-	p := (float64(k) + z*z/2) / (float64(n) + z*z)
-	sens, spec := share(c.TP+1, right+2), share(c.TN+1, wrong+2)
-	slope := sens + spec - 1
-	at := (p + spec - 1) / slope
-	sensVar, specVar := plusVariance(c.TP, right), plusVariance(c.TN, wrong)
-	shift := 2 * z * z * (at*sensVar - (1-at)*specVar)
-	variance := coullVariance(k, n, z) + at*at*sensVar + (1-at)*(1-at)*specVar
-	half := z * math.Sqrt(variance) / slope
+	raw := plusShare(k, n, z*z/2)
+	sens, spec := plusShare(c.TP, c.TP+c.FN, 0.5), plusShare(c.TN, c.FP+c.TN, 0.5)
+	slope := sens.value + spec.value - 1
+	at := (raw.value + spec.value - 1) / slope
+	shift := 2 * z * z * (at*sens.variance - (1-at)*spec.variance)
+	se := math.Sqrt(raw.variance+at*at*sens.variance+(1-at)*(1-at)*spec.variance) / slope
+	half := z * se
 	return Estimate{
 		Lo: Unit.clip(at + shift - half), Hi: Unit.clip(at + shift + half),
-		Level: level, N: n, Method: MethodLangReiczigel,
+		Level: level, N: n, SE: se, Method: MethodLangReiczigel,
 	}
 }

@@ -197,10 +197,9 @@ func texts(list []any) []string {
 func goldenKappaErrors(in struct{ Table [][]int }) (any, error) {
 	fit := func(w stat.Weighting) any {
 		est := stat.WeightedKappa(in.Table, w, 0.95)
-		se, null := stat.KappaErrors(in.Table, w)
-		half := distuv.UnitNormal.Quantile(0.975) * se
+		half := distuv.UnitNormal.Quantile(0.975) * est.SE
 		return map[string]any{
-			"kappa": est.Value, "var_kappa": se * se, "std_kappa0": null,
+			"kappa": est.Value, "var_kappa": est.SE * est.SE, "std_kappa0": stat.KappaNullSE(in.Table, w),
 			"kappa_low": unclipped(est.Lo, -1, est.Value, -half),
 			"kappa_upp": unclipped(est.Hi, 1, est.Value, half),
 		}

@@ -35,9 +35,10 @@ const (
 	BrennanPrediger Coefficient = "brennan-prediger"
 )
 
-// Further weightings, for several judges. The distances of [Linear] and
-// [Quadratic] are then those of the ratings themselves and not of their places.
-// Ordinal uses the places only.
+// Ordinal is a further weighting, for several judges: two ratings agree by how many
+// pairs of ratings lie between them, whatever their distance. The distances of
+// [Linear] and [Quadratic] are then those of the ratings themselves and not of their
+// places.
 const Ordinal Weighting = "ordinal"
 
 // RatingOptions say how ratings are to be read. The zero value counts only equal
@@ -58,9 +59,6 @@ type Agreement struct {
 	// share that would by chance.
 	Observed float64 `json:"observed"`
 	Expected float64 `json:"expected"`
-
-	// SE is the standard error, 0 where it is not known.
-	SE float64 `json:"se"`
 
 	// P is the chance to see a coefficient this far from 0 if it were 0.
 	P float64 `json:"p"`

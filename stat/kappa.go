@@ -53,21 +53,21 @@ func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
 		return est.Warn(WarnOneClass)
 	}
 	k := t.kappa()
-	half := normalQuantile(level) * math.Sqrt(t.variance(k))
+	est.SE = math.Sqrt(t.variance(k))
+	half := normalQuantile(level) * est.SE
 	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
 	return est
 }
 
-// KappaErrors returns the standard error of weighted kappa, which its interval is
-// made of, and the standard error it would have if the judges agreed by chance
-// alone, which a test of kappa = 0 is made of (Fleiss, Cohen and Everitt 1969).
-// Both are 0 where kappa is not defined.
-func KappaErrors(table [][]int, w Weighting) (se, null float64) {
+// KappaNullSE returns the standard error that weighted kappa would have if the judges
+// agreed by chance alone, which a test of kappa = 0 is made of (Fleiss, Cohen and
+// Everitt 1969). It is 0 where kappa is not defined.
+func KappaNullSE(table [][]int, w Weighting) float64 {
 	t := newCrossTable(table, w)
 	if t.n == 0 || !t.defined() {
-		return 0, 0
+		return 0
 	}
-	return math.Sqrt(t.variance(t.kappa())), math.Sqrt(t.nullVariance())
+	return math.Sqrt(t.nullVariance())
 }
 
 // A crossTable is a square table of shares with the weight of each cell.

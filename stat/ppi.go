@@ -37,9 +37,6 @@ type PPI struct {
 	// Lambda is how much the judge was trusted, from 0 to 1.
 	Lambda float64 `json:"lambda"`
 
-	// SE is the standard error.
-	SE float64 `json:"se"`
-
 	// Labels and Unlabelled are how many items people labelled, and how many more
 	// the judge alone saw.
 	Labels     int `json:"labels"`
@@ -89,12 +86,12 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 	}
 	rectifier := gather2(y, yhat, p.Lambda)
 	value := p.Lambda*s.unlabelled.Mean() + rectifier.Mean()
-	p.SE = math.Sqrt(rectifier.population()/float64(len(y)) +
+	se := math.Sqrt(rectifier.population()/float64(len(y)) +
 		p.Lambda*p.Lambda*s.unlabelled.population()/float64(len(yhatUnlabelled)))
-	half := normalQuantile(level) * p.SE
+	half := normalQuantile(level) * se
 	p.Estimate = warnIf(Estimate{
 		Value: value, Lo: value - half, Hi: value + half,
-		Level: level, N: p.Labels, Method: MethodPPI,
+		Level: level, N: p.Labels, SE: se, Method: MethodPPI,
 	}, warning)
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)
@@ -114,13 +111,14 @@ func PPIProportion(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, 
 // at random from all of them. Without items that the judge alone saw, it is the
 // share in the labels.
 //
-// The interval differs: half a label is added to each of the four cells before
-// variances are taken, as A. Agresti and Y. Min, Statistics in Medicine 24 (2005),
-// 729-740, do for the difference of paired shares, which is what the correction is;
-// and Student's t with one degree of freedom less than there are labels takes the
-// place of the normal distribution. Without that, a judge that made no error on 200
-// labels would claim to make none. By simulation its coverage at level 0.95 is 94%
-// to 96% with 200 labels, and 93% to 97% with 50.
+// The interval differs: one label is spread over the four cells before variances are
+// taken (Perks 1947), in the spirit of A. Agresti and Y. Min, Statistics in Medicine
+// 24 (2005), 729-740, who treat the difference of paired shares so, which is what the
+// correction is; and Student's t with one degree of freedom less than there are labels
+// takes the place of the normal distribution. Without that, a judge that made no error
+// on 200 labels would claim to make none. By simulation with 200 labels and the errors
+// of real judges the coverage at level 0.95 is 94.0% to 96.1%, where the normal
+// interval has 93.0% to 95.4%; with 50 labels it may fall to 92%.
 func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
@@ -145,20 +143,20 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 		return p
 	}
 	cells := newCells(c, 0)
-	plus := newCells(c, 0.5)
+	plus := newCells(c, 0.25)
 	p.Variance, p.Correlation = plus.truthVariance(), plus.correlation()
 	p.Lambda = cells.tuned(k, n)
 	value, unlabelled := cells.truth, 0.0
 	if n > 0 {
 		value += p.Lambda * (share(k, n) - cells.judge)
-		unlabelled = coullVariance(k, n, math.Sqrt2) // half a verdict of either kind would do as well
+		unlabelled = plusShare(k, n, 1).variance
 	}
-	p.SE = math.Sqrt(plus.rectifierVariance(p.Lambda)/plus.n + p.Lambda*p.Lambda*unlabelled)
-	half := tQuantile(level, max(float64(p.Labels-1), 1)) * p.SE
+	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/plus.n + p.Lambda*p.Lambda*unlabelled)
+	half := tQuantile(level, max(float64(p.Labels-1), 1)) * se
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
 		Value: value, Lo: Unit.clip(value - half), Hi: Unit.clip(value + half),
-		Level: level, N: p.Labels, Method: MethodPPIAdjusted,
+		Level: level, N: p.Labels, SE: se, Method: MethodPPIAdjusted,
 	}
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)
@@ -180,7 +178,8 @@ func newCells(c Confusion, plus float64) cells {
 		n: n, tp: (float64(c.TP) + plus) / n, fp: (float64(c.FP) + plus) / n,
 		fn: (float64(c.FN) + plus) / n, tn: (float64(c.TN) + plus) / n,
 	}
-	s.truth, s.judge = s.tp+s.fn, s.tp+s.fp
+	// From counts, since sums of shares round: 33 of 50 is to be 0.66.
+	s.truth, s.judge = (float64(c.TP+c.FN)+2*plus)/n, (float64(c.TP+c.FP)+2*plus)/n
 	return s
 }
 

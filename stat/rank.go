@@ -42,8 +42,8 @@ func AUROC(scores []float64, truth []bool, weights []float64) (Estimate, error) 
 	area := r.area()
 	est := Estimate{Value: area, Level: DefaultLevel, N: len(r.items)}
 	if v := r.deLong(area); v > 0 && area > 0 && area < 1 {
-		est.Method = MethodDeLong
-		z := normalQuantile(DefaultLevel) * math.Sqrt(v) / (area * (1 - area))
+		est.Method, est.SE = MethodDeLong, math.Sqrt(v)
+		z := normalQuantile(DefaultLevel) * est.SE / (area * (1 - area))
 		logit := math.Log(area / (1 - area))
 		est.Lo, est.Hi = min(logistic(logit-z), area), max(logistic(logit+z), area)
 		return est, nil

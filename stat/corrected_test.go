@@ -1,0 +1,372 @@
+package stat_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+// A simulatedJudge accepts right answers with the chance sens and rejects wrong
+// ones with the chance spec.
+type simulatedJudge struct{ sens, spec float64 }
+
+// judge returns the truth and the verdict of one answer.
+func (j simulatedJudge) judge(rng *rand.Rand, prevalence float64) (truth, given bool) {
+	if rng.Float64() < prevalence {
+		return true, rng.Float64() < j.sens
+	}
+	return false, rng.Float64() >= j.spec
+}
+
+// labels returns n labelled answers.
+func (j simulatedJudge) labels(rng *rand.Rand, prevalence float64, n int) stat.Confusion {
+	var c stat.Confusion
+	for range n {
+		c.Add(j.judge(rng, prevalence))
+	}
+	return c
+}
+
+// accepted returns how many of n answers the judge accepts, by the normal
+// approximation of the binomial distribution, which is indistinguishable here.
+func (j simulatedJudge) accepted(rng *rand.Rand, prevalence float64, n int) int {
+	p := prevalence*j.sens + (1-prevalence)*(1-j.spec)
+	k := math.Round(float64(n)*p + rng.NormFloat64()*math.Sqrt(float64(n)*p*(1-p)))
+	return int(min(max(k, 0), float64(n)))
+}
+
+// covers reports whether the interval holds what is true.
+func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && truth <= est.Hi }
+
+// Both corrections hold their level with 200 labels and judges like real ones.
+func TestCorrectedCoverage(t *testing.T) {
+	const replications, labels, unlabelled = 4000, 200, 2000
+	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
+		for k, prevalence := range []float64{.3, .5, .7, .9} {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
+			rogan, ppi := 0, 0
+			for range replications {
+				c := j.labels(rng, prevalence, labels)
+				accepted := j.accepted(rng, prevalence, unlabelled)
+				if covers(stat.RoganGladen(accepted, unlabelled, c, 0.95), prevalence) {
+					rogan++
+				}
+				if covers(stat.PPIProportion(c, accepted, unlabelled, 0.95), prevalence) {
+					ppi++
+				}
+			}
+			r, p := 100*float64(rogan)/replications, 100*float64(ppi)/replications
+			t.Logf("sensitivity %.2f specificity %.2f prevalence %.1f: Rogan-Gladen %.1f%%, PPI++ %.1f%%",
+				j.sens, j.spec, prevalence, r, p)
+			if r < 93.5 || r > 96.5 {
+				t.Errorf("Rogan-Gladen covers %.1f%%, want 93.5%% to 96.5%%", r)
+			}
+			if p < 93.5 || p > 96.5 {
+				t.Errorf("PPI++ covers %.1f%%, want 93.5%% to 96.5%%", p)
+			}
+		}
+	}
+}
+
+// The published correction of the normal interval alone falls short where the judge
+// is rarely wrong, which is why the interval for shares differs.
+func TestPPIProportionBeatsNormal(t *testing.T) {
+	const replications, labels, unlabelled = 4000, 60, 20000
+	j, prevalence := simulatedJudge{.97, .97}, 0.7
+	rng := rand.New(rand.NewPCG(3, 4))
+	normal, adjusted := 0, 0
+	for range replications {
+		c := j.labels(rng, prevalence, labels)
+		p := stat.PPIOf(c, j.accepted(rng, prevalence, unlabelled), unlabelled, 0.95)
+		if covers(p.Estimate, prevalence) {
+			adjusted++
+		}
+		if math.Abs(p.Value-prevalence) <= 1.96*plainError(c, p) {
+			normal++
+		}
+	}
+	t.Logf("60 labels: normal %.1f%%, adjusted %.1f%%", 100*float64(normal)/replications, 100*float64(adjusted)/replications)
+	if normal >= adjusted || adjusted < 93*replications/100 {
+		t.Errorf("normal covers %d and adjusted %d of %d, want the second above, and 93%% at least", normal, adjusted, replications)
+	}
+}
+
+// plainError is the standard error of ppi_py, from counts.
+func plainError(c stat.Confusion, p stat.PPI) float64 {
+	n := float64(c.N())
+	y, f := float64(c.TP+c.FN)/n, float64(c.TP+c.FP)/n
+	covariance := float64(c.TP)/n - y*f
+	v := y*(1-y) - 2*p.Lambda*covariance + p.Lambda*p.Lambda*f*(1-f)
+	return math.Sqrt(max(v, 0)/n + p.Lambda*p.Lambda*f*(1-f)/float64(p.Unlabelled))
+}
+
+// Counts give the value that lists of zeros and ones give.
+func TestPPIOfEqualsLists(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 20)
+		c := stat.Confusion{TP: count.Draw(t, "tp"), FP: count.Draw(t, "fp"), FN: count.Draw(t, "fn"), TN: count.Draw(t, "tn")}
+		n := rapid.IntRange(1, 60).Draw(t, "n")
+		k := rapid.IntRange(0, n).Draw(t, "k")
+		if c.N() < 2 {
+			return
+		}
+		y, yhat := lists(c)
+		unlabelled := slices.Concat(slices.Repeat([]float64{1}, k), slices.Repeat([]float64{0}, n-k))
+		want, err := stat.NewPPI(y, yhat, unlabelled, stat.PPIOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := stat.PPIOf(c, k, n, 0.95)
+		clipped := min(max(want.Value, 0), 1)
+		if !near(got.Value, clipped, 1e-12) || !near(got.Lambda, want.Lambda, 1e-12) {
+			t.Errorf("PPIOf(%+v, %d, %d) = %v with lambda %v, want %v with %v", c, k, n, got.Value, got.Lambda, clipped, want.Lambda)
+		}
+		if !(got.Lo <= got.Value && got.Value <= got.Hi && got.Lo >= 0 && got.Hi <= 1 && got.Lo < got.Hi) {
+			t.Errorf("PPIOf(%+v, %d, %d) = %+v", c, k, n, got)
+		}
+	})
+}
+
+// lists spells a confusion out.
+func lists(c stat.Confusion) (y, yhat []float64) {
+	for _, cell := range []struct {
+		n        int
+		y, given float64
+	}{{c.TP, 1, 1}, {c.FP, 0, 1}, {c.FN, 1, 0}, {c.TN, 0, 0}} {
+		y = append(y, slices.Repeat([]float64{cell.y}, cell.n)...)
+		yhat = append(yhat, slices.Repeat([]float64{cell.given}, cell.n)...)
+	}
+	return y, yhat
+}
+
+func TestPPIWithoutJudgeIsTheLabels(t *testing.T) {
+	c := stat.Confusion{TP: 30, FP: 5, FN: 3, TN: 12}
+	if p := stat.PPIOf(c, 0, 0, 0.95); p.Value != 33.0/50 || p.Lambda != 0 {
+		t.Errorf("PPIOf without further items = %+v, want 0.66 and lambda 0", p)
+	}
+	if p := stat.PPIOf(stat.Confusion{}, 5, 10, 0.95); !p.Has(stat.WarnNoLabels) || p.Lo != 0 || p.Hi != 1 {
+		t.Errorf("PPIOf without labels = %+v, want the whole range and a warning", p)
+	}
+}
+
+func TestPPIErrors(t *testing.T) {
+	one := []float64{1}
+	for name, lists := range map[string][3][]float64{
+		"lengths":       {{1, 0}, one, one},
+		"no labels":     {nil, nil, one},
+		"no unlabelled": {one, one, nil},
+		"NaN":           {{math.NaN()}, one, one},
+		"infinite":      {one, one, {math.Inf(1)}},
+	} {
+		if p, err := stat.NewPPI(lists[0], lists[1], lists[2], stat.PPIOptions{}); err == nil {
+			t.Errorf("%s: NewPPI = %+v, want an error", name, p)
+		}
+	}
+}
+
+func TestRoganGladen(t *testing.T) {
+	good := stat.Confusion{TP: 90, FN: 10, FP: 20, TN: 80}
+	for _, tt := range []struct {
+		name  string
+		k, n  int
+		c     stat.Confusion
+		value float64
+		warn  string
+	}{
+		{"by hand", 550, 1000, good, (0.55 + 0.8 - 1) / 0.7, ""},
+		{"below 0", 100, 1000, good, 0, stat.WarnCutOff},
+		{"above 1", 950, 1000, good, 1, stat.WarnCutOff},
+		{"chance", 500, 1000, stat.Confusion{TP: 50, FN: 50, FP: 50, TN: 50}, 0.5, stat.WarnChance},
+		{"worse than chance", 500, 1000, stat.Confusion{TP: 10, FN: 90, FP: 90, TN: 10}, 0.5, stat.WarnChance},
+		{"all right", 500, 1000, stat.Confusion{TP: 90, FN: 10}, 0.5, stat.WarnOneKind},
+		{"nothing judged", 0, 0, good, 0.5, stat.WarnNoValues},
+		{"more than all", 7, 5, good, 1, stat.WarnRange},
+		{"few labels", 3, 6, stat.Confusion{TP: 9, FN: 1, FP: 1, TN: 9}, 0.5, stat.WarnFewLabels},
+		{"negative", 550, 1000, stat.Confusion{TP: 90, FN: 10, FP: 20, TN: -80}, 0.55, stat.WarnNegative},
+	} {
+		est := stat.RoganGladen(tt.k, tt.n, tt.c, 0.95)
+		if !near(est.Value, tt.value, 1e-12) || tt.warn != "" && !est.Has(tt.warn) || tt.warn == "" && est.Warnings != nil {
+			t.Errorf("%s: RoganGladen(%d, %d, %+v) = %+v, want %v and %q", tt.name, tt.k, tt.n, tt.c, est, tt.value, tt.warn)
+		}
+		if est.Has(stat.WarnChance) && (est.Lo != 0 || est.Hi != 1) {
+			t.Errorf("%s: the interval [%v, %v] claims to know", tt.name, est.Lo, est.Hi)
+		}
+	}
+}
+
+func TestCorrectedIsSane(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(-1, 300)
+		c := stat.Confusion{TP: count.Draw(t, "tp"), FP: count.Draw(t, "fp"), FN: count.Draw(t, "fn"), TN: count.Draw(t, "tn")}
+		n := rapid.IntRange(-1, 5000).Draw(t, "n")
+		k := rapid.IntRange(-1, 5000).Draw(t, "k")
+		level := rapid.SampledFrom([]float64{0, 0.5, 0.95, 0.99}).Draw(t, "level")
+		for name, est := range map[string]stat.Estimate{
+			"RoganGladen": stat.RoganGladen(k, n, c, level), "PPIProportion": stat.PPIProportion(c, k, n, level),
+		} {
+			if !(0 <= est.Lo && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1) {
+				t.Errorf("%s(%d, %d, %+v) = %+v", name, k, n, c, est)
+			}
+		}
+	})
+}
+
+// The number of labels asked for gives an interval of about the width asked for.
+func TestMoreLabels(t *testing.T) {
+	const all = 5000
+	j, prevalence := simulatedJudge{.9, .85}, 0.6
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, width := range []float64{0.08, 0.06, 0.05} {
+		first := stat.PPIOf(j.labels(rng, prevalence, 200), j.accepted(rng, prevalence, all-200), all-200, 0.95)
+		more, ok := stat.MoreLabels(first, width)
+		n := 200 + more
+		then := stat.PPIOf(j.labels(rng, prevalence, n), j.accepted(rng, prevalence, all-n), all-n, 0.95)
+		t.Logf("width %.3f with 200 labels, wished %.3f: %d more, then %.4f", first.Hi-first.Lo, width, more, then.Hi-then.Lo)
+		if got := then.Hi - then.Lo; !ok || math.Abs(got-width) > 0.15*width {
+			t.Errorf("%d more labels give a width of %v, want about %v (%t)", more, got, width, ok)
+		}
+	}
+	first := stat.PPIOf(j.labels(rng, prevalence, 200), 2500, all-200, 0.95)
+	if more, ok := stat.MoreLabels(first, 0.001); ok || more != all-200 {
+		t.Errorf("MoreLabels for an impossible width = %d, %t, want all and false", more, ok)
+	}
+	if more, ok := stat.MoreLabels(first, 0.9); !ok || more != 0 {
+		t.Errorf("MoreLabels for a width that is there = %d, %t, want 0, true", more, ok)
+	}
+	if more, ok := stat.MoreLabels(stat.PPI{}, 0.1); ok || more != 0 {
+		t.Errorf("MoreLabels of nothing = %d, %t, want 0, false", more, ok)
+	}
+}
+
+// A triviaRow is what people and nine judges said of one answer.
+type triviaRow struct {
+	Human  bool            `json:"human_label"`
+	Judges map[string]bool `json:"judges"`
+}
+
+// readTrivia returns the rows of Thakur et al. (2024), which are not ours to keep.
+func readTrivia(t *testing.T) []triviaRow {
+	t.Helper()
+	f, err := os.Open("../../shared/data/human_triviaqa_9judges/derived.jsonl.gz")
+	if err != nil {
+		t.Logf("not there, not tested: %v", err)
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []triviaRow
+	sc := bufio.NewScanner(zr)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		var r triviaRow
+		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// confusion sets a judge beside people on some rows.
+func confusion(rows []triviaRow, judge string) stat.Confusion {
+	var c stat.Confusion
+	for _, r := range rows {
+		c.Add(r.Human, r.Judges[judge])
+	}
+	return c
+}
+
+func TestTriviaAgreement(t *testing.T) {
+	rows := readTrivia(t)
+	if rows == nil {
+		return
+	}
+	for judge, want := range map[string]struct{ accuracy, kappa float64 }{
+		"GPT-4": {0.9500, 0.8924}, "Gemma-2B": {0.6269, 0.0499},
+	} {
+		c := confusion(rows, judge)
+		accuracy, kappa := c.Accuracy(0.95), c.Kappa(0.95)
+		t.Logf("%s: %+v accuracy %.4f kappa %.4f AC1 %.4f", judge, c, accuracy.Value, kappa.Value, c.AC1(0.95).Value)
+		if !near(accuracy.Value, want.accuracy, 5e-5) || !near(kappa.Value, want.kappa, 5e-5) {
+			t.Errorf("%s: accuracy %.4f, kappa %.4f, want %.4f, %.4f", judge, accuracy.Value, kappa.Value, want.accuracy, want.kappa)
+		}
+	}
+	if c := confusion(rows, "GPT-4"); c != (stat.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}) {
+		t.Errorf("GPT-4: %+v, want 1945, 66, 94, 1095", c)
+	}
+}
+
+// The labels of all but 300 rows are hidden. Every judge, good or bad, gives an
+// interval that holds people's score of 63.72% as often as it says. It does so for
+// rows drawn anew each time, which is what the interval speaks of; for the same
+// 3,200 rows it does so more often, since they are not uncertain then.
+func TestTriviaCorrected(t *testing.T) {
+	rows := readTrivia(t)
+	if rows == nil {
+		return
+	}
+	const labels, seeds = 300, 1500
+	truth := confusion(rows, "GPT-4").TruthRate(0.95).Value
+	if !near(truth, 0.6372, 5e-5) {
+		t.Fatalf("people's score = %v, want 0.6372", truth)
+	}
+	for _, judge := range slices.Sorted(maps.Keys(rows[0].Judges)) {
+		rng := rand.New(rand.NewPCG(7, 8))
+		anew, same, rogan := 0, 0, 0
+		drawn := make([]triviaRow, len(rows))
+		for range seeds {
+			rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+			for i := range drawn {
+				drawn[i] = rows[rng.IntN(len(rows))]
+			}
+			if est, _ := corrected(drawn, labels, judge); covers(est, truth) {
+				anew++
+			}
+			est, other := corrected(rows, labels, judge)
+			if covers(est, truth) {
+				same++
+			}
+			if covers(other, truth) {
+				rogan++
+			}
+		}
+		a := 100 * float64(anew) / seeds
+		t.Logf("%-10s rows drawn anew %.1f%%; the same rows %.1f%%, and %.1f%% by Rogan-Gladen", judge, a,
+			100*float64(same)/seeds, 100*float64(rogan)/seeds)
+		if a < 93.5 || a > 96.5 {
+			t.Errorf("%s: rows drawn anew are covered %.1f%% of the time, want 93.5%% to 96.5%%", judge, a)
+		}
+		if same < seeds*935/1000 || rogan < seeds*935/1000 {
+			t.Errorf("%s: the same rows are covered %d and %d times of %d, want 93.5%% at least", judge, same, rogan, seeds)
+		}
+	}
+}
+
+// corrected hides the labels of all rows but the first.
+func corrected(rows []triviaRow, labels int, judge string) (ppi, rogan stat.Estimate) {
+	c := confusion(rows[:labels], judge)
+	accepted := 0
+	for _, r := range rows[labels:] {
+		if r.Judges[judge] {
+			accepted++
+		}
+	}
+	n := len(rows) - labels
+	return stat.PPIProportion(c, accepted, n, 0.95), stat.RoganGladen(accepted, n, c, 0.95)
+}
