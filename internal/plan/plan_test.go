@@ -312,7 +312,9 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if each := float64(heap()-before) / n; each > 40 {
+	each := float64(heap()-before) / n
+	t.Logf("%.1f bytes for each request", each)
+	if each > 40 {
 		t.Errorf("%.0f bytes are kept of each request, want at most 40", each)
 	}
 	if got := p.Plan().Calls; got != n {
