@@ -72,9 +72,9 @@ func (m *Model) hint(why cause) string {
 	case noModel:
 		return fmt.Sprintf("%s does not know the model %q, or the key may not use it; check the name", host, m.name)
 	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.Endpoint())
+		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.client.Endpoint())
 	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.Endpoint())
+		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.client.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	default:

@@ -152,8 +152,10 @@ func resource(name string) string {
 // Name returns "google:" and the name of the model.
 func (m *Model) Name() string { return "google:" + m.name }
 
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
+// Endpoint returns the base URL without user, password and query. Behind it stands how
+// the model thinks, if the options say so: replies are kept by name and endpoint, and
+// those of a model that thinks are not those of one that does not.
+func (m *Model) Endpoint() string { return m.client.Endpoint() + m.thinking.fragment() }
 
 // String returns the name and the endpoint.
 func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }

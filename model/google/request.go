@@ -3,6 +3,8 @@ package google
 import (
 	"encoding/json"
 	"math"
+	"net/url"
+	"strconv"
 
 	"deem"
 	"deem/model/internal/wire"
@@ -43,6 +45,21 @@ type generationConfig struct {
 type thinkingConfig struct {
 	ThinkingBudget *int   `json:"thinkingBudget,omitempty"`
 	ThinkingLevel  string `json:"thinkingLevel,omitempty"`
+}
+
+// fragment returns the settings as the end of a URL, "" for none.
+func (c *thinkingConfig) fragment() string {
+	if c == nil {
+		return ""
+	}
+	v := url.Values{}
+	if c.ThinkingBudget != nil {
+		v.Set("thinkingBudget", strconv.Itoa(*c.ThinkingBudget))
+	}
+	if c.ThinkingLevel != "" {
+		v.Set("thinkingLevel", c.ThinkingLevel)
+	}
+	return "#" + v.Encode()
 }
 
 // maxTopLogprobs is as many rivals as the API gives for a token.

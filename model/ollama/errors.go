@@ -196,9 +196,9 @@ func (m *Model) hint(why cause, t trouble) string {
 	case notAllowed:
 		return fmt.Sprintf("%s does not allow this; check the key, and OLLAMA_ORIGINS at the server", host)
 	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.Endpoint())
+		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.client.Endpoint())
 	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.Endpoint())
+		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.client.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	case badSetting:

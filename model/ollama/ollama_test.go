@@ -2,12 +2,17 @@ package ollama_test
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -311,11 +316,57 @@ func TestOptionsHideTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := open(t, o)
-	var log strings.Builder
-	slog.New(slog.NewTextHandler(&log, nil)).Info("made", "options", o, "model", m)
-	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %q", o, o, o, o, o), string(asJSON), log.String(), fmt.Sprintf("%v %+v %#v", m, m, m)} {
+	var lines strings.Builder
+	slog.New(slog.NewTextHandler(&lines, nil)).Info("made", "options", o, "model", m)
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %q", o, o, o, o, o), string(asJSON), lines.String(), fmt.Sprintf("%v %+v %#v", m, m, m)} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the key shows in %s", text)
 		}
+	}
+}
+
+// TestEndpointTellsThinkersApart, as replies are kept by it.
+func TestEndpointTellsThinkersApart(t *testing.T) {
+	seen := map[string]bool{}
+	for _, think := range []string{"", "on", "off", "low", "high"} {
+		at := open(t, ollama.Options{Model: "m", Think: think}).Endpoint()
+		if seen[at] || !strings.HasPrefix(at, ollama.DefaultBaseURL) {
+			t.Errorf("the endpoint %s is that of other replies", at)
+		}
+		seen[at] = true
+	}
+}
+
+// TestAuthorityAndProxy checks that a server with an authority of its own is called
+// once that is trusted, and that a proxy is asked.
+func TestAuthorityAndProxy(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, okBody) }))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(file, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := ollama.Options{Model: "m", BaseURL: server.URL, CAFile: file}
+	if reply, err := open(t, o).Complete(t.Context(), deem.Prompt("q")); err != nil || reply.Text != "yes" {
+		t.Errorf("reply %+v, error %v, want yes", reply, err)
+	}
+	o.CAFile = ""
+	_, err := open(t, o).Complete(t.Context(), deem.Prompt("q"))
+	if me, ok := errors.AsType[*deem.ModelError](err); !ok || !me.Fatal || deem.HintOf(err) == "" {
+		t.Errorf("without its authority: %v, want a fatal error with a hint", err)
+	}
+
+	asked := ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.String()
+		fmt.Fprint(w, okBody)
+	}))
+	defer proxy.Close()
+	o.BaseURL, o.Proxy = "http://nowhere.example", proxy.URL
+	if _, err := open(t, o).Complete(t.Context(), deem.Prompt("q")); err != nil || !strings.HasPrefix(asked, "http://nowhere.example/") {
+		t.Errorf("the proxy was asked for %q, error %v", asked, err)
 	}
 }
