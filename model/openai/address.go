@@ -19,7 +19,10 @@ func parseAddress(base string) (wire.Base, error) {
 	if err != nil {
 		return wire.Base{}, err
 	}
-	if b.Path() == "" {
+	switch {
+	case b.Path() == "" && azure(b):
+		return b.WithPath("/openai/v1"), nil
+	case b.Path() == "":
 		return b.WithPath("/v1"), nil
 	}
 	for _, call := range []string{chatPath, embedPath} {

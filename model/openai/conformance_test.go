@@ -3,10 +3,15 @@ package openai_test
 import (
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"deem"
 	"deem/model/modeltest"
 	"deem/model/openai"
 )
+
+// TestMain checks that no test leaves anything running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	modeltest.Test(t, func(tb testing.TB, s modeltest.Setup) deem.Model {

@@ -8,15 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"go.uber.org/goleak"
-
 	"deem"
 	"deem/model/modeltest"
 	"deem/model/openai"
 )
-
-// TestMain checks that no test leaves anything running.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestLlama calls a real llama.cpp server. Nothing there is written by us, so it
 // shows that we speak the wire as others do.

@@ -81,6 +81,9 @@ func TestBaseURL(t *testing.T) {
 		{"127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1" + chat, "http://127.0.0.1:8000/v1"},
 		{"[::1]:8000", "http://[::1]:8000/v1" + chat, "http://[::1]:8000/v1"},
 		{"api.groq.com/openai/v1", "https://api.groq.com/openai/v1" + chat, "https://api.groq.com/openai/v1"},
+		{"https://x.openai.azure.com/", "https://x.openai.azure.com/openai/v1" + chat, "https://x.openai.azure.com/openai/v1"},
+		{"https://x.services.ai.azure.com/openai/v1/", "https://x.services.ai.azure.com/openai/v1" + chat, "https://x.services.ai.azure.com/openai/v1"},
+		{"https://host/v1/embeddings", "https://host/v1" + chat, "https://host/v1"},
 		{"https://user:pass@host/v1?k=v#part", "https://user:pass@host/v1" + chat + "?k=v", "https://host/v1"},
 		{
 			"https://x.openai.azure.com/openai/deployments/d?api-version=2024-10-21",
@@ -211,6 +214,12 @@ func TestWire(t *testing.T) {
 			openai.Options{Model: "gpt-4o"},
 			deem.Prompt("q"),
 			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"n":1,"stream":false}`,
+		},
+		{
+			"service tier",
+			openai.Options{Model: "gpt-4o", ServiceTier: "flex"},
+			deem.Prompt("q"),
+			`{"model":"gpt-4o","messages":[{"role":"user","content":"q"}],"service_tier":"flex","n":1,"stream":false}`,
 		},
 		{
 			"object",

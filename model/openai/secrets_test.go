@@ -52,7 +52,10 @@ func TestSecretInsideASecret(t *testing.T) {
 
 func TestOptionsHideTheKey(t *testing.T) {
 	const secret = "s3cr3t-0123456789"
-	o := openai.Options{Model: "m", Key: secret, Headers: map[string]string{"X-Key": secret}}
+	o := openai.Options{
+		Model: "m", Key: secret, BaseURL: "http://user:" + secret + "@localhost", Proxy: "http://user:" + secret + "@localhost",
+		Headers: map[string]string{"X-Key": secret},
+	}
 	asJSON, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
