@@ -27,13 +27,13 @@ var configSchema []byte
 // configKeys are the settings that deem.yaml may hold, each named after the flag
 // that it stands for. What belongs to one invocation, as --fresh, is no setting.
 var configKeys = []string{
-	"base-url", "concurrency", "data", "db", "embeddings", "format", "headers", "judge", "limit", "map",
-	"max-tokens", "max-unjudged", "model", "pass", "prices", "reading", "responses", "retries", "rpm",
-	"temperature", "timeout", "tpm", "trials",
+	"base-url", "ca-file", "concurrency", "data", "db", "embeddings", "format", "headers", "judge", "limit", "map",
+	"max-cost", "max-tokens", "max-unjudged", "model", "pass", "prices", "proxy", "reading", "responses", "retries",
+	"rpm", "run-timeout", "temperature", "timeout", "tpm", "trials",
 }
 
 // pathKeys are the settings that name files, relative to the file they stand in.
-var pathKeys = []string{"data", "db", "embeddings", "prices", "judge", "responses"}
+var pathKeys = []string{"ca-file", "data", "db", "embeddings", "prices", "judge", "responses"}
 
 // listKeys are the settings that may be lists.
 var listKeys = []string{"data", "judge", "responses"}
@@ -176,7 +176,7 @@ func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
 // resolve makes a path relative to the folder of the configuration. A judge is a
 // path only when it looks like one.
 func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || name == "judge" && !looksLikeFile(v) || strings.HasPrefix(v, "openai:") {
+	if filepath.IsAbs(v) || v == "-" || name == "judge" && !looksLikeFile(v) || name == "embeddings" && isServed(v) {
 		return v
 	}
 	return filepath.Join(filepath.Dir(c.file), v)

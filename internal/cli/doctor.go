@@ -2,7 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +17,8 @@ import (
 )
 
 const doctorHelp = `Check what a run needs: that the database can be written and read, that keys are
-set, and, with --model, that the model answers: one call of a few tokens is made.
-No key is ever printed.
+set, and, with --model, that its server is reached, takes the key, knows the model,
+and answers: one call of a few tokens is made. No key is ever printed.
 
 EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
@@ -23,13 +27,15 @@ func (a *app) doctorCommand() *cobra.Command {
 	var o modelOptions
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
-		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini",
+		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini\n  deem doctor --model ollama:llama3.2",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.name, "model", "", "ask this `model` one question")
-	f.StringVar(&o.baseURL, "base-url", "", "`address` of an OpenAI-compatible server (default: OPENAI_BASE_URL)")
+	f.StringVar(&o.baseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
+	f.StringVar(&o.proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
+	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in this PEM `file` too")
 	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up after this `time`")
 	return cmd
 }
@@ -45,7 +51,7 @@ type finding struct {
 func (a *app) doctor(ctx context.Context, o modelOptions) error {
 	findings := []finding{a.checkStore(ctx), a.checkKeys()}
 	if o.name != "" {
-		findings = append(findings, a.checkModel(ctx, o))
+		findings = append(findings, a.checkModel(ctx, o)...)
 	}
 	bad := 0
 	for _, f := range findings {
@@ -99,21 +105,34 @@ func (a *app) checkStore(ctx context.Context) finding {
 
 // checkKeys says which variables are set, and never what they hold.
 func (a *app) checkKeys() finding {
-	detail := "OPENAI_API_KEY is not set: judges that ask openai: models need it, rules and servers of your own do not"
-	if a.env.get("OPENAI_API_KEY") != "" {
-		detail = "OPENAI_API_KEY is set"
+	var set, unset []string
+	for _, v := range vendors {
+		keyed := false
+		for _, variable := range append(slices.Clone(v.keys), v.server) {
+			if variable != "" && a.env.get(variable) != "" {
+				set = append(set, variable+" is set")
+				keyed = keyed || variable != v.server
+			}
+		}
+		if len(v.keys) > 0 && !keyed && !v.optional {
+			unset = append(unset, strings.Join(v.keys, " or "))
+		}
 	}
-	if base := a.env.get("OPENAI_BASE_URL"); base != "" {
-		detail += "; OPENAI_BASE_URL is set"
+	if len(unset) > 0 {
+		set = append(set, "not set: "+strings.Join(unset, ", ")+" (rules and servers of your own need no key)")
 	}
-	return finding{Check: "keys", OK: true, Detail: detail}
+	return finding{Check: "keys", OK: true, Detail: strings.Join(set, "; ")}
 }
 
-// checkModel makes one small call.
-func (a *app) checkModel(ctx context.Context, o modelOptions) finding {
+// checkModel makes one small call, and says of each step of it whether it came so far:
+// is the server there, does it take the key, does it know the model, does it answer.
+func (a *app) checkModel(ctx context.Context, o modelOptions) []finding {
 	wire, err := a.openWire(o)
 	if err != nil {
-		return found("model", "", err)
+		return []finding{found("model", "", err)}
+	}
+	if c, ok := wire.(io.Closer); ok {
+		defer func() { _ = c.Close() }()
 	}
 	req := deem.Prompt("Reply with the word OK.")
 	req.MaxTokens = 16
@@ -123,5 +142,51 @@ func (a *app) checkModel(ctx context.Context, o modelOptions) finding {
 	if reply.Model != "" {
 		good += ", as " + printable(reply.Model)
 	}
-	return found("model", good, err)
+	if price, ok := (model.Prices{}).Of(m.Name()); !ok {
+		good += "; its price is not known (--prices)"
+	} else if cost := price.Cost(reply.Usage); cost > 0 {
+		good += ", " + dollars(cost)
+	}
+	return steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
+}
+
+// steps tells a call as its steps: those before the one that went wrong are good. A
+// model without a server has only the last step.
+func steps(endpoint string, checks, good []string, err error) []finding {
+	if endpoint == "" {
+		return []finding{found(checks[3], good[3], err)}
+	}
+	good[0] = endpoint + " is reached"
+	wrong := len(checks)
+	if err != nil {
+		wrong = wrongStep(err)
+	}
+	var findings []finding
+	for i, check := range checks {
+		if i == wrong {
+			return append(findings, found(check, "", err))
+		}
+		findings = append(findings, found(check, good[i], nil))
+	}
+	return findings
+}
+
+// wrongStep returns which step an error of a model belongs to: 0 the server, 1 the
+// key, 2 the name of the model, 3 the reply.
+func wrongStep(err error) int {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok {
+		return 0
+	}
+	code := strings.ToLower(me.Code)
+	switch {
+	case me.Status == 401 || me.Status == 403 || strings.Contains(code, "api_key") || strings.Contains(code, "authentication"):
+		return 1
+	case me.Status == 404 || strings.Contains(code, "model"):
+		return 2
+	case me.Status == 0:
+		return 0
+	default:
+		return 3
+	}
 }

@@ -59,25 +59,48 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 	return s, err
 }
 
+// pay reads the prices and fills the purse, once for all judges of the command.
+func (o *runOptions) pay() error {
+	if o.pricesFile != "" {
+		prices, err := model.LoadPrices(o.pricesFile)
+		if err != nil {
+			return usage(err)
+		}
+		o.prices = prices
+	}
+	if o.maxCost.set {
+		o.purse = model.NewPurse(o.maxCost.value)
+	}
+	return nil
+}
+
+// affordable refuses a model whose price nobody knows when there is a budget.
+func (o runOptions) affordable(name string) error {
+	if _, ok := o.prices.Of(name); !ok && o.purse != nil {
+		return usage(model.Unpriced(name))
+	}
+	return nil
+}
+
+// decorators are what goes around every model that is asked.
+func (o runOptions) decorators() model.Options {
+	return model.Options{
+		Retry:  model.RetryOptions{Attempts: o.retries + 1},
+		Limit:  model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
+		Prices: o.prices,
+		Purse:  o.purse,
+	}
+}
+
 // decorate puts the decorators around the wire. The store is the reply cache.
 func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Model, func() error, error) {
 	if wire == nil {
 		return nil, func() error { return nil }, nil
 	}
-	opts := model.Options{
-		Replies: st,
-		// What could not be read once cannot be read from the cache either.
-		Cache: model.CacheOptions{Fresh: o.fresh || o.retryUnjudged},
-		Retry: model.RetryOptions{Attempts: o.retries + 1},
-		Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm},
-	}
-	if o.prices != "" {
-		prices, err := model.LoadPrices(o.prices)
-		if err != nil {
-			return nil, nil, usage(err)
-		}
-		opts.Prices = prices
-	}
+	opts := o.decorators()
+	opts.Replies = st
+	// What could not be read once cannot be read from the cache either.
+	opts.Cache = model.CacheOptions{Fresh: o.fresh || o.retryUnjudged}
 	m := model.Assemble(wire, opts)
 	if o.record == "" {
 		return m, func() error { return nil }, nil
@@ -105,6 +128,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	if err != nil {
 		return "", err
 	}
+	if o.purse != nil {
+		o.purse.Spend(run.CostMicros) // by earlier parts of this run
+	}
 	a.announce(run, resumed, o)
 	err = a.judge(ctx, st, run, j, m, data, o)
 	if c, ok := model.As[io.Closer](m); ok {
@@ -115,7 +141,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	}
 	if err != nil {
 		_ = st.Release(run.ID)
-		return "", a.unfinished(ctx, st, run, err)
+		return "", a.unfinished(ctx, st, run, o, err)
 	}
 	return run.ID, st.Finish(ctx, run.ID)
 }
@@ -139,7 +165,7 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 
 // judge goes through the items. What ends it early comes as an error.
 func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions) error {
-	ctx, stop, release := a.watchSignals(ctx)
+	ctx, stop, release := a.watch(ctx, o.deadline)
 	defer release()
 	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
 	if run.Records > 0 {

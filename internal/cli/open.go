@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"deem"
 	"deem/benchmark"
@@ -14,10 +13,6 @@ import (
 	"deem/internal/store/sqlite"
 	"deem/judge"
 	"deem/judge/rule"
-	"deem/model/fake"
-	"deem/model/minilm"
-	"deem/model/openai"
-	"deem/model/replay"
 )
 
 // defaultJudge needs no key, so that the first command works.
@@ -85,7 +80,7 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	if r, ok := rule.NamedWith(name, o.embedder); ok {
 		if rule.NeedsEmbedder(name) && o.embedder == nil {
 			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
-				"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small"))
+				"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text"))
 		}
 		return o.chooseRule(r, several)
 	}
@@ -208,107 +203,6 @@ func (c choice) with(m deem.Model) deem.Judge {
 		return c.rule
 	}
 	return judge.New(c.protocol, m)
-}
-
-// vendors are the makers of models, with what they are for.
-var vendors = []struct{ name, about string }{
-	{"openai", "Chat Completions of OpenAI and of every compatible server (--base-url)"},
-	{"fake", "made-up replies, for tests; see deem list models"},
-	{"replay", "replies out of a file that --record wrote, or that you wrote"},
-}
-
-// A modelOptions says which model to ask and how to reach it.
-type modelOptions struct {
-	name    string
-	baseURL string
-	headers []string
-	timeout time.Duration
-}
-
-// openWire returns the bare model that the options name.
-func (a *app) openWire(o modelOptions) (deem.Model, error) {
-	vendor, name, ok := strings.Cut(o.name, ":")
-	if !ok || name == "" {
-		return nil, usage(deem.WithHint(fmt.Errorf("%q is no model", o.name), "a model is vendor:name, as openai:gpt-4o-mini"))
-	}
-	switch vendor {
-	case "openai":
-		return a.openOpenAI(name, o)
-	case "fake":
-		m, err := fake.New(name)
-		return m, usage(err)
-	case "replay":
-		m, err := replay.Open(name)
-		return m, usage(err)
-	}
-	var names []string
-	for _, v := range vendors {
-		names = append(names, v.name)
-	}
-	return nil, usage(unknown("vendor", vendor, names))
-}
-
-func (a *app) openOpenAI(name string, o modelOptions) (deem.Model, error) {
-	base := o.baseURL
-	if base == "" {
-		base = a.env.get("OPENAI_BASE_URL")
-	}
-	key := a.env.get("OPENAI_API_KEY")
-	if key == "" && base == "" {
-		return nil, usage(deem.WithHint(fmt.Errorf("no key for openai:%s", name),
-			"set OPENAI_API_KEY in the environment or in .env, or --base-url for a server of your own"))
-	}
-	headers, err := a.headers(o.headers)
-	if err != nil {
-		return nil, err
-	}
-	m, err := openai.New(openai.Options{
-		Model: name, BaseURL: base, Key: key, Headers: headers, Timeout: o.timeout,
-		Organization: a.env.get("OPENAI_ORGANIZATION"), Project: a.env.get("OPENAI_PROJECT"),
-	})
-	return m, usage(err)
-}
-
-// headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
-// which have no place on a command line.
-func (a *app) headers(list []string) (map[string]string, error) {
-	headers := map[string]string{}
-	for _, h := range list {
-		name, value, ok := strings.Cut(h, "=")
-		if !ok || name == "" {
-			return nil, usagef("a header is NAME=value or NAME=env:VARIABLE")
-		}
-		if variable, ok := strings.CutPrefix(value, "env:"); ok {
-			if value = a.env.get(variable); value == "" {
-				return nil, usagef("header %s wants the variable %s, which is not set", name, variable)
-			}
-		}
-		headers[name] = value
-	}
-	return headers, nil
-}
-
-// openEmbedder opens what --embeddings names: a model of a server as vendor:name, or
-// a folder with the files of a sentence model.
-func (a *app) openEmbedder(name string, o modelOptions) (rule.Embedder, error) {
-	if name == "" {
-		return nil, nil
-	}
-	if model, ok := strings.CutPrefix(name, "openai:"); ok {
-		m, err := a.openOpenAI(model, o)
-		if err != nil {
-			return nil, err
-		}
-		if e, ok := m.(rule.Embedder); ok {
-			return e, nil
-		}
-		return nil, usagef("%s gives no embeddings", name)
-	}
-	m, err := minilm.Open(name)
-	if err != nil {
-		return nil, usage(err)
-	}
-	return m, nil
 }
 
 // openStore opens the store for writing and creates it where there is none.

@@ -27,6 +27,7 @@ type progress struct {
 	total   int
 	limiter *model.Limiter // nil when the judge is a rule
 	meter   *model.Metered
+	purse   *model.Purse // nil when there is no budget
 
 	mu       sync.Mutex
 	started  time.Time
@@ -44,10 +45,13 @@ type progress struct {
 func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress {
 	p := &progress{
 		app: a, total: run.Dataset.Items * o.trials, before: run.Records, started: clock(),
-		unjudged: map[deem.Kind]int{}, over: make(chan struct{}),
+		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), purse: o.purse,
 	}
 	if o.retryUnjudged {
 		p.before -= run.Unjudged
+	}
+	if m == nil {
+		m = embeddingModel(o)
 	}
 	if m != nil {
 		p.limiter, _ = model.As[*model.Limiter](m)
@@ -61,6 +65,14 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 		p.wg.Go(p.tellPlainly)
 	}
 	return p
+}
+
+// embeddingModel returns what a rule asks for embeddings, nil when it asks nobody.
+func embeddingModel(o runOptions) deem.Model {
+	if e, ok := o.judge.embedder.(*model.Embedding); ok {
+		return e.Model()
+	}
+	return nil
 }
 
 func isTerminal(w io.Writer) bool {
@@ -129,12 +141,7 @@ func (p *progress) line() string {
 			words = append(words, "about "+roughly(time.Duration(float64(left)/rate*float64(time.Second)))+" left")
 		}
 	}
-	if p.meter != nil {
-		t := p.meter.Totals()
-		cost := dollars(t.CostMicros)
-		if t.Unpriced > 0 {
-			cost += " and more (no price known)"
-		}
+	if cost := p.cost(); cost != "" {
 		words = append(words, cost)
 	}
 	if p.limiter != nil {
@@ -144,6 +151,22 @@ func (p *progress) line() string {
 		words = append(words, failures)
 	}
 	return strings.Join(words, ", ")
+}
+
+// cost says what was spent: of the budget where there is one, earlier parts of the run
+// included, and else by this start.
+func (p *progress) cost() string {
+	switch {
+	case p.purse != nil:
+		return dollars(p.purse.Spent()) + " of " + dollars(p.purse.Sum())
+	case p.meter == nil:
+		return ""
+	}
+	t := p.meter.Totals()
+	if t.Unpriced > 0 {
+		return dollars(t.CostMicros) + " and more (no price known)"
+	}
+	return dollars(t.CostMicros)
 }
 
 // perSecond writes a rate with no more digits than it deserves.

@@ -3,54 +3,95 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"deem"
 	"deem/internal/store"
 )
 
-// watchSignals makes the first interrupt close the returned channel and the second
-// cancel the returned context.
-func (a *app) watchSignals(ctx context.Context) (context.Context, <-chan struct{}, func()) {
+// grace is how long calls in flight have to finish once the time of a run is over.
+// Whoever gave the time, as for a job of CI, wants the process to end.
+const grace = 30 * time.Second
+
+// watch makes the first interrupt close the returned channel and the second cancel the
+// returned context. The deadline, unless it is zero, counts as the first interrupt, and
+// as the second one when the calls in flight have had their grace.
+func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	signals, stop, over := make(chan os.Signal, 2), make(chan struct{}), make(chan struct{})
+	w := &watcher{app: a, stop: make(chan struct{}), cancel: cancel}
+	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		for n := 0; ; n++ {
+	var timer *time.Timer
+	var due <-chan time.Time
+	if !deadline.IsZero() {
+		timer = time.NewTimer(time.Until(deadline))
+		due = timer.C
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
 			select {
 			case <-over:
 				return
 			case <-signals:
-			}
-			if n == 0 {
-				a.say("stopping: calls in flight finish and are kept; again to cancel them")
-				close(stop)
-			} else {
-				cancel()
+				w.interrupt("stopping: calls in flight finish and are kept; again to cancel them")
+			case <-due:
+				w.interrupt(fmt.Sprintf("the time of --run-timeout is over: calls in flight have %v to finish", grace))
+				timer.Reset(grace)
 			}
 		}
-	}()
-	return ctx, stop, func() {
+	})
+	return ctx, w.stop, func() {
 		signal.Stop(signals)
 		close(over)
+		wg.Wait()
+		if timer != nil {
+			timer.Stop()
+		}
 		cancel()
 	}
 }
 
+// A watcher stops a run, gently and then hard. It belongs to one goroutine.
+type watcher struct {
+	app    *app
+	n      int
+	stop   chan struct{}
+	cancel context.CancelFunc
+}
+
+// interrupt is gentle the first time, and says so.
+func (w *watcher) interrupt(words string) {
+	if w.n++; w.n > 1 {
+		w.cancel()
+		return
+	}
+	w.app.say("%s", words)
+	close(w.stop)
+}
+
 // unfinished says how far a run came that ended early, and how to go on.
-func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, err error) error {
+func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o runOptions, err error) error {
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
 	if rerr == nil {
 		a.say("%s of %s judged and kept in %s as run %s", thousands(now.Records), thousands(run.Dataset.Items*run.Trials), a.db, run.ID)
 	}
-	if !interrupted {
+	switch {
+	case !interrupted:
 		return err
+	case !o.deadline.IsZero() && !clock().Before(o.deadline):
+		err = fmt.Errorf("%w by --run-timeout %v", errInterrupted, o.runTimeout)
+	default:
+		err = errInterrupted
 	}
-	return deem.WithHint(errInterrupted, "go on with: %s", commandLine(a.args))
+	return deem.WithHint(err, "go on with: %s", commandLine(a.args))
 }
 
 // commandLine returns the command that continues, ready to be pasted. What starts

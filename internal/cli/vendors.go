@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/judge/rule"
+	"deem/model"
+	"deem/model/anthropic"
+	"deem/model/fake"
+	"deem/model/google"
+	"deem/model/minilm"
+	"deem/model/ollama"
+	"deem/model/openai"
+	"deem/model/replay"
+)
+
+// A vendor makes models.
+type vendor struct {
+	name, about string
+	keys        []string // variables of which one must hold a key, unless a server is named
+	optional    bool     // the vendor's own server wants no key
+	server      string   // the variable that names a server
+	open        func(name string, at access) (deem.Model, error)
+}
+
+// vendors are the makers of models, with what they are for.
+var vendors = []vendor{
+	{
+		name: "openai", about: "Chat Completions of OpenAI and of every compatible server (--base-url)",
+		keys: []string{"OPENAI_API_KEY"}, server: "OPENAI_BASE_URL", open: openOpenAI,
+	},
+	{
+		name: "anthropic", about: "Messages of Anthropic: claude-...",
+		keys: []string{"ANTHROPIC_API_KEY"}, server: "ANTHROPIC_BASE_URL", open: openAnthropic,
+	},
+	{
+		name: "google", about: "Gemini of Google: gemini-...",
+		keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
+	},
+	{
+		name: "ollama", about: "models that run on this machine or another one, with Ollama; no key",
+		keys: []string{"OLLAMA_API_KEY"}, optional: true, server: "OLLAMA_HOST", open: openOllama,
+	},
+	{
+		name: "fake", about: "made-up replies, for tests; see deem list models",
+		open: func(name string, _ access) (deem.Model, error) { return fake.New(name) },
+	},
+	{
+		name: "replay", about: "replies out of a file that --record wrote, or that you wrote",
+		open: func(name string, _ access) (deem.Model, error) { return replay.Open(name) },
+	},
+}
+
+// A modelOptions says which model to ask and how to reach it.
+type modelOptions struct {
+	name    string
+	baseURL string
+	headers []string
+	timeout time.Duration
+	proxy   string
+	caFile  string
+}
+
+// An access is how a server is reached, secrets included.
+type access struct {
+	env           environment
+	key, base     string
+	headers       map[string]string
+	timeout       time.Duration
+	proxy, caFile string
+}
+
+// vendorOf splits "vendor:name".
+func vendorOf(model string) (vendor, string, error) {
+	maker, name, ok := strings.Cut(model, ":")
+	if !ok || name == "" {
+		return vendor{}, "", usage(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
+	}
+	var names []string
+	for _, v := range vendors {
+		if v.name == maker {
+			return v, name, nil
+		}
+		names = append(names, v.name)
+	}
+	return vendor{}, "", usage(unknown("vendor", maker, names))
+}
+
+// openWire returns the bare model that the options name.
+func (a *app) openWire(o modelOptions) (deem.Model, error) {
+	v, name, err := vendorOf(o.name)
+	if err != nil {
+		return nil, err
+	}
+	at, err := a.access(v, name, o)
+	if err != nil {
+		return nil, err
+	}
+	m, err := v.open(name, at)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return m, nil
+}
+
+// access finds out how to reach a vendor. A key that is missing is told of before
+// anything is asked.
+func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
+	at := access{env: a.env, base: o.baseURL, timeout: o.timeout, caFile: o.caFile}
+	if at.base == "" && v.server != "" {
+		at.base = a.env.get(v.server)
+	}
+	for _, variable := range v.keys {
+		if at.key == "" {
+			at.key = a.env.get(variable)
+		}
+	}
+	if len(v.keys) > 0 && !v.optional && at.key == "" && at.base == "" {
+		return at, usage(deem.WithHint(fmt.Errorf("no key for %s:%s", v.name, name),
+			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.keys, " or ")))
+	}
+	var err error
+	if at.headers, err = a.headers(o.headers); err != nil {
+		return at, err
+	}
+	at.proxy = o.proxy
+	if variable, ok := strings.CutPrefix(o.proxy, "env:"); ok {
+		if at.proxy = a.env.get(variable); at.proxy == "" {
+			return at, usagef("--proxy wants the variable %s, which is not set", variable)
+		}
+	}
+	return at, nil
+}
+
+func openOpenAI(name string, at access) (deem.Model, error) {
+	return openai.New(openai.Options{
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		Organization: at.env.get("OPENAI_ORGANIZATION"), Project: at.env.get("OPENAI_PROJECT"),
+	})
+}
+
+func openAnthropic(name string, at access) (deem.Model, error) {
+	return anthropic.New(anthropic.Options{
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+	})
+}
+
+func openGoogle(name string, at access) (deem.Model, error) {
+	return google.New(google.Options{
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+	})
+}
+
+func openOllama(name string, at access) (deem.Model, error) {
+	return ollama.New(ollama.Options{
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+	})
+}
+
+// headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
+// which have no place on a command line.
+func (a *app) headers(list []string) (map[string]string, error) {
+	headers := map[string]string{}
+	for _, h := range list {
+		name, value, ok := strings.Cut(h, "=")
+		if !ok || name == "" {
+			return nil, usagef("a header is NAME=value or NAME=env:VARIABLE")
+		}
+		if variable, ok := strings.CutPrefix(value, "env:"); ok {
+			if value = a.env.get(variable); value == "" {
+				return nil, usagef("header %s wants the variable %s, which is not set", name, variable)
+			}
+		}
+		headers[name] = value
+	}
+	return headers, nil
+}
+
+// openEmbedder opens what --embeddings names: a model of a server as vendor:name, or
+// a folder with the files of a sentence model. A server is asked with all the care
+// that a judge's model gets.
+func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
+	if o.embeddings == "" {
+		return nil, nil
+	}
+	if !isServed(o.embeddings) {
+		m, err := minilm.Open(o.embeddings)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return m, nil
+	}
+	at := o.model
+	at.name = o.embeddings
+	m, err := a.openWire(at)
+	if err != nil {
+		return nil, err
+	}
+	e, ok := m.(rule.Embedder)
+	if !ok {
+		return nil, usagef("%s gives no embeddings", o.embeddings)
+	}
+	if err := o.affordable(e.Name()); err != nil {
+		return nil, err
+	}
+	return model.Embed(e, o.decorators()), nil
+}
+
+// isServed tells "vendor:name" from a folder.
+func isServed(name string) bool {
+	maker, _, ok := strings.Cut(name, ":")
+	if !ok {
+		return false
+	}
+	for _, v := range vendors {
+		if v.name == maker {
+			return true
+		}
+	}
+	return false
+}
