@@ -67,12 +67,11 @@ const (
 )
 
 // money adds what the calls cost, if a price is known.
-func (p *Planner) money(out *Plan) {
+func (p *Planner) money(out *Plan, cost, most int64) {
 	if !p.priced {
 		out.Unpriced = fmt.Sprintf("no table knows the price of %s", p.o.Model)
 		return
 	}
-	cost, most := p.cost, p.costMax
 	out.CostMicros, out.CostMaxMicros = &cost, &most
 	if share, ok := p.o.Prices.BatchOf(p.o.Model); ok && cost > 0 {
 		batch, batchMost := share.Of(cost), share.Of(most)

@@ -20,6 +20,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"time"
 
 	"deem"
@@ -45,6 +46,10 @@ type Options struct {
 	// Cached reports whether the reply to a request is there already. It is asked once for
 	// each distinct request. Nil means that none is.
 	Cached func(ctx context.Context, req deem.Request) (bool, error)
+
+	// Estimate means that tokens are estimated even where the model's tokenizer is known.
+	// That loads no vocabulary, and is enough for a line before a run.
+	Estimate bool
 
 	// Output is how many tokens a reply has on average, from earlier replies to the same
 	// judge. 0 means a guess: 3 where a request allows no more than 16, 60 where it asks for
@@ -81,6 +86,9 @@ func New(o Options) *Planner {
 	o.Concurrency = cmp.Or(max(o.Concurrency, 0), 8)
 	o.Trials = max(o.Trials, 1)
 	p := &Planner{o: o, count: tokens.For(o.Model), longest: model.MaxOutput(o.Model), seen: map[uint64]struct{}{}}
+	if o.Estimate {
+		p.count = tokens.Estimate(o.Model)
+	}
 	p.price, p.priced = o.Prices.Of(o.Model)
 	p.window, _ = o.Prices.WindowOf(o.Model)
 	return p
@@ -242,13 +250,33 @@ func (p *Planner) notice(req deem.Request, input int) {
 }
 
 // Plan returns what was added up so far.
-func (p *Planner) Plan() Plan {
+func (p *Planner) Plan() Plan { return p.plans(p.plan, p.cost, p.costMax) }
+
+// PlanOf returns the plan of a dataset of which only the first items were added: the
+// others are taken to be like them. It is the same as Plan when all were added.
+func (p *Planner) PlanOf(items int) Plan {
+	seen := p.plan.Items
+	if seen == 0 || items <= seen {
+		return p.Plan()
+	}
+	grow := func(n int64) int64 { return int64(math.Round(float64(n) * float64(items) / float64(seen))) }
 	out := p.plan
+	for _, n := range []*int{&out.Items, &out.Decided, &out.Unjudgeable, &out.Done, &out.Requests, &out.Cached, &out.Duplicates, &out.Calls} {
+		*n = int(grow(int64(*n)))
+	}
+	for _, n := range []*int64{&out.InputTokens, &out.OutputTokens, &out.OutputTokensMax} {
+		*n = grow(*n)
+	}
+	return p.plans(out, grow(p.cost), grow(p.costMax))
+}
+
+// plans makes a plan of sums.
+func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
 	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
 	out.OutputGuessed = p.o.Output <= 0
 	out.Window = p.window
-	p.money(&out)
+	p.money(&out, cost, most)
 	p.time(&out)
 	out.Warnings = p.warnings(out)
 	return out

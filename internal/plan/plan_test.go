@@ -328,3 +328,23 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// A plan of the first items speaks for all of them, and one of all items for itself.
+func TestPlanOfFirstItems(t *testing.T) {
+	p := plan.New(plan.Options{Model: "openai:gpt-4o-mini", Estimate: true})
+	for i := range 100 {
+		if err := p.Add(t.Context(), deem.Prompt(fmt.Sprintf("Is item %d right?", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part, all := p.PlanOf(1000), p.Plan()
+	if part.Calls != 1000 || part.Items != 1000 || part.InputTokens != 10*all.InputTokens || *part.CostMicros != 10**all.CostMicros {
+		t.Errorf("PlanOf(1000) = %+v, want ten times %+v", part, all)
+	}
+	if part.InputExact || all.InputExact {
+		t.Error("an estimate is said to be exact")
+	}
+	if again := p.PlanOf(100); again.Calls != all.Calls || again.InputTokens != all.InputTokens {
+		t.Errorf("PlanOf(100) = %+v, want %+v", again, all)
+	}
+}

@@ -34,6 +34,12 @@ func For(model string) Counter {
 		}
 		return c
 	}
+	return Estimate(model)
+}
+
+// Estimate returns the counter that estimates by the kinds of characters in a text,
+// also for models whose vocabulary is known. It loads nothing, ever.
+func Estimate(model string) Counter {
 	r := rateOf(model)
 	return Counter{text: r.count, how: r.how(), perMessage: estimatedMessage, perRequest: estimatedReply}
 }
