@@ -67,11 +67,13 @@ func roganGladen(k, n int, c Confusion, level float64) Estimate {
 	// answer than for a wrong one. The difference of two shares decides, with one
 	// hit and one miss added to each (Agresti and Caffo 2000).
 	sens, spec := plusShare(c.TP, right, 1), plusShare(c.TN, wrong, 1)
-	if sens.value+spec.value-1 <= normalQuantile(level)*math.Sqrt(sens.variance+spec.variance) {
+	shown := sens.value+spec.value-1 > normalQuantile(level)*math.Sqrt(sens.variance+spec.variance)
+	slope := share(c.TP, right) + share(c.TN, wrong) - 1
+	if !shown || slope <= 0 {
 		return unknown(share(k, n), n, level, Unit, WarnChance)
 	}
 	est := langReiczigel(k, n, c, level)
-	raw := (share(k, n) + share(c.TN, wrong) - 1) / (share(c.TP, right) + share(c.TN, wrong) - 1)
+	raw := (share(k, n) + share(c.TN, wrong) - 1) / slope
 	est.Value = Unit.clip(raw)
 	est.Lo, est.Hi = min(est.Lo, est.Value), max(est.Hi, est.Value)
 	if raw != est.Value {

@@ -20,19 +20,22 @@ import (
 // ones with the chance spec.
 type simulatedJudge struct{ sens, spec float64 }
 
-// judge returns the truth and the verdict of one answer.
-func (j simulatedJudge) judge(rng *rand.Rand, prevalence float64) (truth, given bool) {
-	if rng.Float64() < prevalence {
-		return true, rng.Float64() < j.sens
-	}
-	return false, rng.Float64() >= j.spec
-}
-
 // labels returns n labelled answers.
 func (j simulatedJudge) labels(rng *rand.Rand, prevalence float64, n int) stat.Confusion {
 	var c stat.Confusion
+	tp, fn := prevalence*j.sens, prevalence
+	fp := fn + (1-prevalence)*(1-j.spec)
 	for range n {
-		c.Add(j.judge(rng, prevalence))
+		switch u := rng.Float64(); {
+		case u < tp:
+			c.TP++
+		case u < fn:
+			c.FN++
+		case u < fp:
+			c.FP++
+		default:
+			c.TN++
+		}
 	}
 	return c
 }
@@ -50,9 +53,9 @@ func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && t
 
 // Both corrections hold their level with 200 labels and judges like real ones.
 func TestCorrectedCoverage(t *testing.T) {
-	const replications, labels, unlabelled = 4000, 200, 2000
-	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
-		for k, prevalence := range []float64{.3, .5, .7, .9} {
+	const replications, labels, unlabelled = 8000, 200, 2000
+	for i, j := range []simulatedJudge{{.8, .7}, {.9, .85}, {.97, .7}, {.97, .97}} {
+		for k, prevalence := range []float64{.3, .6, .9} {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			rogan, ppi := 0, 0
 			for range replications {
@@ -327,18 +330,22 @@ func TestTriviaCorrected(t *testing.T) {
 		t.Fatalf("people's score = %v, want 0.6372", truth)
 	}
 	for _, judge := range slices.Sorted(maps.Keys(rows[0].Judges)) {
+		all := pairsOf(rows, judge)
 		rng := rand.New(rand.NewPCG(7, 8))
 		anew, same, rogan := 0, 0, 0
-		drawn := make([]triviaRow, len(rows))
 		for range seeds {
-			rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+			drawn := make([]bothSaid, len(all))
 			for i := range drawn {
-				drawn[i] = rows[rng.IntN(len(rows))]
+				drawn[i] = all[rng.IntN(len(all))]
 			}
-			if est, _ := corrected(drawn, labels, judge); covers(est, truth) {
+			if est, _ := corrected(drawn, labels); covers(est, truth) {
 				anew++
 			}
-			est, other := corrected(rows, labels, judge)
+			for i := range labels { // only the labelled rows need to be shuffled
+				j := i + rng.IntN(len(all)-i)
+				all[i], all[j] = all[j], all[i]
+			}
+			est, other := corrected(all, labels)
 			if covers(est, truth) {
 				same++
 			}
@@ -358,12 +365,26 @@ func TestTriviaCorrected(t *testing.T) {
 	}
 }
 
+// A bothSaid is what people and a judge said of one answer.
+type bothSaid struct{ human, judge bool }
+
+func pairsOf(rows []triviaRow, judge string) []bothSaid {
+	all := make([]bothSaid, len(rows))
+	for i, r := range rows {
+		all[i] = bothSaid{r.Human, r.Judges[judge]}
+	}
+	return all
+}
+
 // corrected hides the labels of all rows but the first.
-func corrected(rows []triviaRow, labels int, judge string) (ppi, rogan stat.Estimate) {
-	c := confusion(rows[:labels], judge)
+func corrected(rows []bothSaid, labels int) (ppi, rogan stat.Estimate) {
+	var c stat.Confusion
+	for _, r := range rows[:labels] {
+		c.Add(r.human, r.judge)
+	}
 	accepted := 0
 	for _, r := range rows[labels:] {
-		if r.Judges[judge] {
+		if r.judge {
 			accepted++
 		}
 	}

@@ -111,14 +111,15 @@ func PPIProportion(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, 
 // at random from all of them. Without items that the judge alone saw, it is the
 // share in the labels.
 //
-// The interval differs: one label is spread over the four cells before variances are
-// taken (Perks 1947), in the spirit of A. Agresti and Y. Min, Statistics in Medicine
-// 24 (2005), 729-740, who treat the difference of paired shares so, which is what the
-// correction is; and Student's t with one degree of freedom less than there are labels
-// takes the place of the normal distribution. Without that, a judge that made no error
-// on 200 labels would claim to make none. By simulation with 200 labels and the errors
-// of real judges the coverage at level 0.95 is 94.0% to 96.1%, where the normal
-// interval has 93.0% to 95.4%; with 50 labels it may fall to 92%.
+// The interval differs: one label is spread over the four cells before it is
+// computed (Perks 1947), in the spirit of A. Agresti and Y. Min, Statistics in
+// Medicine 24 (2005), 729-740, who treat the difference of paired shares so, which is
+// what the correction is; and Student's t takes the place of the normal distribution,
+// two degrees of freedom being spent on the value and on the weight of the judge.
+// Without that, a judge that made no error on 200 labels would claim to make none. By
+// simulation with 200 labels and the errors of real judges the coverage at level 0.95
+// is 94.0% to 96.2%, where that of the normal interval falls to 93.0%; with 60 labels
+// and a judge that is right 97 times of 100 it is 98%, and was 86%.
 func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
@@ -146,16 +147,18 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 	plus := newCells(c, 0.25)
 	p.Variance, p.Correlation = plus.truthVariance(), plus.correlation()
 	p.Lambda = cells.tuned(k, n)
-	value, unlabelled := cells.truth, 0.0
+	value, centre, unlabelled := cells.truth, plus.truth, 0.0
 	if n > 0 {
 		value += p.Lambda * (share(k, n) - cells.judge)
+		centre += p.Lambda * (share(k, n) - plus.judge)
 		unlabelled = plusShare(k, n, 1).variance
 	}
-	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/plus.n + p.Lambda*p.Lambda*unlabelled)
-	half := tQuantile(level, max(float64(p.Labels-1), 1)) * se
+	df := max(float64(p.Labels-2), 1)
+	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/df + p.Lambda*p.Lambda*unlabelled)
+	half := tQuantile(level, df) * se
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
-		Value: value, Lo: Unit.clip(value - half), Hi: Unit.clip(value + half),
+		Value: value, Lo: min(Unit.clip(centre-half), value), Hi: max(Unit.clip(centre+half), value),
 		Level: level, N: p.Labels, SE: se, Method: MethodPPIAdjusted,
 	}
 	if p.Labels < 50 {
