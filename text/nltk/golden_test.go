@@ -65,17 +65,16 @@ func (in bleuInput) metric() (nltk.BLEU, error) {
 	return nltk.BLEU{Weights: in.Weights, Smoothing: method, AutoReweigh: in.AutoReweigh}, err
 }
 
-// root is that of the repository, seen from this package.
-const root = "../.."
-
 // openWordNet reads the database once.
-var openWordNet = sync.OnceValues(func() (*nltk.WordNet, error) {
-	dir := os.Getenv("DEEM_WORDNET")
-	if dir == "" {
-		dir = filepath.Join(root, ".tools", "wordnet")
+var openWordNet = sync.OnceValues(func() (*nltk.WordNet, error) { return nltk.OpenWordNet(wordNetDir()) })
+
+// wordNetDir returns where the database is, if it is there.
+func wordNetDir() string {
+	if dir := os.Getenv("DEEM_WORDNET"); dir != "" {
+		return dir
 	}
-	return nltk.OpenWordNet(dir)
-})
+	return filepath.Join("..", "..", ".tools", "wordnet")
+}
 
 // wordNet returns the database that scripts/wordnet.sh fetches, or nil if it is not
 // there, and says so.

@@ -75,43 +75,57 @@ func enumerate(words []string) []place {
 // matchEqual matches equal words. Both texts are gone through from the end, so that
 // of several equal words the last ones find each other.
 func (a *alignment) matchEqual() {
-	where := make(map[string][]int, len(a.want)) // indexes in want
+	a.match(func(word string, _ stacks) string { return word })
+}
+
+// match matches each word of the response, from the last to the first, with the last
+// word of the reference that is what find returns.
+func (a *alignment) match(find func(word string, where stacks) string) {
+	if len(a.got) == 0 || len(a.want) == 0 {
+		return
+	}
+	where := make(stacks, len(a.want))
 	for j, w := range a.want {
 		where[w.word] = append(where[w.word], j)
 	}
-	a.match(func(word string) int {
-		list := where[word]
-		if len(list) == 0 {
-			return -1
-		}
-		where[word] = list[:len(list)-1]
-		return list[len(list)-1]
-	})
-}
-
-// match matches each word of the response with the word of the reference that find
-// returns the index of, or leaves it if that is -1. It begins with the last.
-func (a *alignment) match(find func(word string) int) {
 	taken := make([]bool, len(a.want))
 	left := a.got[:0:0]
 	for _, g := range slices.Backward(a.got) {
-		j := find(g.word)
+		word := find(g.word, where)
+		j := where.last(word)
 		if j < 0 {
 			left = append(left, g)
 			continue
 		}
+		where[word] = where[word][:len(where[word])-1]
 		taken[j] = true
 		a.matches = append(a.matches, match{g.at, a.want[j].at})
 	}
 	slices.Reverse(left)
 	a.got = left
-	rest := a.want[:0:0]
-	for j, w := range a.want {
-		if !taken[j] {
-			rest = append(rest, w)
+	a.want = without(a.want, taken)
+}
+
+// stacks hold for each word where it stands in a list, the last place on top.
+type stacks map[string][]int
+
+// last returns the last place of a word, or -1 if it has none.
+func (s stacks) last(word string) int {
+	if list := s[word]; len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return -1
+}
+
+// without returns the list without what was taken from it.
+func without(list []place, taken []bool) []place {
+	left := list[:0:0]
+	for i, p := range list {
+		if !taken[i] {
+			left = append(left, p)
 		}
 	}
-	a.want = rest
+	return left
 }
 
 // stem replaces the words that are left by their stems. They stay stems: synonyms are
@@ -126,20 +140,14 @@ func (a *alignment) stem() {
 
 // matchSynonyms matches a word with the last in the reference that is a synonym of it.
 func (a *alignment) matchSynonyms(synonyms func(word string) []string) {
-	left := slices.Clone(a.want)
-	a.match(func(word string) int {
-		if len(left) == 0 {
-			return -1
-		}
-		list := synonyms(word)
-		for k, w := range slices.Backward(left) {
-			if w.word != word && !slices.Contains(list, w.word) {
-				continue
+	a.match(func(word string, where stacks) string {
+		best := word
+		for _, s := range synonyms(word) {
+			if where.last(s) > where.last(best) {
+				best = s
 			}
-			left = slices.Delete(left, k, k+1)
-			return slices.IndexFunc(a.want, func(p place) bool { return p.at == w.at })
 		}
-		return -1
+		return best
 	})
 }
 

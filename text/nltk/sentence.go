@@ -25,10 +25,9 @@ type span struct{ from, to int }
 
 // An ending is a character that may end a sentence, with what stands around it.
 type ending struct {
-	at      int    // where it is
-	after   string // what follows: one character, or white space and a word
-	next    int    // where the next sentence would begin
-	context string // the words around it
+	at      int  // where it is
+	next    int  // where the next sentence would begin
+	context span // the word that it ends, and what follows: one character, or the next word
 }
 
 // spans returns the sentences of s, before closing quotes and brackets are given to
@@ -37,7 +36,7 @@ func spans(s string, p *params) []span {
 	var list []span
 	from := 0
 	for _, e := range endings(s) {
-		if p.breaks(e.context) {
+		if p.breaks(s[e.context.from:e.context.to]) {
 			list = append(list, span{from, e.at + 1})
 			from = e.next
 		}
@@ -49,39 +48,37 @@ func spans(s string, p *params) []span {
 // word, as in "what?!", the last counts.
 func endings(s string) []ending {
 	var list []ending
-	var last *ending
-	word := span{} // the word before the last ending
 	for i := range len(s) {
 		e, ok := endingAt(s, i)
 		if !ok {
 			continue
 		}
-		before := span{word.from, i}
+		var last ending
+		if len(list) > 0 {
+			last = list[len(list)-1]
+		}
+		e.context.from = last.context.from
 		// A space in the first place counts as none, as it does upstream.
-		if n := strings.LastIndexAny(s[word.to:i], " \t\n\r\v\f"); n > 0 {
-			before.from = word.to + n + 1
+		if n := strings.LastIndexAny(s[last.at:i], " \t\n\r\v\f"); n > 0 {
+			e.context.from = last.at + n + 1
 		}
-		if last != nil && word.to <= before.from {
-			last.context = s[word.from:last.at+1] + last.after
-			list = append(list, *last)
+		if len(list) > 0 && last.at > e.context.from {
+			list = list[:len(list)-1]
 		}
-		last, word = &e, before
-	}
-	if last != nil {
-		last.context = s[word.from:last.at+1] + last.after
-		list = append(list, *last)
+		list = append(list, e)
 	}
 	return list
 }
 
 // endingAt returns the ending at s[i], if there is one: a period, question or
-// exclamation mark before punctuation, or before white space and something else.
+// exclamation mark before punctuation, or before white space and something else. It
+// leaves open where the context begins.
 func endingAt(s string, i int) (ending, bool) {
 	if c := s[i]; c != '.' && c != '?' && c != '!' || i+1 == len(s) {
 		return ending{}, false
 	}
 	if isNonWord(s[i+1]) {
-		return ending{at: i, after: s[i+1 : i+2], next: i + 1}, true
+		return ending{at: i, next: i + 1, context: span{to: i + 2}}, true
 	}
 	next := i + 1 + spaces(s[i+1:])
 	if next == i+1 || next == len(s) {
@@ -91,7 +88,7 @@ func endingAt(s string, i int) (ending, bool) {
 	if end < 0 {
 		end = len(s) - next
 	}
-	return ending{at: i, after: s[i+1 : next+end], next: next}, true
+	return ending{at: i, next: next, context: span{to: next + end}}, true
 }
 
 // spaces returns how many bytes of white space s begins with.
@@ -295,7 +292,7 @@ const (
 // starts says whether a sentence starts with the token, by what is known about its
 // first letter.
 func (p *params) starts(t *token) answer {
-	if len(t.text) == 1 && strings.Contains(";:,.!?", t.text) {
+	if len(t.text) == 1 && strings.IndexByte(";:,.!?", t.text[0]) >= 0 {
 		return no
 	}
 	seen := p.context[t.unbroken()]

@@ -37,8 +37,10 @@ func LineWords(s string) []string {
 
 // openQuotes sets quotes that open apart.
 func openQuotes(s string) string {
-	s = apart(s, "«“‘„")
-	s = backticks(s)
+	if !isASCII(s) {
+		s = apart(s, "«“‘„")
+	}
+	s = runs(s, '`', 1)
 	if strings.HasPrefix(s, `"`) {
 		s = "``" + s[1:]
 	}
@@ -52,17 +54,13 @@ func apart(s, chars string) string {
 	if !strings.ContainsAny(s, chars) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
-	from := 0
+	w := rewriter{s: s}
 	for i, r := range s {
-		if strings.ContainsRune(chars, r) && r != utf8.RuneError {
-			b.WriteString(s[from:i] + " " + string(r) + " ")
-			from = i + utf8.RuneLen(r)
+		if r != utf8.RuneError && strings.ContainsRune(chars, r) {
+			w.replace(i, i+utf8.RuneLen(r), " "+string(r)+" ")
 		}
 	}
-	b.WriteString(s[from:])
-	return b.String()
+	return w.String()
 }
 
 // A rewriter replaces parts of a text. What it has replaced is not looked at again.
@@ -92,12 +90,12 @@ func (w *rewriter) String() string {
 // runs puts spaces around runs of at least so many of the character c.
 func runs(s string, c byte, least int) string {
 	w := rewriter{s: s}
-	for i := 0; i < len(s); i++ {
+	for i := strings.IndexByte(s, c); i >= 0 && i < len(s); i++ {
 		n := 0
 		for i+n < len(s) && s[i+n] == c {
 			n++
 		}
-		if n >= least {
+		if n > 0 && n >= least {
 			w.replace(i, i+n, " "+s[i:i+n]+" ")
 		}
 		i += n
@@ -105,7 +103,14 @@ func runs(s string, c byte, least int) string {
 	return w.String()
 }
 
-func backticks(s string) string { return runs(s, '`', 1) }
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // quotesAfterOpening turns double quotes after a space or an opening bracket into
 // backticks.
@@ -220,7 +225,9 @@ func lastApostrophes(s string) string {
 
 // closeQuotes sets quotes that close apart, and what is left of short forms.
 func closeQuotes(s string) string {
-	s = apart(s, "»”’")
+	if !isASCII(s) {
+		s = apart(s, "»”’")
+	}
 	s = strings.ReplaceAll(s, "''", " '' ")
 	s = strings.ReplaceAll(s, `"`, " '' ")
 	s = beforeApostrophe(s, "s", "S", "m", "M", "d", "D", "")
@@ -275,6 +282,9 @@ func contractions(s string) string {
 	for _, g := range glued {
 		w := rewriter{s: s}
 		for i := range len(s) {
+			if s[i] != g.first[0] && s[i] != g.first[0]&^0x20 {
+				continue // Most places are seen to be others by one byte.
+			}
 			first := prefixLen(s[i:], g.first)
 			if first == 0 || g.space && (i == 0 || s[i-1] != ' ') || !g.space && isWordBefore(s[:i]) {
 				continue

@@ -88,39 +88,46 @@ func (wn *WordNet) Name() string { return wn.name }
 
 // readIndex reads where the synsets of each lemma are.
 func (p *part) readIndex(data []byte) error {
-	p.lemmas = make(map[string]senses, bytes.Count(data, []byte("\n")))
+	lines := bytes.Count(data, []byte("\n"))
+	p.lemmas = make(map[string]senses, lines)
+	p.offsets = make([]uint32, 0, 2*lines)
 	n := 0
 	for line := range strings.Lines(string(data)) {
 		n++
 		if strings.HasPrefix(line, " ") {
 			continue // The licence stands at the head of the file.
 		}
-		if err := p.readLemma(strings.Fields(line)); err != nil {
+		if err := p.readLemma(line); err != nil {
 			return fmt.Errorf("%d: %w", n, err)
 		}
 	}
 	return nil
 }
 
-// readLemma reads the fields of a line: lemma, part of speech, number of synsets,
-// number of pointers, the pointers, two counts of senses, and the offsets.
-func (p *part) readLemma(fields []string) error {
-	if len(fields) < 4 {
-		return errors.New("a line without a lemma")
-	}
-	synsets, err := strconv.Atoi(fields[2])
-	if err != nil || synsets < 1 || synsets > len(fields) {
-		return fmt.Errorf("%q is no number of synsets", fields[2])
+// readLemma reads a line: lemma, part of speech, number of synsets, pointers and
+// counts, and last the offsets of the synsets. There are 150,000, so it is not split
+// into all its fields.
+func (p *part) readLemma(line string) error {
+	lemma, rest, _ := strings.Cut(line, " ")
+	_, rest, _ = strings.Cut(rest, " ")
+	count, rest, _ := strings.Cut(rest, " ")
+	synsets, err := strconv.ParseUint(count, 10, 16)
+	if err != nil || lemma == "" {
+		return errors.New("no lemma with its number of synsets")
 	}
 	from := len(p.offsets)
-	for _, field := range fields[len(fields)-synsets:] {
-		at, err := strconv.ParseUint(field, 10, 32)
-		if err != nil || int(at) > len(p.data) || !strings.HasPrefix(p.data[at:], field+" ") {
-			return fmt.Errorf("there is no synset at %q", field)
+	for range synsets {
+		rest = strings.TrimRight(rest, " \r\n")
+		offset := rest[strings.LastIndexByte(rest, ' ')+1:]
+		rest = rest[:len(rest)-len(offset)]
+		at, err := strconv.ParseUint(offset, 10, 32)
+		if err != nil || int(at) > len(p.data) || !strings.HasPrefix(p.data[at:], offset) {
+			return fmt.Errorf("%s: no synset at %q", lemma, offset)
 		}
 		p.offsets = append(p.offsets, uint32(at))
 	}
-	p.lemmas[fields[0]] = senses{uint32(from), uint32(len(p.offsets))}
+	slices.Reverse(p.offsets[from:])
+	p.lemmas[lemma] = senses{uint32(from), uint32(len(p.offsets))}
 	return nil
 }
 
