@@ -162,6 +162,30 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
+// TestBodyCanBeSentAgain checks that a transport can send a request once more, as
+// it must when the server closes a connection before it has read anything.
+func TestBodyCanBeSentAgain(t *testing.T) {
+	var first, again []byte
+	b := base(t, "http://localhost:1")
+	c := open(t, wire.Options{Base: b, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		var err error
+		if first, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		if again, err = io.ReadAll(body); err != nil {
+			return nil, err
+		}
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+	})}})
+	if _, err := c.Post(t.Context(), b.To("/call"), []byte("hello")); err != nil || string(first) != "hello" || string(again) != "hello" {
+		t.Errorf("sent %q and then %q, error %v, want hello twice", first, again, err)
+	}
+}
+
 func TestGet(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s %s", r.Method, r.URL)
