@@ -57,9 +57,11 @@ func (o Options) withDefaults() Options {
 const readers = 4
 
 // The page caches in KiB. They bound the memory that the database takes however
-// large it grows.
+// large it grows. The writer's has to hold the pages that one commit changes, a few
+// hundred; that of a large database would not fit into any, and the system has its
+// pages in memory anyway.
 const (
-	cacheWriter = 32 << 10
+	cacheWriter = 8 << 10
 	cacheReader = 2 << 10
 )
 

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+func TestGrowth(t *testing.T) {
+	for _, tt := range []struct {
+		live uint64
+		want int
+	}{
+		{0, 100}, {1 << 20, 2300}, {6 << 20, 300}, {8 << 20, 200}, {12 << 20, 100}, {heapFloor, 100}, {1 << 30, 100},
+	} {
+		if got := growth(tt.live); got != tt.want {
+			t.Errorf("growth(%d MiB) = %d, want %d", tt.live>>20, got, tt.want)
+		}
+	}
+}
+
+// TestKeepHeap holds that a small heap may grow to the floor, and that a large one may
+// only double, though it was small before.
+func TestKeepHeap(t *testing.T) {
+	t.Setenv("GOGC", "")
+	t.Setenv("GOMEMLIMIT", "")
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	keepHeap()
+	percent := func() int {
+		p := debug.SetGCPercent(100)
+		debug.SetGCPercent(p)
+		return p
+	}
+	if got := percent(); got != 500 {
+		t.Errorf("at first the heap may grow by %d%%, want 500", got)
+	}
+	large := make([]byte, 4*heapFloor)
+	for range 100 {
+		runtime.GC()
+		time.Sleep(time.Millisecond) // The finalizer has a goroutine of its own.
+		if percent() == 100 {
+			break
+		}
+	}
+	if got := percent(); got != 100 {
+		t.Errorf("with %d MiB that live the heap may grow by %d%%, want 100", len(large)>>20, got)
+	}
+	runtime.KeepAlive(large)
+}
