@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -71,6 +72,9 @@ func BootstrapMeanWith(indices [][]int, values []float64, level float64, method 
 	if at := slices.IndexFunc(values, func(x float64) bool { return !(math.Abs(x) <= maxSize) }); at >= 0 {
 		return Estimate{}, fmt.Errorf("value %d is no usable number: %v", at, values[at])
 	}
+	if len(indices) == 0 {
+		return Estimate{}, errors.New("there is no resample")
+	}
 	means := make([]float64, len(indices))
 	var picked []float64
 	for i, places := range indices {
@@ -127,7 +131,7 @@ func resampled(m Moments, mean float64, means []float64, level float64, method B
 	switch {
 	case m.N() == 0:
 		return m.warnSkipped(unknown(0, 0, level, Unbounded, WarnNoValues))
-	case m.N() == 1 || len(means) == 0:
+	case m.N() == 1:
 		return m.warnSkipped(unknown(m.Mean(), m.N(), level, Unbounded, WarnOneValue))
 	}
 	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}

@@ -1,4 +1,7 @@
 package stat
 
 // What tests outside the package must see inside.
-var BetaQuantile = betaQuantile
+var (
+	BetaQuantile = betaQuantile
+	BinomialMass = binomialMass
+)

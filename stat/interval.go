@@ -106,6 +106,10 @@ func WilsonCorrected(k, n int, level float64) Estimate {
 	})
 }
 
+// beyondCounting is so many tries that all methods give Wilson's ends to twelve
+// digits after the point, and the functions behind them lose theirs.
+const beyondCounting = 1_000_000_000_000
+
 // binomialInterval returns the share of k hits in n tries with the ends that the
 // method gives for k, n and 1 minus the level, and with the warnings that hold for
 // every method.
@@ -116,6 +120,9 @@ func binomialInterval(k, n int, level float64, method string, ends func(k, n, al
 		return est
 	}
 	est.Method = method
+	if n > beyondCounting {
+		return est
+	}
 	lo, hi := ends(float64(min(max(k, 0), n)), float64(n), 1-est.Level)
 	est.Lo = math.Min(Unit.clip(lo), est.Value)
 	est.Hi = math.Max(Unit.clip(hi), est.Value)

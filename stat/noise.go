@@ -120,9 +120,9 @@ func Noise(scores [][]float64) NoiseReport {
 // noiseSums are what the trials of all items sum up to.
 type noiseSums struct {
 	means, majority   Moments
-	within            exact   // the squared deviations of scores from the mean of their item
-	freedom           int     // the scores beyond the first of each item
-	inverse           exact   // the sum of 1/trials over items
+	within            exact // the squared deviations of scores from the mean of their item
+	freedom           int   // the scores beyond the first of each item
+	inverse           exact // the sum of 1/trials over items
 	scores, most      int
 	repeated, flipped int
 	fractional        bool

@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 // How large must a difference be to be seen, and how many items does it take? The
 // functions here answer for two-sided tests at 1 minus the level, which find a
@@ -18,12 +22,7 @@ func reach(level, power float64) (test, found float64) {
 	if !(power > 0 && power < 1) {
 		power = DefaultPower
 	}
-	// normalQuantile wants the share in the middle.
-	found = math.Copysign(normalQuantile(math.Abs(2*power-1)), power-0.5)
-	if power == 0.5 {
-		found = 0
-	}
-	return normalQuantile(level), found
+	return normalQuantile(level), distuv.UnitNormal.Quantile(power)
 }
 
 // MinDetectable returns the smallest mean difference that n pairs show, when
@@ -94,7 +93,7 @@ func NeededNPaired(difference, discordance, level, power float64) int {
 		return math.MaxInt
 	}
 	test, found := reach(level, power)
-	per := (test*math.Sqrt(discordance) + found*math.Sqrt(discordance-d*d)) / d
+	per := math.Max(0, test*math.Sqrt(discordance)+found*math.Sqrt(discordance-d*d)) / d
 	return wholeItems(per * per)
 }
 
@@ -124,6 +123,6 @@ func NeededNTwo(p, q, level, power float64) int {
 	}
 	test, found := reach(level, power)
 	middle := (p + q) / 2
-	per := (test*math.Sqrt(2*middle*(1-middle)) + found*math.Sqrt(p*(1-p)+q*(1-q))) / (p - q)
+	per := math.Max(0, test*math.Sqrt(2*middle*(1-middle))+found*math.Sqrt(p*(1-p)+q*(1-q))) / (p - q)
 	return wholeItems(per * per)
 }

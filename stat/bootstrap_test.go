@@ -1,0 +1,253 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+var bootstraps = []stat.BootstrapMethod{stat.BootstrapPercentile, stat.BootstrapBasic, stat.BootstrapBCa}
+
+// scores returns n numbers of the kind that a metric gives: many zeros and ones, and
+// some between.
+func scores(rng *rand.Rand, n int) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = math.Min(1, math.Max(0, 0.7+0.5*rng.NormFloat64()))
+	}
+	return list
+}
+
+// verdicts returns n numbers of which a share of p is 1 and the others are 0.
+func verdicts(rng *rand.Rand, n int, p float64) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		if rng.Float64() < p {
+			list[i] = 1
+		}
+	}
+	return list
+}
+
+// The same seed gives the same digits, in any order of values and on any number of
+// processors.
+func TestBootstrapMeanSame(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	weights := scores(rng, 300)
+	for i := range weights {
+		weights[i] += 0.5
+	}
+	for _, tt := range []struct {
+		name            string
+		values, weights []float64
+	}{
+		{"scores", scores(rng, 300), nil},
+		{"verdicts", verdicts(rng, 300, 0.8), nil},
+		{"weighted", scores(rng, 300), weights},
+	} {
+		r := stat.Resampling{Draws: 200, Seed: 7}
+		want := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		before := runtime.GOMAXPROCS(1)
+		one := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		runtime.GOMAXPROCS(7)
+		seven := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa)
+		runtime.GOMAXPROCS(before)
+		order := rng.Perm(len(tt.values))
+		shuffled, moved := make([]float64, len(order)), []float64(nil)
+		for i, at := range order {
+			shuffled[i] = tt.values[at]
+			if tt.weights != nil {
+				moved = append(moved, tt.weights[at])
+			}
+		}
+		other := stat.BootstrapMean(shuffled, moved, r, stat.BootstrapBCa)
+		for _, got := range []stat.Estimate{one, seven, other} {
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: the same resampling gave another estimate (-want +got):\n%s", tt.name, diff)
+			}
+		}
+		r.Seed = 8
+		if again := stat.BootstrapMean(tt.values, tt.weights, r, stat.BootstrapBCa); again.Lo == want.Lo && again.Hi == want.Hi {
+			t.Errorf("%s: another seed gave the same ends %v", tt.name, again)
+		}
+	}
+}
+
+// Reports are compared digit by digit, so what a seed gives may not change unseen.
+func TestBootstrapMeanPinned(t *testing.T) {
+	values := []float64{0.1, 0.23, 0.31, 0.47, 0.59, 0.62, 0.77, 0.98}
+	for method, want := range map[stat.BootstrapMethod][2]float64{
+		stat.BootstrapPercentile: {0.32996875, 0.6975},
+		stat.BootstrapBasic:      {0.32, 0.68753125},
+		stat.BootstrapBCa:        {0.33125, 0.69875},
+	} {
+		est := stat.BootstrapMean(values, nil, stat.Resampling{Seed: 42}, method)
+		if !near(est.Lo, want[0], 1e-12) || !near(est.Hi, want[1], 1e-12) {
+			t.Errorf("%s with seed 42 = [%v, %v], want [%v, %v]", method, est.Lo, est.Hi, want[0], want[1])
+		}
+	}
+	yes := slices.Concat(slices.Repeat([]float64{1}, 77), slices.Repeat([]float64{0}, 23))
+	if est := stat.BootstrapMean(yes, nil, stat.Resampling{Seed: 42}, stat.BootstrapBCa); !near(est.Lo, 0.68, 1e-12) || !near(est.Hi, 0.84, 1e-12) {
+		t.Errorf("verdicts with seed 42 = [%v, %v], want [0.68, 0.84]", est.Lo, est.Hi)
+	}
+}
+
+// The spread of resampled means is known without resampling.
+func TestBootstrapMeanSpread(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1979, 1))
+	values, yes := scores(rng, 500), verdicts(rng, 500, 0.9)
+	weights := make([]float64, 500)
+	for i := range weights {
+		weights[i] = 0.2 + rng.Float64()
+	}
+	for _, tt := range []struct {
+		name            string
+		values, weights []float64
+	}{{"scores", values, nil}, {"verdicts", yes, nil}, {"weighted", values, weights}} {
+		w := tt.weights
+		if w == nil {
+			w = slices.Repeat([]float64{1}, 500)
+		}
+		m := weigh(tt.values, w)
+		squares := 0.0
+		for i, x := range tt.values {
+			squares += math.Pow(w[i]*(x-m.Mean()), 2)
+		}
+		want := math.Sqrt(squares) / m.Weight()
+		est := stat.BootstrapMean(tt.values, tt.weights, stat.Resampling{Draws: 4000, Seed: 3}, stat.BootstrapPercentile)
+		// The standard error of a standard deviation from 4000 draws is 1.1%.
+		if !near(est.SE/want, 1, 0.05) {
+			t.Errorf("%s: standard error %v, want about %v", tt.name, est.SE, want)
+		}
+		if !near(est.Lo, est.Value-1.96*want, 0.3*want) || !near(est.Hi, est.Value+1.96*want, 0.3*want) {
+			t.Errorf("%s: %+v, want about 2 standard errors of %v on both sides", tt.name, est, want)
+		}
+	}
+}
+
+func TestBootstrapMeanDegenerate(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		name            string
+		values, weights []float64
+		warning         string
+		n               int
+	}{
+		{"nothing", nil, nil, stat.WarnNoValues, 0},
+		{"one", []float64{0.3}, nil, stat.WarnOneValue, 1},
+		{"all equal", []float64{0.3, 0.3, 0.3}, nil, stat.WarnNoSpreadUnbounded, 3},
+		{"no numbers", []float64{0.1, nan, 0.2, math.Inf(1)}, nil, stat.WarnSkipped, 2},
+		{"too few weights", []float64{0.1, 0.2, 0.4}, []float64{1, 2}, stat.WarnSkipped, 2},
+		{"no level", []float64{0.1, 0.2}, nil, "7 is no confidence level between 0 and 1: 0.95 was used", 2},
+	} {
+		for _, method := range bootstraps {
+			r := stat.Resampling{Draws: 100}
+			if tt.name == "no level" {
+				r.Level = 7
+			}
+			est := stat.BootstrapMean(tt.values, tt.weights, r, method)
+			if !est.Has(tt.warning) || est.N != tt.n {
+				t.Errorf("%s, %s: %+v, want n = %d and the warning %q", tt.name, method, est, tt.n, tt.warning)
+			}
+		}
+	}
+	if est := stat.BootstrapMean([]float64{0, 1, 0.5}, nil, stat.Resampling{Draws: 10}, stat.BootstrapPercentile); !est.Has(stat.WarnFewDraws) {
+		t.Errorf("ten draws: %+v, want a warning that they are too few", est)
+	}
+}
+
+func TestBootstrapMeanAnyInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64(), 0, 8).Draw(t, "values")
+		weights := rapid.SliceOfN(rapid.Float64(), 0, 8).Draw(t, "weights")
+		r := stat.Resampling{Draws: 30, Level: rapid.Float64().Draw(t, "level")}
+		for _, method := range bootstraps {
+			checkSane(t, stat.BootstrapMean(values, nil, r, method), stat.Unbounded)
+			checkSane(t, stat.BootstrapMean(values, weights, r, method), stat.Unbounded)
+		}
+	})
+}
+
+func TestBootstrapMeanWithErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		indices [][]int
+		values  []float64
+		want    string
+	}{
+		{"beyond the values", [][]int{{0, 1}, {0, 2}}, []float64{1, 2}, "resample 1 takes value 2 of 2"},
+		{"before the values", [][]int{{-1}}, []float64{1, 2}, "resample 0 takes value -1 of 2"},
+		{"none", nil, []float64{1, 2}, "there is no resample"},
+		{"empty", [][]int{{}}, []float64{1, 2}, "resample 0 is empty"},
+		{"no number", [][]int{{0}}, []float64{math.NaN()}, "value 0 is no usable number: NaN"},
+	} {
+		_, err := stat.BootstrapMeanWith(tt.indices, tt.values, 0.95, stat.BootstrapBCa)
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%s: error %v, want %s", tt.name, err, tt.want)
+		}
+	}
+	// Both resamples lie above the mean.
+	est, err := stat.BootstrapMeanWith([][]int{{1, 1}, {1, 1}}, []float64{0, 1}, 0.95, stat.BootstrapBCa)
+	if err != nil || !est.Has(stat.WarnNoBCa) || est.Method != string(stat.BootstrapPercentile) {
+		t.Errorf("one-sided resamples: %+v, %v, want the percentile interval and a warning", est, err)
+	}
+}
+
+// BCa holds the mean of skewed scores about as often as it says.
+func TestBootstrapMeanCoverage(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1987, 171))
+	const rounds, n = 1500, 60
+	for _, method := range bootstraps {
+		held := 0
+		for round := range rounds {
+			values := make([]float64, n)
+			for i := range values {
+				u := rng.Float64()
+				values[i] = u * u * u // mean 1/4, skewed to the right
+			}
+			est := stat.BootstrapMean(values, nil, stat.Resampling{Draws: 400, Seed: uint64(round)}, method)
+			if est.Lo <= 0.25 && 0.25 <= est.Hi {
+				held++
+			}
+		}
+		got := float64(held) / rounds
+		t.Logf("%s: coverage %.4f with %d skewed scores", method, got, n)
+		if got < 0.92 || got > 0.97 {
+			t.Errorf("%s: coverage %.4f, want 0.92 to 0.97", method, got)
+		}
+	}
+}
+
+// Memory does not grow with draws times values.
+func TestBootstrapMeanMemory(t *testing.T) {
+	values := scores(rand.New(rand.NewPCG(5, 5)), 20_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	stat.BootstrapMean(values, nil, stat.Resampling{Draws: 400}, stat.BootstrapBCa)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+		t.Errorf("20,000 values and 400 draws allocated %d bytes, want less than 8 MB", got)
+	}
+}
+
+func BenchmarkBootstrapMean(b *testing.B) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	for _, bb := range []struct {
+		name   string
+		values []float64
+	}{{"scores", scores(rng, 100_000)}, {"verdicts", verdicts(rng, 100_000, 0.7)}} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				stat.BootstrapMean(bb.values, nil, stat.Resampling{}, stat.BootstrapBCa)
+			}
+		})
+	}
+}

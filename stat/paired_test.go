@@ -1,0 +1,245 @@
+package stat_test
+
+import (
+	"math"
+	"math/bits"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+// closely compares numbers up to their last digits.
+var closely = cmp.Comparer(func(a, b float64) bool { return near(a, b, 1e-12) })
+
+// checkTest reports what no test may break.
+func checkTest(t *rapid.T, test stat.Test) {
+	if x := test.Statistic; x-x != 0 {
+		t.Fatalf("%+v: want a statistic that is a number", test)
+	}
+	if !(test.P >= 0 && test.P <= 1) || test.N < 0 || test.Method == "" {
+		t.Fatalf("%+v: want a chance, a number of values and a method", test)
+	}
+}
+
+func TestMcNemarDegenerate(t *testing.T) {
+	for _, tt := range []struct {
+		b, c int
+		want stat.Test
+	}{
+		{0, 0, stat.Test{P: 1, Method: "mcnemar-exact", Warnings: []string{stat.WarnNoDifference}}},
+		{-3, 5, stat.Test{P: 0.0625, Method: "mcnemar-exact", N: 5, Warnings: []string{stat.WarnNegative}}},
+		{0, 6, stat.Test{P: 0.03125, Method: "mcnemar-exact", N: 6}},
+	} {
+		if diff := cmp.Diff(tt.want, stat.McNemar(tt.b, tt.c), closely); diff != "" {
+			t.Errorf("McNemar(%d, %d) (-want +got):\n%s", tt.b, tt.c, diff)
+		}
+	}
+	if test := stat.McNemarChi2(3, 9, false); !test.Has(stat.WarnFewDiscordant) {
+		t.Errorf("McNemarChi2(3, 9) = %+v, want a warning", test)
+	}
+}
+
+func TestMcNemarAnyInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b, c := rapid.Int().Draw(t, "b"), rapid.Int().Draw(t, "c")
+		checkTest(t, stat.McNemar(b, c))
+		checkTest(t, stat.McNemarChi2(b, c, true))
+		checkTest(t, stat.McNemarChi2(b, c, false))
+	})
+}
+
+func TestCochranQ(t *testing.T) {
+	// Rows with 2, 1, 1, 3, 0 and 2 yes; columns with 5, 3 and 1: by hand
+	// Q = 2·(3·(25+9+1) - 81)/(27 - 19) = 6.
+	table := [][]bool{
+		{true, true, false}, {true, false, false}, {true, false, false},
+		{true, true, true}, {false, false, false}, {true, true, false},
+	}
+	got := stat.CochranQ(table)
+	want := stat.Test{Statistic: 6, P: math.Exp(-3), Method: "cochran-q", N: 6}
+	if diff := cmp.Diff(want, got, closely); diff != "" {
+		t.Errorf("CochranQ (-want +got):\n%s", diff)
+	}
+	for name, tt := range map[string]struct {
+		table   [][]bool
+		warning string
+	}{
+		"nothing":          {nil, stat.WarnTooFew},
+		"one judge":        {[][]bool{{true}, {false}}, stat.WarnTooFew},
+		"no difference":    {[][]bool{{true, true}, {false, false}}, stat.WarnNoDifference},
+		"rows that differ": {[][]bool{{true, true}, {false}}, stat.WarnSkipped},
+	} {
+		if test := stat.CochranQ(tt.table); test.P != 1 || !test.Has(tt.warning) {
+			t.Errorf("%s: %+v, want p = 1 and the warning %q", name, test, tt.warning)
+		}
+	}
+}
+
+// With two judges, Cochran's test is McNemar's.
+func TestCochranQOfTwo(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) []bool {
+			return []bool{rapid.Bool().Draw(t, "x"), rapid.Bool().Draw(t, "y")}
+		}), 1, 60).Draw(t, "table")
+		b, c := 0, 0
+		for _, row := range table {
+			if row[0] && !row[1] {
+				b++
+			}
+			if row[1] && !row[0] {
+				c++
+			}
+		}
+		q, chi2 := stat.CochranQ(table), stat.McNemarChi2(b, c, false)
+		if !near(q.Statistic, chi2.Statistic, 1e-9) || !near(q.P, chi2.P, 1e-9) {
+			t.Fatalf("CochranQ = %+v, McNemarChi2(%d, %d) = %+v", q, b, c, chi2)
+		}
+	})
+}
+
+// bruteFlips returns the share of all sign patterns whose sum is at least as far
+// from 0 as that of the differences.
+func bruteFlips(diffs []float64) float64 {
+	observed := 0.0
+	for _, d := range diffs {
+		observed += d
+	}
+	var hits func(i int, total float64) int
+	hits = func(i int, total float64) int {
+		switch {
+		case i < len(diffs):
+			return hits(i+1, total+diffs[i]) + hits(i+1, total-diffs[i])
+		case math.Abs(total) >= math.Abs(observed)-1e-9:
+			return 1
+		}
+		return 0
+	}
+	return float64(hits(0, 0)) / float64(int(1)<<len(diffs))
+}
+
+func TestPairedPermutationSmall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		// Differences of sums are far larger than rounding, or nothing but it.
+		mark := rapid.Map(rapid.IntRange(-1000, 1000), func(i int) float64 { return float64(i) / 1000 * math.Sqrt2 })
+		one := rapid.OneOf(mark, rapid.SampledFrom([]float64{-1, -0.5, 0, 0.1, 0.3, 1}))
+		diffs := rapid.SliceOfN(one, 1, 12).Draw(t, "diffs")
+		test := stat.PairedPermutation(diffs, 0, 1)
+		checkTest(t, test)
+		if want := bruteFlips(diffs); !near(test.P, want, 1e-9) || test.Method != "permutation-exact" {
+			t.Fatalf("PairedPermutation(%v) = %+v, want p = %v", diffs, test, want)
+		}
+	})
+}
+
+// Beyond twenty differences a grid still allows the exact answer, and drawing comes
+// near it.
+func TestPairedPermutationLarger(t *testing.T) {
+	marks := []float64{
+		0.3, -0.1, 0.2, 0.2, -0.4, 0.5, 0.1, 0.1, -0.2, 0.7, -0.1,
+		0.2, 0.3, -0.3, 0.1, -0.6, 0.4, 0.2, -0.1, 0.1, -0.2,
+	}
+	want := bruteFlips(marks)
+	if test := stat.PairedPermutation(marks, 0, 1); test.Method != "permutation-exact" || !near(test.P, want, 1e-9) {
+		t.Errorf("marks: %+v, want an exact p of %v", test, want)
+	}
+	odd := make([]float64, len(marks))
+	for i, d := range marks {
+		odd[i] = d + math.Sqrt2/1000*float64(i)
+	}
+	want = bruteFlips(odd)
+	test := stat.PairedPermutation(odd, 20_000, 1)
+	if test.Method != "permutation" || !near(test.P, want, 5*math.Sqrt(want/20_000)) {
+		t.Errorf("odd differences: %+v, want about %v by drawing", test, want)
+	}
+	if again := stat.PairedPermutation(odd, 20_000, 1); again.P != test.P {
+		t.Errorf("the same seed gave %v and then %v", test.P, again.P)
+	}
+	if other := stat.PairedPermutation(odd, 20_000, 3); other.P == test.P {
+		t.Errorf("another seed gave the same p %v", test.P)
+	}
+}
+
+// With verdicts, the permutation test is McNemar's exact one, however many there are.
+func TestPairedPermutationOfVerdicts(t *testing.T) {
+	var diffs []float64
+	for i := range 50_000 {
+		diffs = append(diffs, float64(bits.OnesCount(uint(i))%2)-float64(bits.OnesCount(uint(i*7))%2))
+	}
+	b, c := 0, 0
+	for _, d := range diffs {
+		if d > 0 {
+			b++
+		}
+		if d < 0 {
+			c++
+		}
+	}
+	got, want := stat.PairedPermutation(diffs, 0, 1), stat.McNemar(b, c)
+	if !near(got.P, want.P, 1e-12) || got.N != 50_000 {
+		t.Errorf("PairedPermutation = %+v, want the p of %+v", got, want)
+	}
+}
+
+func TestPairedPermutationDegenerate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		diffs   []float64
+		warning string
+		n       int
+	}{
+		"nothing":       {nil, stat.WarnNoDifference, 0},
+		"no difference": {[]float64{0, 0}, stat.WarnNoDifference, 2},
+		"no numbers":    {[]float64{math.NaN(), 1}, stat.WarnSkipped, 1},
+	} {
+		if test := stat.PairedPermutation(tt.diffs, 0, 0); test.P != 1 || !test.Has(tt.warning) || test.N != tt.n {
+			t.Errorf("%s: %+v, want p = 1, n = %d and the warning %q", name, test, tt.n, tt.warning)
+		}
+	}
+}
+
+func TestTTestsDegenerate(t *testing.T) {
+	for name, tt := range map[string]struct {
+		test    stat.Test
+		warning string
+	}{
+		"one value":       {stat.TTest([]float64{3}, 0), stat.WarnTooFew},
+		"all equal":       {stat.TTest([]float64{3, 3}, 0), stat.WarnNoSpreadTest},
+		"no numbers":      {stat.TTest([]float64{math.NaN()}, 0), stat.WarnSkipped},
+		"welch, one":      {stat.WelchTest([]float64{1, 2}, []float64{3}), stat.WarnTooFew},
+		"welch, equal":    {stat.WelchTest([]float64{1, 1}, []float64{3, 3}), stat.WarnNoSpreadTest},
+		"ranks, nothing":  {stat.MannWhitney(nil, []float64{1}), stat.WarnTooFew},
+		"ranks, all tied": {stat.MannWhitney([]float64{1, 1}, []float64{1}), stat.WarnNoSpreadTest},
+	} {
+		if tt.test.P != 1 || tt.test.Statistic-tt.test.Statistic != 0 || !tt.test.Has(tt.warning) {
+			t.Errorf("%s: %+v, want p = 1 and the warning %q", name, tt.test, tt.warning)
+		}
+	}
+	if _, err := stat.TTestPaired([]float64{1}, nil); err == nil {
+		t.Error("TTestPaired of lists of different length gives no error")
+	}
+}
+
+func TestTestsAnyInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float64(), 0, 8).Draw(t, "x")
+		y := rapid.SliceOfN(rapid.Float64(), len(x), len(x)).Draw(t, "y")
+		checkTest(t, stat.TTest(x, 0.5))
+		checkTest(t, stat.WelchTest(x, y))
+		checkTest(t, stat.MannWhitney(x, y))
+		checkTest(t, stat.PairedPermutation(x, 50, 3))
+		if test, err := stat.TTestPaired(x, y); err == nil {
+			checkTest(t, test)
+		}
+		o := stat.WilcoxonOptions{
+			Zeros:      rapid.SampledFrom([]string{"", stat.ZerosPratt, stat.ZerosSplit}).Draw(t, "zeros"),
+			Method:     rapid.SampledFrom([]string{"", stat.WilcoxonExact, stat.WilcoxonApprox}).Draw(t, "method"),
+			Correction: rapid.Bool().Draw(t, "correction"),
+			Untied:     rapid.Bool().Draw(t, "untied"),
+		}
+		if test, err := stat.Wilcoxon(x, y, o); err == nil {
+			checkTest(t, test)
+		}
+	})
+}

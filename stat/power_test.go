@@ -1,0 +1,131 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+// The planned number of pairs finds the difference as often as was planned.
+func TestNeededNFinds(t *testing.T) {
+	n := stat.NeededN(0.3, 1, 0.95, 0.8)
+	if n != 88 { // (1.95996 + 0.84162)² / 0.09 = 87.2
+		t.Errorf("NeededN(0.3, 1, 0.95, 0.8) = %d, want 88", n)
+	}
+	rng := rand.New(rand.NewPCG(1988, 2))
+	const rounds = 2000
+	found := 0
+	for range rounds {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = 0.3 + rng.NormFloat64()
+		}
+		if stat.TTest(values, 0).P < 0.05 {
+			found++
+		}
+	}
+	if got := float64(found) / rounds; !near(got, 0.8, 0.03) {
+		t.Errorf("found in %.3f of rounds, want 0.8", got)
+	}
+}
+
+// The power of McNemar's test at the planned number, by adding up the chances of all
+// tables.
+func TestNeededNPairedFinds(t *testing.T) {
+	for _, tt := range []struct{ difference, discordance, power float64 }{
+		{0.05, 0.2, 0.8}, {0.1, 0.3, 0.9}, {0.1, 0.15, 0.8},
+	} {
+		n := stat.NeededNPaired(tt.difference, tt.discordance, 0.95, tt.power)
+		up, down := (tt.discordance+tt.difference)/2, (tt.discordance-tt.difference)/2
+		found := 0.0
+		for differ := range n + 1 {
+			chance := stat.BinomialMass(differ, n, tt.discordance)
+			if chance < 1e-9 {
+				continue
+			}
+			for b := range differ + 1 {
+				if stat.McNemarChi2(b, differ-b, false).P < 0.05 {
+					found += chance * stat.BinomialMass(b, differ, up/(up+down))
+				}
+			}
+		}
+		t.Logf("difference %v, discordance %v: %d items find it with %.3f", tt.difference, tt.discordance, n, found)
+		// With few items that differ the test moves in steps.
+		if found < tt.power-0.01 || found > tt.power+0.045 {
+			t.Errorf("difference %v, discordance %v: %d items find it with %.3f, want about %v", tt.difference, tt.discordance, n, found, tt.power)
+		}
+	}
+}
+
+func TestNeededNTwo(t *testing.T) {
+	// Fleiss's formula by hand: p = 0.6, q = 0.7 needs 356 items on each side.
+	if got := stat.NeededNTwo(0.6, 0.7, 0.95, 0.8); got != 356 {
+		t.Errorf("NeededNTwo(0.6, 0.7) = %d, want 356", got)
+	}
+	if got := stat.NeededNTwo(0.7, 0.6, 0.95, 0.8); got != 356 {
+		t.Errorf("NeededNTwo(0.7, 0.6) = %d, want 356", got)
+	}
+}
+
+// What is needed and what is detectable are the same curve.
+func TestPowerRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(20, 100_000).Draw(t, "n")
+		level := rapid.Float64Range(0.8, 0.999).Draw(t, "level")
+		power := rapid.Float64Range(0.5, 0.99).Draw(t, "power")
+		share := rapid.Float64Range(0.05, 0.95).Draw(t, "share")
+		if d := stat.MinDetectable(n, share, level, power); stat.NeededN(d, share, level, power) != n {
+			t.Fatalf("MinDetectable(%d) = %v, which needs %d", n, d, stat.NeededN(d, share, level, power))
+		}
+		if d := stat.MinDetectablePaired(n, share, level, power); d < 1 {
+			if got := stat.NeededNPaired(d*(1+1e-9), share, level, power); got > n {
+				t.Fatalf("MinDetectablePaired(%d, %v) = %v, which needs %d", n, share, d, got)
+			}
+			if got := stat.NeededNPaired(d*0.99, share, level, power); got < n {
+				t.Fatalf("MinDetectablePaired(%d, %v) = %v, but less needs only %d", n, share, d, got)
+			}
+		}
+		if d := stat.MinDetectableTwo(n, share, level, power); d < 1 {
+			if got := stat.NeededNTwo(share, share+d*(1+1e-9), level, power); got > n && share+d < 1-1e-9 {
+				t.Fatalf("MinDetectableTwo(%d, %v) = %v, which needs %d", n, share, d, got)
+			}
+		}
+	})
+}
+
+func TestPowerAnyInput(t *testing.T) {
+	nan := math.NaN()
+	for name, got := range map[string]int{
+		"no difference":           stat.NeededN(0, 1, 0.95, 0.8),
+		"NaN":                     stat.NeededN(nan, 1, 0.95, 0.8),
+		"no spread known":         stat.NeededN(0.1, nan, 0.95, 0.8),
+		"more than differs":       stat.NeededNPaired(0.3, 0.2, 0.95, 0.8),
+		"nothing differs":         stat.NeededNPaired(0, 0, 0.95, 0.8),
+		"equal shares":            stat.NeededNTwo(0.4, 0.4, 0.95, 0.8),
+		"no shares":               stat.NeededNTwo(nan, 2, 0.95, 0.8),
+		"difference out of sight": stat.NeededN(1e-200, 1, 0.95, 0.8),
+	} {
+		if got != math.MaxInt {
+			t.Errorf("%s: %d items needed, want the largest number", name, got)
+		}
+	}
+	for name, got := range map[string]float64{
+		"no items": stat.MinDetectablePaired(0, 0.2, 0.95, 0.8), "one item": stat.MinDetectablePaired(1, 0.2, 0.95, 0.8),
+		"no discordance": stat.MinDetectablePaired(100, nan, 0.95, 0.8), "share of 1": stat.MinDetectableTwo(100, 1, 0.95, 0.8),
+		"one item each": stat.MinDetectableTwo(1, 0.5, 0.95, 0.8),
+	} {
+		if got != 1 {
+			t.Errorf("%s: %v is detectable, want 1", name, got)
+		}
+	}
+	if got := stat.MinDetectable(0, 1, 0.95, 0.8); got != math.MaxFloat64 {
+		t.Errorf("MinDetectable(0) = %v, want the largest number", got)
+	}
+	if got, want := stat.MinDetectable(100, 1, 7, -3), stat.MinDetectable(100, 1, 0.95, 0.8); got != want {
+		t.Errorf("MinDetectable at no level and power = %v, want %v", got, want)
+	}
+}
