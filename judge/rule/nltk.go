@@ -20,8 +20,9 @@ func nltkMetrics() []entry {
 }
 
 // BLEUNLTK returns the judge "bleu/nltk", the sentence BLEU of NLTK with smoothing
-// method 1 and all references at once. Without smoothing NLTK gives every response of
-// fewer than four words in a row 0. Texts are cut by word_tokenize, and case matters.
+// method 1 and all references at once. Without smoothing NLTK gives next to nothing
+// to a response that has no four words in a row in common with a reference, as no
+// short answer has. Texts are cut by word_tokenize, and case matters.
 func BLEUNLTK() deem.Judge {
 	m := nltk.BLEU{Smoothing: 1}
 	return &byMetric{name: "bleu/nltk", score: func(response string, references []string) metric.PRF {

@@ -34,7 +34,7 @@ type BLEU struct {
 var quarters = []float64{.25, .25, .25, .25}
 
 // Sentence returns the score of one response, from 0 to 1, with all references at
-// once. Smoothing method 6 has no score, and returns an error, where a response has
+// once; smoothing methods 5 and 7 can give more than 1. Smoothing method 6 has no score, and returns an error, where a response has
 // no three words in a row in common with a reference.
 func (b BLEU) Sentence(response []string, references [][]string) (float64, error) {
 	return b.Corpus([][]string{response}, [][][]string{references})
