@@ -16,6 +16,7 @@ import (
 	"deem/judge"
 	"deem/judge/rule"
 	"deem/report"
+	"deem/report/agree"
 )
 
 const reportHelp = `Show what a run found: the score with its interval, the items that could not be
@@ -102,7 +103,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudg
 		}
 		all = append(all, finished{run, r, published})
 	}
-	var agreements []report.Agreement
+	var agreements []agree.Pairing
 	for _, other := range all[1:] {
 		ag, err := besides(ctx, st, all[0].run, other.run)
 		if err != nil {
@@ -123,7 +124,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudg
 
 // print prints reports, each with its benchmark's own numbers below it, and what
 // several have in common.
-func (a *app) print(all []finished, agreements []report.Agreement) error {
+func (a *app) print(all []finished, agreements []agree.Pairing) error {
 	if a.json {
 		return a.printJSON(all, agreements)
 	}
@@ -153,7 +154,7 @@ func (a *app) print(all []finished, agreements []report.Agreement) error {
 func (a *app) line() { fmt.Fprintln(a.out) }
 
 // printJSON prints one report as it is, and several in one object.
-func (a *app) printJSON(all []finished, agreements []report.Agreement) error {
+func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 	reports := make([]report.Report, len(all))
 	for i, f := range all {
 		reports[i] = f.report
@@ -165,8 +166,8 @@ func (a *app) printJSON(all []finished, agreements []report.Agreement) error {
 		return reports[0].JSON(a.out)
 	}
 	writeJSON(a.out, struct {
-		Reports    []report.Report    `json:"reports"`
-		Agreements []report.Agreement `json:"agreements"`
+		Reports    []report.Report `json:"reports"`
+		Agreements []agree.Pairing `json:"agreements"`
 	}{reports, agreements})
 	return nil
 }

@@ -1,15 +1,15 @@
-package report_test
+package agree_test
 
 import (
 	"strings"
 	"testing"
 
 	"deem"
-	"deem/report"
+	"deem/report/agree"
 )
 
-func TestAgreement(t *testing.T) {
-	p := report.NewPairs(report.Party{Judge: "f1"}, report.Party{Judge: "universal", Model: "openai:m"})
+func TestPairing(t *testing.T) {
+	p := agree.NewPairs(agree.Party{Judge: "f1"}, agree.Party{Judge: "universal", Model: "openai:m"})
 	yes, no, pass := &deem.Verdict{Score: 1}, &deem.Verdict{Score: 0.2}, true
 	graded := &deem.Verdict{Score: 0.1, Pass: &pass}
 	for _, c := range []struct {
@@ -25,7 +25,7 @@ func TestAgreement(t *testing.T) {
 	} {
 		p.Add(deem.Item{ID: c.id, Category: c.category}, c.first, c.second)
 	}
-	a := p.Agreement()
+	a := p.Pairing()
 	if a.All.BothYes != 2 || a.All.BothNo != 1 || a.All.FirstOnly != 1 || a.All.SecondOnly != 1 || a.Unpaired != 1 {
 		t.Errorf("counts %+v, unpaired %d", a.All, a.Unpaired)
 	}
@@ -57,8 +57,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-func TestAgreementOfNothing(t *testing.T) {
-	a := report.NewPairs(report.Party{Judge: "a"}, report.Party{Judge: "b"}).Agreement()
+func TestPairingOfNothing(t *testing.T) {
+	a := agree.NewPairs(agree.Party{Judge: "a"}, agree.Party{Judge: "b"}).Pairing()
 	var b strings.Builder
 	if err := a.Text(&b); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Errorf("text %q, %v", b.String(), err)

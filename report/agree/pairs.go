@@ -1,4 +1,4 @@
-package report
+package agree
 
 import (
 	"fmt"
@@ -19,10 +19,10 @@ type Party struct {
 	Model     string `json:"model,omitempty"`
 }
 
-// An Agreement says how far two judges say the same of the same items. A verdict
+// A Pairing says how far two judges say the same of the same items. A verdict
 // says yes when it passes, or, where there is no pass mark, when its score is at
 // least one half.
-type Agreement struct {
+type Pairing struct {
 	First  Party `json:"first"`
 	Second Party `json:"second"`
 
@@ -61,20 +61,20 @@ const maxDiffering = 10
 // Pairs sets two judges beside each other, item by item. It keeps counts and a few
 // ids, however many items there are.
 type Pairs struct {
-	agreement  Agreement
+	pairing    Pairing
 	categories map[string]*Crossing
 }
 
 // NewPairs returns Pairs of two judges.
 func NewPairs(first, second Party) *Pairs {
-	return &Pairs{agreement: Agreement{First: first, Second: second}, categories: map[string]*Crossing{}}
+	return &Pairs{pairing: Pairing{First: first, Second: second}, categories: map[string]*Crossing{}}
 }
 
 // Add adds the verdicts of both judges on one item; nil means that there is none.
 // Items are best added in the order of the dataset, whose first ones are named.
 func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 	if first == nil || second == nil {
-		p.agreement.Unpaired++
+		p.pairing.Unpaired++
 		return
 	}
 	a, b := saysYes(*first), saysYes(*second)
@@ -83,13 +83,13 @@ func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 		c = &Crossing{Category: it.Category}
 		p.categories[it.Category] = c
 	}
-	p.agreement.All.add(a, b)
+	p.pairing.All.add(a, b)
 	c.add(a, b)
 	switch {
 	case a && !b:
-		p.agreement.FirstOnly.add(it.ID)
+		p.pairing.FirstOnly.add(it.ID)
 	case b && !a:
-		p.agreement.SecondOnly.add(it.ID)
+		p.pairing.SecondOnly.add(it.ID)
 	}
 }
 
@@ -128,9 +128,9 @@ func (c Crossing) close() Crossing {
 	return c
 }
 
-// Agreement returns what was found.
-func (p *Pairs) Agreement() Agreement {
-	a := p.agreement
+// Pairing returns what was found.
+func (p *Pairs) Pairing() Pairing {
+	a := p.pairing
 	a.All = a.All.close()
 	a.Categories = []Crossing{}
 	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
@@ -145,7 +145,7 @@ func (p *Pairs) Agreement() Agreement {
 }
 
 // Text writes the agreement for a person.
-func (a Agreement) Text(w io.Writer) error {
+func (a Pairing) Text(w io.Writer) error {
 	p := &page.Page{}
 	fmt.Fprintf(p, "%s beside %s\n\n", a.First.name(), a.Second.name())
 	g := &page.Grid{Align: "lrrrree"}
