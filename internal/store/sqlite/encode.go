@@ -58,15 +58,6 @@ func encodeReply(r deem.Reply) (string, error) {
 	return string(body), err
 }
 
-func decodeReply(text string) (deem.Reply, error) {
-	var b replyBody
-	err := decode(text, &b)
-	return deem.Reply{
-		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
-		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Logprobs: b.Logprobs,
-	}, err
-}
-
 // encode is json.Marshal without its escaping of <, > and &.
 func encode(v any) ([]byte, error) {
 	var buf bytes.Buffer
@@ -77,9 +68,6 @@ func encode(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
-
-// decode reads JSON that encode wrote.
-func decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
 // encodeAspects returns the JSON of aspects, or nil if there are none.
 func encodeAspects(aspects map[string]float64) (any, error) {

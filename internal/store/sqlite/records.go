@@ -232,7 +232,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	}
 	f.places = places.String
 	if !p.brief {
-		if err := decode(body.String, it); err != nil {
+		if err := decodeItem(body.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}
