@@ -6,6 +6,13 @@
 // [Moments], which keep sums and not scores, and become a [Mean]. Durations are
 // gathered in a [Histogram] and read as quantiles.
 //
+// Items of one conversation stand or fall together; [Clustered] gathers them by
+// cluster, and its error bars are wider for it. [Paired] sets two systems side by
+// side on the same items. Whether they differ at all is for [McNemar],
+// [PairedPermutation] and the other functions that return a [Test]; [Holm] adjusts
+// when there are many of them. [Trials] tell the judge's own noise from that of
+// which items were asked, and [NeededN] says how many items a difference takes.
+//
 // Two promises hold throughout. Whatever goes in, no NaN, no infinity and no
 // panic comes out: a number that cannot be trusted carries a warning beside it.
 // And the order in which values are added changes no digit of an estimate, so

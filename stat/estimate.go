@@ -26,9 +26,9 @@ type Estimate struct {
 	// nothing, and a warning says so.
 	N int `json:"n"`
 
-	// EffectiveN is how many equally weighted values would carry as much
-	// information (Kish 1965). It is 0 when all weights are equal, where it
-	// would be N.
+	// EffectiveN is how many independent, equally weighted values would carry as
+	// much information (Kish 1965). It is 0 when values came in no clusters and
+	// all weights are equal, where it would be N.
 	EffectiveN float64 `json:"effective_n,omitempty"`
 
 	// Clusters is how many clusters the values came from, 0 when they came in
@@ -38,8 +38,9 @@ type Estimate struct {
 	// SE is the standard error of the value, where the method has one.
 	SE float64 `json:"se,omitempty"`
 
-	// Method names the interval: "wilson", "t", or "none" when the data allow
-	// no interval and [Lo, Hi] is everything that is possible.
+	// Method names the interval, as "wilson", "t" or "cluster-robust", or "none"
+	// when the data allow no interval and [Lo, Hi] is everything that is
+	// possible.
 	Method string `json:"method"`
 
 	// Warnings say in plain words what to beware of.

@@ -30,3 +30,50 @@ func ExampleHistogram() {
 	fmt.Printf("median about %.0f\n", h.Quantile(0.5))
 	// Output: median about 496
 }
+
+// Ten conversations with ten questions each say less than a hundred questions.
+func ExampleClustered() {
+	var c stat.Clustered
+	for conversation := range 10 {
+		for question := range 10 {
+			right := 0.0
+			if question < conversation { // some conversations are harder
+				right = 1
+			}
+			c.Add(fmt.Sprint("conversation ", conversation), right, 1)
+		}
+	}
+	est, naive := c.Mean(stat.DefaultLevel, stat.Unit), stat.Proportion(45, 100)
+	fmt.Printf("%.2f [%.2f, %.2f], not [%.2f, %.2f]\n", est.Value, est.Lo, est.Hi, naive.Lo, naive.Hi)
+	fmt.Println(est.Warnings[0])
+	// Output:
+	// 0.45 [0.26, 0.66], not [0.36, 0.55]
+	// fewer than 30 clusters: treat the interval as optimistic
+}
+
+// Of 200 items, 30 are right in the new version only and 14 in the old one only.
+func ExamplePairedProportions() {
+	est, test := stat.PairedProportions(30, 14, 200, stat.DefaultLevel), stat.McNemar(30, 14)
+	fmt.Printf("%+.3f [%+.3f, %+.3f] p=%.3f\n", est.Value, est.Lo, est.Hi, test.P)
+	// Output: +0.080 [+0.016, +0.146] p=0.023
+}
+
+func ExampleHolm() {
+	fmt.Printf("%.3f\n", stat.Holm([]float64{0.04, 0.01, 0.03}))
+	// Output: [0.060 0.030 0.060]
+}
+
+// Three trials over eight items, of which one flips: the spread of the three means
+// is far smaller than the error of the mean.
+func ExampleNoise() {
+	yes, no := []float64{1, 1, 1}, []float64{0, 0, 0}
+	r := stat.Noise([][]float64{yes, yes, yes, yes, no, no, no, {1, 0, 1}})
+	fmt.Printf("published ±%.2f, judge ±%.2f, sampling ±%.2f\n", r.TrialSD, r.SEJudge, r.SESampling)
+	// Output: published ±0.07, judge ±0.04, sampling ±0.17
+}
+
+// To see a difference of 5 points when a fifth of the verdicts differ.
+func ExampleNeededNPaired() {
+	fmt.Println(stat.NeededNPaired(0.05, 0.2, stat.DefaultLevel, stat.DefaultPower))
+	// Output: 626
+}

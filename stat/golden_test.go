@@ -89,7 +89,8 @@ func binomialVector(in struct {
 	K, N        int
 	P           float64
 	Alternative stat.Alternative
-}) (any, error) {
+},
+) (any, error) {
 	return stat.BinomialTest(in.K, in.N, in.P, in.Alternative), nil
 }
 
@@ -97,7 +98,8 @@ func bootstrapVector(in struct {
 	Data    []float64
 	Level   float64 `json:"confidence_level"`
 	Indices [][]int
-}) (any, error) {
+},
+) (any, error) {
 	got := map[string]any{}
 	for name, method := range map[string]stat.BootstrapMethod{
 		"percentile": stat.BootstrapPercentile, "basic": stat.BootstrapBasic, "BCa": stat.BootstrapBCa,
@@ -167,7 +169,8 @@ func wilcoxonVector(in struct {
 	Correction  bool
 	Alternative stat.Alternative
 	Method      string
-}) (any, error) {
+},
+) (any, error) {
 	test, err := stat.Wilcoxon(in.X, in.Y, stat.WilcoxonOptions{
 		Zeros: in.ZeroMethod, Correction: in.Correction, Alternative: in.Alternative, Method: in.Method, Untied: true,
 	})
@@ -180,7 +183,8 @@ func wilcoxonVector(in struct {
 func multipleVector(in struct {
 	Pvals []float64
 	Alpha float64
-}) (any, error) {
+},
+) (any, error) {
 	got := map[string]any{}
 	for name, f := range map[string]func([]float64) []float64{
 		"fdr_bh": stat.BenjaminiHochberg, "fdr_by": stat.BenjaminiYekutieli, "holm": stat.Holm,

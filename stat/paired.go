@@ -42,7 +42,7 @@ const (
 	WarnTooFew        = "too few values for this test: p is 1"
 	WarnNoSpreadTest  = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
 	WarnFewDiscordant = "fewer than 25 pairs differ: the exact test is the better one here"
-	WarnTies          = "some values are tied"
+	WarnManyPairs     = "too many pairs for the exact distribution: the normal approximation was taken"
 	WarnSmallApprox   = "fewer than 10 differences: the normal approximation is rough"
 	WarnNegative      = "a negative count was given: it was taken for 0"
 )

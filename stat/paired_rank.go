@@ -37,13 +37,18 @@ type WilcoxonOptions struct {
 	Untied bool
 }
 
-// exactPairs is up to how many pairs the automatic choice is the exact one.
-const exactPairs = 50
+// exactPairs is up to how many pairs the automatic choice is the exact one, and
+// maxExactPairs up to how many it can be had at all: the time grows with the cube
+// of the pairs, and the approximation is good long before.
+const (
+	exactPairs    = 50
+	maxExactPairs = 1000
+)
 
 // Wilcoxon returns the signed-rank test of whether x-y is symmetric about 0. The
 // statistic is the rank sum of the positive differences or, two-sided, the smaller
-// of both rank sums. Differences of 0 rule the exact method out, and the normal
-// approximation takes its place. It is an error if no pair differs, unless zeros
+// of both rank sums. Differences of 0 rule the exact method out, as more than 1,000
+// pairs do, and the normal approximation takes its place. It is an error if no pair differs, unless zeros
 // are split.
 //
 // Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics
@@ -97,6 +102,10 @@ func newSignedRanks(d []float64, o WilcoxonOptions) (signedRanks, error) {
 	}
 	auto := o.Method == "" || o.Method == WilcoxonAuto
 	w.approx = w.zeros > 0 || o.Method == WilcoxonApprox || auto && len(finite) > exactPairs
+	if !w.approx && len(finite) > maxExactPairs {
+		w.approx = true
+		w.warnings = append(w.warnings, WarnManyPairs)
+	}
 	if w.zeros == len(finite) && o.Zeros != ZerosSplit {
 		return w, errors.New("no pair differs, so there is nothing to rank")
 	}

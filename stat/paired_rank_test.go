@@ -92,6 +92,18 @@ func TestWilcoxonErrors(t *testing.T) {
 	}
 }
 
+// The exact distribution of thousands of pairs would take hours.
+func TestWilcoxonManyPairs(t *testing.T) {
+	x := make([]float64, 5000)
+	for i := range x {
+		x[i] = math.Sin(float64(i*i)) + 0.02
+	}
+	test, err := stat.Wilcoxon(x, make([]float64, len(x)), stat.WilcoxonOptions{Method: stat.WilcoxonExact})
+	if err != nil || !test.Has(stat.WarnManyPairs) || test.Method != "wilcoxon-approx" {
+		t.Errorf("Wilcoxon of 5000 pairs = %+v, %v, want the approximation and a warning", test, err)
+	}
+}
+
 // Small lists without ties get the exact chance, by all ways to deal the ranks.
 func TestMannWhitneyExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -55,8 +55,12 @@ func TestCochranQ(t *testing.T) {
 	// Rows with 2, 1, 1, 3, 0 and 2 yes; columns with 5, 3 and 1: by hand
 	// Q = 2·(3·(25+9+1) - 81)/(27 - 19) = 6.
 	table := [][]bool{
-		{true, true, false}, {true, false, false}, {true, false, false},
-		{true, true, true}, {false, false, false}, {true, true, false},
+		{true, true, false},
+		{true, false, false},
+		{true, false, false},
+		{true, true, true},
+		{false, false, false},
+		{true, true, false},
 	}
 	got := stat.CochranQ(table)
 	want := stat.Test{Statistic: 6, P: math.Exp(-3), Method: "cochran-q", N: 6}

@@ -1,11 +1,8 @@
 package stat_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -17,30 +14,6 @@ import (
 
 // near reports whether got and want differ by at most tol.
 func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol }
-
-// readLines decodes each line of a file of JSON lines.
-func readLines[T any](t *testing.T, name string) []T {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var all []T
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 1<<20)
-	for sc.Scan() {
-		var v T
-		if err := json.Unmarshal(sc.Bytes(), &v); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		all = append(all, v)
-	}
-	if err := sc.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 func TestProportionDegenerate(t *testing.T) {
 	tests := []struct {
