@@ -20,6 +20,32 @@ type Model interface {
 	Complete(ctx context.Context, req Request) (Reply, error)
 }
 
+// A Tuned model was given settings of its vendor's own that change what it answers,
+// as how long it may think. They are part of what the model is: judges with other
+// settings are other judges, and replies are never taken from one for the other.
+type Tuned interface {
+	Model
+
+	// Settings returns the settings in a fixed form, as "thinkingBudget=0", and ""
+	// when the vendor's defaults hold.
+	Settings() string
+}
+
+// SettingsOf returns the settings of m, or of the model that it wraps.
+func SettingsOf(m Model) string {
+	for m != nil {
+		if t, ok := m.(Tuned); ok {
+			return t.Settings()
+		}
+		w, ok := m.(interface{ Unwrap() Model })
+		if !ok {
+			break
+		}
+		m = w.Unwrap()
+	}
+	return ""
+}
+
 // A Request is what a model is asked. The zero value of each field leaves the
 // choice to the vendor.
 type Request struct {

@@ -112,6 +112,7 @@ type identity struct {
 	Kind     string `json:"kind"`
 	Protocol any    `json:"protocol"`
 	Model    string `json:"model"`
+	Settings string `json:"settings,omitempty"` // of the vendor's own
 }
 
 // An Identifiable protocol can say exactly what it is.
@@ -139,9 +140,9 @@ type Readable interface {
 	FailuresWrong() bool
 }
 
-// Identity returns the protocol's identity and the model's name.
+// Identity returns the protocol's identity, the model's name and its settings.
 func (j *Judge) Identity() any {
-	id := identity{Kind: "model", Protocol: j.protocol.Name(), Model: j.model.Name()}
+	id := identity{Kind: "model", Protocol: j.protocol.Name(), Model: j.model.Name(), Settings: deem.SettingsOf(j.model)}
 	if p, ok := j.protocol.(Identifiable); ok {
 		id.Protocol = p.Identity()
 	}

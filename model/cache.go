@@ -60,8 +60,8 @@ type flight struct {
 // what this process was told lately; the latter because a reply reaches the
 // store only with its record, and the same request may come before that.
 //
-// The key is a SHA-256 over the name and the endpoint of m and over the canonical
-// request with its trial. A reply that was not paid for now is marked Cached,
+// The key is a SHA-256 over the name, the endpoint and the settings of m and over the
+// canonical request with its trial. A reply that was not paid for now is marked Cached,
 // with no attempts and no cost; that includes the reply to an identical request
 // in flight. The Logprobs of such a reply are shared and must not be changed.
 //
@@ -100,6 +100,9 @@ func keyPrefix(m deem.Model) []byte {
 	var b []byte
 	for _, field := range []string{keyVersion, m.Name(), Endpoint(m)} {
 		b = appendField(b, field)
+	}
+	if settings := deem.SettingsOf(m); settings != "" {
+		b = appendField(b, settings)
 	}
 	return b
 }

@@ -27,22 +27,25 @@ var configSchema []byte
 // configKeys are the settings that deem.yaml may hold, each named after the flag
 // that it stands for. What belongs to one invocation, as --fresh, is no setting.
 var configKeys = []string{
-	"base-url", "ca-file", "concurrency", "data", "db", "embeddings", "format", "headers", "judge", "limit", "map",
-	"max-cost", "max-tokens", "max-unjudged", "model", "pass", "prices", "proxy", "reading", "responses", "retries",
-	"rpm", "run-timeout", "temperature", "timeout", "tpm", "trials",
+	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "format", "headers", "judge", "limit", "map",
+	"max-cost", "max-tokens", "max-unjudged", "model", "model-options", "pass", "prices", "proxy", "reading", "responses", "retries",
+	"rpm", "run-timeout", "temperature", "timeout", "tpm", "trials", "wordnet",
 }
 
 // pathKeys are the settings that name files, relative to the file they stand in.
-var pathKeys = []string{"ca-file", "data", "db", "embeddings", "prices", "judge", "responses"}
+var pathKeys = []string{"ca-file", "data", "db", "embeddings", "prices", "judge", "responses", "wordnet"}
 
 // listKeys are the settings that may be lists.
 var listKeys = []string{"data", "judge", "responses"}
 
-// flagOf returns the flag that a setting stands for: --header is given once for
-// each header, and the file has all headers under one key.
+// mapKeys are the settings that are keys and values in the file. The flag is given
+// once for each.
+var mapKeys = map[string]string{"headers": "header", "model-options": "model-option"}
+
+// flagOf returns the flag that a setting stands for.
 func flagOf(name string) string {
-	if name == "headers" {
-		return "header"
+	if flag, ok := mapKeys[name]; ok {
+		return flag
 	}
 	return name
 }
@@ -158,7 +161,7 @@ func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
 			list = append(list, e.Value)
 		}
 		return list, true
-	case n.Kind == yaml.MappingNode && (name == "map" || name == "headers"):
+	case n.Kind == yaml.MappingNode && (name == "map" || mapKeys[name] != ""):
 		var pairs []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			pairs = append(pairs, n.Content[i].Value+"="+n.Content[i+1].Value)

@@ -132,7 +132,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 		o.purse.Spend(run.CostMicros) // by earlier parts of this run
 	}
 	a.announce(run, resumed, o)
-	err = a.judge(ctx, st, run, j, m, data, o)
+	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
+		err = a.judge(ctx, st, run, j, m, data, o)
+	}
 	if c, ok := model.As[io.Closer](m); ok {
 		err = errors.Join(err, c.Close())
 	}

@@ -139,7 +139,11 @@ func (a *app) listJudges() error {
 func (a *app) listModels() error {
 	var things []listed
 	for _, v := range vendors {
-		things = append(things, listed{Name: v.name + ":NAME", About: v.about})
+		about := v.about
+		if len(v.options) > 0 {
+			about += "; --model-option " + strings.Join(v.options, ", ")
+		}
+		things = append(things, listed{Name: v.name + ":NAME", About: about})
 	}
 	for _, f := range fake.Names() {
 		things = append(things, listed{Name: "fake:" + f.Spec, About: f.Doc})

@@ -63,6 +63,7 @@ func declaration(name string) (*judge.Declaration, error) {
 // A judgeOptions changes what a declared judge says of itself.
 type judgeOptions struct {
 	embedder    rule.Embedder     // for the judge that compares by meaning; nil when none was named
+	thesaurus   rule.Thesaurus    // for the judge that knows synonyms; nil when none was named
 	with        map[string]string // what a benchmark has options of its own for
 	reading     string
 	pass        optional[float64]
@@ -76,6 +77,13 @@ func choose(name string, o judgeOptions, several bool) (choice, error) {
 	if names := together(name); len(names) > 1 && !looksLikeFile(name) {
 		r, err := o.severalRules(names)
 		return choice{rule: r}, err
+	}
+	if rule.NeedsThesaurus(name) {
+		if o.thesaurus == nil {
+			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs WordNet", name),
+				"--wordnet names a folder with the database files of WordNet 3.0; meteor/stem needs none"))
+		}
+		return o.chooseRule(rule.METEOR(o.thesaurus), several)
 	}
 	if r, ok := rule.NamedWith(name, o.embedder); ok {
 		if rule.NeedsEmbedder(name) && o.embedder == nil {

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/dataset"
 	"deem/model"
-	"deem/report"
+	"deem/text/nltk"
 )
 
 const runHelp = `Judge the items of a dataset and show what was found.
@@ -72,11 +70,13 @@ type runOptions struct {
 
 	concurrency, trials, retries int
 	rpm, tpm                     int
-	record, embeddings           string
+	record, embeddings, wordnet  string
 
 	// What the run may cost. The purse is shared by all judges, and nil without a
 	// bound.
 	maxCost    optional[int64]
+	askAbove   optional[int64]
+	yes        bool
 	pricesFile string
 	prices     model.Prices
 	purse      *model.Purse
@@ -101,41 +101,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 		ValidArgs: benchmarkNames(),
 	}
-	o.maxUnjudged = report.DefaultMaxUnjudged
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, - for standard input; may be given again")
-	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, where a benchmark keeps them apart; may be given again")
-	f.BoolVar(&o.requireAll, "require-all", false, "a question of the benchmark without a response is an error")
-	f.StringToStringVar(&o.judge.with, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")
-	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
-	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
-	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
-	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other; f1+bleu are several rules in one run (default: the benchmark's own, or match)")
-	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
-	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
-	f.StringVar(&o.judge.reading, "reading", "", "how replies are read: upstream or strict (default: upstream where there is one)")
-	f.Var(numberFlag{&o.judge.pass}, "pass", "the score from which a verdict passes, from 0 to 1 (default: the judge's)")
-	f.Var(numberFlag{&o.judge.temperature}, "temperature", "sampling temperature (default: the judge's)")
-	f.IntVar(&o.judge.maxTokens, "max-tokens", 0, "tokens in a reply at most (default: the judge's)")
-	f.IntVarP(&o.concurrency, "concurrency", "j", 8, "judge `n` items at once")
-	f.IntVar(&o.trials, "trials", 1, "judge each item `n` times")
-	f.StringVar(&o.model.baseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
-	f.StringArrayVar(&o.model.headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
-	f.StringVar(&o.model.proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
-	f.StringVar(&o.model.caFile, "ca-file", "", "trust the authorities in this PEM `file` too")
-	f.DurationVar(&o.model.timeout, "timeout", 0, "give up a call after this `time` (default 2m, longer for models that think)")
-	f.DurationVar(&o.runTimeout, "run-timeout", 0, "stop after this `time`, as Ctrl-C does: what was judged is kept")
-	f.IntVar(&o.retries, "retries", 5, "make a call `n` more times when the error may pass; one more when it timed out")
-	f.IntVar(&o.rpm, "rpm", 0, "requests per minute at most")
-	f.IntVar(&o.tpm, "tpm", 0, "tokens per minute at most")
-	f.Var(moneyFlag{&o.maxCost}, "max-cost", "spend this many US `dollars` at most, earlier parts of the run included; no call begins that could exceed it")
-	f.StringVar(&o.pricesFile, "prices", "", "take prices from this `file` before the built-in ones")
-	f.StringVar(&o.record, "record", "", "append every reply to this `file`, for --model replay:FILE")
-	f.BoolVar(&o.fresh, "fresh", false, "start over: do not go on with an earlier run, and ask again what was asked before")
-	f.BoolVar(&o.retryUnjudged, "retry-unjudged", false, "judge again what an earlier run could not judge")
-	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the first prompt and what would be asked, and call nothing")
+	o.flags(cmd.Flags())
 	return cmd
 }
 
@@ -188,36 +154,52 @@ type judging struct {
 	wire deem.Model // nil for a rule
 }
 
-// run judges a dataset: it checks all input before anything is written or paid for,
-// then opens the store, lets each judge go through the items, and reports.
-func (a *app) run(ctx context.Context, o runOptions) error {
+// open opens what a run needs besides the store: its judges, their models and the
+// items. All input is checked before anything is written or paid for.
+func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error) {
 	if err := o.check(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	if o.runTimeout > 0 {
 		o.deadline = clock().Add(o.runTimeout)
 	}
 	if err := o.pay(); err != nil {
-		return err
+		return nil, nil, err
 	}
 	var err error
-	if o.judge.embedder, err = a.openEmbedder(o); err != nil {
-		return err
+	if o.judge.embedder, err = a.openEmbedder(*o); err != nil {
+		return nil, nil, err
 	}
-	judgings, err := a.chooseAll(o)
+	if o.wordnet != "" {
+		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+			return nil, nil, usage(err)
+		}
+	}
+	judgings, err := a.chooseAll(*o)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	data, err := a.openData(ctx, o, judgings)
+	data, err := a.openData(ctx, *o, judgings)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range judgings {
+		if err := preflight(ctx, j.choice, data); err != nil {
+			_ = data.Close()
+			return nil, nil, err
+		}
+	}
+	return judgings, data, nil
+}
+
+// run judges a dataset: it opens what was named, lets each judge go through the
+// items, and reports.
+func (a *app) run(ctx context.Context, o runOptions) error {
+	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = data.Close() }()
-	for _, j := range judgings {
-		if err := preflight(ctx, j.choice, data); err != nil {
-			return err
-		}
-	}
 	if o.dryRun {
 		return a.dryRun(judgings, data, o)
 	}

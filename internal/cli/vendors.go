@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ type vendor struct {
 	keys        []string // variables of which one must hold a key, unless a server is named
 	optional    bool     // the vendor's own server wants no key
 	server      string   // the variable that names a server
+	options     []string // what --model-option may set
 	open        func(name string, at access) (deem.Model, error)
 }
 
@@ -31,18 +34,22 @@ var vendors = []vendor{
 	{
 		name: "openai", about: "Chat Completions of OpenAI and of every compatible server (--base-url)",
 		keys: []string{"OPENAI_API_KEY"}, server: "OPENAI_BASE_URL", open: openOpenAI,
+		options: []string{"reasoning", "service-tier"},
 	},
 	{
 		name: "anthropic", about: "Messages of Anthropic: claude-...",
 		keys: []string{"ANTHROPIC_API_KEY"}, server: "ANTHROPIC_BASE_URL", open: openAnthropic,
+		options: []string{"thinking", "thinking-tokens", "effort", "beta"},
 	},
 	{
 		name: "google", about: "Gemini of Google: gemini-...",
 		keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
+		options: []string{"thinking-budget", "thinking-level"},
 	},
 	{
 		name: "ollama", about: "models that run on this machine or another one, with Ollama; no key",
 		keys: []string{"OLLAMA_API_KEY"}, optional: true, server: "OLLAMA_HOST", open: openOllama,
+		options: []string{"think", "context-length"},
 	},
 	{
 		name: "fake", about: "made-up replies, for tests; see deem list models",
@@ -62,6 +69,7 @@ type modelOptions struct {
 	timeout time.Duration
 	proxy   string
 	caFile  string
+	options map[string]string // of the vendor's own
 }
 
 // An access is how a server is reached, secrets included.
@@ -71,6 +79,20 @@ type access struct {
 	headers       map[string]string
 	timeout       time.Duration
 	proxy, caFile string
+	options       map[string]string
+}
+
+// number returns an option that is a whole number, 0 when it is not given.
+func (at access) number(name string) (int, error) {
+	text, ok := at.options[name]
+	if !ok {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("--model-option %s=%s: not a whole number", name, text)
+	}
+	return n, nil
 }
 
 // vendorOf splits "vendor:name".
@@ -109,7 +131,12 @@ func (a *app) openWire(o modelOptions) (deem.Model, error) {
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
 func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
-	at := access{env: a.env, base: o.baseURL, timeout: o.timeout, caFile: o.caFile}
+	at := access{env: a.env, base: o.baseURL, timeout: o.timeout, caFile: o.caFile, options: o.options}
+	for option := range o.options {
+		if !slices.Contains(v.options, option) {
+			return at, usage(unknown("option of "+v.name, option, v.options))
+		}
+	}
 	if at.base == "" && v.server != "" {
 		at.base = a.env.get(v.server)
 	}
@@ -136,27 +163,59 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 }
 
 func openOpenAI(name string, at access) (deem.Model, error) {
-	return openai.New(openai.Options{
+	o := openai.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
 		Organization: at.env.get("OPENAI_ORGANIZATION"), Project: at.env.get("OPENAI_PROJECT"),
-	})
+		ServiceTier: at.options["service-tier"],
+	}
+	if text, ok := at.options["reasoning"]; ok {
+		reasons, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("--model-option reasoning=%s: true or false", text)
+		}
+		o.Reasoning = &reasons
+	}
+	return openai.New(o)
 }
 
 func openAnthropic(name string, at access) (deem.Model, error) {
-	return anthropic.New(anthropic.Options{
+	budget, err := at.number("thinking-tokens")
+	if err != nil {
+		return nil, err
+	}
+	o := anthropic.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
-	})
+		Thinking: at.options["thinking"], ThinkingTokens: budget, Effort: at.options["effort"],
+	}
+	if beta := at.options["beta"]; beta != "" {
+		o.Beta = strings.Split(beta, " ")
+	}
+	return anthropic.New(o)
 }
 
 func openGoogle(name string, at access) (deem.Model, error) {
-	return google.New(google.Options{
+	o := google.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
-	})
+		ThinkingLevel: at.options["thinking-level"],
+	}
+	if _, ok := at.options["thinking-budget"]; ok {
+		budget, err := at.number("thinking-budget")
+		if err != nil {
+			return nil, err
+		}
+		o.ThinkingBudget = &budget
+	}
+	return google.New(o)
 }
 
 func openOllama(name string, at access) (deem.Model, error) {
+	window, err := at.number("context-length")
+	if err != nil {
+		return nil, err
+	}
 	return ollama.New(ollama.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		ContextLength: window, Think: at.options["think"],
 	})
 }
 

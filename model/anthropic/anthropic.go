@@ -20,6 +20,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -197,6 +199,22 @@ func (m *Model) Name() string { return "anthropic:" + m.name }
 
 // Endpoint returns the base URL without user, password and query.
 func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// Settings returns how the model thinks and how hard it tries, if the options say so:
+// its verdicts are not those of a model that was left to its defaults.
+func (m *Model) Settings() string {
+	v := url.Values{}
+	if m.thinking != nil {
+		v.Set("thinking", m.thinking.Type)
+		if n := m.thinking.BudgetTokens; n > 0 {
+			v.Set("thinking_tokens", strconv.Itoa(n))
+		}
+	}
+	if m.effort != "" {
+		v.Set("effort", m.effort)
+	}
+	return v.Encode()
+}
 
 // String returns the name and the endpoint.
 func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }

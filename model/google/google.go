@@ -152,10 +152,12 @@ func resource(name string) string {
 // Name returns "google:" and the name of the model.
 func (m *Model) Name() string { return "google:" + m.name }
 
-// Endpoint returns the base URL without user, password and query. Behind it stands how
-// the model thinks, if the options say so: replies are kept by name and endpoint, and
-// those of a model that thinks are not those of one that does not.
-func (m *Model) Endpoint() string { return m.client.Endpoint() + m.thinking.fragment() }
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// Settings returns how the model thinks, if the options say so: the verdicts of a model
+// that thinks are not those of one that does not.
+func (m *Model) Settings() string { return m.thinking.settings() }
 
 // String returns the name and the endpoint.
 func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }

@@ -378,17 +378,17 @@ func TestOptionsHideTheKey(t *testing.T) {
 	}
 }
 
-// TestEndpointTellsThinkersApart, as replies are kept by it.
-func TestEndpointTellsThinkersApart(t *testing.T) {
+// Settings are part of the judge and of what replies are kept by.
+func TestSettingsTellThinkersApart(t *testing.T) {
 	none, some := 0, 512
 	seen := map[string]bool{}
 	for _, o := range []google.Options{{}, {ThinkingBudget: &none}, {ThinkingBudget: &some}, {ThinkingLevel: "low"}, {ThinkingBudget: &none, ThinkingLevel: "low"}} {
 		o.Model = "m"
-		at := open(t, o).Endpoint()
-		if seen[at] || !strings.HasPrefix(at, google.DefaultBaseURL) {
-			t.Errorf("the endpoint %s is that of other replies", at)
+		settings := deem.SettingsOf(open(t, o))
+		if seen[settings] {
+			t.Errorf("the settings %q are those of another model", settings)
 		}
-		seen[at] = true
+		seen[settings] = true
 	}
 }
 

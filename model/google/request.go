@@ -47,8 +47,8 @@ type thinkingConfig struct {
 	ThinkingLevel  string `json:"thinkingLevel,omitempty"`
 }
 
-// fragment returns the settings as the end of a URL, "" for none.
-func (c *thinkingConfig) fragment() string {
+// settings returns the settings in the form of a query, "" for none.
+func (c *thinkingConfig) settings() string {
 	if c == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func (c *thinkingConfig) fragment() string {
 	if c.ThinkingLevel != "" {
 		v.Set("thinkingLevel", c.ThinkingLevel)
 	}
-	return "#" + v.Encode()
+	return v.Encode()
 }
 
 // maxTopLogprobs is as many rivals as the API gives for a token.

@@ -172,14 +172,16 @@ func readThink(word string) (any, error) {
 // Name returns "ollama:" and the name of the model.
 func (m *Model) Name() string { return "ollama:" + m.name }
 
-// Endpoint returns the base URL without user, password and query. Behind it stands how
-// the model thinks, if the options say so: replies are kept by name and endpoint, and
-// those of a model that thinks are not those of one that does not.
-func (m *Model) Endpoint() string {
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// Settings returns how the model thinks, if the options say so: the verdicts of a model
+// that thinks are not those of one that does not.
+func (m *Model) Settings() string {
 	if m.think == nil {
-		return m.client.Endpoint()
+		return ""
 	}
-	return fmt.Sprintf("%s#think=%v", m.client.Endpoint(), m.think)
+	return fmt.Sprintf("think=%v", m.think)
 }
 
 // String returns the name and the endpoint.

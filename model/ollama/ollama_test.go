@@ -325,15 +325,15 @@ func TestOptionsHideTheKey(t *testing.T) {
 	}
 }
 
-// TestEndpointTellsThinkersApart, as replies are kept by it.
-func TestEndpointTellsThinkersApart(t *testing.T) {
+// Settings are part of the judge and of what replies are kept by.
+func TestSettingsTellThinkersApart(t *testing.T) {
 	seen := map[string]bool{}
 	for _, think := range []string{"", "on", "off", "low", "high"} {
-		at := open(t, ollama.Options{Model: "m", Think: think}).Endpoint()
-		if seen[at] || !strings.HasPrefix(at, ollama.DefaultBaseURL) {
-			t.Errorf("the endpoint %s is that of other replies", at)
+		settings := deem.SettingsOf(open(t, ollama.Options{Model: "m", Think: think}))
+		if seen[settings] {
+			t.Errorf("the settings %q are those of another model", settings)
 		}
-		seen[at] = true
+		seen[settings] = true
 	}
 }
 

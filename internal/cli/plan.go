@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"deem"
+	"deem/internal/plan"
+	"deem/internal/store"
+	"deem/judge"
+	"deem/model"
+)
+
+const planHelp = `Say what a run would ask, what it would cost and how long it would take. Nothing is
+called and nothing is written.
+
+The flags are those of "deem run". Every prompt is rendered and its tokens are
+counted, by the model's own tokenizer where that is public, else by an estimate that
+says so. What an earlier run has, what the reply cache has, and what is asked twice is
+not paid for again. Beside the expected cost stands the most that it can be.
+
+EXIT STATUS
+  0 planned   1 could not   2 wrong usage or input`
+
+func (a *app) planCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "what a run would ask, cost and take", Long: planHelp,
+		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
+			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500",
+		Args: atMost(1), ValidArgs: benchmarkNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.setBenchmark(args); err != nil {
+				return err
+			}
+			return a.plan(cmd.Context(), o)
+		},
+	}
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+// plan prints the plan of each judge.
+func (a *app) plan(ctx context.Context, o runOptions) error {
+	judgings, data, err := a.open(ctx, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = data.Close() }()
+	st, err := a.storeIfThere(ctx)
+	if err != nil {
+		return err
+	}
+	if st != nil {
+		defer func() { _ = st.Close() }()
+	}
+	var plans []plan.Plan
+	for _, g := range judgings {
+		if g.rule != nil {
+			a.say("%s is a rule: it judges %s and calls nobody", g.name(), count(data.Len(), "item"))
+			continue
+		}
+		p, err := a.planOf(ctx, st, g, data, o, 0)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, p)
+	}
+	return a.printPlans(plans)
+}
+
+func (a *app) printPlans(plans []plan.Plan) error {
+	if a.json {
+		if len(plans) == 1 {
+			writeJSON(a.out, plans[0])
+		} else {
+			writeJSON(a.out, struct {
+				Plans []plan.Plan `json:"plans"`
+			}{plans})
+		}
+		return nil
+	}
+	for i, p := range plans {
+		if i > 0 {
+			a.line()
+		}
+		if err := p.Text(a.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeIfThere opens the store to read, and returns nil when there is none yet: a plan
+// leaves nothing behind.
+func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
+	if _, err := os.Stat(a.db); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return a.readStore(ctx)
+}
+
+// planOf plans the run of one judge. It looks at every item, or, when most is not 0, at
+// that many and takes the others to be like them; then tokens are estimated, which
+// costs less than counting.
+func (a *app) planOf(ctx context.Context, st store.Store, g judging, data items, o runOptions, most int) (plan.Plan, error) {
+	opts, err := a.planOptions(ctx, st, g, o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	opts.Estimate = most > 0
+	done, err := a.doneBefore(ctx, st, g, data, o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p := plan.New(opts)
+	n := 0
+	for it, err := range data.Items() {
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		if err := planItem(ctx, p, g, it, done); err != nil {
+			return plan.Plan{}, err
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return p.PlanOf(data.Len()), nil
+}
+
+// planItem adds what the judge would ask about one item.
+func planItem(ctx context.Context, p *plan.Planner, g judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
+	if d, ok := g.protocol.(judge.Decider); ok {
+		if _, ok := d.Decide(it); ok {
+			p.AddDecided()
+			return nil
+		}
+	}
+	req, err := g.protocol.Request(it)
+	if err != nil {
+		p.AddUnjudgeable(err)
+		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
+	}
+	if done == nil {
+		return p.Add(ctx, req)
+	}
+	missing, err := done(it)
+	if err != nil {
+		return err
+	}
+	return p.AddMissing(ctx, missing, req)
+}
+
+// planOptions says what the run would be like, as far as earlier runs tell.
+func (a *app) planOptions(ctx context.Context, st store.Store, g judging, o runOptions) (plan.Options, error) {
+	opts := plan.Options{
+		Model: g.wire.Name(), Prices: o.prices, Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
+	}
+	if st == nil {
+		return opts, nil
+	}
+	if !o.fresh && !o.retryUnjudged {
+		keys := model.Cache(g.wire, nil, model.CacheOptions{})
+		opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
+			_, ok, err := st.Reply(ctx, keys.Key(req))
+			return ok, err
+		}
+	}
+	var err error
+	opts.Output, opts.Latency, err = earlierCalls(ctx, st, g)
+	return opts, err
+}
+
+// earlierCalls returns how long replies of the same judge and model were, and how long
+// they took, in the newest run that has any; 0 when none has.
+func earlierCalls(ctx context.Context, st store.Store, g judging) (output int, latency time.Duration, err error) {
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return 0, 0, err
+		}
+		if run.Judge.Name != g.name() || run.Model != g.wire.Name() || run.Records == 0 {
+			continue
+		}
+		n := 0
+		for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: true, Limit: 200}) {
+			if err != nil {
+				return 0, 0, err
+			}
+			for _, c := range rec.Calls {
+				if c.Reply != nil && !c.Reply.Cached {
+					n++
+					output += c.Reply.Usage.Output
+					latency += c.Reply.Latency
+				}
+			}
+		}
+		if n > 0 {
+			return (output + n - 1) / n, latency / time.Duration(n), nil
+		}
+	}
+	return 0, 0, nil
+}
+
+// doneBefore returns a function that says which trials of an item an earlier run of the
+// same command lacks. It is nil when there is no such run.
+func (a *app) doneBefore(ctx context.Context, st store.Store, g judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
+	if st == nil || o.fresh {
+		return nil, nil
+	}
+	spec, err := a.spec(g, g.with(g.wire), data, o)
+	if err != nil {
+		return nil, err
+	}
+	key := spec.Key()
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if run.Key() != key {
+			continue
+		}
+		return func(it deem.Item) ([]int, error) {
+			var missing []int
+			for trial := range o.trials {
+				status, err := st.Status(ctx, run.ID, it.ID, trial)
+				if err != nil {
+					return nil, err
+				}
+				if status == store.Missing || status == store.Unjudged && o.retryUnjudged {
+					missing = append(missing, trial)
+				}
+			}
+			return missing, nil
+		}, nil
+	}
+	return nil, nil
+}
+
+// glance is how many items the line before a run looks at.
+const glance = 200
+
+// errDeclined means that somebody was asked and said no.
+var errDeclined = errors.New("not started: the answer was not yes")
+
+// foretell prints one line of the plan before money is spent, and asks when the run may
+// cost more than the user wants to be asked about.
+func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g judging, data items, o runOptions) error {
+	if g.wire == nil || run.State == store.Done && !o.retryUnjudged {
+		return nil
+	}
+	most := glance
+	if o.askAbove.set {
+		most = 0 // a decision about money wants the whole plan
+	}
+	p, err := a.planOf(ctx, st, g, data, o, most)
+	if err != nil {
+		return err
+	}
+	a.say("plan: %s", p.Line())
+	for _, w := range p.Warnings {
+		a.say("warning: %s", w)
+	}
+	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.value
+	if !o.askAbove.set || o.yes || enough || p.Calls == 0 {
+		return nil
+	}
+	return a.confirm(p, o)
+}
+
+// confirm asks whether to go on. Where nobody can be asked the answer is no: a sum was
+// named so that no run exceeds it unseen.
+func (a *app) confirm(p plan.Plan, o runOptions) error {
+	if !a.attended() || slices.Contains(o.data, "-") {
+		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag{&o.askAbove})
+		return usage(deem.WithHint(err, "--yes goes on; --max-cost bounds what is spent: %s", p.Line()))
+	}
+	fmt.Fprint(a.err, "deem: go on? [y/N] ")
+	answer, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && answer == "" {
+		return errDeclined
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errDeclined
+	}
+	return nil
+}
+
+// attended reports whether somebody is there to be asked.
+func (a *app) attended() bool {
+	in, ok := a.in.(*os.File)
+	return ok && !a.json && term.IsTerminal(int(in.Fd()))
+}

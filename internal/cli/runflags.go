@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"deem/internal/dataset"
+	"deem/report"
+)
+
+// flags declares what "deem run" and "deem plan" can be told.
+func (o *runOptions) flags(f *pflag.FlagSet) {
+	o.maxUnjudged = report.DefaultMaxUnjudged
+	f.SortFlags = false
+	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, - for standard input; may be given again")
+	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, where a benchmark keeps them apart; may be given again")
+	f.BoolVar(&o.requireAll, "require-all", false, "a question of the benchmark without a response is an error")
+	f.StringToStringVar(&o.judge.with, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")
+	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
+	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
+	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
+	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other; f1+bleu are several rules in one run (default: the benchmark's own, or match)")
+	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
+	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
+	f.StringVar(&o.wordnet, "wordnet", "", "a `folder` with the database files of WordNet 3.0, from which the judge meteor knows synonyms")
+	f.StringVar(&o.judge.reading, "reading", "", "how replies are read: upstream or strict (default: upstream where there is one)")
+	f.Var(numberFlag{&o.judge.pass}, "pass", "the score from which a verdict passes, from 0 to 1 (default: the judge's)")
+	f.Var(numberFlag{&o.judge.temperature}, "temperature", "sampling temperature (default: the judge's)")
+	f.IntVar(&o.judge.maxTokens, "max-tokens", 0, "tokens in a reply at most (default: the judge's)")
+	f.IntVarP(&o.concurrency, "concurrency", "j", 8, "judge `n` items at once")
+	f.IntVar(&o.trials, "trials", 1, "judge each item `n` times")
+	f.StringVar(&o.model.baseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringArrayVar(&o.model.headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
+	f.StringToStringVar(&o.model.options, "model-option", nil, "an option of the vendor's own, as `name=value` (deem list models); may be given again")
+	f.StringVar(&o.model.proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
+	f.StringVar(&o.model.caFile, "ca-file", "", "trust the authorities in this PEM `file` too")
+	f.DurationVar(&o.model.timeout, "timeout", 0, "give up a call after this `time` (default 2m, longer for models that think)")
+	f.DurationVar(&o.runTimeout, "run-timeout", 0, "stop after this `time`, as Ctrl-C does: what was judged is kept")
+	f.IntVar(&o.retries, "retries", 5, "make a call `n` more times when the error may pass; one more when it timed out")
+	f.IntVar(&o.rpm, "rpm", 0, "requests per minute at most")
+	f.IntVar(&o.tpm, "tpm", 0, "tokens per minute at most")
+	f.Var(moneyFlag{&o.maxCost}, "max-cost", "spend this many US `dollars` at most, earlier parts of the run included; no call begins that could exceed it")
+	f.Var(moneyFlag{&o.askAbove}, "ask-above", "ask before a run that may cost more than this many US `dollars`, and refuse it where nobody can be asked")
+	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.StringVar(&o.pricesFile, "prices", "", "take prices from this `file` before the built-in ones")
+	f.StringVar(&o.record, "record", "", "append every reply to this `file`, for --model replay:FILE")
+	f.BoolVar(&o.fresh, "fresh", false, "start over: do not go on with an earlier run, and ask again what was asked before")
+	f.BoolVar(&o.retryUnjudged, "retry-unjudged", false, "judge again what an earlier run could not judge")
+	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the first prompt and what would be asked, and call nothing")
+}
