@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -222,6 +223,26 @@ func TestClusteredSteadyDraws(t *testing.T) {
 	want := c.Mean(0.95, stat.Unit).Warn(stat.WarnSteadyDraws)
 	if diff := cmp.Diff(want, est); diff != "" {
 		t.Errorf("Bootstrap (-want the robust one +got):\n%s", diff)
+	}
+}
+
+// The draws of a seed are the same on any number of processors, and few of them are
+// told.
+func TestClusteredBootstrapSame(t *testing.T) {
+	c := conversations{"", slices.Repeat([]int{8}, 40), 0.7, 0.2}.draw(rand.New(rand.NewPCG(6, 6)))
+	want := c.Bootstrap(stat.Resampling{Seed: 5}, stat.Unit)
+	before := runtime.GOMAXPROCS(5)
+	got := c.Bootstrap(stat.Resampling{Seed: 5}, stat.Unit)
+	runtime.GOMAXPROCS(before)
+	if diff := cmp.Diff(want, got); diff != "" || want.Method != stat.MethodClusterBootstrap || want.Warnings != nil {
+		t.Errorf("on five processors (-want +got):\n%s\nof %+v", diff, want)
+	}
+	robust := c.Mean(0.95, stat.Unit)
+	if !near(want.Lo, robust.Lo, 0.03) || !near(want.Hi, robust.Hi, 0.03) {
+		t.Errorf("bootstrap %+v is far from %+v", want, robust)
+	}
+	if few := c.Bootstrap(stat.Resampling{Draws: 20}, stat.Unit); !few.Has(stat.WarnFewDraws) {
+		t.Errorf("twenty draws: %+v, want a warning", few)
 	}
 }
 
