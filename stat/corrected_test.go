@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
 	"deem/stat"
@@ -22,30 +23,35 @@ type simulatedJudge struct{ sens, spec float64 }
 
 // labels returns n labelled answers.
 func (j simulatedJudge) labels(rng *rand.Rand, prevalence float64, n int) stat.Confusion {
-	var c stat.Confusion
-	tp, fn := prevalence*j.sens, prevalence
-	fp := fn + (1-prevalence)*(1-j.spec)
-	for range n {
-		switch u := rng.Float64(); {
-		case u < tp:
-			c.TP++
-		case u < fn:
-			c.FN++
-		case u < fp:
-			c.FP++
-		default:
-			c.TN++
-		}
-	}
+	right := drawBinomial(rng, n, prevalence)
+	c := stat.Confusion{TP: drawBinomial(rng, right, j.sens), TN: drawBinomial(rng, n-right, j.spec)}
+	c.FN, c.FP = right-c.TP, n-right-c.TN
 	return c
 }
 
-// accepted returns how many of n answers the judge accepts, by the normal
-// approximation of the binomial distribution, which is indistinguishable here.
+// accepted returns how many of n answers the judge accepts.
 func (j simulatedJudge) accepted(rng *rand.Rand, prevalence float64, n int) int {
-	p := prevalence*j.sens + (1-prevalence)*(1-j.spec)
-	k := math.Round(float64(n)*p + rng.NormFloat64()*math.Sqrt(float64(n)*p*(1-p)))
-	return int(min(max(k, 0), float64(n)))
+	return drawBinomial(rng, n, prevalence*j.sens+(1-prevalence)*(1-j.spec))
+}
+
+// drawBinomial returns how many of n tries succeed. It walks up the distribution
+// rather than trying n times; above 800 tries, where the walk could not begin, it
+// rounds a normal number, which nobody could tell apart here.
+func drawBinomial(rng *rand.Rand, n int, p float64) int {
+	if p > 0.5 {
+		return n - drawBinomial(rng, n, 1-p)
+	}
+	if n > 800 {
+		k := math.Round(float64(n)*p + rng.NormFloat64()*math.Sqrt(float64(n)*p*(1-p)))
+		return int(min(max(k, 0), float64(n)))
+	}
+	u, mass := rng.Float64(), math.Pow(1-p, float64(n))
+	k := 0
+	for u -= mass; u > 0 && k < n; u -= mass {
+		k++
+		mass *= float64(n-k+1) / float64(k) * p / (1 - p)
+	}
+	return k
 }
 
 // covers reports whether the interval holds what is true.
@@ -53,9 +59,9 @@ func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && t
 
 // Both corrections hold their level with 200 labels and judges like real ones.
 func TestCorrectedCoverage(t *testing.T) {
-	const replications, labels, unlabelled = 8000, 200, 2000
-	for i, j := range []simulatedJudge{{.8, .7}, {.9, .85}, {.97, .7}, {.97, .97}} {
-		for k, prevalence := range []float64{.3, .6, .9} {
+	const replications, labels, unlabelled = 20000, 200, 2000
+	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
+		for k, prevalence := range []float64{.3, .5, .7, .9} {
 			rng := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			rogan, ppi := 0, 0
 			for range replications {
@@ -159,6 +165,21 @@ func TestPPIWithoutJudgeIsTheLabels(t *testing.T) {
 	}
 	if p := stat.PPIOf(stat.Confusion{}, 5, 10, 0.95); !p.Has(stat.WarnNoLabels) || p.Lo != 0 || p.Hi != 1 {
 		t.Errorf("PPIOf without labels = %+v, want the whole range and a warning", p)
+	}
+}
+
+// The interval is as many standard errors wide as Student's distribution says.
+func TestPPIOfWidth(t *testing.T) {
+	for _, n := range []int{10, 20, 50, 500} {
+		for _, level := range []float64{0.5, 0.8, 0.95, 0.99, 0.9999} {
+			c := stat.Confusion{TP: 2 * n, FP: n / 5, FN: n / 5, TN: n}
+			p := stat.PPIOf(c, 6*n, 10*n, level)
+			df := float64(c.N() - 2)
+			want := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(0.5 + level/2)
+			if got := (p.Hi - p.Lo) / 2 / p.SE; p.Hi < 1 && !near(got, want, 1e-7) {
+				t.Errorf("%v labels at level %v: %v standard errors, want %v", c.N(), level, got, want)
+			}
+		}
 	}
 }
 
@@ -324,32 +345,28 @@ func TestTriviaCorrected(t *testing.T) {
 	if rows == nil {
 		return
 	}
-	const labels, seeds = 300, 1500
+	const labels, seeds = 300, 5000
 	truth := confusion(rows, "GPT-4").TruthRate(0.95).Value
 	if !near(truth, 0.6372, 5e-5) {
 		t.Fatalf("people's score = %v, want 0.6372", truth)
 	}
 	for _, judge := range slices.Sorted(maps.Keys(rows[0].Judges)) {
-		all := pairsOf(rows, judge)
+		all := confusion(rows, judge)
+		like := simulatedJudge{sens: all.Recall(0.95).Value, spec: all.Specificity(0.95).Value}
 		rng := rand.New(rand.NewPCG(7, 8))
 		anew, same, rogan := 0, 0, 0
 		for range seeds {
-			drawn := make([]bothSaid, len(all))
-			for i := range drawn {
-				drawn[i] = all[rng.IntN(len(all))]
-			}
-			if est, _ := corrected(drawn, labels); covers(est, truth) {
+			rest := len(rows) - labels
+			c := like.labels(rng, truth, labels)
+			if covers(stat.PPIProportion(c, like.accepted(rng, truth, rest), rest, 0.95), truth) {
 				anew++
 			}
-			for i := range labels { // only the labelled rows need to be shuffled
-				j := i + rng.IntN(len(all)-i)
-				all[i], all[j] = all[j], all[i]
-			}
-			est, other := corrected(all, labels)
-			if covers(est, truth) {
+			c = hide(rng, all, labels)
+			accepted := all.TP + all.FP - c.TP - c.FP
+			if covers(stat.PPIProportion(c, accepted, rest, 0.95), truth) {
 				same++
 			}
-			if covers(other, truth) {
+			if covers(stat.RoganGladen(accepted, rest, c, 0.95), truth) {
 				rogan++
 			}
 		}
@@ -365,29 +382,24 @@ func TestTriviaCorrected(t *testing.T) {
 	}
 }
 
-// A bothSaid is what people and a judge said of one answer.
-type bothSaid struct{ human, judge bool }
-
-func pairsOf(rows []triviaRow, judge string) []bothSaid {
-	all := make([]bothSaid, len(rows))
-	for i, r := range rows {
-		all[i] = bothSaid{r.Human, r.Judges[judge]}
-	}
-	return all
-}
-
-// corrected hides the labels of all rows but the first.
-func corrected(rows []bothSaid, labels int) (ppi, rogan stat.Estimate) {
+// hide hides the labels of all rows but n random ones, and returns those.
+func hide(rng *rand.Rand, all stat.Confusion, n int) stat.Confusion {
 	var c stat.Confusion
-	for _, r := range rows[:labels] {
-		c.Add(r.human, r.judge)
-	}
-	accepted := 0
-	for _, r := range rows[labels:] {
-		if r.judge {
-			accepted++
+	for range n {
+		switch i := rng.IntN(all.TP + all.FP + all.FN + all.TN); {
+		case i < all.TP:
+			all.TP--
+			c.TP++
+		case i < all.TP+all.FP:
+			all.FP--
+			c.FP++
+		case i < all.TP+all.FP+all.FN:
+			all.FN--
+			c.FN++
+		default:
+			all.TN--
+			c.TN++
 		}
 	}
-	n := len(rows) - labels
-	return stat.PPIProportion(c, accepted, n, 0.95), stat.RoganGladen(accepted, n, c, 0.95)
+	return c
 }

@@ -71,8 +71,8 @@ func Gwet(ratings [][]float64, o RatingOptions, level float64) Estimate {
 }
 
 // Agree returns an agreement coefficient of ratings[unit][judge], where a NaN is a
-// rating that is missing. Items without a rating are left out; items with one
-// rating help to know how frequent a label is.
+// rating that is missing, and so is a number beyond 1e100. Items without a rating
+// are left out; items with one rating help to know how frequent a label is.
 //
 // Source: K. L. Gwet, "Computing inter-rater reliability and its variance in the
 // presence of high agreement", British Journal of Mathematical and Statistical
@@ -108,7 +108,7 @@ func ratedCategories(ratings [][]float64, given []float64) []float64 {
 			all = append(all, unit...)
 		}
 	}
-	all = slices.DeleteFunc(all, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	all = slices.DeleteFunc(all, func(x float64) bool { return !(math.Abs(x) <= maxSize) }) // also NaN
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -130,8 +130,7 @@ func ratingWeight(categories []float64, i, j int, w Weighting) float64 {
 		return 1
 	}
 	q := len(categories)
-	// Halves, because the distance of two huge numbers may overflow.
-	d := math.Abs(categories[i]/2-categories[j]/2) / (categories[q-1]/2 - categories[0]/2)
+	d := math.Abs(categories[i]-categories[j]) / (categories[q-1] - categories[0])
 	switch w {
 	case Linear:
 		return 1 - d

@@ -118,7 +118,8 @@ func newCrossTable(table [][]int, w Weighting) *crossTable {
 func (t *crossTable) defined() bool { return 1-t.expected >= 1e-12 }
 
 func (t *crossTable) kappa() float64 {
-	return min((t.observed-t.expected)/(1-t.expected), 1)
+	// Rounding may leave it a hair outside.
+	return max(-1, min((t.observed-t.expected)/(1-t.expected), 1))
 }
 
 // variance is formula 16 of Fleiss, Cohen and Everitt (1969), which is their

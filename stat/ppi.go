@@ -155,7 +155,7 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 	}
 	df := max(float64(p.Labels-2), 1)
 	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/df + p.Lambda*p.Lambda*unlabelled)
-	half := tQuantile(level, df) * se
+	half := fastQuantile(level, df) * se
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
 		Value: value, Lo: min(Unit.clip(centre-half), value), Hi: max(Unit.clip(centre+half), value),
@@ -165,6 +165,21 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 		p.Estimate = p.Warn(WarnFewLabels)
 	}
 	return p
+}
+
+// fastQuantile returns what tQuantile does. From 100 degrees of freedom on, the
+// expansion of R. A. Fisher and E. A. Cornish (Abramowitz and Stegun, 26.7.5) is right
+// to eight digits and a hundred times faster, which simulations feel.
+func fastQuantile(level, df float64) float64 {
+	if df < 100 || level > 0.999 {
+		return tQuantile(level, df)
+	}
+	z := normalQuantile(level)
+	zz := z * z
+	return z * (1 + (zz+1)/(4*df) +
+		((5*zz+16)*zz+3)/(96*df*df) +
+		(((3*zz+19)*zz+17)*zz-15)/(384*df*df*df) +
+		((((79*zz+776)*zz+1482)*zz-1920)*zz-945)/(92160*df*df*df*df))
 }
 
 // Cells are a confusion as shares.

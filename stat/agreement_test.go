@@ -1,0 +1,217 @@
+package stat_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem/stat"
+)
+
+// sane fails unless an estimate of agreement is a number within its interval.
+func sane(t *rapid.T, name string, est stat.Estimate) {
+	t.Helper()
+	if !(est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1) || math.IsInf(est.Lo, 0) {
+		t.Errorf("%s = %+v", name, est)
+	}
+}
+
+// counts draws a table, which may be ragged or hold nonsense.
+func counts(t *rapid.T) [][]int {
+	return rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(-1, 30), 0, 4), 0, 4).Draw(t, "table")
+}
+
+// ratings draws ratings of units by judges, with some missing.
+func ratings(t *rapid.T) [][]float64 {
+	one := rapid.OneOf(rapid.SampledFrom([]float64{1, 2, 3, math.NaN()}), rapid.Float64())
+	return rapid.SliceOfN(rapid.SliceOfN(one, 0, 4), 0, 12).Draw(t, "ratings")
+}
+
+// Whatever goes in, a number with an interval comes out.
+func TestAgreementIsSane(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table, units := counts(t), ratings(t)
+		level := rapid.SampledFrom([]float64{-1, 0.5, 0.95}).Draw(t, "level")
+		for _, w := range []stat.Weighting{stat.Unweighted, stat.Linear, stat.Quadratic, stat.Ordinal, "other"} {
+			sane(t, "WeightedKappa", stat.WeightedKappa(table, w, level))
+			for _, c := range []stat.Coefficient{stat.GwetAC, stat.FleissKappa, stat.BrennanPrediger, "other"} {
+				a := stat.Agree(units, c, stat.RatingOptions{Weighting: w}, level)
+				sane(t, string(c), a.Estimate)
+				if !(a.P >= 0 && a.P <= 1) || math.IsNaN(a.SE) {
+					t.Errorf("Agree(%v, %v, %v) = %+v", units, c, w, a)
+				}
+			}
+		}
+		sane(t, "Fleiss", stat.Fleiss(table, level))
+		sane(t, "AC1", stat.AC1(table, level))
+		if r := stat.Randolph(table); !(r >= -1 && r <= 1) {
+			t.Errorf("Randolph(%v) = %v", table, r)
+		}
+		for _, s := range []stat.Scale{stat.ScaleNominal, stat.ScaleOrdinal, stat.ScaleInterval, stat.ScaleRatio, "other"} {
+			if a, err := stat.Krippendorff(units, s); err == nil && (math.IsNaN(a) || math.IsInf(a, 0)) {
+				t.Errorf("Krippendorff(%v, %v) = %v", units, s, a)
+			}
+			sane(t, "KrippendorffInterval", stat.KrippendorffInterval(units, s, 20, 1, level))
+		}
+	})
+}
+
+// The order of units changes no digit.
+func TestAgreementIgnoresOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		units := rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]float64{1, 2, 3, math.NaN()}), 3, 3), 2, 20).Draw(t, "units")
+		shuffled := rapid.Permutation(units).Draw(t, "shuffled")
+		o := stat.RatingOptions{Weighting: stat.Linear}
+		a, b := stat.Agree(units, stat.GwetAC, o, 0.95), stat.Agree(shuffled, stat.GwetAC, o, 0.95)
+		if a.Value != b.Value || a.Lo != b.Lo || a.P != b.P {
+			t.Errorf("Agree(%v) = %+v, and %+v in another order", units, a, b)
+		}
+		x, err := stat.Krippendorff(transposed(units), stat.ScaleOrdinal)
+		y, err2 := stat.Krippendorff(transposed(shuffled), stat.ScaleOrdinal)
+		if x != y || (err == nil) != (err2 == nil) {
+			t.Errorf("Krippendorff(%v) = %v, and %v in another order", units, x, y)
+		}
+	})
+}
+
+func transposed(units [][]float64) [][]float64 {
+	judges := make([][]float64, len(units[0]))
+	for _, unit := range units {
+		for j, r := range unit {
+			judges[j] = append(judges[j], r)
+		}
+	}
+	return judges
+}
+
+// Cohen's kappa collapses where one label is frequent (Feinstein and Cicchetti 1990),
+// and AC1 does not.
+func TestKappaParadox(t *testing.T) {
+	table := [][]int{{118, 5}, {2, 0}}
+	kappa, ac1 := stat.Kappa(table, 0.95), stat.AC1(table, 0.95)
+	if kappa.Value > 0 || ac1.Value < 0.9 {
+		t.Errorf("kappa %v and AC1 %v of %v, want below 0 and above 0.9", kappa.Value, ac1.Value, table)
+	}
+}
+
+// A table is the same as the ratings it counts.
+func TestAC1EqualsGwet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 12)
+		table := [][]int{{count.Draw(t, "a"), count.Draw(t, "b")}, {count.Draw(t, "c"), count.Draw(t, "d")}}
+		var units [][]float64
+		for i, row := range table {
+			for j, n := range row {
+				for range n {
+					units = append(units, []float64{float64(i), float64(j)})
+				}
+			}
+		}
+		got := stat.AC1(table, 0.9)
+		want := stat.Gwet(units, stat.RatingOptions{Categories: []float64{0, 1}}, 0.9)
+		if !near(got.Value, want.Value, 1e-12) || !near(got.Lo, want.Lo, 1e-12) || !near(got.Hi, want.Hi, 1e-12) {
+			t.Errorf("AC1(%v) = %+v, want %+v", table, got, want)
+		}
+	})
+}
+
+// A worked example with ten items, fourteen judges and five labels.
+func TestFleissExample(t *testing.T) {
+	table := [][]int{
+		{0, 0, 0, 0, 14},
+		{0, 2, 6, 4, 2},
+		{0, 0, 3, 5, 6},
+		{0, 3, 9, 2, 0},
+		{2, 2, 8, 1, 1},
+		{7, 7, 0, 0, 0},
+		{3, 2, 6, 3, 0},
+		{2, 5, 3, 2, 2},
+		{6, 5, 2, 1, 0},
+		{0, 2, 2, 3, 7},
+	}
+	if est := stat.Fleiss(table, 0.95); !near(est.Value, 0.20993, 1e-5) {
+		t.Errorf("Fleiss = %v, want 0.210", est.Value)
+	}
+}
+
+func TestKrippendorffErrors(t *testing.T) {
+	nan := math.NaN()
+	for name, ratings := range map[string][][]float64{
+		"nothing": nil, "no pairs": {{1, nan}, {nan, 2}}, "one value": {{2, 2}, {2, 2}},
+	} {
+		if a, err := stat.Krippendorff(ratings, stat.ScaleNominal); err == nil {
+			t.Errorf("%s: alpha = %v, want an error", name, a)
+		}
+		est := stat.KrippendorffInterval(ratings, stat.ScaleNominal, 100, 1, 0.95)
+		if est.Lo != -1 || est.Hi != 1 || len(est.Warnings) == 0 {
+			t.Errorf("%s: %+v, want the whole range and a warning", name, est)
+		}
+	}
+	if _, err := stat.Krippendorff([][]float64{{1, 2}, {1, 3}}, "cardinal"); err == nil {
+		t.Error("an unknown scale is no error")
+	}
+}
+
+// The bootstrap of alpha is the same for the same seed, and holds its level roughly.
+func TestKrippendorffInterval(t *testing.T) {
+	const units, replications = 150, 500
+	rng := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) [][]float64 {
+		judges := [][]float64{make([]float64, n), make([]float64, n)}
+		for i := range n {
+			v := float64(rng.IntN(2))
+			for j := range judges {
+				judges[j][i] = v
+				if rng.Float64() < 0.15 {
+					judges[j][i] = 1 - v
+				}
+			}
+		}
+		return judges
+	}
+	truth, err := stat.Krippendorff(draw(200000), stat.ScaleNominal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hits := 0
+	for i := range replications {
+		ratings := draw(units)
+		est := stat.KrippendorffInterval(ratings, stat.ScaleNominal, 200, uint64(i), 0.95)
+		if again := stat.KrippendorffInterval(ratings, stat.ScaleNominal, 200, uint64(i), 0.95); again.Lo != est.Lo {
+			t.Fatalf("the same seed gives %v and %v", est.Lo, again.Lo)
+		}
+		if covers(est, truth) {
+			hits++
+		}
+	}
+	t.Logf("alpha %.3f is covered %d times of %d", truth, hits, replications)
+	if hits < replications*90/100 {
+		t.Errorf("alpha is covered %d times of %d, want 90%% at least", hits, replications)
+	}
+}
+
+// The intervals of kappa and of AC1 hold their level.
+func TestAgreementCoverage(t *testing.T) {
+	const items, replications = 200, 4000
+	j, prevalence := simulatedJudge{.9, .85}, 0.6
+	rng := rand.New(rand.NewPCG(3, 4))
+	large := stat.Confusion{TP: 540_000, FN: 60_000, TN: 340_000, FP: 60_000}
+	kappa, ac1 := large.Kappa(0.95).Value, large.AC1(0.95).Value
+	var ofKappa, ofAC1 int
+	for range replications {
+		c := j.labels(rng, prevalence, items)
+		if covers(c.Kappa(0.95), kappa) {
+			ofKappa++
+		}
+		if covers(c.AC1(0.95), ac1) {
+			ofAC1++
+		}
+	}
+	k, a := 100*float64(ofKappa)/replications, 100*float64(ofAC1)/replications
+	t.Logf("kappa %.1f%%, AC1 %.1f%%", k, a)
+	if k < 93.5 || k > 96.5 || a < 93.5 || a > 96.5 {
+		t.Errorf("kappa covers %.1f%% and AC1 %.1f%%, want 93.5%% to 96.5%%", k, a)
+	}
+}
