@@ -226,7 +226,8 @@ func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged fl
 		other = p.Reread()
 	}
 	b := report.New(h)
-	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil && published == nil}) {
+	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil && published == nil})
+	for rec, err := range store.Ahead(records) {
 		if err != nil {
 			return report.Report{}, nil, err
 		}

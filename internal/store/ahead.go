@@ -1,0 +1,68 @@
+package store
+
+import (
+	"iter"
+
+	"deem"
+)
+
+// aheadRows is how many records are handed over at once.
+const aheadRows = 64
+
+// Ahead yields the records of seq and reads the next ones while the caller works on
+// those it has: reading a record and counting it take about as long, and most machines
+// can do both at once. At most three times aheadRows records are in memory.
+//
+// The goroutine that reads is gone when the loop is over, however it ends.
+func Ahead(seq iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		groups, enough := make(chan []deem.Record, 1), make(chan struct{})
+		var failed error // read once groups is closed
+		go func() {
+			defer close(groups)
+			failed = gather(seq, groups, enough)
+		}()
+		defer func() {
+			close(enough)
+			for range groups { //nolint:revive // The reader must see that it is over, and say so.
+			}
+		}()
+		for group := range groups {
+			for _, rec := range group {
+				if !yield(rec, nil) {
+					return
+				}
+			}
+		}
+		if failed != nil {
+			yield(deem.Record{}, failed)
+		}
+	}
+}
+
+// gather sends the records of seq in groups until they end, there is an error, or
+// enough is closed.
+func gather(seq iter.Seq2[deem.Record, error], groups chan<- []deem.Record, enough <-chan struct{}) error {
+	var group []deem.Record
+	for rec, err := range seq {
+		if err != nil {
+			if len(group) > 0 {
+				groups <- group
+			}
+			return err
+		}
+		if group = append(group, rec); len(group) < aheadRows {
+			continue
+		}
+		select {
+		case groups <- group:
+			group = make([]deem.Record, 0, aheadRows)
+		case <-enough:
+			return nil
+		}
+	}
+	if len(group) > 0 {
+		groups <- group
+	}
+	return nil
+}
