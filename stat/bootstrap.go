@@ -204,8 +204,8 @@ func skewness(values, weights []float64, mean float64) float64 {
 		if weights != nil {
 			u *= weights[i]
 		}
-		squares += u * u
-		cubes += u * u * u
+		squares += float64(u * u)
+		cubes += float64(u * u * u)
 	}
 	if !(squares > 0) {
 		return 0

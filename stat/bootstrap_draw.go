@@ -64,7 +64,7 @@ func meanDrawer(x, w []float64) func(*rand.PCG) float64 {
 			above, below := 0.0, 0.0
 			for range x {
 				i := below64(rng, n)
-				above += w[i] * x[i]
+				above += float64(w[i] * x[i]) // not fused; see wilsonEnds
 				below += w[i]
 			}
 			return above / below

@@ -153,14 +153,14 @@ func robustError(list []clusterSum) (se, df float64) {
 		}
 		u := g.excess / total
 		variance += u * u / (1 - h)
-		squares += h * h
+		squares += float64(h * h)
 		cross += h * h / (1 - h)
 		fourths += h * h * h * h / (1 - h) / (1 - h)
 	}
 	if len(list) < 2 || variance-variance != 0 {
 		return 0, 0
 	}
-	return math.Sqrt(variance), 1 / (squares + cross*cross - fourths)
+	return math.Sqrt(variance), 1 / (squares + float64(cross*cross) - fourths)
 }
 
 // Mean returns the weighted mean of values that lie in b, with an interval that

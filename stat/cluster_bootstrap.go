@@ -31,7 +31,7 @@ func (c *Clustered) Bootstrap(r Resampling, b Bounds) Estimate {
 
 // studentised returns est with the ends of the bootstrap-t.
 func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b Bounds) Estimate {
-	se := naiveError(sumsOf(list))
+	se := naiveError(sumsOf(list, nil))
 	draws := replicate(r.draws(), r.Seed, func(rng *rand.PCG) float64 { return studentisedDraw(rng, list) })
 	slices.Sort(draws)
 	lo, hi := quantileOf(draws, (1-est.Level)/2), quantileOf(draws, 1-(1-est.Level)/2)
@@ -55,21 +55,24 @@ type resampleSums struct {
 	w, e, ww, we, ee float64
 }
 
-func (s *resampleSums) add(g clusterSum) {
-	s.w += g.w
-	s.e += g.excess
-	s.ww += g.w * g.w
-	s.we += g.w * g.excess
-	s.ee += g.excess * g.excess
-}
-
-// sumsOf returns the sums over all clusters.
-func sumsOf(list []clusterSum) resampleSums {
-	s := resampleSums{n: float64(len(list))}
-	for _, g := range list {
-		s.add(g)
+// sumsOf returns the sums over as many clusters as there are, drawn by rng or, if
+// that is nil, each once. The sums are local, which is what the time of a bootstrap
+// hangs on, and no product is fused into them; see wilsonEnds.
+func sumsOf(list []clusterSum, rng *rand.PCG) resampleSums {
+	var w, e, ww, we, ee float64
+	n := uint64(len(list))
+	for i := range n {
+		if rng != nil {
+			i = below64(rng, n)
+		}
+		g := list[i]
+		w += g.w
+		e += g.excess
+		ww += float64(g.w * g.w)
+		we += float64(g.w * g.excess)
+		ee += float64(g.excess * g.excess)
 	}
-	return s
+	return resampleSums{n: float64(n), w: w, e: e, ww: ww, we: we, ee: ee}
 }
 
 // naiveError returns the standard error of the mean excess by the sandwich
@@ -78,21 +81,18 @@ func sumsOf(list []clusterSum) resampleSums {
 // is left.
 func naiveError(s resampleSums) float64 {
 	mean := s.e / s.w
-	spread := s.ee - 2*mean*s.we + mean*mean*s.ww
-	if !(spread > 1e-12*(s.ee+mean*mean*s.ww)) {
+	square := float64(mean * mean * s.ww)
+	spread := s.ee - float64(2*mean*s.we) + square
+	if !(spread > 1e-12*(s.ee+square)) {
 		return 0
 	}
 	return math.Sqrt(spread*s.n/(s.n-1)) / s.w
 }
 
-// studentisedDraw draws a resample of clusters and returns by how many standard errors
-// its mean excess differs from 0. It is infinite when the resample has no spread.
+// studentisedDraw draws a resample of clusters and returns by how many standard
+// errors its mean excess differs from 0. It is infinite when the resample has no spread.
 func studentisedDraw(rng *rand.PCG, list []clusterSum) float64 {
-	s := resampleSums{n: float64(len(list))}
-	n := uint64(len(list))
-	for range list {
-		s.add(list[below64(rng, n)])
-	}
+	s := sumsOf(list, rng)
 	mean := s.e / s.w
 	if se := naiveError(s); se > 0 {
 		return mean / se

@@ -79,7 +79,7 @@ func Wald(k, n int, level float64) Estimate {
 
 // wald returns the textbook interval around the share p of n tries.
 func wald(p, n, z float64) (lo, hi float64) {
-	half := float64(z * math.Sqrt(p*(1-p)/n)) // not fused; see wilson
+	half := float64(z * math.Sqrt(p*(1-p)/n)) // not fused; see wilsonEnds
 	return Unit.clip(p - half), Unit.clip(p + half)
 }
 

@@ -42,7 +42,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	if variance == 0 {
 		return noSpread(m, e, level, b)
 	}
-	half := float64(tQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilson
+	half := float64(tQuantile(level, e-1) * math.Sqrt(variance/e)) // not fused; see wilsonEnds
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so far that hardly more than one is
 		// left.

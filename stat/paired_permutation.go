@@ -94,8 +94,8 @@ func newFlips(diffs []float64) flips {
 	total, all := 0.0, 0.0
 	for _, size := range f.sizes {
 		f.counts = append(f.counts, counts[size])
-		total += size * float64(signs[size])
-		all += size * float64(counts[size])
+		total += float64(size * float64(signs[size]))
+		all += float64(size * float64(counts[size]))
 	}
 	f.observed = math.Abs(total) - 1e-11*all
 	return f
@@ -196,7 +196,7 @@ func (f flips) draw(rng *rand.PCG) float64 {
 		up += bits.OnesCount64(pool & (1<<count - 1))
 		pool >>= count
 		left -= count
-		total += size * float64(2*up-f.counts[i])
+		total += float64(size * float64(2*up-f.counts[i]))
 	}
 	return float64(boolToInt(math.Abs(total) >= f.observed))
 }
