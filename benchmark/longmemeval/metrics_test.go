@@ -151,12 +151,12 @@ func TestText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name+".txt", text.Bytes())
-		golden(t, name+".json", append(js, '\n'))
+		goldenFile(t, name+".txt", text.Bytes())
+		goldenFile(t, name+".json", append(js, '\n'))
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
+func goldenFile(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := "testdata/" + name + ".golden"
 	if *update {
