@@ -24,7 +24,7 @@ type level struct {
 
 	cuts     int     // overloads so far; a call belongs to the number at its start
 	settling bool    // refusals of the last overload are still coming in
-	before   float64 // the limit before that overload, or before several in a row
+	before   float64 // the limit before that overload, or what is remembered of an earlier one
 }
 
 const (
@@ -60,9 +60,10 @@ func (l *level) refuse(cut, others int) (expected bool) {
 			l.limit = min(l.limit, served)
 		}
 		return false
-	case l.served > 0 && l.limit > l.served && math.Abs(served-l.served) <= max(1, l.served/8):
-		// About as many as last time, as far as calls that come and go at the
-		// same moment let us count: this is the wall.
+	case l.limit > l.served && l.limit <= 2*l.served && math.Abs(served-l.served) <= max(1, l.served/8):
+		// Few more were tried, and about as many are served as last time, as far
+		// as calls that come and go at the same moment let us count: this is the
+		// wall.
 		l.cuts++
 		l.limit, l.steep, l.wall = l.served, l.served, l.served
 		l.rounds, l.patience = 0, min(4*l.patience, maxPatience)
@@ -72,8 +73,9 @@ func (l *level) refuse(cut, others int) (expected bool) {
 	l.cuts++
 	half := math.Floor(l.limit / 2)
 	if !again {
-		// What was borne before a series of cuts is what to come back to, quickly.
-		l.before = l.limit
+		// What was borne before the trouble is what to come back to, quickly. It
+		// is forgotten by and by, as the vendor may bear less from now on.
+		l.before = max(l.limit, math.Floor(l.before*3/4))
 	}
 	l.limit = min(math.Floor(l.limit), served)
 	if again {

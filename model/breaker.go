@@ -63,6 +63,9 @@ var (
 // request and all later ones end in a fatal error, which stops the run. Its items
 // are then not failures but simply not done.
 //
+// A fatal error of m, as a key that is not accepted, stops the run at once: no call
+// begins after it, however many wait. A model that was stopped stays so.
+//
 // An error that belongs to one request, as a prompt that is too long, is an answer
 // too: somebody is there.
 func Break(m deem.Model, o BreakOptions) *Breaker {
@@ -154,7 +157,11 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !ok || !me.Passing || me.Fatal {
+	switch {
+	case ok && me.Fatal:
+		b.stop(err)
+		return err
+	case !ok || !me.Passing:
 		if b.tries > 0 && b.broken == nil {
 			b.streak, b.tries = 0, 0
 			b.tell()
@@ -179,10 +186,17 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError) error {
 	if b.streak < b.o.Failures && !outage {
 		return me
 	}
-	b.broken = outOfService(b.tries, lasted, me)
-	close(b.over)
-	b.tell()
+	b.stop(outOfService(b.tries, lasted, me))
 	return b.broken
+}
+
+// stop stops the run. The caller holds the lock.
+func (b *Breaker) stop(why error) {
+	if b.broken == nil {
+		b.broken = why
+		close(b.over)
+		b.tell()
+	}
 }
 
 type breakerKey struct{}
@@ -211,6 +225,31 @@ func stopped(ctx context.Context) (over <-chan struct{}, why func() error) {
 		return nil, nil
 	}
 	return b.over, func() error { return b.broken }
+}
+
+// over returns the error with which the breaker of ctx stopped the run, nil while it
+// goes on.
+func over(ctx context.Context) error {
+	over, why := stopped(ctx)
+	select {
+	case <-over:
+		return why()
+	default:
+		return nil
+	}
+}
+
+// fatal has the breaker of ctx stop the run if err says that no call can succeed.
+func fatal(ctx context.Context, err error) {
+	if err == nil {
+		return
+	}
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if b, guarded := ctx.Value(breakerKey{}).(*Breaker); ok && guarded && me.Fatal {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.stop(err)
+	}
 }
 
 // outOfService is the error that stops the run.

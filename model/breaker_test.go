@@ -229,3 +229,48 @@ func TestBreakerLetsOneGoAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestFatalErrorIsTheLast lets a key be refused while many wait. No call begins after
+// the first refusal is known, and those in flight may finish.
+func TestFatalErrorIsTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		var mu sync.Mutex
+		m := fake.Func("fake:locked", func(context.Context, deem.Request) (deem.Reply, error) {
+			mu.Lock()
+			calls++
+			n := calls
+			mu.Unlock()
+			time.Sleep(time.Duration(n) * time.Second)
+			if n == 1 {
+				return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 401, Fatal: true, Err: deem.WithHint(errors.New("no key"), "set a key")}
+			}
+			return deem.Reply{Text: "yes"}, nil
+		})
+		whole := model.Assemble(m, model.Options{Limit: model.LimitOptions{Concurrency: 64}})
+		judged, failed, stopped := 0, 0, 0
+		var wg sync.WaitGroup
+		for i := range 64 {
+			wg.Go(func() {
+				req := deem.Prompt("q")
+				req.Trial = i
+				_, err := whole.Complete(t.Context(), req)
+				me, _ := errors.AsType[*deem.ModelError](err)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					judged++
+				case me != nil && me.Fatal && deem.HintOf(err) == "set a key":
+					stopped++
+				default:
+					failed++
+				}
+			})
+		}
+		wg.Wait()
+		if calls != 8 || judged != 7 || stopped != 57 || failed != 0 {
+			t.Errorf("%d calls, %d judged, %d stopped, %d failed, want the 8 of slow start, 7, 57 and none", calls, judged, stopped, failed)
+		}
+	})
+}

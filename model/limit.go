@@ -29,6 +29,15 @@ const (
 	// is out of service, and that is for the retries to decide.
 	maxPause = 2 * time.Minute
 
+	// maxProbes is how many calls may go ahead in one pause. More than one, since
+	// a probe may meet a slot that is about to be free.
+	maxProbes = 3
+
+	// A 503 or 529 now and then is the vendor's own trouble. Three of them without
+	// successes in between are not, and a success makes up for a tenth of one.
+	suspicious = 3
+	forgotten  = 0.1
+
 	// firstBackoff, doubled with each refusal, and maxBackoff are the pauses for a
 	// vendor that refuses everything and does not say for how long.
 	firstBackoff = 100 * time.Millisecond
@@ -47,11 +56,12 @@ type Limiter struct {
 	calling int        // those of them whose call has begun
 	waiting *list.List // of *place
 
-	paused    time.Time   // no call begins before, but for one probe
+	paused    time.Time   // no call begins before, but for probes
 	wake      *time.Timer // admits those who wait when the pause is over
-	probeUsed bool        // this pause has had its probe
-	probeFree bool        // the probe of this pause may begin
+	probes    int         // how many this pause has had
+	probeFree bool        // a probe may begin
 	lonely    int         // refusals since the last success while no other call was being served
+	suspicion float64     // vague signs of overload, less what was forgotten since
 }
 
 // A place lets its owner make one call.
@@ -71,9 +81,9 @@ var (
 //
 // Concurrency is a ceiling. Below it the limit adapts: it starts at eight calls and
 // doubles with each round of calls that succeed. A vendor that says it is asked too
-// much (429, 503, 529, or any error with a Retry-After) cuts it to the number of
-// calls that are being served, and to half when it still says so then. After that
-// it grows by one call a round, and only now and then beyond a number that was
+// much (429, any error with a Retry-After, or several 503 and 529 in a row) cuts it to
+// the number of calls that are being served, and to half when it still says so then.
+// After that it grows by one call a round, and only now and then beyond a number that was
 // refused.
 //
 // A Retry-After also pauses new calls for as long, and a vendor that refuses all and
@@ -141,15 +151,21 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	if err := l.spread(ctx, p, estimate); err != nil {
 		return deem.Reply{}, err
 	}
+	if err := over(ctx); err != nil {
+		return deem.Reply{}, err
+	}
 	l.begin(p)
 	begun = true
 	reply, err := l.inner.Complete(ctx, req)
+	fatal(ctx, err) // before the place goes to another, who would ask in vain
 	l.settle(estimate, reply, err)
 	l.learn(p, err)
 	return reply, err
 }
 
-// acquire waits for a place, first come, first served.
+// acquire waits for a place, first come, first served. That holds for
+// retries too: were they to go first, one item would use up its attempts while the
+// others look on.
 func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -254,7 +270,7 @@ func (l *Limiter) pause(d time.Duration) {
 		return
 	}
 	if !l.pausing() {
-		l.probeUsed, l.probeFree = false, false
+		l.probes, l.probeFree = 0, false
 	}
 	until := time.Now().Add(d)
 	if !until.After(l.paused) {
@@ -353,14 +369,14 @@ func (l *Limiter) settle(estimate float64, reply deem.Reply, err error) {
 func (l *Limiter) learn(p *place, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	after, overloaded := overload(err)
+	after, sign := overload(err)
 	switch {
-	case overloaded:
+	case sign == plain, sign == vague && l.suspect():
 		if expected := l.level.refuse(p.cut, l.calling-1); !expected {
 			l.pause(max(after, l.backoff()))
 		}
 	case err == nil:
-		l.lonely = 0
+		l.lonely, l.suspicion = 0, max(0, l.suspicion-forgotten)
 		l.level.succeed(l.places >= int(l.level.limit))
 		l.probe(p)
 	}
@@ -379,25 +395,47 @@ func (l *Limiter) backoff() time.Duration {
 	return min(maxBackoff, firstBackoff<<min(l.lonely-1, 10))
 }
 
-// probe ends a pause when its probe succeeded, and lets that probe go when another
-// call did. The caller holds the lock.
+// probe ends a pause when a probe succeeded, and lets one go when another call did. The
+// caller holds the lock.
 func (l *Limiter) probe(p *place) {
 	switch {
 	case !l.pausing():
 	case p.probe:
 		l.lift()
-	case !l.probeUsed:
-		l.probeUsed, l.probeFree = true, true
+	case l.probes < maxProbes && !l.probeFree:
+		l.probes++
+		l.probeFree = true
 	}
 }
 
-// overload reports whether err says that the vendor is asked too much, and how
-// long it asks to be left alone.
-func overload(err error) (time.Duration, bool) {
+// suspect counts a vague sign of overload, and reports whether there have been enough
+// of them lately. The caller holds the lock.
+func (l *Limiter) suspect() bool {
+	l.suspicion++
+	return l.suspicion >= suspicious
+}
+
+// A sign is what an error says about how much the vendor bears.
+type sign int
+
+const (
+	none  sign = iota
+	vague      // the vendor is in trouble, which may have nothing to do with us
+	plain      // we ask too much
+)
+
+// overload returns what err says about how much the vendor bears, and how long it asks
+// to be left alone.
+func overload(err error) (time.Duration, sign) {
 	me, ok := errors.AsType[*deem.ModelError](err)
-	if !ok || !me.Passing {
-		return 0, false
+	switch {
+	case !ok || !me.Passing:
+		return 0, none
+	case me.Status == 429 || me.RetryAfter > 0:
+		return me.RetryAfter, plain
+	case me.Status == 503 || me.Status == 529:
+		return 0, vague
+	default:
+		return 0, none
 	}
-	busy := me.Status == 429 || me.Status == 503 || me.Status == 529
-	return me.RetryAfter, busy || me.RetryAfter > 0
 }

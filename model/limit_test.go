@@ -217,8 +217,9 @@ func TestLimitHeedsOnlyOverload(t *testing.T) {
 		want int
 	}{
 		{&deem.ModelError{Status: 429, Passing: true}, 1}, // while no other call is served
-		{&deem.ModelError{Status: 503, Passing: true}, 1},
-		{&deem.ModelError{Status: 529, Passing: true}, 1},
+		{&deem.ModelError{Status: 503, Passing: true}, 8}, // one alone
+		{&deem.ModelError{Status: 529, Passing: true}, 8},
+		{&deem.ModelError{Status: 503, Passing: true, RetryAfter: time.Second}, 1},
 		{&deem.ModelError{Status: 500, Passing: true, RetryAfter: time.Second}, 1},
 		{&deem.ModelError{Status: 500, Passing: true}, 8},
 		{&deem.ModelError{Status: 400}, 8},
@@ -233,6 +234,33 @@ func TestLimitHeedsOnlyOverload(t *testing.T) {
 			t.Errorf("Current() = %d after %v, want %d", got, tt.err, tt.want)
 		}
 	}
+}
+
+// TestLimitHeedsTroubleThatStays meets a 503 now and then, and then nothing else.
+func TestLimitHeedsTroubleThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, down := 0, false
+		m := fake.Func("fake:troubled", func(context.Context, deem.Request) (deem.Reply, error) {
+			if n++; n%20 == 0 || down {
+				return deem.Reply{}, &deem.ModelError{Status: 503, Passing: true, Err: errors.New("trouble")}
+			}
+			return deem.Reply{Text: "yes"}, nil
+		})
+		l := model.Limit(m, model.LimitOptions{Concurrency: 8})
+		for range 1000 {
+			_, _ = l.Complete(t.Context(), deem.Prompt("q"))
+		}
+		if got := l.Current(); got != 8 {
+			t.Errorf("Current() = %d after a 503 in twenty calls, want 8", got)
+		}
+		down = true
+		for range 3 {
+			_, _ = l.Complete(t.Context(), deem.Prompt("q"))
+		}
+		if got := l.Current(); got != 1 {
+			t.Errorf("Current() = %d after three 503 in a row, want 1", got)
+		}
+	})
 }
 
 func TestLimitPausesAsLongAsAsked(t *testing.T) {

@@ -153,9 +153,13 @@ func (r *Retrier) pause(err error, attempt, timeouts int) (time.Duration, bool) 
 	if !ok {
 		return 0, false
 	}
-	// What the vendor asks for is a floor. The jitter comes on top, or all who
-	// were sent away together would come back together.
-	return max(turn, me.RetryAfter+r.jitter(attempt)), true
+	if me.RetryAfter > 0 {
+		// What the vendor asks for is a floor. Some jitter comes on top, or all
+		// who were sent away together would come back together; but it does not
+		// double, as the vendor knows better.
+		return max(turn, me.RetryAfter+r.jitter(1)), true
+	}
+	return max(turn, r.jitter(attempt)), true
 }
 
 // timedOut reports whether err says that no answer came in time.
