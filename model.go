@@ -140,6 +140,10 @@ type Reply struct {
 	Fingerprint string `json:"fingerprint,omitempty"`
 	RequestID   string `json:"request_id,omitempty"`
 
+	// Batch is the vendor's id of the batch that brought the reply, "" for a call
+	// of its own. Such a reply has no latency.
+	Batch string `json:"batch,omitempty"`
+
 	// Logprobs are the tokens of the reply with their likeliest rivals, when
 	// they were asked for and the vendor gives them.
 	Logprobs []TokenLogprob `json:"logprobs,omitempty"`

@@ -27,12 +27,12 @@ type Calls struct {
 	CachedInputTokens int64 `json:"cached_input_tokens"`
 	ReasoningTokens   int64 `json:"reasoning_tokens"`
 
-	Latency *Latency `json:"latency"` // null when no call succeeded
+	Latency *Latency `json:"latency"` // null when no call of its own succeeded
 	Models  []Model  `json:"models"`
 }
 
 // Latency is how long replies took, over calls that succeeded and were not
-// cached. The quantiles are within 1%, and are given with three digits.
+// cached, those in batches aside. The quantiles are within 1%, and are given with three digits.
 type Latency struct {
 	N   int           `json:"n"`
 	P50 time.Duration `json:"p50_ns"`
@@ -91,7 +91,9 @@ func (l *ledger) addReply(r *deem.Reply) {
 	l.sum.OutputTokens += int64(r.Usage.Output)
 	l.sum.CachedInputTokens += int64(r.Usage.CachedInput)
 	l.sum.ReasoningTokens += int64(r.Usage.Reasoning)
-	l.latency.Add(float64(r.Latency))
+	if r.Batch == "" { // A batch says nothing of how long each reply took.
+		l.latency.Add(float64(r.Latency))
+	}
 }
 
 // addModel counts the model that replied.

@@ -18,6 +18,7 @@ type writeStatements struct {
 	findItem, findReply   *sql.Stmt
 	findRecord, setRecord *sql.Stmt
 	numbers, count        *sql.Stmt
+	takeLine              *sql.Stmt
 
 	items, records, replies, calls bulk
 }
@@ -36,6 +37,7 @@ func (st *writeStatements) list() []statement {
 			coalesce((SELECT max(n) FROM replies), 0)`},
 		{&st.count, `UPDATE runs SET records = records + ?, unjudged = unjudged + ?, cost_micros = cost_micros + ?,
 			updated = ?, state = 'open' WHERE n = ?`},
+		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
 	},
 		st.items.list("items (n, hash, body, texts)", 4, "ON CONFLICT (hash) DO NOTHING"),
 		st.records.list(`records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
@@ -160,6 +162,9 @@ func (a *appender) add(ctx context.Context, rows []row) error {
 		return err
 	}
 	if err := a.addReplies(ctx, rows); err != nil {
+		return err
+	}
+	if err := a.takeLines(ctx, rows); err != nil {
 		return err
 	}
 	return a.addCalls(ctx, rows)

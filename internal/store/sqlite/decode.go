@@ -75,6 +75,8 @@ func decodeReply(body string) (deem.Reply, error) {
 			r.Fingerprint = c.text()
 		case "request_id":
 			r.RequestID = c.text()
+		case "batch":
+			r.Batch = c.text()
 		default: // Also log-probabilities, which few replies have.
 			c.bad = true
 		}
@@ -86,7 +88,7 @@ func decodeReply(body string) (deem.Reply, error) {
 	err := decode(body, &b)
 	return deem.Reply{
 		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
-		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Logprobs: b.Logprobs,
+		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Batch: b.Batch, Logprobs: b.Logprobs,
 	}, err
 }
 

@@ -47,13 +47,14 @@ type replyBody struct {
 	Model       string              `json:"model,omitempty"`
 	Fingerprint string              `json:"fingerprint,omitempty"`
 	RequestID   string              `json:"request_id,omitempty"`
+	Batch       string              `json:"batch,omitempty"`
 	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
 }
 
 func encodeReply(r deem.Reply) (string, error) {
 	body, err := encode(replyBody{
 		Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
-		Fingerprint: r.Fingerprint, RequestID: r.RequestID, Logprobs: r.Logprobs,
+		Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Logprobs: r.Logprobs,
 	})
 	return string(body), err
 }

@@ -14,7 +14,7 @@ import (
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
 	find, reply, calls, text *sql.Stmt
-	newest, keys             *sql.Stmt
+	newest, keys, line       *sql.Stmt
 }
 
 func (st *readStatements) list() []statement {
@@ -26,6 +26,7 @@ func (st *readStatements) list() []statement {
 			FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 		{&st.newest, `SELECT coalesce(max(n), 0) FROM replies`},
+		{&st.line, selectLine},
 		{&st.keys, `SELECT n, key FROM replies WHERE n > ? ORDER BY n`},
 	}
 }

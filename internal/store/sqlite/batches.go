@@ -1,0 +1,198 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+var _ store.Batches = (*Store)(nil)
+
+// PutBatch implements [store.Batches].
+func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines []store.BatchLine) error {
+	bodies := make([]string, len(lines))
+	for i, l := range lines {
+		err := store.CheckBatchLine(l)
+		if err == nil && l.Reply != nil {
+			bodies[i], err = encodeReply(*l.Reply)
+		}
+		if err != nil {
+			return s.explain("put a batch into", err)
+		}
+	}
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain("put a batch into", err)
+	}
+	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+		n, err := putBatch(ctx, w.conn, run, b)
+		if err != nil {
+			return err
+		}
+		return putLines(ctx, w.conn, run, n, lines, bodies)
+	})
+	return s.explain("put a batch into", err)
+}
+
+// putBatch adds or changes the batch itself and returns its number.
+func putBatch(ctx context.Context, conn *sql.Conn, run int64, b store.Batch) (n int64, err error) {
+	err = conn.QueryRowContext(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
+		lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
+		run, text(b.Key), text(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
+	return n, err
+}
+
+// putLines adds or changes lines. A line that another batch has is left alone, which
+// is how it is found out.
+func putLines(ctx context.Context, conn *sql.Conn, run, batch int64, lines []store.BatchLine, bodies []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	st, err := conn.PrepareContext(ctx, `INSERT INTO batch_lines
+		(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET body = excluded.body,
+		latency = excluded.latency, attempts = excluded.attempts, cost_micros = excluded.cost_micros,
+		unpriced = excluded.unpriced, kind = excluded.kind, detail = excluded.detail, passing = excluded.passing
+		WHERE batch = excluded.batch`)
+	if err != nil {
+		return err
+	}
+	for i, l := range lines {
+		args := []any{run, text(l.Key), batch, nil, nil, nil, nil, nil, nil, nil, l.Passing}
+		if r := l.Reply; r != nil {
+			args[3], args[4], args[5], args[6], args[7] = bodies[i], int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced
+		}
+		if f := l.Failure; f != nil {
+			args[8], args[9] = text(string(f.Kind)), text(f.Detail)
+		}
+		res, err := st.ExecContext(ctx, args...)
+		if err != nil {
+			return errors.Join(err, st.Close())
+		}
+		if put, err := res.RowsAffected(); err != nil || put == 0 {
+			return errors.Join(err, fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken), st.Close())
+		}
+	}
+	return st.Close()
+}
+
+// Batches implements [store.Batches].
+func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error) {
+	list, err := s.batches(ctx, runID)
+	return list, s.explain("read", err)
+}
+
+func (s *Store) batches(ctx context.Context, runID string) ([]store.Batch, error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+		count(l.body), count(l.kind), coalesce(sum(CASE WHEN l.taken THEN 0 ELSE l.cost_micros END), 0)
+		FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = ? GROUP BY b.n ORDER BY b.n`, run)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	var list []store.Batch
+	for rows.Next() {
+		var b store.Batch
+		var planned sql.NullInt64
+		if err := rows.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros); err != nil {
+			return nil, err
+		}
+		if planned.Valid {
+			b.Planned = time.Unix(0, planned.Int64).UTC()
+		}
+		list = append(list, b)
+	}
+	return list, rows.Err()
+}
+
+// BatchLine implements [store.Batches].
+func (s *Store) BatchLine(ctx context.Context, runID, key string) (store.BatchLine, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return store.BatchLine{}, false, err
+	}
+	ctx = context.WithoutCancel(ctx) // As in Status.
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return store.BatchLine{}, false, s.explain("read", err)
+	}
+	l, err := scanLine(s.query.line.QueryRowContext(ctx, run, text(key)))
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.BatchLine{}, false, nil
+	}
+	if err != nil {
+		return store.BatchLine{}, false, s.explain("read", err)
+	}
+	return l, true, nil
+}
+
+// selectLine is the query that scanLine reads.
+const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts, l.cost_micros, l.unpriced,
+	l.kind, l.detail, l.passing, l.taken FROM batch_lines l JOIN batches b ON b.n = l.batch WHERE l.run = ? AND l.key = ?`
+
+// scanLine reads a line.
+func scanLine(row *sql.Row) (store.BatchLine, error) {
+	var l store.BatchLine
+	var body, kind, detail sql.NullString
+	var latency, attempts, cost, unpriced sql.NullInt64
+	err := row.Scan(&l.Key, &l.Batch, &l.State, &body, &latency, &attempts, &cost, &unpriced, &kind, &detail, &l.Passing, &l.Taken)
+	if err != nil {
+		return store.BatchLine{}, err
+	}
+	if kind.Valid {
+		l.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
+	}
+	if body.Valid {
+		r, err := decodeReply(body.String)
+		if err != nil {
+			return store.BatchLine{}, err
+		}
+		r.Key, r.Latency, r.Attempts = l.Key, time.Duration(latency.Int64), int(attempts.Int64)
+		r.CostMicros, r.Unpriced = cost.Int64, unpriced.Int64 != 0
+		l.Reply = &r
+	}
+	return l, nil
+}
+
+// DropBatch implements [store.Batches].
+func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain("drop a batch from", err)
+	}
+	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `DELETE FROM batch_lines
+			WHERE batch IN (SELECT n FROM batches WHERE run = ? AND key = ?)`, run, text(key))
+		if err != nil {
+			return err
+		}
+		_, err = w.conn.ExecContext(ctx, `DELETE FROM batches WHERE run = ? AND key = ?`, run, text(key))
+		return err
+	})
+	return s.explain("drop a batch from", err)
+}
+
+// takeLines marks the lines of batches whose replies the rows have. Few runs have
+// batches, and those that have none say so in their replies.
+func (a *appender) takeLines(ctx context.Context, rows []row) error {
+	for i := range rows {
+		for _, c := range rows[i].rec.Calls {
+			if c.Reply == nil || c.Reply.Batch == "" || c.Reply.Cached || c.Reply.Key == "" {
+				continue
+			}
+			if _, err := a.st.takeLine.ExecContext(ctx, a.run, text(c.Reply.Key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

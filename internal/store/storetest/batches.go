@@ -1,0 +1,317 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A BatchStore keeps runs and their batches.
+type BatchStore interface {
+	store.Store
+	store.Batches
+}
+
+// TestBatches runs the suite of stores that keep batches. The function open is that
+// of [Test].
+func TestBatches(t *testing.T, open func(t *testing.T) BatchStore) {
+	for _, tt := range []struct {
+		name string
+		run  func(*testing.T, batchSuite)
+	}{
+		{"RoundTrip", testBatchRoundTrip},
+		{"Outcome", testBatchOutcome},
+		{"States", testBatchStates},
+		{"Taken", testBatchTaken},
+		{"Cached", testBatchCached},
+		{"Refused", testBatchRefused},
+		{"Drop", testBatchDrop},
+		{"Reopen", testBatchReopen},
+		{"UnknownRun", testBatchUnknownRun},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.run(t, batchSuite{open})
+		})
+	}
+}
+
+// A batchSuite opens stores.
+type batchSuite struct {
+	openRaw func(t *testing.T) BatchStore
+}
+
+// begin opens the store of the test and begins a run in it.
+func (s batchSuite) begin(t *testing.T) (BatchStore, store.Run) {
+	t.Helper()
+	st := s.openRaw(t)
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	run, _ := mustBegin(t, st, Spec(""), false)
+	return st, run
+}
+
+// planned returns a batch with lines of the given keys that nothing came of yet.
+func planned(key string, keys ...string) (store.Batch, []store.BatchLine) {
+	var lines []store.BatchLine
+	for _, k := range keys {
+		lines = append(lines, store.BatchLine{Key: k})
+	}
+	return store.Batch{Key: key, State: store.BatchPlanned, Lines: len(keys), MostMicros: 500, Planned: Epoch}, lines
+}
+
+// answered returns a line with a reply.
+func answered(key string, cost int64) store.BatchLine {
+	r := *Call(key).Reply
+	r.Batch, r.CostMicros = "batch_1", cost
+	return store.BatchLine{Key: key, Reply: &r}
+}
+
+func mustPut(t *testing.T, st store.Batches, runID string, b store.Batch, lines ...store.BatchLine) {
+	t.Helper()
+	if err := st.PutBatch(t.Context(), runID, b, lines); err != nil {
+		t.Fatalf("PutBatch(%s): %v", b.Key, err)
+	}
+}
+
+func mustBatches(t *testing.T, st store.Batches, runID string) []store.Batch {
+	t.Helper()
+	list, err := st.Batches(t.Context(), runID)
+	if err != nil {
+		t.Fatalf("Batches: %v", err)
+	}
+	return list
+}
+
+func mustLine(t *testing.T, st store.Batches, runID, key string) store.BatchLine {
+	t.Helper()
+	l, ok, err := st.BatchLine(t.Context(), runID, key)
+	if err != nil || !ok {
+		t.Fatalf("BatchLine(%q) = %v, %v, want a line", key, ok, err)
+	}
+	return l
+}
+
+// What is put comes back, down to the last field of a reply.
+func testBatchRoundTrip(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	if list := mustBatches(t, st, run.ID); len(list) != 0 {
+		t.Errorf("a new run has batches %v", list)
+	}
+	if _, ok, err := st.BatchLine(t.Context(), run.ID, "k1"); ok || err != nil {
+		t.Errorf("BatchLine of a new run = %v, %v, want none", ok, err)
+	}
+	reply := Full[deem.Reply]()
+	reply.Key, reply.Cached = "k1", false
+	b, _ := planned("b1")
+	b.ID, b.State, b.Lines = "batch_é'", store.BatchSubmitted, 3
+	mustPut(t, st, run.ID, b,
+		store.BatchLine{Key: "k1", Reply: &reply},
+		store.BatchLine{Key: "k2", Failure: deem.Failf(deem.Timeout, "it expired\n<&>"), Passing: true},
+		store.BatchLine{Key: "k3"})
+	b.Replies, b.Failed, b.OwedMicros = 1, 1, reply.CostMicros
+	diff(t, "batches", mustBatches(t, st, run.ID), []store.Batch{b})
+	in := store.BatchLine{Batch: "b1", State: store.BatchSubmitted}
+	want := in
+	want.Key, want.Reply = "k1", &reply
+	diff(t, "line with a reply", mustLine(t, st, run.ID, "k1"), want)
+	want = in
+	want.Key, want.Failure, want.Passing = "k2", deem.Failf(deem.Timeout, "it expired\n<&>"), true
+	diff(t, "line with a failure", mustLine(t, st, run.ID, "k2"), want)
+	want = in
+	want.Key = "k3"
+	diff(t, "line without an outcome", mustLine(t, st, run.ID, "k3"), want)
+}
+
+// What came of lines is put part by part, and again after a kill.
+func testBatchOutcome(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b, lines := planned("b1", "k1", "k2", "k3")
+	mustPut(t, st, run.ID, b, lines...)
+	b.State, b.ID = store.BatchSubmitted, "batch_1"
+	mustPut(t, st, run.ID, b, answered("k1", 7))
+	mustPut(t, st, run.ID, b, answered("k1", 7), store.BatchLine{Key: "k2", Failure: deem.Failf(deem.Provider, "no")})
+	b.State = store.BatchCollected
+	mustPut(t, st, run.ID, b)
+	b.Replies, b.Failed, b.OwedMicros = 1, 1, 7
+	diff(t, "batches", mustBatches(t, st, run.ID), []store.Batch{b})
+	if l := mustLine(t, st, run.ID, "k3"); l.Reply != nil || l.Failure != nil || l.State != store.BatchCollected {
+		t.Errorf("the line that was not answered is %+v", l)
+	}
+	diff(t, "a line that was put twice", *mustLine(t, st, run.ID, "k1").Reply, *answered("k1", 7).Reply)
+}
+
+// Batches come in the order in which they were added, whatever became of them since.
+func testBatchStates(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	for i := range 12 {
+		b, lines := planned(fmt.Sprint("b", i), fmt.Sprint("k", i))
+		mustPut(t, st, run.ID, b, lines...)
+	}
+	b, _ := planned("b3")
+	b.State, b.ID, b.Lines = store.BatchCollected, "x", 1
+	mustPut(t, st, run.ID, b)
+	for i, b := range mustBatches(t, st, run.ID) {
+		want := store.BatchPlanned
+		if i == 3 {
+			want = store.BatchCollected
+		}
+		if b.Key != fmt.Sprint("b", i) || b.State != want {
+			t.Errorf("batch %d is %s and %s, want b%d and %s", i, b.Key, b.State, i, want)
+		}
+	}
+}
+
+// A record that has the reply of a line takes it, with its cost, in one commit.
+func testBatchTaken(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b, _ := planned("b1")
+	b.State, b.ID, b.Lines = store.BatchCollected, "batch_1", 2
+	mustPut(t, st, run.ID, b, answered("k1", 7), answered("k2", 5))
+	if _, ok, err := st.Reply(t.Context(), "k1"); ok || err != nil {
+		t.Errorf("Reply(k1) before any record has it = %v, %v, want none", ok, err)
+	}
+	rec := Record(0)
+	rec.Calls[0].Reply = mustLine(t, st, run.ID, "k1").Reply
+	bad := Record(1)
+	bad.Verdict = nil // A record that is refused, and the whole append with it.
+	if err := st.Append(t.Context(), run.ID, []deem.Record{rec, bad}); err == nil {
+		t.Error("Append took a record without a verdict")
+	}
+	if l := mustLine(t, st, run.ID, "k1"); l.Taken {
+		t.Error("a line is taken by a record that was refused")
+	}
+	mustAppend(t, st, run.ID, rec)
+	if l := mustLine(t, st, run.ID, "k1"); !l.Taken || l.Reply == nil || l.Reply.CostMicros != 7 {
+		t.Errorf("the line whose reply a record has is %+v", l)
+	}
+	if l := mustLine(t, st, run.ID, "k2"); l.Taken {
+		t.Error("a line is taken whose reply no record has")
+	}
+	if got := mustBatches(t, st, run.ID)[0].OwedMicros; got != 5 {
+		t.Errorf("OwedMicros = %d, want 5", got)
+	}
+	if got := mustRun(t, st, run.ID).CostMicros; got != 7 {
+		t.Errorf("the run cost %d, want 7", got)
+	}
+	// Once more as when the collection is repeated after a kill.
+	mustPut(t, st, run.ID, b, answered("k1", 7))
+	if l := mustLine(t, st, run.ID, "k1"); !l.Taken {
+		t.Error("a line that was taken is not any more")
+	}
+	if r, ok, err := st.Reply(t.Context(), "k1"); !ok || err != nil || r.Batch != "batch_1" {
+		t.Errorf("Reply(k1) = %+v, %v, %v, want the reply of the batch", r, ok, err)
+	}
+}
+
+// A reply from the cache, or of an ordinary call, takes nothing, and neither does
+// another run.
+func testBatchCached(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b, _ := planned("b1")
+	b.State, b.Lines = store.BatchCollected, 2
+	mustPut(t, st, run.ID, b, answered("k1", 7), answered("k2", 5))
+	cached, plain, other := Record(0), Record(1), Record(2)
+	cached.Calls[0].Reply = answered("k1", 0).Reply
+	cached.Calls[0].Reply.Cached = true
+	plain.Calls[0].Reply.Key = "k2"
+	mustAppend(t, st, run.ID, cached, plain)
+	second, _ := mustBegin(t, st, Spec("other"), false)
+	other.Calls[0].Reply = answered("k1", 7).Reply
+	mustAppend(t, st, second.ID, other)
+	for _, key := range []string{"k1", "k2"} {
+		if l := mustLine(t, st, run.ID, key); l.Taken {
+			t.Errorf("line %s was taken", key)
+		}
+	}
+	if _, ok, _ := st.BatchLine(t.Context(), second.ID, "k1"); ok {
+		t.Error("a run sees the lines of another")
+	}
+}
+
+// A request is in one batch of a run only, and what is refused leaves no trace.
+func testBatchRefused(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b1, lines := planned("b1", "k1", "k2")
+	mustPut(t, st, run.ID, b1, lines...)
+	b2, lines := planned("b2", "k3", "k2")
+	if err := st.PutBatch(t.Context(), run.ID, b2, lines); !errors.Is(err, store.ErrLineTaken) {
+		t.Errorf("PutBatch with the line of another batch: %v, want ErrLineTaken", err)
+	}
+	reply := answered("k1", 1)
+	reply.Failure = deem.Failf(deem.Provider, "no")
+	for _, l := range []store.BatchLine{reply, {}} {
+		if err := st.PutBatch(t.Context(), run.ID, b2, []store.BatchLine{{Key: "k4"}, l}); err == nil {
+			t.Errorf("PutBatch took the line %+v", l)
+		}
+	}
+	if list := mustBatches(t, st, run.ID); len(list) != 1 || list[0].Key != "b1" {
+		t.Errorf("batches = %+v, want b1 alone", list)
+	}
+	for _, key := range []string{"k3", "k4"} {
+		if _, ok, _ := st.BatchLine(t.Context(), run.ID, key); ok {
+			t.Errorf("line %s was kept", key)
+		}
+	}
+	second, _ := mustBegin(t, st, Spec("other"), false)
+	mustPut(t, st, second.ID, b1, lines...) // Another run may ask the same.
+}
+
+func testBatchDrop(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b1, lines := planned("b1", "k1")
+	mustPut(t, st, run.ID, b1, lines...)
+	b2, lines2 := planned("b2", "k2")
+	mustPut(t, st, run.ID, b2, lines2...)
+	for range 2 { // The second time there is nothing to drop.
+		if err := st.DropBatch(t.Context(), run.ID, "b1"); err != nil {
+			t.Fatalf("DropBatch: %v", err)
+		}
+	}
+	if list := mustBatches(t, st, run.ID); len(list) != 1 || list[0].Key != "b2" {
+		t.Errorf("batches = %+v, want b2 alone", list)
+	}
+	b3, _ := planned("b3")
+	mustPut(t, st, run.ID, b3, lines...) // The line is free again.
+	if l := mustLine(t, st, run.ID, "k1"); l.Batch != "b3" {
+		t.Errorf("line k1 is in batch %q, want b3", l.Batch)
+	}
+}
+
+// Another process finds what this one put.
+func testBatchReopen(t *testing.T, s batchSuite) {
+	st, run := s.begin(t)
+	b, lines := planned("b1", "k1")
+	mustPut(t, st, run.ID, b, lines...)
+	again := s.openRaw(t)
+	defer func() {
+		if err := again.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}()
+	diff(t, "batches", mustBatches(t, again, run.ID), []store.Batch{b})
+	mustLine(t, again, run.ID, "k1")
+}
+
+func testBatchUnknownRun(t *testing.T, s batchSuite) {
+	st, _ := s.begin(t)
+	b, lines := planned("b1", "k1")
+	_, listErr := st.Batches(t.Context(), "nobody")
+	_, _, lineErr := st.BatchLine(t.Context(), "nobody", "k1")
+	for what, err := range map[string]error{
+		"PutBatch":  st.PutBatch(t.Context(), "nobody", b, lines),
+		"Batches":   listErr,
+		"BatchLine": lineErr,
+		"DropBatch": st.DropBatch(t.Context(), "nobody", "b1"),
+	} {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s of an unknown run: %v, want ErrNotFound", what, err)
+		}
+	}
+}
