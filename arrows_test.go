@@ -90,7 +90,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/cli"}, "YAML declares judges and settings, and is never a data format"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/labels", "internal/cli"}, "YAML is what people write by hand: judges, settings and labels; it is never a format of items"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli"}, "a schema checks what a person wrote: a judge or a settings file"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
 	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},

@@ -93,14 +93,6 @@ func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 	}
 }
 
-// saysYes reads a verdict as yes or no.
-func saysYes(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
-}
-
 func (d *Differing) add(id string) {
 	if d.N++; len(d.Examples) < maxDiffering {
 		d.Examples = append(d.Examples, strings.Clone(id))

@@ -1,0 +1,140 @@
+package labels
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+)
+
+// Bound reports whether labels that are bound to the first hash, or to its beginning,
+// are bound to the judge with the second.
+func Bound(to, judge string) bool {
+	return len(to) >= shortest && strings.HasPrefix(judge, to)
+}
+
+// Bind writes into a file of labels which judge it was made for, in place of another
+// if there is one. Nothing else in it changes; it is written beside and then takes the
+// place of the old one. Read must accept the file before and after.
+func Bind(ctx context.Context, src Source, hash string) error {
+	if len(src.Names) != 1 || src.Names[0] == "-" {
+		return errors.New("only one file can be bound to a judge at a time, and standard input to none")
+	}
+	name := src.Names[0]
+	set, err := Read(ctx, src)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	bound, err := bound(name, data, set.JudgeHash, hash)
+	if err != nil {
+		return err
+	}
+	return replace(ctx, src, name, bound, hash)
+}
+
+// replace writes the file anew, and reads it before the old one goes.
+func replace(ctx context.Context, src Source, name string, data []byte, hash string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	// The extension stays, because the format is told by it.
+	beside := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
+	if err := os.WriteFile(beside, data, info.Mode().Perm()); err != nil {
+		return err
+	}
+	src.Names = []string{beside}
+	set, err := Read(ctx, src)
+	if err == nil && set.JudgeHash != hash {
+		err = fmt.Errorf("bind %s: the hash would not be found in it again", name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(beside))
+	}
+	return os.Rename(beside, name)
+}
+
+// bound returns the text of a file with the hash in it.
+func bound(name string, data []byte, old, hash string) ([]byte, error) {
+	if old != "" {
+		return bytes.ReplaceAll(data, []byte(old), []byte(hash)), nil
+	}
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl", ".ndjson", ".jsonlines":
+		return append([]byte(`{"judge_hash":"`+hash+"\"}\n"), data...), nil
+	case ".csv":
+		return bindTable(data, ',', hash), nil
+	case ".tsv", ".tab":
+		return bindTable(data, '\t', hash), nil
+	case ".yaml", ".yml":
+		return bindYAML(name, data, hash)
+	case ".json":
+		if at := bytes.IndexByte(data, '{'); at >= 0 && len(bytes.TrimSpace(data[:at])) == 0 {
+			return insert(data, at+1, `"judge_hash": "`+hash+`", `), nil
+		}
+	}
+	return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
+		"a CSV has one in each row, a JSONL in its first line, a YAML or JSON beside its list of labels")
+}
+
+func insert(data []byte, at int, text string) []byte {
+	return append(append(bytes.Clone(data[:at]), text...), data[at:]...)
+}
+
+// bindYAML puts the hash into the line where the first key stands. A list has no keys.
+func bindYAML(name string, data []byte, hash string) ([]byte, error) {
+	root, p := parseYAML(name, data)
+	if p != nil {
+		return nil, *p
+	}
+	if root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
+			"put the list under a key: labels:")
+	}
+	at := 0
+	for range root.Content[0].Line - 1 {
+		at += bytes.IndexByte(data[at:], '\n') + 1
+	}
+	return insert(data, at, "judge_hash: "+hash+"\n"), nil
+}
+
+// bindTable adds a column to a table. Line ends inside quoted cells are no ends of
+// rows, and empty lines are no rows.
+func bindTable(data []byte, comma byte, hash string) []byte {
+	var out []byte
+	cell, quoted, start := "judge_hash", false, 0
+	end := func(at int) {
+		if line := bytes.TrimSuffix(data[start:at], []byte{'\r'}); len(line) > 0 {
+			out = append(out, line...)
+			out = append(append(out, comma), cell...)
+			out = append(out, data[start+len(line):at]...)
+			cell = hash
+		} else {
+			out = append(out, data[start:at]...)
+		}
+		start = at
+	}
+	for i, c := range data {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '\n' && !quoted:
+			end(i)
+			out = append(out, '\n')
+			start = i + 1
+		}
+	}
+	end(len(data))
+	return out
+}

@@ -1,0 +1,103 @@
+package labels
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A part of a label, and the columns in which it is looked for.
+type part struct {
+	name  string
+	names []string
+}
+
+// parts are in the order in which they are shown. The first column that a row has
+// counts.
+var parts = []part{
+	{"item", []string{"item", "item_id", "id", "question_id", "qid", "_id", "uid", "uuid"}},
+	{"label", []string{"label", "human_label", "human_verdict", "human", "verdict", "judgment", "judgement", "pass", "passed", "correct", "is_correct", "expected_verdict"}},
+	{"score", []string{"score", "human_score", "rating", "grade"}},
+	{"annotator", []string{"annotator", "annotator_id", "rater", "labeler", "labeller", "labelled_by", "labeled_by", "reviewer", "worker_id"}},
+	{"confidence", []string{"confidence"}},
+	{"reason", []string{"reason", "why", "rationale", "comment", "note", "notes", "explanation"}},
+	{"response", []string{"response", "output", "model_output", "hypothesis", "prediction", "model_answer", "generated_answer", "actual_output"}},
+	{"judge_hash", []string{"judge_hash"}},
+}
+
+// Parts returns the names of what a label is made of, for help and messages.
+func Parts() []string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return names
+}
+
+// Columns returns the columns in which a part is looked for.
+func Columns(name string) []string {
+	for _, p := range parts {
+		if p.name == name {
+			return slices.Clone(p.names)
+		}
+	}
+	return nil
+}
+
+// The words for yes, for no, and for no decision, in lower case.
+var (
+	yesWords = []string{"yes", "y", "true", "t", "correct", "right", "pass", "passed", "accept", "accepted", "ok", "✓", "是", "对", "正确"}
+	noWords  = []string{"no", "n", "false", "f", "incorrect", "wrong", "fail", "failed", "reject", "rejected", "✗", "否", "错", "错误", "不正确"}
+	noLabel  = []string{"", "?", "-", "na", "n/a", "none", "null", "nan", "skip", "skipped", "unsure", "unknown", "unclear", "tbd", "todo"}
+)
+
+// A decision is what a label or a score says.
+type decision struct {
+	yes, graded, blank bool
+	label              string
+	score              float64
+}
+
+// decide reads the label, or the score where there is no label.
+func (r *reader) decide(label, score string) (decision, string, error) {
+	label, score = strings.TrimSpace(label), strings.TrimSpace(score)
+	word := strings.ToLower(label)
+	is := func(words, more []string) bool {
+		return slices.Contains(words, word) || slices.ContainsFunc(more, func(w string) bool { return strings.EqualFold(w, label) })
+	}
+	switch {
+	case is(nil, r.src.Yes) || is(yesWords, nil) && !is(nil, r.src.No):
+		return decision{yes: true, label: label, score: 1}, "", nil
+	case is(noWords, r.src.No):
+		return decision{label: label}, "", nil
+	case is(noLabel, nil) && !slices.Contains(noLabel, strings.ToLower(score)):
+		return r.grade(score)
+	case is(noLabel, nil):
+		return decision{blank: true}, "", nil
+	}
+	d, hint, err := r.grade(label)
+	if _, numErr := strconv.ParseFloat(label, 64); numErr != nil {
+		err = fmt.Errorf("the label %q is neither yes nor no", label)
+		hint = "write yes or no, correct or incorrect, pass or fail, true or false, 1 or 0; --yes and --no name other words"
+	}
+	return d, hint, err
+}
+
+// grade reads a score on the scale of the file.
+func (r *reader) grade(text string) (decision, string, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+		return decision{}, "", fmt.Errorf("the score %q is no number", text)
+	}
+	scale := cmp.Or(r.scale, 1)
+	if x < 0 || x > scale {
+		return decision{}, "say how large a score may be, as with --scale 10",
+			fmt.Errorf("the score %s lies outside 0 to %v", text, scale)
+	}
+	share := x / scale
+	// A mark of 0 or 1 on a scale of 1 is a decision, and no grade.
+	return decision{yes: share >= cmp.Or(r.src.Pass, 0.5), graded: scale != 1 || share != 0 && share != 1, label: text, score: share}, "", nil
+}

@@ -1,0 +1,96 @@
+package labels
+
+import (
+	"context"
+	"strings"
+
+	"deem"
+)
+
+// judge gives the verdicts that a set of labels holds.
+type judge struct {
+	name, hash string
+	opinions   map[string]Opinion
+}
+
+var _ deem.Identified = (*judge)(nil)
+
+// Judge returns the judge that says what the labels say: people's verdicts, or those
+// that another program gave, on the items of the same ids. An item without a label
+// lacks what this judge needs, and one on which annotators are evenly split is unsure.
+func (s *Set) Judge(name string) (deem.Judge, error) {
+	hash, err := s.Hash()
+	if err != nil {
+		return nil, err
+	}
+	return &judge{name: name, hash: hash, opinions: s.Opinions()}, nil
+}
+
+// Name returns the name that was given.
+func (j *judge) Name() string { return j.name }
+
+// Kind is what the identity of a judge made of labels begins with.
+const Kind = "labels"
+
+// Identity is what was said.
+func (j *judge) Identity() any {
+	return struct {
+		Kind string `json:"kind"`
+		Hash string `json:"hash"`
+	}{Kind, j.hash}
+}
+
+// Judge looks the verdict up.
+func (j *judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	o, ok := j.opinions[it.ID]
+	switch {
+	case !ok:
+		return deem.Verdict{}, deem.Failf(deem.Input, "there is no label for item %q", it.ID)
+	case o.otherResponse(it.Response):
+		return deem.Verdict{}, deem.Failf(deem.Input, "the label for item %q is about another response", it.ID)
+	case o.Tie:
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "the annotators are evenly split: %s", o.votes())
+	}
+	return o.verdict(), nil
+}
+
+// otherResponse reports whether somebody labelled another response than the given
+// one.
+func (o Opinion) otherResponse(response string) bool {
+	for _, l := range o.Labels {
+		if l.Other(response) {
+			return true
+		}
+	}
+	return false
+}
+
+// Other reports whether the label says that it is about another response than the
+// given one. White space around a response is what a person's editor made of it.
+func (l Label) Other(response string) bool {
+	return l.Response != nil && strings.TrimSpace(*l.Response) != strings.TrimSpace(response)
+}
+
+// verdict returns the opinion as a verdict.
+func (o Opinion) verdict() deem.Verdict {
+	if len(o.Labels) == 1 {
+		l := o.Labels[0]
+		v := deem.Verdict{Label: l.Label, Score: l.Score, Reason: l.Reason, Confidence: l.Confidence}
+		if l.Graded {
+			v.Pass = &l.Yes
+		}
+		return v
+	}
+	v := deem.Verdict{Label: "no", Reason: o.votes()}
+	if o.Yes {
+		v.Label, v.Score = "yes", 1
+	}
+	if o.Graded {
+		yes := o.Yes
+		v.Score, v.Pass = o.Score, &yes
+	}
+	return v
+}

@@ -1,0 +1,126 @@
+package labels
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A Known is a disagreement of a judge with people that somebody has looked at and
+// written down.
+type Known struct {
+	Item   string // its id
+	Judge  bool   // what the judge says
+	People bool   // what people say
+	Why    string
+
+	File string
+	Line int
+}
+
+// ReadKnown reads a registry of known disagreements: for each the item, what the judge
+// says, what people say, and why they differ. One of the two suffices, since the other
+// is its opposite.
+//
+//   - {item: q7, judge: yes, people: no, why: "accepts the neighbouring year"}
+//
+// The forms are those of labels.
+func ReadKnown(ctx context.Context, name string) ([]Known, error) {
+	r := &reader{src: Source{Names: []string{name}}, set: &Set{}}
+	var list []Known
+	lines := map[string]int{}
+	r.take = func(rw row) {
+		k, ok := r.known(rw)
+		if !ok {
+			return
+		}
+		if line, twice := lines[k.Item]; twice {
+			r.bad(rw.file, rw.line, "", "item %q stands in line %d already", k.Item, line)
+			return
+		}
+		lines[k.Item] = rw.line
+		list = append(list, k)
+	}
+	if err := r.files(ctx); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// known reads one row of a registry.
+func (r *reader) known(rw row) (Known, bool) {
+	const form = "write {item: q7, judge: yes, people: no, why: ...}"
+	id, ok := r.value(rw, "item")
+	if !ok {
+		r.bad(rw.file, rw.line, form, "no item is named (columns here: %s)", strings.Join(rw.names, ", "))
+		return Known{}, false
+	}
+	k := Known{Item: id, File: rw.file, Line: rw.line}
+	k.Why, _ = r.value(rw, "reason")
+	judge, hasJudge := r.side(rw, id, "judge", "judge_says")
+	people, hasPeople := r.side(rw, id, "people", "people_say", "human", "label")
+	switch {
+	case !hasJudge && !hasPeople:
+		r.bad(rw.file, rw.line, form, "item %q: neither what the judge says nor what people say is given", id)
+		return Known{}, false
+	case !hasJudge:
+		judge = !people
+	case !hasPeople:
+		people = !judge
+	case judge == people:
+		r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is no disagreement", id)
+		return Known{}, false
+	}
+	k.Judge, k.People = judge, people
+	return k, true
+}
+
+// side reads what one of the two says.
+func (r *reader) side(rw row, id string, columns ...string) (yes, ok bool) {
+	for _, column := range columns {
+		text, found := rw.get(column)
+		if !found {
+			continue
+		}
+		d, hint, err := r.decide(text, "")
+		if err != nil || d.blank {
+			r.bad(rw.file, rw.line, hint, "item %q: %s says %q, which is neither yes nor no", id, column, text)
+		}
+		return d.yes, true
+	}
+	return false, false
+}
+
+// WriteKnown returns a registry as YAML, sorted by item, with room for the reasons.
+func WriteKnown(list []Known) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Known) int { return strings.Compare(a.Item, b.Item) })
+	var b strings.Builder
+	b.WriteString("# Disagreements of the judge with people that are known. deem agree --known fails when\n" +
+		"# one appears or disappears. Say why each is there.\n")
+	for _, k := range list {
+		b.WriteString("- item: " + quoted(k.Item) + "\n  judge: " + word(k.Judge) + "\n  people: " + word(k.People) + "\n  why: " + quoted(k.Why) + "\n")
+	}
+	if len(list) == 0 {
+		b.WriteString("[]\n")
+	}
+	return b.String()
+}
+
+// quoted returns a JSON string, which is YAML too.
+func quoted(s string) string {
+	text, err := deem.Canonical(s)
+	if err != nil {
+		return `""` // every string has a JSON
+	}
+	return string(text)
+}
+
+func word(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}

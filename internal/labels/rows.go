@@ -1,0 +1,180 @@
+package labels
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// A row is one row of a file of any format.
+type row struct {
+	file  string
+	line  int
+	names []string
+	get   func(column string) (text string, ok bool)
+}
+
+// value returns a part of the row, and whether it is there.
+func (r *reader) value(rw row, name string) (string, bool) {
+	if column, ok := r.src.Columns[name]; ok {
+		return rw.get(column)
+	}
+	for _, column := range Columns(name) {
+		if text, ok := rw.get(column); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// rowsFile reads a file that package dataset knows how to read.
+func (r *reader) rowsFile(ctx context.Context, name string) error {
+	files, err := dataset.OpenFiles(ctx, dataset.Input{Names: []string{name}, Stdin: r.src.Stdin, Format: r.src.Format})
+	if err != nil {
+		return err
+	}
+	r.jsonHead(name)
+	for got, err := range files.Rows(ctx) {
+		if p, ok := errors.AsType[deem.Problem](err); ok {
+			r.problems.Add(p)
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, files.Close())
+		}
+		r.take(row{file: got.File, line: got.Line, names: got.Names(), get: func(column string) (string, bool) {
+			v := got.Get(column)
+			if v.Missing() {
+				return "", false
+			}
+			return v.Str(), true
+		}})
+	}
+	r.set.Notes = append(r.set.Notes, files.Notes()...)
+	return files.Close()
+}
+
+// A head is what a file says of all its labels.
+type head struct {
+	JudgeHash string  `json:"judge_hash"`
+	Scale     float64 `json:"scale"`
+	Annotator string  `json:"annotator"`
+}
+
+// jsonHead reads what stands beside the list in a JSON file, whose rows come from
+// elsewhere. A file of another form has nothing there.
+func (r *reader) jsonHead(name string) {
+	if !strings.HasSuffix(strings.ToLower(name), ".json") {
+		return
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return // opening it said so already
+	}
+	var h head
+	if json.Unmarshal(data, &h) == nil {
+		r.head(h, name, 1)
+	}
+}
+
+// head takes what a file says of all its labels. What the user said goes before.
+func (r *reader) head(h head, file string, line int) {
+	r.bind(file, line, h.JudgeHash)
+	if r.src.Scale == 0 && h.Scale > 0 {
+		r.scale = h.Scale
+	}
+	if h.Annotator != "" && r.src.Annotator == "" {
+		r.annotator = h.Annotator
+	}
+}
+
+// row enters one row: a label, a row that is not labelled yet, or the first line of a
+// JSONL file, which speaks of all.
+func (r *reader) row(rw row) {
+	id, hasID := r.value(rw, "item")
+	hash, hasHash := r.value(rw, "judge_hash")
+	if !hasID {
+		scale, hasScale := rw.get("scale")
+		if who, hasWho := rw.get("annotator"); hasHash || hasScale || hasWho && len(rw.names) == 1 {
+			x, _ := strconv.ParseFloat(scale, 64)
+			r.head(head{JudgeHash: hash, Scale: x, Annotator: who}, rw.file, rw.line)
+			return
+		}
+		r.bad(rw.file, rw.line, "say which column holds the item's id, as with --columns item=NAME",
+			"no item is named (columns here: %s)", strings.Join(rw.names, ", "))
+		return
+	}
+	r.bind(rw.file, rw.line, hash)
+	label, hasLabel := r.value(rw, "label")
+	score, hasScore := r.value(rw, "score")
+	if !hasLabel && !hasScore && !r.mayLabel(rw) {
+		r.bad(rw.file, rw.line, "say which column holds the label, as with --columns label=NAME",
+			"item %q has no label (columns here: %s)", id, strings.Join(rw.names, ", "))
+		return
+	}
+	d, hint, err := r.decide(label, score)
+	switch {
+	case err != nil:
+		r.bad(rw.file, rw.line, hint, "item %q: %v", id, err)
+	case d.blank:
+		r.set.Blank++
+	default:
+		r.label(rw, id, d)
+	}
+}
+
+// mayLabel reports whether the row has a place for a label, though it is empty: a
+// null in JSON is a label that is still to come.
+func (r *reader) mayLabel(rw row) bool {
+	has := func(column string) bool { return slices.Contains(rw.names, column) }
+	for _, name := range []string{"label", "score"} {
+		if column, ok := r.src.Columns[name]; ok {
+			if head, _, _ := strings.Cut(column, "."); has(column) || has(head) {
+				return true
+			}
+			continue
+		}
+		if slices.ContainsFunc(Columns(name), has) {
+			return true
+		}
+	}
+	return false
+}
+
+// label enters the label of a row.
+func (r *reader) label(rw row, id string, d decision) {
+	l := Label{Item: id, Annotator: r.annotator, Yes: d.yes, Label: d.label, Score: d.score, Graded: d.graded, File: rw.file, Line: rw.line}
+	if who, ok := r.value(rw, "annotator"); ok && who != "" {
+		l.Annotator = who
+	}
+	l.Reason, _ = r.value(rw, "reason")
+	if text, ok := r.value(rw, "response"); ok {
+		l.Response = &text
+	}
+	if text, ok := r.value(rw, "confidence"); ok && strings.TrimSpace(text) != "" {
+		x, err := confidence(text)
+		if err != nil {
+			r.bad(rw.file, rw.line, "", "item %q: %v", id, err)
+			return
+		}
+		l.Confidence = &x
+	}
+	r.add(l)
+}
+
+// confidence reads a share from 0 to 1.
+func confidence(text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !(x >= 0 && x <= 1) {
+		return 0, fmt.Errorf("the confidence %q is no number from 0 to 1", text)
+	}
+	return x, nil
+}

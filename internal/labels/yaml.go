@@ -1,0 +1,194 @@
+package labels
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+)
+
+// formatYAML is the format that package dataset does not read: YAML is for what
+// people write by hand, as labels are.
+const formatYAML = "yaml"
+
+// yamlFile reads labels that were written by hand: a list of them, a list under a key,
+// as in
+//
+//	judge_hash: 3f9c2a10b7e4
+//	labels:
+//	  - {id: q1, output: "In March.", label: PASS}
+//
+// or a label for each id, as in "q1: PASS".
+func (r *reader) yamlFile(name string) error {
+	data, err := r.readAll(name)
+	if err != nil {
+		return err
+	}
+	root, p := parseYAML(name, data)
+	if p != nil {
+		r.problems.Add(*p)
+		return nil
+	}
+	r.yamlRoot(name, root)
+	return nil
+}
+
+func (r *reader) readAll(name string) ([]byte, error) {
+	if name == "-" && r.src.Stdin != nil {
+		return io.ReadAll(r.src.Stdin)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read labels: %w", err)
+	}
+	return data, nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+
+// parseYAML returns the root of a document, nil for an empty one.
+func parseYAML(name string, data []byte) (*yaml.Node, *deem.Problem) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		p := &deem.Problem{File: name, Message: "no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+			p.Line, _ = strconv.Atoi(m[1])
+			p.Message = "no YAML: " + err.Error()[len(m[0]):]
+		}
+		return nil, p
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil //nolint:nilnil // An empty document has no root, and nothing is wrong with it.
+	}
+	return resolve(doc.Content[0]), nil
+}
+
+// resolve follows an alias to what it stands for.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// yamlRoot finds the labels in a document.
+func (r *reader) yamlRoot(name string, root *yaml.Node) {
+	switch {
+	case root == nil:
+	case root.Kind == yaml.SequenceNode:
+		r.yamlList(name, root)
+	case root.Kind == yaml.MappingNode:
+		r.yamlMapping(name, root)
+	default:
+		r.bad(name, root.Line, "", "the file wants a list of labels, or a label for each id")
+	}
+}
+
+// headKeys are the keys of a file that speak of all its labels.
+var headKeys = []string{"judge_hash", "scale", "annotator"}
+
+func (r *reader) yamlMapping(name string, root *yaml.Node) {
+	var lists, rest []*yaml.Node // the values of lists; the keys and values of others
+	var h head
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], resolve(root.Content[i+1])
+		switch {
+		case slices.Contains(headKeys, key.Value) && value.Kind == yaml.ScalarNode:
+			r.yamlHead(&h, name, key.Value, value)
+		case value.Kind == yaml.SequenceNode:
+			lists = append(lists, value)
+		default:
+			rest = append(rest, key, value)
+		}
+	}
+	r.head(h, name, root.Line)
+	switch len(lists) {
+	case 0:
+		r.yamlByID(name, rest)
+	case 1:
+		r.yamlList(name, lists[0])
+	default:
+		r.bad(name, lists[1].Line, "", "the file has two lists, and it does not say which one holds the labels")
+	}
+}
+
+func (r *reader) yamlHead(h *head, name, key string, value *yaml.Node) {
+	switch key {
+	case "judge_hash":
+		h.JudgeHash = value.Value
+	case "annotator":
+		h.Annotator = value.Value
+	case "scale":
+		x, err := strconv.ParseFloat(value.Value, 64)
+		if err != nil || !(x > 0) {
+			r.bad(name, value.Line, "", "the scale %q is no positive number", value.Value)
+		}
+		h.Scale = x
+	}
+}
+
+func (r *reader) yamlList(name string, list *yaml.Node) {
+	for _, n := range list.Content {
+		if n = resolve(n); n.Kind != yaml.MappingNode {
+			r.bad(name, n.Line, "", "a label wants keys and values, as {id: q1, label: yes}")
+			continue
+		}
+		r.take(yamlRow(name, n))
+	}
+}
+
+// yamlByID reads a label for each id.
+func (r *reader) yamlByID(name string, pairs []*yaml.Node) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		rw := row{file: name, line: key.Line, names: []string{"item", "label"}}
+		inner := func(string) (string, bool) { return "", false }
+		if value.Kind == yaml.MappingNode {
+			below := yamlRow(name, value)
+			inner, rw.names = below.get, append([]string{"item"}, below.names...)
+		}
+		rw.get = func(column string) (string, bool) {
+			switch {
+			case column == "item":
+				return key.Value, true
+			case column == "label" && value.Kind == yaml.ScalarNode:
+				return scalar(value)
+			}
+			return inner(column)
+		}
+		r.take(rw)
+	}
+}
+
+// yamlRow returns a mapping as a row.
+func yamlRow(name string, n *yaml.Node) row {
+	rw := row{file: name, line: n.Line}
+	values := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		rw.names = append(rw.names, n.Content[i].Value)
+		values[n.Content[i].Value] = resolve(n.Content[i+1])
+	}
+	rw.get = func(column string) (string, bool) {
+		if v, ok := values[column]; ok {
+			return scalar(v)
+		}
+		return "", false
+	}
+	return rw
+}
+
+// scalar returns the text of a scalar, and false for anything else. An empty value is
+// an empty text: the label is still to come.
+func scalar(n *yaml.Node) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return "", false
+	}
+	return n.Value, true
+}

@@ -1,0 +1,236 @@
+package agree
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Agreement returns what was found. The builder stays usable.
+func (b *Builder) Agreement() Agreement {
+	a := Agreement{
+		Version: Version, Judge: b.o.Judge, Truth: b.o.Truth, People: b.o.People,
+		Counts: Counts{
+			Items: b.items, Judged: b.items - b.unjudged, Unjudged: b.unjudged,
+			Labelled: b.labelled, Ties: b.ties, Both: len(b.both),
+		},
+		All:           b.measure("", b.both),
+		Categories:    b.categories(),
+		Confidence:    b.confidence(),
+		Annotators:    b.annotators(),
+		Disagreements: b.disagreements(),
+		Own:           b.own(),
+		Registry:      b.registry.check(),
+	}
+	if b.items > 0 && float64(b.unjudged) > b.o.MaxUnjudged*float64(b.items) {
+		a.Withheld = &Hold{Unjudged: b.unjudged, Items: b.items, MaxUnjudged: b.o.MaxUnjudged}
+	} else {
+		a.Corrected = b.correct(a.All.Confusion)
+	}
+	a.Scores = b.scores(a.Withheld != nil)
+	a.Notes = b.notes(a)
+	return a
+}
+
+// measure computes everything about some items.
+func (b *Builder) measure(category string, items []paired) Measures {
+	var c stat.Confusion
+	ratings := [][]float64{make([]float64, len(items)), make([]float64, len(items))}
+	for i, it := range items {
+		c.Add(it.truth, it.judge)
+		ratings[0][i], ratings[1][i] = number(it.truth), number(it.judge)
+	}
+	level := b.o.Level
+	return Measures{
+		Category: category, Confusion: c,
+		Agreement: c.Accuracy(level), Kappa: c.Kappa(level), AC1: c.AC1(level), Alpha: b.alpha(ratings),
+		FalseAccept: c.FalseAccept(level), FalseReject: c.FalseReject(level),
+		PeopleRate: c.TruthRate(level), JudgeRate: c.JudgeRate(level), MCC: c.MCC(),
+	}
+}
+
+func number(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// most is how many ratings a bootstrap may draw, so that it takes about a second
+// however many items there are.
+const most = 40_000_000
+
+// alpha returns Krippendorff's alpha of ratings[judge][item] with an interval.
+func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
+	draws := stat.DefaultDraws
+	if n := len(ratings[0]) * len(ratings); n > 0 {
+		draws = min(draws, max(200, most/n))
+	}
+	return stat.KrippendorffInterval(ratings, stat.ScaleNominal, draws, b.o.Seed, b.o.Level)
+}
+
+// categories returns the measures of each category, sorted by name; none when no item
+// has one.
+func (b *Builder) categories() []Measures {
+	by := map[string][]paired{}
+	for _, it := range b.both {
+		by[it.category] = append(by[it.category], it)
+	}
+	rows := []Measures{}
+	if _, one := by[""]; one && len(by) == 1 {
+		return rows
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		rows = append(rows, b.measure(page.OrNone(name), by[name]))
+	}
+	return rows
+}
+
+// confidence returns what the judge's confidence is worth.
+func (b *Builder) confidence() *Confidence {
+	var probs []float64
+	var right []bool
+	for _, it := range b.both {
+		if it.confidence >= 0 {
+			probs, right = append(probs, it.confidence), append(right, it.judge == it.truth)
+		}
+	}
+	bins, err := stat.Reliability(probs, right, stat.Binning{})
+	if err != nil || len(probs) == 0 {
+		return nil
+	}
+	c := &Confidence{N: len(probs), Bins: bins}
+	// The lists are as Reliability wants them, so that these have no error either.
+	c.ECE, _ = stat.ECE(probs, right, stat.Binning{})
+	c.Brier, _ = stat.Brier(probs, right)
+	if area, err := stat.AUROC(probs, right, nil); err == nil {
+		c.AUROC = &area
+	}
+	return c
+}
+
+// annotators returns how far people agree with one another.
+func (b *Builder) annotators() *Annotators {
+	seen := map[string]bool{}
+	for _, votes := range b.votes {
+		for name := range votes {
+			seen[name] = true
+		}
+	}
+	if len(seen) < 2 {
+		return nil
+	}
+	a := &Annotators{Names: slices.Sorted(maps.Keys(seen)), Ties: b.ties}
+	ratings := make([][]float64, len(a.Names))
+	var table [][]int
+	for _, votes := range b.votes {
+		row := make([]int, 2)
+		for j, name := range a.Names {
+			yes, ok := votes[name]
+			x := math.NaN()
+			if ok {
+				x = number(yes)
+				row[1-int(x)]++
+			}
+			ratings[j] = append(ratings[j], x)
+		}
+		if len(votes) > 1 {
+			a.Items++
+			table = append(table, row)
+		}
+	}
+	a.Alpha = b.alpha(ratings)
+	if len(a.Names) == 2 {
+		kappa := stat.Kappa(crossed(ratings), b.o.Level)
+		a.Kappa = &kappa
+		return a
+	}
+	fleiss := stat.Fleiss(table, b.o.Level)
+	a.Fleiss = &fleiss
+	return a
+}
+
+// crossed returns the table of two annotators, yes first.
+func crossed(ratings [][]float64) [][]int {
+	table := [][]int{{0, 0}, {0, 0}}
+	for i, x := range ratings[0] {
+		if y := ratings[1][i]; !math.IsNaN(x) && !math.IsNaN(y) {
+			table[1-int(x)][1-int(y)]++
+		}
+	}
+	return table
+}
+
+// disagreements returns the items on which judge and people differ. The worst are
+// those of which the judge was surest; among the others, those on which people were of
+// one mind; then they come in the order of the dataset.
+func (b *Builder) disagreements() []Disagreement {
+	list := []Disagreement{}
+	for _, it := range b.both {
+		if it.judge == it.truth {
+			continue
+		}
+		d := Disagreement{
+			Item: it.id, Category: it.category, Position: it.position, Judge: it.judge, People: it.truth,
+			Label: it.label, Score: it.judgeScore, For: it.votesFor, Of: it.votesAll, Reason: it.reason, Why: it.why,
+		}
+		if it.confidence >= 0 {
+			d.Confidence = &it.confidence
+		}
+		list = append(list, d)
+	}
+	slices.SortStableFunc(list, func(x, y Disagreement) int {
+		return cmp.Or(cmp.Compare(y.sureness(), x.sureness()), cmp.Compare(y.unity(), x.unity()), cmp.Compare(x.Position, y.Position))
+	})
+	return list
+}
+
+func (d Disagreement) sureness() float64 {
+	if d.Confidence == nil {
+		return -1
+	}
+	return *d.Confidence
+}
+
+func (d Disagreement) unity() float64 {
+	if d.Of == 0 {
+		return 1
+	}
+	return float64(d.For) / float64(d.Of)
+}
+
+// scores compares grades, where the judge or people give them.
+func (b *Builder) scores(withheld bool) *Scores {
+	if !b.graded || !b.truthful || len(b.both) < 2 {
+		return nil
+	}
+	var y, yhat []float64
+	for _, it := range b.both {
+		y, yhat = append(y, it.score), append(yhat, it.judgeScore)
+	}
+	s := &Scores{N: len(y), People: stat.MeanIn(stat.MomentsOf(y), b.o.Level, stat.Unit)}
+	s.Pearson = correlation(stat.Pearson(yhat, y))
+	s.Spearman = correlation(stat.Spearman(yhat, y))
+	s.Kendall = correlation(stat.KendallTauB(yhat, y))
+	if withheld {
+		return s
+	}
+	raw := stat.MeanIn(stat.MomentsOf(append(slices.Clone(yhat), b.aloneYhat...)), b.o.Level, stat.Unit)
+	s.Raw = &raw
+	if ppi, err := stat.NewPPI(y, yhat, b.aloneYhat, stat.PPIOptions{Level: b.o.Level}); err == nil {
+		s.Corrected = &ppi
+	}
+	return s
+}
+
+// correlation returns nil for one that is not defined.
+func correlation(c stat.Correlation, err error) *stat.Correlation {
+	if err != nil {
+		return nil
+	}
+	return &c
+}

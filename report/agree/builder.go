@@ -1,0 +1,207 @@
+package agree
+
+import (
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// Version is the version of the JSON form of an [Agreement].
+const Version = "deem.agreement/1"
+
+// Options say who is set beside whom. The zero value of each field is usable.
+type Options struct {
+	Judge Party // whose verdicts are looked at
+
+	// Truth is who is taken to be right: people, whose Judge is the name of their
+	// file, or another judge.
+	Truth  Party
+	People bool // Truth are people
+
+	// Items is how many items the run has, 0 when that is not known.
+	Items int
+
+	Level float64 // of all intervals; 0 means 0.95
+	Seed  uint64  // of the bootstrap of alpha
+
+	// Width is how wide the corrected interval may be, from end to end; 0 means that
+	// nobody asked.
+	Width float64
+
+	// MaxUnjudged is the share of unjudged items above which scores are withheld.
+	MaxUnjudged float64
+
+	// SystemModel is the model under test, "" when that is not known. An item's field
+	// "answer_model" or "system" says who gave its response where there are several.
+	SystemModel string
+
+	// Own is the model or family whose answers are the judge's own; "" means the
+	// judge's model.
+	Own string
+
+	// SameFamily says whether two models are of one family. Without it nothing is
+	// said about self-grading.
+	SameFamily func(a, b string) (family string, same bool)
+
+	// Registry are the disagreements that are known, nil when there is no registry.
+	Registry []Known
+}
+
+// A Truth is what people, or another judge, said of an item.
+type Truth struct {
+	Yes   bool
+	Score float64 // from 0 to 1
+
+	// Tie says that as many annotators said yes as no: there is no truth then, but
+	// there are votes.
+	Tie bool
+
+	// Votes are the decisions of the annotators by name. There are none when another
+	// judge is the truth.
+	Votes map[string]bool
+
+	Reason string
+}
+
+// A Pair is one item of the run: what the judge said of it, and what is true.
+type Pair struct {
+	Item     deem.Item
+	Position int
+	Verdict  *deem.Verdict // nil when the item is unjudged
+	Truth    *Truth        // nil when the item has no label
+}
+
+// A Builder gathers pairs into an [Agreement]. Its memory grows with the items that
+// have a label, and by a number for each of the others.
+type Builder struct {
+	o Options
+
+	items, unjudged int
+	labelled        int // items with a label or a tie
+	ties            int
+	unjudgedLabels  int // labels of items that the judge did not judge
+
+	both      []paired
+	alone     map[cell]int // judged items without a label
+	aloneYhat []float64    // their scores
+	graded    bool         // the judge gave a score between 0 and 1
+	truthful  bool         // the truth has a score between 0 and 1
+
+	votes    []map[string]bool // of each labelled item
+	clusters map[string]int    // of the items that have both
+	fields   bool              // some item says which model answered
+	registry *registry
+}
+
+// A cell is the part of the run in which the judge says the same.
+type cell struct {
+	category string
+	yes      bool
+}
+
+// A paired is an item with a verdict and a label. Texts are left out.
+type paired struct {
+	id, category, model string
+	position            int
+	judge, truth        bool
+	judgeScore, score   float64
+	confidence          float64 // NaN would need care: -1 when there is none
+	label               string
+	reason, why         string // of the judge, and of the truth
+	votesFor, votesAll  int
+}
+
+// New returns a builder.
+func New(o Options) *Builder {
+	if o.Level <= 0 || o.Level >= 1 {
+		o.Level = stat.DefaultLevel
+	}
+	return &Builder{o: o, alone: map[cell]int{}, clusters: map[string]int{}, registry: newRegistry(o.Registry)}
+}
+
+// Add adds one item of the run. Items are best added in the order of the dataset.
+func (b *Builder) Add(p Pair) {
+	b.items++
+	if p.Truth != nil {
+		b.labelled++
+		if len(p.Truth.Votes) > 0 {
+			b.votes = append(b.votes, p.Truth.Votes)
+		}
+		if p.Truth.Tie {
+			b.ties++
+		}
+	}
+	switch {
+	case p.Verdict == nil:
+		b.unjudged++
+		if p.Truth != nil {
+			b.unjudgedLabels++
+		}
+		b.registry.skip(p.Item.ID, "the judge did not judge it")
+	case p.Truth == nil || p.Truth.Tie:
+		b.alone[cell{strings.Clone(p.Item.Category), saysYes(*p.Verdict)}]++
+		b.aloneYhat = append(b.aloneYhat, p.Verdict.Score)
+		b.graded = b.graded || between(p.Verdict.Score)
+		why := "nobody labelled it"
+		if p.Truth != nil {
+			why = "people are evenly split"
+		}
+		b.registry.skip(p.Item.ID, why)
+	default:
+		b.addBoth(p)
+	}
+}
+
+// between reports whether a score is a grade and no decision.
+func between(score float64) bool { return score != 0 && score != 1 }
+
+func (b *Builder) addBoth(p Pair) {
+	v, t := p.Verdict, p.Truth
+	it := paired{
+		id: strings.Clone(p.Item.ID), category: strings.Clone(p.Item.Category), model: b.answeredBy(p.Item), position: p.Position,
+		judge: saysYes(*v), truth: t.Yes, judgeScore: v.Score, score: t.Score, confidence: -1, label: strings.Clone(v.Label),
+	}
+	if v.Confidence != nil {
+		it.confidence = *v.Confidence
+	}
+	if it.judge != it.truth {
+		it.reason, it.why = clip(v.Reason), clip(t.Reason)
+	}
+	for _, yes := range t.Votes {
+		it.votesAll++
+		if yes == t.Yes {
+			it.votesFor++
+		}
+	}
+	b.graded = b.graded || between(v.Score)
+	b.truthful = b.truthful || between(t.Score)
+	if p.Item.Cluster != "" {
+		b.clusters[strings.Clone(p.Item.Cluster)]++
+	}
+	b.registry.see(it.id, it.judge, it.truth)
+	b.both = append(b.both, it)
+}
+
+// clip keeps a reason short: a disagreement is a line, and "deem show" has the rest.
+func clip(s string) string {
+	const most = 400
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return strings.Clone(s)
+}
+
+// modelFields are the fields of an item that may say which model answered.
+var modelFields = []string{"answer_model", "system", "system_model"}
+
+// answeredBy returns the model that gave the response, "" when nobody says.
+func (b *Builder) answeredBy(it deem.Item) string {
+	for _, name := range modelFields {
+		if model := it.Fields[name]; model != "" {
+			b.fields = true
+			return strings.Clone(model)
+		}
+	}
+	return b.o.SystemModel
+}

@@ -1,0 +1,116 @@
+package agree
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+)
+
+// A Candidate is an item that may be labelled.
+type Candidate struct {
+	Category string
+	Yes      bool // what the judge says
+	Labelled bool // people have seen it already
+}
+
+// enough is how many labels each category and verdict gets at least, where there are
+// as many items: with fewer, an error rate is a guess.
+const enough = 5
+
+// Draw chooses n of the candidates to be labelled, at random and in random order, and
+// returns their places. Every category and verdict gets its share; those that would
+// get fewer than five labels get five, or as many as there are, as long as that takes
+// no more than half of all. It chooses fewer when there are fewer. The same seed
+// chooses the same.
+func Draw(from []Candidate, n int, seed uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	cells := map[cell]*pool{}
+	for i, c := range from {
+		key := cell{c.Category, c.Yes}
+		if cells[key] == nil {
+			cells[key] = &pool{key: key}
+		}
+		if c.Labelled {
+			cells[key].labelled++
+		} else {
+			cells[key].places = append(cells[key].places, i)
+		}
+	}
+	pools := make([]*pool, 0, len(cells))
+	for _, p := range cells {
+		pools = append(pools, p)
+	}
+	// Not in the order of a map, because the random numbers are taken one by one.
+	slices.SortFunc(pools, func(x, y *pool) int {
+		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(number(x.key.yes), number(y.key.yes)))
+	})
+	allot(pools, n)
+	var chosen []int
+	for _, p := range pools {
+		rng.Shuffle(len(p.places), func(i, j int) { p.places[i], p.places[j] = p.places[j], p.places[i] })
+		chosen = append(chosen, p.places[:p.quota]...)
+	}
+	rng.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	return chosen
+}
+
+// A pool is the items of one category and verdict.
+type pool struct {
+	key      cell
+	places   []int // of those without a label
+	labelled int
+	quota    int // how many of them are drawn
+}
+
+// allot sets the quotas: first what each pool lacks to have enough, then the rest in
+// proportion, by the largest remainders.
+func allot(pools []*pool, n int) {
+	left, lacking := 0, 0
+	for _, p := range pools {
+		left += len(p.places)
+		lacking += p.lacks()
+	}
+	n = min(n, left)
+	if lacking <= n/2 {
+		for _, p := range pools {
+			p.quota = p.lacks()
+			n -= p.quota
+		}
+	}
+	for n > 0 {
+		n -= proportionally(pools, n)
+	}
+}
+
+// lacks returns how many labels the pool needs to have enough.
+func (p *pool) lacks() int { return min(len(p.places), max(0, enough-p.labelled)) }
+
+// proportionally hands out up to n more, and returns how many. A pool that is used up
+// leaves its part to the others, so that it may take several rounds.
+func proportionally(pools []*pool, n int) int {
+	free := 0
+	for _, p := range pools {
+		free += len(p.places) - p.quota
+	}
+	type part struct {
+		pool *pool
+		rest int // of the division, out of free
+	}
+	given := 0
+	var parts []part
+	for _, p := range pools {
+		room := len(p.places) - p.quota
+		share := n * room / free
+		p.quota += share
+		given += share
+		parts = append(parts, part{p, n * room % free})
+	}
+	slices.SortStableFunc(parts, func(x, y part) int { return cmp.Compare(y.rest, x.rest) })
+	for _, part := range parts {
+		if given < n && part.pool.quota < len(part.pool.places) {
+			part.pool.quota++
+			given++
+		}
+	}
+	return given
+}

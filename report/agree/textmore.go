@@ -1,0 +1,108 @@
+package agree
+
+import (
+	"fmt"
+	"strings"
+
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// own writes how the judge does on answers of its own kind.
+func (p *sheet) own() {
+	o := p.a.Own
+	if o == nil || o.Own == nil {
+		return
+	}
+	p.Section("own answers, of the model family " + page.Cell(o.Family, page.NameWidth))
+	g := &page.Grid{Align: "lreee"}
+	g.Add("", "n", "agreement", "wrong accepted", "judge minus "+p.truth())
+	row := func(name string, m *Measures, l *stat.Estimate) {
+		if m != nil {
+			g.Add(name, page.Comma(m.Confusion.N()), page.Share(m.Agreement), page.Share(m.FalseAccept), page.Share(*l))
+		}
+	}
+	row("own", o.Own, o.OwnLeniency)
+	row("others'", o.Others, o.OthersLeniency)
+	p.Grid(g, "  ")
+	if d := o.FalseAccept; d != nil {
+		p.Wrap("  ", leniencySentence(*d))
+	}
+}
+
+// leniencySentence says whether the judge favours its own.
+func leniencySentence(d stat.Estimate) string {
+	gap := fmt.Sprintf("%+.1fpp [%+.1f, %+.1f]", 100*d.Value, 100*d.Lo, 100*d.Hi)
+	switch {
+	case d.Lo > 0:
+		return "Wrong answers of its own family are accepted more often than others': " + gap + "."
+	case d.Hi < 0:
+		return "Wrong answers of its own family are accepted less often than others': " + gap + "."
+	default:
+		return "Wrong answers of its own family and others' are accepted about equally often: ~ " + gap + "."
+	}
+}
+
+// disagreements names the worst of either kind.
+func (p *sheet) disagreements() {
+	for _, accepts := range []bool{true, false} {
+		var list []Disagreement
+		for _, d := range p.a.Disagreements {
+			if d.Judge == accepts {
+				list = append(list, d)
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		title := fmt.Sprintf("the judge says yes and %s no", p.a.who())
+		if !accepts {
+			title = fmt.Sprintf("the judge says no and %s yes", p.a.who())
+		}
+		p.Section(fmt.Sprintf("%s: %s, the worst first", title, page.Count(len(list), "item")))
+		p.listed(list)
+	}
+}
+
+func (p *sheet) listed(list []Disagreement) {
+	g := &page.Grid{Align: "llll"}
+	for _, d := range list[:min(len(list), shown)] {
+		sure := ""
+		if d.Confidence != nil {
+			sure = fmt.Sprintf("confidence %.2f", *d.Confidence)
+		}
+		votes := ""
+		if d.Of > 1 {
+			votes = fmt.Sprintf("%d of %d annotators", d.For, d.Of)
+		}
+		g.Add(page.Cell(d.Item, page.IDWidth), page.Cell(d.Category, page.NameWidth), sure, votes)
+	}
+	p.Grid(g, "  ")
+	if more := len(list) - shown; more > 0 {
+		p.WriteString("  and " + page.Comma(more) + " more; --json has all\n")
+	}
+}
+
+// registry says how the disagreements differ from those that are known.
+func (p *sheet) registry() {
+	c := p.a.Registry
+	if c == nil {
+		return
+	}
+	p.Section(fmt.Sprintf("known disagreements: %s", page.Comma(c.Known)))
+	if c.Pass() {
+		p.WriteString("  every one is still there, and there is no other\n")
+		return
+	}
+	for _, k := range c.Appeared {
+		p.Wrap("  ", fmt.Sprintf("appeared: %s: the judge says %s and %s %s",
+			page.Cell(k.Item, page.IDWidth), yesNo(k.Judge), p.a.who(), yesNo(k.People)))
+	}
+	for _, k := range c.Gone {
+		text := fmt.Sprintf("gone: %s: %s", page.Cell(k.Item, page.IDWidth), k.Now)
+		if k.Why != "" {
+			text += " (known as: " + strings.TrimSuffix(page.Fold(k.Why), ".") + ")"
+		}
+		p.Wrap("  ", text)
+	}
+}
