@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,12 +28,18 @@ type process struct {
 	out, err bytes.Buffer
 }
 
-// start starts the command in dir.
+// start starts the command in dir with a key of its own.
 func start(t *testing.T, dir string, args ...string) *process {
+	t.Helper()
+	return startWith(t, dir, []string{"OPENAI_API_KEY=sk-test-0123456789abcdef"}, args...)
+}
+
+// startWith starts the command in dir with further variables.
+func startWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command("deem", args...)}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.out, &p.err
-	p.cmd.Env = append(os.Environ(), "OPENAI_API_KEY=sk-test-0123456789abcdef")
+	p.cmd.Env = append(os.Environ(), env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +165,11 @@ func TestRunOfAThousandItems(t *testing.T) {
 	}
 }
 
-// A killed run goes on where it was: every item has exactly one record, and at most
-// the calls in flight and one commit are asked again.
+// A run that is killed ten times goes on where it was each time: every item has exactly
+// one record, and at most the calls in flight and one commit are asked again for each
+// kill.
 func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
-	const n, j, window = 3000, 64, 2 * 128 // a commit on its way, and one that gathers
+	const n, j, kills, window = 4000, 64, 10, 2 * 128 // a commit on its way, and one that gathers
 	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
 		a := modeltest.Say("CORRECT")
 		a.Delay = 10 * time.Millisecond
@@ -169,7 +178,7 @@ func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
 	dir := t.TempDir()
 	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
 	args := modelArgs(srv, "-j", fmt.Sprint(j))
-	for _, after := range []int{n / 4, n / 2} { // killed twice
+	for _, after := range moments(t, kills, n*8/10) {
 		p := start(t, dir, args...)
 		until(t, "requests", func() bool { return srv.Requests() >= after })
 		if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
@@ -194,10 +203,23 @@ func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
 	for _, c := range srv.Counts() {
 		again += c - 1
 	}
-	t.Logf("%d of %d requests were made again after two kills", again, n)
-	if again > 2*(j+window) {
+	t.Logf("%d of %d requests were made again after %d kills", again, n, kills)
+	if again > kills*(j+window) {
 		t.Errorf("%d requests were made again, want at most %d for each kill", again, j+window)
 	}
+}
+
+// moments returns when to kill: after so many requests, in order. They are other ones
+// in each run of the test, which logs them.
+func moments(t *testing.T, n, below int) []int {
+	t.Helper()
+	list := make([]int, n)
+	for i := range list {
+		list[i] = 1 + rand.IntN(below)
+	}
+	slices.Sort(list)
+	t.Logf("killed after %v requests", list)
+	return list
 }
 
 // The first interrupt lets calls in flight finish and keeps them; the command to go
