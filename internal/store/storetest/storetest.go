@@ -56,6 +56,10 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"ReadWhileWriting", testReadWhileWriting},
 		{"Writers", testWriters},
 		{"Reopen", testReopen},
+		{"Labels", testLabels},
+		{"LabelsReplace", testLabelsReplace},
+		{"LabelsFilters", testLabelsFilters},
+		{"LabelsRefused", testLabelsRefused},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

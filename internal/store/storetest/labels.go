@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// keepsLabels returns the store as one that keeps labels, or false when it is none.
+func keepsLabels(t *testing.T, st store.Store) (store.Labels, bool) {
+	t.Helper()
+	ls, ok := st.(store.Labels)
+	if !ok {
+		t.Log("this store keeps no labels, and need not")
+	}
+	return ls, ok
+}
+
+// label returns a label of the i-th item.
+func label(i int, annotator string, yes bool) store.Label {
+	it := deem.Item{ID: fmt.Sprintf("q%03d", i), Response: fmt.Sprint("response ", i)}
+	l := store.Label{
+		Item: it.Hash(), ID: it.ID, Dataset: "dataset-a", Annotator: annotator, Yes: yes, Label: "no",
+		Note: "seen in a test", Labelled: time.Date(2026, 11, 15, 12, 0, 0, i, time.UTC),
+	}
+	if yes {
+		l.Label, l.Score = "yes", 1
+	}
+	return l
+}
+
+func mustLabel(t *testing.T, st store.Labels, list ...store.Label) {
+	t.Helper()
+	if err := st.PutLabels(t.Context(), list); err != nil {
+		t.Fatalf("PutLabels: %v", err)
+	}
+}
+
+func labelsOf(t *testing.T, st store.Labels, q store.LabelQuery) []store.Label {
+	t.Helper()
+	return collect(t, st.Labels(t.Context(), q))
+}
+
+// testLabels holds that labels come back as they were put, in order, however many
+// there are, and from a store that is opened again.
+func testLabels(t *testing.T, s suite) {
+	st, ok := keepsLabels(t, s.open(t))
+	if !ok {
+		return
+	}
+	if got := labelsOf(t, st, store.LabelQuery{}); len(got) != 0 {
+		t.Errorf("an empty store has %d labels", len(got))
+	}
+	var want []store.Label
+	for i := range 700 {
+		want = append(want, label(i, "anna", i%3 == 0), label(i, "bert", i%2 == 0))
+	}
+	strangeOne := label(800, "名 'x'; --", true)
+	strangeOne.Note, strangeOne.Dataset, strangeOne.Labelled, strangeOne.Score = "a\x00b\n\"", "", time.Time{}, 0.3
+	want = append(want, strangeOne)
+	mustLabel(t, st, want[700:]...)
+	mustLabel(t, st, want[:700]...)
+	diff(t, "labels", labelsOf(t, st, store.LabelQuery{}), want)
+	again, _ := keepsLabels(t, s.open(t))
+	diff(t, "labels of the store opened again", labelsOf(t, again, store.LabelQuery{}), want)
+}
+
+// testLabelsReplace holds that a person who labels again changes their mind, and
+// nobody else's, and that an item with another response is another item.
+func testLabelsReplace(t *testing.T, s suite) {
+	st, ok := keepsLabels(t, s.open(t))
+	if !ok {
+		return
+	}
+	first, other := label(1, "anna", true), label(1, "bert", true)
+	mustLabel(t, st, first, other)
+	changed := label(1, "anna", false)
+	changed.Dataset, changed.Note = "dataset-b", ""
+	moved := first
+	moved.Item = deem.Item{ID: first.ID, Response: "another response"}.Hash()
+	mustLabel(t, st, changed, moved)
+	got := labelsOf(t, st, store.LabelQuery{})
+	want := []store.Label{changed, other, moved}
+	if moved.Item < changed.Item {
+		want = []store.Label{moved, changed, other}
+	}
+	diff(t, "labels", got, want)
+}
+
+// testLabelsFilters holds that each field of a query narrows it.
+func testLabelsFilters(t *testing.T, s suite) {
+	st, ok := keepsLabels(t, s.open(t))
+	if !ok {
+		return
+	}
+	a1, a2, b1 := label(1, "anna", true), label(2, "anna", false), label(1, "bert", true)
+	b1.Dataset = "dataset-b"
+	mustLabel(t, st, a1, a2, b1)
+	for _, c := range []struct {
+		name string
+		q    store.LabelQuery
+		want []store.Label
+	}{
+		{"all", store.LabelQuery{}, []store.Label{a1, b1, a2}},
+		{"dataset", store.LabelQuery{Dataset: "dataset-b"}, []store.Label{b1}},
+		{"annotator", store.LabelQuery{Annotators: []string{"anna"}}, []store.Label{a1, a2}},
+		{"annotators", store.LabelQuery{Annotators: []string{"bert", "anna", "nobody"}}, []store.Label{a1, b1, a2}},
+		{"ids", store.LabelQuery{IDs: []string{"q002"}}, []store.Label{a2}},
+		{"both", store.LabelQuery{Annotators: []string{"bert"}, IDs: []string{"q001", "q002"}}, []store.Label{b1}},
+		{"none", store.LabelQuery{Dataset: "dataset-c"}, nil},
+	} {
+		diff(t, c.name, labelsOf(t, st, c.q), c.want)
+	}
+}
+
+// testLabelsRefused holds that a label which is none is refused, and all that came
+// with it.
+func testLabelsRefused(t *testing.T, s suite) {
+	st, ok := keepsLabels(t, s.open(t))
+	if !ok {
+		return
+	}
+	for name, spoil := range map[string]func(*store.Label){
+		"has no item": func(l *store.Label) { l.Item = "" },
+		"is empty":    func(l *store.Label) { l.Label = "" },
+		"has score":   func(l *store.Label) { l.Score = math.NaN() },
+		"score 1.5":   func(l *store.Label) { l.Score = 1.5 },
+	} {
+		bad := label(2, "anna", true)
+		spoil(&bad)
+		err := st.PutLabels(t.Context(), []store.Label{label(1, "anna", true), bad})
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("PutLabels: %v, want an error that says %q", err, name)
+		}
+	}
+	if got := labelsOf(t, st, store.LabelQuery{}); len(got) != 0 {
+		t.Errorf("after refusals the store has %d labels, want none", len(got))
+	}
+}
