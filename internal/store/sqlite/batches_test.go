@@ -42,7 +42,7 @@ func TestBatchesAreAddedToAnOlderDatabase(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, path, "DROP TABLE batch_lines", "DROP TABLE batches", "DELETE FROM goose_db_version WHERE version_id = 2")
+	execute(t, path, "DROP TABLE labels", "DROP TABLE batch_lines", "DROP TABLE batches", "DELETE FROM goose_db_version WHERE version_id >= 2")
 	s = open(t, path)
 	got, err := s.Run(t.Context(), run.ID)
 	if err != nil || got.Records != 1 {
