@@ -177,8 +177,8 @@ func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
 	c := CalibrationError{N: len(probs)}
 	for _, bin := range bins {
 		weight := float64(bin.N) / float64(c.N)
-		c.Mean += weight * bin.gap()
-		c.RMS += weight * bin.gap() * bin.gap()
+		c.Mean += float64(weight * bin.gap()) // not fused; see wilson
+		c.RMS += float64(weight * bin.gap() * bin.gap())
 		c.Largest = max(c.Largest, bin.gap())
 	}
 	c.RMS = math.Sqrt(c.RMS)

@@ -127,8 +127,8 @@ func (c Confusion) BalancedAccuracy(level float64) Estimate {
 	level, warning := checkLevel(level)
 	z := normalQuantile(level)
 	value := (share(c.TP, right) + share(c.TN, wrong)) / 2
-	se := math.Sqrt(plusShare(c.TP, right, z*z/2).variance+plusShare(c.TN, wrong, z*z/2).variance) / 2
-	half := z * se
+	se := math.Sqrt(plusShare(c.TP, right, float64(z*z)/2).variance+plusShare(c.TN, wrong, float64(z*z)/2).variance) / 2
+	half := float64(z * se) // not fused; see wilson
 	est := Estimate{
 		Value: value, Lo: Unit.clip(value - half), Hi: Unit.clip(value + half),
 		Level: level, N: c.N(), SE: se, Method: MethodNormal,
@@ -243,9 +243,9 @@ func (c *Classified) rate(table [][]int) {
 }
 
 func (r *Rates) add(other Rates, weight float64) {
-	r.Precision += weight * other.Precision
-	r.Recall += weight * other.Recall
-	r.F1 += weight * other.F1
+	r.Precision += float64(weight * other.Precision)
+	r.Recall += float64(weight * other.Recall)
+	r.F1 += float64(weight * other.F1)
 }
 
 // rates returns the rates of a label that was given said times, meant so many

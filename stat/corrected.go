@@ -97,13 +97,15 @@ func plusShare(k, n int, plus float64) shareWithVariance {
 // its error rates by one half of either kind.
 func langReiczigel(k, n int, c Confusion, level float64) Estimate {
 	z := normalQuantile(level)
-	raw := plusShare(k, n, z*z/2)
+	raw := plusShare(k, n, float64(z*z)/2)
 	sens, spec := plusShare(c.TP, c.TP+c.FN, 0.5), plusShare(c.TN, c.FP+c.TN, 0.5)
 	slope := sens.value + spec.value - 1
 	at := (raw.value + spec.value - 1) / slope
-	shift := 2 * z * z * (at*sens.variance - (1-at)*spec.variance)
-	se := math.Sqrt(raw.variance+at*at*sens.variance+(1-at)*(1-at)*spec.variance) / slope
-	half := z * se
+	// The conversions forbid fusing; see wilson.
+	shift := float64(2 * z * z * (float64(at*sens.variance) - float64((1-at)*spec.variance)))
+	variance := raw.variance + float64(at*at*sens.variance) + float64((1-at)*(1-at)*spec.variance)
+	se := math.Sqrt(variance) / slope
+	half := float64(z * se)
 	return Estimate{
 		Lo: Unit.clip(at + shift - half), Hi: Unit.clip(at + shift + half),
 		Level: level, N: n, SE: se, Method: MethodLangReiczigel,

@@ -74,7 +74,7 @@ func Spearman(x, y []float64) (Correlation, error) {
 	if n == 2 {
 		return Correlation{noInterval(r, n).Warn(WarnTwoPairs), 1}, nil
 	}
-	est := zInterval(r, n, 1+r*r/2, 3, MethodBonettWright)
+	est := zInterval(r, n, 1+float64(r*r)/2, 3, MethodBonettWright)
 	if math.Abs(r) == 1 {
 		return Correlation{est, 0}, nil
 	}
@@ -147,7 +147,7 @@ func zInterval(r float64, n int, scale, less float64, method string) Estimate {
 	if math.Abs(r) == 1 {
 		return est.Warn(WarnPerfect)
 	}
-	z, half := math.Atanh(r), normalQuantile(DefaultLevel)*math.Sqrt(scale/(float64(n)-less))
+	z, half := math.Atanh(r), float64(normalQuantile(DefaultLevel)*math.Sqrt(scale/(float64(n)-less)))
 	est.Lo, est.Hi = min(math.Tanh(z-half), r), max(math.Tanh(z+half), r)
 	return est
 }

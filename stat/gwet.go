@@ -135,7 +135,7 @@ func ratingWeight(categories []float64, i, j int, w Weighting) float64 {
 	case Linear:
 		return 1 - d
 	case Quadratic:
-		return 1 - d*d
+		return 1 - float64(d*d)
 	case Ordinal:
 		n := math.Abs(float64(i-j)) + 1
 		return 1 - n*(n-1)/float64(q*(q-1))
@@ -189,9 +189,9 @@ func weighRow(row []float64, weights [][]float64) (rated, agreed float64) {
 		rated += c
 		w := 0.0
 		for l, d := range row {
-			w += weights[k][l] * d
+			w += float64(weights[k][l] * d) // not fused; see wilson
 		}
-		agreed += c * (w - 1)
+		agreed += float64(c * (w - 1))
 	}
 	return rated, agreed
 }
@@ -225,7 +225,7 @@ func (p *pile) agreement(c Coefficient, level float64) Agreement {
 // coefficient makes sense, though the largest distance may give one.
 func (a *Agreement) interval() {
 	df := float64(a.N - 1)
-	half := tQuantile(a.Level, df) * a.SE
+	half := float64(tQuantile(a.Level, df) * a.SE)
 	a.Method = MethodGwet
 	a.Lo, a.Hi = max(a.Value-half, min(-1, a.Value)), min(a.Value+half, 1)
 	a.P = tTail(a.Value, a.SE, df)
@@ -252,7 +252,7 @@ func (p *pile) expected(c Coefficient) float64 {
 	case FleissKappa:
 		for k, s := range p.share {
 			for l, t := range p.share {
-				sum += p.weights[k][l] * s * t
+				sum += float64(p.weights[k][l] * s * t)
 			}
 		}
 		return sum
@@ -260,7 +260,7 @@ func (p *pile) expected(c Coefficient) float64 {
 		return p.totalWeight() / float64(p.q*p.q)
 	default:
 		for _, s := range p.share {
-			sum += s * (1 - s)
+			sum += float64(s * (1 - s))
 		}
 		if p.q < 2 {
 			return 1
@@ -277,16 +277,16 @@ func (p *pile) expectedOf(c Coefficient, i int) float64 {
 		for k, count := range p.counts[i] {
 			mean := 0.0
 			for l, s := range p.share {
-				mean += (p.weights[k][l] + p.weights[l][k]) / 2 * s
+				mean += float64((p.weights[k][l] + p.weights[l][k]) / 2 * s)
 			}
-			sum += count * mean
+			sum += float64(count * mean)
 		}
 		return sum / p.rated[i]
 	case BrennanPrediger:
 		return p.totalWeight() / float64(p.q*p.q)
 	default:
 		for k, count := range p.counts[i] {
-			sum += count * (1 - p.share[k])
+			sum += float64(count * (1 - p.share[k]))
 		}
 		return p.totalWeight() / float64(p.q*(p.q-1)) * sum / p.rated[i]
 	}

@@ -98,7 +98,7 @@ func (f *IsotonicFit) Predict(t float64) float64 {
 		return f.Y[i-1]
 	}
 	slope := (f.Y[i] - f.Y[i-1]) / (f.X[i] - f.X[i-1])
-	return f.Y[i-1] + slope*(t-f.X[i-1])
+	return f.Y[i-1] + float64(slope*(t-f.X[i-1]))
 }
 
 type isotonicPoint struct{ x, y, w float64 }
@@ -136,7 +136,7 @@ func mergePoints(points []isotonicPoint) []isotonicPoint {
 		var wy, w float64
 		j := i
 		for ; j < len(points) && (j == i || points[j].x-points[i].x < sameX); j++ {
-			wy += points[j].w * points[j].y
+			wy += float64(points[j].w * points[j].y)
 			w += points[j].w
 		}
 		merged = append(merged, isotonicPoint{points[i].x, wy / w, w})

@@ -54,7 +54,7 @@ func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
 	}
 	k := t.kappa()
 	est.SE = math.Sqrt(t.variance(k))
-	half := normalQuantile(level) * est.SE
+	half := float64(normalQuantile(level) * est.SE) // not fused; see wilson
 	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
 	return est
 }
@@ -101,14 +101,14 @@ func newCrossTable(table [][]int, w Weighting) *crossTable {
 			t.share[i][j] = p
 			t.rows[i] += p
 			t.cols[j] += p
-			t.observed += p * t.weight[i][j]
+			t.observed += float64(p * t.weight[i][j])
 		}
 	}
 	for i := range k {
 		for j := range k {
-			t.expected += t.rows[i] * t.cols[j] * t.weight[i][j]
-			t.rowMean[i] += t.cols[j] * t.weight[i][j]
-			t.colMean[j] += t.rows[i] * t.weight[i][j]
+			t.expected += float64(t.rows[i] * t.cols[j] * t.weight[i][j])
+			t.rowMean[i] += float64(t.cols[j] * t.weight[i][j])
+			t.colMean[j] += float64(t.rows[i] * t.weight[i][j])
 		}
 	}
 	return t
@@ -128,12 +128,12 @@ func (t *crossTable) variance(k float64) float64 {
 	sum := 0.0
 	for i, row := range t.share {
 		for j, p := range row {
-			d := t.weight[i][j] - (t.rowMean[i]+t.colMean[j])*(1-k)
-			sum += p * d * d
+			d := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
+			sum += float64(p * d * d)
 		}
 	}
-	last := k - t.expected*(1-k)
-	return t.scaled(sum - last*last)
+	last := k - float64(t.expected*(1-k))
+	return t.scaled(sum - float64(last*last))
 }
 
 // nullVariance is formula 9 of the same paper.
@@ -142,10 +142,10 @@ func (t *crossTable) nullVariance() float64 {
 	for i := range t.share {
 		for j := range t.share {
 			d := t.weight[i][j] - (t.rowMean[i] + t.colMean[j])
-			sum += t.rows[i] * t.cols[j] * d * d
+			sum += float64(t.rows[i] * t.cols[j] * d * d)
 		}
 	}
-	return t.scaled(sum - t.expected*t.expected)
+	return t.scaled(sum - float64(t.expected*t.expected))
 }
 
 func (t *crossTable) scaled(v float64) float64 {
@@ -194,7 +194,7 @@ func labelWeight(i, j, k int, w Weighting) float64 {
 	case Linear:
 		return 1 - d
 	case Quadratic:
-		return 1 - d*d
+		return 1 - float64(d*d)
 	default:
 		return 0
 	}

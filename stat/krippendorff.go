@@ -140,8 +140,8 @@ func (u *units) alpha(draw []int) (float64, error) {
 	for k := range pairs {
 		for l := range k {
 			d := u.distance(l, k, counts, below)
-			observed += pairs[k][l] * d
-			expected += counts[k] * counts[l] * d
+			observed += float64(pairs[k][l] * d) // not fused; see wilson
+			expected += float64(counts[k] * counts[l] * d)
 		}
 	}
 	if expected == 0 {

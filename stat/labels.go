@@ -27,7 +27,7 @@ func MoreLabels(current PPI, width float64) (int, bool) {
 	}
 	r := Unit.clip(current.Correlation) // a judge that is wrong on purpose is not used
 	narrow := func(n int) bool {
-		se := math.Sqrt(current.Variance * ((1-r*r)/float64(max(n-2, 1)) + r*r/float64(all)))
+		se := math.Sqrt(current.Variance * ((1-float64(r*r))/float64(max(n-2, 1)) + float64(r*r)/float64(all)))
 		return 2*fastQuantile(level, float64(max(n-2, 1)))*se <= width
 	}
 	if current.Hi-current.Lo <= width {

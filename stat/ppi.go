@@ -85,10 +85,10 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 		p.Lambda = Unit.clip(*o.Lambda)
 	}
 	rectifier := gather2(y, yhat, p.Lambda)
-	value := p.Lambda*s.unlabelled.Mean() + rectifier.Mean()
+	value := float64(p.Lambda*s.unlabelled.Mean()) + rectifier.Mean() // not fused; see wilson
 	se := math.Sqrt(rectifier.population()/float64(len(y)) +
-		p.Lambda*p.Lambda*s.unlabelled.population()/float64(len(yhatUnlabelled)))
-	half := normalQuantile(level) * se
+		float64(p.Lambda*p.Lambda*s.unlabelled.population())/float64(len(yhatUnlabelled)))
+	half := float64(normalQuantile(level) * se)
 	p.Estimate = warnIf(Estimate{
 		Value: value, Lo: value - half, Hi: value + half,
 		Level: level, N: p.Labels, SE: se, Method: MethodPPI,
@@ -149,13 +149,13 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 	p.Lambda = cells.tuned(k, n)
 	value, centre, unlabelled := cells.truth, plus.truth, 0.0
 	if n > 0 {
-		value += p.Lambda * (share(k, n) - cells.judge)
-		centre += p.Lambda * (share(k, n) - plus.judge)
+		value += float64(p.Lambda * (share(k, n) - cells.judge)) // not fused; see wilson
+		centre += float64(p.Lambda * (share(k, n) - plus.judge))
 		unlabelled = plusShare(k, n, 1).variance
 	}
 	df := max(float64(p.Labels-2), 1)
-	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/df + p.Lambda*p.Lambda*unlabelled)
-	half := fastQuantile(level, df) * se
+	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/df + float64(p.Lambda*p.Lambda*unlabelled))
+	half := float64(fastQuantile(level, df) * se)
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
 		Value: value, Lo: min(Unit.clip(centre-half), value), Hi: max(Unit.clip(centre+half), value),
@@ -175,11 +175,17 @@ func fastQuantile(level, df float64) float64 {
 		return tQuantile(level, df)
 	}
 	z := normalQuantile(level)
-	zz := z * z
-	return z * (1 + (zz+1)/(4*df) +
-		((5*zz+16)*zz+3)/(96*df*df) +
-		(((3*zz+19)*zz+17)*zz-15)/(384*df*df*df) +
-		((((79*zz+776)*zz+1482)*zz-1920)*zz-945)/(92160*df*df*df*df))
+	terms := [][]float64{{1, 1}, {5, 16, 3}, {3, 19, 17, -15}, {79, 776, 1482, -1920, -945}}
+	over := []float64{4 * df, 96 * df * df, 384 * df * df * df, 92160 * df * df * df * df}
+	sum := 1.0
+	for i, coefficients := range terms {
+		polynomial := 0.0
+		for _, c := range coefficients {
+			polynomial = float64(polynomial*z*z) + c // not fused; see wilson
+		}
+		sum += polynomial / over[i]
+	}
+	return z * sum
 }
 
 // Cells are a confusion as shares.
@@ -201,9 +207,9 @@ func newCells(c Confusion, plus float64) cells {
 	return s
 }
 
-func (s cells) truthVariance() float64 { return s.truth * (1 - s.truth) }
+func (s cells) truthVariance() float64 { return float64(s.truth * (1 - s.truth)) }
 
-func (s cells) covariance() float64 { return s.tp*s.tn - s.fp*s.fn }
+func (s cells) covariance() float64 { return float64(s.tp*s.tn) - float64(s.fp*s.fn) }
 
 func (s cells) correlation() float64 {
 	spread := math.Sqrt(s.truthVariance() * s.judge * (1 - s.judge))
@@ -220,13 +226,13 @@ func (s cells) tuned(k, n int) float64 {
 		return 0
 	}
 	all := s.n + float64(n)
-	pooled := (s.judge*s.n + float64(k)) / all
+	pooled := (float64(s.judge*s.n) + float64(k)) / all
 	return tunedLambda(s.covariance(), pooled*(1-pooled)*all/(all-1), s.n/float64(n))
 }
 
 // rectifierVariance returns the variance of truth - lambda·verdict.
 func (s cells) rectifierVariance(lambda float64) float64 {
-	v := s.truthVariance() - 2*lambda*s.covariance() + lambda*lambda*s.judge*(1-s.judge)
+	v := s.truthVariance() - float64(2*lambda*s.covariance()) + float64(lambda*lambda*s.judge*(1-s.judge))
 	return max(v, 0)
 }
 
@@ -311,7 +317,7 @@ func tunedLambda(covariance, variance, share float64) float64 {
 func gather2(y, yhat []float64, lambda float64) Moments {
 	var m Moments
 	for i := range y {
-		m.Add(y[i]-lambda*yhat[i], 1)
+		m.Add(y[i]-float64(lambda*yhat[i]), 1)
 	}
 	return m
 }

@@ -74,7 +74,7 @@ func AveragePrecision(scores []float64, truth []bool, weights []float64) (float6
 		right += g.right
 		wrong += g.wrong
 		if g.right > 0 {
-			sum += g.right / r.right * (right / (right + wrong))
+			sum += float64(g.right / r.right * (right / (right + wrong))) // not fused; see wilson
 		}
 	}
 	return min(sum, 1), nil
@@ -156,7 +156,7 @@ func (r *ranked) group() {
 func (r *ranked) area() float64 {
 	sum, below := 0.0, 0.0
 	for _, g := range r.groups {
-		sum += g.right * (below + g.wrong/2)
+		sum += float64(g.right * (below + g.wrong/2))
 		below += g.wrong
 	}
 	return Unit.clip(sum / r.right / r.wrong)
@@ -175,10 +175,10 @@ func (r *ranked) deLong(area float64) float64 {
 		g := r.groups[it.group]
 		if it.truth {
 			d := (wrongBelow[it.group]+g.wrong/2)/r.wrong - area
-			right += it.weight * it.weight * d * d
+			right += float64(it.weight * it.weight * d * d)
 		} else {
 			d := 1 - (rightBelow[it.group]+g.right/2)/r.right - area
-			wrong += it.weight * it.weight * d * d
+			wrong += float64(it.weight * it.weight * d * d)
 		}
 	}
 	m, n := r.effective(true), r.effective(false)
@@ -194,7 +194,7 @@ func (r *ranked) effective(truth bool) float64 {
 	for _, it := range r.items {
 		if it.truth == truth {
 			sum += it.weight
-			squares += it.weight * it.weight
+			squares += float64(it.weight * it.weight)
 		}
 	}
 	return sum * sum / squares
@@ -206,7 +206,7 @@ func newcombe(area, m, n, level float64) (lo, hi float64) {
 	z := normalQuantile(level)
 	more := (m+n)/2 - 1
 	reaches := func(a float64) bool {
-		v := a * (1 - a) * (1 + more*(1-a)/(2-a) + more*a/(1+a)) / (m * n)
+		v := a * (1 - a) * (1 + float64(more*(1-a))/(2-a) + float64(more*a)/(1+a)) / (m * n)
 		return math.Abs(area-a) <= z*math.Sqrt(v)
 	}
 	return edge(area, 0, reaches), edge(area, 1, reaches)
