@@ -33,6 +33,8 @@ type options struct {
 	runs  int
 	long  bool
 	check bool
+
+	busy load // the machine, before anything was measured
 }
 
 func main() {
@@ -108,6 +110,10 @@ func measureAll(ctx context.Context, o options) (missed int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	o.busy = currentLoad()
+	if w := o.busy.warning(); w != "" {
+		fmt.Println(strings.TrimSpace(w) + "\n")
+	}
 	l := &lab{options: o, dir: dir}
 	began := time.Now()
 	var rows []row

@@ -96,13 +96,39 @@ func page(rows []row, o options, took time.Duration) string {
 	fmt.Fprintf(&b, "# What `make bench` measured\n\n")
 	fmt.Fprintf(&b, "%s, on %s; %d runs of each workload, in %v. The median counts. README.md says what is measured and why.\n\n",
 		time.Now().UTC().Format(time.DateOnly), machine(), o.runs, took)
-	fmt.Fprintf(&b, "Measured: %s.\n\n", version(o))
+	fmt.Fprintf(&b, "Measured: %s.%s\n\n", version(o), o.busy.warning())
 	fmt.Fprintf(&b, "| workload | measure | median | spread | target | met | behind the median |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		c := r.cells()
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(c[:], " | "))
 	}
 	return b.String()
+}
+
+// A load is how busy the machine was before anything was measured: how many processes
+// wanted a processor, for each that there is.
+type load float64
+
+// currentLoad returns the load of the last minute, 0 where the system does not tell.
+func currentLoad() load {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	var average float64
+	if _, err := fmt.Sscan(string(text), &average); err != nil {
+		return 0
+	}
+	return load(average / float64(runtime.NumCPU()))
+}
+
+// warning says when the machine did not have the time to be measured on. Ratios bear
+// some of that, but not time on the clock that is set beside an ideal.
+func (l load) warning() string {
+	if l < 0.3 {
+		return ""
+	}
+	return fmt.Sprintf(" The machine was busy with other work: %.1f processes wanted each processor before the first measurement. Times on the clock are worth little.", float64(l))
 }
 
 // machine says on what the measurements were made.

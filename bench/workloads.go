@@ -130,7 +130,8 @@ func beside(ctx context.Context, l *lab, n, at int, latency time.Duration) ([]va
 	}, err
 }
 
-// ideal sets deem beside the time that the calls alone would take.
+// ideal sets deem beside the time that the calls alone would take. The bare loop shows
+// how near to that the machine and the server let anybody come.
 func ideal(n, at int, share float64) workload {
 	const latency = 50 * time.Millisecond
 	least := latency * time.Duration((n+at-1)/at)
@@ -142,13 +143,19 @@ func ideal(n, at int, share float64) workload {
 			if err != nil {
 				return nil, err
 			}
-			var s spent
+			var loop, ours spent
 			err = with(ctx, faultserver.Options{Latency: latency}, func(v *vendor) error {
 				var err error
-				s, err = l.judge(ctx, data, n, at, asking(v)...)
+				if loop, err = l.bareLoop(ctx, v, data, at); err != nil {
+					return err
+				}
+				ours, err = l.judge(ctx, data, n, at, asking(v)...)
 				return err
 			})
-			return []value{{100 * ratio(least, s.wall), fmt.Sprintf("%s, ideal %s", seconds(s.wall), seconds(least))}}, err
+			return []value{{
+				100 * ratio(least, ours.wall),
+				fmt.Sprintf("%s, ideal %s, bare loop %s", seconds(ours.wall), seconds(least), seconds(loop.wall)),
+			}}, err
 		},
 	}
 }
