@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// A Saved is the baseline that a file holds: a run's numbers without its items.
+type Saved struct {
+	Side   Side
+	Metric string
+}
+
+// reportFile is as much of a report's JSON as a baseline needs.
+type reportFile struct {
+	Version string `json:"version"`
+	Head    struct {
+		Run         string `json:"run"`
+		Judge       string `json:"judge"`
+		JudgeHash   string `json:"judge_hash"`
+		Reading     string `json:"reading"`
+		Model       string `json:"model"`
+		Dataset     string `json:"dataset"`
+		DatasetHash string `json:"dataset_hash"`
+		Items       int    `json:"items"`
+		Trials      int    `json:"trials"`
+		Complete    bool   `json:"complete"`
+	} `json:"head"`
+	Metrics    []reportFigures `json:"metrics"`
+	Categories []reportFigures `json:"categories"`
+}
+
+type reportFigures struct {
+	Name     string         `json:"name"`
+	Metric   string         `json:"metric"`
+	Judged   *stat.Estimate `json:"judged"`
+	Strict   stat.Estimate  `json:"strict"`
+	Items    int            `json:"items"`
+	Unjudged int            `json:"unjudged"`
+}
+
+// ReadBaseline reads a report that "deem report --json" wrote, or a comparison that
+// "deem compare --json" wrote, whose own baseline is then the baseline.
+func ReadBaseline(r io.Reader) (Saved, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Saved{}, err
+	}
+	var file reportFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return Saved{}, fmt.Errorf("this is no report: %w", err)
+	}
+	switch {
+	case file.Version == Version:
+		var c Comparison
+		if err := json.Unmarshal(text, &c); err != nil {
+			return Saved{}, fmt.Errorf("this is no comparison: %w", err)
+		}
+		if len(c.Runs) == 0 {
+			return Saved{}, errors.New("this comparison has no run")
+		}
+		return Saved{Side: c.Runs[0], Metric: c.Metric}, nil
+	case file.Version != "deem.report/1":
+		return Saved{}, deem.WithHint(fmt.Errorf("this is no report, but %q", page.Cell(file.Version, page.NameWidth)),
+			"deem report RUN --json writes one")
+	case len(file.Metrics) == 0:
+		return Saved{}, errors.New("this report has no number")
+	}
+	return file.saved(), nil
+}
+
+// saved returns the report as a run with its numbers.
+func (f reportFile) saved() Saved {
+	h := f.Head
+	s := Saved{Metric: f.Metrics[0].Metric, Side: Side{
+		Run: Run{
+			Name: h.Run, Run: h.Run, Judge: h.Judge, JudgeHash: h.JudgeHash, Reading: h.Reading, Model: h.Model,
+			Dataset: h.Dataset, DatasetHash: h.DatasetHash, DatasetItems: h.Items, Trials: h.Trials, Complete: h.Complete,
+		},
+		Figures:    f.Metrics[0].figures(),
+		Categories: []Figures{},
+	}}
+	for _, c := range f.Categories {
+		s.Side.Categories = append(s.Side.Categories, c.figures())
+	}
+	return s
+}
+
+func (f reportFigures) figures() Figures {
+	return Figures{Category: f.Name, Judged: f.Judged, Strict: f.Strict, Items: f.Items, Unjudged: f.Unjudged}
+}
+
+// Against compares runs with a saved baseline. The items of the baseline are gone, so
+// that nothing can be paired: the intervals are those of two independent lists of
+// items, which are wider than need be, and there is no ranking. It is an error if the
+// baseline has another metric.
+//
+// The interval of a difference is made of the intervals of both sides, whichever they
+// are (G. Y. Zou and A. Donner, "Construction of confidence limits about effect
+// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702). For two
+// shares it is Newcombe's.
+func (b *Builder) Against(base Saved) (Comparison, error) {
+	c := b.Comparison()
+	if base.Metric != c.Metric {
+		return c, fmt.Errorf("the baseline is a %s and the run has a %s", base.Metric, c.Metric)
+	}
+	c.Unpaired = "the baseline is a saved report without items: nothing is paired"
+	c.Lint = b.lintSaved(base.Side, c)
+	c.Runs = append([]Side{base.Side}, c.Runs...)
+	c.Items = Items{Missing: []Named{}}
+	c.Ranking, c.Pairs = nil, []Pair{}
+	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })
+	if c.Hold == nil && base.Side.Judged == nil {
+		c.Hold = &Hold{Reason: "the baseline has no score", Run: base.Side.Name, Unjudged: base.Side.Unjudged, Items: base.Side.Items, Limit: b.opts.MaxUnjudged}
+	}
+	if !c.Refused {
+		for j := 1; j < len(c.Runs); j++ {
+			c.Pairs = append(c.Pairs, b.unpairedPair(c, j))
+		}
+	}
+	c.Notes = slices.DeleteFunc([]string{
+		noteAnyway(c),
+		"items are not paired, so only large differences can be told from noise: with the baseline's run in the store they would be",
+	}, func(s string) bool { return s == "" })
+	return c, nil
+}
+
+// lintSaved compares runs with a saved baseline.
+func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
+	runs := []Run{base.Run}
+	list := []Finding{{Level: Warning, Kind: KindUnpaired, Message: "the baseline is a saved report: whether its items, references and categories are the same is not known"}}
+	for _, s := range c.Runs {
+		runs = append(runs, s.Run)
+		if s.Items != base.Items {
+			list = append(list, Finding{Level: Error, Kind: KindItems, Message: fmt.Sprintf("%s has %s and %s has %s",
+				base.called(), page.Count(base.Items, "item"), s.called(), page.Comma(s.Items))})
+		}
+	}
+	if !base.Complete {
+		list = append(list, Finding{Level: Warning, Kind: KindIncomplete, Message: base.called() + " was not complete when it was saved"})
+	}
+	list = append(list, c.Lint...)
+	for _, f := range lintRuns(runs) {
+		if f.Kind != KindEndpoint { // A report does not say where the model was reached.
+			list = append(list, f)
+		}
+	}
+	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
+	return list
+}
+
+// unpairedPair returns the difference of the j-th run from a saved baseline.
+func (b *Builder) unpairedPair(c Comparison, j int) Pair {
+	base, run := c.Runs[0], c.Runs[j]
+	p := Pair{Second: j, Overall: b.unpaired(base.Figures, run.Figures, c), Categories: []Difference{}, Won: Flips{First: []Flip{}}, Lost: Flips{First: []Flip{}}}
+	b.adjust([]*Difference{&p.Overall})
+	for _, f := range run.Categories {
+		at := slices.IndexFunc(base.Categories, func(g Figures) bool { return g.Category == f.Category })
+		if at < 0 {
+			continue
+		}
+		d := b.unpaired(base.Categories[at], f, c)
+		d.Category = f.Category
+		p.Categories = append(p.Categories, d)
+	}
+	list := make([]*Difference, len(p.Categories))
+	for i := range p.Categories {
+		list[i] = &p.Categories[i]
+	}
+	b.adjust(list)
+	return p
+}
+
+// unpaired returns the difference of two runs whose items are not paired.
+func (b *Builder) unpaired(base, run Figures, c Comparison) Difference {
+	d := Difference{Unjudged: base.Unjudged + run.Unjudged, Strict: less(run.Strict, base.Strict), Detectable: 1}
+	if c.Hold != nil || base.Judged == nil || run.Judged == nil {
+		return d
+	}
+	est := less(*run.Judged, *base.Judged)
+	d.First, d.Second, d.N, d.Estimate = base.Judged.Value, run.Judged.Value, est.N, &est
+	d.Outcome = outcome(est.Value, est.Lo > 0 || est.Hi < 0)
+	if x, y := counts(*run.Judged), counts(*base.Judged); binary(c.Metric) && x != nil && y != nil {
+		test := stat.WelchTest(x, y)
+		d.Test = &test
+		d.Detectable = stat.MinDetectableTwo(min(len(x), len(y)), base.Judged.Value, b.opts.Level, stat.DefaultPower)
+	}
+	return d
+}
+
+// MethodMover is the interval of a difference that is made of two other intervals.
+const MethodMover = "mover"
+
+// less returns the difference of two independent estimates.
+func less(a, b stat.Estimate) stat.Estimate {
+	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodMover}
+	est.Lo = math.Max(-1, est.Value-math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
+	est.Hi = math.Min(1, est.Value+math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
+	for _, warning := range slices.Concat(a.Warnings, b.Warnings) {
+		est = est.Warn(warning)
+	}
+	return est
+}
+
+// counts returns the zeros and ones that a share was made of, and nil when items had
+// weights or clusters and a share says less than that.
+func counts(est stat.Estimate) []float64 {
+	if est.EffectiveN != 0 || est.Clusters != 0 || est.N > 10_000_000 || est.N < 1 {
+		return nil
+	}
+	list := make([]float64, est.N)
+	for i := range int(math.Round(math.Min(math.Max(est.Value, 0), 1) * float64(est.N))) {
+		list[i] = 1
+	}
+	return list
+}

@@ -1,0 +1,260 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Comparison returns what the rows so far come to.
+func (b *Builder) Comparison() Comparison {
+	runs := b.described()
+	c := Comparison{
+		Version: Version, Metric: b.metric(),
+		Level: b.opts.Level, Seed: b.opts.Seed, MaxUnjudged: b.opts.MaxUnjudged,
+		Lint:  b.lint(runs),
+		Hold:  b.hold(runs),
+		Items: Items{All: b.rows, Common: b.inAll, Judged: b.judgedByAll, Missing: []Named{}},
+		Pairs: []Pair{},
+	}
+	for i, r := range runs {
+		c.Items.Missing = append(c.Items.Missing, b.missing[i].named())
+		c.Runs = append(c.Runs, b.sideOf(i, r, c.Metric))
+	}
+	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })
+	if !c.Refused {
+		pairings := b.pairings(c.Metric, c.Hold != nil)
+		c.Pairs = b.pairRows(pairings, c.Metric, c.Hold != nil)
+		if c.Hold == nil && b.judgedByAll > 0 {
+			c.Ranking = b.ranking(runs, pairings, c.Metric)
+		}
+	}
+	c.Notes = b.notes(c)
+	return c
+}
+
+// described returns the runs with what their items tell about them.
+func (b *Builder) described() []Run {
+	runs := slices.Clone(b.runs)
+	for i := range runs {
+		if s := b.sides[i]; runs[i].AnswerModel == "" {
+			runs[i].AnswerModel = s.answeredBy.String()
+		}
+		if s := b.sides[i]; runs[i].AnswerPrompt == "" {
+			runs[i].AnswerPrompt = s.answerPrompts.String()
+		}
+	}
+	return runs
+}
+
+// metric returns what the runs are compared by, which is the headline of a report:
+// the pass rate when every verdict has a pass mark, and the score otherwise.
+func (b *Builder) metric() string {
+	judged, binary := 0, true
+	for i := range b.sides {
+		judged += b.sides[i].items - b.sides[i].unjudged
+		binary = binary && b.sides[i].score.moments.Binary()
+	}
+	switch {
+	case judged > 0 && b.unmarked == 0:
+		return PassRate
+	case binary:
+		return Score
+	}
+	return MeanScore
+}
+
+// binary reports whether all values of a metric are 0 or 1.
+func binary(metric string) bool { return metric != MeanScore }
+
+// hold returns why the differences are withheld, or nil.
+func (b *Builder) hold(runs []Run) *Hold {
+	var worst *Hold
+	for i := range runs {
+		t := b.sides[i]
+		if !over(t.unjudged, t.items, b.opts.MaxUnjudged) || worst != nil && t.unjudged <= worst.Unjudged {
+			continue
+		}
+		worst = &Hold{Run: runs[i].Name, Unjudged: t.unjudged, Items: t.items, Limit: b.opts.MaxUnjudged}
+		worst.Reason = fmt.Sprintf("%s of %s of %s %s unjudged, and at most %s%% may be",
+			page.Comma(t.unjudged), page.Count(t.items, "item"), runs[i].called(), page.IsAre(t.unjudged), page.Short(100*b.opts.MaxUnjudged))
+	}
+	return worst
+}
+
+// sideOf returns the numbers of a run.
+func (b *Builder) sideOf(i int, r Run, metric string) Side {
+	s := &b.sides[i]
+	out := Side{Run: r, Figures: b.figures(&s.tally, metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
+	for _, name := range categoryNames(s.strata) {
+		f := b.figures(s.strata[name], metric, out.Judged == nil)
+		f.Category = name
+		out.Categories = append(out.Categories, f)
+	}
+	return out
+}
+
+// categoryNames returns the categories in order, and none when no item has one.
+func categoryNames[V any](m map[string]V) []string {
+	if _, ok := m[page.None]; ok && len(m) == 1 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}
+
+// figures returns the numbers of a tally.
+func (b *Builder) figures(t *tally, metric string, withheld bool) Figures {
+	judged, strict := &t.score, &t.allScore
+	if metric == PassRate {
+		judged, strict = &t.pass, &t.allPass
+	}
+	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.share(b.opts.Level, binary(metric))}
+	if !withheld && judged.n() > 0 {
+		est := judged.share(b.opts.Level, binary(metric))
+		f.Judged = &est
+	}
+	return f
+}
+
+// contrasts returns the differences of a pair by a metric, over judged items and over
+// all.
+func (p *pair) contrasts(metric string) (judged, strict *contrast) {
+	if metric == PassRate {
+		return &p.pass, &p.allPass
+	}
+	return &p.score, &p.allScore
+}
+
+// difference returns the difference of a pair by a metric, before p-values are
+// adjusted.
+func (b *Builder) difference(p *pair, metric string, withheld bool) Difference {
+	judged, strict := p.contrasts(metric)
+	d := Difference{
+		First: judged.first.Mean(), Second: judged.second.Mean(),
+		N: judged.n(), Wins: judged.up, Losses: judged.down, Ties: judged.n() - judged.up - judged.down,
+		Unjudged: p.unjudged, Strict: strict.estimate(b.opts.Level, binary(metric)), Detectable: 1,
+	}
+	if withheld || d.N == 0 {
+		return d
+	}
+	est, test := judged.estimate(b.opts.Level, binary(metric)), judged.test(binary(metric), b.opts.Seed)
+	d.Estimate, d.Test = &est, &test
+	d.Detectable = judged.detectable(est, binary(metric))
+	if judged.diffs.several && judged.counted(binary(metric)) {
+		exact := stat.McNemar(judged.up, judged.down)
+		d.McNemar = &exact
+	}
+	return d
+}
+
+// adjust adjusts the p-values of differences that are looked at together, and says
+// which of them are beyond noise.
+func (b *Builder) adjust(list []*Difference) {
+	var p []float64
+	var tested []*Difference
+	for _, d := range list {
+		if d.Test != nil {
+			p, tested = append(p, d.Test.P), append(tested, d)
+		}
+	}
+	for i, adjusted := range stat.Holm(p) {
+		d := tested[i]
+		d.Adjusted = &adjusted
+		d.Outcome = outcome(d.Estimate.Value, adjusted < 1-b.opts.Level)
+	}
+}
+
+// outcome names a difference.
+func outcome(value float64, beyond bool) string {
+	switch {
+	case !beyond:
+		return Within
+	case value > 0:
+		return Better
+	default:
+		return Worse
+	}
+}
+
+// pairings returns the overall differences of all pairs of runs.
+func (b *Builder) pairings(metric string, withheld bool) []Pairing {
+	k := len(b.runs)
+	var list []Pairing
+	for i := range k {
+		for j := i + 1; j < k; j++ {
+			list = append(list, Pairing{First: i, Second: j, Difference: b.difference(b.pairs[place(i, j, k)], metric, withheld)})
+		}
+	}
+	all := make([]*Difference, len(list))
+	for i := range list {
+		all[i] = &list[i].Difference
+	}
+	b.adjust(all)
+	return list
+}
+
+// pairRows returns the differences of the other runs from the baseline.
+func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []Pair {
+	flips := b.Flips()
+	rows := []Pair{}
+	for j := 1; j < len(b.runs); j++ {
+		p := Pair{Second: j, Overall: pairings[j-1].Difference, Categories: []Difference{}}
+		var list []*Difference
+		for _, name := range categoryNames(b.strata) {
+			d := b.difference(&b.strata[name].pairs[j], metric, withheld)
+			d.Category = name
+			p.Categories = append(p.Categories, d)
+		}
+		for i := range p.Categories {
+			list = append(list, &p.Categories[i])
+		}
+		b.adjust(list)
+		p.Score = b.secondDifference(b.pairs[j-1], metric, withheld)
+		p.Won, p.Lost = flipsOf(flips, 0, j, b.opts.Examples)
+		rows = append(rows, p)
+	}
+	return rows
+}
+
+// secondDifference returns the difference of mean scores, when the metric is the pass
+// rate and scores are not that alone.
+func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Difference {
+	if metric != PassRate || p.score.first.Binary() && p.score.second.Binary() {
+		return nil
+	}
+	d := b.difference(p, MeanScore, withheld)
+	b.adjust([]*Difference{&d})
+	return &d
+}
+
+// flipsOf returns the items that the j-th run passes and the i-th does not, and the
+// opposite.
+func flipsOf(flips []Flip, i, j, limit int) (won, lost Flips) {
+	won, lost = Flips{First: []Flip{}}, Flips{First: []Flip{}}
+	for _, f := range flips {
+		to := f.between(i, j, &won, &lost)
+		if to == nil {
+			continue
+		}
+		if to.N++; len(to.First) < limit {
+			to.First = append(to.First, f)
+		}
+	}
+	return won, lost
+}
+
+// between returns won when the j-th run passes and the i-th does not, lost for the
+// opposite, and nil when they do not differ.
+func (f Flip) between(i, j int, won, lost *Flips) *Flips {
+	x, y := f.Outcomes[i].Yes, f.Outcomes[j].Yes
+	switch {
+	case x == nil || y == nil || *x == *y:
+		return nil
+	case *y:
+		return won
+	}
+	return lost
+}

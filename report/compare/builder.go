@@ -1,0 +1,303 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"deem/report/internal/page"
+)
+
+// A Builder gathers rows into a comparison. Its memory grows with the number of
+// distinct categories, clusters and scores and with the items on which runs differ,
+// and not with all items. It is not safe for use by several goroutines at once.
+type Builder struct {
+	runs []Run
+	opts Options
+
+	sides  []side
+	pairs  []*pair            // of all pairs of runs, in the order (0,1), (0,2), ..., (1,2), ...
+	strata map[string]*strata // by category
+	common []tally            // of each run, over the items that all judged
+	crowds map[string]int     // how often runs said yes and no in this pattern, as "\x01\x00\x01"
+
+	rows, inAll, judgedByAll int
+	missing                  []named // by run
+	questions, references    named   // items that runs do not have alike
+	categories, weights      named
+	unmarked                 int // verdicts without a pass mark
+	flips                    []Flip
+}
+
+// A side gathers what one run says.
+type side struct {
+	tally
+	strata        map[string]*tally
+	answeredBy    names
+	answerPrompts names
+}
+
+// strata are the tallies of one category: the differences of each other run from the
+// baseline.
+type strata struct{ pairs []pair }
+
+// A tally gathers the scores of one run.
+type tally struct {
+	items, unjudged   int
+	score, pass       values // of judged items
+	allScore, allPass values // with failures as 0
+}
+
+// add adds what a run says about an item.
+func (t *tally) add(c *Cell) {
+	t.items++
+	score, pass := 0.0, 0.0
+	if c.Judged {
+		score, pass = c.Score, passed(c)
+		t.score.add(c.Cluster, score, c.Weight)
+		t.pass.add(c.Cluster, pass, c.Weight)
+	} else {
+		t.unjudged++
+	}
+	t.allScore.add(c.Cluster, score, c.Weight)
+	t.allPass.add(c.Cluster, pass, c.Weight)
+}
+
+// passed returns 1 for yes and 0 for no.
+func passed(c *Cell) float64 {
+	if c.yes() {
+		return 1
+	}
+	return 0
+}
+
+// A pair gathers the differences of two runs.
+type pair struct {
+	unjudged          int // items that not both judged
+	score, pass       contrast
+	allScore, allPass contrast // with failures as 0
+}
+
+// add adds what two runs say about an item that both have. The baseline's weight and
+// cluster count.
+func (p *pair) add(a, b *Cell) {
+	var score, pass [2]float64
+	for i, c := range []*Cell{a, b} {
+		if c.Judged {
+			score[i], pass[i] = c.Score, passed(c)
+		}
+	}
+	if a.Judged && b.Judged {
+		p.score.add(a.Cluster, score[0], score[1], a.Weight)
+		p.pass.add(a.Cluster, pass[0], pass[1], a.Weight)
+	} else {
+		p.unjudged++
+	}
+	p.allScore.add(a.Cluster, score[0], score[1], a.Weight)
+	p.allPass.add(a.Cluster, pass[0], pass[1], a.Weight)
+}
+
+// New returns a builder of a comparison of the runs, of which the first is the
+// baseline.
+func New(runs []Run, o Options) *Builder {
+	k := len(runs)
+	b := &Builder{
+		runs: slices.Clone(runs), opts: o.sane(),
+		sides: make([]side, k), common: make([]tally, k), missing: make([]named, k),
+		strata: map[string]*strata{}, crowds: map[string]int{},
+	}
+	for i := range b.sides {
+		b.sides[i].strata = map[string]*tally{}
+	}
+	for range k * (k - 1) / 2 {
+		b.pairs = append(b.pairs, &pair{})
+	}
+	return b
+}
+
+// place returns where the pair of the i-th and the j-th run is kept, for i < j.
+func place(i, j, k int) int { return i*(2*k-i-1)/2 + j - i - 1 }
+
+// Add adds a row. Rows may come in any order.
+func (b *Builder) Add(r Row) {
+	b.rows++
+	first := r.first()
+	if first == nil {
+		return
+	}
+	present, judged := 0, 0
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if !c.Present {
+			b.missing[i].add(first.Position, r.ID, b.opts.Examples)
+			continue
+		}
+		present++
+		b.addSide(i, c)
+		if c.Judged {
+			judged++
+		}
+	}
+	b.lintRow(r, first)
+	b.addPairs(r, first.Category)
+	if present == len(r.Cells) {
+		b.inAll++
+	}
+	if judged == len(r.Cells) {
+		b.addCommon(r)
+	}
+	b.addFlip(r, first)
+}
+
+// first returns the cell of the first run that has the item.
+func (r Row) first() *Cell {
+	for i := range r.Cells {
+		if r.Cells[i].Present {
+			return &r.Cells[i]
+		}
+	}
+	return nil
+}
+
+// addSide adds what one run says.
+func (b *Builder) addSide(i int, c *Cell) {
+	s := &b.sides[i]
+	s.add(c)
+	entry(s.strata, page.OrNone(c.Category)).add(c)
+	s.answeredBy.add(c.answeredBy)
+	s.answerPrompts.add(c.prompt)
+	if c.Judged && c.Pass == nil {
+		b.unmarked++
+	}
+}
+
+// addPairs adds the row to all pairs of runs that have it.
+func (b *Builder) addPairs(r Row, category string) {
+	k := len(r.Cells)
+	in := entry(b.strata, page.OrNone(category))
+	if in.pairs == nil {
+		in.pairs = make([]pair, k)
+	}
+	for i := range k {
+		for j := i + 1; j < k; j++ {
+			if !r.Cells[i].Present || !r.Cells[j].Present {
+				continue
+			}
+			b.pairs[place(i, j, k)].add(&r.Cells[i], &r.Cells[j])
+			if i == 0 {
+				in.pairs[j].add(&r.Cells[i], &r.Cells[j])
+			}
+		}
+	}
+}
+
+// addCommon adds a row that all runs judged.
+func (b *Builder) addCommon(r Row) {
+	b.judgedByAll++
+	pattern := make([]byte, len(r.Cells))
+	for i := range r.Cells {
+		c := r.Cells[i]
+		b.common[i].add(&c)
+		if c.yes() {
+			pattern[i] = 1
+		}
+	}
+	b.crowds[string(pattern)]++
+}
+
+// addFlip keeps the row if two runs differ on it.
+func (b *Builder) addFlip(r Row, first *Cell) {
+	var yes, no bool
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Judged {
+			yes, no = yes || c.yes(), no || !c.yes()
+		}
+	}
+	if !yes || !no {
+		return
+	}
+	f := Flip{ID: r.ID, Category: first.Category, Position: first.Position, Outcomes: make([]Outcome, len(r.Cells))}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		f.Outcomes[i] = Outcome{Label: c.Label, Score: c.Score, Failure: c.Kind}
+		if c.Judged {
+			says := c.yes()
+			f.Outcomes[i].Yes = &says
+		}
+	}
+	b.flips = append(b.flips, f)
+}
+
+// Flips returns all items on which runs differ, in the order of the dataset.
+func (b *Builder) Flips() []Flip {
+	slices.SortStableFunc(b.flips, func(x, y Flip) int {
+		return cmp.Or(cmp.Compare(x.Position, y.Position), cmp.Compare(x.ID, y.ID))
+	})
+	return b.flips
+}
+
+// A named counts items and remembers those with the smallest positions, so that the
+// order of the rows does not matter.
+type named struct {
+	n     int
+	first []nameAt
+}
+
+type nameAt struct {
+	position int
+	id       string
+}
+
+func (n *named) add(position int, id string, limit int) {
+	n.n++
+	p := nameAt{position, id}
+	at, _ := slices.BinarySearchFunc(n.first, p, func(x, y nameAt) int {
+		return cmp.Or(cmp.Compare(x.position, y.position), strings.Compare(x.id, y.id))
+	})
+	if at < limit {
+		n.first = slices.Insert(n.first, at, p)
+		n.first = n.first[:min(len(n.first), limit)]
+	}
+}
+
+// named returns the count with the ids.
+func (n *named) named() Named {
+	ids := make([]string, len(n.first))
+	for i, p := range n.first {
+		ids[i] = p.id
+	}
+	return Named{N: n.n, Examples: ids}
+}
+
+// names are what items say of one matter: nothing, one thing, or several.
+type names struct {
+	name    string
+	seen    bool
+	several bool
+}
+
+func (n *names) add(name string) {
+	n.several = n.several || n.seen && n.name != name
+	n.name, n.seen = name, true
+}
+
+// several stands for names of which there are several.
+const several = "(several)"
+
+// String returns the name, or what stands for several.
+func (n names) String() string {
+	if n.several {
+		return several
+	}
+	return n.name
+}
+
+// entry returns the value of a key, made when the key is new.
+func entry[K comparable, V any](m map[K]*V, key K) *V {
+	v, ok := m[key]
+	if !ok {
+		v = new(V)
+		m[key] = v
+	}
+	return v
+}

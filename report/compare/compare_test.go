@@ -1,0 +1,461 @@
+package compare_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/report/compare"
+	"deem/stat"
+)
+
+// runOf returns a run as most tests want it: judged by the same judge as all others.
+func runOf(name string) compare.Run {
+	return compare.Run{
+		Name: name, Run: "20261115-" + name, Judge: "universal", JudgeHash: strings.Repeat("4f0c", 16),
+		Model: "openai:gpt-4o", Complete: true,
+		Identity: json.RawMessage(`{"model":"openai:gpt-4o","protocol":{"declaration":{"prompt":"Is it right?"},"reading":"upstream","reader_version":1}}`),
+	}
+}
+
+// A pattern says what a run makes of each item, in a letter: y and n for verdicts, f
+// for a failure, and - for an item that the run does not have.
+func pattern(s string) []deem.Record {
+	var recs []deem.Record
+	for i, letter := range s {
+		rec := deem.Record{Position: i, Judge: "universal", Item: deem.Item{
+			ID: fmt.Sprintf("q%02d", i), Question: fmt.Sprintf("question %d", i), References: []string{fmt.Sprint(i)}, Response: "r",
+		}}
+		switch letter {
+		case 'y':
+			rec.Verdict = &deem.Verdict{Label: "CORRECT", Score: 1}
+		case 'n':
+			rec.Verdict = &deem.Verdict{Label: "INCORRECT"}
+		case 'f':
+			rec.Failure = deem.Failf(deem.Refused, "no")
+		default:
+			continue
+		}
+		recs = append(recs, rec)
+	}
+	return recs
+}
+
+// seq returns records as a store hands them out.
+func seq(recs []deem.Record) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		for _, rec := range recs {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// gather gathers the records of runs.
+func gather(o compare.Options, runs []compare.Run, records ...[]deem.Record) (*compare.Builder, error) {
+	var seqs []iter.Seq2[deem.Record, error]
+	for _, recs := range records {
+		seqs = append(seqs, seq(recs))
+	}
+	b := compare.New(runs, o)
+	for row, err := range compare.Join(seqs...) {
+		if err != nil {
+			return nil, err
+		}
+		b.Add(row)
+	}
+	return b, nil
+}
+
+// build is gather for tests whose records are sound.
+func build(tb testing.TB, o compare.Options, runs []compare.Run, records ...[]deem.Record) *compare.Builder {
+	tb.Helper()
+	b, err := gather(o, runs, records...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// lenient allows all items to be unjudged.
+var lenient = compare.Options{MaxUnjudged: 1, Seed: 1}
+
+// patterns compares runs that are given as patterns.
+func patterns(tb testing.TB, o compare.Options, texts ...string) compare.Comparison {
+	tb.Helper()
+	var runs []compare.Run
+	var records [][]deem.Record
+	for i, s := range texts {
+		runs = append(runs, runOf(string(rune('A'+i))))
+		records = append(records, pattern(s))
+	}
+	return build(tb, o, runs, records...).Comparison()
+}
+
+func TestTwoRuns(t *testing.T) {
+	// 12 items only the second passes, 3 only the first, 25 both, 10 neither.
+	c := patterns(t, lenient,
+		strings.Repeat("n", 12)+strings.Repeat("y", 3)+strings.Repeat("y", 25)+strings.Repeat("n", 10),
+		strings.Repeat("y", 12)+strings.Repeat("n", 3)+strings.Repeat("y", 25)+strings.Repeat("n", 10))
+	d := c.Pairs[0].Overall
+	if d.Wins != 12 || d.Losses != 3 || d.Ties != 35 || d.N != 50 {
+		t.Errorf("wins, losses, ties, n = %d, %d, %d, %d, want 12, 3, 35, 50", d.Wins, d.Losses, d.Ties, d.N)
+	}
+	if want := stat.PairedProportions(12, 3, 50, 0.95); d.Estimate.Value != want.Value || d.Estimate.Lo != want.Lo || d.Estimate.Hi != want.Hi {
+		t.Errorf("difference = %+v, want %+v", *d.Estimate, want)
+	}
+	if want := stat.BinomialTest(3, 15, 0.5, stat.TwoSided); math.Abs(d.Test.P-want) > 1e-12 || d.Test.Method != "mcnemar-exact" {
+		t.Errorf("test = %+v, want the exact p of McNemar %v", *d.Test, want)
+	}
+	if d.Outcome != compare.Better {
+		t.Errorf("outcome %q, want %q", d.Outcome, compare.Better)
+	}
+	if c.Metric != compare.Score || c.Refused || c.Hold != nil || len(c.Lint) != 0 {
+		t.Errorf("metric %q, refused %v, hold %v, lint %v; want a fair comparison of scores", c.Metric, c.Refused, c.Hold, c.Lint)
+	}
+	if w, l := c.Pairs[0].Won, c.Pairs[0].Lost; w.N != 12 || len(w.First) != 10 || w.First[0].ID != "q00" || l.N != 3 || l.First[2].ID != "q14" {
+		t.Errorf("won %d (%d listed), lost %d; want 12 (10 listed) and 3", w.N, len(w.First), l.N)
+	}
+}
+
+// An item that one run could not judge says nothing about the difference, and is
+// never wrong but in the strict number.
+func TestUnjudgedIsUnpaired(t *testing.T) {
+	c := patterns(t, lenient, "yyyyyyyynn", "yyyyyyffnf")
+	d := c.Pairs[0].Overall
+	if d.N != 7 || d.Unjudged != 3 || d.Estimate.Value != 0 || d.Losses != 0 {
+		t.Errorf("n %d, unjudged %d, difference %v, losses %d; want 7, 3, 0, 0", d.N, d.Unjudged, d.Estimate.Value, d.Losses)
+	}
+	if want := -0.2; math.Abs(d.Strict.Value-want) > 1e-12 || d.Strict.N != 10 {
+		t.Errorf("strict %v with n=%d, want %v with 10", d.Strict.Value, d.Strict.N, want)
+	}
+	if c.Refused {
+		t.Error("refused, want failures to be no reason")
+	}
+	if c.Runs[1].Unjudged != 3 || c.Runs[1].Judged.N != 7 {
+		t.Errorf("the second run has %d unjudged and n=%d, want 3 and 7", c.Runs[1].Unjudged, c.Runs[1].Judged.N)
+	}
+}
+
+func TestTooManyUnjudgedWithholds(t *testing.T) {
+	c := patterns(t, compare.Options{MaxUnjudged: 0.1}, "yyyyyyyyyy", "yyyyyyffnn")
+	if c.Hold == nil || c.Hold.Run != "B" || c.Hold.Unjudged != 2 {
+		t.Fatalf("hold = %+v, want that of run B with 2 unjudged", c.Hold)
+	}
+	d := c.Pairs[0].Overall
+	if d.Estimate != nil || d.Test != nil || d.Outcome != "" || c.Ranking != nil || c.Runs[1].Judged != nil {
+		t.Errorf("difference %v, test %v, ranking %v, judged %v; want none of them", d.Estimate, d.Test, c.Ranking, c.Runs[1].Judged)
+	}
+	if math.Abs(d.Strict.Value+0.4) > 1e-12 {
+		t.Errorf("strict %v, want -0.4", d.Strict.Value)
+	}
+}
+
+func TestLint(t *testing.T) {
+	other := func(change func(r *compare.Run)) compare.Run {
+		r := runOf("B")
+		change(&r)
+		return r
+	}
+	changed := func(change func(it *deem.Item)) []deem.Record {
+		recs := pattern("yyyy")
+		change(&recs[2].Item)
+		return recs
+	}
+	tests := []struct {
+		name    string
+		second  compare.Run
+		records []deem.Record
+		kind    string
+		level   string
+		want    string
+	}{
+		{"judge", other(func(r *compare.Run) {
+			r.JudgeHash = "beef"
+			r.Identity = json.RawMessage(`{"model":"openai:gpt-4o-mini","protocol":{"declaration":{"prompt":"Is it wrong?"},"reading":"strict","reader_version":2}}`)
+		}), pattern("yyyy"), compare.KindJudge, compare.Error, "model, openai:gpt-4o and openai:gpt-4o-mini"},
+		{"items", runOf("B"), pattern("yyy-"), compare.KindItems, compare.Error, "B does not have 1 item that A has: q03"},
+		{"more items", runOf("B"), pattern("yyyyyy"), compare.KindItems, compare.Error, "A does not have 2 items that B has: q04, q05"},
+		{"question", runOf("B"), changed(func(it *deem.Item) { it.Question = "another" }), compare.KindQuestion, compare.Error, "1 item has another question in one run than in another: q02"},
+		{"references", runOf("B"), changed(func(it *deem.Item) { it.References = []string{"2", "two"} }), compare.KindReferences, compare.Error, "other references"},
+		{"references joined", runOf("B"), changed(func(it *deem.Item) { it.References = []string{"", "2"} }), compare.KindReferences, compare.Error, "q02"},
+		{"category", runOf("B"), changed(func(it *deem.Item) { it.Category = "new" }), compare.KindCategory, compare.Error, "another category"},
+		{"weight", runOf("B"), changed(func(it *deem.Item) { it.Weight = 2 }), compare.KindWeight, compare.Warning, "another weight"},
+		{"incomplete", other(func(r *compare.Run) { r.Complete = false }), pattern("yyy-"), compare.KindIncomplete, compare.Warning, "B is not complete: 3 items so far"},
+		{"endpoint", other(func(r *compare.Run) { r.Endpoint = "http://127.0.0.1:8080" }), pattern("yyyy"), compare.KindEndpoint, compare.Warning, "at http://127.0.0.1:8080 for B"},
+		{"trials", other(func(r *compare.Run) { r.Trials = 3 }), pattern("yyyy"), compare.KindTrials, compare.Warning, "A has 1 trial and B has 3 trials"},
+		{"answers", other(func(r *compare.Run) { r.AnswerModel = "anthropic:claude-sonnet-4" }), pattern("yyyy"), "", "", ""},
+		{"self", other(func(r *compare.Run) { r.AnswerModel = "azure:gpt-4o-mini" }), pattern("yyyy"), compare.KindSelf, compare.Warning, "B answered with azure:gpt-4o-mini and was judged by openai:gpt-4o"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			runs := []compare.Run{runOf("A"), tt.second}
+			c := build(t, lenient, runs, pattern("yyyy"), tt.records).Comparison()
+			if tt.kind == "" {
+				if len(c.Lint) != 0 {
+					t.Errorf("lint = %+v, want none", c.Lint)
+				}
+				return
+			}
+			if len(c.Lint) != 1 || c.Lint[0].Kind != tt.kind || c.Lint[0].Level != tt.level || !strings.Contains(c.Lint[0].Message, tt.want) {
+				t.Fatalf("lint = %+v, want one %s of kind %s with %q", c.Lint, tt.level, tt.kind, tt.want)
+			}
+			if refused := tt.level == compare.Error; c.Refused != refused || (len(c.Pairs) == 0) != refused || (c.Ranking == nil) != refused {
+				t.Errorf("refused %v with %d pairs and ranking %v, want refused %v", c.Refused, len(c.Pairs), c.Ranking != nil, refused)
+			}
+			anyway := lenient
+			anyway.Anyway = true
+			c = build(t, anyway, runs, pattern("yyyy"), tt.records).Comparison()
+			if c.Refused || len(c.Pairs) != 1 || len(c.Lint) != 1 {
+				t.Errorf("anyway: refused %v, %d pairs, %d findings; want a comparison with its finding", c.Refused, len(c.Pairs), len(c.Lint))
+			}
+			if noted := len(c.Notes) > 0 && strings.Contains(c.Notes[0], "more than their systems"); noted != (tt.level == compare.Error) {
+				t.Errorf("anyway: notes %q", c.Notes)
+			}
+		})
+	}
+}
+
+// What differs between two judges is named by the word that people use for it.
+func TestJudgePartsAreNamed(t *testing.T) {
+	second := runOf("B")
+	second.JudgeHash = "beef"
+	second.Identity = json.RawMessage(`{"model":"openai:gpt-4o","protocol":{"declaration":{"prompt":"Is it right?\nSay so.","params":{"temperature":0.5}},"reading":"strict","reader_version":2}}`)
+	c := build(t, lenient, []compare.Run{runOf("A"), second}, pattern("y"), pattern("y")).Comparison()
+	var names []string
+	for _, p := range c.Lint[0].Parts {
+		names = append(names, p.Name)
+	}
+	if diff := cmp.Diff([]string{"parameters", "prompt", "parser", "reading"}, names); diff != "" {
+		t.Errorf("parts (-want +got)\n%s", diff)
+	}
+	for _, want := range []string{"reading, upstream and strict", "parser (protocol.reader_version), 1 and 2", "temperature"} {
+		if !strings.Contains(c.Lint[0].Message, want) {
+			t.Errorf("no %q in %s", want, c.Lint[0].Message)
+		}
+	}
+	long := compare.Part{Name: "prompt", Path: "prompt", First: strings.Repeat("世", 70) + "\r\n", Second: strings.Repeat("世", 70) + "\n"}
+	if got, want := long.String(), `prompt, from character 71 on: "\r\n" and "\n"`; got != want {
+		t.Errorf("Part.String() = %s, want %s", got, want)
+	}
+}
+
+// The order in which a run was judged, or its file was written, changes nothing.
+func TestOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k, n := rapid.IntRange(2, 4).Draw(t, "runs"), rapid.IntRange(0, 40).Draw(t, "items")
+		runs := make([]compare.Run, k)
+		var records, shuffled [][]deem.Record
+		for i := range runs {
+			runs[i] = runOf(string(rune('A' + i)))
+			letters := rapid.SliceOfN(rapid.SampledFrom([]rune("yyynnnf-")), n, n).Draw(t, "verdicts")
+			recs := pattern(string(letters))
+			for j := range recs {
+				recs[j].Item.Category = []string{"one", "two"}[recs[j].Position%2]
+				recs[j].Item.Cluster = fmt.Sprint("c", recs[j].Position/3)
+			}
+			records = append(records, recs)
+			shuffled = append(shuffled, rapid.Permutation(recs).Draw(t, "order"))
+		}
+		o := lenient
+		o.Anyway = true
+		a, b := jsonOf(t, o, runs, records), jsonOf(t, o, runs, shuffled)
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Fatalf("in another order (-first +second)\n%s", diff)
+		}
+	})
+}
+
+// jsonOf returns the JSON and the text of a comparison.
+func jsonOf(t *rapid.T, o compare.Options, runs []compare.Run, records [][]deem.Record) string {
+	b, err := gather(o, runs, records...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := errors.Join(b.Comparison().JSON(&out), b.Comparison().Text(&out)); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Seen from the other side, a difference has the other sign and everything else stays.
+func TestSwapTurnsTheSign(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "items")
+		var records [2][]deem.Record
+		for i := range records {
+			recs := pattern(strings.Repeat("y", n))
+			for j := range recs {
+				recs[j].Verdict.Score = rapid.SampledFrom([]float64{0, 0.25, 0.5, 1}).Draw(t, "score")
+			}
+			records[i] = recs
+		}
+		first, err1 := gather(lenient, []compare.Run{runOf("A"), runOf("B")}, records[0], records[1])
+		second, err2 := gather(lenient, []compare.Run{runOf("B"), runOf("A")}, records[1], records[0])
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		ab, ba := first.Comparison().Pairs[0].Overall, second.Comparison().Pairs[0].Overall
+		near := func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }
+		if !near(ab.Estimate.Value, -ba.Estimate.Value) || !near(ab.Estimate.Lo, -ba.Estimate.Hi) || !near(ab.Test.P, ba.Test.P) ||
+			ab.Wins != ba.Losses || ab.Ties != ba.Ties || ab.Estimate.Lo > ab.Estimate.Hi {
+			t.Fatalf("%+v and swapped %+v", ab, ba)
+		}
+	})
+}
+
+// A run that breaks off is an error, and no comparison of what came before.
+func TestJoinReturnsErrors(t *testing.T) {
+	broken := errors.New("disk on fire")
+	bad := func(yield func(deem.Record, error) bool) {
+		for _, rec := range pattern("yy") {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+		yield(deem.Record{}, broken)
+	}
+	var rows int
+	var last error
+	for _, err := range compare.Join(seq(pattern("yyyyyy")), bad) {
+		if err == nil {
+			rows++
+		}
+		last = err
+	}
+	if rows != 2 || !errors.Is(last, broken) {
+		t.Errorf("%d rows and error %v, want 2 and %v", rows, last, broken)
+	}
+}
+
+// Only the first trial counts.
+func TestOtherTrialsAreLeftOut(t *testing.T) {
+	recs := pattern("yyyy")
+	second := pattern("nnnn")
+	for i := range second {
+		second[i].Trial = 1
+	}
+	c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, slices.Concat(recs, second), pattern("yyyy")).Comparison()
+	if d := c.Pairs[0].Overall; d.N != 4 || d.Ties != 4 || len(c.Lint) != 0 {
+		t.Errorf("n %d, ties %d, lint %v; want 4, 4, none", d.N, d.Ties, c.Lint)
+	}
+}
+
+// Items of one conversation turn together: with all wins in one cluster there is one
+// win, and no test may call that a difference.
+func TestClusters(t *testing.T) {
+	a, b := pattern(strings.Repeat("n", 20)+strings.Repeat("y", 40)), pattern(strings.Repeat("y", 60))
+	for i := range a {
+		name := "c0"
+		if i >= 20 {
+			name = fmt.Sprint("c", i/10)
+		}
+		a[i].Item.Cluster, b[i].Item.Cluster = name, name
+	}
+	c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
+	d := c.Pairs[0].Overall
+	if d.Test.Method != "cluster-permutation-exact" || d.Test.P != 1 || d.Outcome != compare.Within {
+		t.Errorf("test %+v and outcome %q, want p 1 of a test that turns clusters", *d.Test, d.Outcome)
+	}
+	if d.McNemar == nil || d.McNemar.P > 1e-5 {
+		t.Errorf("McNemar = %+v, want a tiny p beside it", d.McNemar)
+	}
+	if d.Estimate.Method != stat.MethodClusterRobust || d.Estimate.Lo > 0 {
+		t.Errorf("difference %+v, want a cluster-robust interval that holds 0", *d.Estimate)
+	}
+	if c.Runs[0].Judged.Method != stat.MethodClusterRobust {
+		t.Errorf("the first run's interval is %s, want %s", c.Runs[0].Judged.Method, stat.MethodClusterRobust)
+	}
+	for i := range a { // A cluster for each item is no cluster.
+		name := fmt.Sprint("c", i)
+		a[i].Item.Cluster, b[i].Item.Cluster = name, name
+	}
+	c = build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
+	if d := c.Pairs[0].Overall; d.Test.Method != "mcnemar-exact" || d.Estimate.Method != stat.MethodTango {
+		t.Errorf("one item in each cluster: %s and %s, want McNemar and Tango", d.Test.Method, d.Estimate.Method)
+	}
+}
+
+// Scores are compared by a permutation test whose seed is printed, and pass marks go
+// before scores.
+func TestScores(t *testing.T) {
+	a, b := pattern(strings.Repeat("y", 200)), pattern(strings.Repeat("y", 200))
+	for i := range a {
+		a[i].Verdict.Score, b[i].Verdict.Score = math.Mod(float64(i)*math.Pi, 1), math.Mod(float64(i)*math.E, 1)
+	}
+	runs := []compare.Run{runOf("A"), runOf("B")}
+	c := build(t, lenient, runs, a, b).Comparison()
+	d := c.Pairs[0].Overall
+	if c.Metric != compare.MeanScore || d.Test.Method != "permutation" || d.Estimate.Method != stat.MethodT {
+		t.Errorf("metric %q, test %q, interval %q; want the mean score, permutation, t", c.Metric, d.Test.Method, d.Estimate.Method)
+	}
+	if !slices.ContainsFunc(c.Notes, func(s string) bool { return strings.Contains(s, "seed 1") }) {
+		t.Errorf("notes %q, want the seed", c.Notes)
+	}
+	for i := range a {
+		x, y := a[i].Verdict.Score >= 0.7, b[i].Verdict.Score >= 0.7
+		a[i].Verdict.Pass, b[i].Verdict.Pass = &x, &y
+	}
+	c = build(t, lenient, runs, a, b).Comparison()
+	if p := c.Pairs[0]; c.Metric != compare.PassRate || p.Overall.Test.Method != "mcnemar-exact" || p.Score == nil || p.Score.Estimate.Value != d.Estimate.Value {
+		t.Errorf("metric %q, test %q, score %+v; want the pass rate by McNemar and the score beside", c.Metric, p.Overall.Test.Method, p.Score)
+	}
+}
+
+// A rank is shared by runs that nothing tells apart, and Cochran's Q speaks of all.
+func TestRanking(t *testing.T) {
+	c := patterns(t, lenient,
+		strings.Repeat("y", 40)+strings.Repeat("n", 60),
+		strings.Repeat("y", 81)+strings.Repeat("n", 19),
+		strings.Repeat("y", 80)+strings.Repeat("n", 20),
+	)
+	var got []string
+	for _, p := range c.Ranking.Places {
+		got = append(got, fmt.Sprintf("%d %s %.2f", p.Rank, p.Name, p.Estimate.Value))
+	}
+	if diff := cmp.Diff([]string{"1 B 0.81", "1 C 0.80", "3 A 0.40"}, got); diff != "" {
+		t.Errorf("places (-want +got)\n%s", diff)
+	}
+	if q := c.Ranking.Cochran; q == nil || q.P > 1e-6 || q.N == 0 {
+		t.Errorf("Cochran = %+v, want a tiny p", q)
+	}
+	if len(c.Ranking.Pairs) != 3 || len(c.Pairs) != 2 {
+		t.Errorf("%d pairs in the ranking and %d with the baseline, want 3 and 2", len(c.Ranking.Pairs), len(c.Pairs))
+	}
+	// B and C differ on one item: 1, adjusted over three pairs.
+	if d := c.Ranking.Pairs[2]; d.First != 1 || d.Second != 2 || *d.Adjusted != 1 || d.Outcome != compare.Within {
+		t.Errorf("B and C: %+v", d)
+	}
+	p := c.Ranking.Pairs[0]
+	if want := stat.Holm([]float64{c.Ranking.Pairs[0].Test.P, c.Ranking.Pairs[1].Test.P, c.Ranking.Pairs[2].Test.P})[0]; *p.Adjusted != want {
+		t.Errorf("adjusted p %v, want %v", *p.Adjusted, want)
+	}
+}
+
+// A long row of small steps does not make the first and the last equal.
+func TestRankOfChain(t *testing.T) {
+	c := patterns(t, lenient,
+		strings.Repeat("y", 60)+strings.Repeat("n", 40),
+		strings.Repeat("y", 56)+strings.Repeat("n", 44),
+		strings.Repeat("y", 50)+strings.Repeat("n", 50),
+	)
+	var ranks []int
+	for _, p := range c.Ranking.Places {
+		ranks = append(ranks, p.Rank)
+	}
+	if diff := cmp.Diff([]int{1, 1, 2}, ranks); diff != "" {
+		t.Errorf("ranks (-want +got)\n%s", diff)
+	}
+}

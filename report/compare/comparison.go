@@ -1,0 +1,225 @@
+package compare
+
+import (
+	"encoding/json"
+	"io"
+
+	"deem"
+	"deem/stat"
+)
+
+// A Comparison is what runs showed beside each other, as data. The first run is the
+// baseline. Its JSON is a contract: fields are added, and never change their meaning
+// within one version.
+type Comparison struct {
+	Version string `json:"version"` // "deem.compare/1"
+	Metric  string `json:"metric"`  // what all scores and differences are of
+
+	Level       float64 `json:"level"`
+	Seed        uint64  `json:"seed"` // of permutation tests
+	MaxUnjudged float64 `json:"max_unjudged"`
+
+	Runs []Side `json:"runs"`
+
+	// Unpaired says why items are not paired at all: the baseline is a saved report
+	// and not a run. It is "" when they are.
+	Unpaired string `json:"unpaired,omitempty"`
+
+	// Lint says what makes the comparison unfair, errors first.
+	Lint []Finding `json:"lint"`
+
+	// Refused says that there is an error in the lint and nobody asked to go on, so
+	// that there are no pairs and no ranking.
+	Refused bool `json:"refused"`
+
+	// Hold says why the differences between judged items are withheld. It is null when
+	// they are not.
+	Hold *Hold `json:"withheld"`
+
+	Items Items `json:"items"`
+
+	// Pairs are the differences of the other runs from the baseline, in their order.
+	Pairs []Pair `json:"pairs"`
+
+	// Ranking orders the runs. It is null when differences are refused or withheld.
+	Ranking *Ranking `json:"ranking"`
+
+	// Notes say in plain words what to beware of. Warnings about one number are with
+	// that number.
+	Notes []string `json:"notes"`
+}
+
+// A Side is a run with its own numbers, before anything is paired.
+type Side struct {
+	Run
+	Figures
+	Categories []Figures `json:"categories"` // sorted by name; empty when no item has one
+}
+
+// Figures are the numbers of a run that always go together.
+type Figures struct {
+	Category string `json:"category,omitempty"` // "(none)" for items without one
+
+	// Judged is the estimate over judged items. It is null when too many items are
+	// unjudged, and when none was judged.
+	Judged *stat.Estimate `json:"judged"`
+
+	// Strict is the estimate over all items with each failure counted as wrong.
+	Strict stat.Estimate `json:"strict"`
+
+	Items    int `json:"items"`
+	Unjudged int `json:"unjudged"`
+}
+
+// Items count how the items of the runs meet.
+type Items struct {
+	All    int `json:"all"`    // items that some run has
+	Common int `json:"common"` // items that all runs have
+	Judged int `json:"judged"` // items that all runs have a verdict for
+
+	// Missing are the items that a run does not have although another does, in the
+	// order of the runs.
+	Missing []Named `json:"missing"`
+}
+
+// Named are items of which the first are named.
+type Named struct {
+	N        int      `json:"n"`
+	Examples []string `json:"examples"`
+}
+
+// A Hold says why differences are withheld.
+type Hold struct {
+	Reason   string  `json:"reason"` // without a full stop
+	Run      string  `json:"run"`    // the name of the run with most items unjudged
+	Unjudged int     `json:"unjudged"`
+	Items    int     `json:"items"`
+	Limit    float64 `json:"limit"`
+}
+
+// The outcomes of a comparison of two runs.
+const (
+	Better = "better" // the second is better, beyond noise
+	Worse  = "worse"  // the second is worse, beyond noise
+	Within = "~"      // the difference is within noise
+)
+
+// A Pair is the difference of a run from the baseline.
+type Pair struct {
+	First  int `json:"first"` // place in Runs; 0, the baseline
+	Second int `json:"second"`
+
+	Overall    Difference   `json:"overall"`
+	Categories []Difference `json:"categories"` // sorted by name; empty when no item has one
+
+	// Score is the difference of mean scores, when the metric is the pass rate and
+	// scores say more than that. It is null otherwise.
+	Score *Difference `json:"score"`
+
+	// Won are the items that the second run passes and the first does not, and Lost
+	// the opposite. The first of them are listed.
+	Won  Flips `json:"won"`
+	Lost Flips `json:"lost"`
+}
+
+// A Difference is what a run has more than another, over the items that both judged.
+type Difference struct {
+	Category string `json:"category,omitempty"` // "(none)" for items without one
+
+	// First and Second are the scores of both runs over the items that both judged.
+	First  float64 `json:"first"`
+	Second float64 `json:"second"`
+
+	// Estimate is second - first. It is null when it is withheld, and when no item was
+	// judged by both.
+	Estimate *stat.Estimate `json:"difference"`
+
+	// Test says whether there is a difference at all, and Adjusted is its p-value
+	// after Holm: over the categories of a pair or, of overall differences, over all
+	// pairs of runs. Test is null where Estimate is, and in comparisons that have
+	// none.
+	Test     *stat.Test `json:"test"`
+	Adjusted *float64   `json:"p_adjusted"`
+
+	// McNemar is the exact test that takes all items for independent. It is there
+	// when Test is another one because items come in clusters.
+	McNemar *stat.Test `json:"mcnemar,omitempty"`
+
+	Outcome string `json:"outcome"` // "better", "worse", "~", or "" without an estimate
+
+	N      int `json:"n"` // items that both judged
+	Wins   int `json:"wins"`
+	Losses int `json:"losses"`
+	Ties   int `json:"ties"`
+
+	// Unjudged are items that both runs have and not both judged. In Strict each
+	// failure counts as wrong, so that it stands on N + Unjudged items.
+	Unjudged int           `json:"unjudged"`
+	Strict   stat.Estimate `json:"strict"`
+
+	// Detectable is the smallest difference that so many items would show four times
+	// out of five.
+	Detectable float64 `json:"min_detectable"`
+}
+
+// Flips are items on which two runs differ.
+type Flips struct {
+	N     int    `json:"n"`
+	First []Flip `json:"first"` // the first of them, in the order of the dataset
+}
+
+// A Flip is an item on which runs differ: one passes and another does not.
+type Flip struct {
+	ID       string    `json:"id"`
+	Category string    `json:"category,omitempty"`
+	Position int       `json:"position"`
+	Outcomes []Outcome `json:"outcomes"` // one for each run
+}
+
+// An Outcome is what a run says about an item.
+type Outcome struct {
+	Yes     *bool     `json:"yes"` // null when the item is unjudged, or the run does not have it
+	Label   string    `json:"label,omitempty"`
+	Score   float64   `json:"score"`
+	Failure deem.Kind `json:"failure,omitempty"`
+}
+
+// A Ranking orders runs by their score over the items that all of them judged.
+type Ranking struct {
+	Places []Place `json:"places"` // best first
+
+	// Pairs are the differences of all pairs of runs, Holm-adjusted over them, in the
+	// order (0,1), (0,2), ..., (1,2), ...
+	Pairs []Pairing `json:"pairs"`
+
+	// Cochran is the test of whether all runs are equally good. It is null for two
+	// runs, and for scores that are not only 0 and 1.
+	Cochran *stat.Test `json:"cochran"`
+}
+
+// A Place is the place of a run in a ranking.
+type Place struct {
+	// Rank is one more than the number of runs that are better beyond noise. Runs
+	// share a rank when nothing tells them apart.
+	Rank int `json:"rank"`
+
+	Run  int    `json:"run"` // place in Runs
+	Name string `json:"name"`
+
+	Estimate stat.Estimate `json:"estimate"`
+}
+
+// A Pairing is the overall difference of two runs.
+type Pairing struct {
+	First  int `json:"first"`
+	Second int `json:"second"`
+	Difference
+}
+
+// JSON writes the comparison as indented JSON.
+func (c Comparison) JSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(c)
+}

@@ -1,0 +1,95 @@
+package compare
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+)
+
+// A FlipText is an item on which runs differ, with its texts.
+type FlipText struct {
+	Flip
+	Question   string
+	References []string // of the first run that has the item
+	Responses  []string // one for each run
+	Reasons    []string // the judge's, one for each run
+}
+
+// Change says how the outcomes differ: "won" and "lost" for two runs, seen from the
+// second, and otherwise what each run has, as "yes no -".
+func (f Flip) Change() string {
+	words := make([]string, len(f.Outcomes))
+	for i, o := range f.Outcomes {
+		switch {
+		case o.Yes == nil:
+			words[i] = "-"
+		case *o.Yes:
+			words[i] = "yes"
+		default:
+			words[i] = "no"
+		}
+	}
+	if len(words) == 2 {
+		return map[bool]string{true: "won", false: "lost"}[words[1] == "yes"]
+	}
+	return strings.Join(words, " ")
+}
+
+// WriteCSV writes items on which runs differ as CSV with a header: id, category,
+// change, question, references as a JSON list, and for each run its response, label,
+// score and failure, under the run's name. A text that a spreadsheet would take for a
+// formula gets an apostrophe in front, as spreadsheets write such texts themselves.
+func WriteCSV(w io.Writer, names []string, flips iter.Seq2[FlipText, error]) error {
+	out := csv.NewWriter(w)
+	head := []string{"id", "category", "change", "question", "references"}
+	for _, name := range names {
+		for _, column := range []string{"response", "label", "score", "failure"} {
+			head = append(head, plain(name+"."+column))
+		}
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	for f, err := range flips {
+		if err != nil {
+			return err
+		}
+		if err := out.Write(f.cells()); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// cells returns the row of an item.
+func (f FlipText) cells() []string {
+	references := f.References
+	if references == nil {
+		references = []string{}
+	}
+	list, err := json.Marshal(references)
+	if err != nil {
+		panic(err) // strings always have a JSON
+	}
+	row := []string{plain(f.ID), plain(f.Category), plain(f.Change()), plain(f.Question), string(list)}
+	for i, o := range f.Outcomes {
+		score := ""
+		if o.Yes != nil {
+			score = strconv.FormatFloat(o.Score, 'g', -1, 64)
+		}
+		row = append(row, plain(f.Responses[i]), plain(o.Label), score, string(o.Failure))
+	}
+	return row
+}
+
+// plain returns a text that no spreadsheet takes for a formula.
+func plain(s string) string {
+	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,162 @@
+package compare
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"iter"
+	"slices"
+
+	"deem"
+	"deem/report/internal/page"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"percent":  page.Percent,
+	"share":    page.Share,
+	"interval": interval,
+	"points":   points,
+	"p":        pValue,
+	"pEquals":  pEquals,
+	"comma":    page.Comma[int],
+	"short":    deem.ShortHash,
+	"orNone":   page.OrNone,
+	"level":    percentLevel,
+}).Parse(pageText))
+
+// maxShown is how many items a page shows with their texts. A CSV file has them all.
+const maxShown = 500
+
+// HTML writes the comparison as one page that needs nothing else: the lint, the runs,
+// a plot of the differences with their intervals, and the first 500 of total items on
+// which runs differ, with their answers side by side.
+func (c Comparison) HTML(w io.Writer, total int, flips iter.Seq2[FlipText, error]) error {
+	v := pageView{Comparison: c, Total: total}
+	for f, err := range flips {
+		if err != nil {
+			return err
+		}
+		v.Shown = append(v.Shown, f)
+		if len(v.Shown) == maxShown {
+			break
+		}
+	}
+	for _, p := range c.Pairs {
+		v.Plots = append(v.Plots, pairView{
+			Pair: p, Plot: newPlot(p),
+			First: c.Runs[p.First].Name, Second: c.Runs[p.Second].Name,
+			Conclusion: conclusion(c, p),
+		})
+	}
+	return pageTemplate.Execute(w, v)
+}
+
+// A pageView is what the page's template sees.
+type pageView struct {
+	Comparison
+	Plots []pairView
+	Shown []FlipText
+	Total int
+}
+
+// A pairView is a pair with its plot.
+type pairView struct {
+	Pair
+	Plot          plot
+	First, Second string
+	Conclusion    string
+}
+
+// Passed reports whether the run passes the item.
+func (o Outcome) Passed() bool { return o.Yes != nil && *o.Yes }
+
+// Rows returns the differences of a pair, the overall one last.
+func (p Pair) Rows() []Difference {
+	overall := p.Overall
+	overall.Category = "overall"
+	rows := append(slices.Clone(p.Categories), overall)
+	if p.Score != nil {
+		score := *p.Score
+		score.Category = MeanScore
+		rows = append(rows, score)
+	}
+	return rows
+}
+
+// A plot is a forest plot in the units of its drawing.
+type plot struct {
+	Width, Height int
+	Zero          float64 // where no difference stands
+	Ticks         []tick
+	Marks         []plotMark
+}
+
+type tick struct {
+	X     float64
+	Label string
+}
+
+// A plotMark is a difference with its interval.
+type plotMark struct {
+	Name          string
+	Label         string
+	Y             int
+	X, Lo, Hi     float64
+	Outcome       string
+	TextY, LabelX int
+}
+
+// The measures of a plot.
+const (
+	plotLeft  = 210
+	plotRight = 590
+	plotRow   = 26
+)
+
+// newPlot returns the plot of the differences of a pair.
+func newPlot(p Pair) plot {
+	reach := 0.01
+	var rows []Difference
+	for _, d := range p.Rows() {
+		if d.Estimate != nil {
+			rows = append(rows, d)
+			reach = max(reach, -d.Estimate.Lo, d.Estimate.Hi)
+		}
+	}
+	step := tickStep(reach)
+	at := func(x float64) float64 { return (plotLeft+plotRight)/2 + x/reach*(plotRight-plotLeft)/2 }
+	out := plot{Width: 760, Height: plotRow*len(rows) + 30, Zero: at(0)}
+	for x := -float64(int(reach/step)) * step; x <= reach+1e-12; x += step {
+		out.Ticks = append(out.Ticks, tick{X: at(x), Label: points(x)})
+	}
+	for i, d := range rows {
+		y := plotRow*i + 14
+		out.Marks = append(out.Marks, plotMark{
+			Name: page.Cell(d.Category, 28), Label: interval(*d.Estimate) + " " + mark(d),
+			Y: y, TextY: y + 4, LabelX: plotRight + 10,
+			X: at(d.Estimate.Value), Lo: at(d.Estimate.Lo), Hi: at(d.Estimate.Hi), Outcome: outcomeClass(d.Outcome),
+		})
+	}
+	return out
+}
+
+// outcomeClass returns the name of an outcome in a style sheet.
+func outcomeClass(outcome string) string {
+	if outcome == Better || outcome == Worse {
+		return outcome
+	}
+	return "within"
+}
+
+// tickStep returns a round step that gives two to five ticks on either side of 0.
+func tickStep(reach float64) float64 {
+	for _, step := range []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2} {
+		if reach/step <= 5 {
+			return step
+		}
+	}
+	return 0.5
+}

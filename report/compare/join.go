@@ -1,0 +1,182 @@
+package compare
+
+import (
+	"hash/maphash"
+	"iter"
+	"strings"
+
+	"deem"
+)
+
+// Join pairs the records of several runs by the ids of their items and yields a row
+// for each item. Only records of trial 0 are looked at, and ids are unique within a
+// run.
+//
+// The runs are read side by side, one record of each at a time, and a row is yielded
+// as soon as all runs have brought their part of it. When the runs have their items in
+// the same order, as runs over the same questions do, at most one row waits. When they
+// do not, rows wait in an index by id, a few hundred bytes each, whatever the length of
+// the texts. Rows that some run does not have come last, in the order in which they
+// were read.
+func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		j := joiner{names: map[string]string{}, waiting: map[string]*waitingRow{}, seed: maphash.MakeSeed()}
+		for _, run := range runs {
+			next, stop := iter.Pull2(run)
+			defer stop()
+			j.next = append(j.next, next)
+		}
+		if err := j.pair(yield); err != nil {
+			yield(Row{}, err)
+		}
+	}
+}
+
+// A joiner pairs the records of several runs.
+type joiner struct {
+	next    []func() (deem.Record, error, bool) // nil once a run is at its end
+	names   map[string]string                   // categories, labels and the like, each once
+	waiting map[string]*waitingRow
+	order   []*waitingRow // all that wait, and some that no longer do
+	seed    maphash.Seed
+}
+
+type waitingRow struct {
+	row   Row
+	parts int // how many runs have brought theirs
+}
+
+// pair yields all rows. It returns the first error of a run.
+func (j *joiner) pair(yield func(Row, error) bool) error {
+	for open := true; open; {
+		open = false
+		for i, next := range j.next {
+			if next == nil {
+				continue
+			}
+			rec, err, ok := next()
+			switch {
+			case !ok:
+				j.next[i] = nil
+				continue
+			case err != nil:
+				return err
+			}
+			open = true
+			if rec.Trial != 0 {
+				continue
+			}
+			if row, whole := j.add(i, rec); whole && !yield(row, nil) {
+				return nil
+			}
+		}
+	}
+	for _, w := range j.order {
+		if w.parts < len(j.next) && !yield(w.row, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// add adds the record of the i-th run to its row, and reports whether the row is
+// whole.
+func (j *joiner) add(i int, rec deem.Record) (Row, bool) {
+	w, ok := j.waiting[rec.Item.ID]
+	if !ok {
+		w = &waitingRow{row: Row{ID: strings.Clone(rec.Item.ID), Cells: make([]Cell, len(j.next))}}
+		j.waiting[w.row.ID] = w
+		j.queue(w)
+	}
+	w.row.Cells[i] = j.cell(rec)
+	if w.parts++; w.parts < len(j.next) {
+		return Row{}, false
+	}
+	delete(j.waiting, w.row.ID)
+	return w.row, true
+}
+
+// queue remembers the order of rows that wait. Rows that no longer wait are dropped
+// when there are as many of them as others, so that the order grows with what waits
+// and not with what was read.
+func (j *joiner) queue(w *waitingRow) {
+	if len(j.order) > 64 && len(j.order) > 2*len(j.waiting) {
+		kept := j.order[:0]
+		for _, old := range j.order {
+			if old.parts < len(j.next) {
+				kept = append(kept, old)
+			}
+		}
+		clear(j.order[len(kept):])
+		j.order = kept
+	}
+	j.order = append(j.order, w)
+}
+
+// The fields of an item that tell how the system made its response.
+const (
+	fieldAnswerModel  = "answer_model"
+	fieldAnswerPrompt = "answer_prompt"
+)
+
+// cell returns what a record says.
+func (j *joiner) cell(rec deem.Record) Cell {
+	it := rec.Item
+	c := Cell{
+		Present: true, Position: rec.Position,
+		Category: j.name(it.Category), Cluster: j.name(it.Cluster), Weight: weightOf(it),
+		question: maphash.String(j.seed, it.Question), references: j.hash(it.References),
+		answeredBy: j.name(it.Fields[fieldAnswerModel]), prompt: j.name(shorten(it.Fields[fieldAnswerPrompt])),
+	}
+	switch {
+	case rec.Failure != nil:
+		c.Kind = rec.Failure.Kind
+	case rec.Verdict == nil || !(rec.Verdict.Score >= 0 && rec.Verdict.Score <= 1):
+		c.Kind = deem.OutOfRange
+	default:
+		c.Judged, c.Label, c.Score, c.Pass = true, j.name(rec.Verdict.Label), rec.Verdict.Score, rec.Verdict.Pass
+	}
+	return c
+}
+
+// name returns s without the page of text that it may be a piece of.
+func (j *joiner) name(s string) string {
+	if kept, ok := j.names[s]; ok {
+		return kept
+	}
+	s = strings.Clone(s)
+	j.names[s] = s
+	return s
+}
+
+// hash hashes texts, each with its end, so that two of them are not one.
+func (j *joiner) hash(texts []string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(j.seed)
+	for _, s := range texts {
+		_, _ = h.WriteString(s) // never fails
+		_ = h.WriteByte(0)      // never fails
+	}
+	return h.Sum64()
+}
+
+// weightOf returns the weight of an item. An unusable weight counts as 1, as it does
+// in a report, so that no item disappears from the count.
+func weightOf(it deem.Item) float64 {
+	if it.Weight >= 1e-9 && it.Weight <= 1e9 {
+		return it.Weight
+	}
+	return 1
+}
+
+// shorten returns a text that names a prompt as it is, and a whole prompt as its hash.
+func shorten(prompt string) string {
+	if len(prompt) <= 64 {
+		return prompt
+	}
+	hash, err := deem.Hash(prompt)
+	if err != nil {
+		panic(err) // a string always has a JSON
+	}
+	return "hash " + deem.ShortHash(hash)
+}

@@ -1,0 +1,270 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"deem"
+	"deem/report/internal/page"
+)
+
+// The levels of a finding.
+const (
+	Error   = "error"   // differences would not be those of the systems
+	Warning = "warning" // they are, but the reader must know
+)
+
+// The kinds of finding.
+const (
+	KindJudge        = "judge"         // another judge: prompt, model, reading, parameters
+	KindItems        = "items"         // one run has items that the other does not
+	KindQuestion     = "question"      // an id stands for different questions
+	KindReferences   = "references"    // an item has other right answers
+	KindCategory     = "category"      // an item has another category
+	KindWeight       = "weight"        // an item has another weight or cluster
+	KindIncomplete   = "incomplete"    // a run is not done
+	KindUnjudged     = "unjudged"      // too many items of a run are unjudged
+	KindTrials       = "trials"        // a run judged each item more often
+	KindEndpoint     = "endpoint"      // the judge's model was reached elsewhere
+	KindAnswerModel  = "answer_model"  // the systems answered with different models
+	KindAnswerPrompt = "answer_prompt" // the systems answered under different prompts
+	KindSelf         = "self_grading"  // the judge's model is of the family that answered
+	KindUnpaired     = "unpaired"      // the baseline is a saved report: items are not paired
+)
+
+// A Finding is something that makes a comparison less fair than it looks.
+type Finding struct {
+	Level   string `json:"level"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"` // without a full stop
+
+	// N counts the items that are concerned, and Examples names the first of them.
+	N        int      `json:"n,omitempty"`
+	Examples []string `json:"examples,omitempty"`
+
+	// Parts are what two judges differ in.
+	Parts []Part `json:"parts,omitempty"`
+}
+
+// lintRow looks whether the runs were asked the same about an item.
+func (b *Builder) lintRow(r Row, first *Cell) {
+	var question, references, category, weight bool
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		if !c.Present {
+			continue
+		}
+		question = question || c.question != first.question
+		references = references || c.references != first.references
+		category = category || c.Category != first.Category
+		weight = weight || c.Weight != first.Weight || c.Cluster != first.Cluster
+	}
+	for _, part := range []struct {
+		differs bool
+		to      *named
+	}{{question, &b.questions}, {references, &b.references}, {category, &b.categories}, {weight, &b.weights}} {
+		if part.differs {
+			part.to.add(first.Position, r.ID, b.opts.Examples)
+		}
+	}
+}
+
+// lint returns all findings, errors first.
+func (b *Builder) lint(runs []Run) []Finding {
+	list := append(lintRuns(runs), b.lintItems(runs)...)
+	list = append(list, b.lintUnjudged(runs)...)
+	list = append(list, lintAnswers(runs)...)
+	slices.SortStableFunc(list, func(x, y Finding) int { return strings.Compare(x.Level, y.Level) })
+	return list
+}
+
+// lintRuns compares what is known of the runs before any record is read.
+func lintRuns(runs []Run) []Finding {
+	list := []Finding{}
+	base := runs[0]
+	for _, r := range runs[1:] {
+		if r.JudgeHash != base.JudgeHash || r.Judge != base.Judge {
+			list = append(list, judgeFinding(base, r))
+		}
+		if r.Endpoint != base.Endpoint {
+			list = append(list, Finding{Level: Warning, Kind: KindEndpoint, Message: fmt.Sprintf(
+				"the judge's model was reached at %s for %s and at %s for %s: two servers may run different models under one name",
+				page.Clean(page.OrNone(base.Endpoint)), base.called(), page.Clean(page.OrNone(r.Endpoint)), r.called())})
+		}
+		if max(r.Trials, 1) != max(base.Trials, 1) {
+			// Trial 0 of both is as comparable as if there were no other.
+			list = append(list, Finding{Level: Warning, Kind: KindTrials, Message: fmt.Sprintf(
+				"%s has %s and %s has %s; the first trial of each is compared",
+				base.called(), page.Count(max(base.Trials, 1), "trial"), r.called(), page.Count(max(r.Trials, 1), "trial"))})
+		}
+	}
+	return list
+}
+
+// judgeFinding says what two judges differ in.
+func judgeFinding(a, b Run) Finding {
+	f := Finding{Level: Error, Kind: KindJudge, Parts: identityParts(a, b)}
+	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
+		a.called(), page.Cell(a.Judge, page.NameWidth), page.Clean(deem.ShortHash(a.JudgeHash)),
+		b.called(), page.Cell(b.Judge, page.NameWidth), page.Clean(deem.ShortHash(b.JudgeHash)))
+	if len(f.Parts) == 0 {
+		f.Message += "; what differs is not known"
+		return f
+	}
+	parts := make([]string, len(f.Parts))
+	for i, p := range f.Parts {
+		parts[i] = p.String()
+	}
+	f.Message += "; what differs: " + strings.Join(parts, "; ")
+	return f
+}
+
+// lintItems says which items the runs do not have alike.
+func (b *Builder) lintItems(runs []Run) []Finding {
+	var list []Finding
+	for i := range runs {
+		r, missing := runs[i], b.missing[i].named()
+		switch {
+		case !r.Complete:
+			list = append(list, Finding{Level: Warning, Kind: KindIncomplete, N: missing.N, Examples: missing.Examples, Message: fmt.Sprintf(
+				"%s is not complete: %s so far, and the numbers will move", r.called(), page.Count(b.sides[i].items, "item"))})
+		case missing.N > 0:
+			list = append(list, itemsFinding(KindItems, missing, fmt.Sprintf("%s does not have %s that %s",
+				r.called(), page.Count(missing.N, "item"), others(runs, i))))
+		}
+	}
+	for _, part := range []struct {
+		kind, what string
+		items      *named
+	}{
+		{KindQuestion, "another question", &b.questions},
+		{KindReferences, "other references", &b.references},
+		{KindCategory, "another category", &b.categories},
+	} {
+		if n := part.items.named(); n.N > 0 {
+			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", page.Count(n.N, "item")+has(n.N), part.what)))
+		}
+	}
+	if n := b.weights.named(); n.N > 0 {
+		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", page.Count(n.N, "item")+has(n.N)))
+		f.Level = Warning
+		list = append(list, f)
+	}
+	return list
+}
+
+// others names the runs beside the i-th.
+func others(runs []Run, i int) string {
+	if len(runs) == 2 {
+		return runs[1-i].called() + " has"
+	}
+	return "others have"
+}
+
+func has(n int) string {
+	if n == 1 {
+		return " has"
+	}
+	return " have"
+}
+
+// itemsFinding returns an error about items that names the first of them.
+func itemsFinding(kind string, n Named, what string) Finding {
+	ids := page.Cells(n.Examples, page.IDWidth)
+	if n.N > len(n.Examples) {
+		ids += ", ..."
+	}
+	return Finding{Level: Error, Kind: kind, Message: what + ": " + ids, N: n.N, Examples: n.Examples}
+}
+
+// lintUnjudged names the runs that have no headline.
+func (b *Builder) lintUnjudged(runs []Run) []Finding {
+	var list []Finding
+	for i := range runs {
+		t := b.sides[i]
+		if !over(t.unjudged, t.items, b.opts.MaxUnjudged) {
+			continue
+		}
+		list = append(list, Finding{Level: Warning, Kind: KindUnjudged, N: t.unjudged, Message: fmt.Sprintf(
+			"%s of %s of %s %s unjudged (%s%%), and at most %s%% may be",
+			page.Comma(t.unjudged), page.Count(t.items, "item"), runs[i].called(), page.IsAre(t.unjudged),
+			page.Short(100*float64(t.unjudged)/float64(t.items)), page.Short(100*b.opts.MaxUnjudged))})
+	}
+	return list
+}
+
+// over reports whether more of the items are unjudged than may be.
+func over(unjudged, items int, limit float64) bool {
+	return items > 0 && float64(unjudged)/float64(items) > limit
+}
+
+// lintAnswers compares how the systems made their responses, where items tell.
+func lintAnswers(runs []Run) []Finding {
+	var list []Finding
+	base := runs[0]
+	for _, r := range runs[1:] {
+		if base.AnswerModel != "" && r.AnswerModel != "" && base.AnswerModel != r.AnswerModel {
+			list = append(list, Finding{Level: Warning, Kind: KindAnswerModel, Message: fmt.Sprintf(
+				"%s answered with %s and %s with %s: the difference is also one of these models",
+				base.called(), page.Cell(base.AnswerModel, page.IDWidth), r.called(), page.Cell(r.AnswerModel, page.IDWidth))})
+		}
+		if base.AnswerPrompt != "" && r.AnswerPrompt != "" && base.AnswerPrompt != r.AnswerPrompt {
+			list = append(list, Finding{Level: Warning, Kind: KindAnswerPrompt, Message: fmt.Sprintf(
+				"%s and %s answered under different prompts: the difference is also one of the prompts", base.called(), r.called())})
+		}
+	}
+	for _, r := range runs {
+		if family := familyOf(r.Model); family != "" && family == familyOf(r.AnswerModel) {
+			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
+				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
+				r.called(), page.Cell(r.AnswerModel, page.IDWidth), page.Cell(r.Model, page.IDWidth))})
+		}
+	}
+	return list
+}
+
+// families are the names by which models of one maker are known.
+var families = [][]string{
+	{"gpt", "chatgpt", "o1", "o3", "o4", "davinci"},
+	{"claude"},
+	{"gemini", "gemma", "palm"},
+	{"llama"},
+	{"mistral", "mixtral", "ministral", "magistral"},
+	{"qwen", "qwq"},
+	{"deepseek"},
+	{"glm", "chatglm"},
+	{"grok"},
+	{"command"},
+	{"phi"},
+	{"kimi", "moonshot"},
+}
+
+// familyOf returns the first name of the family of a model, "" for one that is not
+// known. The vendor in front of the name says nothing, since one vendor serves models
+// of many makers.
+func familyOf(model string) string {
+	_, name, ok := strings.Cut(model, ":")
+	if !ok {
+		name = model
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for _, family := range families {
+		for _, word := range words {
+			if slices.ContainsFunc(family, func(name string) bool { return begins(word, name) }) {
+				return family[0]
+			}
+		}
+	}
+	return ""
+}
+
+// begins reports whether a word is a name, with or without a number behind it.
+func begins(word, name string) bool {
+	rest, ok := strings.CutPrefix(word, name)
+	return ok && (rest == "" || rest[0] >= '0' && rest[0] <= '9')
+}
+
+// called returns the name of a run in a sentence.
+func (r Run) called() string { return page.Cell(page.OrNone(r.Name), page.NameWidth) }

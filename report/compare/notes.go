@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem/report/internal/page"
+)
+
+// notes returns what a reader must know beside the numbers.
+func (b *Builder) notes(c Comparison) []string {
+	all := []string{
+		noteAnyway(c),
+		b.noteNothing(c),
+		noteFlips(c),
+		b.noteClusters(c),
+		notePermutation(c),
+		b.noteMarks(),
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// noteAnyway repeats what makes the comparison unfair.
+func noteAnyway(c Comparison) string {
+	if c.Refused {
+		return ""
+	}
+	var kinds []string
+	for _, f := range c.Lint {
+		if f.Level == Error && !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the runs differ in more than their systems (%s): the differences are not those of the systems alone", strings.Join(kinds, ", "))
+}
+
+func (b *Builder) noteNothing(c Comparison) string {
+	if c.Refused || b.judgedByAll > 0 {
+		return ""
+	}
+	return "no item was judged in all runs, so nothing is known about their difference"
+}
+
+// noteFlips says what it takes to pass when scores have no pass mark.
+func noteFlips(c Comparison) string {
+	if c.Metric != MeanScore || len(c.Pairs) == 0 {
+		return ""
+	}
+	return "scores have no pass mark: an item counts as won or lost in the list of items when its score crosses one half"
+}
+
+// noteClusters says that items are not independent.
+func (b *Builder) noteClusters(c Comparison) string {
+	if len(c.Pairs) == 0 || !b.pairs[0].score.diffs.several {
+		return ""
+	}
+	clusters := len(b.pairs[0].score.diffs.named)
+	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", page.Count(clusters, "cluster"))
+	return note
+}
+
+// notePermutation gives the seed of the tests that draw.
+func notePermutation(c Comparison) string {
+	drawn := func(d Difference) bool {
+		return d.Test != nil && strings.HasSuffix(d.Test.Method, "permutation")
+	}
+	for _, p := range c.Pairs {
+		if drawn(p.Overall) || p.Score != nil && drawn(*p.Score) || slices.ContainsFunc(p.Categories, drawn) {
+			return fmt.Sprintf("p-values of scores come from 9,999 random patterns of signs, drawn with seed %d", c.Seed)
+		}
+	}
+	return ""
+}
+
+// noteMarks says why there is no pass rate although some verdicts would make one.
+func (b *Builder) noteMarks() string {
+	judged := 0
+	for i := range b.sides {
+		judged += b.sides[i].items - b.sides[i].unjudged
+	}
+	if b.unmarked == 0 || b.unmarked == judged {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s carry no pass mark, so scores are compared and not pass rates", page.Comma(b.unmarked), page.Count(judged, "verdict"))
+}

@@ -1,0 +1,119 @@
+package compare
+
+import (
+	"encoding/json"
+	"math"
+
+	"deem"
+	"deem/stat"
+)
+
+// Version is the version of the JSON form. It grows when a field changes its meaning
+// or goes away; new fields do not change it.
+const Version = "deem.compare/1"
+
+// A Run is what a comparison says about one of its runs before any number.
+type Run struct {
+	// Name is what the run is called in tables: the name of the system, if it is
+	// known.
+	Name string `json:"name"`
+
+	Run       string `json:"run,omitempty"` // its id
+	Judge     string `json:"judge"`
+	JudgeHash string `json:"judge_hash,omitempty"`
+	Reading   string `json:"reading,omitempty"`
+	Model     string `json:"model,omitempty"`    // of the judge
+	Endpoint  string `json:"endpoint,omitempty"` // where the judge's model was reached
+
+	Dataset      string `json:"dataset,omitempty"`
+	DatasetHash  string `json:"dataset_hash,omitempty"`
+	DatasetItems int    `json:"dataset_items,omitempty"` // how many the dataset has, 0 when that is not known
+	Trials       int    `json:"trials,omitempty"`        // how often each item is judged; 0 means once
+	Complete     bool   `json:"complete"`
+
+	// AnswerModel and AnswerPrompt are how the system made its responses, where the
+	// items tell: their fields answer_model and answer_prompt. A builder finds them
+	// out; "(several)" means that items differ.
+	AnswerModel  string `json:"answer_model,omitempty"`
+	AnswerPrompt string `json:"answer_prompt,omitempty"`
+
+	// Identity is the canonical JSON of the judge's identity. It serves to say what
+	// differs between two judges.
+	Identity json.RawMessage `json:"-"`
+}
+
+// Options say how runs are compared. The zero value is usable.
+type Options struct {
+	// Level is the confidence level of intervals; 0 means 0.95. A difference is
+	// beyond noise when its p-value is below 1 - Level.
+	Level float64
+
+	// Seed is that of permutation tests, for scores that are too many to go through
+	// all their signs.
+	Seed uint64
+
+	// MaxUnjudged is the share of unjudged items in a run above which the difference
+	// is withheld. It is taken as it is: 0 allows none.
+	MaxUnjudged float64
+
+	// Anyway compares what cannot be compared fairly, with a warning.
+	Anyway bool
+
+	// Examples is how many items are named where items are named; 0 means 10.
+	Examples int
+}
+
+// sane returns the options with their defaults.
+func (o Options) sane() Options {
+	if !(o.Level > 0 && o.Level < 1) {
+		o.Level = stat.DefaultLevel
+	}
+	if math.IsNaN(o.MaxUnjudged) || o.MaxUnjudged < 0 {
+		o.MaxUnjudged = 0
+	}
+	if o.Examples <= 0 {
+		o.Examples = 10
+	}
+	return o
+}
+
+// The metrics that runs are compared by. They are those of a report.
+const (
+	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark
+	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1
+	MeanScore = "mean score" // the mean of scores between 0 and 1
+)
+
+// A Row is one item with what each run says about it.
+type Row struct {
+	ID    string
+	Cells []Cell // one for each run, in their order
+}
+
+// A Cell is what one run says about one item. It holds none of the item's texts but
+// their hashes, so that many rows can wait for their other half.
+type Cell struct {
+	Present  bool // the run has a record of the item
+	Position int
+	Category string
+	Cluster  string
+	Weight   float64
+
+	Judged bool
+	Label  string
+	Score  float64
+	Pass   *bool
+	Kind   deem.Kind // of the failure, when the item is unjudged
+
+	question, references uint64 // hashes, to see whether runs asked the same
+	answeredBy, prompt   string // how the response was made, where the item says so
+}
+
+// yes reads the cell's verdict as yes or no: whether it passes or, without a pass
+// mark, whether its score is at least one half.
+func (c *Cell) yes() bool {
+	if c.Pass != nil {
+		return *c.Pass
+	}
+	return c.Score >= 0.5
+}

@@ -1,0 +1,288 @@
+package compare
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"deem"
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Text writes the comparison for people: about a hundred columns, aligned, without
+// colour or control characters whatever the data hold. What makes it unfair comes
+// first, then the runs, their differences, and the items on which they differ.
+func (c Comparison) Text(w io.Writer) error {
+	p := &sheet{}
+	p.head(c)
+	p.lint(c)
+	p.runs(c)
+	switch {
+	case c.Refused:
+		p.WriteByte('\n')
+		p.Wrap("", "The runs are not compared: they differ in more than their systems.")
+	default:
+		p.ranking(c)
+		for _, pair := range c.Pairs {
+			p.pair(c, pair)
+		}
+	}
+	p.Notes(c.Notes...)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// A sheet is a page that knows the parts of a comparison.
+type sheet struct{ page.Page }
+
+// head writes what is compared.
+func (p *sheet) head(c Comparison) {
+	base := c.Runs[0]
+	p.Line("compare", page.Count(len(c.Runs), "run"), "metric "+c.Metric, fmt.Sprintf("baseline %s", base.called()))
+	p.Line("judge", page.Clean(page.OrNone(base.Judge)), page.Prefix("hash ", page.Clean(deem.ShortHash(base.JudgeHash))),
+		page.Prefix("reading ", page.Clean(base.Reading)), page.Prefix("model ", page.Clean(base.Model)))
+	if c.Unpaired != "" {
+		p.Line("items", c.Unpaired)
+		return
+	}
+	p.Line("items", page.Comma(c.Items.All)+" in all", page.Comma(c.Items.Common)+" in every run", page.Comma(c.Items.Judged)+" judged in every run")
+}
+
+// lint writes what makes the comparison unfair, or that nothing was found.
+func (p *sheet) lint(c Comparison) {
+	p.Section("fairness")
+	if len(c.Lint) == 0 {
+		p.WriteString("  ok: same judge, same items, same references, same categories\n")
+		return
+	}
+	for _, f := range c.Lint {
+		p.Wrap(fmt.Sprintf("  %-8s ", f.Level), f.Message)
+	}
+}
+
+// runs writes each run with its own numbers.
+func (p *sheet) runs(c Comparison) {
+	p.WriteByte('\n')
+	g := &page.Grid{Align: "llerrell"}
+	g.Add("run", "id", c.Metric+" "+percentLevel(c.Level), "n", "unjudged", "strict")
+	for _, s := range c.Runs {
+		n := s.Items - s.Unjudged
+		judged, strict := page.Absent(n > 0), ""
+		var warnings []string
+		if s.Judged != nil {
+			judged = page.Share(*s.Judged)
+			warnings = append(warnings, s.Judged.Warnings...)
+		}
+		if s.Items > 0 {
+			strict = page.Share(s.Strict)
+			warnings = append(warnings, s.Strict.Warnings...)
+		}
+		g.Add(s.called(), page.Cell(s.Run.Run, page.NameWidth), judged, page.Comma(n), page.Comma(s.Unjudged), strict, p.Mark(warnings...))
+	}
+	p.Grid(g, "")
+}
+
+// percentLevel returns a confidence level as "[95%]".
+func percentLevel(level float64) string { return "[" + page.Short(100*level) + "%]" }
+
+// ranking writes the places of more than two runs, and what tells them apart.
+func (p *sheet) ranking(c Comparison) {
+	r := c.Ranking
+	if r == nil || len(r.Places) < 3 {
+		return
+	}
+	p.Section("ranking over the " + page.Count(c.Items.Judged, "item") + " that every run judged")
+	g := &page.Grid{Align: "rlerl"}
+	g.Add("rank", "run", c.Metric+" "+percentLevel(c.Level), "n")
+	for _, place := range r.Places {
+		g.Add(strconv.Itoa(place.Rank), page.Cell(place.Name, page.NameWidth), page.Share(place.Estimate), page.Comma(place.Estimate.N), p.Mark(place.Estimate.Warnings...))
+	}
+	p.Grid(g, "")
+	if q := r.Cochran; q != nil {
+		p.Wrap("", fmt.Sprintf("all runs equally good: %s (Cochran's Q = %.2f)%s", pEquals(q.P), q.Statistic, page.Prefix(" ", p.Mark(q.Warnings...))))
+	}
+	p.matrix(c, *r)
+}
+
+// matrix writes the differences of all pairs: the run of the row less the one of the
+// column.
+func (p *sheet) matrix(c Comparison, r Ranking) {
+	p.Section("row less column in pp; ~ within noise, Holm over " + page.Count(len(r.Pairs), "pair"))
+	g := &page.Grid{Align: "l"}
+	head := []string{""}
+	for _, column := range r.Places[:len(r.Places)-1] {
+		g.Align += "r"
+		head = append(head, page.Cell(column.Name, 14))
+	}
+	g.Add(head...)
+	for i, row := range r.Places {
+		if i == 0 {
+			continue
+		}
+		cells := []string{page.Cell(row.Name, page.NameWidth)}
+		for _, column := range r.Places[:i] {
+			cells = append(cells, r.between(column.Run, row.Run, len(c.Runs)))
+		}
+		g.Add(cells...)
+	}
+	p.Grid(g, "")
+}
+
+// between returns by how much the run named second exceeds the first.
+func (r Ranking) between(first, second, k int) string {
+	sign := 1.0
+	if first > second {
+		first, second, sign = second, first, -1
+	}
+	d := r.Pairs[place(first, second, k)]
+	if d.Estimate == nil {
+		return "-"
+	}
+	text := points(sign * d.Estimate.Value)
+	if d.Outcome == Within {
+		return text + " ~"
+	}
+	return text + "  "
+}
+
+// pair writes the difference of a run from the baseline.
+func (p *sheet) pair(c Comparison, pair Pair) {
+	first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
+	p.Section(second + " less " + first)
+	if c.Hold != nil {
+		p.Wrap("  ", "The difference is withheld: "+c.Hold.Reason+". The strict one counts failures as wrong.")
+	}
+	g := &page.Grid{Align: "lrrerrrrel"}
+	g.Add("", "first", "second", "pp "+percentLevel(c.Level), "p", "adjusted", "won/lost/tied", "unjudged", "strict")
+	for _, d := range pair.Categories {
+		p.differenceRow(g, c, page.Cell(d.Category, page.NameWidth), d)
+	}
+	p.differenceRow(g, c, "overall", pair.Overall)
+	if pair.Score != nil {
+		p.differenceRow(g, c, MeanScore, *pair.Score)
+	}
+	p.Grid(g, "  ")
+	p.WriteByte('\n')
+	p.Wrap("  ", conclusion(c, pair))
+	p.flips("won", second+" passes and "+first+" does not", pair.Won, pair)
+	p.flips("lost", first+" passes and "+second+" does not", pair.Lost, pair)
+}
+
+// differenceRow adds a row with a difference. Items won, lost and tied are its n.
+func (p *sheet) differenceRow(g *page.Grid, c Comparison, name string, d Difference) {
+	warnings := d.Strict.Warnings
+	if d.Estimate == nil {
+		g.Add(name, "", "", page.Absent(c.Hold != nil && d.N > 0), "", "", "", page.Comma(d.Unjudged), interval(d.Strict), p.Mark(warnings...))
+		return
+	}
+	warnings = append(warnings[:len(warnings):len(warnings)], d.Estimate.Warnings...)
+	cells := []string{name, percent(d.First), percent(d.Second), interval(*d.Estimate) + " " + mark(d), "", "", "", page.Comma(d.Unjudged), interval(d.Strict)}
+	if d.Test != nil {
+		cells[4] = pValue(d.Test.P)
+	}
+	if d.Adjusted != nil {
+		cells[5] = pValue(*d.Adjusted)
+	}
+	if c.Unpaired == "" {
+		cells[6] = page.Comma(d.Wins) + "/" + page.Comma(d.Losses) + "/" + page.Comma(d.Ties)
+	}
+	g.Add(append(cells, p.Mark(warnings...))...)
+}
+
+// mark returns ~ for a difference within noise.
+func mark(d Difference) string {
+	if d.Outcome == Within {
+		return Within
+	}
+	return ""
+}
+
+// conclusion says in a sentence what was found.
+func conclusion(c Comparison, pair Pair) string {
+	first, second, d := c.Runs[pair.First].called(), c.Runs[pair.Second].called(), pair.Overall
+	if d.Estimate == nil {
+		return "Nothing can be said about which of the two is better."
+	}
+	n := page.Count(d.N, "item") + " judged by both"
+	if c.Unpaired != "" {
+		n = page.Comma(c.Runs[pair.First].Judged.N) + " and " + page.Count(c.Runs[pair.Second].Judged.N, "item")
+	}
+	if d.Unjudged > 0 {
+		n += ", " + page.Comma(d.Unjudged) + " unjudged"
+	}
+	found := fmt.Sprintf("%s pp %s, ", points(d.Estimate.Value), ends(*d.Estimate))
+	if d.Test != nil {
+		found += fmt.Sprintf("%s (%s), ", pEquals(d.Test.P), d.Test.Method)
+	}
+	found += n
+	switch {
+	case d.Outcome == Better:
+		return fmt.Sprintf("%s is better than %s: %s.", second, first, found)
+	case d.Outcome == Worse:
+		return fmt.Sprintf("%s is worse than %s: %s.", second, first, found)
+	case d.Detectable < 1:
+		found += fmt.Sprintf("; a difference of %s pp would have been seen four times out of five", points(d.Detectable))
+	}
+	return fmt.Sprintf("~ The difference is within noise: %s.", found)
+}
+
+// flips lists the first items that one run passes and the other does not.
+func (p *sheet) flips(name, what string, f Flips, pair Pair) {
+	if f.N == 0 {
+		return
+	}
+	p.Section(fmt.Sprintf("%s: %s: %s", name, what, page.Count(f.N, "item")))
+	g := &page.Grid{Align: "lllll"}
+	for _, flip := range f.First {
+		g.Add(page.Cell(flip.ID, page.IDWidth), page.Cell(flip.Category, page.NameWidth),
+			flip.Outcomes[pair.First].text(), "->", flip.Outcomes[pair.Second].text())
+	}
+	if more := f.N - len(f.First); more > 0 {
+		g.Add(fmt.Sprintf("and %s more", page.Comma(more)))
+	}
+	p.Grid(g, "  ")
+}
+
+// text returns an outcome in a word, and its score when the label alone does not tell.
+func (o Outcome) text() string {
+	switch {
+	case o.Failure != "":
+		return page.Cell(string(o.Failure), page.NameWidth)
+	case o.Score != 0 && o.Score != 1:
+		return page.Cell(o.Label, page.NameWidth) + " " + page.Short(o.Score)
+	}
+	return page.Cell(o.Label, page.NameWidth)
+}
+
+// points returns a difference in percentage points with one decimal.
+func points(x float64) string {
+	text := strconv.FormatFloat(100*x, 'f', 1, 64)
+	if text == "-0.0" {
+		return "0.0"
+	}
+	return text
+}
+
+func percent(x float64) string { return page.Percent(x) }
+
+// interval returns a difference in percentage points with its interval.
+func interval(est stat.Estimate) string { return points(est.Value) + " " + ends(est) }
+
+func ends(est stat.Estimate) string { return "[" + points(est.Lo) + ", " + points(est.Hi) + "]" }
+
+// pValue returns a p-value as people write it.
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return strconv.FormatFloat(p, 'f', 4, 64)
+}
+
+// pEquals returns a p-value in a sentence.
+func pEquals(p float64) string {
+	if text := pValue(p); text[0] == '<' {
+		return "p < " + text[1:]
+	}
+	return "p = " + pValue(p)
+}

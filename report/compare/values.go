@@ -1,0 +1,178 @@
+package compare
+
+import (
+	"math"
+
+	"deem/stat"
+)
+
+// values gather numbers of items, each with a weight and perhaps a cluster. They keep
+// how often each number occurs and sums per cluster, so that memory grows with the
+// different numbers and with clusters, and not with items. The zero value is ready to
+// use.
+type values struct {
+	moments stat.Moments
+	alone   map[weighed]int        // values of items that stand alone
+	named   map[string]*clusterSum // by cluster
+	within  stat.Clustered         // values of items in clusters
+	several bool                   // some cluster has two items
+}
+
+type weighed struct{ x, weight float64 }
+
+// A clusterSum is the weighted sum of the values of one cluster.
+type clusterSum struct {
+	n   int
+	sum float64
+}
+
+// add adds a number.
+func (v *values) add(cluster string, x, weight float64) {
+	v.moments.Add(x, weight)
+	if cluster == "" {
+		if v.alone == nil {
+			v.alone = map[weighed]int{}
+		}
+		v.alone[weighed{x, weight}]++
+		return
+	}
+	if v.named == nil {
+		v.named = map[string]*clusterSum{}
+	}
+	s, ok := v.named[cluster]
+	if !ok {
+		s = &clusterSum{}
+		v.named[cluster] = s
+	}
+	s.n++
+	s.sum += x * weight
+	v.several = v.several || s.n > 1
+	v.within.Add(cluster, x, weight)
+}
+
+func (v *values) n() int { return v.moments.N() }
+
+// clustered returns the mean with an interval that allows for clusters.
+func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
+	var all stat.Clustered
+	all.Merge(&v.within)
+	for w, n := range v.alone {
+		for range n {
+			all.Add("", w.x, w.weight)
+		}
+	}
+	return all.Mean(level, b)
+}
+
+// share returns the estimate of the mean of scores. It is that of a report.
+func (v *values) share(level float64, binary bool) stat.Estimate {
+	switch {
+	case v.several:
+		return v.clustered(level, stat.Unit)
+	case binary:
+		return stat.WeightedProportion(v.moments, level)
+	}
+	return stat.MeanIn(v.moments, level, stat.Unit)
+}
+
+// signed returns the weighted differences that a permutation test turns the signs of:
+// one of each item that stands alone, and one of each cluster, since the items of a
+// cluster turn together. Differences of 0 say nothing there and are left out.
+func (v *values) signed() []float64 {
+	var list []float64
+	for w, n := range v.alone {
+		for range n {
+			list = append(list, w.x*w.weight)
+		}
+	}
+	for _, s := range v.named {
+		list = append(list, s.sum)
+	}
+	kept := list[:0]
+	for _, d := range list {
+		if d != 0 {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+// A contrast gathers the paired scores of two runs.
+type contrast struct {
+	diffs         values // second - first
+	first, second stat.Moments
+	up, down      int // pairs in which the second is the larger one, and the first
+}
+
+// add adds the scores of one item.
+func (c *contrast) add(cluster string, first, second, weight float64) {
+	c.diffs.add(cluster, second-first, weight)
+	c.first.Add(first, weight)
+	c.second.Add(second, weight)
+	switch {
+	case second > first:
+		c.up++
+	case second < first:
+		c.down++
+	}
+}
+
+func (c *contrast) n() int { return c.diffs.n() }
+
+// counted reports whether the difference is one of two counts, which is when all
+// scores are 0 or 1 and all items weigh the same.
+func (c *contrast) counted(binary bool) bool {
+	return binary && !c.diffs.moments.Weighted()
+}
+
+// wide are the bounds of a difference of two scores.
+var wide = stat.Bounds{Lo: -1, Hi: 1}
+
+// estimate returns the mean difference with its interval: cluster-robust when
+// clusters have several items, Tango's for counts, and Student's otherwise.
+func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
+	switch {
+	case c.diffs.several:
+		return c.diffs.clustered(level, wide)
+	case c.counted(binary) || c.n() == 0:
+		return stat.PairedProportions(c.up, c.down, c.n(), level)
+	}
+	return stat.MeanIn(c.diffs.moments, level, wide)
+}
+
+// test returns the test of whether there is a difference: McNemar's exact one for
+// counts of items that stand alone, and otherwise a permutation test, in which the
+// items of a cluster turn together.
+func (c *contrast) test(binary bool, seed uint64) stat.Test {
+	if !c.diffs.several && c.counted(binary) {
+		return stat.McNemar(c.up, c.down)
+	}
+	test := stat.PairedPermutation(c.diffs.signed(), 0, seed)
+	test.Statistic = c.diffs.moments.Mean()
+	if c.diffs.several {
+		test.Method = "cluster-" + test.Method
+	}
+	return test
+}
+
+// detectable returns the smallest difference that so many items would show four times
+// out of five.
+func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
+	n := c.n()
+	if n == 0 {
+		return 1
+	}
+	var least float64
+	switch {
+	case c.diffs.several:
+		least = stat.MinDetectable(1, est.SE, est.Level, stat.DefaultPower)
+	case c.counted(binary):
+		least = stat.MinDetectablePaired(n, float64(c.up+c.down)/float64(n), est.Level, stat.DefaultPower)
+	default:
+		least = stat.MinDetectable(n, math.Sqrt(c.diffs.moments.Variance()), est.Level, stat.DefaultPower)
+	}
+	if !(least > 0) {
+		return 1 // no spread was seen, so nothing is known about what could be
+	}
+	return math.Min(least, 1)
+}
