@@ -235,8 +235,8 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
-	if !m.client.Keyed() && m.client.Host() == "api.anthropic.com" {
-		return deem.Reply{}, m.client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
+	if err := m.keyless(); err != nil {
+		return deem.Reply{}, err
 	}
 	body, err := wire.Encode(m.encode(req))
 	if err != nil {
@@ -256,4 +256,12 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	reply.RequestID = a.Header.Get("Request-Id")
 	reply.Attempts = 1
 	return reply, nil
+}
+
+// keyless refuses to call Anthropic itself without a key.
+func (m *Model) keyless() error {
+	if m.client.Keyed() || m.client.Host() != "api.anthropic.com" {
+		return nil
+	}
+	return m.client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
 }

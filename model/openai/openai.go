@@ -175,8 +175,8 @@ func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Ans
 	if err := ctx.Err(); err != nil {
 		return wire.Answer{}, err
 	}
-	if !m.client.Keyed() && m.client.Host() == "api.openai.com" {
-		return wire.Answer{}, m.client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
+	if err := m.keyless(); err != nil {
+		return wire.Answer{}, err
 	}
 	body, err := wire.Encode(request)
 	if err != nil {
@@ -187,4 +187,12 @@ func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Ans
 		err = m.client.StatusError(a)
 	}
 	return a, err
+}
+
+// keyless refuses to call OpenAI itself without a key.
+func (m *Model) keyless() error {
+	if m.client.Keyed() || m.client.Host() != "api.openai.com" {
+		return nil
+	}
+	return m.client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
 }

@@ -1,0 +1,334 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// The Batch API, as OpenAI describes it: a file of lines is uploaded, a batch is made
+// of it, and when the batch has ended there are two files, one with the lines that
+// were answered and one with those that were not.
+
+var _ deem.Batcher = (*Model)(nil)
+
+// The paths of the calls, below the base URL.
+const (
+	filesPath   = "/files"
+	batchesPath = "/batches"
+)
+
+// batchURL is what each line says that it calls, whatever the base URL is.
+const batchURL = "/v1/chat/completions"
+
+// keyName is the name under which a batch carries our key in its metadata.
+const keyName = "deem"
+
+// BatchLimits returns what the API allows: 50,000 lines and 200 MB.
+func (m *Model) BatchLimits() deem.BatchLimits {
+	return deem.BatchLimits{Lines: 50_000, Bytes: 200_000_000}
+}
+
+// BatchLine returns the line that makes a request: the body of the same call alone. Only
+// the class of service is left out, as that of batches is their own.
+func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
+	body := m.encode(req)
+	body.ServiceTier = ""
+	line, err := wire.Encode(struct {
+		CustomID string       `json:"custom_id"`
+		Method   string       `json:"method"`
+		URL      string       `json:"url"`
+		Body     *wireRequest `json:"body"`
+	}{id, http.MethodPost, batchURL, body})
+	if err != nil {
+		return nil, wire.Unencodable(err)
+	}
+	return line, nil
+}
+
+// SubmitBatch uploads the lines and makes a batch of them. A file that was uploaded in
+// vain costs nothing.
+func (m *Model) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
+	file, err := m.upload(ctx, b.Key+".jsonl", lines)
+	if err != nil {
+		return "", err
+	}
+	a, err := m.post(ctx, m.client.To(batchesPath), map[string]any{
+		"input_file_id":     file,
+		"endpoint":          batchURL,
+		"completion_window": "24h",
+		"metadata":          map[string]string{keyName: b.Key},
+	})
+	if err != nil {
+		return "", err
+	}
+	w, err := m.readBatch(a)
+	return w.ID, err
+}
+
+// upload sends the lines as a file and returns the file's id.
+func (m *Model) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
+	if err := m.keyless(); err != nil {
+		return "", err
+	}
+	head, tail, contentType, err := formAround(name)
+	if err != nil {
+		return "", wire.Unencodable(err)
+	}
+	body := io.MultiReader(bytes.NewReader(head), io.NewSectionReader(lines, 0, lines.Size()), bytes.NewReader(tail))
+	size := int64(len(head)) + lines.Size() + int64(len(tail))
+	a, err := m.client.Send(ctx, m.client.To(filesPath), contentType, body, size)
+	if err != nil {
+		return "", err
+	}
+	if !a.OK() {
+		return "", m.client.StatusError(a)
+	}
+	var file struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(a.Text, &file); err != nil {
+		return "", m.client.Garbled(a, err)
+	}
+	if file.ID == "" {
+		return "", m.client.Garbled(a, errors.New("the file has no id"))
+	}
+	return file.ID, nil
+}
+
+// formAround returns what stands before and after a file in the form that uploads it,
+// so that the file itself need not be in memory.
+func formAround(name string) (head, tail []byte, contentType string, err error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	if err := w.WriteField("purpose", "batch"); err != nil {
+		return nil, nil, "", err
+	}
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", multipart.FileContentDisposition("file", name))
+	h.Set("Content-Type", "application/jsonl")
+	if _, err := w.CreatePart(h); err != nil {
+		return nil, nil, "", err
+	}
+	at := form.Len()
+	if err := w.Close(); err != nil {
+		return nil, nil, "", err
+	}
+	return form.Bytes()[:at], form.Bytes()[at:], w.FormDataContentType(), nil
+}
+
+// A wireBatch is a batch, as far as we read it.
+type wireBatch struct {
+	ID           string         `json:"id"`
+	Status       string         `json:"status"`
+	CreatedAt    int64          `json:"created_at"`
+	OutputFileID string         `json:"output_file_id"`
+	ErrorFileID  string         `json:"error_file_id"`
+	Metadata     map[string]any `json:"metadata"`
+	Counts       struct {
+		Total     int `json:"total"`
+		Completed int `json:"completed"`
+		Failed    int `json:"failed"`
+	} `json:"request_counts"`
+	Errors struct {
+		Data []batchTrouble `json:"data"`
+	} `json:"errors"`
+}
+
+// A batchTrouble is what is wrong with a batch or with one of its lines.
+type batchTrouble struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Line    int    `json:"line"`
+}
+
+// readBatch reads a batch.
+func (m *Model) readBatch(a wire.Answer) (wireBatch, error) {
+	var w wireBatch
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return wireBatch{}, m.client.Garbled(a, err)
+	}
+	if w.ID == "" {
+		return wireBatch{}, m.client.Garbled(a, errors.New("the batch has no id"))
+	}
+	return w, nil
+}
+
+// get makes a call without a body and returns an answer whose status says that all is
+// well.
+func (m *Model) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
+	if err := m.keyless(); err != nil {
+		return wire.Answer{}, err
+	}
+	a, err := m.client.Get(ctx, to)
+	if err == nil && !a.OK() {
+		err = m.client.StatusError(a)
+	}
+	return a, err
+}
+
+// skew is how far the vendor's clock may be from ours.
+const skew = time.Hour
+
+// FindBatch looks for the key of the batch in the metadata of those that the account
+// has, newest first, back to when it was planned.
+func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
+	since := b.Planned.Add(-skew).Unix()
+	query := url.Values{"limit": {"100"}}
+	for {
+		a, err := m.get(ctx, m.client.To(batchesPath).With(query))
+		if err != nil {
+			return "", false, err
+		}
+		var page struct {
+			Data    []wireBatch `json:"data"`
+			HasMore bool        `json:"has_more"`
+		}
+		if err := json.Unmarshal(a.Text, &page); err != nil {
+			return "", false, m.client.Garbled(a, err)
+		}
+		for _, w := range page.Data {
+			if w.Metadata[keyName] == b.Key && w.Status != "failed" && !slices.Contains(known, w.ID) {
+				return w.ID, true, nil
+			}
+		}
+		if n := len(page.Data); !page.HasMore || n == 0 || page.Data[n-1].CreatedAt < since {
+			return "", true, nil
+		}
+		query.Set("after", page.Data[len(page.Data)-1].ID)
+	}
+}
+
+// batch fetches a batch.
+func (m *Model) batch(ctx context.Context, id string) (wireBatch, error) {
+	a, err := m.get(ctx, m.client.To(batchesPath+"/"+id))
+	if err != nil {
+		return wireBatch{}, err
+	}
+	return m.readBatch(a)
+}
+
+// BatchStatus says how far a batch is.
+func (m *Model) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+	w, err := m.batch(ctx, id)
+	if err != nil {
+		return deem.BatchStatus{}, err
+	}
+	s := deem.BatchStatus{State: deem.BatchRunning, Total: w.Counts.Total, Done: w.Counts.Completed + w.Counts.Failed}
+	switch w.Status {
+	case "completed", "expired", "cancelled":
+		s.State = deem.BatchEnded
+	case "failed":
+		s.State, s.Err = deem.BatchRefused, m.refusal(w)
+	}
+	return s, nil
+}
+
+// refusal says why a batch was not begun. One that exceeds the tokens which an account
+// may have waiting may be taken when others have ended.
+func (m *Model) refusal(w wireBatch) error {
+	me := &deem.ModelError{Kind: deem.Provider}
+	var says []string
+	for _, t := range w.Errors.Data {
+		text := t.Message
+		if t.Line > 0 {
+			text = fmt.Sprintf("line %d: %s", t.Line, text)
+		}
+		if me.Code == "" {
+			me.Code = t.Code
+		}
+		says = append(says, text)
+	}
+	if len(says) == 0 {
+		says = []string{"no reason given"}
+	}
+	me.Err = fmt.Errorf("batch %s was refused: %s", w.ID, m.client.Redact(wire.OneLine([]byte(strings.Join(says, "; ")))))
+	me.Passing = me.Code == "token_limit_exceeded"
+	if !me.Passing {
+		me.Fatal = true
+		me.Err = deem.WithHint(me.Err, "nothing was asked; if %s is not offered in batches, leave --batch out", m.Name())
+	}
+	return me
+}
+
+// BatchReplies yields what came of the lines of a batch: first of those that were
+// answered, then of the others.
+func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
+	return func(yield func(deem.BatchReply, error) bool) {
+		w, err := m.batch(ctx, id)
+		if err != nil {
+			yield(deem.BatchReply{}, err)
+			return
+		}
+		for _, file := range []string{w.OutputFileID, w.ErrorFileID} {
+			if file == "" {
+				continue
+			}
+			for line, err := range m.client.Lines(ctx, m.client.To(filesPath+"/"+file+"/content")) {
+				var r deem.BatchReply
+				if err == nil {
+					r, err = m.readLine(line)
+					r.Reply.Batch = id
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readLine reads what came of a line. The error is that of a line that makes no sense.
+func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
+	var w struct {
+		CustomID string `json:"custom_id"`
+		Response *struct {
+			Status    int             `json:"status_code"`
+			RequestID string          `json:"request_id"`
+			Body      json.RawMessage `json:"body"`
+		} `json:"response"`
+		Error *batchTrouble `json:"error"`
+	}
+	if err := json.Unmarshal(line, &w); err != nil {
+		return deem.BatchReply{}, m.client.Garbled(wire.Answer{Text: line}, err)
+	}
+	r := deem.BatchReply{ID: w.CustomID}
+	switch {
+	case w.Response != nil && w.Response.Status != 0:
+		a := wire.Answer{Status: w.Response.Status, Text: w.Response.Body}
+		if !a.OK() {
+			r.Err = m.client.StatusError(a)
+			return r, nil
+		}
+		r.Reply, r.Err = m.decode(a)
+		r.Reply.RequestID, r.Reply.Attempts = w.Response.RequestID, 1
+	case w.Error != nil:
+		r.Err = m.unanswered(*w.Error)
+	default:
+		r.Err = m.unanswered(batchTrouble{Message: "the batch has no answer to it"})
+	}
+	return r, nil
+}
+
+// unanswered says why a line was never asked. It may be asked again.
+func (m *Model) unanswered(t batchTrouble) error {
+	me := &deem.ModelError{Kind: deem.Provider, Code: t.Code, Passing: true, Err: errors.New(m.client.Redact(wire.OneLine([]byte(t.Message))))}
+	if t.Code == "batch_expired" {
+		me.Kind = deem.Timeout
+	}
+	return me
+}
