@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"deem"
@@ -15,26 +16,52 @@ import (
 func (b *Builder) Report() Report {
 	metrics := b.main.metrics()
 	hold := b.main.hold(b.head.MaxUnjudged)
+	clusters := b.clusters()
+	by := estimator{clustered: clusters.Robust, resample: b.head.resampling()}
 	r := Report{
 		Version: Version, Head: b.head,
 		Records: b.records, Items: b.main.items, Judged: b.main.judged(), Unjudged: b.main.unjudged,
 		Hold:       hold,
 		Metrics:    make([]Figures, len(metrics)),
 		Failures:   b.failureRows(),
-		Categories: b.categoryRows(metrics[0], hold != nil),
-		Trials:     b.trialRows(),
-		Aspects:    b.aspectRows(hold != nil),
+		Categories: b.categoryRows(by, metrics[0], hold != nil),
+		Trials:     b.trialRows(by),
+		Aspects:    b.aspectRows(by, hold != nil),
 		Labels:     b.labelRows(),
-		Readings:   b.readingRows(),
-		Clusters:   Clusters{N: len(b.clusters), More: b.moreClusters, Items: b.inClusters},
+		Readings:   b.readingRows(by),
+		Noise:      b.noise(by, metrics[0], hold != nil),
 		Calls:      b.calls.calls(),
 	}
 	for i, metric := range metrics {
-		r.Metrics[i] = b.main.figures(metric, hold != nil)
+		r.Metrics[i] = b.main.figures(by, metric, hold != nil)
 	}
+	r.Clusters = clusters.with(r.Metrics[0].Judged)
+	r.Confidence = b.confidence(r.Noise)
+	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)
 	r.Upstream = b.upstream(r.Metrics[0])
 	r.Notes = b.notes(r)
 	return r
+}
+
+// clusters counts the clusters and says whether intervals must allow for them.
+func (b *Builder) clusters() Clusters {
+	named := &b.main.cast.named
+	c := Clusters{N: len(named.of), Items: b.inClusters}
+	if named.shift > 0 {
+		c.N, c.More = maxNamed, true
+	}
+	// Clusters of one item each are no clusters. When there are too many to tell, they
+	// are taken for clusters, which is right in either case.
+	c.Robust = c.More || named.several()
+	return c
+}
+
+// with returns c with the design effect of the headline.
+func (c Clusters) with(est *stat.Estimate) Clusters {
+	if c.Robust && est != nil && est.EffectiveN > 0 {
+		c.DesignEffect = min(float64(est.N)/est.EffectiveN, math.MaxFloat64)
+	}
+	return c
 }
 
 // upstream returns the number of an upstream that counts failures as wrong.
@@ -67,20 +94,26 @@ func (b *Builder) failureRows() []Failures {
 
 // categoryRows returns the figures of each category under the metric of the
 // whole: a category whose scores happen to be all 0 or 1 is no other metric.
-func (b *Builder) categoryRows(metric string, withheld bool) []Category {
+func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Category {
 	rows := make([]Category, 0, len(b.categories))
 	if _, ok := b.categories[page.None]; ok && len(b.categories) == 1 {
 		return rows
 	}
+	var parts []*tally
 	for _, name := range slices.Sorted(maps.Keys(b.categories)) {
-		rows = append(rows, Category{Name: name, Figures: b.categories[name].figures(metric, withheld)})
+		part := b.categories[name]
+		rows = append(rows, Category{Name: name, Figures: part.figures(by, metric, withheld)})
+		parts = append(parts, part)
+	}
+	if !withheld {
+		by.contrast(rows, parts, b.main, metric)
 	}
 	return rows
 }
 
 // trialRows returns the figures of each trial, each held back by its own
 // failures.
-func (b *Builder) trialRows() []Trial {
+func (b *Builder) trialRows(by estimator) []Trial {
 	rows := make([]Trial, 0, len(b.trials))
 	if len(b.trials) == 1 && b.head.Trials <= 1 {
 		return rows
@@ -88,14 +121,14 @@ func (b *Builder) trialRows() []Trial {
 	for _, i := range slices.Sorted(maps.Keys(b.trials)) {
 		t := b.trials[i]
 		hold := t.hold(b.head.MaxUnjudged)
-		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(t.metrics()[0], hold != nil)})
+		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(by, t.metrics()[0], hold != nil)})
 	}
 	return rows
 }
 
 // aspectRows returns the mean of each aspect. An aspect has a scale of its own
 // that records do not tell, so its interval has no bounds.
-func (b *Builder) aspectRows(withheld bool) []Aspect {
+func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 	rows := make([]Aspect, 0, len(b.aspects))
 	for _, name := range slices.Sorted(maps.Keys(b.aspects)) {
 		a := b.aspects[name]
@@ -104,6 +137,9 @@ func (b *Builder) aspectRows(withheld bool) []Aspect {
 			est := stat.Mean(a.values, stat.DefaultLevel)
 			if row.N < fewItems {
 				est = est.Warn(WarnFew)
+			}
+			if by.clustered {
+				est = est.Warn(WarnIndependent)
 			}
 			row.Judged = &est
 		}
@@ -126,13 +162,13 @@ func (b *Builder) labelRows() []Label {
 
 // readingRows returns what the other readings would have given, each held back
 // by its own failures.
-func (b *Builder) readingRows() []Reading {
+func (b *Builder) readingRows(by estimator) []Reading {
 	rows := make([]Reading, 0, len(b.readings))
 	for _, name := range slices.Sorted(maps.Keys(b.readings)) {
 		r := b.readings[name]
 		hold := r.hold(b.head.MaxUnjudged)
 		rows = append(rows, Reading{
-			Reading: name, Hold: hold, Figures: r.figures(r.metrics()[0], hold != nil),
+			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
 			Differ: r.differ.n, Examples: r.differ.first.ids(),
 		})
 	}

@@ -8,11 +8,10 @@ import (
 	"deem/stat"
 )
 
-// How many ids a report names, and how many clusters it counts.
+// How many ids a report names.
 const (
 	failureExamples = 3
 	readingExamples = 10
-	maxClusters     = 10_000
 )
 
 // noVerdict is the kind of a record that holds neither a verdict nor a failure,
@@ -20,8 +19,11 @@ const (
 const noVerdict deem.Kind = "no_verdict"
 
 // A Builder gathers records into a report. Its memory grows with the number of
-// distinct categories, labels, aspects, trials and models, and not with the
-// number of records. It is not safe for use by several goroutines at once.
+// distinct categories, labels, aspects, trials and models, and with the number of
+// clusters in each category up to a limit, and not with the number of records. Where
+// items are judged several times, [Head.Trials] must say how often, and an item is
+// held until all its trials are there. A Builder is not safe for use by several
+// goroutines at once.
 type Builder struct {
 	head    Head
 	records int
@@ -35,10 +37,9 @@ type Builder struct {
 	readings   map[string]*reread
 	judges     map[string]struct{}
 	calls      ledger
-
-	clusters     map[string]struct{}
-	moreClusters bool
-	inClusters   int
+	repeats    repeats
+	sureness   sureness
+	inClusters int
 
 	badScores, badWeights, badAspects, bothSet int
 }
@@ -64,8 +65,9 @@ type reread struct {
 // New returns a builder of a report under the given head.
 func New(h Head) *Builder {
 	main := &tally{}
+	h = h.sane()
 	return &Builder{
-		head:       h.sane(),
+		head:       h,
 		main:       main,
 		trials:     map[int]*tally{0: main},
 		categories: map[string]*tally{},
@@ -74,7 +76,7 @@ func New(h Head) *Builder {
 		aspects:    map[string]*aspect{},
 		readings:   map[string]*reread{},
 		judges:     map[string]struct{}{},
-		clusters:   map[string]struct{}{},
+		repeats:    repeats{want: h.Trials, limit: h.maxAlone(), pending: map[itemKey]*repeated{}},
 	}
 }
 
@@ -90,17 +92,22 @@ func (b *Builder) Add(rec deem.Record) {
 		b.badWeights++
 	}
 	v, kind := b.outcome(rec)
-	entry(b.trials, rec.Trial).add(v, weight)
+	o := outcome{v: v, weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()}
+	entry(b.trials, rec.Trial).add(o)
+	b.repeats.add(&rec, v, weight, o.member)
 	if rec.Trial != 0 {
 		// Trials of one item are no new items: only trial 0 makes the numbers.
 		return
 	}
-	entry(b.categories, page.OrNone(rec.Item.Category)).add(v, weight)
-	b.addCluster(rec.Item.Cluster)
+	entry(b.categories, page.OrNone(rec.Item.Category)).add(o)
+	if o.member.named {
+		b.inClusters++
+	}
 	if v == nil {
 		entry(b.failures, kind).add(rec, failureExamples)
 		return
 	}
+	b.sureness.add(v)
 	b.addLabel(v.Label)
 	b.addAspects(v.Aspects, weight)
 }
@@ -121,22 +128,6 @@ func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 		return nil, deem.OutOfRange
 	}
 	return rec.Verdict, ""
-}
-
-// addCluster counts the cluster as long as there are few enough to remember.
-func (b *Builder) addCluster(name string) {
-	if name == "" {
-		return
-	}
-	b.inClusters++
-	if _, ok := b.clusters[name]; ok || b.moreClusters {
-		return
-	}
-	if len(b.clusters) == maxClusters {
-		b.moreClusters = true
-		return
-	}
-	b.clusters[strings.Clone(name)] = struct{}{}
 }
 
 // addLabel counts the label.
@@ -178,7 +169,7 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	}
 	weight, _ := weightOf(rec.Item)
 	r := entry(b.readings, reading)
-	r.add(v, weight)
+	r.add(outcome{v: v, weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()})
 	if differ(was, v) {
 		r.differ.add(rec, readingExamples)
 	}

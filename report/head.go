@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"time"
+
+	"deem/stat"
 )
 
 // Version is the version of the JSON form. It grows when a field changes its
@@ -44,7 +46,8 @@ type Head struct {
 	// Items is how many items the dataset has, 0 when that is not known.
 	Items int `json:"items,omitempty"`
 
-	// Trials is how often each item is judged; 0 means once.
+	// Trials is how often each item is judged; 0 means once. The noise of the judge is
+	// measured only when it is said here.
 	Trials int `json:"trials,omitempty"`
 
 	// MaxUnjudged is the share of unjudged items above which the headline is
@@ -56,11 +59,40 @@ type Head struct {
 	// upstream". Its own number is then printed under that name.
 	UpstreamName string `json:"upstream_name,omitempty"`
 
+	// Bootstrap asks for intervals by resampling instead of from formulas. It is null
+	// when nobody asked.
+	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
+
 	// Complete is false while the run goes on and after it was stopped.
 	Complete bool `json:"complete"`
 
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// Bootstrap says how intervals are resampled. The same draws and seed give the same
+// digits on every machine.
+type Bootstrap struct {
+	Draws int    `json:"draws"` // 0 means [stat.DefaultDraws]
+	Seed  uint64 `json:"seed"`
+}
+
+// resampling returns what package stat needs to know, nil when nothing is resampled.
+func (h Head) resampling() *stat.Resampling {
+	if h.Bootstrap == nil {
+		return nil
+	}
+	return &stat.Resampling{Draws: h.Bootstrap.Draws, Seed: h.Bootstrap.Seed, Level: stat.DefaultLevel}
+}
+
+// maxAlone returns how many groups of items without a cluster are told apart. Without
+// resampling they matter only in a run where some items name a cluster and others do
+// not.
+func (h Head) maxAlone() int {
+	if h.Bootstrap != nil {
+		return maxResample
+	}
+	return maxAlone
 }
 
 // sane returns h with what JSON cannot hold or no reader should miss put right.
@@ -69,6 +101,13 @@ func (h Head) sane() Head {
 		h.MaxUnjudged = 0
 	}
 	h.MaxUnjudged = math.Min(h.MaxUnjudged, 1)
+	if h.Bootstrap != nil {
+		set := *h.Bootstrap
+		if set.Draws <= 0 {
+			set.Draws = stat.DefaultDraws
+		}
+		h.Bootstrap = &set
+	}
 	if h.JudgeKind == KindRule && h.JudgeNote == "" {
 		h.JudgeNote = h.Judge + " is a rule, not a model"
 	}

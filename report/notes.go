@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem/report/internal/page"
+	"deem/stat"
 )
 
 // notes returns what a reader must know beside the numbers, the gravest first.
@@ -15,6 +16,7 @@ func (b *Builder) notes(r Report) []string {
 		b.noteProgress(r),
 		b.noteNothing(r),
 		b.noteTrials(r),
+		b.noteUntold(),
 		b.noteJudges(),
 		noteModels(r.Calls.Models),
 		noteClusters(r.Clusters, r.Items),
@@ -24,6 +26,7 @@ func (b *Builder) notes(r Report) []string {
 		noteOdd(b.bothSet, "record", "a verdict and a failure, and count as unjudged"),
 		noteOdd(b.badWeights, "record", "a weight that is no usable number, and count with weight 1"),
 		noteOdd(b.badAspects, "verdict", "an aspect that is no usable number, which was left out"),
+		noteOdd(b.sureness.bad, "verdict", "a confidence outside 0 to 1, which was left out"),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
@@ -64,8 +67,16 @@ func (b *Builder) noteTrials(r Report) string {
 	if len(b.trials) == 1 {
 		return ""
 	}
-	return fmt.Sprintf("there are %d trials, and all numbers but those of the trials, the calls and the cost are of trial 0 alone: "+
+	return fmt.Sprintf("there are %d trials, and all numbers but those of the trials, their noise, the calls and the cost are of trial 0 alone: "+
 		"judging an item again makes no new item", len(r.Trials))
+}
+
+// noteUntold says why several trials say nothing about the judge's noise.
+func (b *Builder) noteUntold() string {
+	if len(b.trials) == 1 || b.head.Trials > 1 {
+		return ""
+	}
+	return "the head of the report does not say how often items are judged, so the judge's own noise was not measured"
 }
 
 // noteJudges says that records of several judges were mixed.
@@ -89,20 +100,25 @@ func noteModels(models []Model) string {
 		"verdicts may not be comparable with one another", len(models))
 }
 
-// noteClusters says that the items are not independent.
+// noteClusters says that the items are not independent, and what was done about it.
 func noteClusters(c Clusters, items int) string {
-	switch {
-	case c.More:
-		return fmt.Sprintf("items come in more than %s clusters: where a cluster holds several items, "+
-			"treat the interval as optimistic", page.Comma(c.N))
-	case c.N > 0 && c.N < c.Items:
-		which := "items"
-		if c.Items < items {
-			which = fmt.Sprintf("%s of %s items", page.Comma(c.Items), page.Comma(items))
-		}
-		return fmt.Sprintf("%s come in %s: treat the interval as optimistic", which, page.Count(c.N, "cluster"))
+	if !c.Robust {
+		return ""
 	}
-	return ""
+	which := "items"
+	if c.Items < items {
+		which = fmt.Sprintf("%s of %s items", page.Comma(c.Items), page.Comma(items))
+	}
+	if c.More {
+		return fmt.Sprintf("%s come in more than %s clusters, and intervals allow for that; "+
+			"to keep memory bounded, clusters were put together at random, which is safe", which, page.Comma(c.N))
+	}
+	// An item without a cluster stands alone, and is as good as one.
+	if c.N+items-c.Items < stat.FewClusters {
+		return fmt.Sprintf("%s come in %s: treat the interval as optimistic, although it allows for them",
+			which, page.Count(c.N, "cluster"))
+	}
+	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, page.Count(c.N, "cluster"))
 }
 
 // noteMarks says why there is no pass rate although some verdicts would make one.

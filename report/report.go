@@ -37,11 +37,23 @@ type Report struct {
 	Failures   []Failures `json:"failures"`
 	Categories []Category `json:"categories"` // sorted by name; empty when no item has one
 	Trials     []Trial    `json:"trials"`     // empty unless there is more than one
-	Aspects    []Aspect   `json:"aspects"`
-	Labels     []Label    `json:"labels"` // the most frequent first
-	Readings   []Reading  `json:"readings"`
-	Clusters   Clusters   `json:"clusters"`
-	Calls      Calls      `json:"calls"`
+
+	// Noise tells the noise of the judge from that of the choice of items. It is null
+	// unless items were judged more than once.
+	Noise *Noise `json:"noise"`
+
+	// Confidence is how sure the judge is. It is null when nobody can tell.
+	Confidence *Confidence `json:"confidence"`
+
+	// Detectable is the smallest difference to another run that could be seen. It is
+	// null when the headline is.
+	Detectable *Detectable `json:"detectable"`
+
+	Aspects  []Aspect  `json:"aspects"`
+	Labels   []Label   `json:"labels"` // the most frequent first
+	Readings []Reading `json:"readings"`
+	Clusters Clusters  `json:"clusters"`
+	Calls    Calls     `json:"calls"`
 
 	// Published are a benchmark's own metrics, in the form that its package gives
 	// them. They are absent when the run is of no benchmark.
@@ -119,7 +131,14 @@ type Failures struct {
 type Category struct {
 	Name string `json:"name"` // "(none)" for items without one
 	Figures
+
+	// Rest sets the category beside all other items. It is null when either has no
+	// verdict, and when the headline is withheld.
+	Rest *Contrast `json:"rest"`
 }
+
+// Differs reports whether the category differs from the rest beyond noise.
+func (c Category) Differs() bool { return c.Rest != nil && c.Rest.PHolm < significant }
 
 // A Trial is one pass over the items with its headline figures.
 type Trial struct {
@@ -165,6 +184,13 @@ type Clusters struct {
 	N     int  `json:"n"`
 	More  bool `json:"more,omitempty"` // there are more than N; counting stopped there
 	Items int  `json:"items"`          // how many items name a cluster
+
+	// Robust says that intervals allow for clusters, which they do when a cluster
+	// holds several items. DesignEffect is then how many times as many items in
+	// clusters it takes to know as much as from independent ones, for the headline; it
+	// is 0 when that is not known.
+	Robust       bool    `json:"robust,omitempty"`
+	DesignEffect float64 `json:"design_effect,omitempty"`
 }
 
 // Withheld reports whether the headline is withheld.

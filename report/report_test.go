@@ -218,14 +218,35 @@ func TestNotes(t *testing.T) {
 			recs := many(1, 4)
 			recs[0].Item.Cluster, recs[1].Item.Cluster = "c", "c"
 			return recs
-		}, "2 of 4 items come in 1 cluster: treat the interval as optimistic"},
+		}, "2 of 4 items come in 1 cluster: treat the interval as optimistic, although it allows for them"},
 		{"many clusters", nil, func() []deem.Record {
-			recs := many(1, 10_001)
+			recs := many(1, 65_537)
 			for i := range recs {
 				recs[i].Item.Cluster = fmt.Sprint(i)
 			}
 			return recs
-		}, "items come in more than 10,000 clusters: where a cluster holds several items, treat the interval as optimistic"},
+		}, "items come in more than 65,536 clusters, and intervals allow for that; " +
+			"to keep memory bounded, clusters were put together at random, which is safe"},
+		{"enough clusters", nil, func() []deem.Record {
+			recs := many(20, 60)
+			for i := range recs {
+				recs[i].Item.Cluster = fmt.Sprint(i % 30)
+			}
+			return recs
+		}, "items come in 30 clusters, and intervals allow for that"},
+		{"trials that nobody announced", nil, func() []deem.Record {
+			recs := append(many(1, 3), many(1, 3)...)
+			for i := range 3 {
+				recs[i].Trial = 1
+			}
+			return recs
+		}, "the head of the report does not say how often items are judged, so the judge's own noise was not measured"},
+		{"bad confidence", nil, func() []deem.Record {
+			recs := many(1, 3)
+			sure := math.NaN()
+			recs[0].Verdict.Confidence = &sure
+			return recs
+		}, "1 verdict holds a confidence outside 0 to 1, which was left out"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

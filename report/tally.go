@@ -5,12 +5,6 @@ import (
 	"deem/stat"
 )
 
-// fewItems is the number of items below which an estimate carries WarnFew.
-const fewItems = 30
-
-// WarnFew is the warning of an estimate over fewer than 30 items.
-const WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
-
 // A tally gathers the outcomes of many items. Which metric they make is known
 // only at the end, so it gathers for all of them.
 type tally struct {
@@ -22,26 +16,52 @@ type tally struct {
 	// A zero and a one for every failure, with the item's weight: the two ends of
 	// the band.
 	wrong, right stat.Moments
+
+	cast cast
 }
 
-// add adds an outcome: a verdict, or nil for a failure.
-func (t *tally) add(v *deem.Verdict, weight float64) {
+// An outcome is what became of one item: a verdict, or nil for a failure.
+type outcome struct {
+	v      *deem.Verdict
+	weight float64
+	member member
+	limit  int // how many groups of items without a cluster are told apart
+}
+
+// add adds an outcome.
+func (t *tally) add(o outcome) {
 	t.items++
-	if v == nil {
+	g := group{items: 1}
+	weight := fixedOf(o.weight)
+	if o.v == nil {
 		t.unjudged++
-		t.wrong.Add(0, weight)
-		t.right.Add(1, weight)
-		return
+		t.wrong.Add(0, o.weight)
+		t.right.Add(1, o.weight)
+		g.missing = weight
+	} else {
+		g.w, g.score = weight, fixedOf(o.weight*o.v.Score)
+		t.score.Add(o.v.Score, o.weight)
+		g.pass = t.addPass(o.v.Pass, o.weight)
 	}
-	t.score.Add(v.Score, weight)
+	if o.member.named {
+		t.cast.named.add(o.member.key, g, maxNamed)
+	} else {
+		t.cast.alone.add(o.member.key, g, o.limit)
+	}
+}
+
+// addPass adds a pass mark and returns how much weight passes.
+func (t *tally) addPass(pass *bool, weight float64) fixed {
 	switch {
-	case v.Pass == nil:
+	case pass == nil:
 		t.unmarked++
-	case *v.Pass:
+	case *pass:
 		t.pass.Add(1, weight)
+		return fixedOf(weight)
 	default:
 		t.pass.Add(0, weight)
 	}
+	return fixed{}
 }
 
 // judged returns how many outcomes are verdicts.
@@ -67,6 +87,13 @@ func (t *tally) values(metric string) stat.Moments {
 	return t.score
 }
 
+// strict returns the same with failures counted as wrong.
+func (t *tally) strict(metric string) stat.Moments {
+	m := t.values(metric)
+	m.Merge(t.wrong)
+	return m
+}
+
 // hold returns why an estimate over the judged items would mislead, or nil.
 func (t *tally) hold(limit float64) *Hold {
 	if t.items == 0 || float64(t.unjudged)/float64(t.items) <= limit {
@@ -79,40 +106,29 @@ func (t *tally) hold(limit float64) *Hold {
 
 // figures returns the numbers of one metric, without the first of them when it
 // is withheld.
-func (t *tally) figures(metric string, withheld bool) Figures {
-	judged := t.values(metric)
-	strict, best := judged, judged
-	strict.Merge(t.wrong)
+func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
+	best := t.values(metric)
 	best.Merge(t.right)
 	f := Figures{
 		Metric: metric,
-		Strict: estimate(metric, strict),
+		Strict: by.estimate(t, side{metric, true}),
 		Items:  t.items, Unjudged: t.unjudged,
 	}
 	f.Band = Band{Lo: f.Strict.Value, Hi: best.Mean()}
 	if t.items == 0 {
 		f.Band = Band{Lo: 0, Hi: 1}
 	}
-	if !withheld && t.judged() > 0 {
-		est := estimate(metric, judged)
+	switch {
+	case withheld || t.judged() == 0:
+	case t.unjudged == 0:
+		// Without failures the two are one, and resampling takes time.
+		est := f.Strict
+		f.Judged = &est
+	default:
+		est := by.estimate(t, side{metric, false})
 		f.Judged = &est
 	}
 	return f
-}
-
-// estimate returns the estimate of a metric from its values.
-func estimate(metric string, m stat.Moments) stat.Estimate {
-	var est stat.Estimate
-	if metric == MeanScore {
-		est = stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
-	} else {
-		est = stat.WeightedProportion(m, stat.DefaultLevel)
-	}
-	// An estimate that stands on nothing, or a mean of one, already says worse.
-	if est.N < fewItems && est.Method != stat.MethodNone {
-		est = est.Warn(WarnFew)
-	}
-	return est
 }
 
 // usableScore reports whether x may be counted as a score. It is false for NaN.

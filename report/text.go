@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"deem"
 	"deem/report/internal/page"
@@ -25,6 +24,8 @@ func (r Report) Text(w io.Writer) error {
 	p.failures(r.Failures)
 	p.categories(r.Categories)
 	p.trials(r.Trials)
+	p.noise(r.Noise)
+	p.confidence(r.Confidence)
 	p.aspects(r.Aspects, r.Withheld())
 	p.labels(r.Labels)
 	p.readings(r.Readings, r.Items)
@@ -63,6 +64,7 @@ func (p *sheet) head(r Report) {
 		records += fmt.Sprintf("; %s in all trials", page.Count(r.Records, "record"))
 	}
 	p.Line("records", records)
+	p.Line("interval", intervals(r))
 }
 
 // headline writes the three numbers of each metric.
@@ -91,6 +93,9 @@ func (p *sheet) headline(r Report) {
 		p.estimateRow(g, page.Cell(u.Name, page.NameWidth), u.Estimate, u.Unjudged, page.Treatment(u.Unjudged, "failures counted as wrong"))
 	}
 	p.Grid(g, "")
+	if r.Detectable != nil {
+		p.Wrap("power    ", r.Detectable.Words())
+	}
 }
 
 // estimateRow adds a row with an estimate and a remark.
@@ -121,11 +126,15 @@ func (p *sheet) categories(rows []Category) {
 		return
 	}
 	p.WriteByte('\n')
-	g := figuresGrid("category", rows[0].Metric)
+	t := newTable("category", rows[0].Metric)
 	for _, c := range rows {
-		p.figuresRow(g, page.Cell(c.Name, page.NameWidth), c.Figures)
+		var warnings []string
+		if c.Differs() {
+			warnings = append(warnings, Differs)
+		}
+		t.add(page.Cell(c.Name, page.NameWidth), c.Figures, warnings...)
 	}
-	p.Grid(g, "")
+	p.table(t)
 }
 
 // trials writes one row for each trial.
@@ -134,38 +143,15 @@ func (p *sheet) trials(rows []Trial) {
 		return
 	}
 	p.WriteByte('\n')
-	g := figuresGrid("trial", rows[0].Metric)
-	for _, t := range rows {
+	t := newTable("trial", rows[0].Metric)
+	for _, row := range rows {
 		var warnings []string
-		if t.Hold != nil {
+		if row.Hold != nil {
 			warnings = append(warnings, "too many items of the trial are unjudged for an estimate over the others")
 		}
-		p.figuresRow(g, strconv.Itoa(t.Trial), t.Figures, warnings...)
+		t.add(strconv.Itoa(row.Trial), row.Figures, warnings...)
 	}
-	p.Grid(g, "")
-}
-
-// figuresGrid returns a table of figures with its first row.
-func figuresGrid(what, metric string) *page.Grid {
-	g := &page.Grid{Align: "lerrel"}
-	g.Add(what, metric, "n", "unjudged", "strict")
-	return g
-}
-
-// figuresRow adds a row of figures. Both numbers of a row nearly always warn of
-// the same, so they share their marks.
-func (p *sheet) figuresRow(g *page.Grid, name string, f Figures, warnings ...string) {
-	n := f.Items - f.Unjudged
-	judged, strict := page.Absent(n > 0), ""
-	if f.Judged != nil {
-		judged = page.Share(*f.Judged)
-		warnings = append(warnings, f.Judged.Warnings...)
-	}
-	if f.Items > 0 {
-		strict = page.Share(f.Strict)
-		warnings = append(warnings, f.Strict.Warnings...)
-	}
-	g.Add(name, judged, page.Comma(n), page.Comma(f.Unjudged), strict, p.Mark(warnings...))
+	p.table(t)
 }
 
 // aspects writes one row for each aspect.
@@ -243,44 +229,6 @@ func differing(r Reading) string {
 	text := fmt.Sprintf("%s %s: %s", page.Count(r.Differ, "item"), verb, page.Cells(r.Examples, page.IDWidth))
 	if r.Differ > len(r.Examples) {
 		text += ", ..."
-	}
-	return text
-}
-
-// calls writes what was asked and what it cost.
-func (p *sheet) calls(c Calls) {
-	if c.N == 0 {
-		return
-	}
-	p.WriteByte('\n')
-	p.Line("calls", page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
-		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries))
-	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"))
-	p.Line("tokens", "in "+page.Comma(c.InputTokens), "out "+page.Comma(c.OutputTokens),
-		"cached in "+page.Comma(c.CachedInputTokens), "reasoning "+page.Comma(c.ReasoningTokens))
-	if l := c.Latency; l != nil {
-		p.Line("latency", "p50 "+l.P50.String(), "p95 "+l.P95.String(), page.NEquals(l.N))
-	}
-	name := "replies"
-	for _, m := range c.Models {
-		reported := m.Reported
-		if reported == m.Asked {
-			reported = "" // said already
-		}
-		p.Line(name, page.Comma(m.Replies)+" from "+page.Cell(page.OrNone(m.Asked), page.IDWidth), page.Prefix("reported as ", page.Cell(reported, page.IDWidth)),
-			page.Prefix("fingerprint ", page.Cell(m.Fingerprint, page.IDWidth)))
-		name = ""
-	}
-}
-
-// span returns when a run began and how long it took.
-func span(started, ended time.Time) string {
-	if started.IsZero() {
-		return ""
-	}
-	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
-	if ended.After(started) {
-		text += ", took " + page.Took(ended.Sub(started))
 	}
 	return text
 }

@@ -17,6 +17,7 @@ import (
 	"deem/judge/rule"
 	"deem/report"
 	"deem/report/agree"
+	"deem/stat"
 )
 
 const reportHelp = `Show what a run found: the score with its interval, the items that could not be
@@ -28,11 +29,24 @@ A run is named by its id, the beginning of it, or "last" (the default) and
 the same items, the judge of the first is set beside those of the others: agreement,
 kappa, and the items to which one says yes and the other no.
 
+Intervals come from formulas, which allow for clusters where items name them. With
+--bootstrap they come from resampling, and the report prints draws and seed: the same
+seed gives the same digits everywhere. docs/statistics.md says what each number means.
+
 EXIT STATUS
   0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld`
 
+// How often intervals may be resampled: less often than this the ends of an interval
+// are the extremes of the draws, and more often nobody would wait for.
+const (
+	minDraws = 100
+	maxDraws = 1_000_000
+)
+
 func (a *app) reportCommand() *cobra.Command {
-	most := report.DefaultMaxUnjudged
+	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
+	var draws int
+	var seed uint64
 	cmd := &cobra.Command{
 		Use: "report [RUN...] [flags]", Short: "show what a run found", Long: reportHelp,
 		Example: "  deem report\n  deem report last~1 --json\n  deem report last~1 last",
@@ -45,11 +59,32 @@ func (a *app) reportCommand() *cobra.Command {
 			if len(args) == 0 {
 				args = []string{"last"}
 			}
-			return a.show(cmd.Context(), st, args, most)
+			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+				return err
+			}
+			return a.showAs(cmd.Context(), st, args, want)
 		},
 	}
-	cmd.Flags().Var(shareFlag{&most}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
+	cmd.Flags().IntVar(&draws, "draws", stat.DefaultDraws, "how often to resample; implies --bootstrap")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "where the random numbers begin; implies --bootstrap")
 	return cmd
+}
+
+// bootstrapOf returns how intervals are resampled, nil when nobody asked for it.
+func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap, error) {
+	asked, err := cmd.Flags().GetBool("bootstrap")
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Flags().Changed("bootstrap") && !asked || !asked && !cmd.Flags().Changed("draws") && !cmd.Flags().Changed("seed") {
+		return nil, nil
+	}
+	if draws < minDraws || draws > maxDraws {
+		return nil, usagef("--draws %d: an interval at 95%% needs from %s to %s draws", draws, thousands(minDraws), thousands(maxDraws))
+	}
+	return &report.Bootstrap{Draws: draws, Seed: seed}, nil
 }
 
 // atMost refuses more than n arguments.
@@ -87,17 +122,28 @@ type finished struct {
 	published benchmark.Metrics
 }
 
-// show prints the reports of runs and, if there are several, how far the judge of
+// showing says how a run is shown.
+type showing struct {
+	maxUnjudged float64
+	bootstrap   *report.Bootstrap // nil means intervals from formulas
+}
+
+// show prints the reports of runs with intervals from formulas.
+func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudged float64) error {
+	return a.showAs(ctx, st, refs, showing{maxUnjudged: maxUnjudged})
+}
+
+// showAs prints the reports of runs and, if there are several, how far the judge of
 // the first agrees with the others. Its error is errUnjudged when a score is
 // withheld.
-func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudged float64) error {
+func (a *app) showAs(ctx context.Context, st store.Store, refs []string, want showing) error {
 	var all []finished
 	for _, ref := range refs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
 			return err
 		}
-		r, published, err := reportOf(ctx, st, run, maxUnjudged)
+		r, published, err := reportOf(ctx, st, run, want)
 		if err != nil {
 			return err
 		}
@@ -116,7 +162,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudg
 	}
 	for _, f := range all {
 		if f.report.Withheld() {
-			return withheld(f.report, maxUnjudged)
+			return withheld(f.report, want.maxUnjudged)
 		}
 	}
 	return nil
@@ -204,13 +250,14 @@ func remedy(r report.Report) string {
 // reportOf builds the report from what the store keeps, and reads every reply once
 // more under the judge's other reading, which costs nothing. The run of a benchmark
 // has that benchmark's own metrics too.
-func reportOf(ctx context.Context, st store.Store, run store.Run, maxUnjudged float64) (report.Report, benchmark.Metrics, error) {
-	h := headOf(run, maxUnjudged)
+func reportOf(ctx context.Context, st store.Store, run store.Run, want showing) (report.Report, benchmark.Metrics, error) {
+	h := headOf(run, want.maxUnjudged)
+	h.Bootstrap = want.bootstrap
 	p, err := protocolOf(run)
 	if err != nil {
 		return report.Report{}, nil, err
 	}
-	published, note, err := metricsOf(ctx, run, maxUnjudged)
+	published, note, err := metricsOf(ctx, run, want.maxUnjudged)
 	if err != nil {
 		return report.Report{}, nil, err
 	}

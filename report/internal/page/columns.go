@@ -67,6 +67,19 @@ type Grid struct {
 // Add adds a row. A cell may be empty, and cells at the end may be missing.
 func (g *Grid) Add(cells ...string) { g.rows = append(g.rows, cells) }
 
+// Width returns how many columns the table takes. Cells may be filled in after it was
+// asked.
+func (g *Grid) Width() int {
+	g.alignEstimates()
+	total := 0
+	for _, w := range g.widths() {
+		if w > 0 {
+			total += w + 2
+		}
+	}
+	return max(0, total-2)
+}
+
 // write writes the rows with an indent.
 func (g *Grid) write(b *strings.Builder, indent string) {
 	g.alignEstimates()

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"math"
+
+	"deem/stat"
+)
+
+// Differs is the footnote of a category whose number differs from that of all other
+// items.
+const Differs = "differs from the rest beyond noise (p below 0.05 after Holm's correction for the number of categories)"
+
+// significant is the p-value below which a category differs from the rest.
+const significant = 0.05
+
+// smallestP is where the search for a p-value ends. A smaller one is a promise that no
+// interval made for 95% can keep.
+const smallestP = 1e-9
+
+// MethodMover is the method of a difference whose interval is made of those of its two
+// sides.
+const MethodMover = "mover"
+
+// A Contrast sets the judged items of a category beside all other judged items.
+type Contrast struct {
+	// Difference is the number of the category less that of the rest.
+	Difference stat.Estimate `json:"difference"`
+
+	// P is the smallest p at which an interval at the level 1-p does not hold 0; it is
+	// not followed below 1e-9. PHolm is P adjusted for the number of categories.
+	P     float64 `json:"p"`
+	PHolm float64 `json:"p_holm"`
+}
+
+// contrast sets each category beside the rest of all, and adjusts for their number.
+// With two categories there is one comparison, seen from both sides.
+func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric string) {
+	if len(rows) < 2 {
+		return
+	}
+	rests := restsOf(parts, metric)
+	var at []int
+	var ps []float64
+	for i, part := range parts {
+		if part.judged() == 0 || rests[i].N() == 0 {
+			continue
+		}
+		pair := by.pairOf(part, all, rests[i], metric)
+		c := &Contrast{Difference: pair.difference(stat.DefaultLevel), P: pair.p()}
+		rows[i].Rest = c
+		at, ps = append(at, i), append(ps, c.P)
+	}
+	adjusted := stat.Holm(ps)
+	if len(rows) == 2 {
+		adjusted = ps
+	}
+	for i, p := range adjusted {
+		rows[at[i]].Rest.PHolm = p
+	}
+}
+
+// restsOf returns, for each part, the moments of all others. Sums from the left and
+// from the right make that a matter of as many steps as there are parts.
+func restsOf(parts []*tally, metric string) []stat.Moments {
+	rests := make([]stat.Moments, len(parts))
+	var left, right stat.Moments
+	for i, part := range parts {
+		rests[i] = left
+		left.Merge(part.values(metric))
+	}
+	for i := len(parts) - 1; i >= 0; i-- {
+		rests[i].Merge(right)
+		right.Merge(parts[i].values(metric))
+	}
+	return rests
+}
+
+// A pair is two shares of items: at gives the estimate of either at a level, and
+// correlation is how far they rise and fall together because they share clusters.
+type pair struct {
+	one, rest   func(level float64) stat.Estimate
+	correlation float64
+}
+
+// pairOf returns a category and the rest of all items. Tests always use formulas, also
+// where intervals are resampled: a p-value is asked for at levels far beyond what a few
+// thousand draws can show.
+func (by estimator) pairOf(part, all *tally, rest stat.Moments, metric string) pair {
+	if !by.clustered {
+		return pair{one: formula(metric, part.values(metric)), rest: formula(metric, rest)}
+	}
+	whole := all.cast.atMost(maxTested)
+	mine := cast{named: part.cast.named.coarse(whole.named.shift), alone: part.cast.alone.coarse(whole.alone.shift)}
+	others := cast{named: whole.named.without(&mine.named), alone: whole.alone.without(&mine.alone)}
+	s := side{metric: metric}
+	return pair{
+		one:         robustly(mine.clustered(s), part.values(metric)),
+		rest:        robustly(others.clustered(s), rest),
+		correlation: correlation(&mine, &others, s, part.values(metric).Mean(), rest.Mean()),
+	}
+}
+
+// formula returns the estimate from independent values at any level.
+func formula(metric string, m stat.Moments) func(float64) stat.Estimate {
+	if metric == MeanScore {
+		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
+	}
+	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
+}
+
+// robustly returns the estimate from clusters at any level.
+func robustly(c *stat.Clustered, m stat.Moments) func(float64) stat.Estimate {
+	return func(level float64) stat.Estimate { return ofItems(c.Mean(level, stat.Unit), m) }
+}
+
+// correlation returns the correlation of two means that is due to the clusters they
+// share: in a conversation that is hard, the questions of all categories are.
+func correlation(a, b *cast, s side, meanA, meanB float64) float64 {
+	both, ones, others := 0.0, 0.0, 0.0
+	for _, kind := range [][2]groups{{a.named, b.named}, {a.alone, b.alone}} {
+		for _, key := range kind[0].keys() {
+			x, y := excess(s, kind[0].of[key], meanA), excess(s, kind[1].of[key], meanB)
+			both += x * y
+			ones += x * x
+		}
+		for _, key := range kind[1].keys() {
+			y := excess(s, kind[1].of[key], meanB)
+			others += y * y
+		}
+	}
+	r := both / math.Sqrt(ones*others)
+	if !(r >= -1 && r <= 1) {
+		return 0
+	}
+	return r
+}
+
+// excess returns by how much the items of a group exceed a mean in sum.
+func excess(s side, g group, mean float64) float64 {
+	x, w, ok := s.of(g)
+	if !ok {
+		return 0
+	}
+	return w * (x - mean)
+}
+
+// difference returns the difference of the two with an interval at the level.
+//
+// Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
+// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702: the
+// distances from a value to the ends of its interval stand for standard errors, each
+// on its own side. For independent shares it is Newcombe's method 10. It is valid
+// where the two intervals are.
+func (p pair) difference(level float64) stat.Estimate {
+	a, b := p.one(level), p.rest(level)
+	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodMover}
+	est.Lo = math.Max(-1, est.Value-p.join(a.Value-a.Lo, b.Hi-b.Value))
+	est.Hi = math.Min(1, est.Value+p.join(a.Hi-a.Value, b.Value-b.Lo))
+	for _, warning := range append(append([]string(nil), a.Warnings...), b.Warnings...) {
+		est = est.Warn(warning)
+	}
+	return est
+}
+
+// join returns the distance that two distances make together.
+func (p pair) join(x, y float64) float64 {
+	return math.Sqrt(math.Max(0, x*x+y*y-2*p.correlation*x*y))
+}
+
+// p returns the p-value that belongs to the intervals, by bisection on its logarithm.
+func (p pair) p() float64 {
+	excluded := func(log float64) bool {
+		est := p.difference(1 - math.Exp(log))
+		return est.Lo > 0 || est.Hi < 0
+	}
+	lo, hi := math.Log(smallestP), math.Log(1-1e-9)
+	if excluded(lo) {
+		return smallestP
+	}
+	if !excluded(hi) {
+		return 1
+	}
+	for range 24 {
+		if middle := (lo + hi) / 2; excluded(middle) {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return math.Exp(hi)
+}

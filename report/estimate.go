@@ -1,0 +1,117 @@
+package report
+
+import (
+	"math"
+	"slices"
+
+	"deem/stat"
+)
+
+// fewItems is the number of items below which an estimate carries WarnFew.
+const fewItems = 30
+
+// The warnings that a report adds to those of package stat.
+const (
+	WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
+
+	// WarnIndependent goes with the mean of an aspect when items come in clusters.
+	WarnIndependent = "the interval takes items for independent, and they come in clusters: it is too narrow"
+)
+
+// WarnSteady goes with an estimate from clusters that do not differ.
+const WarnSteady = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
+
+// An estimator makes estimates in the way that fits the whole run: all numbers of a
+// report have intervals of one kind, or they could not be compared by eye.
+type estimator struct {
+	clustered bool
+	resample  *stat.Resampling // nil means intervals from formulas
+}
+
+// estimate returns the estimate of one side of a tally.
+func (by estimator) estimate(t *tally, s side) stat.Estimate {
+	m := t.values(s.metric)
+	if s.strict {
+		m = t.strict(s.metric)
+	}
+	est := independent(s.metric, m)
+	switch {
+	case m.N() == 0:
+	case by.clustered:
+		est = by.robust(t, s, m)
+	case by.resample != nil:
+		est = by.resampled(t, s, m, est)
+	}
+	// An estimate that stands on nothing, or a mean of one, already says worse.
+	if est.N < fewItems && est.Method != stat.MethodNone {
+		est = est.Warn(WarnFew)
+	}
+	return est
+}
+
+// independent returns the estimate of a metric from values that do not depend on each
+// other.
+func independent(metric string, m stat.Moments) stat.Estimate {
+	if metric == MeanScore {
+		return stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
+	}
+	return stat.WeightedProportion(m, stat.DefaultLevel)
+}
+
+// robust returns the estimate from clusters.
+func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
+	var est stat.Estimate
+	if by.resample != nil {
+		groups := t.cast.atMost(maxResample)
+		est = groups.clustered(s).Bootstrap(*by.resample, stat.Unit)
+	} else {
+		est = t.cast.clustered(s).Mean(stat.DefaultLevel, stat.Unit)
+	}
+	return ofItems(est, m)
+}
+
+// ofItems returns the estimate from groups with the mean and the number of the items
+// in them. The mean of groups is the same but for the last digit.
+func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
+	if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 && est.Clusters > 0 && m.Variance() > 0 {
+		est.Warnings = slices.Clone(est.Warnings)
+		est.Warnings[i] = WarnSteady
+	}
+	est.Value, est.N = math.Min(math.Max(m.Mean(), 0), 1), m.N()
+	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
+	if est.SE > 0 {
+		est.EffectiveN = math.Min(m.Variance()/(est.SE*est.SE), math.MaxFloat64)
+	}
+	return est
+}
+
+// resampled returns the BCa interval of values that do not depend on each other, or
+// the estimate from a formula when there is no spread to resample.
+func (by estimator) resampled(t *tally, s side, m stat.Moments, formula stat.Estimate) stat.Estimate {
+	if m.N() < 2 || m.Variance() == 0 {
+		return formula
+	}
+	var est stat.Estimate
+	if m.Binary() && !m.Weighted() {
+		est = stat.BootstrapMean(zerosAndOnes(m), nil, *by.resample, stat.BootstrapBCa)
+	} else {
+		groups := t.cast.atMost(maxResample)
+		means, weights := groups.values(s)
+		est = stat.BootstrapMean(means, weights, *by.resample, stat.BootstrapBCa)
+	}
+	est = ofItems(est, m)
+	est.EffectiveN = 0
+	if m.Weighted() {
+		est.EffectiveN = m.EffectiveN()
+	}
+	return est
+}
+
+// zerosAndOnes returns the values that equal weights and a mean leave no doubt about.
+func zerosAndOnes(m stat.Moments) []float64 {
+	values := make([]float64, m.N())
+	for i := range int(math.Round(m.Mean() * float64(m.N()))) {
+		values[i] = 1
+	}
+	return values
+}

@@ -1,0 +1,45 @@
+package report
+
+import (
+	"time"
+
+	"deem/report/internal/page"
+)
+
+// calls writes what was asked and what it cost.
+func (p *sheet) calls(c Calls) {
+	if c.N == 0 {
+		return
+	}
+	p.WriteByte('\n')
+	p.Line("calls", page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
+		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries))
+	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"))
+	p.Line("tokens", "in "+page.Comma(c.InputTokens), "out "+page.Comma(c.OutputTokens),
+		"cached in "+page.Comma(c.CachedInputTokens), "reasoning "+page.Comma(c.ReasoningTokens))
+	if l := c.Latency; l != nil {
+		p.Line("latency", "p50 "+l.P50.String(), "p95 "+l.P95.String(), page.NEquals(l.N))
+	}
+	name := "replies"
+	for _, m := range c.Models {
+		reported := m.Reported
+		if reported == m.Asked {
+			reported = "" // said already
+		}
+		p.Line(name, page.Comma(m.Replies)+" from "+page.Cell(page.OrNone(m.Asked), page.IDWidth), page.Prefix("reported as ", page.Cell(reported, page.IDWidth)),
+			page.Prefix("fingerprint ", page.Cell(m.Fingerprint, page.IDWidth)))
+		name = ""
+	}
+}
+
+// span returns when a run began and how long it took.
+func span(started, ended time.Time) string {
+	if started.IsZero() {
+		return ""
+	}
+	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
+	if ended.After(started) {
+		text += ", took " + page.Took(ended.Sub(started))
+	}
+	return text
+}
