@@ -25,6 +25,7 @@ const (
 	exitFailed      = 1   // could not
 	exitUsage       = 2   // the command or its input is wrong
 	exitUnjudged    = 3   // done, but too many items are unjudged
+	exitGate        = 4   // done, but a gate failed
 	exitInterrupted = 130 // stopped; what was judged is saved
 )
 
@@ -59,6 +60,8 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
+	case errors.Is(err, errGate):
+		return exitGate
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged
 	case isUsage || isProblems:
@@ -124,6 +127,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
+		a.compareCommand(),
 	)
 	return root
 }
@@ -239,10 +243,11 @@ COMMANDS
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem list     benchmarks, judges, runs, ...         deem init     write a deem.yaml
   deem doctor   check store, keys and model           deem version  say which deem this is
-  deem export   write a benchmark's result file       deem completion SHELL, deem help COMMAND
+  deem compare  runs beside each other, paired        deem export   write a benchmark's result file
+  deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 
 EXIT STATUS
   0 done   1 could not   2 wrong usage or input   3 done, but too many items unjudged
-  130 interrupted: what was judged is saved, and the same command goes on`
+  4 a gate failed   130 interrupted: what was judged is saved, and the same command goes on`

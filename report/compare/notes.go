@@ -16,6 +16,7 @@ func (b *Builder) notes(c Comparison) []string {
 		noteFlips(c),
 		b.noteClusters(c),
 		notePermutation(c),
+		noteCautious(c),
 		b.noteMarks(),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
@@ -71,6 +72,19 @@ func notePermutation(c Comparison) string {
 	for _, p := range c.Pairs {
 		if drawn(p.Overall) || p.Score != nil && drawn(*p.Score) || slices.ContainsFunc(p.Categories, drawn) {
 			return fmt.Sprintf("p-values of scores come from 9,999 random patterns of signs, drawn with seed %d", c.Seed)
+		}
+	}
+	return ""
+}
+
+// noteCautious explains a difference within noise whose interval leaves out 0.
+func noteCautious(c Comparison) string {
+	odd := func(d Difference) bool {
+		return d.Outcome == Within && d.Test != nil && (d.Estimate.Lo > 0 || d.Estimate.Hi < 0)
+	}
+	for _, p := range c.Pairs {
+		if odd(p.Overall) || slices.ContainsFunc(p.Categories, odd) {
+			return "where ~ stands beside an interval that leaves out 0, the exact test, or the correction for several tests, is more cautious than the interval"
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"deem"
@@ -153,14 +154,18 @@ func (p *sheet) pair(c Comparison, pair Pair) {
 	if c.Hold != nil {
 		p.Wrap("  ", "The difference is withheld: "+c.Hold.Reason+". The strict one counts failures as wrong.")
 	}
-	g := &page.Grid{Align: "lrrerrrrel"}
-	g.Add("", "first", "second", "pp "+percentLevel(c.Level), "p", "adjusted", "won/lost/tied", "unjudged", "strict")
-	for _, d := range pair.Categories {
-		p.differenceRow(g, c, page.Cell(d.Category, page.NameWidth), d)
+	g := &page.Grid{Align: "lrrerrrlrel"}
+	head := []string{"", "first", "second", "pp " + percentLevel(c.Level), "p", "adjusted", "won/lost/tied", ""}
+	if pair.Overall.Unjudged > 0 {
+		head = append(head, "unjudged", "strict")
 	}
-	p.differenceRow(g, c, "overall", pair.Overall)
+	g.Add(head...)
+	for _, d := range pair.Categories {
+		p.differenceRow(g, c, pair, page.Cell(d.Category, page.NameWidth), d)
+	}
+	p.differenceRow(g, c, pair, "overall", pair.Overall)
 	if pair.Score != nil {
-		p.differenceRow(g, c, MeanScore, *pair.Score)
+		p.differenceRow(g, c, pair, MeanScore, *pair.Score)
 	}
 	p.Grid(g, "  ")
 	p.WriteByte('\n')
@@ -169,15 +174,15 @@ func (p *sheet) pair(c Comparison, pair Pair) {
 	p.flips("lost", first+" passes and "+second+" does not", pair.Lost, pair)
 }
 
-// differenceRow adds a row with a difference. Items won, lost and tied are its n.
-func (p *sheet) differenceRow(g *page.Grid, c Comparison, name string, d Difference) {
-	warnings := d.Strict.Warnings
-	if d.Estimate == nil {
-		g.Add(name, "", "", page.Absent(c.Hold != nil && d.N > 0), "", "", "", page.Comma(d.Unjudged), interval(d.Strict), p.Mark(warnings...))
-		return
+// differenceRow adds a row with a difference. Items won, lost and tied are its n. What
+// failures make of it is shown when the pair has any.
+func (p *sheet) differenceRow(g *page.Grid, c Comparison, pair Pair, name string, d Difference) {
+	cells := []string{name, "", "", page.Absent(c.Hold != nil && d.N > 0), "", "", "", ""}
+	var warnings []string
+	if d.Estimate != nil {
+		cells[1], cells[2], cells[3] = page.Percent(d.First), page.Percent(d.Second), interval(*d.Estimate)+" "+mark(d)
+		warnings = d.Estimate.Warnings
 	}
-	warnings = append(warnings[:len(warnings):len(warnings)], d.Estimate.Warnings...)
-	cells := []string{name, percent(d.First), percent(d.Second), interval(*d.Estimate) + " " + mark(d), "", "", "", page.Comma(d.Unjudged), interval(d.Strict)}
 	if d.Test != nil {
 		cells[4] = pValue(d.Test.P)
 	}
@@ -187,7 +192,12 @@ func (p *sheet) differenceRow(g *page.Grid, c Comparison, name string, d Differe
 	if c.Unpaired == "" {
 		cells[6] = page.Comma(d.Wins) + "/" + page.Comma(d.Losses) + "/" + page.Comma(d.Ties)
 	}
-	g.Add(append(cells, p.Mark(warnings...))...)
+	if pair.Overall.Unjudged > 0 {
+		cells = append(cells, page.Comma(d.Unjudged), interval(d.Strict))
+		warnings = slices.Concat(warnings, d.Strict.Warnings)
+	}
+	cells[7] = p.Mark(warnings...)
+	g.Add(cells...)
 }
 
 // mark returns ~ for a difference within noise.
@@ -208,9 +218,7 @@ func conclusion(c Comparison, pair Pair) string {
 	if c.Unpaired != "" {
 		n = page.Comma(c.Runs[pair.First].Judged.N) + " and " + page.Count(c.Runs[pair.Second].Judged.N, "item")
 	}
-	if d.Unjudged > 0 {
-		n += ", " + page.Comma(d.Unjudged) + " unjudged"
-	}
+	n += ", " + page.Comma(d.Unjudged) + " unjudged"
 	found := fmt.Sprintf("%s pp %s, ", points(d.Estimate.Value), ends(*d.Estimate))
 	if d.Test != nil {
 		found += fmt.Sprintf("%s (%s), ", pEquals(d.Test.P), d.Test.Method)
@@ -263,8 +271,6 @@ func points(x float64) string {
 	}
 	return text
 }
-
-func percent(x float64) string { return page.Percent(x) }
 
 // interval returns a difference in percentage points with its interval.
 func interval(est stat.Estimate) string { return points(est.Value) + " " + ends(est) }

@@ -1,0 +1,342 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/store"
+	"deem/report"
+	"deem/report/compare"
+)
+
+const compareHelp = `Set two or more runs beside each other, item by item, and say which system is better,
+by how much, and whether that is more than noise. The first run is the baseline, and
+every difference is what another run has more than the baseline.
+
+Runs are named as in "deem report", with a name for their system if one likes:
+"deem compare rag=last~1 memory=last". Items are paired by their ids. First comes
+what makes the comparison unfair: another judge, other items, other references. Then
+the command refuses to compare, unless --anyway says that it shall.
+
+With --baseline FILE the baseline is a report that "deem report --json" wrote, for
+when its run is no longer kept. Its items are gone, so that nothing can be paired.
+
+A gate is a condition on what was found:
+  overall >= -1pp               the difference from the baseline is at least -1 point
+  overall.lo >= -1pp            the lower end of its interval is: surely not worse
+  temporal-reasoning >= -2pp    the same for a category; quote names with spaces
+  unjudged <= 1%                the share of unjudged items of the new run
+  score >= 70%                  the score of the new run itself
+  p < 0.05 and overall > 0      both must hold; "or" is known too
+Several gates must all hold, and with several runs for each of them.
+
+EXIT STATUS
+  0 compared   1 could not, or the runs differ in more than their systems
+  2 wrong usage   3 too many items unjudged: the difference is withheld   4 a gate failed`
+
+// A compareOptions is what the flags of compare say.
+type compareOptions struct {
+	compare.Options
+	baseline string
+	gates    []string
+	flips    string
+	html     string
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	o := compareOptions{Options: compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: 1}}
+	cmd := &cobra.Command{
+		Use: "compare BASELINE RUN... [flags]", Short: "set runs beside each other, item by item", Long: compareHelp,
+		Example: "  deem compare last~1 last\n  deem compare rag=last~1 memory=last --gate 'overall.lo >= -1pp' --html compare.html\n" +
+			"  deem report last~1 --json > baseline.json\n  deem compare last --baseline baseline.json",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args, o) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.baseline, "baseline", "", "compare with this `run`, or with the report in this file of JSON")
+	fs.StringArrayVar(&o.gates, "gate", nil, "end with code 4 unless this `condition` holds, as 'overall >= -1pp'; may be repeated")
+	fs.BoolVar(&o.Anyway, "anyway", false, "compare runs that differ in more than their systems, with a warning")
+	fs.StringVar(&o.flips, "flips", "", "write all items on which runs differ to this CSV `file`")
+	fs.StringVar(&o.html, "html", "", "write the comparison as a page to this `file`")
+	fs.IntVar(&o.Examples, "show", 10, "list so `many` items of each kind")
+	fs.Uint64Var(&o.Seed, "seed", o.Seed, "`number` that permutation tests of scores draw from, when they have to draw")
+	fs.Var(shareFlag{&o.MaxUnjudged}, "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
+	return cmd
+}
+
+// compare compares runs and prints what it found.
+func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
+	gates, err := parseGates(o.gates)
+	if err != nil {
+		return err
+	}
+	saved, err := o.saved()
+	if err != nil {
+		return err
+	}
+	if saved == nil && o.baseline != "" {
+		args = append([]string{o.baseline}, args...)
+	}
+	if len(args) < 2 && (saved == nil || len(args) < 1) {
+		return usage(deem.WithHint(fmt.Errorf("deem compare wants two runs or more, not %s", count(len(args), "argument")), "deem compare last~1 last"))
+	}
+	if o.Examples < 1 {
+		return usagef("--show %d: at least one item is listed", o.Examples)
+	}
+	st, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	runs, err := comparedRuns(ctx, st, args)
+	if err != nil {
+		return err
+	}
+	f, err := compareRuns(ctx, st, runs, saved, o)
+	if err != nil {
+		return err
+	}
+	return a.conclude(ctx, f, gates, o)
+}
+
+// A compared run is a run and what it is called.
+type compared struct {
+	store.Run
+	name string
+}
+
+// A beside is a comparison with what it takes to show the items.
+type beside struct {
+	compare.Comparison
+	store store.Store
+	runs  []compared
+	flips []compare.Flip
+}
+
+// saved returns the baseline that --baseline FILE names, and nil when it names a run
+// or nothing.
+func (o compareOptions) saved() (*compare.Saved, error) {
+	if o.baseline == "" || !strings.HasSuffix(o.baseline, ".json") && !fileExists(o.baseline) {
+		return nil, nil
+	}
+	f, err := os.Open(o.baseline)
+	if err != nil {
+		return nil, usage(err)
+	}
+	defer func() { _ = f.Close() }()
+	s, err := compare.ReadBaseline(f)
+	if err != nil {
+		return nil, usage(deem.WithHint(fmt.Errorf("%s: %w", o.baseline, err), "%s", orHint(err, "deem report RUN --json writes a baseline")))
+	}
+	s.Side.Name = filepath.Base(o.baseline)
+	return &s, nil
+}
+
+// orHint returns the advice that comes with err, or other advice.
+func orHint(err error, otherwise string) string {
+	if hint := deem.HintOf(err); hint != "" {
+		return hint
+	}
+	return otherwise
+}
+
+// comparedRuns finds the runs that the arguments name, as NAME=RUN or RUN.
+func comparedRuns(ctx context.Context, st store.Store, args []string) ([]compared, error) {
+	runs := make([]compared, 0, len(args))
+	for _, arg := range args {
+		name, ref, ok := strings.Cut(arg, "=")
+		if !ok {
+			name, ref = "", arg
+		}
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(runs, func(r compared) bool { return r.ID == run.ID }) {
+			return nil, usagef("run %s is named twice", run.ID)
+		}
+		runs = append(runs, compared{run, name})
+	}
+	return nameRuns(runs)
+}
+
+// nameRuns gives every run without a name that of its file, or its id when another
+// run's file has that name.
+func nameRuns(runs []compared) ([]compared, error) {
+	given := map[string]int{}
+	for i := range runs {
+		if name := runs[i].name; name != "" {
+			if given[name]++; given[name] > 1 {
+				return nil, usagef("two runs are named %q", name)
+			}
+		}
+	}
+	seen := map[string]int{}
+	for i := range runs {
+		if runs[i].name == "" {
+			seen[fileName(runs[i].Run)]++
+		}
+	}
+	for i := range runs {
+		if runs[i].name != "" {
+			continue
+		}
+		if name := fileName(runs[i].Run); name != "" && seen[name] == 1 && given[name] == 0 {
+			runs[i].name = name
+		} else {
+			runs[i].name = runs[i].ID
+		}
+	}
+	return runs, nil
+}
+
+// fileName returns the name of the file that holds the responses of a run, without
+// its folder and ending.
+func fileName(run store.Run) string {
+	_, set, err := benchmarkOf(run)
+	names := run.Dataset.Names
+	if err == nil && len(set.Responses) > 0 {
+		names = set.Responses
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	base := filepath.Base(names[len(names)-1])
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// describe returns what a comparison says about a run.
+func (r compared) describe() compare.Run {
+	d := compare.Run{
+		Name: r.name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Identity: r.Judge.Identity,
+		Model: r.Model, Endpoint: r.Endpoint,
+		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
+		Trials: r.Trials, Complete: r.State == store.Done,
+	}
+	if p, err := protocolOf(r.Run); err == nil && p != nil {
+		// A judge that this deem cannot read again has no reading to show here; its
+		// hash says enough.
+		d.Reading = p.Reading()
+	}
+	return d
+}
+
+// compareRuns reads all runs side by side.
+func compareRuns(ctx context.Context, st store.Store, runs []compared, saved *compare.Saved, o compareOptions) (beside, error) {
+	described := make([]compare.Run, len(runs))
+	records := make([]iter.Seq2[deem.Record, error], len(runs))
+	for i, r := range runs {
+		described[i] = r.describe()
+		records[i] = st.Records(ctx, r.ID, store.Query{Trial: new(int)})
+	}
+	b := compare.New(described, o.Options)
+	for row, err := range compare.Join(records...) {
+		if err != nil {
+			return beside{}, err
+		}
+		b.Add(row)
+	}
+	f := beside{store: st, runs: runs}
+	if saved == nil {
+		f.Comparison, f.flips = b.Comparison(), b.Flips()
+		return f, nil
+	}
+	var err error
+	f.Comparison, err = b.Against(*saved)
+	return f, usage(err)
+}
+
+// conclude writes the files, prints the comparison, and holds the gates against it.
+func (a *app) conclude(ctx context.Context, f beside, gates []gate, o compareOptions) error {
+	outcomes, err := f.gates(gates)
+	if err != nil {
+		return err
+	}
+	if err := a.writeComparison(ctx, f, o); err != nil {
+		return err
+	}
+	if err := a.printComparison(f.Comparison, outcomes); err != nil {
+		return err
+	}
+	switch failed := gatesFailed(outcomes); {
+	case f.Refused:
+		return deem.WithHint(errors.New("the runs differ in more than their systems: "+errorKinds(f.Lint)),
+			"judge both in the same way, or compare them with --anyway and say what differs")
+	case failed != nil:
+		return failed
+	case f.Hold != nil:
+		return deem.WithHint(fmt.Errorf("%w: %s", errUnjudged, f.Hold.Reason), "deem report names the items and what helps; --max-unjudged allows more")
+	}
+	return nil
+}
+
+// errorKinds lists the kinds of errors in the lint.
+func errorKinds(lint []compare.Finding) string {
+	var kinds []string
+	for _, f := range lint {
+		if f.Level == compare.Error && !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// gates holds the gates against every run beside the baseline.
+func (f beside) gates(gates []gate) ([]gateOutcome, error) {
+	outcomes := []gateOutcome{}
+	for _, pair := range f.Pairs {
+		list, err := evalGates(gates, compareScope(f.Comparison, pair))
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			if len(f.Pairs) > 1 {
+				list[i].Run = f.Runs[pair.Second].Name
+			}
+		}
+		outcomes = append(outcomes, list...)
+	}
+	return outcomes, nil
+}
+
+// printComparison prints the comparison and what became of the gates.
+func (a *app) printComparison(c compare.Comparison, outcomes []gateOutcome) error {
+	if a.json {
+		writeJSON(a.out, struct {
+			compare.Comparison
+			Gates []gateOutcome `json:"gates"`
+		}{c, outcomes})
+		return nil
+	}
+	if err := c.Text(a.out); err != nil {
+		return err
+	}
+	printGates(a.out, outcomes)
+	return nil
+}
+
+// printGates prints a line for each gate.
+func printGates(w io.Writer, outcomes []gateOutcome) {
+	if len(outcomes) > 0 {
+		fmt.Fprintln(w, "\ngates")
+	}
+	for _, o := range outcomes {
+		word, run := "failed", ""
+		if o.OK {
+			word = "ok"
+		}
+		if o.Run != "" {
+			run = printable(o.Run) + ": "
+		}
+		fmt.Fprintf(w, "  %-7s %s%s: %s\n", word, run, printable(o.Gate), printable(o.Detail))
+	}
+}
