@@ -1,0 +1,159 @@
+package batch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// groupLines is how many lines are kept with one commit.
+const groupLines = 256
+
+// collect keeps what came of a batch that has ended. It may be done again: what is there
+// already stays as it is.
+func (r *runner) collect(ctx context.Context, b store.Batch) error {
+	err := r.patiently(ctx, func() error { return r.collectOnce(ctx, b) })
+	if err != nil {
+		return gone(b, err)
+	}
+	r.full = false
+	b.State = store.BatchCollected
+	return r.Store.PutBatch(context.WithoutCancel(ctx), r.RunID, b, nil)
+}
+
+func (r *runner) collectOnce(ctx context.Context, b store.Batch) error {
+	lines := make([]store.BatchLine, 0, groupLines)
+	replies, failed := 0, 0
+	for reply, err := range r.Vendor.BatchReplies(ctx, b.ID) {
+		if err != nil {
+			return err
+		}
+		l, ok := r.line(b, reply)
+		if !ok {
+			continue
+		}
+		if l.Reply != nil {
+			replies++
+		} else {
+			failed++
+		}
+		if lines = append(lines, l); len(lines) == groupLines {
+			if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+	}
+	if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
+		return err
+	}
+	r.tellf("batch %s has ended: %d answered, %d not", b.ID, replies, max(failed, b.Lines-replies))
+	return nil
+}
+
+// line makes a line of what the vendor says of it. What is not of this batch is none.
+func (r *runner) line(b store.Batch, from deem.BatchReply) (store.BatchLine, bool) {
+	key, ok := keyOf(b.Key, from.ID)
+	if !ok {
+		return store.BatchLine{}, false
+	}
+	l := store.BatchLine{Key: key}
+	if from.Err != nil {
+		l.Failure, l.Passing = failure(from.Err)
+		return l, true
+	}
+	reply := from.Reply
+	reply.Key, reply.Batch, reply.Attempts, reply.Latency = key, b.ID, 1, 0
+	micros, known := r.Cost(reply)
+	reply.CostMicros, reply.Unpriced = micros, !known
+	l.Reply = &reply
+	return l, true
+}
+
+// failure is what an error comes to in a record. An error that would end the run may pass
+// too: whoever asks again is told what is wrong, and what to do about it.
+func failure(err error) (*deem.Failure, bool) {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok {
+		return deem.Failf(deem.Provider, "%v", err), true
+	}
+	kind := me.Kind
+	if kind == "" {
+		kind = deem.Provider
+	}
+	return &deem.Failure{Kind: kind, Detail: me.Error()}, me.Passing || me.Fatal
+}
+
+// status asks how far a batch is.
+func (r *runner) status(ctx context.Context, b store.Batch) (st deem.BatchStatus, err error) {
+	err = r.patiently(ctx, func() error {
+		st, err = r.Vendor.BatchStatus(ctx, b.ID)
+		return err
+	})
+	return st, gone(b, err)
+}
+
+// patiently does something again as long as its error may pass.
+func (r *runner) patiently(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || !passing(err) || ctx.Err() != nil || try >= tries {
+			return err
+		}
+		me, _ := errors.AsType[*deem.ModelError](err)
+		if err := r.wait(ctx, max(me.RetryAfter, backOff(try))); err != nil {
+			return err
+		}
+	}
+}
+
+// gone adds advice to the error of a batch that the vendor knows no more: results are kept
+// for some weeks.
+func gone(b store.Batch, err error) error {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok || me.Status != 404 {
+		return err
+	}
+	return deem.WithHint(err, "the vendor knows no batch %s, or not for this key; with another key the same command may go on, and --fresh starts over", b.ID)
+}
+
+// passing reports whether what failed may succeed later.
+func passing(err error) bool {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	return ok && me.Passing
+}
+
+// backOff is how long to wait after the n-th error in a row.
+func backOff(n int) time.Duration {
+	return min(time.Second<<min(n-1, 6), longestPoll)
+}
+
+// interval is how long to wait before the next look. Each time it grows.
+func (r *runner) interval(grow bool) time.Duration {
+	if r.Poll > 0 {
+		return r.Poll
+	}
+	if r.pause <= 0 {
+		r.pause = firstPoll
+	}
+	d := r.pause
+	if grow {
+		r.pause = min(r.pause*3/2, longestPoll)
+	}
+	return d
+}
+
+// wait waits, or returns the error of ctx.
+func (r *runner) wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,272 @@
+package batch
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// submitMissing cuts the requests that are in no batch into batches, and submits each as
+// soon as it is whole.
+func (r *runner) submitMissing(ctx context.Context) error {
+	p, err := r.newParcel()
+	if err != nil {
+		return err
+	}
+	defer func() { p.close() }()
+	for req, err := range r.missing(ctx) {
+		if err != nil {
+			return err
+		}
+		key := r.Key(req)
+		if p.has[key] {
+			continue
+		}
+		if err := p.check(key, req); err != nil {
+			return err
+		}
+		if p.full(r.size) {
+			if err := r.submit(ctx, p); err != nil {
+				return err
+			}
+			p.close()
+			if p, err = r.newParcel(); err != nil {
+				return err
+			}
+			if err := p.check(key, req); err != nil {
+				return err
+			}
+		}
+		if err := p.add(); err != nil {
+			return err
+		}
+	}
+	if len(p.keys) == 0 {
+		return nil
+	}
+	return r.submit(ctx, p)
+}
+
+// keyDigits is the length of the key of a batch. With the 43 characters of the key of a
+// request and a hyphen it makes 60, of the 64 that vendors allow as an id.
+const keyDigits = 16
+
+// A parcel is a batch that is being packed. Its lines are in a file, as there may be
+// hundreds of megabytes of them.
+type parcel struct {
+	r    *runner
+	file *os.File
+	w    *bufio.Writer
+
+	keys  []string
+	has   map[string]bool
+	bytes int64
+	most  int64
+
+	// name stands in the ids of the lines, and thus before the lines are known. So the
+	// key of a batch is made of the first of them, of the run and of the time: a request
+	// that is asked again later is in another batch.
+	name string
+
+	// The line that is about to be added.
+	next    []byte
+	nextKey string
+	nextPay int64
+}
+
+func (r *runner) newParcel() (*parcel, error) {
+	f, err := os.CreateTemp(r.Folder, "deem-batch-*.jsonl")
+	if err != nil {
+		return nil, fmt.Errorf("make room for a batch: %w", err)
+	}
+	// Where a file that is open may be removed, nothing is left behind by a kill.
+	_ = os.Remove(f.Name())
+	return &parcel{r: r, file: f, w: bufio.NewWriterSize(f, 1<<16), has: map[string]bool{}}, nil
+}
+
+// close removes the file.
+func (p *parcel) close() {
+	_ = p.file.Close()
+	_ = os.Remove(p.file.Name())
+}
+
+// check makes the line of a request.
+func (p *parcel) check(key string, req deem.Request) error {
+	if p.name == "" {
+		sum := sha256.Sum256([]byte(p.r.RunID + "\n" + key + "\n" + strconv.FormatInt(time.Now().UnixNano(), 10)))
+		p.name = hex.EncodeToString(sum[:])[:keyDigits]
+	}
+	id, err := lineID(p.name, key)
+	if err != nil {
+		return err
+	}
+	line, err := p.r.Vendor.BatchLine(id, req)
+	if err != nil {
+		return fmt.Errorf("write a line of a batch: %w", err)
+	}
+	p.next, p.nextKey, p.nextPay = append(line, '\n'), key, 0
+	if p.r.Budget != nil {
+		p.nextPay = p.r.Most(req)
+	}
+	return nil
+}
+
+// full reports whether the line that was checked has no place any more. A line that is too
+// long for any batch has a batch of its own, and the vendor says what it thinks of it.
+func (p *parcel) full(size int) bool {
+	limits := p.r.Vendor.BatchLimits()
+	return len(p.keys) > 0 && (len(p.keys) >= size || p.bytes+int64(len(p.next)) > limits.Bytes)
+}
+
+// add adds the line that was checked.
+func (p *parcel) add() error {
+	if _, err := p.w.Write(p.next); err != nil {
+		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
+	}
+	p.keys, p.has[p.nextKey] = append(p.keys, p.nextKey), true
+	p.bytes += int64(len(p.next))
+	p.most += p.nextPay
+	return nil
+}
+
+// lineID returns the id of the line with a request. The vendor's limit is 64 characters.
+func lineID(batch, key string) (string, error) {
+	sum, err := hex.DecodeString(key)
+	if err != nil || len(sum) != sha256.Size {
+		return "", fmt.Errorf("the key %q of a request is no SHA-256", key)
+	}
+	return batch + "-" + base64.RawURLEncoding.EncodeToString(sum), nil
+}
+
+// keyOf returns the key of the request that the line with an id has, and whether it is a
+// line of this batch.
+func keyOf(batch, id string) (string, bool) {
+	text, ok := strings.CutPrefix(id, batch+"-")
+	sum, err := base64.RawURLEncoding.DecodeString(text)
+	return hex.EncodeToString(sum), ok && err == nil && len(sum) == sha256.Size
+}
+
+// tries is how often a call that may pass is made before Run gives up. The next process
+// goes on.
+const tries = 6
+
+// submit hands a batch to the vendor, and notes before that that it is about to.
+func (r *runner) submit(ctx context.Context, p *parcel) error {
+	if err := p.w.Flush(); err != nil {
+		return fmt.Errorf("keep a batch of %d bytes: %w", p.bytes, err)
+	}
+	b := store.Batch{Key: p.name, State: store.BatchPlanned, Lines: len(p.keys), MostMicros: p.most}
+	lines := make([]store.BatchLine, len(p.keys))
+	for i, key := range p.keys {
+		lines[i].Key = key
+	}
+	for try := 1; ; try++ {
+		b.Planned = time.Now()
+		if err := r.Store.PutBatch(ctx, r.RunID, b, lines); err != nil {
+			return err
+		}
+		lines = nil // They are there now.
+		id, err := r.Vendor.SubmitBatch(ctx, asked(b), io.NewSectionReader(p.file, 0, p.bytes))
+		if err == nil {
+			r.tellf("batch %s is submitted: %d requests", id, b.Lines)
+			return r.submitted(ctx, b, id)
+		}
+		done, err := r.after(ctx, &b, err, try)
+		if done || err != nil {
+			return err
+		}
+	}
+}
+
+// asked is what a vendor is told of a batch.
+func asked(b store.Batch) deem.Batch {
+	return deem.Batch{Key: b.Key, Lines: b.Lines, Planned: b.Planned}
+}
+
+// submitted notes that the vendor has a batch, come what may.
+func (r *runner) submitted(ctx context.Context, b store.Batch, id string) error {
+	b.ID, b.State = id, store.BatchSubmitted
+	if err := r.Store.PutBatch(context.WithoutCancel(ctx), r.RunID, b, nil); err != nil {
+		return err
+	}
+	r.running = append(r.running, b)
+	return nil
+}
+
+// after decides what follows an error of submitting: that the batch is there in spite of
+// it, that it is to be submitted again, or that nothing more can be done.
+func (r *runner) after(ctx context.Context, b *store.Batch, err error, try int) (done bool, _ error) {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok || ctx.Err() != nil {
+		return false, err // The batch stays planned: nobody knows whether the vendor has it.
+	}
+	if me.Status >= 400 && me.Status < 500 || me.Fatal {
+		if !me.Passing || try >= tries {
+			return false, errors.Join(err, r.Store.DropBatch(ctx, r.RunID, b.Key))
+		}
+		r.tellf("the vendor did not take a batch: %v; trying again", me)
+		return false, r.wait(ctx, max(me.RetryAfter, backOff(try)))
+	}
+	if try >= tries {
+		return false, err
+	}
+	r.tellf("no answer to a batch that was submitted: %v; asking whether it is there", me)
+	found, err := r.look(ctx, b)
+	if err != nil || found {
+		return found, err
+	}
+	return false, r.wait(ctx, backOff(try))
+}
+
+// look asks the vendor for a batch of which nobody knows whether it is there, until the
+// vendor is sure. A batch takes a moment to show up, so that none is there counts only when
+// it has had its time.
+func (r *runner) look(ctx context.Context, b *store.Batch) (found bool, err error) {
+	var known []string
+	list, err := r.Store.Batches(ctx, r.RunID)
+	if err != nil {
+		return false, err
+	}
+	for _, other := range list {
+		if other.ID != "" {
+			known = append(known, other.ID)
+		}
+	}
+	said, troubles := false, 0
+	for {
+		id, sure, err := r.Vendor.FindBatch(ctx, asked(*b), known)
+		left := time.Until(b.Planned.Add(r.Settle))
+		switch {
+		case err != nil:
+			if troubles++; !passing(err) || ctx.Err() != nil || troubles >= tries {
+				return false, err
+			}
+			left = backOff(troubles)
+		case id != "":
+			return true, r.submitted(ctx, *b, id)
+		case !sure:
+			if !said {
+				r.tellf("a batch of %d requests may be running at the vendor; it can be told from others only when it has ended", b.Lines)
+				said = true
+			}
+			left = r.interval(false)
+		case left <= 0:
+			return false, nil
+		}
+		if err := r.wait(ctx, min(left, r.Settle, longestPoll)); err != nil {
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package modeltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A BatchWire is how a vendor's batch endpoints speak.
+type BatchWire string
+
+// The vendors that have batches.
+const (
+	OpenAIBatches    BatchWire = "openai"
+	AnthropicBatches BatchWire = "anthropic"
+)
+
+// A Fate is what becomes of a batch. The zero value answers all of its lines at once.
+type Fate struct {
+	// Refuse is the code of an error for which the batch is taken and then not begun,
+	// as "token_limit_exceeded". Only OpenAI does that.
+	Refuse string
+
+	// Status and Body, unless Status is 0, are the answer to the call that submits
+	// the batch, which is then not taken.
+	Status int
+	Body   string
+
+	// Delay is how long the answer to the call that submits the batch takes, after the
+	// batch was taken; Lose breaks the connection instead of answering.
+	Delay time.Duration
+	Lose  bool
+
+	// Hold keeps the batch running until Release; Polls keeps it running until its
+	// status was asked for so often.
+	Hold  bool
+	Polls int
+
+	// Line says what becomes of a line in place of an answer: "expired", "canceled",
+	// or "missing" for one that the vendor says nothing of. "" answers it.
+	Line func(a Asked) string
+}
+
+// A BatchServer is a [Server] that also takes batches. Their lines are answered by the
+// function that answers calls. Its methods are safe for concurrent use.
+type BatchServer struct {
+	*Server
+
+	wire BatchWire
+	fate func(n int) Fate
+
+	batchMu  sync.Mutex
+	files    map[string][]byte // what was uploaded, by the id of the file
+	batches  []*servedBatch    // oldest first
+	polls    int
+	released bool
+}
+
+// A servedBatch is a batch that was taken.
+type servedBatch struct {
+	id       string
+	created  time.Time
+	metadata map[string]string
+	header   http.Header
+	lines    []servedLine
+	fate     Fate
+	polls    int
+	refused  []batchError // why it was not begun
+}
+
+// A servedLine is a request of a batch.
+type servedLine struct {
+	id   string
+	body json.RawMessage
+}
+
+// A batchError is what is wrong with a batch, as OpenAI says it.
+type batchError struct {
+	Code    string `json:"code"`
+	Line    *int   `json:"line"`
+	Message string `json:"message"`
+	Param   any    `json:"param"`
+}
+
+// NewBatchServer starts a server that ends with the test. The function fate, which may
+// be nil, says what becomes of the n-th batch, from 0.
+func NewBatchServer(tb testing.TB, wire BatchWire, answer func(Asked) Answer, fate func(n int) Fate) *BatchServer {
+	tb.Helper()
+	calls := OpenAI()
+	if wire == AnthropicBatches {
+		calls = Anthropic()
+	}
+	if answer == nil {
+		answer = func(Asked) Answer { return Say("yes") }
+	}
+	if fate == nil {
+		fate = func(int) Fate { return Fate{} }
+	}
+	s := &BatchServer{
+		Server: &Server{wire: calls, answer: answer, counts: make(map[string]int)},
+		wire:   wire, fate: fate, files: make(map[string][]byte),
+	}
+	s.closing, s.close = context.WithCancel(context.Background())
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.route))
+	s.http.Config.ConnState = s.connState
+	s.http.Start()
+	s.URL = s.http.URL
+	tb.Cleanup(s.Close)
+	return s
+}
+
+// Batches returns how many batches were taken and begun.
+func (s *BatchServer) Batches() int {
+	s.batchMu.Lock()
+	defer s.batchMu.Unlock()
+	n := 0
+	for _, b := range s.batches {
+		if len(b.refused) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Lines returns how many lines the batches have that were begun.
+func (s *BatchServer) Lines() int {
+	s.batchMu.Lock()
+	defer s.batchMu.Unlock()
+	n := 0
+	for _, b := range s.batches {
+		if len(b.refused) == 0 {
+			n += len(b.lines)
+		}
+	}
+	return n
+}
+
+// Polls returns how often the status of a batch was asked for.
+func (s *BatchServer) Polls() int {
+	s.batchMu.Lock()
+	defer s.batchMu.Unlock()
+	return s.polls
+}
+
+// Release lets the batches end that are held, and those that come later.
+func (s *BatchServer) Release() {
+	s.batchMu.Lock()
+	defer s.batchMu.Unlock()
+	s.released = true
+}
+
+// route sends a request to where it is answered.
+func (s *BatchServer) route(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.Path, "/v1")
+	if s.wire == AnthropicBatches {
+		if rest, ok := strings.CutPrefix(path, "/messages/batches"); ok {
+			s.anthropicBatches(w, r, strings.Trim(rest, "/"))
+			return
+		}
+	} else {
+		if rest, ok := strings.CutPrefix(path, "/files"); ok {
+			s.openAIFiles(w, r, strings.Trim(rest, "/"))
+			return
+		}
+		if rest, ok := strings.CutPrefix(path, "/batches"); ok {
+			s.openAIBatches(w, r, strings.Trim(rest, "/"))
+			return
+		}
+	}
+	s.serve(w, r)
+}
+
+// take keeps a batch and answers the call that submits it as its fate says. It is in
+// the list before it is answered, as at a vendor.
+func (s *BatchServer) take(w http.ResponseWriter, r *http.Request, b *servedBatch, show func(*servedBatch) any) {
+	s.batchMu.Lock()
+	n := len(s.batches)
+	b.fate = s.fate(n)
+	if b.fate.Status != 0 {
+		// It counts for its fate, and is refused for good.
+		b.refused = []batchError{{Code: "not taken"}}
+		s.batches = append(s.batches, b)
+		s.batchMu.Unlock()
+		s.send(w, Fail(b.fate.Status, b.fate.Body))
+		return
+	}
+	b.id, b.created, b.header = fmt.Sprintf("batch_%d", n), time.Now(), r.Header.Clone()
+	if b.fate.Refuse != "" {
+		b.refused = []batchError{{Code: b.fate.Refuse, Message: "Enqueued token limit reached for test-model. Please try again once some in_progress batches have been completed."}}
+	}
+	s.batches = append(s.batches, b)
+	answer := show(b)
+	s.batchMu.Unlock()
+	if b.fate.Lose {
+		panic(http.ErrAbortHandler)
+	}
+	if s.hold(r.Context(), Answer{Delay: b.fate.Delay}) {
+		sendJSON(w, answer)
+	}
+}
+
+// find returns the batch with that id. The caller holds the lock.
+func (s *BatchServer) find(id string) *servedBatch {
+	i := slices.IndexFunc(s.batches, func(b *servedBatch) bool { return b.id == id && id != "" })
+	if i < 0 {
+		return nil
+	}
+	return s.batches[i]
+}
+
+// ended reports whether a batch is over. The caller holds the lock.
+func (s *BatchServer) ended(b *servedBatch) bool {
+	return len(b.refused) == 0 && (!b.fate.Hold || s.released) && b.polls >= b.fate.Polls
+}
+
+// newest returns the batches that were taken, newest first, behind the one with the given
+// id. The caller holds the lock.
+func (s *BatchServer) newest(after string) []*servedBatch {
+	var list []*servedBatch
+	for _, b := range slices.Backward(s.batches) {
+		if b.id != "" {
+			list = append(list, b)
+		}
+	}
+	if i := slices.IndexFunc(list, func(b *servedBatch) bool { return b.id == after }); i >= 0 && after != "" {
+		list = list[i+1:]
+	}
+	return list
+}
+
+// askLine asks the function that answers calls about a line. The outcome is "" for one
+// that was answered.
+func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a Answer) {
+	path := "/v1/chat/completions"
+	if s.wire == AnthropicBatches {
+		path = "/v1/messages"
+	}
+	header := b.header.Clone()
+	header.Set("Content-Type", "application/json")
+	r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: header}
+	model, req, err := s.Server.wire.Read(r, l.body)
+	if err != nil {
+		return "", Fail(http.StatusBadRequest, err.Error())
+	}
+	asked := Asked{Request: req, Model: model, Header: header, Path: path, Nth: 1}
+	if b.fate.Line != nil {
+		if outcome = b.fate.Line(asked); outcome != "" {
+			return outcome, Answer{}
+		}
+	}
+	return "", s.answer(asked)
+}
+
+// sendJSON writes v.
+func sendJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // whoever goes away early has had enough
+}
+
+// writeLines writes values as lines of JSON.
+func writeLines(w io.Writer, lines []any) {
+	enc := json.NewEncoder(w)
+	for _, l := range lines {
+		_ = enc.Encode(l) // whoever goes away early has had enough
+	}
+}
