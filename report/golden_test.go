@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -128,6 +129,13 @@ var scenes = []struct {
 	{"trials", sceneTrials},
 	{"hostile_names", sceneHostile},
 	{"clusters_and_models", sceneClusters},
+	{"everything", sceneEverything},
+	{"bootstrap", sceneBootstrap},
+	{"cluster_bootstrap", func() *report.Builder {
+		h := everythingHead()
+		h.Bootstrap = &report.Bootstrap{Seed: 7}
+		return build(h, everything())
+	}},
 }
 
 // sceneWithheld has a quarter of its items unjudged.
@@ -270,6 +278,51 @@ func sceneClusters() *report.Builder {
 	return build(head(), recs)
 }
 
+// everythingHead returns the head of a run with three trials.
+func everythingHead() report.Head {
+	h := head()
+	h.Items, h.Trials, h.MaxUnjudged = 240, 3, 0.05
+	return h
+}
+
+// everything returns records with clusters, categories, trials, failures and stated
+// confidence. Conversations differ in how hard they are, and so do categories.
+func everything() []deem.Record {
+	var recs []deem.Record
+	for i := range 240 {
+		conversation, category := i%40, (i/40)%3
+		for trial := range 3 {
+			hard := (conversation*7)%10 + []int{0, 1, 5}[category]
+			rec := yes(i, (i*13+trial*(i%29/28))%16 >= hard)
+			rec.Trial = trial
+			rec.Item.Cluster = fmt.Sprintf("conversation-%02d", conversation)
+			rec.Item.Category = []string{"single-session", "multi-session", "temporal-reasoning"}[category]
+			sure := 0.5 + float64((i*7)%50)/100
+			rec.Verdict.Confidence = &sure
+			if i%60 == 59 && trial != 1 {
+				rec.Verdict, rec.Failure = nil, deem.Failf(deem.Unparseable, "hm")
+			}
+			recs = append(recs, rec)
+		}
+	}
+	return recs
+}
+
+func sceneEverything() *report.Builder { return build(everythingHead(), everything()) }
+
+// sceneBootstrap resamples weighted scores between 0 and 1.
+func sceneBootstrap() *report.Builder {
+	h := head()
+	h.Judge, h.Reading, h.Bootstrap = "rubric", "", &report.Bootstrap{Draws: 500, Seed: 1}
+	recs := many(0, 50)
+	for i := range recs {
+		recs[i].Verdict = &deem.Verdict{Label: "graded", Score: float64((i*i)%21) / 20}
+		recs[i].Item.Weight = float64(1 + i%3)
+		recs[i].Item.Category = []string{"easy", "hard"}[i%2]
+	}
+	return build(h, recs)
+}
+
 func TestGolden(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
@@ -283,6 +336,9 @@ func TestGolden(t *testing.T) {
 			}
 			golden(t, sc.name+".txt.golden", text.Bytes())
 			golden(t, sc.name+".json.golden", data.Bytes())
+			if slices.Contains([]string{"everything", "hostile_names", "withheld", "empty"}, sc.name) {
+				golden(t, sc.name+".html.golden", html(t, r))
+			}
 			if !json.Valid(data.Bytes()) {
 				t.Error("the JSON is not valid")
 			}

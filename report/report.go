@@ -59,6 +59,10 @@ type Report struct {
 	// them. They are absent when the run is of no benchmark.
 	Published any `json:"published,omitempty"`
 
+	// PublishedText is the same for people, as the benchmark's package prints it. It is
+	// shown in the HTML form.
+	PublishedText string `json:"-"`
+
 	// Notes say in plain words what to beware of. Warnings about one number are
 	// with that number.
 	Notes []string `json:"notes"`

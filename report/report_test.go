@@ -315,7 +315,7 @@ func TestJSONReadsBack(t *testing.T) {
 
 func TestWriteErrors(t *testing.T) {
 	r := build(head(), many(1, 2)).Report()
-	for name, write := range map[string]func(io.Writer) error{"Text": r.Text, "JSON": r.JSON} {
+	for name, write := range map[string]func(io.Writer) error{"Text": r.Text, "JSON": r.JSON, "HTML": r.HTML} {
 		if err := write(full{}); !errors.Is(err, errFull) {
 			t.Errorf("%s to a full disk = %v, want %v", name, err, errFull)
 		}

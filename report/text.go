@@ -55,16 +55,21 @@ func (p *sheet) head(r Report) {
 		items = page.Count(h.Items, "item")
 	}
 	p.Line("dataset", page.Clean(h.Dataset), page.Prefix("hash ", page.Clean(deem.ShortHash(h.DatasetHash))), items)
-	done := page.Count(r.Items, "item")
-	if h.Items > r.Items {
-		done = page.Comma(r.Items) + " of " + page.Count(h.Items, "item")
-	}
-	records := fmt.Sprintf("%s: %s judged, %s unjudged", done, page.Comma(r.Judged), page.Comma(r.Unjudged))
-	if r.Records != r.Items {
-		records += fmt.Sprintf("; %s in all trials", page.Count(r.Records, "record"))
-	}
-	p.Line("records", records)
+	p.Line("records", recordsLine(r))
 	p.Line("interval", intervals(r))
+}
+
+// recordsLine says how many items there are and how many of them are judged.
+func recordsLine(r Report) string {
+	done := page.Count(r.Items, "item")
+	if r.Head.Items > r.Items {
+		done = page.Comma(r.Items) + " of " + page.Count(r.Head.Items, "item")
+	}
+	text := fmt.Sprintf("%s: %s judged, %s unjudged", done, page.Comma(r.Judged), page.Comma(r.Unjudged))
+	if r.Records != r.Items {
+		text += fmt.Sprintf("; %s in all trials", page.Count(r.Records, "record"))
+	}
+	return text
 }
 
 // headline writes the three numbers of each metric.

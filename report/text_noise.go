@@ -2,7 +2,7 @@ package report
 
 import (
 	"fmt"
-	"math"
+	"slices"
 
 	"deem/report/internal/page"
 	"deem/stat"
@@ -37,13 +37,9 @@ func (p *sheet) noise(n *Noise) {
 		g.Add("majority of trials", page.Share(*n.Majority), page.NEquals(n.Majority.N), page.Unjudged(n.Unjudged), p.Mark(n.Majority.Warnings...))
 		p.Grid(g, "")
 	}
-	p.Wrap("noise    ", n.Words()+page.Prefix(" ", p.Mark(n.Warnings...)))
+	p.Wrap("noise    ", n.Words()+page.Prefix(" ", p.Mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)))
 	if n.Flipped > 0 {
-		ids := page.Cells(n.Examples, page.IDWidth)
-		if n.Flipped > len(n.Examples) {
-			ids += ", ..."
-		}
-		p.Wrap("flips    ", ids)
+		p.Wrap("flips    ", n.flips())
 	}
 }
 
@@ -54,6 +50,15 @@ func (n *Noise) Words() string {
 		"%s on %s of %s (%s [%s])",
 		points(n.SESampling), points(n.SEJudge), plainPoints(n.TrialSD), trialsDiffer(n.Trials),
 		page.Comma(n.Flipped), page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), ends(n.FlipRate))
+}
+
+// flips names the first items whose trials differ.
+func (n *Noise) flips() string {
+	ids := page.Cells(n.Examples, page.IDWidth)
+	if n.Flipped > len(n.Examples) {
+		ids += ", ..."
+	}
+	return ids
 }
 
 // trialsDiffer returns "three trials differ" for three.
@@ -75,7 +80,7 @@ func points(se float64) string { return "± " + plainPoints(normal95*se) }
 // plainPoints returns a share in percentage points, with two decimals where one would
 // say nothing.
 func plainPoints(x float64) string {
-	if x > 0 && math.Round(1000*x) < 2 {
+	if x > 0 && x < 0.01 {
 		return fmt.Sprintf("%.2f pp", 100*x)
 	}
 	return fmt.Sprintf("%.1f pp", 100*x)
@@ -98,7 +103,7 @@ func (c *Confidence) Words() string {
 		of, how = "items", "as the share of an item's trials that agree"
 	}
 	part := func(n int) string { return page.Percent(float64(n) / float64(max(c.N, 1))) }
-	return fmt.Sprintf("mean %.2f over %s %s, %s; below 0.6 %s (%s), below 0.9 %s (%s); whether a sure judge is right, only labels can tell",
+	return fmt.Sprintf("mean %.2f over %s %s, %s; %s below 0.6 (%s), %s below 0.9 (%s); whether a sure judge is right, only labels can tell",
 		c.Mean, page.Comma(c.N), of, how, page.Comma(c.Below60), part(c.Below60), page.Comma(c.Below90), part(c.Below90))
 }
 

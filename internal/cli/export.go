@@ -14,22 +14,41 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/store"
+	"deem/report"
 )
 
-const exportHelp = `Write the result file of a benchmark's run as the benchmark's own scripts write it,
-so that whatever reads their files reads ours.
+const exportHelp = `Write a run in another form.
 
-The benchmark's files are read again and must hold the items that were judged.
+The format "results", the default, is the result file of a benchmark's run as the
+benchmark's own scripts write it, so that whatever reads their files reads ours.
+
+The format "html" is the report as one page that stands alone: it loads nothing from
+elsewhere and runs no script, so it can be mailed or kept. It goes to standard output
+unless -o names a file. A score that is withheld is withheld there too, with exit
+status 3.
+
+For "results" the benchmark's files are read again and must hold the items that were judged.
 Items without a verdict have no place in such a file; how many are left out is said.
 
 EXIT STATUS
-  0 written   1 could not   2 wrong usage, or the file is there already`
+  0 written   1 could not   2 wrong usage, or the file is there already
+  3 written, but too many items are unjudged: the score is withheld`
+
+// The formats of an export.
+const (
+	formatResults = "results"
+	formatHTML    = "html"
+)
 
 func (a *app) exportCommand() *cobra.Command {
 	var out string
+	format := formatResults
+	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
+	var draws int
+	var seed uint64
 	cmd := &cobra.Command{
-		Use: "export [RUN] [flags]", Short: "write a run as its benchmark's scripts would", Long: exportHelp,
-		Example: "  deem export\n  deem export last~1 -o -",
+		Use: "export [RUN] [flags]", Short: "write a run in another form", Long: exportHelp,
+		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := a.readStore(cmd.Context())
@@ -37,10 +56,22 @@ func (a *app) exportCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			return a.export(cmd.Context(), st, runArg(args), out)
+			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+				return err
+			}
+			switch format {
+			case formatResults:
+				return a.export(cmd.Context(), st, runArg(args), out)
+			case formatHTML:
+				return a.exportHTML(cmd.Context(), st, runArg(args), out, want)
+			}
+			return usagef("--format %s: there are results and html", format)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
+	cmd.Flags().StringVar(&format, "format", format, "the `format`: results or html")
+	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "html: withhold the score when more items than this `share` are unjudged")
+	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
 
@@ -69,6 +100,61 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 		out = b.ResultsName(f)
 	}
 	return a.writeResults(ctx, *b, f, out)
+}
+
+// exportHTML writes the report of a run as a page.
+func (a *app) exportHTML(ctx context.Context, st store.Store, ref, out string, want showing) error {
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	r, published, err := reportOf(ctx, st, run, want)
+	if err != nil {
+		return err
+	}
+	if published != nil {
+		var text strings.Builder
+		if err := published.Text(&text); err != nil {
+			return err
+		}
+		r.PublishedText = text.String()
+	}
+	if err := a.writePage(r, out); err != nil {
+		return err
+	}
+	if r.Withheld() {
+		return withheld(r, want.maxUnjudged)
+	}
+	return nil
+}
+
+// writePage writes the page to a file that is not there yet, or to standard output.
+func (a *app) writePage(r report.Report, out string) error {
+	if out == "" || out == "-" {
+		return r.HTML(a.out)
+	}
+	w, err := createNew(out)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.HTML(w), w.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": out})
+		return nil
+	}
+	a.say("wrote %s", out)
+	return nil
+}
+
+// createNew creates a file. One that is there already is not touched.
+func createNew(name string) (*os.File, error) {
+	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, usage(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
+	}
+	return w, err
 }
 
 // options returns what the benchmark read.
@@ -102,10 +188,7 @@ func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchma
 		a.sayLeft(left)
 		return err
 	}
-	w, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return usage(deem.WithHint(fmt.Errorf("%s is there already", out), "move it away, or name another file with -o"))
-	}
+	w, err := createNew(out)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,10 +67,15 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
-	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
-	cmd.Flags().IntVar(&draws, "draws", stat.DefaultDraws, "how often to resample; implies --bootstrap")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "where the random numbers begin; implies --bootstrap")
+	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
+}
+
+// bootstrapFlags adds the flags that ask for resampling.
+func bootstrapFlags(cmd *cobra.Command, draws *int, seed *uint64) {
+	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
+	cmd.Flags().IntVar(draws, "draws", stat.DefaultDraws, "how often to resample, which asks for --bootstrap")
+	cmd.Flags().Uint64Var(seed, "seed", 1, "where the random numbers begin, which asks for --bootstrap")
 }
 
 // bootstrapOf returns how intervals are resampled, nil when nobody asked for it.
@@ -341,6 +347,7 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 		if doc := rule.Doc(run.Judge.Name); doc != "" {
 			h.JudgeNote += ": " + doc
 		}
+		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
 	}
 	return h
 }

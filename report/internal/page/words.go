@@ -46,7 +46,7 @@ func Absent(withheld bool) string {
 	return "no estimate"
 }
 
-// treatment says how a number treats its failures, when there are any.
+// Treatment says how a number treats its failures, when there are any.
 func Treatment(failures int, how string) string {
 	if failures == 0 {
 		return "no failures"

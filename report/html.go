@@ -1,0 +1,238 @@
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/report/internal/page"
+)
+
+//go:embed report.html.tmpl
+var htmlText string
+
+// htmlTemplate escapes what it is given for the place where it is put: names come from
+// data, and data is untrusted.
+var htmlTemplate = template.Must(template.New("report").Parse(htmlText))
+
+// HTML writes the report as one file that stands alone: it loads nothing, runs no
+// script, and follows the reader's choice of light and dark. The plot of intervals is
+// for the eye; tables hold the same for everybody.
+func (r Report) HTML(w io.Writer) error {
+	var b bytes.Buffer
+	if err := htmlTemplate.Execute(&b, newHTMLPage(r)); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// An htmlPage is what the template shows.
+type htmlPage struct {
+	Title, State, Held, Power string
+	Cards                     []htmlCard
+	Forest                    *forest
+	Tables                    []htmlTable
+	Published                 string
+	Card                      []htmlFact
+	Notes                     []htmlNote
+
+	footnotes []string
+}
+
+type (
+	htmlCard struct {
+		Name, Value, Small string
+		Marks              []int
+	}
+	htmlTable struct {
+		Title string
+		Head  []htmlHead
+		Rows  [][]htmlCell
+		Words []htmlCell
+	}
+	htmlHead struct {
+		Text   string
+		Number bool
+	}
+	htmlCell struct {
+		Text    string
+		Heading bool
+		Class   string
+		Marks   []int
+	}
+	htmlFact struct{ Name, Text string }
+	htmlNote struct {
+		N    int
+		Text string
+	}
+)
+
+func newHTMLPage(r Report) *htmlPage {
+	p := &htmlPage{Title: "Report of a run", State: "complete"}
+	if r.Head.Run != "" {
+		p.Title = "Report of run " + page.Clean(r.Head.Run)
+	}
+	if !r.Head.Complete {
+		p.State = "not complete"
+	}
+	p.State = strings.Join(nonEmpty(p.State, span(r.Head.Started, r.Head.Ended), recordsLine(r)), ", ")
+	if r.Hold != nil {
+		p.Held = "The headline is withheld: " + r.Hold.Reason + "."
+	}
+	if r.Detectable != nil {
+		p.Power = upperFirst(r.Detectable.Words())
+	}
+	p.cards(r)
+	p.Forest = newForest(r)
+	p.metrics(r)
+	p.failures(r.Failures)
+	p.categories(r.Categories)
+	p.trials(r)
+	p.aspects(r)
+	p.other(r)
+	p.Published = published(r)
+	p.facts(r)
+	p.mark(r.Notes...)
+	for i, text := range p.footnotes {
+		p.Notes = append(p.Notes, htmlNote{i + 1, upperFirst(text) + "."})
+	}
+	return p
+}
+
+// mark returns the numbers of the notes that the warnings are.
+func (p *htmlPage) mark(warnings ...string) []int {
+	var marks []int
+	for _, w := range warnings {
+		at := slices.Index(p.footnotes, w)
+		if at < 0 {
+			at = len(p.footnotes)
+			p.footnotes = append(p.footnotes, w)
+		}
+		if !slices.Contains(marks, at+1) {
+			marks = append(marks, at+1)
+		}
+	}
+	return marks
+}
+
+// cards shows the numbers that always go together in large letters.
+func (p *htmlPage) cards(r Report) {
+	if len(r.Metrics) == 0 {
+		return
+	}
+	f := r.Metrics[0]
+	first := htmlCard{Name: f.Metric, Value: page.Absent(r.Withheld()), Small: page.NEquals(r.Judged) + ", " + page.Unjudged(f.Unjudged)}
+	if f.Judged != nil {
+		first.Value = page.Percent(f.Judged.Value)
+		first.Small = fmt.Sprintf("95%% interval [%s], %s, %s", ends(*f.Judged), page.NEquals(f.Judged.N), page.Unjudged(f.Unjudged))
+		first.Marks = p.mark(f.Judged.Warnings...)
+	}
+	p.Cards = append(p.Cards, first)
+	if f.Items == 0 {
+		return
+	}
+	p.Cards = append(p.Cards, htmlCard{
+		Name: "strict: " + page.Treatment(f.Unjudged, "failures counted as wrong"), Value: page.Percent(f.Strict.Value),
+		Small: fmt.Sprintf("95%% interval [%s], %s", ends(f.Strict), page.NEquals(f.Strict.N)), Marks: p.mark(f.Strict.Warnings...),
+	}, htmlCard{
+		Name: "band: " + page.Treatment(f.Unjudged, "from all failures wrong to all right"), Value: page.Percent(f.Band.Lo) + " to " + page.Percent(f.Band.Hi),
+		Small: page.NEquals(f.Items) + ", " + page.Unjudged(f.Unjudged),
+	})
+}
+
+// facts shows who made the numbers and of what.
+func (p *htmlPage) facts(r Report) {
+	h := r.Head
+	c := r.Calls
+	for _, f := range []htmlFact{
+		{"judge", strings.Join(nonEmpty(page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("reading ", page.Clean(h.Reading))), ", ")},
+		{"judge hash", page.Clean(h.JudgeHash)},
+		{"", page.Fold(h.JudgeNote)},
+		{"model", page.Clean(h.Model)},
+		{"dataset", page.Clean(h.Dataset)},
+		{"dataset hash", page.Clean(h.DatasetHash)},
+		{"intervals", page.OrNone(intervals(r))},
+		{"calls", callsLine(c)},
+		{"cost", costLine(c)},
+		{"report", r.Version},
+	} {
+		if f.Name == "intervals" && f.Text == page.None {
+			f.Text = "from formulas, items taken for independent"
+		}
+		if f.Text != "" {
+			p.Card = append(p.Card, f)
+		}
+	}
+	for _, m := range c.Models {
+		p.Card = append(p.Card, htmlFact{"replies", strings.Join(nonEmpty(page.Comma(m.Replies)+" from "+page.Clean(page.OrNone(m.Asked)),
+			page.Prefix("reported as ", page.Clean(m.Reported)), page.Prefix("fingerprint ", page.Clean(m.Fingerprint))), ", ")})
+	}
+}
+
+func callsLine(c Calls) string {
+	if c.N == 0 {
+		return ""
+	}
+	return strings.Join(nonEmpty(page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
+		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries)), ", ")
+}
+
+func costLine(c Calls) string {
+	if c.N == 0 {
+		return ""
+	}
+	return strings.Join(nonEmpty(page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"),
+		page.Comma(c.InputTokens)+" tokens in", page.Comma(c.OutputTokens)+" out"), ", ")
+}
+
+// published returns the benchmark's own numbers: the text of its package or, if the
+// report was read from JSON, that.
+func published(r Report) string {
+	if r.PublishedText != "" {
+		lines := strings.Split(strings.TrimRight(r.PublishedText, "\n"), "\n")
+		for i, line := range lines {
+			lines[i] = page.Clean(line)
+		}
+		return strings.Join(lines, "\n")
+	}
+	if r.Published == nil {
+		return ""
+	}
+	text, err := json.MarshalIndent(r.Published, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// nonEmpty returns the parts that are not empty.
+func nonEmpty(parts ...string) []string {
+	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+}
+
+// upperFirst returns a sentence with a capital at its beginning.
+func upperFirst(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+// kindName returns the name of a kind of failure.
+func kindName(k deem.Kind) string { return page.Clean(page.OrNone(string(k))) }
+
+// pText returns a p-value in words that do not promise more than it holds.
+func pText(p float64) string {
+	if p < 0.001 {
+		return "below 0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}

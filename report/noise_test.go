@@ -1,0 +1,248 @@
+package report_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/report"
+	"deem/stat"
+)
+
+// audited are answers to LoCoMo that somebody had judged three times each, and what he
+// published about them. The files are not ours to pass on, so the test says when they
+// are missing.
+var audited = []struct {
+	path     string
+	mean, sd float64 // in percent; the deviation divides by 3, where ours divides by 2
+	majority float64
+	flipped  int
+}{
+	{"fc-baseline/results/gpt-4o-mini-memos/eval_results.json", 74.29, 0.05, 74.35, 17},
+	{"fc-baseline/results/gpt-4o-mini-cot/eval_results.json", 79.89, 0.12, 79.94, 12},
+	{"ap-baseline/v1/ap_eval_results_scored.json", 10.61, math.NaN(), math.NaN(), -1},
+}
+
+func TestLoCoMoAudit(t *testing.T) {
+	for _, tt := range audited {
+		recs, ok := auditRecords(t, "../../shared/data/locomo_audit/"+tt.path)
+		if !ok {
+			t.Logf("%s is not here: the audit's numbers were not compared", tt.path)
+			continue
+		}
+		h := head()
+		h.Trials, h.Items = 3, len(recs)/3
+		r := build(h, recs).Report()
+		n := r.Noise
+		t.Logf("%s: %s: %s", tt.path, noiseLine(n), n.Words())
+		checkPercent(t, tt.path+": mean of trials", n.Mean.Value, tt.mean)
+		checkPercent(t, tt.path+": standard deviation of trials", n.TrialSD*math.Sqrt(2.0/3), tt.sd)
+		checkPercent(t, tt.path+": majority", n.Majority.Value, tt.majority)
+		if tt.flipped >= 0 && n.Flipped != tt.flipped {
+			t.Errorf("%s: trials differ on %d items, want %d", tt.path, n.Flipped, tt.flipped)
+		}
+		if n.SESampling < 10*n.SEJudge {
+			t.Errorf("%s: sampling error %v, judge noise %v: want the first more than ten times the second", tt.path, n.SESampling, n.SEJudge)
+		}
+		if got := n.Mean.Clusters; got != 10 {
+			t.Errorf("%s: %d clusters, want the 10 conversations", tt.path, got)
+		}
+	}
+}
+
+// noiseLine shows sampling error beside judge noise.
+func noiseLine(n *report.Noise) string {
+	return fmt.Sprintf("mean %.2f ± %.2f over trials, majority %.2f, standard error %.2f from items and %.2f from the judge",
+		100*n.Mean.Value, 100*n.TrialSD, 100*n.Majority.Value, 100*n.SESampling, 100*n.SEJudge)
+}
+
+// checkPercent compares a share with a percentage that was published with two decimals.
+func checkPercent(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if !math.IsNaN(want) && math.Abs(100*got-want) > 0.0051 {
+		t.Errorf("%s = %.4f%%, want %.2f%%", what, 100*got, want)
+	}
+}
+
+// auditRecords reads a file of the audit; false means that it is not there.
+func auditRecords(t *testing.T, path string) ([]deem.Record, bool) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Results map[string][]struct {
+			ID       string          `json:"question_id"`
+			Category string          `json:"category"`
+			Votes    map[string]bool `json:"llm_judgments"`
+		} `json:"detailed_results"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var recs []deem.Record
+	position := 0
+	for conversation, items := range file.Results {
+		for _, it := range items {
+			for trial := range 3 {
+				rec := yes(position, it.Votes[fmt.Sprintf("judgment_%d", trial+1)])
+				rec.Item = deem.Item{ID: it.ID, Category: it.Category, Cluster: conversation}
+				rec.Trial = trial
+				recs = append(recs, rec)
+			}
+			position++
+		}
+	}
+	return recs, true
+}
+
+// trialRecords draws items that are judged up to three times.
+func trialRecords(t *rapid.T) (recs []deem.Record, scores [][]float64) {
+	binary := rapid.Bool().Draw(t, "binary")
+	for i := range rapid.IntRange(2, 12).Draw(t, "items") {
+		list := make([]float64, 3)
+		for trial := range list {
+			list[trial] = rapid.SampledFrom([]float64{0, 1, 0.25, 0.7, math.NaN()}).Draw(t, "score")
+			if binary {
+				list[trial] = math.Round(list[trial])
+			}
+			rec := item(i)
+			rec.Trial = trial
+			if math.IsNaN(list[trial]) {
+				rec.Failure = deem.Failf(deem.Empty, "")
+			} else {
+				rec.Verdict = &deem.Verdict{Label: "x", Score: list[trial]}
+			}
+			recs = append(recs, rec)
+		}
+		scores = append(scores, list)
+	}
+	return recs, scores
+}
+
+// For independent items of equal weight the report says what package stat says, which
+// holds all scores where the report holds sums.
+func TestNoiseIsThatOfStat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		recs, scores := trialRecords(t)
+		h := head()
+		h.Trials, h.MaxUnjudged = 3, 1
+		got := build(h, recs).Report().Noise
+		want := stat.Noise(scores)
+		if want.FlipRate.N == 0 {
+			if got != nil {
+				t.Fatalf("noise = %+v, want none when no item was judged twice", got)
+			}
+			return
+		}
+		for _, c := range []struct {
+			what      string
+			got, want float64
+		}{
+			{"mean", got.Mean.Value, want.Mean.Value},
+			{"lower end", got.Mean.Lo, want.Mean.Lo},
+			{"majority", got.Majority.Value, want.Majority.Value},
+			{"flip rate", got.FlipRate.Value, want.FlipRate.Value},
+			{"flip rate's upper end", got.FlipRate.Hi, want.FlipRate.Hi},
+			{"sampling error", got.SESampling, want.SESampling},
+			{"judge noise", got.SEJudge, want.SEJudge},
+			{"both", got.SETotal, want.SETotal},
+			{"deviation of trials", got.TrialSD, want.TrialSD},
+		} {
+			if math.Abs(c.got-c.want) > 1e-7 {
+				t.Fatalf("%s = %v, want %v as stat.Noise has it for %v", c.what, c.got, c.want, scores)
+			}
+		}
+	})
+}
+
+// Trials may come in any order; those of one item need not be neighbours.
+func TestTrialOrderDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		recs, _ := trialRecords(t)
+		for i := range recs {
+			recs[i].Item.Cluster = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "cluster")
+			if i%3 > 0 {
+				recs[i].Item.Cluster = recs[i-1].Item.Cluster
+			}
+		}
+		h := head()
+		h.Trials, h.MaxUnjudged = 3, 1
+		want := string(data(t, build(h, recs).Report()))
+		if got := string(data(t, build(h, rapid.Permutation(recs).Draw(t, "order")).Report())); got != want {
+			t.Fatalf("another order gave another report:\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// A pass mark decides flips where there is one, and not the score.
+func TestFlipsOfPassMarks(t *testing.T) {
+	h := head()
+	h.Trials = 2
+	b := report.New(h)
+	for i := range 40 {
+		for trial := range 2 {
+			pass := i < 20 || trial == 1 && i < 23
+			rec := item(i)
+			rec.Trial = trial
+			rec.Verdict = &deem.Verdict{Score: 0.4, Pass: &pass}
+			b.Add(rec)
+		}
+	}
+	n := b.Report().Noise
+	if n.Metric != report.PassRate || n.Flipped != 3 || strings.Join(n.Examples, " ") != "q20 q21 q22" {
+		t.Errorf("metric %q, %d flips %q, want 3 flips q20 q21 q22 of the pass rate", n.Metric, n.Flipped, n.Examples)
+	}
+}
+
+func TestNoiseWithheld(t *testing.T) {
+	h := head()
+	h.Trials = 2
+	b := report.New(h)
+	for i := range 40 {
+		for trial := range 2 {
+			rec := yes(i, i < 20)
+			if trial == 1 && i < 5 {
+				rec = failed(i, deem.Empty)
+			}
+			rec.Trial = trial
+			b.Add(rec)
+		}
+	}
+	if n := b.Report().Noise; n.Mean != nil || n.Majority != nil {
+		t.Errorf("mean %v and majority %v are given, want none: 5 of 80 records are without a verdict", n.Mean, n.Majority)
+	}
+}
+
+// An item is let go of once all its trials are there.
+func TestTrialsAreNotKept(t *testing.T) {
+	h := head()
+	h.Trials = 3
+	b := report.New(h)
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			for trial := range 3 {
+				rec := item(i % 5000)
+				rec.Position, rec.Trial = i, trial
+				rec.Verdict = &deem.Verdict{Label: "yes", Score: float64(i % 2)}
+				b.Add(rec)
+			}
+		}
+	}
+	add(0, 10_000)
+	if got := b.Pending(); got != 0 {
+		t.Errorf("%d items are held after all their trials, want none", got)
+	}
+}
