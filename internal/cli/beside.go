@@ -9,39 +9,55 @@ import (
 	"deem/report/agree"
 )
 
-// besides sets the judges of two runs beside each other. Both runs are read in the
-// order of their items, side by side, so that memory does not grow with them.
+// besides sets the judges of two runs beside each other.
 func besides(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
+	pairs := agree.NewPairs(party(first), party(second))
+	err := bothRuns(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
+		switch {
+		case a == nil:
+			pairs.Add(b.Item, nil, b.Verdict)
+		case b == nil:
+			pairs.Add(a.Item, a.Verdict, nil)
+		default:
+			pairs.Add(a.Item, a.Verdict, b.Verdict)
+		}
+	})
+	return pairs.Pairing(), err
+}
+
+// bothRuns calls visit with the records of both runs on each item; one of them is nil
+// where a run has none. Both runs are read in the order of their items, side by side,
+// so that memory does not grow with them.
+func bothRuns(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
 	if first.Dataset.Hash != second.Dataset.Hash {
-		return agree.Pairing{}, usagef("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
+		return usagef("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
 			first.Dataset.Names, deem.ShortHash(first.Dataset.Hash), second.Dataset.Names, deem.ShortHash(second.Dataset.Hash))
 	}
-	pairs := agree.NewPairs(party(first), party(second))
-	a, stopA := iter.Pull2(st.Records(ctx, first.ID, store.Query{Trial: new(int), Brief: true}))
+	a, stopA := iter.Pull2(st.Records(ctx, first.ID, q))
 	defer stopA()
-	b, stopB := iter.Pull2(st.Records(ctx, second.ID, store.Query{Trial: new(int), Brief: true}))
+	b, stopB := iter.Pull2(st.Records(ctx, second.ID, q))
 	defer stopB()
 	ra, errA, okA := a()
 	rb, errB, okB := b()
 	for okA || okB {
 		switch {
 		case errA != nil:
-			return agree.Pairing{}, errA
+			return errA
 		case errB != nil:
-			return agree.Pairing{}, errB
+			return errB
 		case okA && okB && ra.Position == rb.Position:
-			pairs.Add(ra.Item, ra.Verdict, rb.Verdict)
+			visit(&ra, &rb)
 			ra, errA, okA = a()
 			rb, errB, okB = b()
 		case okA && (!okB || ra.Position < rb.Position):
-			pairs.Add(ra.Item, ra.Verdict, nil)
+			visit(&ra, nil)
 			ra, errA, okA = a()
 		default:
-			pairs.Add(rb.Item, nil, rb.Verdict)
+			visit(nil, &rb)
 			rb, errB, okB = b()
 		}
 	}
-	return pairs.Pairing(), nil
+	return nil
 }
 
 func party(run store.Run) agree.Party {

@@ -127,7 +127,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		a.compareCommand(),
+		a.compareCommand(), a.agreeCommand(), a.labelsCommand(),
 	)
 	return root
 }
@@ -244,6 +244,7 @@ COMMANDS
   deem list     benchmarks, judges, runs, ...         deem init     write a deem.yaml
   deem doctor   check store, keys and model           deem version  say which deem this is
   deem compare  runs beside each other, paired        deem export   write a benchmark's result file
+  deem agree    a judge beside people or another      deem labels   keep what people said of items
   deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".

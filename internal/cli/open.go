@@ -74,6 +74,9 @@ type judgeOptions struct {
 // choose finds the judge of that name. An option that says nothing to it is a
 // mistake, unless it may be meant for another of several judges.
 func choose(name string, o judgeOptions, several bool) (choice, error) {
+	if spec, ok := strings.CutPrefix(name, labelsPrefix); ok {
+		return chooseLabels(spec, o, several)
+	}
 	if names := together(name); len(names) > 1 && !looksLikeFile(name) {
 		r, err := o.severalRules(names)
 		return choice{rule: r}, err

@@ -71,7 +71,7 @@ func (o Opinion) otherResponse(response string) bool {
 // Other reports whether the label says that it is about another response than the
 // given one. White space around a response is what a person's editor made of it.
 func (l Label) Other(response string) bool {
-	return l.Response != nil && strings.TrimSpace(*l.Response) != strings.TrimSpace(response)
+	return l.Response != nil && strings.TrimSpace(unguard(*l.Response)) != strings.TrimSpace(response)
 }
 
 // verdict returns the opinion as a verdict.
@@ -93,4 +93,25 @@ func (o Opinion) verdict() deem.Verdict {
 		v.Score, v.Pass = o.Score, &yes
 	}
 	return v
+}
+
+// risky are the characters with which a cell begins that a spreadsheet takes for a
+// formula, and may carry out. A response is untrusted text.
+const risky = "=+-@\t\r"
+
+// Guard returns text as it may stand in a table that people open in a spreadsheet.
+// [Label.Other] knows guarded responses again.
+func Guard(text string) string {
+	if text != "" && strings.ContainsRune(risky, rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// unguard undoes Guard.
+func unguard(text string) string {
+	if rest, ok := strings.CutPrefix(text, "'"); ok && Guard(rest) == text {
+		return rest
+	}
+	return text
 }

@@ -15,6 +15,8 @@ type Agreement struct {
 
 	Counts Counts `json:"counts"`
 
+	Seed uint64 `json:"seed"` // of the intervals that are drawn
+
 	All        Measures   `json:"all"`
 	Categories []Measures `json:"categories"` // sorted by name; empty when no item has one
 

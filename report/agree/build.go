@@ -13,7 +13,7 @@ import (
 // Agreement returns what was found. The builder stays usable.
 func (b *Builder) Agreement() Agreement {
 	a := Agreement{
-		Version: Version, Judge: b.o.Judge, Truth: b.o.Truth, People: b.o.People,
+		Version: Version, Judge: b.o.Judge, Truth: b.o.Truth, People: b.o.People, Seed: b.o.Seed,
 		Counts: Counts{
 			Items: b.items, Judged: b.items - b.unjudged, Unjudged: b.unjudged,
 			Labelled: b.labelled, Ties: b.ties, Both: len(b.both),

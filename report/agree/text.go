@@ -102,13 +102,14 @@ func (p *sheet) measures() {
 	m, c := p.a.All, p.a.All.Confusion
 	p.WriteByte('\n')
 	g := &page.Grid{Align: "lel"}
+	g.Add("", fmt.Sprintf("value [%.0f%%]", 100*m.Agreement.Level))
 	row := func(name, value string, e stat.Estimate, what string) {
 		g.Add(name, value+page.Prefix(" ", p.Mark(e.Warnings...)), what)
 	}
 	row("agreement", coefficient(m.Agreement), m.Agreement, outOf(c.TP+c.TN, c.N(), "items"))
 	row("kappa", coefficient(m.Kappa), m.Kappa, "Cohen's: agreement beyond chance")
 	row("AC1", coefficient(m.AC1), m.AC1, "Gwet's: steady when one answer is rare")
-	row("alpha", coefficient(m.Alpha), m.Alpha, "Krippendorff's")
+	row("alpha", coefficient(m.Alpha), m.Alpha, fmt.Sprintf("Krippendorff's, by bootstrap with seed %d", p.a.Seed))
 	row("false accepts", coefficient(m.FalseAccept), m.FalseAccept, outOf(c.FP, c.FP+c.TN, "wrong answers accepted"))
 	row("false rejects", coefficient(m.FalseReject), m.FalseReject, outOf(c.FN, c.FN+c.TP, "right answers rejected"))
 	row(p.truthSays(), coefficient(m.PeopleRate), m.PeopleRate, outOf(c.TP+c.FN, c.N(), "items"))
@@ -130,7 +131,7 @@ func (p *sheet) corrected() {
 	p.Section("score, as the judge has it and as " + p.a.who() + " would")
 	g := &page.Grid{Align: "lell"}
 	row := func(name string, e stat.Estimate, n, what string) {
-		if name == quotedName(k.Quote) {
+		if name == p.quotedName(k.Quote) {
 			name += " *"
 		}
 		g.Add(name, page.Share(e)+page.Prefix(" ", p.Mark(e.Warnings...)), n, what)
@@ -141,18 +142,26 @@ func (p *sheet) corrected() {
 		row("Rogan-Gladen", k.RoganGladen, page.NEquals(k.RoganGladen.N), "of the unlabelled items, by its error rates")
 		row("stratified", k.Stratified, page.NEquals(k.Stratified.N), "by category and verdict")
 	}
-	row("labels alone", k.People, page.NEquals(k.People.N), "without the judge")
+	row(p.alone(), k.People, page.NEquals(k.People.N), "without the judge")
 	p.Grid(g, "  ")
 	p.WriteString("  " + page.Unjudged(p.a.Counts.Unjudged) + "\n")
 	p.Wrap("  ", p.meaning(*k))
 	p.more(k.More)
 }
 
+// alone names the score in which the judge has no part.
+func (p *sheet) alone() string {
+	if p.a.People {
+		return "labels alone"
+	}
+	return "truth alone"
+}
+
 // quotedName returns the name of the row to quote.
-func quotedName(quote string) string {
+func (p *sheet) quotedName(quote string) string {
 	switch quote {
 	case quotePeople:
-		return "labels alone"
+		return p.alone()
 	case quoteStratified:
 		return "stratified"
 	default:
@@ -167,6 +176,9 @@ func (p *sheet) meaning(k Corrected) string {
 	if k.Quote == quotePeople {
 		return fmt.Sprintf("* Every judged item has a label, so nothing needs correcting: %s stands beside %s by %s.",
 			judge, page.Percent(quoted.Value), p.a.who())
+	}
+	if quoted.Method == stat.MethodNone {
+		return "* These labels say nothing about the score of the run: they leave a part of it out."
 	}
 	said := fmt.Sprintf("* Had %s judged everything, the score would be about %s", p.a.who(), page.Share(quoted))
 	switch {
@@ -245,6 +257,9 @@ func (p *sheet) confidence() {
 	p.Wrap("  ", line)
 }
 
+// categoryWidth leaves room for two intervals in the line.
+const categoryWidth = 24
+
 func (p *sheet) categories() {
 	if len(p.a.Categories) == 0 {
 		return
@@ -254,7 +269,7 @@ func (p *sheet) categories() {
 	g.Add("category", "n", "yes/yes", "accepts", "rejects", "no/no", "agreement", "kappa")
 	for _, m := range p.a.Categories {
 		c := m.Confusion
-		g.Add(page.Cell(m.Category, page.NameWidth), page.Comma(c.N()), page.Comma(c.TP), page.Comma(c.FP), page.Comma(c.FN), page.Comma(c.TN),
+		g.Add(page.Cell(m.Category, categoryWidth), page.Comma(c.N()), page.Comma(c.TP), page.Comma(c.FP), page.Comma(c.FN), page.Comma(c.TN),
 			page.Share(m.Agreement)+p.Mark(m.Agreement.Warnings...), fmt.Sprintf("%.2f [%.2f, %.2f]", m.Kappa.Value, m.Kappa.Lo, m.Kappa.Hi)+p.Mark(m.Kappa.Warnings...))
 	}
 	p.Grid(g, "  ")

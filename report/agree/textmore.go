@@ -59,9 +59,17 @@ func (p *sheet) disagreements() {
 		if !accepts {
 			title = fmt.Sprintf("the judge says no and %s yes", p.a.who())
 		}
-		p.Section(fmt.Sprintf("%s: %s, the worst first", title, page.Count(len(list), "item")))
+		p.Section(fmt.Sprintf("%s: %s%s", title, page.Count(len(list), "item"), order(list)))
 		p.listed(list)
 	}
+}
+
+// order says in which order they come.
+func order(list []Disagreement) string {
+	if list[0].Confidence != nil || list[0].Of > 1 {
+		return ", the worst first"
+	}
+	return ""
 }
 
 func (p *sheet) listed(list []Disagreement) {

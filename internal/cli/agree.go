@@ -1,0 +1,326 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/report"
+	"deem/report/agree"
+)
+
+const agreeHelp = `Set the judge of a run beside people, or beside the judge of another run over the same
+items: how far they agree, which errors the judge makes, and what the score would be
+if people had judged everything.
+
+  deem agree RUN LABELS...   people's labels from CSV, JSONL, JSON, Parquet or YAML files
+  deem agree RUN             people's labels from the database (deem labels import, or
+                             the labelling page)
+  deem agree RUN RUN         the second judge is taken to be right
+
+A row of labels names an item by its id and says yes or no (correct, incorrect, pass,
+fail, true, false, 1, 0), or gives a score; --scale says how large a score may be.
+Several annotators are told apart by a column annotator: the majority decides, and
+where they are evenly split the item has no label. A label that repeats the response
+counts only while the response is the same.
+
+A file may say which judge it was made for (judge_hash; --bind writes it). With another
+judge it is refused, because labels that were settled with one judge's verdicts in view
+say less about the next: --rebind binds it anew, --anyway compares all the same.
+
+--plan N chooses which items to label next: at random, from every category and verdict,
+and blind, without the judge's verdicts. --width 4pp says how many labels that takes.
+
+--known FILE is a registry of known disagreements. The command fails with exit status
+4 when one appears that is not in it, or one in it has gone. --write-known writes one.
+
+EXIT STATUS
+  0 shown   1 could not   2 wrong usage or input, or labels bound to another judge
+  3 too many items unjudged: scores are withheld   4 disagreements are not those known`
+
+const agreeExample = `  deem agree last labels.csv
+  deem agree last~1 last
+  deem agree last labels.csv --width 4pp
+  deem agree last --plan 200 -o to-label.csv
+  deem agree last labels.yaml --known known.yaml`
+
+// An agreeOptions is what "deem agree" was told.
+type agreeOptions struct {
+	labels    labels.Source
+	fromStore bool
+	annotate  []string // only labels of these people
+
+	width float64
+	plan  int
+	out   string
+	seed  uint64
+
+	bind, rebind, anyway bool
+
+	known, writeKnown   string
+	systemModel, family string
+	maxUnjudged         float64
+}
+
+func (a *app) agreeCommand() *cobra.Command {
+	o := agreeOptions{maxUnjudged: report.DefaultMaxUnjudged}
+	cmd := &cobra.Command{
+		Use: "agree [RUN] [LABELS...|RUN] [flags]", Short: "a judge beside people or another judge", Long: agreeHelp, Example: agreeExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, err := a.readStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return a.agree(cmd.Context(), st, args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.BoolVar(&o.fromStore, "labels-from-store", false, "take people's labels from the database (default when no file or run is named)")
+	f.StringArrayVar(&o.annotate, "annotator", nil, "take only labels of this `person`; may be given again")
+	labelFlags(cmd, &o.labels)
+	f.Var(widthFlag{&o.width}, "width", "say how many more labels make the corrected interval this `wide`, as 4pp")
+	f.IntVar(&o.plan, "plan", 0, "choose `n` items to label, and do nothing else")
+	f.StringVarP(&o.out, "output", "o", "-", "write the items to label to this `file`, - for standard output")
+	f.Uint64Var(&o.seed, "seed", 0, "the `number` that chance begins with, for --plan and the interval of alpha")
+	f.BoolVar(&o.bind, "bind", false, "write into the file of labels which judge it was made for: this one")
+	f.BoolVar(&o.rebind, "rebind", false, "bind a file of labels to this judge that was bound to another")
+	f.BoolVar(&o.anyway, "anyway", false, "compare although the labels are bound to another judge")
+	f.StringVar(&o.known, "known", "", "fail when the disagreements are not those in this `file`")
+	f.StringVar(&o.writeKnown, "write-known", "", "write the disagreements to this `file`, for --known")
+	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to look whether the judge favours its own kind (default: what the run was told)")
+	f.StringVar(&o.family, "own-family", "", "the `model` whose kind of answers are the judge's own (default: the judge's model)")
+	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold scores when more items than this `share` are unjudged")
+	return cmd
+}
+
+// labelFlags adds the flags that say how files of labels are read.
+func labelFlags(cmd *cobra.Command, src *labels.Source) {
+	f := cmd.Flags()
+	f.StringVar(&src.Format, "format", "", "what the files of labels are: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
+	f.StringToStringVar(&src.Columns, "columns", nil, "which `columns` hold what, as item=qid,label=human; there are "+strings.Join(labels.Parts(), ", "))
+	f.Float64Var(&src.Scale, "scale", 0, "the largest score that people could give (default: what the file says, or 1)")
+	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which a score of people says yes (default 0.5)")
+	f.StringArrayVar(&src.Yes, "yes", nil, "a further `word` for yes; may be given again")
+	f.StringArrayVar(&src.No, "no", nil, "a further `word` for no; may be given again")
+}
+
+// widthFlag is a width in percentage points: 4pp, 4% or 0.04.
+type widthFlag struct{ to *float64 }
+
+func (f widthFlag) String() string {
+	if f.to == nil || *f.to == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(*f.to*100, 'g', 6, 64) + "pp"
+}
+
+func (f widthFlag) Set(s string) error {
+	number, points := strings.CutSuffix(s, "pp")
+	if !points {
+		number, points = strings.CutSuffix(s, "%")
+	}
+	v, err := parseNumber(number)
+	if err != nil {
+		return err
+	}
+	if points {
+		v /= 100
+	}
+	if v <= 0 || v >= 1 {
+		return fmt.Errorf("%s is no width between 0 and 100pp", s)
+	}
+	*f.to = v
+	return nil
+}
+
+func (f widthFlag) Type() string { return "width" }
+
+// check refuses options that make no sense together.
+func (o agreeOptions) check(files []string) error {
+	binds := o.bind || o.rebind
+	switch {
+	case o.plan < 0:
+		return usagef("--plan is %d; it chooses one item or more", o.plan)
+	case o.plan == 0 && o.out != "-":
+		return usage(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
+	case binds && len(files) != 1:
+		return usagef("--bind and --rebind want one file of labels")
+	case o.labels.Pass < 0 || o.labels.Pass > 1:
+		return usagef("--label-pass %v lies outside 0 to 1", o.labels.Pass)
+	}
+	return nil
+}
+
+// agree finds out who stands beside whom, and shows it.
+func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeOptions) error {
+	run, other, files, err := agreeArgs(ctx, st, args)
+	if err != nil {
+		return err
+	}
+	if err := o.check(files); err != nil {
+		return err
+	}
+	o.labels.Names, o.labels.Stdin = files, a.in
+	t := &truths{app: a, run: run, other: other, o: o}
+	if err := t.open(ctx, st); err != nil {
+		return err
+	}
+	if o.plan > 0 {
+		return a.planLabels(ctx, st, t)
+	}
+	ag, err := t.agreement(ctx, st)
+	if err != nil {
+		return err
+	}
+	return a.showAgreement(ctx, t, ag)
+}
+
+// agreeArgs tells runs from files. A name that is both is a file.
+func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
+	var refs []string
+	for _, arg := range args {
+		if arg == "-" || fileExists(arg) {
+			files = append(files, arg)
+		} else {
+			refs = append(refs, arg)
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{"last"}
+	}
+	if run, err = findRun(ctx, st, refs[0]); err != nil {
+		return run, nil, nil, noRunOrFile(refs[0], err)
+	}
+	switch {
+	case len(refs) > 2 || len(refs) == 2 && len(files) > 0:
+		return run, nil, nil, usagef("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
+	case len(refs) == 2:
+		second, err := findRun(ctx, st, refs[1])
+		if err != nil {
+			return run, nil, nil, noRunOrFile(refs[1], err)
+		}
+		if second.ID == run.ID {
+			return run, nil, nil, usagef("a judge agrees with itself: both are run %s", run.ID)
+		}
+		return run, &second, nil, nil
+	}
+	return run, nil, files, nil
+}
+
+// noRunOrFile says that a name is neither, when it looks like a file.
+func noRunOrFile(name string, err error) error {
+	if strings.ContainsAny(name, "./") {
+		return usage(deem.WithHint(fmt.Errorf("%s is no file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
+	}
+	return err
+}
+
+// systemModel returns the model under test, as far as somebody said.
+func (o agreeOptions) model(run store.Run) string {
+	if o.systemModel != "" {
+		return o.systemModel
+	}
+	var set struct {
+		SystemModel string `json:"system_model"`
+	}
+	if json.Unmarshal(run.Settings, &set) != nil {
+		return "" // a run without settings was told nothing
+	}
+	return set.SystemModel
+}
+
+// showAgreement prints the agreement, and then does what else was asked for.
+func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) error {
+	var err error
+	if a.json {
+		err = ag.JSON(a.out)
+	} else {
+		err = ag.Text(a.out)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.writeKnown(t.o.writeKnown, ag); err != nil {
+		return err
+	}
+	if t.o.bind || t.o.rebind {
+		if err := labels.Bind(ctx, t.o.labels, t.run.Judge.Hash); err != nil {
+			return usage(err)
+		}
+		a.say("%s is bound to judge %s now", t.o.labels.Names[0], deem.ShortHash(t.run.Judge.Hash))
+	}
+	return verdictOf(ag)
+}
+
+// verdictOf returns what the exit status says of an agreement.
+func verdictOf(ag agree.Agreement) error {
+	if c := ag.Registry; c != nil && !c.Pass() {
+		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, count(len(c.Appeared), "disagreement"), isGone(len(c.Gone)))
+		return deem.WithHint(err, "look at each with deem show ITEM; --write-known writes the registry as it is now")
+	}
+	if h := ag.Withheld; h != nil {
+		return fmt.Errorf("%w: %s of %s, and more than %s withholds the scores",
+			errUnjudged, thousands(h.Unjudged), thousands(h.Items), shareFlag{&h.MaxUnjudged})
+	}
+	return nil
+}
+
+func isGone(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return thousands(n) + " are"
+}
+
+// writeKnown writes the disagreements as a registry. Reasons that an older registry
+// gives are kept.
+func (a *app) writeKnown(name string, ag agree.Agreement) error {
+	if name == "" {
+		return nil
+	}
+	why := map[string]string{}
+	if fileExists(name) {
+		old, err := labels.ReadKnown(context.Background(), name)
+		if err != nil {
+			return usage(err)
+		}
+		for _, k := range old {
+			why[k.Item] = k.Why
+		}
+	}
+	list := make([]labels.Known, len(ag.Disagreements))
+	for i, d := range ag.Disagreements {
+		list[i] = labels.Known{Item: d.Item, Judge: d.Judge, People: d.People, Why: why[d.Item]}
+	}
+	if err := replaceFile(name, []byte(labels.WriteKnown(list))); err != nil {
+		return err
+	}
+	a.say("wrote %s to %s", count(len(list), "known disagreement"), name)
+	return nil
+}
+
+// knownOf reads a registry; nil when none was named.
+func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
+	if name == "" {
+		return nil, nil
+	}
+	read, err := labels.ReadKnown(ctx, name)
+	if err != nil {
+		return nil, usage(err)
+	}
+	list := make([]agree.Known, 0, len(read)) // not nil: an empty registry is one
+	for _, k := range read {
+		list = append(list, agree.Known{Item: k.Item, Judge: k.Judge, People: k.People, Why: k.Why})
+	}
+	return slices.Clip(list), nil
+}

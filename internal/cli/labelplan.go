@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/report/agree"
+)
+
+// planLabels chooses the items to label and writes them, blind: whoever labels must
+// not know what the judge said.
+func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
+	if t.other != nil {
+		return usagef("--plan chooses items for people, and a second run labels none")
+	}
+	chosen, free, err := t.draw(ctx, st)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		return usagef("run %s has no judged item left to label", t.run.ID)
+	}
+	items, err := itemsOf(ctx, st, t.run, chosen)
+	if err != nil {
+		return err
+	}
+	text, err := planTable(items)
+	if err != nil {
+		return err
+	}
+	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", thousands(len(chosen)), thousands(free), t.o.seed)
+	if t.o.out == "-" {
+		_, err := a.out.Write(text)
+		return err
+	}
+	if err := writeNew(t.o.out, text); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": t.o.out, "items": len(chosen), "seed": t.o.seed})
+		return nil
+	}
+	a.say("fill in the column label, then: deem agree %s %s", t.run.ID, t.o.out)
+	return nil
+}
+
+// draw returns the positions of the items that were chosen, in random order, and how
+// many there were to choose from.
+func (t *truths) draw(ctx context.Context, st store.Store) (positions []int, free int, err error) {
+	var from []agree.Candidate
+	var places []int
+	for rec, err := range st.Records(ctx, t.run.ID, t.query()) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if rec.Verdict == nil {
+			continue // what has no verdict cannot be set beside anything
+		}
+		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: saysYes(*rec.Verdict), Labelled: t.of(rec.Item) != nil}
+		if !c.Labelled {
+			free++
+		}
+		from, places = append(from, c), append(places, rec.Position)
+	}
+	for _, i := range agree.Draw(from, t.o.plan, t.o.seed) {
+		positions = append(positions, places[i])
+	}
+	return positions, free, nil
+}
+
+// itemsOf returns the items at the given positions, in that order. Only these are
+// held in memory.
+func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int) ([]deem.Item, error) {
+	at := map[int]int{}
+	for i, p := range positions {
+		at[p] = i
+	}
+	items := make([]deem.Item, len(positions))
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+		if err != nil {
+			return nil, err
+		}
+		if i, ok := at[rec.Position]; ok {
+			items[i] = rec.Item
+		}
+	}
+	return items, nil
+}
+
+// planTable returns the items as a table with room for labels.
+func planTable(items []deem.Item) ([]byte, error) {
+	var buf bytes.Buffer
+	w := csv.NewWriter(&buf)
+	if err := w.Write([]string{"id", "question", "references", "response", "label", "annotator", "note"}); err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		row := []string{it.ID, labels.Guard(it.Question), labels.Guard(strings.Join(it.References, " | ")), labels.Guard(it.Response), "", "", ""}
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return buf.Bytes(), w.Error()
+}
+
+// writeNew writes a file that is not there yet.
+func writeNew(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return usage(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o: labels in it would be lost"))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// replaceFile writes a file, whole or not at all.
+func replaceFile(name string, data []byte) error {
+	beside := name + ".new"
+	if err := os.WriteFile(beside, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(beside, name)
+}

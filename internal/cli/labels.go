@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+)
+
+const labelsHelp = `Keep what people said of items in the database, where "deem agree RUN" finds it.
+
+  deem labels import FILE...   take labels from files; "deem agree --help" says what is read
+  deem labels list             write the labels that are kept, one per line
+
+A label belongs to an item with its response, and to no run: every judge that looks at
+the same item is set beside the same people. A second label of the same person takes
+the place of the first.
+
+EXIT STATUS
+  0 done   1 could not   2 wrong usage or input`
+
+func (a *app) labelsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "labels import|list", Short: "keep what people said of items", Long: labelsHelp,
+		Example: "  deem labels import to-label.csv --by anna\n  deem labels list --json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(deem.WithHint(fmt.Errorf("deem labels: do what?"), "there are: import, list"))
+			}
+			return usage(unknown("subcommand", args[0], []string{"import", "list"}))
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(a.labelsImport(), a.labelsList())
+	return cmd
+}
+
+func (a *app) labelsImport() *cobra.Command {
+	var src labels.Source
+	ref := "last"
+	cmd := &cobra.Command{
+		Use: "import FILE... [flags]", Short: "take labels from files", Long: labelsHelp,
+		Example: "  deem labels import to-label.csv --run last --by anna",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem labels import labels.csv"))
+			}
+			src.Names, src.Stdin = args, a.in
+			return a.importLabels(cmd.Context(), ref, src)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&ref, "run", ref, "the `run` whose items were labelled: an id, its beginning, last, last~1")
+	f.StringVar(&src.Annotator, "by", "", "who labelled, where the file does not say")
+	labelFlags(cmd, &src)
+	return cmd
+}
+
+// importLabels finds the item of each label in the run, and keeps the label with it.
+func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
+	set, err := labels.Read(ctx, src)
+	if err != nil {
+		return usage(err)
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	kept, ok := st.(store.Labels)
+	if !ok {
+		return usagef("this database keeps no labels")
+	}
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	list, left, err := labelsFor(ctx, st, run, set)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return usage(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
+			"--run names another run; --columns item=NAME says which column holds the ids"))
+	}
+	if err := kept.PutLabels(ctx, list); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
+		return nil
+	}
+	a.say("kept %s of %s in %s", count(len(list), "label"), count(len(set.Annotators()), "annotator"), a.db)
+	if left > 0 {
+		a.say("%s about no item of run %s, or about another response, and left out", areLabels(left), run.ID)
+	}
+	if set.Blank > 0 {
+		a.say("%s without a label yet", count(set.Blank, "row"))
+	}
+	return nil
+}
+
+// labelsFor returns the labels with the items that they are about, and how many found
+// none.
+func labelsFor(ctx context.Context, st store.Store, run store.Run, set *labels.Set) (list []store.Label, left int, err error) {
+	by := map[string][]labels.Label{}
+	for _, l := range set.Labels {
+		by[l.Item] = append(by[l.Item], l)
+	}
+	now := clock()
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, l := range by[rec.Item.ID] {
+			if l.Other(rec.Item.Response) {
+				continue
+			}
+			list = append(list, store.Label{
+				Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
+				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Labelled: now,
+			})
+		}
+	}
+	return list, len(set.Labels) - len(list), nil
+}
+
+func (a *app) labelsList() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "write the labels that are kept", Long: labelsHelp, Example: "  deem labels list --json", Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, err := a.readStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return a.listLabels(cmd.Context(), st)
+		},
+	}
+}
+
+// listLabels writes a line for each label: words, or JSON that "deem agree" reads.
+func (a *app) listLabels(ctx context.Context, st store.Store) error {
+	kept, ok := st.(store.Labels)
+	if !ok {
+		return usagef("this database keeps no labels")
+	}
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
+		if err != nil {
+			return err
+		}
+		if a.json {
+			if err := enc.Encode(l); err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := fmt.Fprintln(a.out, printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04")))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// labelsPrefix is what the name of a judge begins with whose verdicts are in a file.
+const labelsPrefix = "labels:"
+
+// chooseLabels returns the judge whose verdicts are in a file: labels:FILE, or
+// labels:FILE#COLUMN where the file has those of several.
+func chooseLabels(spec string, o judgeOptions, several bool) (choice, error) {
+	file, column, picked := strings.Cut(spec, "#")
+	src := labels.Source{Names: []string{file}}
+	name := labelsPrefix + filepath.Base(file)
+	if picked {
+		src.Columns = map[string]string{"label": column}
+		name += "#" + column
+	}
+	// The choice of a judge reads small files and is not interrupted.
+	set, err := labels.Read(context.Background(), src)
+	if err != nil {
+		return choice{}, usage(err)
+	}
+	j, err := set.Judge(name)
+	if err != nil {
+		return choice{}, err
+	}
+	return o.chooseRule(j, several)
+}
+
+// labelsNote returns what a report says of a judge that is a file of labels, "" for
+// other judges.
+func labelsNote(run store.Run) string {
+	var id struct {
+		Kind string `json:"kind"`
+	}
+	if json.Unmarshal(run.Judge.Identity, &id) != nil || id.Kind != labels.Kind {
+		return ""
+	}
+	return "the verdicts were read from a file of labels: people gave them, or another program"
+}

@@ -1,0 +1,383 @@
+package agree_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/report/agree"
+	"deem/stat"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// options are those of a judge with a model beside people.
+func options() agree.Options {
+	return agree.Options{
+		Judge:  agree.Party{Run: "20261115-9f3a2c", Judge: "universal", JudgeHash: strings.Repeat("4f0c2a91", 8), Model: "openai:gpt-4o-mini"},
+		Truth:  agree.Party{Judge: "labels.csv"},
+		People: true, Items: 200, MaxUnjudged: 0.01,
+	}
+}
+
+// item returns the i-th item with the judge's verdict and no label.
+func item(i int, category string, yes bool) agree.Pair {
+	return agree.Pair{Item: deem.Item{ID: fmt.Sprint("q", i), Category: category}, Position: i, Verdict: verdict(yes)}
+}
+
+// build gathers pairs.
+func build(o agree.Options, pairs []agree.Pair) *agree.Builder {
+	b := agree.New(o)
+	for _, p := range pairs {
+		b.Add(p)
+	}
+	return b
+}
+
+// everyFourth returns 200 items of two categories, of which the judge accepts too
+// many, with a label for every fourth.
+func everyFourth() []agree.Pair {
+	var pairs []agree.Pair
+	for i := range 200 {
+		right := i%5 < 3
+		p := item(i, []string{"时间", "temporal"}[i/4%2], right || i%10 == 4)
+		if i%4 == 0 {
+			p.Truth = truth(right)
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs
+}
+
+// scenes are the agreements that the golden files show.
+var scenes = []struct {
+	name  string
+	build func() *agree.Builder
+}{
+	{"plain", func() *agree.Builder {
+		o := options()
+		o.Width = 0.05
+		return build(o, everyFourth())
+	}},
+	{"confidence", sceneConfidence},
+	{"annotators", sceneAnnotators},
+	{"withheld", func() *agree.Builder {
+		pairs := everyFourth()
+		for i := range 20 {
+			pairs[i*4].Verdict = nil
+		}
+		return build(options(), pairs)
+	}},
+	{"known", sceneKnown},
+	{"own", sceneOwn},
+	{"two_judges", func() *agree.Builder {
+		o := options()
+		o.People, o.Truth = false, agree.Party{Run: "20261114-000001", Judge: "longmemeval", Model: "openai:gpt-4o", JudgeHash: strings.Repeat("ab", 32)}
+		pairs := everyFourth()
+		for i := range pairs {
+			pairs[i].Item.Cluster = fmt.Sprint("conversation ", i/50)
+			pairs[i].Truth = &agree.Truth{Yes: i%5 < 3, Score: float64(3-min(i%5, 3)) / 3}
+		}
+		return build(o, pairs)
+	}},
+	{"chosen_labels", func() *agree.Builder {
+		// People labelled only what the judge accepted.
+		pairs := everyFourth()
+		for i := range pairs {
+			pairs[i].Truth = nil
+			if pairs[i].Verdict.Score == 1 && i%2 == 0 {
+				pairs[i].Truth = truth(i%5 < 3)
+			}
+		}
+		return build(options(), pairs)
+	}},
+	{"empty", func() *agree.Builder { return build(agree.Options{People: true}, nil) }},
+	{"hostile_names", func() *agree.Builder {
+		pairs := everyFourth()[:40]
+		for i := range pairs {
+			pairs[i].Item.ID += "\x1b[31m\n"
+			pairs[i].Item.Category = strings.Repeat("long ", 20) + "\u202e"
+			pairs[i].Truth = truth(i%2 == 0)
+		}
+		o := options()
+		o.Judge.Judge, o.Truth.Judge = "a\nb", "c\x07d"
+		return build(o, pairs)
+	}},
+}
+
+// sceneConfidence is a judge that is too sure, and grades beside.
+func sceneConfidence() *agree.Builder {
+	pairs := everyFourth()
+	for i := range pairs {
+		c := 0.5 + float64(i%10)/20
+		pairs[i].Verdict.Confidence = &c
+		pass := pairs[i].Verdict.Score == 1
+		pairs[i].Verdict.Pass, pairs[i].Verdict.Score = &pass, (pairs[i].Verdict.Score+float64(i%7)/6)/2
+		if t := pairs[i].Truth; t != nil {
+			t.Score = (t.Score + float64(i%3)/2) / 2
+		}
+	}
+	return build(options(), pairs)
+}
+
+// sceneAnnotators has three people, who are split on some items.
+func sceneAnnotators() *agree.Builder {
+	pairs := everyFourth()
+	for i := range pairs {
+		if pairs[i].Truth == nil {
+			continue
+		}
+		yes := pairs[i].Truth.Yes
+		votes := map[string]bool{"anna": yes, "bert": yes}
+		switch i % 3 {
+		case 1:
+			votes["cleo"] = !yes
+		case 2:
+			votes["bert"] = !yes
+		}
+		pairs[i].Truth.Votes, pairs[i].Truth.Tie = votes, i%3 == 2
+	}
+	return build(options(), pairs)
+}
+
+// sceneKnown has a registry with one disagreement too many, one too few, and one that
+// nobody labelled.
+func sceneKnown() *agree.Builder {
+	o := options()
+	o.Registry = []agree.Known{
+		{Item: "q4", Judge: true, Why: "accepts the neighbouring year"}, {Item: "q8", Judge: true, Why: "rounds."},
+		{Item: "q5", Judge: true}, {Item: "q9999", People: true},
+	}
+	return build(o, everyFourth())
+}
+
+// sceneOwn has answers of the judge's own family, which it favours.
+func sceneOwn() *agree.Builder {
+	o := options()
+	o.SystemModel = "mistral-large"
+	o.Judge.Model = "mistral:mistral-small"
+	o.SameFamily = sameFamily
+	pairs := everyFourth()
+	for i := range pairs {
+		pairs[i].Truth, pairs[i].Verdict = truth(i%5 < 3), verdict(i%5 < 4)
+		if i%2 == 0 {
+			pairs[i].Item.Fields = map[string]string{"answer_model": "gpt-4o"}
+			pairs[i].Verdict = verdict(i%5 < 3 || i%20 == 4)
+		}
+	}
+	return build(o, pairs)
+}
+
+func TestGolden(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			a := s.build().Agreement()
+			var text, js bytes.Buffer
+			if err := a.Text(&text); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.JSON(&js); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, s.name+".txt.golden", text.Bytes())
+			golden(t, s.name+".json.golden", js.Bytes())
+			for line := range strings.Lines(text.String()) {
+				if strings.ContainsAny(line, "\x1b\x07\u202e") || strings.Contains(line, "NaN") {
+					t.Errorf("the line %q is not clean", line)
+				}
+			}
+		})
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s differs (-want +got):\n%s", name, d)
+	}
+}
+
+// TestCounts holds the counts to what was added.
+func TestCounts(t *testing.T) {
+	pairs := everyFourth()
+	pairs[0].Verdict = nil
+	pairs[4].Truth.Tie = true
+	a := build(options(), pairs).Agreement()
+	want := agree.Counts{Items: 200, Judged: 199, Unjudged: 1, Labelled: 50, Ties: 1, Both: 48}
+	if a.Counts != want {
+		t.Errorf("Counts = %+v, want %+v", a.Counts, want)
+	}
+	if k := a.Corrected; k == nil || k.Raw.N != 199 || k.Unlabelled != 151 {
+		t.Errorf("Corrected = %+v, want a raw score of 199 items, 151 of them without a label", k)
+	}
+	notes := strings.Join(a.Notes, "\n")
+	for _, want := range []string{"1 item has a label of people but no verdict", "on 1 item as many annotators say yes as no"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes lack %q:\n%s", want, notes)
+		}
+	}
+}
+
+// TestWorstFirst holds that the surest mistakes come first, then those on which people
+// are of one mind, then the first in the dataset.
+func TestWorstFirst(t *testing.T) {
+	wrong := func(i int, confidence float64, votes ...bool) agree.Pair {
+		p := item(i, "", true)
+		if confidence > 0 {
+			p.Verdict.Confidence = &confidence
+		}
+		p.Truth = &agree.Truth{Votes: map[string]bool{}}
+		for j, v := range votes {
+			p.Truth.Votes[fmt.Sprint(j)] = v
+		}
+		return p
+	}
+	a := build(options(), []agree.Pair{
+		wrong(0, 0, false, false, true), wrong(1, 0, false), wrong(2, 0.6, false), wrong(3, 0.99, false), wrong(4, 0, false, false),
+	}).Agreement()
+	var got []string
+	for _, d := range a.Disagreements {
+		got = append(got, d.Item)
+	}
+	if want := "q3 q2 q1 q4 q0"; strings.Join(got, " ") != want {
+		t.Errorf("disagreements %v, want %s", got, want)
+	}
+}
+
+// TestRegistry holds that any difference between what is known and what is the case is
+// found, and nothing else.
+func TestRegistry(t *testing.T) {
+	pairs := []agree.Pair{item(0, "", true), item(1, "", true), item(2, "", false), item(3, "", true)}
+	pairs[0].Truth, pairs[1].Truth, pairs[2].Truth = truth(false), truth(true), truth(true)
+	for _, c := range []struct {
+		name           string
+		known          []agree.Known
+		appeared, gone string
+	}{
+		{"as known", []agree.Known{{Item: "q0", Judge: true}, {Item: "q2", People: true}}, "", ""},
+		{"none known", []agree.Known{}, "q0 q2", ""},
+		{"one too many", []agree.Known{{Item: "q0", Judge: true}, {Item: "q1", Judge: true}, {Item: "q2", People: true}}, "", "q1"},
+		{"the other way round", []agree.Known{{Item: "q0", People: true}, {Item: "q2", People: true}}, "q0", "q0"},
+		{"not labelled", []agree.Known{{Item: "q0", Judge: true}, {Item: "q2", People: true}, {Item: "q3", Judge: true}}, "", "q3"},
+		{"not there", []agree.Known{{Item: "q0", Judge: true}, {Item: "q2", People: true}, {Item: "q9", Judge: true}}, "", "q9"},
+	} {
+		o := options()
+		o.Registry = c.known
+		check := build(o, pairs).Agreement().Registry
+		var appeared, gone []string
+		for _, k := range check.Appeared {
+			appeared = append(appeared, k.Item)
+		}
+		for _, k := range check.Gone {
+			gone = append(gone, k.Item)
+		}
+		if strings.Join(appeared, " ") != c.appeared || strings.Join(gone, " ") != c.gone {
+			t.Errorf("%s: appeared %v, gone %v, want %q and %q", c.name, appeared, gone, c.appeared, c.gone)
+		}
+		if check.Pass() != (c.appeared == "" && c.gone == "") {
+			t.Errorf("%s: Pass = %v", c.name, check.Pass())
+		}
+	}
+	if check := build(options(), pairs).Agreement().Registry; check != nil {
+		t.Errorf("without a registry there is %+v", check)
+	}
+}
+
+// TestAnnotatorsAgree compares with values computed by hand.
+func TestAnnotatorsAgree(t *testing.T) {
+	// Observed 3 of 4, by chance 1/2*3/4 + 1/2*1/4 = 1/2: kappa is 1/2.
+	var pairs []agree.Pair
+	for i, votes := range [][2]bool{{true, true}, {true, true}, {false, true}, {false, false}} {
+		p := item(i, "", true)
+		p.Truth = &agree.Truth{Yes: votes[0], Tie: votes[0] != votes[1], Votes: map[string]bool{"anna": votes[0], "bert": votes[1]}}
+		pairs = append(pairs, p)
+	}
+	a := build(options(), pairs).Agreement().Annotators
+	if a == nil || a.Kappa == nil || math.Abs(a.Kappa.Value-0.5) > 1e-12 || a.Fleiss != nil || a.Items != 4 || a.Ties != 1 {
+		t.Fatalf("annotators %+v, want kappa 0.5 over 4 items with 1 tie", a)
+	}
+	pairs[0].Truth.Votes["cleo"] = true
+	a = build(options(), pairs).Agreement().Annotators
+	if a.Kappa != nil || a.Fleiss == nil || len(a.Names) != 3 {
+		t.Errorf("three annotators: %+v, want Fleiss' kappa", a)
+	}
+}
+
+// TestAny holds that whatever is added, numbers are numbers and add up, and the
+// order of the items changes no count.
+func TestAny(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(0, 60).Draw(rt, "n")
+		var pairs []agree.Pair
+		for i := range n {
+			p := item(i, rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "category"), rapid.Bool().Draw(rt, "yes"))
+			switch rapid.IntRange(0, 3).Draw(rt, "kind") {
+			case 0:
+				p.Verdict = nil
+			case 1:
+				p.Truth = truth(rapid.Bool().Draw(rt, "truth"))
+				p.Truth.Tie = rapid.Bool().Draw(rt, "tie")
+			case 2:
+				p.Truth = truth(rapid.Bool().Draw(rt, "truth"))
+				c := rapid.Float64Range(0, 1).Draw(rt, "confidence")
+				p.Verdict.Confidence = &c
+				p.Truth.Score = rapid.Float64Range(0, 1).Draw(rt, "score")
+				p.Verdict.Score = rapid.Float64Range(0, 1).Draw(rt, "judge score")
+			}
+			pairs = append(pairs, p)
+		}
+		o := options()
+		o.MaxUnjudged, o.Width = 1, 0.1
+		a := build(o, pairs).Agreement()
+		if _, err := json.Marshal(a); err != nil {
+			rt.Fatalf("no JSON: %v", err)
+		}
+		var b bytes.Buffer
+		if err := a.Text(&b); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+			rt.Errorf("text %v:\n%s", err, b.String())
+		}
+		c := a.All.Confusion
+		if c.N() != a.Counts.Both || c.FP+c.FN != len(a.Disagreements) {
+			rt.Errorf("confusion %+v, but %d items with both and %d disagreements", c, a.Counts.Both, len(a.Disagreements))
+		}
+		var parts stat.Confusion
+		for _, m := range a.Categories {
+			parts.TP, parts.FP, parts.FN, parts.TN = parts.TP+m.Confusion.TP, parts.FP+m.Confusion.FP, parts.FN+m.Confusion.FN, parts.TN+m.Confusion.TN
+		}
+		if len(a.Categories) > 0 && parts != c {
+			rt.Errorf("categories add up to %+v, want %+v", parts, c)
+		}
+		if k := a.Corrected; k != nil {
+			for _, est := range []stat.Estimate{k.Raw, k.People, k.PPI.Estimate, k.RoganGladen, k.Stratified} {
+				if !(0 <= est.Lo && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1) {
+					rt.Errorf("estimate %+v is out of order", est)
+				}
+			}
+		}
+		slices.Reverse(pairs)
+		if back := build(o, pairs).Agreement(); back.All.Confusion != c || back.Counts != a.Counts {
+			rt.Errorf("in reverse the counts are %+v and %+v", back.Counts, back.All.Confusion)
+		}
+	})
+}
