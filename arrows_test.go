@@ -51,6 +51,7 @@ var arrows = []arrow{
 
 	{"report/internal/*", []string{"stat"}, "how a page of text is laid out is the same for all reports"},
 	{"report", []string{".", "stat", "report/internal/*"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"report/errata", []string{".", "stat", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 

@@ -92,6 +92,10 @@ type Benchmark struct {
 	Open    func(ctx context.Context, o Options) (Set, error)
 	Metrics func(ctx context.Context, o Options) (Metrics, error)
 
+	// ItemID returns the form of an item's id that is the same in all files about the
+	// benchmark; nil when everybody writes them alike.
+	ItemID func(id string) string
+
 	// ResultsName returns the name of the result file as upstream calls it; nil
 	// when upstream writes none.
 	ResultsName func(f Finished) string

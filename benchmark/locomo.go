@@ -15,7 +15,6 @@ func loCoMo() Benchmark {
 		Readings: locomo.Readings(),
 		Params: []Param{
 			{"category5", "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
-			{"errata", "a file of known faults in the answer key: shows scores over sound items and the ceiling"},
 			{"system", "which of several systems in upstream's file is judged"},
 		},
 		Judges: []string{locomo.F1Name, locomo.StrictName, locomo.LenientName},
@@ -33,16 +32,10 @@ func loCoMo() Benchmark {
 				Category5: locomo.Policy(o.With["category5"]), System: o.With["system"],
 			}))
 		},
-		Metrics: func(ctx context.Context, o Options) (Metrics, error) {
-			m := locomo.MetricsOptions{Category5: locomo.Policy(o.With["category5"]), Reading: o.Reading}
-			if file := o.With["errata"]; file != "" {
-				var err error
-				if m.Errata, err = locomo.ReadErrata(ctx, file); err != nil {
-					return nil, err
-				}
-			}
-			return locomo.NewMetrics(m), nil
+		Metrics: func(_ context.Context, o Options) (Metrics, error) {
+			return locomo.NewMetrics(locomo.MetricsOptions{Category5: locomo.Policy(o.With["category5"]), Reading: o.Reading}), nil
 		},
+		ItemID: locomo.CanonicalID,
 		ResultsName: func(f Finished) string {
 			files := slices.Concat(f.Options.Responses, f.Options.Data)
 			return locomo.ResultsName(files[0], f.Judge)

@@ -7,8 +7,8 @@
 // answers. [NewF1] is the published rule as a judge; [Protocol] returns a judge that
 // asks a model, strictly or leniently. [Metrics] turn the records of a run into
 // numbers by category, with intervals, and into the lines that the published script
-// prints. [ReadErrata] reads a list of wrong answers in the key, which says how high
-// a score can be at all.
+// prints. Some answers of the key are wrong; package errata of the reports says what
+// that does to a score, and needs [CanonicalID] to know the questions again.
 //
 // Two things must be said beside every LoCoMo score, because published ones differ
 // in them and rarely say so: what was done with category 5, which is a [Policy] here

@@ -44,29 +44,3 @@ func Example() {
 	// 5 adversarial: 0.333, n=3
 	//  overall: 0.490, n=15
 }
-
-// Ask how high a score can be when some answers of the key are wrong.
-func ExampleErrata_Ceiling() {
-	ctx := context.Background()
-	errata, err := locomo.ReadErrata(ctx, "../../examples/locomo/errata.jsonl")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	set, err := locomo.Open(ctx, locomo.Options{
-		Data:      []string{"../../examples/locomo/conversations.json"},
-		Responses: []string{"../../examples/locomo/mem0.json"},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	ceiling, err := errata.Ceiling(set.Items())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%d of %d references are wrong: at most %.2f%%\n", ceiling.Overall.Faulty, ceiling.Overall.N, 100*ceiling.Overall.Ceiling)
-	// Output:
-	// 1 of 12 references are wrong: at most 91.67%
-}

@@ -24,10 +24,6 @@ func example(name string) string { return filepath.Join(examples, name) }
 // TestExample judges the example by each judge and policy, and compares numbers and
 // notes with golden files.
 func TestExample(t *testing.T) {
-	errata, err := locomo.ReadErrata(t.Context(), example("errata.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	tests := []struct {
 		name      string
 		responses string
@@ -37,9 +33,9 @@ func TestExample(t *testing.T) {
 	}{
 		{"f1-excluded", "mem0.json", locomo.Excluded, f1("upstream"), locomo.MetricsOptions{}},
 		{"f1-phrases", "responses.jsonl", locomo.Phrases, f1("upstream"), locomo.MetricsOptions{Category5: locomo.Phrases}},
-		{"f1-fixed-errata", "responses.jsonl", locomo.Excluded, f1("fixed"), locomo.MetricsOptions{Reading: "fixed", Errata: errata}},
-		{"strict-errata", "responses.jsonl", locomo.Excluded, asked(locomo.StrictName), locomo.MetricsOptions{Errata: errata}},
-		{"lenient-abstention", "responses.jsonl", locomo.Abstention, asked(locomo.LenientName), locomo.MetricsOptions{Category5: locomo.Abstention, Errata: errata}},
+		{"f1-fixed", "responses.jsonl", locomo.Excluded, f1("fixed"), locomo.MetricsOptions{Reading: "fixed"}},
+		{"strict", "responses.jsonl", locomo.Excluded, asked(locomo.StrictName), locomo.MetricsOptions{}},
+		{"lenient-abstention", "responses.jsonl", locomo.Abstention, asked(locomo.LenientName), locomo.MetricsOptions{Category5: locomo.Abstention}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,7 +119,7 @@ func golden(t *testing.T, name, got string) {
 // TestExampleReadme looks for the numbers in the document beside the example.
 func TestExampleReadme(t *testing.T) {
 	doc := readFile(t, example("README.md"))
-	for _, name := range []string{"f1-excluded.txt", "strict-errata.txt"} {
+	for _, name := range []string{"f1-excluded.txt", "strict.txt"} {
 		_, numbers, _ := strings.Cut(readFile(t, filepath.Join("testdata", name)), "\nlocomo, ")
 		if !strings.Contains(doc, "```text\nlocomo, "+numbers+"```") {
 			t.Errorf("the document does not show what is in %s:\nlocomo, %s", name, numbers)

@@ -186,7 +186,7 @@ func (m *matcher) conversation(name string) string {
 // find returns the question that a row answers. If every such question has its
 // response already, it returns the last of them as taken.
 func (m *matcher) find(r row) (s, taken *slot) {
-	if s := m.byID[canonicalID(r.id)]; s != nil && (r.question == "" || key(r.question) == key(s.question)) {
+	if s := m.byID[CanonicalID(r.id)]; s != nil && (r.question == "" || key(r.question) == key(s.question)) {
 		if s.answered {
 			return nil, s
 		}
@@ -228,9 +228,9 @@ func (m *matcher) fit(s *slot, r row) int {
 	return fit
 }
 
-// canonicalID turns an id in the style of MemOS, "locomo_0_qa12", into ours. Any other
-// id stays what it is.
-func canonicalID(id string) string {
+// CanonicalID turns the id of a question in the style of MemOS, "locomo_0_qa12", into
+// ours, "conv-26/q12". Any other id stays what it is.
+func CanonicalID(id string) string {
 	var conversation, question int
 	if n, err := fmt.Sscanf(id, "locomo_%d_qa%d", &conversation, &question); n != 2 || err != nil {
 		return id
@@ -280,10 +280,6 @@ func (j *join) set(o Options) (*Set, error) {
 		return nil, j.nothing(o)
 	}
 	items = itemset.Limit(items, o.Limit)
-	if o.Errata != nil {
-		n := o.Errata.correct(items)
-		j.notes = append(j.notes, fmt.Sprintf("%s corrected by %s: these are not the published items", itemset.Count(n, "reference"), o.Errata.Name()))
-	}
 	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), j.notes)
 	return &Set{Held: held, recorded: votesOf(j.slots)}, err
 }

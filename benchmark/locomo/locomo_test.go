@@ -2,6 +2,7 @@ package locomo_test
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"deem"
@@ -30,6 +31,12 @@ func items(t *testing.T, s *locomo.Set) []deem.Item {
 }
 
 func writeFile(file, text string) error { return os.WriteFile(file, []byte(text), 0o600) }
+
+// write writes a file into a folder of the test's own.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	return writeHere(t, filepath.Join(t.TempDir(), name), text)
+}
 
 // writeHere writes a file into the working folder.
 func writeHere(t *testing.T, name, text string) string {

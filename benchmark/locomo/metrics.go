@@ -18,10 +18,6 @@ type MetricsOptions struct {
 
 	// Reading is the reading of the rule that the run had; "" means [Upstream].
 	Reading string
-
-	// Errata, unless nil, are shown beside the numbers: scores over sound items
-	// alone, and the ceiling.
-	Errata *Errata
 }
 
 // Metrics gather the records of a run and turn them into numbers by category. Of an
@@ -41,11 +37,6 @@ type Metrics struct {
 // counts are the items of one line.
 type counts struct {
 	tally.Tally
-
-	faulty    int         // items with a wrong reference, judged or not
-	sound     tally.Tally // scores of the others
-	corrected tally.Tally // scores with corrected references, as far as there are any
-
 	recall   tally.Tally
 	upstream upstreamSum
 }
@@ -81,7 +72,6 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 	for _, t := range []*counts{t, &m.overall} {
 		t.add(rec)
-		m.addErrata(t, rec)
 	}
 	if u, ok := upstreamOf(rec); ok {
 		t.upstream.add(u)
@@ -100,42 +90,6 @@ func (t *counts) add(rec deem.Record) {
 	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
 		t.recall.Score(r)
 	}
-}
-
-// addErrata counts what the errata make of a record.
-func (m *Metrics) addErrata(t *counts, rec deem.Record) {
-	if m.opts.Errata == nil {
-		return
-	}
-	x, faulty := m.opts.Errata.Of(rec.Item)
-	if faulty {
-		t.faulty++
-	}
-	if rec.Verdict == nil {
-		return
-	}
-	score := rec.Verdict.Score
-	if !faulty {
-		t.sound.Score(score)
-	} else {
-		score = m.rejudge(rec, x)
-	}
-	t.corrected.Score(score)
-}
-
-// rejudge scores a response with the corrected reference, which costs nothing when
-// the judge is the rule. Where the list does not say what is right, the score stays.
-func (m *Metrics) rejudge(rec deem.Record, x Erratum) float64 {
-	if rec.Judge != F1Name || x.Reference == "" {
-		return rec.Verdict.Score
-	}
-	it := rec.Item
-	it.References = []string{x.Reference}
-	v, err := scorer(m.opts.Reading).verdict(it)
-	if err != nil {
-		return rec.Verdict.Score
-	}
-	return v.Score
 }
 
 // scorer returns the rule that scores every category.
@@ -160,23 +114,6 @@ type Line struct {
 	// Recall is the mean share of the evidence that was retrieved; nil when no item
 	// says what was.
 	Recall *tally.Estimate `json:"recall,omitempty"`
-
-	// Errata is nil when there are none.
-	Errata *ErrataLine `json:"errata,omitempty"`
-}
-
-// An ErrataLine is what the errata make of a line.
-type ErrataLine struct {
-	Faulty  int     `json:"faulty"`  // items with a wrong reference
-	Ceiling float64 `json:"ceiling"` // the share of the others: the highest score that is right
-
-	// Sound is the score over the items with a right reference.
-	Sound *tally.Estimate `json:"sound"`
-
-	// Corrected is the score over all items with corrected references. Only the rule
-	// has one here; with a judge that asks a model, open the items with the errata
-	// and judge them again.
-	Corrected *tally.Estimate `json:"corrected,omitempty"`
 }
 
 // Categories returns the line of each category by number. Those without a record are
@@ -184,7 +121,7 @@ type ErrataLine struct {
 func (m *Metrics) Categories() []Line {
 	var lines []Line
 	for _, id := range sorted(m.lines) {
-		l := m.line(m.lines[id])
+		l := lineOf(m.lines[id])
 		l.Category = id
 		if c, ok := categoryOf(id); ok {
 			l.Name = c.Name
@@ -199,25 +136,14 @@ func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 // Overall returns the line over all items: the mean over questions, not over
 // categories.
 func (m *Metrics) Overall() Line {
-	l := m.line(&m.overall)
+	l := lineOf(&m.overall)
 	l.Name = overallName
 	return l
 }
 
-// line returns the numbers of a tally.
-func (m *Metrics) line(t *counts) Line {
-	l := Line{Right: t.Right(), Line: t.Line(), Recall: t.recall.Estimate()}
-	if m.opts.Errata == nil {
-		return l
-	}
-	l.Errata = &ErrataLine{Faulty: t.faulty, Sound: t.sound.Estimate()}
-	if all := t.All(); all > 0 {
-		l.Errata.Ceiling = float64(all-t.faulty) / float64(all)
-	}
-	if m.judge == F1Name && !m.others {
-		l.Errata.Corrected = t.corrected.Estimate()
-	}
-	return l
+// lineOf returns the numbers of a tally.
+func lineOf(t *counts) Line {
+	return Line{Right: t.Right(), Line: t.Line(), Recall: t.recall.Estimate()}
 }
 
 // Warnings say in plain words what to beware of.
@@ -232,19 +158,6 @@ func (m *Metrics) Warnings() []string {
 	}
 	if n := len(m.places); n > 1 || n == 1 && !m.places[""] {
 		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", itemset.Count(n, "conversation")))
-	}
-	return append(list, m.aboveCeiling()...)
-}
-
-// aboveCeiling warns of scores that no system can have by right answers alone.
-func (m *Metrics) aboveCeiling() []string {
-	var list []string
-	for _, l := range append(m.Categories(), m.Overall()) {
-		if l.Errata == nil || l.Estimate == nil || l.Errata.Faulty == 0 || l.Estimate.Value <= l.Errata.Ceiling {
-			continue
-		}
-		list = append(list, fmt.Sprintf("%s scores %s, above its ceiling of %s: some wrong references were met, or the judge is generous",
-			l.title(), percent(l.Estimate.Value), percent(l.Errata.Ceiling)))
 	}
 	return list
 }

@@ -113,15 +113,12 @@ func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
 	fmt.Fprintf(b, "Overall recall accuracy:  %s\n", text.Float(total/float64(n)))
 }
 
-// Text writes the numbers with their intervals, what the errata make of them, and
-// for the published rule what upstream prints.
+// Text writes the numbers with their intervals and, for the published rule, what
+// upstream prints.
 func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(m.head())
 	b.WriteString(m.table())
-	if m.opts.Errata != nil {
-		b.WriteString(m.errataTable())
-	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
@@ -164,33 +161,6 @@ func (m *Metrics) table() string {
 	return b.String()
 }
 
-// errataTable shows what the wrong references do.
-func (m *Metrics) errataTable() string {
-	var b strings.Builder
-	e := m.opts.Errata
-	corrupt := 0
-	for _, x := range e.list {
-		if x.Corrupts() {
-			corrupt++
-		}
-	}
-	fmt.Fprintf(&b, "\nanswer-key errata, %s: %d known, of which %d can move a score\n", e.name, len(e.list), corrupt)
-	ofRule := m.Overall().Errata.Corrected != nil
-	row := func(title, score, sound, ceiling, faulty, corrected string) {
-		line := fmt.Sprintf("%-16s %8s  %10s  %8s  %6s", title, score, sound, ceiling, faulty)
-		if ofRule {
-			line += fmt.Sprintf("  %9s", corrected)
-		}
-		fmt.Fprintln(&b, line)
-	}
-	row("category", "score", "sound only", "ceiling", "faulty", "corrected")
-	for _, l := range append(m.Categories(), m.Overall()) {
-		x := l.Errata
-		row(l.title(), value(l.Estimate), value(x.Sound), percent(x.Ceiling), fmt.Sprint(x.Faulty), value(x.Corrected))
-	}
-	return b.String()
-}
-
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
 
 // value returns the value of an estimate, "-" when there is none.
@@ -209,7 +179,6 @@ type summary struct {
 	Category5  Policy   `json:"category_5"`
 	Categories []Line   `json:"categories"`
 	Overall    Line     `json:"overall"`
-	Errata     string   `json:"errata,omitempty"` // the name of the list
 	Unjudged   []string `json:"unjudged"`
 	Warnings   []string `json:"warnings"`
 	Upstream   string   `json:"analyze_aggr_acc,omitempty"`
@@ -224,9 +193,6 @@ func (m *Metrics) JSON() any {
 	}
 	if m.judge == F1Name {
 		s.Reading = m.opts.Reading
-	}
-	if m.opts.Errata != nil {
-		s.Errata = m.opts.Errata.name
 	}
 	return s
 }

@@ -36,10 +36,6 @@ type Options struct {
 	// them side by side as "gpt-4_prediction", "claude_prediction"; "" will do
 	// when there is one.
 	System string
-
-	// Errata, unless nil, are put into effect: the references that they correct are
-	// replaced. The items are then others than the published ones.
-	Errata *Errata
 }
 
 // A Set is the items of the benchmark: questions with responses, in the order of the
