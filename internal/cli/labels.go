@@ -188,6 +188,9 @@ func chooseLabels(spec string, o judgeOptions, several bool) (choice, error) {
 	// The choice of a judge reads small files and is not interrupted.
 	set, err := labels.Read(context.Background(), src)
 	if err != nil {
+		if strings.Contains(deem.HintOf(err), "--columns label") {
+			err = deem.WithHint(err, "say which column holds the verdicts: --judge %s%s#COLUMN", labelsPrefix, file)
+		}
 		return choice{}, usage(err)
 	}
 	j, err := set.Judge(name)

@@ -175,7 +175,10 @@ func TestReadProblems(t *testing.T) {
 
 func TestReadNothing(t *testing.T) {
 	for _, src := range []labels.Source{
-		{}, {Names: []string{"no-such-file.csv"}}, {Names: []string{"no-such-file.yaml"}}, {Names: []string{"x"}, Scale: -1},
+		{},
+		{Names: []string{"no-such-file.csv"}},
+		{Names: []string{"no-such-file.yaml"}},
+		{Names: []string{"x"}, Scale: -1},
 		{Names: []string{"x"}, Columns: map[string]string{"labl": "x"}},
 	} {
 		if set, err := labels.Read(t.Context(), src); err == nil {

@@ -156,8 +156,10 @@ func sceneAnnotators() *agree.Builder {
 func sceneKnown() *agree.Builder {
 	o := options()
 	o.Registry = []agree.Known{
-		{Item: "q4", Judge: true, Why: "accepts the neighbouring year"}, {Item: "q8", Judge: true, Why: "rounds."},
-		{Item: "q5", Judge: true}, {Item: "q9999", People: true},
+		{Item: "q4", Judge: true, Why: "accepts the neighbouring year"},
+		{Item: "q8", Judge: true, Why: "rounds."},
+		{Item: "q5", Judge: true},
+		{Item: "q9999", People: true},
 	}
 	return build(o, everyFourth())
 }

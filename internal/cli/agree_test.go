@@ -1,0 +1,123 @@
+package cli_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"deem/internal/cli"
+	"deem/report/agree"
+	"deem/stat"
+)
+
+// published reads the verdicts of people and of nine judges on 3,200 answers, and
+// writes what deem reads: items, people's labels, and a table of the judges' verdicts.
+// It returns false when the verdicts are not here: they are not ours to pass on.
+func published(t *testing.T, dir string) bool {
+	t.Helper()
+	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
+	if err != nil {
+		t.Log("the published verdicts are not here, and nothing is checked:", err)
+		return false
+	}
+	defer f.Close() //nolint:errcheck // It was only read.
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judges := []string{"GPT-4", "Gemma-2B"}
+	items, people, verdicts := []string{}, [][]string{{"id", "label"}}, [][]string{append([]string{"id"}, judges...)}
+	dec := json.NewDecoder(z)
+	for i := 0; dec.More(); i++ {
+		var row struct {
+			System, Question string
+			HumanLabel       bool `json:"human_label"`
+			Judges           map[string]bool
+		}
+		if err := dec.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		id := fmt.Sprint("t", i)
+		item, err := json.Marshal(map[string]string{"id": id, "category": row.System, "question": row.Question, "response": "not published"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, string(item))
+		people = append(people, []string{id, strconv.FormatBool(row.HumanLabel)})
+		line := []string{id}
+		for _, j := range judges {
+			line = append(line, strconv.FormatBool(row.Judges[j]))
+		}
+		verdicts = append(verdicts, line)
+	}
+	var lines bytes.Buffer
+	for _, item := range items {
+		lines.WriteString(item + "\n")
+	}
+	put(t, filepath.Join(dir, "items.jsonl"), lines.Bytes())
+	put(t, filepath.Join(dir, "people.csv"), table(t, people))
+	put(t, filepath.Join(dir, "judges.csv"), table(t, verdicts))
+	return true
+}
+
+func put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func table(t *testing.T, rows [][]string) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := csv.NewWriter(&buf).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+// TestAgreePublished reproduces published agreement of judges with people through the
+// command: the judges' recorded verdicts as runs, people's as labels.
+func TestAgreePublished(t *testing.T) {
+	dir := t.TempDir()
+	if !published(t, dir) {
+		return
+	}
+	db := filepath.Join(dir, "deem.db")
+	for _, c := range []struct {
+		judge            string
+		agreement, kappa float64
+		confusion        stat.Confusion
+	}{
+		{"GPT-4", 0.9500, 0.8924, stat.Confusion{TP: 1945, FP: 66, FN: 94, TN: 1095}},
+		{"Gemma-2B", 0.6269, 0.0499, stat.Confusion{TP: 1848, FP: 1003, FN: 191, TN: 158}},
+	} {
+		command(t, "run", "--db", db, "--data", filepath.Join(dir, "items.jsonl"), "--judge", "labels:"+filepath.Join(dir, "judges.csv")+"#"+c.judge)
+		var a agree.Agreement
+		if err := json.Unmarshal(command(t, "agree", "--db", db, "last", filepath.Join(dir, "people.csv"), "--json"), &a); err != nil {
+			t.Fatal(err)
+		}
+		all := a.All
+		if math.Abs(all.Agreement.Value-c.agreement) > 5e-5 || math.Abs(all.Kappa.Value-c.kappa) > 5e-5 || all.Confusion != c.confusion {
+			t.Errorf("%s: agreement %.4f, kappa %.4f, %+v, want %.4f, %.4f, %+v",
+				c.judge, all.Agreement.Value, all.Kappa.Value, all.Confusion, c.agreement, c.kappa, c.confusion)
+		}
+	}
+}
+
+// command runs deem, which must succeed, and returns what it wrote.
+func command(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := cli.Main(args, bytes.NewReader(nil), &out, &errs); code != 0 {
+		t.Fatalf("deem %v: exit code %d: %s", args, code, errs.String())
+	}
+	return out.Bytes()
+}
