@@ -22,6 +22,7 @@ type Model struct {
 
 	mu            sync.Mutex
 	recent, older map[string]struct{} // keys of replies that were given as new
+	cost          int64               // of those replies
 }
 
 var _ deem.Model = (*Model)(nil)
@@ -74,7 +75,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 // give returns the reply of a line, as new or as cached.
 func (m *Model) give(l store.BatchLine) deem.Reply {
 	reply := *l.Reply
-	if l.Taken || !m.first(l.Key) {
+	if l.Taken || !m.first(l.Key, reply.CostMicros) {
 		reply.Cached, reply.Attempts, reply.CostMicros, reply.Unpriced = true, 0, 0, false
 	}
 	if reply.Text == "" && reply.Refusal == "" {
@@ -87,8 +88,15 @@ func (m *Model) give(l store.BatchLine) deem.Reply {
 // as many others have come.
 const remembered = 1 << 16
 
-// first reports whether a reply is given for the first time.
-func (m *Model) first(key string) bool {
+// CostMicros returns what the replies cost that were given as new.
+func (m *Model) CostMicros() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cost
+}
+
+// first reports whether a reply is given for the first time, and counts its cost then.
+func (m *Model) first(key string, cost int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, recently := m.recent[key]
@@ -100,6 +108,7 @@ func (m *Model) first(key string) bool {
 		m.older, m.recent = m.recent, map[string]struct{}{}
 	}
 	m.recent[key] = struct{}{}
+	m.cost += cost
 	return true
 }
 

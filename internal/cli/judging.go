@@ -101,7 +101,7 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 	opts.Replies = st
 	// What could not be read once cannot be read from the cache either.
 	opts.Cache = model.CacheOptions{Fresh: o.fresh || o.retryUnjudged}
-	m := model.Assemble(wire, opts)
+	m := a.telemetry.Model(o.batched(model.Assemble(a.telemetry.Wire(wire), opts)))
 	if o.record == "" {
 		return m, func() error { return nil }, nil
 	}
@@ -133,6 +133,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	}
 	a.announce(run, resumed, o)
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
+		err = a.throughBatches(ctx, st, run, g, m, data, o)
+	}
+	if err == nil {
 		err = a.judge(ctx, st, run, j, m, data, o)
 	}
 	if c, ok := model.As[io.Closer](m); ok {
@@ -145,7 +148,10 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 		_ = st.Release(run.ID)
 		return "", a.unfinished(ctx, st, run, o, err)
 	}
-	return run.ID, st.Finish(ctx, run.ID)
+	if err := st.Finish(ctx, run.ID); err != nil {
+		return "", err
+	}
+	return run.ID, forgetBatches(ctx, st, run.ID)
 }
 
 // announce says what is about to happen.
@@ -178,13 +184,15 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 	}
 	w := store.NewWriter(st, run.ID, store.WriterOptions{})
 	p := a.startProgress(run, o, m)
+	ctx, told := a.telemetry.Run(ctx, runInfo(run, m, o))
 	var ended error
-	for rec, err := range deem.Run(ctx, data.Items(), j, opts) {
+	for rec, err := range deem.Run(ctx, data.Items(), told.Judge(j), opts) {
 		if err != nil {
 			ended = err
 			break
 		}
 		p.add(rec)
+		told.Add(rec)
 		// What is judged is kept, however the run ends.
 		if err := w.Put(context.WithoutCancel(ctx), rec); err != nil {
 			ended = err
@@ -192,6 +200,7 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 		}
 	}
 	p.stop()
+	told.End(ended)
 	if err := w.Close(); err != nil {
 		return err
 	}

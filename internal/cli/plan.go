@@ -192,7 +192,7 @@ func earlierCalls(ctx context.Context, st store.Store, g judging) (output int, l
 		if run.Judge.Name != g.name() || run.Model != g.wire.Name() || run.Records == 0 {
 			continue
 		}
-		n := 0
+		n, batched := 0, 0
 		for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: true, Limit: 200}) {
 			if err != nil {
 				return 0, 0, err
@@ -202,11 +202,14 @@ func earlierCalls(ctx context.Context, st store.Store, g judging) (output int, l
 					n++
 					output += c.Reply.Usage.Output
 					latency += c.Reply.Latency
+					if c.Reply.Batch != "" {
+						batched++ // and nobody knows how long it took
+					}
 				}
 			}
 		}
 		if n > 0 {
-			return (output + n - 1) / n, latency / time.Duration(n), nil
+			return (output + n - 1) / n, latency / time.Duration(max(1, n-batched)), nil
 		}
 	}
 	return 0, 0, nil
@@ -259,6 +262,9 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g jud
 	if g.wire == nil || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
+	if under, err := underWay(ctx, st, run); under || err != nil {
+		return err // it was told before the batches were submitted
+	}
 	most := glance
 	if o.askAbove.set {
 		most = 0 // a decision about money wants the whole plan
@@ -267,7 +273,8 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g jud
 	if err != nil {
 		return err
 	}
-	a.say("plan: %s", p.Line())
+	p = o.inBatches(p)
+	a.say("plan: %s", o.planLine(p))
 	for _, w := range p.Warnings {
 		a.say("warning: %s", w)
 	}

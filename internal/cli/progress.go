@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"deem"
+	"deem/internal/batch"
 	"deem/internal/store"
 	"deem/model"
 )
@@ -28,6 +29,7 @@ type progress struct {
 	limiter *model.Limiter // nil when the judge is a rule
 	meter   *model.Metered
 	purse   *model.Purse // nil when there is no budget
+	batches *batch.Model // nil when there are no batches
 
 	mu       sync.Mutex
 	started  time.Time
@@ -56,6 +58,7 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 	if m != nil {
 		p.limiter, _ = model.As[*model.Limiter](m)
 		p.meter, _ = model.As[*model.Metered](m)
+		p.batches, _ = model.As[*batch.Model](m)
 	}
 	switch {
 	case a.json:
@@ -163,6 +166,9 @@ func (p *progress) cost() string {
 		return ""
 	}
 	t := p.meter.Totals()
+	if p.batches != nil {
+		t.CostMicros += p.batches.CostMicros()
+	}
 	if t.Unpriced > 0 {
 		return dollars(t.CostMicros) + " and more (no price known)"
 	}

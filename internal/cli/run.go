@@ -81,6 +81,8 @@ type runOptions struct {
 	prices     model.Prices
 	purse      *model.Purse
 
+	batch batchOptions
+
 	runTimeout time.Duration
 	deadline   time.Time // of all judges together, zero for none
 
@@ -145,7 +147,7 @@ func (o runOptions) check() error {
 	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.maxTokens < 0 || o.model.timeout < 0 || o.runTimeout < 0:
 		return usagef("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
-	return nil
+	return o.batch.check()
 }
 
 // A judging is one judge that goes over the items, with the model that it asks.
@@ -263,12 +265,15 @@ func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 			if j.wire, err = a.openWire(o.model); err != nil {
 				return nil, err
 			}
-			if err := o.affordable(j.wire.Name()); err != nil {
+			if err := errors.Join(o.affordable(j.wire.Name()), o.batchable(j.wire)); err != nil {
 				return nil, err
 			}
 			asked = true
 		}
 		judgings = append(judgings, j)
+	}
+	if o.batch.on && !asked {
+		return nil, usagef("%s is a rule and asks nobody; --batch says nothing to it", choices[0].name())
 	}
 	if named && !asked {
 		return nil, usage(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
