@@ -40,6 +40,11 @@ type Head struct {
 	// calls.
 	Model string `json:"model,omitempty"`
 
+	// System is the name of the system under test, and SystemModel the model that it
+	// answers with, as far as somebody said so. A judge of the same family is noted.
+	System      string `json:"system,omitempty"`
+	SystemModel string `json:"system_model,omitempty"`
+
 	Dataset     string `json:"dataset,omitempty"`
 	DatasetHash string `json:"dataset_hash,omitempty"`
 

@@ -15,6 +15,7 @@ func (b *Builder) notes(r Report) []string {
 	all := []string{
 		b.noteProgress(r),
 		b.noteNothing(r),
+		noteSelf(r.Head),
 		b.noteTrials(r),
 		b.noteUntold(),
 		b.noteJudges(),
@@ -61,6 +62,9 @@ func (b *Builder) noteNothing(r Report) string {
 	}
 	return ""
 }
+
+// noteSelf says that the judge may favour its own kind.
+func noteSelf(h Head) string { return SelfGrading(page.Clean(h.Model), page.Clean(h.SystemModel)) }
 
 // noteTrials says which trial the numbers come from.
 func (b *Builder) noteTrials(r Report) string {

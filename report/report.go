@@ -59,6 +59,10 @@ type Report struct {
 	// them. They are absent when the run is of no benchmark.
 	Published any `json:"published,omitempty"`
 
+	// Errata are what known faults of the answer key do to the numbers, in the form
+	// that package errata gives them. They are absent when no list was named.
+	Errata any `json:"errata,omitempty"`
+
 	// PublishedText is the same for people, as the benchmark's package prints it. It is
 	// shown in the HTML form.
 	PublishedText string `json:"-"`

@@ -50,6 +50,7 @@ func (p *sheet) head(r Report) {
 		page.Prefix("reading ", page.Clean(h.Reading)))
 	p.Line("", page.Fold(h.JudgeNote))
 	p.Line("model", page.Clean(h.Model))
+	p.Line("system", page.Clean(h.System), page.Prefix("model ", page.Clean(h.SystemModel)))
 	items := ""
 	if h.Items > 0 {
 		items = page.Count(h.Items, "item")
