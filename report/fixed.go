@@ -25,7 +25,7 @@ func fixedOf(x float64) fixed {
 	fraction, exponent := math.Frexp(x)
 	mantissa := uint64(fraction * (1 << 53))
 	switch shift := exponent - 53 + unitBits; {
-	case shift >= 75: // more than the largest sum
+	case shift > 75: // more than the largest sum
 		return fixed{math.MaxUint64, math.MaxUint64}
 	case shift >= 64:
 		return fixed{hi: mantissa << (shift - 64)}

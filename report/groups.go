@@ -2,6 +2,7 @@ package report
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 
 	"deem"
@@ -69,7 +70,7 @@ func (g group) minus(o group) group {
 }
 
 // Groups are the sums of clusters by their keys. When there are more of them than the
-// limit, pairs of groups become one, at random and as often as needed. That keeps
+// limit, groups become one, at random and as often as needed. That keeps
 // memory bounded and intervals honest: items that stand or fall together still do, so
 // a coarser group is a cluster too. Which groups become one depends on their names
 // alone, and not on the order in which they came.
@@ -86,8 +87,15 @@ func (gs *groups) add(key uint64, g group, limit int) {
 	key >>= gs.shift
 	gs.of[key] = gs.of[key].plus(g)
 	for len(gs.of) > limit {
-		*gs = gs.coarse(gs.shift + 1)
+		*gs = gs.coarse(coarser(gs.shift, limit))
 	}
+}
+
+// coarser returns how many bits keys lose next when there are more than limit. Losing
+// one of 64 bits would make hardly any two keys one, so all are lost at once but one
+// more than the limit needs.
+func coarser(shift uint, limit int) uint {
+	return max(shift+1, uint(64-bits.Len(uint(limit))))
 }
 
 // coarse returns the groups with keys that have lost so many bits.
@@ -107,7 +115,7 @@ func (gs *groups) coarse(shift uint) groups {
 func (gs *groups) atMost(limit int) groups {
 	out := *gs
 	for len(out.of) > limit {
-		out = out.coarse(out.shift + 1)
+		out = out.coarse(coarser(out.shift, limit))
 	}
 	return out
 }

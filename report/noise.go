@@ -247,7 +247,7 @@ func (s *noiseSums) add(it *repeated, limit int, value func(vote) float64) {
 	}
 	squares := 0.0
 	for _, v := range it.votes {
-		squares += (value(v) - mean) * (value(v) - mean)
+		squares += float64((value(v) - mean) * (value(v) - mean))
 	}
 	s.within.Add(squares/float64(n-1), float64(n-1))
 	flip := 0.0
@@ -317,7 +317,7 @@ func (n *Noise) spread(s *noiseSums, mean stat.Estimate) {
 	m := s.means.score
 	total := m.Variance() / m.EffectiveN()
 	if mean.Clusters > 0 {
-		total = mean.SE * mean.SE
+		total = float64(mean.SE * mean.SE) // not fused into the difference below
 	}
 	judge := s.within.Mean() * s.shares.Mean() * s.shares.Weight() / m.Weight() / m.Weight()
 	n.SEJudge = math.Sqrt(judge)

@@ -45,6 +45,6 @@ func (a Axis) Bar(est stat.Estimate) string {
 
 // column returns the column in which x lies.
 func (a Axis) column(x float64) int {
-	at := int(math.Floor((x - a.Lo) / (a.Hi - a.Lo) * float64(a.Width)))
+	at := int(math.Floor((x-a.Lo)/(a.Hi-a.Lo)*float64(a.Width) + 1e-9))
 	return min(max(at, 0), a.Width-1)
 }

@@ -1,0 +1,166 @@
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/report"
+	"deem/stat"
+)
+
+// inCategories returns records of categories, of which each has so many right of so
+// many.
+func inCategories(parts map[string][2]int) []deem.Record {
+	var recs []deem.Record
+	for name, p := range parts {
+		for i := range p[1] {
+			rec := yes(len(recs), i < p[0])
+			rec.Item.Category = name
+			recs = append(recs, rec)
+		}
+	}
+	return recs
+}
+
+// For independent items the interval is Newcombe's, and p is where it begins to hold 0.
+func TestContrastIsNewcombes(t *testing.T) {
+	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}, "c": {33, 60}})).Report()
+	a := r.Categories[0].Rest
+	want := stat.DifferenceOfProportions(30, 40, 53, 110, 0.95)
+	if !near(a.Difference.Value, want.Value) || !near(a.Difference.Lo, want.Lo) || !near(a.Difference.Hi, want.Hi) {
+		t.Errorf("difference = %+v, want %+v", a.Difference, want)
+	}
+	edge := stat.DifferenceOfProportions(30, 40, 53, 110, 1-a.P)
+	if math.Abs(edge.Lo) > 1e-4 {
+		t.Errorf("at p = %v the interval begins at %v, want 0", a.P, edge.Lo)
+	}
+	ps := make([]float64, 3)
+	for i, c := range r.Categories {
+		ps[i] = c.Rest.P
+	}
+	for i, p := range stat.Holm(ps) {
+		if got := r.Categories[i].Rest.PHolm; got != p {
+			t.Errorf("adjusted p of %s = %v, want %v", r.Categories[i].Name, got, p)
+		}
+	}
+}
+
+// Two categories are one comparison, and need no correction.
+func TestContrastOfTwo(t *testing.T) {
+	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}})).Report()
+	a, b := r.Categories[0].Rest, r.Categories[1].Rest
+	if a.P != a.PHolm || math.Abs(a.P-b.P) > 1e-6 || !near(a.Difference.Value, -b.Difference.Value) {
+		t.Errorf("contrasts %+v and %+v, want one seen from both sides and p as it is", a, b)
+	}
+}
+
+func TestContrastMarks(t *testing.T) {
+	tests := []struct {
+		name  string
+		parts map[string][2]int
+		want  []string
+	}{
+		{"one is hard", map[string][2]int{"a": {80, 100}, "b": {75, 100}, "c": {20, 100}}, []string{"a", "b", "c"}},
+		{"one is a little easier", map[string][2]int{"a": {70, 100}, "b": {66, 100}, "c": {64, 100}}, nil},
+		{"three right answers prove nothing", map[string][2]int{"a": {3, 3}, "b": {60, 100}, "c": {58, 100}}, nil},
+		{"all right", map[string][2]int{"a": {30, 30}, "b": {30, 30}}, nil},
+		{"one item each", map[string][2]int{"a": {1, 1}, "b": {0, 1}}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := build(head(), inCategories(tt.parts)).Report()
+			var got []string
+			for _, c := range r.Categories {
+				if c.Differs() {
+					got = append(got, c.Name)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%v differ from the rest, want %v", got, tt.want)
+			}
+			if said := strings.Contains(text(t, r), "differs from the rest beyond noise"); said != (len(tt.want) > 0) {
+				t.Errorf("the text says that a category differs: %v, want %v", said, len(tt.want) > 0)
+			}
+		})
+	}
+}
+
+// A category without a verdict, or that is everything, is beside nothing.
+func TestContrastOfNothing(t *testing.T) {
+	h := head()
+	h.MaxUnjudged = 1
+	recs := inCategories(map[string][2]int{"a": {3, 5}, "b": {2, 5}})
+	for i := range recs {
+		if recs[i].Item.Category == "b" {
+			recs[i].Verdict, recs[i].Failure = nil, deem.Failf(deem.Empty, "")
+		}
+	}
+	for _, c := range build(h, recs).Report().Categories {
+		if c.Rest != nil {
+			t.Errorf("category %s is beside %+v, want nothing", c.Name, c.Rest)
+		}
+	}
+	for _, c := range build(head(), inCategories(map[string][2]int{"a": {3, 5}})).Report().Categories {
+		if c.Rest != nil {
+			t.Errorf("the only category is beside %+v, want nothing", c.Rest)
+		}
+	}
+}
+
+// When no category differs, a report rarely says that one does; with and without
+// clusters that make all items of a conversation hard or easy.
+func TestContrastFalseAlarms(t *testing.T) {
+	const runs = 120
+	for _, tt := range []struct {
+		name      string
+		clusters  int
+		fractions bool
+	}{{"independent", 0, false}, {"scores", 0, true}, {"clusters", 40, false}, {"clusters with scores", 40, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			alarms := 0
+			for run := range runs {
+				rng := rand.New(rand.NewPCG(uint64(run), 9))
+				recs := clustered(rng, max(tt.clusters, 1), 240, tt.fractions)
+				for i := range recs {
+					recs[i].Item.Category = fmt.Sprint(rng.IntN(4))
+					if tt.clusters == 0 {
+						recs[i].Item.Cluster = ""
+					}
+				}
+				if slices.ContainsFunc(build(head(), recs).Report().Categories, report.Category.Differs) {
+					alarms++
+				}
+			}
+			// The chance is at most 0.05; 13 of 120 are three standard errors above.
+			if alarms > 13 {
+				t.Errorf("%d of %d runs without a difference show one, want some 6", alarms, runs)
+			}
+			t.Logf("%d false alarms in %d runs", alarms, runs)
+		})
+	}
+}
+
+// Two categories that are asked in the same conversations are compared within them:
+// what makes a conversation hard does not blur the difference.
+func TestContrastWithinClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var recs []deem.Record
+	for c := range 40 {
+		ease := []float64{0.05, 0.95}[c%2]
+		for i := range 20 {
+			rec := yes(len(recs), rng.Float64() < ease)
+			rec.Item.Cluster, rec.Item.Category = fmt.Sprint(c), []string{"a", "b"}[i%2]
+			recs = append(recs, rec)
+		}
+	}
+	r := build(head(), recs).Report()
+	d, whole := r.Categories[0].Rest.Difference, r.Metrics[0].Judged
+	if width, of := d.Hi-d.Lo, whole.Hi-whole.Lo; width > of/2 {
+		t.Errorf("the interval of the difference is %v wide, that of the score %v: want less than half", width, of)
+	}
+}
