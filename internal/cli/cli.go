@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/internal/telemetry"
 )
 
 // The exit codes of deem. They are a contract: scripts branch on them.
@@ -82,6 +83,8 @@ type app struct {
 	json   bool   // --json
 	config string // --config
 	db     string // --db
+
+	telemetry *telemetry.Telemetry // nil when nobody watches
 }
 
 // Main runs the command with the given arguments and streams, and returns its exit
@@ -125,7 +128,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		a.runCommand(), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
+		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.compareCommand(), a.agreeCommand(), a.labelsCommand(),
 	)

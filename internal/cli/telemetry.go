@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/telemetry"
+)
+
+// A telemetryOptions is what a command was told about those who watch it. OpenTelemetry
+// has variables of its own, which are not flags.
+type telemetryOptions struct {
+	log, level string
+	metrics    string
+}
+
+// observed lets a command be watched while it works: it adds the flags for that, begins
+// before the command and delivers the rest after it, however it ends.
+func (a *app) observed(cmd *cobra.Command) *cobra.Command {
+	var o telemetryOptions
+	f := cmd.Flags()
+	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
+	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
+	f.StringVar(&o.metrics, "metrics", "", "show counters for Prometheus at this `address` while the run lasts, as 127.0.0.1:9464")
+	work := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		stop, err := a.startTelemetry(cmd, o)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		return work(cmd, args)
+	}
+	return cmd
+}
+
+// startTelemetry begins to tell those who watch, and returns what ends it. When nobody
+// watches nothing is begun.
+func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(), err error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.level)); err != nil {
+		return nil, usagef("--log-level is debug, info, warn or error, and not %q", o.level)
+	}
+	log, closeLog, err := a.openLog(o.log)
+	if err != nil {
+		return nil, err
+	}
+	a.telemetry = telemetry.Start(cmd.Context(), telemetry.Options{
+		Version: version(), Log: log, Level: level, Prometheus: o.metrics != "",
+		Getenv: a.env.get, Secrets: a.secrets(cmd),
+		Warn: func(message string) { a.say("warning: %s", message) },
+	})
+	stop = func() {
+		a.telemetry.Close()
+		closeLog()
+	}
+	if o.metrics == "" {
+		return stop, nil
+	}
+	url, public, err := a.telemetry.Serve(cmd.Context(), o.metrics)
+	if err != nil {
+		stop()
+		return nil, usage(err)
+	}
+	a.say("metrics are at %s", url)
+	if public {
+		a.say("warning: other machines can read the metrics; --metrics 127.0.0.1:PORT keeps them here")
+	}
+	return stop, nil
+}
+
+// openLog opens where events go, nil when they go nowhere.
+func (a *app) openLog(name string) (io.Writer, func(), error) {
+	switch name {
+	case "":
+		return nil, func() {}, nil
+	case "-":
+		return a.err, func() {}, nil
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, usage(fmt.Errorf("open the log: %w", err))
+	}
+	// A log that cannot be closed is no reason to fail a run that is done.
+	return f, func() { _ = f.Close() }, nil
+}
+
+// secrets returns what those who watch must never see: the keys of all vendors, whoever
+// is asked, and the values of headers. Headers that cannot be read are complained of when
+// the model is opened.
+func (a *app) secrets(cmd *cobra.Command) []string {
+	var list []string
+	for _, v := range vendors {
+		for _, variable := range v.keys {
+			list = append(list, a.env.get(variable))
+		}
+	}
+	given, _ := cmd.Flags().GetStringArray("header")
+	headers, _ := a.headers(given)
+	for _, value := range headers {
+		_, credentials, _ := strings.Cut(value, " ") // as "Bearer key"
+		list = append(list, value, credentials)
+	}
+	return list
+}
+
+// runInfo says to those who watch which run this is.
+func runInfo(run store.Run, m deem.Model, o runOptions) telemetry.RunInfo {
+	return telemetry.RunInfo{
+		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+		Items: run.Dataset.Items, Trials: o.trials, Concurrency: o.concurrency, Before: run.Records, Asks: m,
+	}
+}

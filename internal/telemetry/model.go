@@ -1,0 +1,247 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"deem"
+	"deem/model"
+)
+
+// Wire returns wire with each attempt told of. It goes under the limit, so that time
+// spent waiting for a place is not mistaken for the model's.
+func (t *Telemetry) Wire(wire deem.Model) deem.Model {
+	if t == nil || wire == nil {
+		return wire
+	}
+	return &watchedWire{watched: t.watch(wire)}
+}
+
+// Model returns m with each call told of. It goes around all other decorators, so that
+// a call is one however often it was tried.
+func (t *Telemetry) Model(m deem.Model) deem.Model {
+	if t == nil || m == nil {
+		return m
+	}
+	return &watchedModel{watched: t.watch(m)}
+}
+
+// watched is what both decorators know of the model inside.
+type watched struct {
+	t     *Telemetry
+	inner deem.Model
+
+	provider, model string
+	who             []attribute.KeyValue // of every metric
+	spans           []attribute.KeyValue // of every span
+}
+
+var (
+	_ deem.Model    = (*watchedModel)(nil)
+	_ model.Wrapper = (*watchedModel)(nil)
+	_ deem.Model    = (*watchedWire)(nil)
+	_ model.Wrapper = (*watchedWire)(nil)
+)
+
+func (t *Telemetry) watch(m deem.Model) watched {
+	w := watched{t: t, inner: m}
+	w.provider, w.model = split(m.Name())
+	w.who = t.who(operationChat, m.Name())
+	w.spans = append(slices.Clone(w.who), t.text(attrSystem, w.provider))
+	if u, err := url.Parse(model.Endpoint(m)); err == nil && u.Hostname() != "" {
+		w.spans = append(w.spans, t.text(attrAddress, u.Hostname()), attribute.Int(attrPort, portOf(u)))
+	}
+	return w
+}
+
+// who returns the attributes that say what was asked of whom.
+func (t *Telemetry) who(operation, name string) []attribute.KeyValue {
+	provider, model := split(name)
+	return []attribute.KeyValue{attribute.String(attrOperation, operation), t.text(attrProvider, provider), t.text(attrRequestModel, model)}
+}
+
+// split takes "vendor:name" apart, and spells the vendor as the conventions do.
+func split(name string) (provider, model string) {
+	vendor, model, ok := strings.Cut(name, ":")
+	if !ok {
+		return name, name
+	}
+	if p, ok := providers[vendor]; ok {
+		vendor = p
+	}
+	return vendor, model
+}
+
+func portOf(u *url.URL) int {
+	if n, err := strconv.Atoi(u.Port()); err == nil {
+		return n
+	}
+	if u.Scheme == "http" {
+		return 80
+	}
+	return 443
+}
+
+// Name returns the name of the model inside.
+func (w *watched) Name() string { return w.inner.Name() }
+
+// Unwrap returns the model inside.
+func (w *watched) Unwrap() deem.Model { return w.inner }
+
+// A call is what the attempts of one call share. The outer decorator puts it into the
+// context and the inner one finds it there.
+type call struct {
+	mu       sync.Mutex
+	attempts int
+	last     string // the error type of the last attempt
+}
+
+type callKey struct{}
+
+// attempt counts an attempt of the call in ctx. It returns its number and the error of
+// the one before.
+func attempt(ctx context.Context) (n int, last string) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return 1, ""
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.attempts++
+	return c.attempts, c.last
+}
+
+// attempted notes how an attempt of the call in ctx ended.
+func attempted(ctx context.Context, errorType string) {
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.last = errorType
+	}
+}
+
+// errorType says in one word what went wrong, "" when nothing did: a status, a kind of
+// failure, or "canceled". The words are few, so that they can be counted.
+func errorType(ctx context.Context, err error) string {
+	me, ok := errors.AsType[*deem.ModelError](err)
+	switch {
+	case err == nil:
+		return ""
+	case ok && me.Status != 0:
+		return strconv.Itoa(me.Status)
+	case ok && me.Kind != "":
+		return string(me.Kind)
+	case ctx.Err() != nil || errors.Is(err, context.Canceled):
+		return "canceled"
+	default:
+		return "_OTHER"
+	}
+}
+
+// A watchedWire tells of attempts.
+type watchedWire struct{ watched }
+
+// Complete asks the model inside and tells how that went.
+func (w *watchedWire) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	n, last := attempt(ctx)
+	if n > 1 {
+		w.t.meters.retries.Add(ctx, 1, metric.WithAttributes(with(w.who, attribute.String(attrErrorType, last))...))
+	}
+	ctx, span := w.t.tracer.Start(ctx, "attempt", trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(with(w.spans, attribute.Int(attrAttempt, n))...))
+	defer span.End()
+	start := time.Now()
+	reply, err := w.inner.Complete(ctx, req)
+	took := time.Since(start)
+
+	kind := errorType(ctx, err)
+	attempted(ctx, kind)
+	attrs := w.who
+	if kind != "" {
+		attrs = with(attrs, attribute.String(attrErrorType, kind))
+		w.trouble(ctx, span, n, took, kind, err)
+	} else {
+		attrs = with(attrs, w.t.text(attrResponseModel, or(reply.Model, w.model)))
+		w.t.countTokens(ctx, attrs, reply.Usage)
+	}
+	w.t.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
+	return reply, err
+}
+
+// trouble tells of an attempt that brought no reply.
+func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took time.Duration, kind string, err error) {
+	span.SetStatus(codes.Error, kind)
+	span.SetAttributes(attribute.String(attrErrorType, kind))
+	me, _ := errors.AsType[*deem.ModelError](err)
+	if me != nil && me.Status != 0 {
+		span.SetAttributes(attribute.Int(attrStatus, me.Status))
+	}
+	if me != nil && me.RetryAfter > 0 {
+		span.SetAttributes(attribute.Int64(attrRetryAfter, me.RetryAfter.Milliseconds()))
+	}
+	level := slog.LevelWarn
+	if kind == "canceled" {
+		level = slog.LevelDebug // somebody stopped the run: that is no trouble of the model
+	}
+	w.t.tell(ctx, level, "attempt failed", func() []slog.Attr {
+		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)
+	})
+}
+
+// errorAttrs says of an error what a log may hold. What a vendor says of one request may
+// quote it, so that is left out unless prompts may be told.
+func (t *Telemetry) errorAttrs(kind string, err error) []slog.Attr {
+	attrs := []slog.Attr{slog.String("error_type", kind)}
+	me, ok := errors.AsType[*deem.ModelError](err)
+	if !ok {
+		return attrs
+	}
+	if me.Status != 0 {
+		attrs = append(attrs, slog.Int("status", me.Status))
+	}
+	if me.Code != "" {
+		attrs = append(attrs, slog.String("code", me.Code))
+	}
+	if me.RetryAfter > 0 {
+		attrs = append(attrs, millis("retry_after_ms", me.RetryAfter))
+	}
+	attrs = append(attrs, slog.Bool("passing", me.Passing), slog.Bool("fatal", me.Fatal))
+	if me.Passing || me.Fatal || t.content {
+		attrs = append(attrs, slog.String("error", me.Error()))
+	}
+	return attrs
+}
+
+// countTokens counts the tokens of a reply. A vendor that counts none says nothing
+// about them, which is not the same as 0.
+func (t *Telemetry) countTokens(ctx context.Context, who []attribute.KeyValue, u deem.Usage) {
+	if u.Input == 0 && u.Output == 0 {
+		return
+	}
+	t.meters.tokens.Record(ctx, int64(u.Input), metric.WithAttributes(with(who, attribute.String(attrTokenType, "input"))...))
+	t.meters.tokens.Record(ctx, int64(u.Output), metric.WithAttributes(with(who, attribute.String(attrTokenType, "output"))...))
+}
+
+// with returns the attributes and more, and leaves the first as they are.
+func with(attrs []attribute.KeyValue, more ...attribute.KeyValue) []attribute.KeyValue {
+	return append(slices.Clip(attrs), more...)
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// promHandler shows the metrics in the text format that Prometheus reads, version 0.0.4.
+//
+// The format is a dozen lines of rules and the numbers are all there, so it is written
+// here: the client library of Prometheus would count everything a second time, and
+// bring five modules and 2.7 MB.
+type promHandler struct{ t *Telemetry }
+
+const promType = "text/plain; version=0.0.4; charset=utf-8"
+
+// ServeHTTP answers a scrape.
+func (h promHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	var data metricdata.ResourceMetrics
+	if err := h.t.prom.Collect(r.Context(), &data); err != nil {
+		http.Error(w, "the run is over", http.StatusServiceUnavailable)
+		return
+	}
+	var p page
+	p.head("deem_build_info", "gauge", "Which deem this is.")
+	p.line("deem_build_info", attribute.NewSet(h.t.text("version", h.t.version)), "", "", "1")
+	for _, s := range data.ScopeMetrics {
+		for _, m := range s.Metrics {
+			p.metric(m)
+		}
+	}
+	w.Header().Set("Content-Type", promType)
+	_, _ = w.Write(p.Bytes()) // Whoever asked may have gone.
+}
+
+// A page is an answer being written.
+type page struct{ bytes.Buffer }
+
+// metric writes one instrument. One that is not in the table is not ours.
+func (p *page) metric(m metricdata.Metrics) {
+	row, ok := instruments[m.Name]
+	if !ok {
+		return
+	}
+	switch d := m.Data.(type) {
+	case metricdata.Sum[int64]:
+		p.head(row.prom, "counter", row.help)
+		p.points(row.prom, d.DataPoints)
+	case metricdata.Gauge[int64]:
+		p.head(row.prom, "gauge", row.help)
+		p.points(row.prom, d.DataPoints)
+	case metricdata.Histogram[int64]:
+		p.head(row.prom, "histogram", row.help)
+		histograms(p, row.prom, d.DataPoints)
+	case metricdata.Histogram[float64]:
+		p.head(row.prom, "histogram", row.help)
+		histograms(p, row.prom, d.DataPoints)
+	default:
+		panic(fmt.Sprintf("telemetry: %s is a %T, which has no form for Prometheus", m.Name, m.Data))
+	}
+}
+
+func (p *page) head(name, kind, help string) {
+	fmt.Fprintf(p, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+}
+
+func (p *page) points(name string, points []metricdata.DataPoint[int64]) {
+	sortBySet(points, func(d metricdata.DataPoint[int64]) attribute.Set { return d.Attributes })
+	for _, d := range points {
+		p.line(name, d.Attributes, "", "", strconv.FormatInt(d.Value, 10))
+	}
+}
+
+// histograms writes buckets, which are cumulative for Prometheus and not for
+// OpenTelemetry.
+func histograms[N int64 | float64](p *page, name string, points []metricdata.HistogramDataPoint[N]) {
+	sortBySet(points, func(d metricdata.HistogramDataPoint[N]) attribute.Set { return d.Attributes })
+	for _, d := range points {
+		var below uint64
+		for i, bound := range d.Bounds {
+			below += d.BucketCounts[i]
+			p.line(name+"_bucket", d.Attributes, "le", float(bound), strconv.FormatUint(below, 10))
+		}
+		p.line(name+"_bucket", d.Attributes, "le", "+Inf", strconv.FormatUint(d.Count, 10))
+		p.line(name+"_sum", d.Attributes, "", "", float(float64(d.Sum)))
+		p.line(name+"_count", d.Attributes, "", "", strconv.FormatUint(d.Count, 10))
+	}
+}
+
+func float(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// sortBySet gives series a fixed order, so that two scrapes can be compared.
+func sortBySet[T any](points []T, set func(T) attribute.Set) {
+	encoder := attribute.DefaultEncoder()
+	slices.SortFunc(points, func(a, b T) int {
+		x, y := set(a), set(b)
+		return strings.Compare(x.Encoded(encoder), y.Encoded(encoder))
+	})
+}
+
+// line writes one value with its labels, and one more label unless its name is "".
+func (p *page) line(name string, set attribute.Set, more, value, number string) {
+	var labels []string
+	for _, kv := range set.ToSlice() {
+		labels = append(labels, label(string(kv.Key), kv.Value.String()))
+	}
+	if more != "" {
+		labels = append(labels, label(more, value))
+	}
+	p.WriteString(name)
+	if len(labels) > 0 {
+		p.WriteString("{" + strings.Join(labels, ",") + "}")
+	}
+	p.WriteString(" " + number + "\n")
+}
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+
+// label writes name="value". Names of ours have dots, which Prometheus does not take;
+// values come from anywhere.
+func label(name, value string) string {
+	return strings.ReplaceAll(name, ".", "_") + `="` + labelEscapes.Replace(strings.ToValidUTF8(value, "\uFFFD")) + `"`
+}

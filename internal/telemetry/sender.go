@@ -1,0 +1,136 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// A sender stands between the SDK of OpenTelemetry and its exporters. It counts, it
+// turns all errors into one warning, and it can end deliveries at once.
+type sender struct {
+	t    *Telemetry
+	tell func(string)
+
+	life context.Context // done when deliveries shall fail
+	kill context.CancelFunc
+
+	once        sync.Once
+	bad         atomic.Bool
+	ended, sent atomic.Int64 // spans
+	transports  []*http.Transport
+}
+
+func newSender(t *Telemetry, warn func(string)) *sender {
+	s := &sender{t: t, tell: warn}
+	s.life, s.kill = context.WithCancel(context.Background())
+	return s
+}
+
+// maxWarning is how long a warning may be. Collectors behind a gateway answer with
+// whole pages.
+const maxWarning = 300
+
+// warn says something once. What comes later is only logged.
+func (s *sender) warn(message string) {
+	message = s.t.redact.clean(strings.Join(strings.Fields(message), " "))
+	if len(message) > maxWarning {
+		message = strings.ToValidUTF8(message[:maxWarning], "") + "..."
+	}
+	s.t.tell(context.Background(), slog.LevelWarn, "telemetry trouble", func() []slog.Attr {
+		return []slog.Attr{slog.String("error", message)}
+	})
+	s.once.Do(func() {
+		if s.tell != nil {
+			s.tell(message)
+		}
+	})
+}
+
+// failed notes that something could not be delivered.
+func (s *sender) failed(err error) {
+	s.bad.Store(true)
+	s.warn(fmt.Sprintf("spans and metrics are not delivered, which changes nothing in the run: %v", err))
+}
+
+// failing reports whether deliveries failed.
+func (s *sender) failing() bool { return s.bad.Load() }
+
+// finish says what was lost silently, and lets connections go.
+func (s *sender) finish() {
+	s.kill()
+	if lost := s.ended.Load() - s.sent.Load(); lost > 0 && !s.failing() {
+		s.warn(fmt.Sprintf("%d of %d spans were dropped, as they came faster than the collector took them (OTEL_BSP_MAX_QUEUE_SIZE is how many may wait)", lost, s.ended.Load()))
+	}
+	for _, t := range s.transports {
+		t.CloseIdleConnections()
+	}
+}
+
+// bound returns ctx, which is done also when deliveries shall fail.
+func (s *sender) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(s.life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// OnStart does nothing: a span counts when it ends.
+func (s *sender) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+
+// OnEnd counts a span that is to be delivered.
+func (s *sender) OnEnd(span sdktrace.ReadOnlySpan) {
+	if span.SpanContext().IsSampled() {
+		s.ended.Add(1)
+	}
+}
+
+// Shutdown does nothing.
+func (s *sender) Shutdown(context.Context) error { return nil }
+
+// ForceFlush does nothing.
+func (s *sender) ForceFlush(context.Context) error { return nil }
+
+// A spanSender delivers spans.
+type spanSender struct {
+	sdktrace.SpanExporter
+	s *sender
+}
+
+// ExportSpans delivers spans. Its errors end here: the SDK would print each of them.
+func (e spanSender) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	ctx, done := e.s.bound(ctx)
+	defer done()
+	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
+		e.s.failed(err)
+		return nil
+	}
+	e.s.sent.Add(int64(len(spans)))
+	return nil
+}
+
+// A metricSender delivers metrics.
+type metricSender struct {
+	sdkmetric.Exporter
+	s *sender
+}
+
+// Export delivers metrics. Its errors end here too.
+func (e metricSender) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+	ctx, done := e.s.bound(ctx)
+	defer done()
+	if err := e.Exporter.Export(ctx, data); err != nil {
+		e.s.failed(err)
+	}
+	return nil
+}

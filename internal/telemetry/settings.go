@@ -1,0 +1,195 @@
+package telemetry
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The signals, as OpenTelemetry's variables name them.
+const (
+	signalTraces  = "TRACES"
+	signalMetrics = "METRICS"
+)
+
+// defaultTimeout is how long one delivery may take, as OpenTelemetry has it.
+const defaultTimeout = 10 * time.Second
+
+// settings are what the variables of OpenTelemetry say. We read them, and not the
+// exporters, because a .env file counts too, and because the exporters print the value
+// of a variable that they cannot read, which may be a key.
+type settings struct {
+	service         string
+	traces, metrics *target // nil when nothing is sent
+}
+
+// A target is where one signal goes, secrets included.
+type target struct {
+	url     string // without a password
+	headers map[string]string
+	timeout time.Duration
+	gzip    bool
+	tls     *tls.Config // nil for the system's
+}
+
+// any reports whether anything is sent.
+func (s settings) any() bool { return s.traces != nil || s.metrics != nil }
+
+// secrets returns what must not be said: all values of headers.
+func (s settings) secrets() []string {
+	var list []string
+	for _, to := range []*target{s.traces, s.metrics} {
+		if to == nil {
+			continue
+		}
+		for _, v := range to.headers {
+			_, credentials, _ := strings.Cut(v, " ") // as "Bearer key"
+			list = append(list, v, credentials)
+		}
+	}
+	return list
+}
+
+// readSettings reads the variables. A signal whose variables make no sense is not sent,
+// and the error says why, without their values.
+func readSettings(getenv func(string) string) (settings, error) {
+	s := settings{service: or(getenv("OTEL_SERVICE_NAME"), "deem")}
+	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
+		return s, nil
+	}
+	var terr, merr error
+	s.traces, terr = readTarget(getenv, signalTraces, "/v1/traces")
+	s.metrics, merr = readTarget(getenv, signalMetrics, "/v1/metrics")
+	if terr != nil && merr != nil && terr.Error() == merr.Error() {
+		return s, terr
+	}
+	return s, errors.Join(terr, merr)
+}
+
+// readTarget reads where a signal goes, nil when it goes nowhere.
+func readTarget(getenv func(string) string, signal, path string) (*target, error) {
+	v := variables{getenv, signal}
+	switch exporter := strings.ToLower(getenv("OTEL_" + signal + "_EXPORTER")); exporter {
+	case "", "otlp":
+	case "none":
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("OTEL_%s_EXPORTER is neither otlp nor none", signal)
+	}
+	name, address := v.get("ENDPOINT")
+	if address == "" {
+		return nil, nil
+	}
+	if protocol, value := v.get("PROTOCOL"); value == "grpc" {
+		return nil, fmt.Errorf("%s is grpc, and deem speaks OTLP over HTTP only", protocol)
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%s is no address as http://localhost:4318", name)
+	}
+	to := &target{timeout: defaultTimeout}
+	if name == otlp+"ENDPOINT" {
+		u = u.JoinPath(path)
+	} else if u.Path == "" {
+		u.Path = "/"
+	}
+	if to.headers, err = v.headers(u); err != nil {
+		return nil, err
+	}
+	u.User = nil
+	to.url = u.String()
+	if err := v.rest(to); err != nil {
+		return nil, err
+	}
+	return to, nil
+}
+
+const otlp = "OTEL_EXPORTER_OTLP_"
+
+// variables are those of one signal, which go before those of all.
+type variables struct {
+	getenv func(string) string
+	signal string
+}
+
+// get returns the name and the value of a variable.
+func (v variables) get(what string) (name, value string) {
+	name = otlp + v.signal + "_" + what
+	if value = strings.TrimSpace(v.getenv(name)); value != "" {
+		return name, value
+	}
+	return otlp + what, strings.TrimSpace(v.getenv(otlp + what))
+}
+
+// headers reads "name=value,name=value", with values escaped as in addresses. A password
+// in the address becomes a header, as it does for browsers.
+func (v variables) headers(u *url.URL) (map[string]string, error) {
+	headers := map[string]string{}
+	if u.User != nil {
+		headers["Authorization"] = "Basic " + base64.StdEncoding.EncodeToString([]byte(userinfo(u.User)))
+	}
+	name, value := v.get("HEADERS")
+	for pair := range strings.SplitSeq(value, ",") {
+		if strings.TrimSpace(pair) == "" {
+			continue
+		}
+		key, val, ok := strings.Cut(pair, "=")
+		val, err := url.PathUnescape(strings.TrimSpace(val))
+		if key = strings.TrimSpace(key); !ok || key == "" || err != nil {
+			return nil, fmt.Errorf("%s is not of the form name=value,name=value", name)
+		}
+		headers[key] = val
+	}
+	return headers, nil
+}
+
+func userinfo(user *url.Userinfo) string {
+	password, _ := user.Password()
+	return user.Username() + ":" + password
+}
+
+// rest reads how to deliver: how long that may take, how it is packed, whom to trust.
+func (v variables) rest(to *target) error {
+	if name, value := v.get("TIMEOUT"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n <= 0 {
+			return fmt.Errorf("%s is no number of milliseconds", name)
+		}
+		to.timeout = time.Duration(n) * time.Millisecond
+	}
+	_, compression := v.get("COMPRESSION")
+	to.gzip = compression == "gzip"
+	return v.trust(to)
+}
+
+func (v variables) trust(to *target) error {
+	if name, file := v.get("CERTIFICATE"); file != "" {
+		pem, err := os.ReadFile(file)
+		pool := x509.NewCertPool()
+		if err != nil || !pool.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("%s is no file with certificates", name)
+		}
+		to.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	name, file := v.get("CLIENT_CERTIFICATE")
+	if file == "" {
+		return nil
+	}
+	_, key := v.get("CLIENT_KEY")
+	pair, err := tls.LoadX509KeyPair(file, key)
+	if err != nil {
+		return fmt.Errorf("%s and its key are no pair of files", name)
+	}
+	if to.tls == nil {
+		to.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	to.tls.Certificates = []tls.Certificate{pair}
+	return nil
+}
