@@ -51,7 +51,7 @@ func replace(ctx context.Context, src Source, name string, data []byte, hash str
 	}
 	// The extension stays, because the format is told by it.
 	beside := filepath.Join(filepath.Dir(name), ".bind-"+filepath.Base(name))
-	if err := os.WriteFile(beside, data, info.Mode().Perm()); err != nil {
+	if err := os.WriteFile(beside, data, info.Mode().Perm()); err != nil { //nolint:gosec // The user names the file.
 		return err
 	}
 	src.Names = []string{beside}
@@ -94,11 +94,8 @@ func insert(data []byte, at int, text string) []byte {
 
 // bindYAML puts the hash into the line where the first key stands. A list has no keys.
 func bindYAML(name string, data []byte, hash string) ([]byte, error) {
-	root, p := parseYAML(name, data)
-	if p != nil {
-		return nil, *p
-	}
-	if root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
+	root, wrong := parseYAML(data)
+	if wrong.message != "" || root == nil || root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 || len(root.Content) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
 			"put the list under a key: labels:")
 	}

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"deem"
 )
 
 // formatYAML is the format that package dataset does not read: YAML is for what
@@ -31,9 +29,9 @@ func (r *reader) yamlFile(name string) error {
 	if err != nil {
 		return err
 	}
-	root, p := parseYAML(name, data)
-	if p != nil {
-		r.problems.Add(*p)
+	root, wrong := parseYAML(data)
+	if wrong.message != "" {
+		r.bad(name, wrong.line, "", "%s", wrong.message)
 		return nil
 	}
 	r.yamlRoot(name, root)
@@ -53,21 +51,28 @@ func (r *reader) readAll(name string) ([]byte, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
+// A flaw is why a text is no YAML.
+type flaw struct {
+	line    int
+	message string
+}
+
 // parseYAML returns the root of a document, nil for an empty one.
-func parseYAML(name string, data []byte) (*yaml.Node, *deem.Problem) {
+func parseYAML(data []byte) (*yaml.Node, flaw) {
 	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		p := &deem.Problem{File: name, Message: "no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
-		if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-			p.Line, _ = strconv.Atoi(m[1])
-			p.Message = "no YAML: " + err.Error()[len(m[0]):]
-		}
-		return nil, p
+	err := yaml.Unmarshal(data, &doc)
+	switch {
+	case err == nil && len(doc.Content) == 0:
+		return nil, flaw{}
+	case err == nil:
+		return resolve(doc.Content[0]), flaw{}
 	}
-	if len(doc.Content) == 0 {
-		return nil, nil //nolint:nilnil // An empty document has no root, and nothing is wrong with it.
+	msg := err.Error()
+	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+		line, _ := strconv.Atoi(m[1]) // the pattern admits digits only
+		return nil, flaw{line, "no YAML: " + msg[len(m[0]):]}
 	}
-	return resolve(doc.Content[0]), nil
+	return nil, flaw{0, "no YAML: " + strings.TrimPrefix(msg, "yaml: ")}
 }
 
 // resolve follows an alias to what it stands for.

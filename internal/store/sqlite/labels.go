@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -73,9 +74,9 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	}
 	// No label has an item without a hash, so that the zero label is before all.
 	args = append(args, after.ID, after.Item, after.Annotator, pageRows)
-	rows, err := s.read.QueryContext(ctx, `SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
-		FROM labels WHERE `+where+` AND (item_id, item, annotator) > (?, ?, ?)
-		ORDER BY item_id, item, annotator LIMIT ?`, args...)
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
+		FROM labels WHERE %s AND (item_id, item, annotator) > (?, ?, ?)
+		ORDER BY item_id, item, annotator LIMIT ?`, where), args...)
 	if err != nil {
 		return nil, err
 	}
