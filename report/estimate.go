@@ -15,7 +15,7 @@ const (
 	WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
 	// WarnIndependent goes with the mean of an aspect when items come in clusters.
-	WarnIndependent = "the interval takes items for independent, and they come in clusters: it is too narrow"
+	WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
 )
 
 // WarnSteady goes with an estimate from clusters that do not differ.

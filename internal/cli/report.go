@@ -18,6 +18,7 @@ import (
 	"deem/judge/rule"
 	"deem/report"
 	"deem/report/agree"
+	"deem/report/errata"
 	"deem/stat"
 )
 
@@ -29,6 +30,10 @@ A run is named by its id, the beginning of it, or "last" (the default) and
 "last~1" for the ones before; "deem list runs" lists them. With several runs over
 the same items, the judge of the first is set beside those of the others: agreement,
 kappa, and the items to which one says yes and the other no.
+
+With --errata a list of known faults in the answer key is set beside the score: what
+the sound items give, what corrected references give as far as the judge can be asked
+again for nothing, and the ceiling, above which no right answers lead (docs/errata.md).
 
 Intervals come from formulas, which allow for clusters where items name them. With
 --bootstrap they come from resampling, and the report prints draws and seed: the same
@@ -67,6 +72,7 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
@@ -126,12 +132,14 @@ type finished struct {
 	run       store.Run
 	report    report.Report
 	published benchmark.Metrics
+	errata    *errata.Report // nil when no list of faults was named
 }
 
 // showing says how a run is shown.
 type showing struct {
 	maxUnjudged float64
 	bootstrap   *report.Bootstrap // nil means intervals from formulas
+	errata      string            // a list of faults; "" means the one that the run was told of
 }
 
 // show prints the reports of runs with intervals from formulas.
@@ -153,7 +161,11 @@ func (a *app) showAs(ctx context.Context, st store.Store, refs []string, want sh
 		if err != nil {
 			return err
 		}
-		all = append(all, finished{run, r, published})
+		faults, err := a.errataOf(ctx, st, run, r.Head, want.errata)
+		if err != nil {
+			return err
+		}
+		all = append(all, finished{run, r, published, faults})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
@@ -193,6 +205,12 @@ func (a *app) print(all []finished, agreements []agree.Pairing) error {
 				return err
 			}
 		}
+		if f.errata != nil {
+			a.line()
+			if err := f.errata.Text(a.out); err != nil {
+				return err
+			}
+		}
 	}
 	for _, ag := range agreements {
 		a.line()
@@ -212,6 +230,9 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 		reports[i] = f.report
 		if f.published != nil {
 			reports[i].Published = f.published.JSON()
+		}
+		if f.errata != nil {
+			reports[i].Errata = f.errata
 		}
 	}
 	if len(reports) == 1 {
@@ -341,6 +362,7 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
+	addSystem(&h, run)
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule
 		h.JudgeNote = run.Judge.Name + " is a rule, not a model"
