@@ -23,7 +23,11 @@ func (a *app) openData(ctx context.Context, o runOptions, judgings []judging) (i
 	for _, note := range data.Notes() {
 		a.say("%s", note)
 	}
-	return data, nil
+	heeded, err := a.heed(ctx, data, o)
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
+	return heeded, nil
 }
 
 func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (items, error) {

@@ -23,6 +23,10 @@ type settings struct {
 	Data        []string `json:"data,omitempty"`
 	Responses   []string `json:"responses,omitempty"`
 	Reading     string   `json:"reading,omitempty"` // of the benchmark
+	Errata      string   `json:"errata,omitempty"`
+	Corrected   bool     `json:"corrected,omitempty"` // the items were judged with the errata put into effect
+	System      string   `json:"system,omitempty"`    // under test, and
+	SystemModel string   `json:"system_model,omitempty"`
 
 	With map[string]string `json:"with,omitempty"` // the benchmark's own options
 }
@@ -49,7 +53,10 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 	if g.wire != nil {
 		s.Model, s.Endpoint = g.wire.Name(), model.Endpoint(g.wire)
 	}
-	set := settings{Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit}
+	set := settings{
+		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
+		System: o.system.name, SystemModel: o.system.model,
+	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []judging{g})
 		set.Benchmark, set.Data, set.Responses = o.benchmark.Name, from.Data, from.Responses

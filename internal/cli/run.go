@@ -64,6 +64,9 @@ type runOptions struct {
 	limit           int
 	requireAll      bool
 
+	errata errataOptions
+	system systemOptions
+
 	judges []string // empty means the benchmark's own judge, or the default
 	judge  judgeOptions
 	model  modelOptions
@@ -147,7 +150,7 @@ func (o runOptions) check() error {
 	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.maxTokens < 0 || o.model.timeout < 0 || o.runTimeout < 0:
 		return usagef("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
-	return o.batch.check()
+	return errors.Join(o.batch.check(), o.errata.check())
 }
 
 // A judging is one judge that goes over the items, with the model that it asks.

@@ -19,6 +19,8 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringToStringVar(&o.judge.with, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
+	o.errata.flags(f)
+	o.system.flags(f)
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")
 	f.StringArrayVar(&o.judges, "judge", nil, "who judges: a `name` (deem list judges) or a YAML file; given again, several judge the same items and are set beside each other; f1+bleu are several rules in one run (default: the benchmark's own, or match)")
 	f.StringVar(&o.model.name, "model", "", "the `model` that the judge asks, as openai:gpt-4o-mini")
