@@ -61,8 +61,8 @@ const readers = 4
 // hundred; that of a large database would not fit into any, and the system has its
 // pages in memory anyway.
 const (
-	cacheWriter = 8 << 10
-	cacheReader = 2 << 10
+	cacheWriter = 6 << 10
+	cacheReader = 1 << 10
 )
 
 // A Store keeps runs in one database. [Open] and [OpenReadOnly] make one.
