@@ -34,7 +34,9 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 		a.say("wrote %s with %s", o.flips, count(len(f.flips), "item"))
 	}
 	if o.html != "" {
-		err := writeWhole(o.html, func(w io.Writer) error { return f.HTML(w, len(f.flips), f.texts(ctx, f.flips)) })
+		err := writeWhole(o.html, func(w io.Writer) error {
+			return f.HTML(w, f.flips, func(flips []compare.Flip) iter.Seq2[compare.FlipText, error] { return f.texts(ctx, flips) })
+		})
 		if err != nil {
 			return err
 		}

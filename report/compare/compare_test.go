@@ -1,7 +1,6 @@
 package compare_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -251,45 +250,6 @@ func TestJudgePartsAreNamed(t *testing.T) {
 	}
 }
 
-// The order in which a run was judged, or its file was written, changes nothing.
-func TestOrderDoesNotMatter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k, n := rapid.IntRange(2, 4).Draw(t, "runs"), rapid.IntRange(0, 40).Draw(t, "items")
-		runs := make([]compare.Run, k)
-		var records, shuffled [][]deem.Record
-		for i := range runs {
-			runs[i] = runOf(string(rune('A' + i)))
-			letters := rapid.SliceOfN(rapid.SampledFrom([]rune("yyynnnf-")), n, n).Draw(t, "verdicts")
-			recs := pattern(string(letters))
-			for j := range recs {
-				recs[j].Item.Category = []string{"one", "two"}[recs[j].Position%2]
-				recs[j].Item.Cluster = fmt.Sprint("c", recs[j].Position/3)
-			}
-			records = append(records, recs)
-			shuffled = append(shuffled, rapid.Permutation(recs).Draw(t, "order"))
-		}
-		o := lenient
-		o.Anyway = true
-		a, b := jsonOf(t, o, runs, records), jsonOf(t, o, runs, shuffled)
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Fatalf("in another order (-first +second)\n%s", diff)
-		}
-	})
-}
-
-// jsonOf returns the JSON and the text of a comparison.
-func jsonOf(t *rapid.T, o compare.Options, runs []compare.Run, records [][]deem.Record) string {
-	b, err := gather(o, runs, records...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if err := errors.Join(b.Comparison().JSON(&out), b.Comparison().Text(&out)); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // Seen from the other side, a difference has the other sign and everything else stays.
 func TestSwapTurnsTheSign(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -314,30 +274,6 @@ func TestSwapTurnsTheSign(t *testing.T) {
 			t.Fatalf("%+v and swapped %+v", ab, ba)
 		}
 	})
-}
-
-// A run that breaks off is an error, and no comparison of what came before.
-func TestJoinReturnsErrors(t *testing.T) {
-	broken := errors.New("disk on fire")
-	bad := func(yield func(deem.Record, error) bool) {
-		for _, rec := range pattern("yy") {
-			if !yield(rec, nil) {
-				return
-			}
-		}
-		yield(deem.Record{}, broken)
-	}
-	var rows int
-	var last error
-	for _, err := range compare.Join(seq(pattern("yyyyyy")), bad) {
-		if err == nil {
-			rows++
-		}
-		last = err
-	}
-	if rows != 2 || !errors.Is(last, broken) {
-		t.Errorf("%d rows and error %v, want 2 and %v", rows, last, broken)
-	}
 }
 
 // Only the first trial counts.

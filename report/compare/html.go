@@ -5,7 +5,9 @@ import (
 	"html/template"
 	"io"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"deem"
 	"deem/report/internal/page"
@@ -27,21 +29,22 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"level":    percentLevel,
 }).Parse(pageText))
 
-// maxShown is how many items a page shows with their texts. A CSV file has them all.
+// maxShown is about how many items a page shows with their texts. A CSV file has them
+// all.
 const maxShown = 500
 
 // HTML writes the comparison as one page that needs nothing else: the lint, the runs,
-// a plot of the differences with their intervals, and the first 500 of total items on
-// which runs differ, with their answers side by side.
-func (c Comparison) HTML(w io.Writer, total int, flips iter.Seq2[FlipText, error]) error {
-	v := pageView{Comparison: c, Total: total}
-	for f, err := range flips {
-		if err != nil {
-			return err
-		}
-		v.Shown = append(v.Shown, f)
-		if len(v.Shown) == maxShown {
-			break
+// a plot of the differences with their intervals, and items on which runs differ, with
+// their answers side by side. Of all flips it shows some hundred, as many of each kind,
+// and asks for their texts.
+func (c Comparison) HTML(w io.Writer, flips []Flip, texts func([]Flip) iter.Seq2[FlipText, error]) error {
+	v := pageView{Comparison: c, Total: len(flips), Groups: c.groups(flips)}
+	for i := range v.Groups {
+		for f, err := range texts(v.Groups[i].flips) {
+			if err != nil {
+				return err
+			}
+			v.Groups[i].Items = append(v.Groups[i].Items, f)
 		}
 	}
 	for _, p := range c.Pairs {
@@ -57,9 +60,59 @@ func (c Comparison) HTML(w io.Writer, total int, flips iter.Seq2[FlipText, error
 // A pageView is what the page's template sees.
 type pageView struct {
 	Comparison
-	Plots []pairView
-	Shown []FlipText
-	Total int
+	Plots  []pairView
+	Groups []group
+	Total  int
+}
+
+// A group are the items on which runs differ in the same way.
+type group struct {
+	Title string
+	N     int
+	Items []FlipText
+	flips []Flip
+}
+
+// groups returns the flips by how runs differ, the first of each kind, the kinds on
+// which a later run passes first.
+func (c Comparison) groups(flips []Flip) []group {
+	byChange := map[string]*group{}
+	for _, f := range flips {
+		g := entry(byChange, f.Change())
+		g.Title = c.passing(f)
+		g.N++
+		g.flips = append(g.flips, f)
+	}
+	most := max(maxShown/max(len(byChange), 1), 10)
+	var list []group
+	changes := slices.Sorted(maps.Keys(byChange))
+	slices.Reverse(changes) // "won" before "lost"
+	for _, change := range changes {
+		g := byChange[change]
+		g.flips = g.flips[:min(len(g.flips), most)]
+		list = append(list, *g)
+	}
+	return list
+}
+
+// passing says which runs pass an item, which do not, and which have no verdict.
+func (c Comparison) passing(f Flip) string {
+	var sides [3][]string
+	for i, o := range f.Outcomes {
+		switch {
+		case o.Yes == nil:
+			sides[2] = append(sides[2], c.Runs[i].called())
+		case *o.Yes:
+			sides[0] = append(sides[0], c.Runs[i].called())
+		default:
+			sides[1] = append(sides[1], c.Runs[i].called())
+		}
+	}
+	text := "passed by " + strings.Join(sides[0], ", ") + ", failed by " + strings.Join(sides[1], ", ")
+	if len(sides[2]) > 0 {
+		text += ", unjudged in " + strings.Join(sides[2], ", ")
+	}
+	return text
 }
 
 // A pairView is a pair with its plot.

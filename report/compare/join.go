@@ -21,10 +21,15 @@ import (
 func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		j := joiner{names: map[string]string{}, waiting: map[string]*waitingRow{}, seed: maphash.MakeSeed()}
+		var stops []func()
+		defer func() {
+			for _, stop := range stops {
+				stop()
+			}
+		}()
 		for _, run := range runs {
 			next, stop := iter.Pull2(run)
-			defer stop()
-			j.next = append(j.next, next)
+			j.next, stops = append(j.next, next), append(stops, stop)
 		}
 		if err := j.pair(yield); err != nil {
 			yield(Row{}, err)

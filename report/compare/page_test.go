@@ -143,7 +143,10 @@ func TestHTML(t *testing.T) {
 	b := build(t, compare.Options{MaxUnjudged: 0.05}, runs[:2], records[:2]...)
 	c, flips := b.Comparison(), b.Flips()
 	var out bytes.Buffer
-	if err := c.HTML(&out, len(flips), textsOf(flips, `</pre><script>steal()</script>`)); err != nil {
+	texts := func(flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
+		return textsOf(flips, `</pre><script>steal()</script>`)
+	}
+	if err := c.HTML(&out, flips, texts); err != nil {
 		t.Fatal(err)
 	}
 	got := out.String()
@@ -160,7 +163,10 @@ func TestHTML(t *testing.T) {
 	if n := strings.Count(got, "<details>"); n != len(flips) {
 		t.Errorf("%d items on the page, want %d", n, len(flips))
 	}
-	if err := c.HTML(&out, 1, func(yield func(compare.FlipText, error) bool) { yield(compare.FlipText{}, os.ErrClosed) }); !errors.Is(err, os.ErrClosed) {
+	broken := func([]compare.Flip) iter.Seq2[compare.FlipText, error] {
+		return func(yield func(compare.FlipText, error) bool) { yield(compare.FlipText{}, os.ErrClosed) }
+	}
+	if err := c.HTML(&out, flips, broken); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("error %v, want %v", err, os.ErrClosed)
 	}
 }

@@ -222,6 +222,9 @@ func conclusion(c Comparison, pair Pair) string {
 	found := fmt.Sprintf("%s pp %s, ", points(d.Estimate.Value), ends(*d.Estimate))
 	if d.Test != nil {
 		found += fmt.Sprintf("%s (%s), ", pEquals(d.Test.P), d.Test.Method)
+		if d.Adjusted != nil && *d.Adjusted != d.Test.P {
+			found += pEquals(*d.Adjusted) + " after Holm, "
+		}
 	}
 	found += n
 	switch {
@@ -246,10 +249,10 @@ func (p *sheet) flips(name, what string, f Flips, pair Pair) {
 		g.Add(page.Cell(flip.ID, page.IDWidth), page.Cell(flip.Category, page.NameWidth),
 			flip.Outcomes[pair.First].text(), "->", flip.Outcomes[pair.Second].text())
 	}
-	if more := f.N - len(f.First); more > 0 {
-		g.Add(fmt.Sprintf("and %s more", page.Comma(more)))
-	}
 	p.Grid(g, "  ")
+	if more := f.N - len(f.First); more > 0 {
+		p.WriteString("  and " + page.Comma(more) + " more\n")
+	}
 }
 
 // text returns an outcome in a word, and its score when the label alone does not tell.
