@@ -20,9 +20,8 @@ func heads(names ...string) []htmlHead {
 	return out
 }
 
-func heading(text string, marks ...int) htmlCell {
-	return htmlCell{Text: text, Heading: true, Marks: marks}
-}
+func heading(text string) htmlCell { return htmlCell{Text: text, Heading: true} }
+
 func number[I ~int | ~int64](n I) htmlCell { return htmlCell{Text: page.Comma(n), Class: "n"} }
 func words(text string) htmlCell           { return htmlCell{Text: text} }
 
@@ -43,7 +42,8 @@ func (p *htmlPage) metrics(r Report) {
 		}
 		t.Rows = append(t.Rows, []htmlCell{
 			heading(f.Metric), p.estimateCell(f.Judged, r.Withheld()), number(f.Items - f.Unjudged), number(f.Unjudged),
-			p.estimateCell(&f.Strict, false), {Text: page.Percent(f.Band.Lo) + " to " + page.Percent(f.Band.Hi), Class: "e"},
+			p.estimateCell(&f.Strict, false),
+			{Text: page.Percent(f.Band.Lo) + " to " + page.Percent(f.Band.Hi), Class: "e"},
 		})
 	}
 	if u := r.Upstream; u != nil && r.Items > 0 {

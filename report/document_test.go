@@ -1,0 +1,42 @@
+package report_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"deem/report"
+	"deem/stat"
+)
+
+// The page about statistics names every method and footnote that a report can show,
+// and the figures in it are those that the code gives.
+func TestStatisticsDocument(t *testing.T) {
+	raw, err := os.ReadFile("../docs/statistics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := strings.Join(strings.Fields(strings.ReplaceAll(string(raw), "\n> ", " ")), " ")
+	for _, word := range []string{
+		"`" + stat.MethodWilson + "`", "`" + stat.MethodT + "`", "`" + stat.MethodNone + "`",
+		"`" + stat.MethodClusterRobust + "`", "`" + stat.MethodClusterBootstrap + "`",
+		"`" + string(stat.BootstrapBCa) + "`", "`" + string(stat.BootstrapPercentile) + "`", "`" + report.MethodMover + "`",
+		report.Score, report.PassRate, report.MeanScore,
+		stat.WarnFewClusters, first(report.WarnFew), first(report.WarnSteady), first(stat.WarnNoSpread), first(stat.WarnWeighted),
+		first(stat.WarnSteadyDraws), first(stat.WarnFewTrials), first(stat.WarnFractional),
+		first(strings.Replace(report.Differs, " (", ":", 1)),
+		build(head(), many(250, 500)).Report().Detectable.Words(),
+	} {
+		if !strings.Contains(doc, word) {
+			t.Errorf("docs/statistics.md does not say %q", word)
+		}
+	}
+}
+
+// first returns a sentence up to its first comma or colon.
+func first(s string) string {
+	if i := strings.IndexAny(s, ",:"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
