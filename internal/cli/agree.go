@@ -103,10 +103,11 @@ func (a *app) agreeCommand() *cobra.Command {
 	return cmd
 }
 
-// labelFlags adds the flags that say how files of labels are read.
+// labelFlags adds the flags that say how files of labels are read. None has the name
+// of a setting of deem.yaml, which speaks of the items.
 func labelFlags(cmd *cobra.Command, src *labels.Source) {
 	f := cmd.Flags()
-	f.StringVar(&src.Format, "format", "", "what the files of labels are: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
+	f.StringVar(&src.Format, "labels-format", "", "what the files of labels are: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
 	f.StringToStringVar(&src.Columns, "columns", nil, "which `columns` hold what, as item=qid,label=human; there are "+strings.Join(labels.Parts(), ", "))
 	f.Float64Var(&src.Scale, "scale", 0, "the largest score that people could give (default: what the file says, or 1)")
 	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which a score of people says yes (default 0.5)")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -386,6 +387,34 @@ func TestBound(t *testing.T) {
 		if got := labels.Bound(c.to, newHash); got != c.want {
 			t.Errorf("Bound(%q, %q) = %v, want %v", c.to, newHash, got, c.want)
 		}
+	}
+}
+
+// TestDocumented holds the document about labels to the columns there are, and its
+// examples to what is read.
+func TestDocumented(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "agree.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(data)
+	for _, part := range labels.Parts() {
+		row := "| `" + part + "` | `" + strings.Join(labels.Columns(part), "`, `") + "` |"
+		if !strings.Contains(doc, row) {
+			t.Errorf("docs/agree.md lacks the row %s", row)
+		}
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(doc, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("docs/agree.md has %d blocks of YAML, want labels and a registry", len(blocks))
+	}
+	set, err := labels.Read(t.Context(), labels.Source{Names: []string{write(t, "l.yaml", blocks[0][1])}})
+	if err != nil || len(set.Labels) != 1 || set.Labels[0].Annotator != "anna" || set.JudgeHash == "" {
+		t.Errorf("the documented labels are read as %+v, %v", set, err)
+	}
+	known, err := labels.ReadKnown(t.Context(), write(t, "k.yaml", blocks[1][1]))
+	if err != nil || len(known) != 1 || !known[0].Judge || known[0].Why == "" {
+		t.Errorf("the documented registry is read as %+v, %v", known, err)
 	}
 }
 

@@ -60,15 +60,19 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// most is how many ratings a bootstrap may draw, so that it takes about a second
-// however many items there are.
-const most = 40_000_000
+// A bootstrap draws so many ratings at most, so that it takes a second or two however
+// many items there are, but so many times at least. Where there are many items the
+// interval is narrow, and a rough end of it does no harm.
+const (
+	mostRatings = 20_000_000
+	leastDraws  = 100
+)
 
 // alpha returns Krippendorff's alpha of ratings[judge][item] with an interval.
 func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
-	draws := stat.DefaultDraws
+	draws := cmp.Or(b.o.Draws, stat.DefaultDraws)
 	if n := len(ratings[0]) * len(ratings); n > 0 {
-		draws = min(draws, max(200, most/n))
+		draws = min(draws, max(leastDraws, mostRatings/n))
 	}
 	return stat.KrippendorffInterval(ratings, stat.ScaleNominal, draws, b.o.Seed, b.o.Level)
 }

@@ -24,6 +24,7 @@ type Options struct {
 
 	Level float64 // of all intervals; 0 means 0.95
 	Seed  uint64  // of the bootstrap of alpha
+	Draws int     // of the same; 0 means [stat.DefaultDraws], and fewer for very many items
 
 	// Width is how wide the corrected interval may be, from end to end; 0 means that
 	// nobody asked.

@@ -80,7 +80,7 @@ func TestDrawRare(t *testing.T) {
 // TestPlannedCoverage labels the items of sampling plans, whose parts do not all have
 // their share, and counts how often the number to quote holds the truth.
 func TestPlannedCoverage(t *testing.T) {
-	const items, labels, draws = 2000, 120, 600
+	const items, labels, draws = 1500, 120, 300
 	held := 0
 	for seed := range uint64(draws) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -104,7 +104,7 @@ func TestPlannedCoverage(t *testing.T) {
 		}
 	}
 	t.Logf("the stratified interval held the truth in %d of %d plans (%.1f%%)", held, draws, 100*float64(held)/draws)
-	if held < draws*93/100 || held > draws*985/1000 {
+	if held < draws*91/100 || held > draws*99/100 {
 		t.Errorf("the stratified interval held the truth in %d of %d plans, want about 95%%", held, draws)
 	}
 }
