@@ -57,6 +57,7 @@ var arrows = []arrow{
 
 	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
+	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/*", []string{".", "internal/store"}, "a store is one folder, and no store knows another"},
 	{"internal/queue", []string{".", "internal/store"}, "the queue hands out work and does not do it"},
 	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
@@ -94,7 +95,7 @@ var libraries = []library{
 	{"go.yaml.in/yaml/v3", []string{"judge", "internal/labels", "internal/cli"}, "YAML is what people write by hand: judges, settings and labels; it is never a format of items"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli"}, "a schema checks what a person wrote: a judge or a settings file"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
-	{"github.com/klauspost/compress", []string{"internal/dataset"}, "formats end at the border, where rows become items"},
+	{"github.com/klauspost/compress", []string{"internal/dataset", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
 	{"golang.org/x/text", []string{"model/minilm", "text/*"}, "accents are taken off only where a published program does so"},
 	{"github.com/neurosnap/sentences", []string{"text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},

@@ -1,0 +1,221 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A bundle is, on the disk, three things: a first line that names the format, a
+// Zstandard frame with the lines, and a last line with the SHA-256 of all bytes before
+// it. The frame has checksums of its own, but a decoder ignores some bits of it; the
+// last line sees to it that no byte of the file can change unnoticed.
+
+// trailerMark begins the last line of the file.
+const trailerMark = "sha256 "
+
+// trailerLen is the length of the last line.
+const trailerLen = len(trailerMark) + hexLen + 1
+
+// window is how far back the compressor looks for what it has seen before, and with
+// that how much memory it takes to read a bundle.
+const window = 8 << 20
+
+// maxWindow and maxLine bound what a hostile file can make a reader allocate. A line
+// holds one item or one record with its replies.
+const (
+	maxWindow = 64 << 20
+	maxLine   = 256 << 20
+)
+
+// A fileWriter writes the outer form of a bundle.
+type fileWriter struct {
+	to  io.Writer
+	sum hash.Hash
+	enc *zstd.Encoder
+}
+
+// newFileWriter writes the first line and begins the frame.
+func newFileWriter(to io.Writer) (*fileWriter, error) {
+	f := &fileWriter{to: to, sum: sha256.New()}
+	both := io.MultiWriter(to, f.sum)
+	if _, err := io.WriteString(both, Format+"\n"); err != nil {
+		return nil, err
+	}
+	// One goroutine and fixed settings: the same lines are always the same bytes, as
+	// long as the library is the same. The chain does not depend on it.
+	var err error
+	f.enc, err = zstd.NewWriter(both, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault),
+		zstd.WithWindowSize(window), zstd.WithEncoderCRC(true))
+	return f, err
+}
+
+// Write compresses text.
+func (f *fileWriter) Write(text []byte) (int, error) { return f.enc.Write(text) }
+
+// Close ends the frame and writes the last line. It does not close what it writes to.
+func (f *fileWriter) Close() error {
+	if err := f.enc.Close(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(f.to, trailerMark+hex.EncodeToString(f.sum.Sum(nil))+"\n")
+	return err
+}
+
+// A tailReader reads what stands between the first line and the last, and hashes it on
+// the way. It holds back as many bytes as the last line has, since only the end of the
+// file tells which bytes those are; so it needs no file, a pipe will do.
+type tailReader struct {
+	from *bufio.Reader
+	sum  hash.Hash
+	err  error // of from, once it had one
+}
+
+func newTailReader(from io.Reader) *tailReader {
+	return &tailReader{from: bufio.NewReaderSize(from, 256<<10), sum: sha256.New()}
+}
+
+// Read returns bytes that are not of the last line.
+func (t *tailReader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	ahead, err := t.from.Peek(min(len(p)+trailerLen, t.from.Size()))
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
+		return 0, err
+	}
+	n := copy(p, ahead[:max(0, len(ahead)-trailerLen)])
+	if n == 0 {
+		return 0, io.EOF
+	}
+	t.sum.Write(p[:n])
+	_, err = t.from.Discard(n)
+	return n, err
+}
+
+// check reads what is left and compares the last line with the hash of all before.
+func (t *tailReader) check() error {
+	if t.err == nil {
+		_, t.err = io.Copy(io.Discard, struct{ io.Reader }{t})
+	}
+	if t.err != nil {
+		return t.err
+	}
+	last, err := io.ReadAll(t.from)
+	if err != nil {
+		return err
+	}
+	sum := hex.EncodeToString(t.sum.Sum(nil))
+	switch {
+	case string(last) == trailerMark+sum+"\n":
+		return nil
+	case len(last) == trailerLen && bytes.HasPrefix(last, []byte(trailerMark)) && last[trailerLen-1] == '\n' && isHash(last[len(trailerMark):trailerLen-1]):
+		return fmt.Errorf("%w: the file was changed: the SHA-256 of its bytes is %s, and its last line says %s", ErrDamaged, sum, last[len(trailerMark):trailerLen-1])
+	default:
+		return fmt.Errorf("%w: the last line with the SHA-256 of the file is missing or changed: the file may be cut short", ErrDamaged)
+	}
+}
+
+// A scanner reads the lines of a bundle.
+type scanner struct {
+	tail *tailReader
+	dec  *zstd.Decoder
+	buf  *bufio.Reader
+	n    int
+}
+
+// newScanner reads the first line of the file.
+func newScanner(from io.Reader) (*scanner, error) {
+	s := &scanner{tail: newTailReader(from)}
+	if err := s.tail.format(); err != nil {
+		return s, err
+	}
+	var err error
+	s.dec, err = zstd.NewReader(s.tail, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return s, err
+	}
+	s.buf = bufio.NewReaderSize(s.dec, 256<<10)
+	return s, nil
+}
+
+// format reads the first line and refuses what this deem cannot read.
+func (t *tailReader) format() error {
+	want := Format + "\n"
+	got := make([]byte, len(want))
+	n, err := io.ReadFull(t, got)
+	if t.err != nil {
+		return t.err
+	}
+	line, _, ended := strings.Cut(string(got[:n]), "\n")
+	family := Format[:strings.IndexByte(Format, '/')+1]
+	switch version, ok := strings.CutPrefix(line, family); {
+	case err == nil && string(got) == want:
+		return nil
+	case ok && isNumber(version):
+		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, Format)
+	case err != nil && strings.HasPrefix(want, string(got[:n])) && !ended:
+		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
+	default:
+		return fmt.Errorf("%w: it is no bundle: it does not begin with %q", ErrDamaged, Format)
+	}
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// next returns the next line. The error is io.EOF behind the last one.
+func (s *scanner) next() (line, error) {
+	text, err := s.text()
+	if err != nil {
+		return line{}, err
+	}
+	l, ok := parseLine(s.n, text)
+	if !ok {
+		return line{}, fmt.Errorf("%w: line %d has not the form of a line", ErrDamaged, s.n)
+	}
+	return l, nil
+}
+
+// text returns the next line without its newline. It is the caller's to keep.
+func (s *scanner) text() ([]byte, error) {
+	s.n++
+	var text []byte
+	for {
+		part, err := s.buf.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case err == nil:
+			return text[:len(text)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull) && len(text) <= maxLine:
+			continue
+		case errors.Is(err, bufio.ErrBufferFull):
+			return nil, fmt.Errorf("%w: line %d is longer than %d bytes", ErrDamaged, s.n, maxLine)
+		case errors.Is(err, io.EOF) && len(text) == 0:
+			return nil, io.EOF
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("%w: line %d has no end", ErrDamaged, s.n)
+		case s.tail.err != nil:
+			return nil, s.tail.err
+		default:
+			return nil, fmt.Errorf("%w: behind line %d: %w", ErrDamaged, s.n-1, err)
+		}
+	}
+}
+
+// Close frees what the decompressor holds.
+func (s *scanner) Close() {
+	if s.dec != nil {
+		s.dec.Close()
+	}
+}

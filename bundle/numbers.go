@@ -1,0 +1,135 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// compareNumbers sets the numbers that a file says beside those that were counted
+// again, and calls wrong with a sentence for each that differs. Keys in left are
+// passed over at the top. A key that was counted and that the file does not have is
+// no difference: a later deem counts more. Texts are compared only if words is set,
+// because a later deem may say the same in other words.
+func compareNumbers(said, counted []byte, left []string, words bool, wrong func(string)) error {
+	a, err := tree(said)
+	if err != nil {
+		return fmt.Errorf("the numbers in the file: %w", err)
+	}
+	b, err := tree(counted)
+	if err != nil {
+		return fmt.Errorf("the numbers counted again: %w", err)
+	}
+	if top, ok := a.(map[string]any); ok {
+		for _, key := range left {
+			delete(top, key)
+		}
+	}
+	comparison{words, wrong}.values("", a, b)
+	return nil
+}
+
+func tree(text []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}
+
+type comparison struct {
+	words bool
+	wrong func(string)
+}
+
+// values compares two JSON values at the same place.
+func (c comparison) values(at string, said, counted any) {
+	switch a := said.(type) {
+	case map[string]any:
+		if b, ok := counted.(map[string]any); ok {
+			c.objects(at, a, b)
+			return
+		}
+	case []any:
+		if b, ok := counted.([]any); ok {
+			c.lists(at, a, b)
+			return
+		}
+	case json.Number:
+		if b, ok := counted.(json.Number); ok && sameNumber(a, b) {
+			return
+		}
+	case string:
+		if _, ok := counted.(string); ok && (!c.words || said == counted) {
+			return
+		}
+	default:
+		if said == counted {
+			return
+		}
+	}
+	c.wrong(fmt.Sprintf("%s: the file says %s, and %s is counted", at, short(said), short(counted)))
+}
+
+func (c comparison) objects(at string, said, counted map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		where := key
+		if at != "" {
+			where = at + "." + key
+		}
+		b, ok := counted[key]
+		if !ok {
+			c.wrong(fmt.Sprintf("%s: the file says %s, and nothing is counted", where, short(said[key])))
+			continue
+		}
+		c.values(where, said[key], b)
+	}
+}
+
+func (c comparison) lists(at string, said, counted []any) {
+	if !c.words && allTexts(said) && allTexts(counted) {
+		return
+	}
+	if len(said) != len(counted) {
+		c.wrong(fmt.Sprintf("%s: the file has %d of them, and %d are counted", at, len(said), len(counted)))
+		return
+	}
+	for i := range said {
+		c.values(fmt.Sprintf("%s[%d]", at, i), said[i], counted[i])
+	}
+}
+
+func allTexts(list []any) bool {
+	return !slices.ContainsFunc(list, func(v any) bool {
+		_, ok := v.(string)
+		return !ok
+	})
+}
+
+func sameNumber(a, b json.Number) bool {
+	if a == b || isWhole(a) && isWhole(b) {
+		return a == b
+	}
+	x, errA := a.Float64()
+	y, errB := b.Float64()
+	return errA == nil && errB == nil && near(x, y)
+}
+
+// isWhole reports whether a number is written without a fraction: counts are, and they
+// are the same or not.
+func isWhole(n json.Number) bool { return !strings.ContainsAny(n.String(), ".eE") }
+
+// short returns the JSON of a value, or its beginning.
+func short(v any) string {
+	text, err := encode(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(text) > 60 {
+		return string(text[:60]) + "..."
+	}
+	return string(text)
+}

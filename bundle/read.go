@@ -1,0 +1,205 @@
+package bundle
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"deem"
+)
+
+// A Reader streams a bundle. It checks on the way that the file is whole and in order,
+// and leaves what takes longer to [Verify].
+type Reader struct {
+	Header Header
+	Run    Run
+	Judge  Judge
+	Prices json.RawMessage // nil when there are none
+
+	lines     *scanner
+	head      string // hash of the last line
+	ahead     *line  // read and not used yet
+	manifest  *Manifest
+	signature *Signature
+}
+
+// NewReader reads what stands before the first item. The error wraps [ErrDamaged] when
+// the file is no bundle, [ErrNewer] when this deem is too old for it. Close ends it.
+func NewReader(from io.Reader) (*Reader, error) {
+	lines, err := newScanner(from)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{lines: lines, head: first}
+	if err := r.prologue(); err != nil {
+		lines.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close frees what the reader holds. It does not close what it reads from.
+func (r *Reader) Close() error {
+	r.lines.Close()
+	return nil
+}
+
+// Manifest returns the manifest, which stands behind the records; nil until then.
+func (r *Reader) Manifest() *Manifest { return r.manifest }
+
+// Signature returns the signature, which stands behind the manifest; nil until then,
+// and when there is none. Whether it holds, [Verify] says.
+func (r *Reader) Signature() *Signature { return r.signature }
+
+// prologue reads header, run, judge and prices.
+func (r *Reader) prologue() error {
+	if err := next(r, kindHeader, &r.Header); err != nil {
+		return err
+	}
+	if r.Header.Format != Format {
+		return fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, r.Header.Format, Format)
+	}
+	if err := next(r, kindRun, &r.Run); err != nil {
+		return err
+	}
+	if err := next(r, kindJudge, &r.Judge); err != nil {
+		return err
+	}
+	l, err := r.peek()
+	if err == nil && l.kind == kindPrices {
+		err = next(r, kindPrices, &r.Prices)
+	}
+	return err
+}
+
+// next reads a line of the given kind into v.
+func next[T any](r *Reader, kind string, v *T) error {
+	l, err := r.take()
+	if err != nil {
+		return err
+	}
+	if l.kind != kind {
+		return fmt.Errorf("%w: line %d is of kind %q, where %q should stand", ErrDamaged, l.n, l.kind, kind)
+	}
+	if *v, err = decode[T](l.body); err != nil {
+		return fmt.Errorf("line %d: %w", l.n, err)
+	}
+	return nil
+}
+
+// peek returns the next line and leaves it there. A file that ends here is not whole.
+func (r *Reader) peek() (line, error) {
+	if r.ahead != nil {
+		return *r.ahead, nil
+	}
+	l, err := r.lines.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return line{}, fmt.Errorf("%w: it ends behind line %d, before its manifest", ErrDamaged, r.lines.n-1)
+	case err != nil:
+		return line{}, err
+	case l.prev != r.head:
+		return line{}, fmt.Errorf("%w: line %d does not follow the line before it", ErrDamaged, l.n)
+	}
+	r.ahead = &l
+	return l, nil
+}
+
+// take returns the next line.
+func (r *Reader) take() (line, error) {
+	l, err := r.peek()
+	r.ahead, r.head = nil, l.hash
+	return l, err
+}
+
+// Records yields the records in the order of the dataset, once. An error ends them.
+// Those of a redacted bundle have hashes in place of texts.
+func (r *Reader) Records() iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		if r.manifest != nil {
+			return
+		}
+		var item wireItem
+		for {
+			l, err := r.peek()
+			if err == nil && l.kind == kindManifest {
+				err = r.epilogue()
+				if err == nil {
+					return
+				}
+			}
+			var rec deem.Record
+			var is bool
+			if err == nil {
+				rec, is, err = r.line(&item)
+			}
+			if err != nil {
+				yield(deem.Record{}, err)
+				return
+			}
+			if is && !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// line reads a line of items and records. It reports whether it was a record.
+func (r *Reader) line(item *wireItem) (deem.Record, bool, error) {
+	l, err := r.take()
+	if err != nil {
+		return deem.Record{}, false, err
+	}
+	switch l.kind {
+	case kindItem:
+		if *item, err = decodeItem(l.body); err != nil {
+			err = fmt.Errorf("line %d: %w", l.n, err)
+		}
+		return deem.Record{}, false, err
+	case kindRecord:
+		w, err := decode[wireRecord](l.body)
+		if err == nil && w.Item != item.hash {
+			err = fmt.Errorf("%w: the record is of another item than the one before it", ErrDamaged)
+		}
+		if err != nil {
+			return deem.Record{}, false, fmt.Errorf("line %d: %w", l.n, err)
+		}
+		return w.record(item.item), true, nil
+	}
+	return deem.Record{}, false, fmt.Errorf("%w: line %d is of kind %q, among the records", ErrDamaged, l.n, l.kind)
+}
+
+// epilogue reads manifest and signature and checks the end of the file.
+func (r *Reader) epilogue() error {
+	var m Manifest
+	if err := next(r, kindManifest, &m); err != nil {
+		return err
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	r.manifest = &m
+	return nil
+}
+
+// end reads a signature, if there is one, and checks the end of the file.
+func (r *Reader) end() error {
+	for {
+		l, err := r.lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return r.lines.tail.check()
+		case err != nil:
+			return err
+		case l.kind != kindSignature || l.prev != r.head || r.signature != nil:
+			return fmt.Errorf("%w: line %d is of kind %q, behind the manifest", ErrDamaged, l.n, l.kind)
+		}
+		s, err := decode[Signature](l.body)
+		if err != nil {
+			return fmt.Errorf("line %d: %w", l.n, err)
+		}
+		r.signature, r.head = &s, l.hash
+	}
+}

@@ -1,0 +1,158 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"deem"
+	"deem/judge"
+)
+
+// recheck asks the judge again about the item of a record, as far as that needs no
+// model: what a model said stands in the record.
+func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
+	switch {
+	case c.again.Rule != nil:
+		v, err := c.again.Rule.Judge(ctx, rec.Item)
+		out.compare(rec, v, err)
+	case c.again.Protocol != nil:
+		reask(c.again.Protocol, rec, out)
+	}
+}
+
+// reask renders the prompt again and reads the reply again.
+func reask(p judge.Protocol, rec deem.Record, out *outcome) {
+	if d, ok := p.(judge.Decider); ok {
+		if v, ok := d.Decide(rec.Item); ok {
+			if len(rec.Calls) > 0 {
+				out.findIn(CheckPrompt, rec, "the judge decides this item without asking, and calls are recorded")
+			}
+			out.compare(rec, v, nil)
+			return
+		}
+	}
+	req, err := p.Request(rec.Item)
+	if err != nil {
+		if len(rec.Calls) > 0 {
+			out.findIn(CheckPrompt, rec, fmt.Sprintf("a call is recorded, and there is no prompt for this item: %v", err))
+		}
+		out.compare(rec, deem.Verdict{}, err)
+		return
+	}
+	req.Trial = rec.Trial
+	out.rendered(rec, req.Hash())
+	reread(p, rec, out)
+}
+
+// rendered compares the hash of the prompt with those of the calls.
+func (out *outcome) rendered(rec deem.Record, hash string) {
+	if len(rec.Calls) > 0 {
+		out.prompts++
+	}
+	for i, call := range rec.Calls {
+		if call.Request != hash {
+			out.findIn(CheckPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
+		}
+	}
+}
+
+// reread reads the reply of the last call again, which gave the verdict: calls before
+// it are of tries that were given up.
+func reread(p judge.Protocol, rec deem.Record, out *outcome) {
+	if len(rec.Calls) == 0 {
+		if rec.Verdict != nil {
+			out.findIn(CheckVerdict, rec, "there is a verdict, and no reply that gives it")
+		}
+		return
+	}
+	last := rec.Calls[len(rec.Calls)-1]
+	if last.Reply != nil {
+		v, err := p.Read(rec.Item, *last.Reply)
+		out.compare(rec, v, err)
+		return
+	}
+	out.verdicts++
+	switch {
+	case rec.Verdict != nil:
+		out.findIn(CheckVerdict, rec, "there is a verdict, and the last call brought no reply: "+last.Error)
+	case rec.Failure != nil && rec.Failure.Detail != last.Error:
+		out.findIn(CheckVerdict, rec, fmt.Sprintf("the failure says %q, and the last call %q", rec.Failure.Detail, last.Error))
+	}
+}
+
+// compare sets the verdict or the failure that the judge gives now beside what the
+// record says.
+func (out *outcome) compare(rec deem.Record, v deem.Verdict, err error) {
+	out.verdicts++
+	if err == nil {
+		if problem := differ(rec, v); problem != "" {
+			out.findIn(CheckVerdict, rec, problem)
+		}
+		return
+	}
+	f, ok := errors.AsType[*deem.Failure](err)
+	switch {
+	case !ok:
+		out.findIn(CheckVerdict, rec, fmt.Sprintf("the judge cannot be asked again: %v", err))
+	case rec.Failure == nil && rec.Verdict != nil:
+		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %s", rec.Verdict.Label, f.Error()))
+	case rec.Failure != nil && *rec.Failure != *f:
+		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), f.Error()))
+	}
+}
+
+// differ says how a verdict differs from that of the record.
+func differ(rec deem.Record, v deem.Verdict) string {
+	old := rec.Verdict
+	switch {
+	case rec.Failure != nil:
+		// A verdict that is none becomes a failure behind the judge, in deem.Run.
+		if v.Label == "" || !(v.Score >= 0 && v.Score <= 1) {
+			return ""
+		}
+		return fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), v.Label)
+	case old == nil:
+		return "" // said already
+	case old.Label != v.Label:
+		return fmt.Sprintf("the record says %q, and the judge now %q", old.Label, v.Label)
+	case !near(old.Score, v.Score):
+		return fmt.Sprintf("the record has score %v, and the judge now gives %v", old.Score, v.Score)
+	case !same(old.Pass, v.Pass, func(a, b bool) bool { return a == b }):
+		return "the record and the judge now differ in whether the item passes"
+	case !same(old.Confidence, v.Confidence, near):
+		return "the record and the judge now differ in confidence"
+	case old.Reason != clean(v.Reason):
+		return "the record and the judge now differ in the reason"
+	}
+	return differInAspects(old.Aspects, v.Aspects)
+}
+
+func differInAspects(old, now map[string]float64) string {
+	if len(old) != len(now) {
+		return fmt.Sprintf("the record has %d aspects, and the judge now gives %d", len(old), len(now))
+	}
+	for name, x := range now {
+		if y, ok := old[clean(name)]; !ok || !near(x, y) {
+			return fmt.Sprintf("the record and the judge now differ in aspect %q", name)
+		}
+	}
+	return ""
+}
+
+// same compares two values that may be missing.
+func same[T any](a, b *T, equal func(T, T) bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return equal(*a, *b)
+}
+
+// tolerance allows for processors that round differently: nobody lies by a billionth.
+const tolerance = 1e-9
+
+// near reports whether two numbers are the same.
+func near(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
+}

@@ -1,0 +1,135 @@
+package bundle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"deem"
+)
+
+// The sealed form of a body has the SHA-256 of each text in place of the text. Chain
+// hashes are taken of it, so that a bundle and its redacted copy have one chain. It is
+// also what a redacted bundle holds. What is text, and so may be somebody's secret:
+// question, references, response and fields of an item; the reply of the model and
+// everything that may quote it. What stays: ids, categories, clusters, weights,
+// labels, scores, aspects, kinds of failure, usage, cost and times.
+
+// sealMark begins every sealed text.
+const sealMark = "sha256:"
+
+// seal returns a sealed text. An empty text stays empty: an item without a reference
+// is another kind of item than one with a reference that nobody may read.
+func seal(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	sealed := make([]byte, 0, len(sealMark)+hexLen)
+	return string(hex.AppendEncode(append(sealed, sealMark...), sum[:]))
+}
+
+// isSealed reports whether text is one that seal returns.
+func isSealed(text string) bool {
+	hash, ok := strings.CutPrefix(text, sealMark)
+	return text == "" || ok && isHash(hash)
+}
+
+// overItem returns the item with every text as do makes it.
+func overItem(it deem.Item, do func(string) string) deem.Item {
+	it.Question, it.Response = do(it.Question), do(it.Response)
+	if it.References != nil {
+		refs := make([]string, len(it.References))
+		for i, r := range it.References {
+			refs[i] = do(r)
+		}
+		it.References = refs
+	}
+	if it.Fields != nil {
+		fields := make(map[string]string, len(it.Fields))
+		for k, v := range it.Fields {
+			fields[k] = do(v)
+		}
+		it.Fields = fields
+	}
+	return it
+}
+
+// over returns the record with every text as do makes it, and its log-probabilities,
+// which spell the reply, as logprobs does.
+func (w wireRecord) over(do func(string) string, logprobs func([]wireLogprob) []wireLogprob) wireRecord {
+	if w.Verdict != nil {
+		v := *w.Verdict
+		v.Reason = do(v.Reason)
+		w.Verdict = &v
+	}
+	if w.Failure != nil {
+		f := *w.Failure
+		f.Detail = do(f.Detail)
+		w.Failure = &f
+	}
+	calls := make([]wireCall, len(w.Calls))
+	for i, c := range w.Calls {
+		c.Error = do(c.Error)
+		if c.Reply != nil {
+			r := *c.Reply
+			r.Text, r.Refusal, r.Logprobs = do(r.Text), do(r.Refusal), logprobs(r.Logprobs)
+			c.Reply = &r
+		}
+		calls[i] = c
+	}
+	w.Calls = calls
+	return w
+}
+
+// sealLogprobs returns one token in place of all, with the hash of their JSON.
+func sealLogprobs(list []wireLogprob) []wireLogprob {
+	if len(list) == 0 {
+		return nil
+	}
+	text, err := encode(list)
+	if err != nil {
+		panic("bundle: log-probabilities that were read have no JSON: " + err.Error())
+	}
+	return []wireLogprob{{Token: seal(string(text))}}
+}
+
+// sealed returns the sealed form of an item.
+func (w wireItem) sealed() wireItem {
+	w.item = overItem(w.item, seal)
+	return w
+}
+
+// sealed returns the sealed form of a record.
+func (w wireRecord) sealed() wireRecord { return w.over(seal, sealLogprobs) }
+
+// isSealed reports whether the item holds no text.
+func (w wireItem) isSealed() bool {
+	all := true
+	overItem(w.item, func(s string) string {
+		all = all && isSealed(s)
+		return s
+	})
+	return all
+}
+
+// isSealed reports whether the record holds no text.
+func (w wireRecord) isSealed() bool {
+	all := true
+	w.over(func(s string) string {
+		all = all && isSealed(s)
+		return s
+	}, func(list []wireLogprob) []wireLogprob {
+		all = all && (len(list) == 0 || len(list) == 1 && list[0].Token != "" && isSealed(list[0].Token) &&
+			list[0].Logprob == 0 && list[0].Top == nil)
+		return list
+	})
+	return all
+}
+
+// sealed returns the sealed form of a header: whether a bundle is redacted is no part
+// of its chain.
+func (h Header) sealed() Header {
+	h.Redacted = false
+	return h
+}

@@ -1,0 +1,446 @@
+package bundle
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"deem"
+	"deem/judge"
+)
+
+// VerifyOptions say how far a bundle is checked. With the zero value everything is
+// checked that the file alone can tell: bytes, chain, hashes, order, counts and
+// signature.
+type VerifyOptions struct {
+	// Restore returns the judge of the run, which is asked again about every item, as
+	// far as that needs no model; nil leaves it out. Its error, or a note, says why the
+	// judge cannot be restored, and verdicts are then not checked.
+	Restore func(run Run, j Judge) (Again, error)
+
+	// Numbers returns who counts the numbers of the manifest again; nil leaves it out.
+	Numbers func(run Run, j Judge, redacted bool) (Counter, error)
+
+	// Signer must have signed the bundle; nil accepts any signature, and none.
+	Signer ed25519.PublicKey
+
+	// Software is the name of this program. Numbers are compared always, and the words
+	// around them only when the same program wrote them.
+	Software string
+
+	// Concurrency is how many lines are checked at once; 0 means as many as there are
+	// processors.
+	Concurrency int
+
+	// Found is called with each finding, in the order of the lines; nil means that
+	// nobody waits for them. [Verification] keeps the first ones.
+	Found func(Finding)
+}
+
+// Again is a judge that was restored: a protocol whose replies are read again, or a
+// rule that judges again. With neither, Note says why.
+type Again struct {
+	Protocol judge.Protocol
+	Rule     deem.Judge
+	Note     string
+}
+
+// The checks that a finding names.
+const (
+	CheckFile      = "file"      // the bytes of the file
+	CheckForm      = "form"      // a line is not what the format says
+	CheckChain     = "chain"     // hashes from line to line
+	CheckOrder     = "order"     // what stands where
+	CheckItem      = "item"      // an item and its hash
+	CheckJudge     = "judge"     // the judge and its hash
+	CheckRecord    = "record"    // a record within itself
+	CheckPrompt    = "prompt"    // the prompt rendered again
+	CheckVerdict   = "verdict"   // the reply read again, or the rule asked again
+	CheckNumbers   = "numbers"   // what the manifest says
+	CheckSignature = "signature" // who vouches for it
+)
+
+// A Finding is something wrong with a bundle.
+type Finding struct {
+	Check   string `json:"check"`
+	Line    int    `json:"line,omitempty"`  // from 1; 0 when the whole file is meant
+	Item    string `json:"item,omitempty"`  // id of the item that it concerns
+	Trial   int    `json:"trial,omitempty"` // of the record
+	Message string `json:"message"`
+}
+
+// String returns the finding on one line.
+func (f Finding) String() string {
+	where := f.Check
+	if f.Line > 0 {
+		where += fmt.Sprintf(", line %d", f.Line)
+	}
+	if f.Item != "" {
+		where += fmt.Sprintf(", item %q", f.Item)
+	}
+	if f.Trial > 0 {
+		where += fmt.Sprintf(", trial %d", f.Trial)
+	}
+	return where + ": " + f.Message
+}
+
+// A Verification is what came of checking a bundle.
+type Verification struct {
+	Header    Header     `json:"header"`
+	Run       Run        `json:"run"`
+	Judge     string     `json:"judge"`
+	JudgeHash string     `json:"judge_hash"`
+	Manifest  *Manifest  `json:"-"`
+	Signature *Signature `json:"signature,omitempty"` // whether it holds the findings say
+
+	Lines    int `json:"lines"`
+	Items    int `json:"items"`
+	Records  int `json:"records"`
+	Prompts  int `json:"prompts"`  // rendered again
+	Verdicts int `json:"verdicts"` // made again, from replies or by the rule
+
+	// Findings are the first hundred, and Total counts them all.
+	Findings []Finding `json:"findings"`
+	Total    int       `json:"total_findings"`
+
+	// Notes say what could not be checked, and why. They are no findings.
+	Notes []string `json:"notes"`
+}
+
+// OK reports whether nothing is wrong.
+func (v *Verification) OK() bool { return v.Total == 0 }
+
+// maxFindings is how many findings are kept.
+const maxFindings = 100
+
+// Verify checks a bundle. What is wrong with it comes as findings; the error is that
+// of reading, or of ctx. No goroutine outlives the call.
+func Verify(ctx context.Context, from io.Reader, o VerifyOptions) (*Verification, error) {
+	c := &checker{opts: o, out: &Verification{Findings: []Finding{}, Notes: []string{}}}
+	lines, err := newScanner(from)
+	if err == nil {
+		defer lines.Close()
+		err = c.all(ctx, lines)
+	}
+	c.out.Lines = max(0, lines.n-1)
+	if err := c.broken(err); err != nil {
+		return c.out, err
+	}
+	if !errors.Is(err, ErrNewer) {
+		return c.out, c.broken(lines.tail.check())
+	}
+	return c.out, nil
+}
+
+// broken makes a finding of an error that concerns the file, and returns any other.
+func (c *checker) broken(err error) error {
+	var at *lineError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &at):
+		c.find(at.finding)
+		return nil
+	case errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewer):
+		c.find(Finding{Check: CheckFile, Message: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// A lineError is a finding behind which the rest of the file makes no sense.
+type lineError struct{ finding Finding }
+
+func (e *lineError) Error() string { return e.finding.String() }
+
+// A checker checks one bundle.
+type checker struct {
+	opts  VerifyOptions
+	out   *Verification
+	judge Judge
+	again Again
+	count Counter // nil when nobody counts
+	seq   sequence
+}
+
+func (c *checker) find(f Finding) {
+	c.out.Total++
+	if len(c.out.Findings) < maxFindings {
+		c.out.Findings = append(c.out.Findings, f)
+	}
+	if c.opts.Found != nil {
+		c.opts.Found(f)
+	}
+}
+
+func (c *checker) note(format string, args ...any) {
+	c.out.Notes = append(c.out.Notes, fmt.Sprintf(format, args...))
+}
+
+// all checks every line.
+func (c *checker) all(ctx context.Context, lines *scanner) error {
+	c.seq.head = first
+	next, err := c.prologue(lines)
+	if err != nil {
+		return err
+	}
+	if err := c.restore(); err != nil {
+		return err
+	}
+	if next, err = c.body(ctx, lines, next); err != nil {
+		return err
+	}
+	return c.epilogue(lines, next)
+}
+
+// step checks the chain of a line that is its own sealed form, and reads it.
+func step[T any](c *checker, l line, v *T) error {
+	c.link(l)
+	value, err := decode[T](l.body)
+	if err != nil {
+		return &lineError{Finding{Check: CheckForm, Line: l.n, Message: err.Error()}}
+	}
+	*v = value
+	sealed := l.body
+	if h, ok := any(value).(Header); ok {
+		if sealed, err = encode(h.sealed()); err != nil {
+			return err
+		}
+	}
+	if chainHash(l.prev, l.kind, sealed) != l.hash {
+		c.find(Finding{Check: CheckChain, Line: l.n, Message: fmt.Sprintf("the %s was changed: it has not the hash that it says", l.kind)})
+	}
+	return nil
+}
+
+// link checks that a line follows the one before. It goes on from what the line says,
+// so that one break is one finding.
+func (c *checker) link(l line) {
+	if l.prev != c.seq.head {
+		c.find(Finding{Check: CheckChain, Line: l.n, Message: "the line does not follow the one before it: lines were removed, added or moved here"})
+	}
+	c.seq.head = l.hash
+}
+
+// prologue checks what stands before the first item, and returns the line after.
+func (c *checker) prologue(lines *scanner) (line, error) {
+	l, err := c.want(lines, kindHeader)
+	if err != nil {
+		return l, err
+	}
+	if err := step(c, l, &c.out.Header); err != nil {
+		return l, err
+	}
+	if f := c.out.Header.Format; f != Format {
+		return l, fmt.Errorf("%w: the header says %q, and this deem reads %s", ErrNewer, f, Format)
+	}
+	if l, err = c.want(lines, kindRun); err != nil {
+		return l, err
+	}
+	if err := step(c, l, &c.out.Run); err != nil {
+		return l, err
+	}
+	if l, err = c.want(lines, kindJudge); err != nil {
+		return l, err
+	}
+	if err := step(c, l, &c.judge); err != nil {
+		return l, err
+	}
+	c.out.Judge, c.out.JudgeHash = c.judge.Name, c.judge.Hash
+	c.judgeHash(l.n)
+	if l, err = c.more(lines); err != nil || l.kind != kindPrices {
+		return l, err
+	}
+	var prices json.RawMessage
+	if err := step(c, l, &prices); err != nil {
+		return l, err
+	}
+	return c.more(lines)
+}
+
+// more returns the next line. A file that ends here is not whole.
+func (c *checker) more(lines *scanner) (line, error) {
+	l, err := lines.next()
+	if errors.Is(err, io.EOF) {
+		return l, fmt.Errorf("%w: it ends behind line %d, before its manifest", ErrDamaged, lines.n-1)
+	}
+	return l, err
+}
+
+// want returns the next line, which must be of the given kind.
+func (c *checker) want(lines *scanner, kind string) (line, error) {
+	l, err := c.more(lines)
+	if err == nil && l.kind != kind {
+		err = &lineError{Finding{Check: CheckOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands where the %s should", l.kind, kind)}}
+	}
+	return l, err
+}
+
+// judgeHash checks that the judge is the one that its hash says.
+func (c *checker) judgeHash(n int) {
+	var identity any = c.judge.Identity
+	if len(c.judge.Identity) == 0 {
+		identity = c.judge.Name // as deem.JudgeHash has it
+	}
+	hash, err := deem.Hash(identity)
+	if err != nil || hash != c.judge.Hash {
+		c.find(Finding{Check: CheckJudge, Line: n, Message: fmt.Sprintf("the judge has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(c.judge.Hash))})
+	}
+}
+
+// restore makes the judge ready to be asked again, and the counter to count again.
+func (c *checker) restore() error {
+	switch {
+	case c.out.Header.Redacted:
+		c.note("the bundle is redacted: prompts are not rendered and replies not read again; hashes, chain and counts are checked")
+	case c.opts.Restore == nil:
+		c.note("nobody restored the judge: prompts are not rendered and replies not read again")
+	default:
+		again, err := c.opts.Restore(c.out.Run, c.judge)
+		if err != nil {
+			again = Again{Note: err.Error()}
+		}
+		if again.Note != "" {
+			c.note("verdicts are not made again: %s", again.Note)
+		}
+		c.again = again
+	}
+	if c.opts.Numbers == nil {
+		c.note("nobody counts the numbers of the manifest again")
+		return nil
+	}
+	var err error
+	c.count, err = c.opts.Numbers(c.out.Run, c.judge, c.out.Header.Redacted)
+	if err != nil {
+		c.note("the numbers of the manifest are not counted again: %v", err)
+		c.count = nil
+	}
+	return nil
+}
+
+// epilogue checks manifest, signature and end.
+func (c *checker) epilogue(lines *scanner, l line) error {
+	head := c.seq.head
+	var m Manifest
+	if err := step(c, l, &m); err != nil {
+		return err
+	}
+	c.out.Manifest = &m
+	c.manifest(l.n, head, m)
+	vouched := l.hash
+	for {
+		l, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			c.signature(vouched)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if l.kind != kindSignature || c.out.Signature != nil {
+			return &lineError{Finding{Check: CheckOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands behind the manifest", l.kind)}}
+		}
+		var s Signature
+		if err := step(c, l, &s); err != nil {
+			return err
+		}
+		c.out.Signature = &s
+	}
+}
+
+// signature checks who vouches for the bundle.
+func (c *checker) signature(manifestHash string) {
+	s := c.out.Signature
+	wrong := func(format string, args ...any) {
+		c.find(Finding{Check: CheckSignature, Message: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case s == nil && c.opts.Signer != nil:
+		wrong("the bundle is not signed, and should be by %s", Fingerprint(c.opts.Signer))
+	case s == nil:
+	default:
+		if err := s.check(manifestHash); err != nil {
+			wrong("%v", err)
+		} else if c.opts.Signer != nil && !s.by(c.opts.Signer) {
+			wrong("the bundle is signed by %s, and not by %s", Fingerprint(s.Key), Fingerprint(c.opts.Signer))
+		}
+	}
+}
+
+// manifest compares what the manifest says with what was counted.
+func (c *checker) manifest(n int, head string, m Manifest) {
+	wrong := func(format string, args ...any) {
+		c.find(Finding{Check: CheckNumbers, Line: n, Message: fmt.Sprintf(format, args...)})
+	}
+	if m.Head != head {
+		c.find(Finding{Check: CheckChain, Line: n, Message: fmt.Sprintf("the manifest says that the chain ends with %s, and it ends with %s", deem.ShortHash(m.Head), deem.ShortHash(head))})
+	}
+	got, run := c.seq.counted, c.out.Run
+	for _, row := range []struct {
+		what          string
+		said, counted int64
+	}{
+		{"items", int64(m.Items), int64(got.Items)},
+		{"records", int64(m.Records), int64(got.Records)},
+		{"judged records", int64(m.Judged), int64(got.Judged)},
+		{"unjudged records", int64(m.Unjudged), int64(got.Unjudged)},
+		{"calls", int64(m.Calls), int64(got.Calls)},
+		{"replies", int64(m.Replies), int64(got.Replies)},
+		{"micro-dollars", m.CostMicros, got.CostMicros},
+		{"tokens in", int64(m.Tokens.Input), int64(got.Tokens.Input)},
+		{"tokens out", int64(m.Tokens.Output), int64(got.Tokens.Output)},
+		{"records of the run", int64(run.Records), int64(got.Records)},
+		{"unjudged records of the run", int64(run.Unjudged), int64(got.Unjudged)},
+		{"micro-dollars of the run", run.CostMicros, got.CostMicros},
+	} {
+		if row.said != row.counted {
+			wrong("%s: the file says %d, and %d are counted", row.what, row.said, row.counted)
+		}
+	}
+	c.dataset(n)
+	c.numbers(n, m.Numbers)
+}
+
+// dataset checks the hash of the dataset, which is a chain of the hashes of its items.
+func (c *checker) dataset(n int) {
+	d := c.out.Run.Dataset
+	switch {
+	case c.seq.counted.Items > d.Items:
+		c.find(Finding{Check: CheckItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, c.seq.counted.Items)})
+	case c.seq.gaps || c.seq.counted.Items < d.Items:
+		c.note("the hash of the dataset is not checked: %d of its %d items have a record", c.seq.counted.Items, d.Items)
+	case c.seq.dataset.String() != d.Hash:
+		c.find(Finding{Check: CheckItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(c.seq.dataset.String()), deem.ShortHash(d.Hash))})
+	}
+}
+
+// numbers compares the numbers of the manifest with those that are counted again.
+func (c *checker) numbers(n int, said json.RawMessage) {
+	if c.count == nil {
+		return
+	}
+	if len(said) == 0 {
+		c.note("the manifest holds no numbers to compare with")
+		return
+	}
+	counted, left, err := c.count.Numbers()
+	if err != nil {
+		c.note("the numbers of the manifest are not counted again: %v", err)
+		return
+	}
+	slices.Sort(left)
+	for _, key := range left {
+		c.note("the numbers under %q are not counted again: the texts are missing", key)
+	}
+	words := c.opts.Software == c.out.Header.Software && c.opts.Software != "" && len(left) == 0
+	err = compareNumbers(said, counted, left, words, func(message string) {
+		c.find(Finding{Check: CheckNumbers, Line: n, Message: message})
+	})
+	if err != nil {
+		c.find(Finding{Check: CheckNumbers, Line: n, Message: err.Error()})
+	}
+}

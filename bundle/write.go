@@ -1,0 +1,205 @@
+package bundle
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"deem"
+)
+
+// A Source is a run to be written.
+type Source struct {
+	Run      Run
+	Judge    Judge
+	Prices   json.RawMessage // the rows of the price table that the run's models have; nil when there are none
+	Software string          // that writes the bundle
+
+	// Records are the records with their calls in the order of the dataset, and those
+	// of one item by trial.
+	Records iter.Seq2[deem.Record, error]
+
+	// Numbers counts what stands in the manifest; nil leaves it out.
+	Numbers Counter
+}
+
+// Options say how a bundle is written.
+type Options struct {
+	// Redact replaces texts by their hashes.
+	Redact bool
+
+	// Key signs the bundle; nil leaves it unsigned.
+	Key ed25519.PrivateKey
+}
+
+// Write writes a bundle and returns its manifest. The same source gives the same
+// bytes. After an error what was written is no bundle.
+func Write(to io.Writer, src Source, o Options) (Manifest, error) {
+	f, err := newFileWriter(to)
+	if err != nil {
+		return Manifest{}, err
+	}
+	w := &writer{file: f, redact: o.Redact, head: first}
+	m, err := w.all(src, o.Key)
+	if err != nil {
+		// The encoder holds memory until it is closed; what it writes now is no bundle.
+		return Manifest{}, errors.Join(err, w.file.enc.Close())
+	}
+	return m, w.file.Close()
+}
+
+// A writer writes chained lines.
+type writer struct {
+	file   *fileWriter
+	redact bool
+	head   string // hash of the last line
+	buf    []byte
+}
+
+// all writes every line.
+func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
+	if err := w.prologue(src); err != nil {
+		return Manifest{}, err
+	}
+	m, err := w.records(src)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if m.Records != src.Run.Records || m.Unjudged != src.Run.Unjudged {
+		return Manifest{}, deem.WithHint(fmt.Errorf("run %s changed while it was written: it had %d records (%d unjudged) and now has %d (%d)",
+			src.Run.ID, src.Run.Records, src.Run.Unjudged, m.Records, m.Unjudged), "somebody is judging it; export it when it is done")
+	}
+	m.Head = w.head
+	if src.Numbers != nil {
+		numbers, _, err := src.Numbers.Numbers()
+		if err != nil {
+			return Manifest{}, err
+		}
+		if m.Numbers, err = deem.Canonical(numbers); err != nil {
+			return Manifest{}, fmt.Errorf("numbers of the manifest: %w", err)
+		}
+	}
+	if err := w.plain(kindManifest, m); err != nil || key == nil {
+		return m, err
+	}
+	return m, w.plain(kindSignature, sign(key, w.head))
+}
+
+// prologue writes what stands before the first item.
+func (w *writer) prologue(src Source) error {
+	h := Header{Format: Format, Redacted: w.redact, Software: clean(src.Software)}
+	body, err := encode(h)
+	if err != nil {
+		return err
+	}
+	sealed, err := encode(h.sealed())
+	if err != nil {
+		return err
+	}
+	if err := w.line(kindHeader, body, sealed); err != nil {
+		return err
+	}
+	run := src.Run
+	run.Created, run.Updated = run.Created.UTC(), run.Updated.UTC()
+	if err := canonical(&run.Settings); err != nil {
+		return fmt.Errorf("settings of run %s: %w", run.ID, err)
+	}
+	if err := w.plain(kindRun, run); err != nil {
+		return err
+	}
+	j := src.Judge
+	if err := canonical(&j.Identity); err != nil {
+		return fmt.Errorf("identity of judge %s: %w", j.Name, err)
+	}
+	if err := w.plain(kindJudge, j); err != nil {
+		return err
+	}
+	prices := src.Prices
+	if err := canonical(&prices); err != nil || prices == nil {
+		return err
+	}
+	return w.plain(kindPrices, prices)
+}
+
+// canonical makes a JSON canonical. None stays none.
+func canonical(text *json.RawMessage) error {
+	if len(*text) == 0 {
+		*text = nil
+		return nil
+	}
+	c, err := deem.Canonical(*text)
+	*text = c
+	return err
+}
+
+// records writes the items and records and counts them.
+func (w *writer) records(src Source) (Manifest, error) {
+	var m Manifest
+	item := wireItem{position: -1}
+	for rec, err := range src.Records {
+		if err != nil {
+			return m, err
+		}
+		it := overItem(rec.Item, clean)
+		if hash := it.Hash(); hash != item.hash || rec.Position != item.position {
+			item = wireItem{hash: hash, item: it, position: rec.Position}
+			m.Items++
+			if err := w.item(item); err != nil {
+				return m, err
+			}
+		}
+		if err := w.record(rec, item.hash); err != nil {
+			return m, err
+		}
+		m.add(rec)
+		if src.Numbers != nil {
+			src.Numbers.Add(rec)
+		}
+	}
+	return m, nil
+}
+
+func (w *writer) item(it wireItem) error {
+	body, sealed := it.encode(), it.sealed().encode()
+	if w.redact {
+		body = sealed
+	}
+	return w.line(kindItem, body, sealed)
+}
+
+func (w *writer) record(rec deem.Record, item string) error {
+	wire := toRecord(rec, item)
+	body, err := encode(wire)
+	if err != nil {
+		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
+	}
+	sealed, err := encode(wire.sealed())
+	if err != nil {
+		return fmt.Errorf("record of item %q: %w", rec.Item.ID, err)
+	}
+	if w.redact {
+		body = sealed
+	}
+	return w.line(kindRecord, body, sealed)
+}
+
+// plain writes a line that is its own sealed form.
+func (w *writer) plain(kind string, v any) error {
+	body, err := encode(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	return w.line(kind, body, body)
+}
+
+// line chains a line to the one before and writes it.
+func (w *writer) line(kind string, body, sealed []byte) error {
+	l := line{kind: kind, body: body, prev: w.head, hash: chainHash(w.head, kind, sealed)}
+	w.head = l.hash
+	w.buf = l.appendTo(w.buf[:0])
+	_, err := w.file.Write(w.buf)
+	return err
+}
