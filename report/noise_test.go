@@ -207,6 +207,27 @@ func TestFlipsOfPassMarks(t *testing.T) {
 	}
 }
 
+// No spread is no proof that there is none.
+func TestNoiseOfNothing(t *testing.T) {
+	h := head()
+	h.Trials = 2
+	b := report.New(h)
+	for i := range 40 {
+		for trial := range 2 {
+			rec := yes(i, true)
+			rec.Trial = trial
+			b.Add(rec)
+		}
+	}
+	r := b.Report()
+	if got := r.Noise.Words(); strings.Contains(got, "±") || !strings.Contains(got, "neither noise can be measured") {
+		t.Errorf("noise of equal scores: %q", got)
+	}
+	if r.Noise.Mean.Lo > 0.95 {
+		t.Errorf("the mean of 40 equal items has the interval [%v, %v], want a wider one", r.Noise.Mean.Lo, r.Noise.Mean.Hi)
+	}
+}
+
 func TestNoiseWithheld(t *testing.T) {
 	h := head()
 	h.Trials = 2

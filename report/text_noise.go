@@ -46,10 +46,14 @@ func (p *sheet) noise(n *Noise) {
 // Words says in one sentence, without a full stop, how much of the uncertainty comes
 // from the items and how much from the judge. What follows ± is half of a 95% interval.
 func (n *Noise) Words() string {
-	return fmt.Sprintf("%s from the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); "+
-		"%s on %s of %s (%s [%s])",
-		points(n.SESampling), points(n.SEJudge), plainPoints(n.TrialSD), trialsDiffer(n.Trials),
-		page.Comma(n.Flipped), page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), ends(n.FlipRate))
+	flips := fmt.Sprintf("%s on %s of %s (%s, from %.1f to %.1f)", trialsDiffer(n.Trials), page.Comma(n.Flipped),
+		page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), 100*n.FlipRate.Lo, 100*n.FlipRate.Hi)
+	if n.SETotal == 0 {
+		// An error of 0 would claim too much: the interval of the mean does not.
+		return "nothing varies, neither from item to item nor from trial to trial, so neither noise can be measured; " + flips
+	}
+	return fmt.Sprintf("%s from the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); %s",
+		points(n.SESampling), points(n.SEJudge), plainPoints(n.TrialSD), flips)
 }
 
 // flips names the first items whose trials differ.
