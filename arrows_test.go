@@ -51,7 +51,7 @@ var arrows = []arrow{
 
 	{"report/internal/*", []string{"stat"}, "how a page of text is laid out is the same for all reports"},
 	{"report", []string{".", "stat", "report/internal/*"}, "a report is made of records alone: it never calls a model or opens a store"},
-	{"report/errata", []string{".", "stat", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
+	{"report/errata", []string{".", "stat", "text", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
@@ -102,7 +102,7 @@ var libraries = []library{
 	{"github.com/tiktoken-go/tokenizer", []string{"model/tokens"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
-	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "only one package knows who watches"},
+	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "what a collector is sent is read only where that is tested"},
 	{"github.com/mattn/go-runewidth", []string{"report", "report/internal/page", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli"}, "locks and terminals are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},

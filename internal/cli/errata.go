@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"iter"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -135,12 +132,12 @@ func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h rep
 	if named == "" {
 		return nil, nil
 	}
-	e, err := readErrata(ctx, named, b)
-	if file == "" && errors.Is(err, fs.ErrNotExist) {
+	if file == "" && !fileExists(named) {
 		// The run itself can still be shown.
-		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, filepath.Clean(named))
+		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, named)
 		return nil, nil
 	}
+	e, err := readErrata(ctx, named, b)
 	if err != nil {
 		return nil, err
 	}

@@ -159,14 +159,3 @@ func (m *Matched) Of(it deem.Item) (Erratum, bool) {
 	}
 	return m.errata.list[i], true
 }
-
-// Correct returns an item with its references corrected, and whether they are. Where
-// the list does not say what is right, the item stays as it is.
-func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
-	x, ok := m.Of(it)
-	if !ok || len(x.References) == 0 {
-		return it, false
-	}
-	it.References = slices.Clone(x.References)
-	return it, true
-}

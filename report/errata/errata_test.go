@@ -161,3 +161,39 @@ func TestCorrectKeepsItem(t *testing.T) {
 		t.Errorf("the list was changed: %q", again.References)
 	}
 }
+
+// TestCorrectFields makes sure that no field keeps saying the wrong reference, in
+// whichever form the readers of datasets and benchmarks keep it, and that other fields
+// stay.
+func TestCorrectFields(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		old         []string
+		corrected   string // JSON
+		want        string // "-" when the field is left out
+	}{
+		{"ground_truth", "['a cat']", []string{"a cat"}, `["a dog"]`, "['a dog']"},
+		{"ground_truth", "['a', 'b']", []string{"a", "b"}, `"c"`, "['c']"},
+		{"ground_truth", "a", []string{"a", "b"}, `["c", "d"]`, "c"},
+		{"ground_truth", "[1, 2]", []string{"1", "2"}, `[3, 4]`, "[3, 4]"},
+		{"ground_truth", "something else", []string{"a"}, `"c"`, "-"},
+		{"label", `["a", "b"]`, []string{"a", "b"}, `["c", "d"]`, `["c", "d"]`},
+		{"label", `"a"`, []string{"a"}, `"c"`, `"c"`},
+		{"label", `"a"`, []string{"a"}, `["c", "d"]`, "-"},
+		{"label", "88", []string{"88"}, `89`, "89"},
+		{"label", `["\u0061",  "b"]`, []string{"a", "b"}, `"c"`, "-"},
+		{"label", "CORRECT", []string{"a"}, `"c"`, "CORRECT"},
+		{"city", "Rome", []string{"Rome"}, `"Oslo"`, "Rome"},
+	} {
+		it := deem.Item{ID: "x", References: tt.old, Fields: map[string]string{tt.name: tt.value}}
+		list := fmt.Sprintf(`{"id": "x", "corrected": %s}`, tt.corrected)
+		fixed, ok := match(t, read(t, write(t, "l.jsonl", list), errata.Options{}), it).Correct(it)
+		got, has := fixed.Fields[tt.name]
+		if !has {
+			got = "-"
+		}
+		if !ok || got != tt.want || it.Fields[tt.name] != tt.value {
+			t.Errorf("%s %q with %q corrected to %s: %q, want %q; the item itself has %q", tt.name, tt.value, tt.old, tt.corrected, got, tt.want, it.Fields[tt.name])
+		}
+	}
+}

@@ -17,9 +17,9 @@ const maxKinds = 6
 func (r Report) Text(w io.Writer) error {
 	p := &page.Page{}
 	p.Line("errata", page.Cell(r.File, page.IDWidth), "hash "+deem.ShortHash(r.Hash), fmt.Sprintf("%s known", page.Comma(r.Known)),
-		fmt.Sprintf("%s can move a score", page.Comma(r.Corrupting)),
-		fmt.Sprintf("%s of %s with a wrong reference", page.Comma(r.Overall.Faulty), page.Count(r.Overall.Items, "item")))
-	p.Line("", r.kinds())
+		fmt.Sprintf("%s can move a score", page.Comma(r.Corrupting)))
+	p.Line("", fmt.Sprintf("%s of %s %s a wrong reference%s", page.Comma(r.Overall.Faulty), page.Count(r.Overall.Items, "item"),
+		pick(r.Overall.Faulty, "has", "have"), page.Prefix(": ", r.kinds())))
 	if r.Overall.Faulty > 0 {
 		r.table(p)
 	}

@@ -1,0 +1,115 @@
+package errata
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+	"deem/text"
+)
+
+// Correct returns an item with its references corrected, and whether they are. Where
+// the list does not say what is right, the item stays as it is.
+//
+// Readers keep fields that say the references again, as published programs write them
+// into a prompt. These are corrected in the form that they have. Where that form is not
+// known, such a field is left out, and protocols take the references themselves: a
+// judge must never see the wrong reference beside the right one.
+func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
+	x, ok := m.Of(it)
+	if !ok || len(x.References) == 0 {
+		return it, false
+	}
+	old := it.References
+	it.References = slices.Clone(x.References)
+	it.Fields = maps.Clone(it.Fields)
+	for _, name := range truthFields() {
+		value, ok := it.Fields[name]
+		if !ok {
+			continue
+		}
+		if said, ok := sayAgain(value, old, x.References); ok {
+			it.Fields[name] = said
+		} else if name == groundTruth || restates(value, old) {
+			delete(it.Fields, name)
+		}
+	}
+	if len(it.Fields) == 0 {
+		it.Fields = nil
+	}
+	return it, true
+}
+
+// groundTruth is the field that holds the references whatever it looks like.
+const groundTruth = "ground_truth"
+
+// truthFields are the names under which references go. A field of another name that
+// says the same, as a place that is also the answer, is no copy of them.
+func truthFields() []string {
+	names := []string{"label"} // of InfiniteBench
+	for _, c := range dataset.Columns() {
+		if c.Target == "references" {
+			names = append(names, c.Names...)
+		}
+	}
+	return names
+}
+
+// restates reports whether a value is JSON that says the references.
+func restates(value string, refs []string) bool {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(value), &list) != nil {
+		list = []json.RawMessage{json.RawMessage(value)}
+	}
+	return len(list) > 0 && !slices.ContainsFunc(list, func(raw json.RawMessage) bool {
+		said := string(raw)
+		if json.Unmarshal(raw, &said) != nil {
+			said = string(raw) // A number says itself.
+		}
+		return !share(refs, []string{said})
+	})
+}
+
+// forms are the ways in which a field may say references again: as Python writes a list
+// of them, as JSON does, as a list of what need not be quoted, a single one as a JSON
+// text, and the first as it is. A form that does not fit so many references gives "".
+var forms = []func(refs []string) string{
+	func(refs []string) string { return text.Repr(refs) },
+	func(refs []string) string { return asJSON(refs) },
+	func(refs []string) string { return strings.ReplaceAll(asJSON(refs), `","`, `", "`) },
+	func(refs []string) string { return "[" + strings.Join(refs, ", ") + "]" },
+	func(refs []string) string {
+		if len(refs) != 1 {
+			return ""
+		}
+		return asJSON(refs[0])
+	},
+	func(refs []string) string { return refs[0] },
+}
+
+// asJSON returns the JSON of texts, which always have one.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// sayAgain returns the corrected references in the form in which a value says the old
+// ones, and whether it does.
+func sayAgain(value string, old, corrected []string) (string, bool) {
+	if len(old) == 0 || value == "" {
+		return "", false
+	}
+	for _, form := range forms {
+		if form(old) == value {
+			said := form(corrected)
+			return said, said != ""
+		}
+	}
+	return "", false
+}
