@@ -269,14 +269,23 @@ func (a *app) conclude(ctx context.Context, f beside, gates []gate, o compareOpt
 	}
 	switch failed := gatesFailed(outcomes); {
 	case f.Refused:
-		return deem.WithHint(errors.New("the runs differ in more than their systems: "+errorKinds(f.Lint)),
-			"judge both in the same way, or compare them with --anyway and say what differs")
+		return deem.WithHint(errors.New("the runs differ in more than their systems: "+errorKinds(f.Lint)), "%s", f.advice())
 	case failed != nil:
 		return failed
 	case f.Hold != nil:
 		return deem.WithHint(fmt.Errorf("%w: %s", errUnjudged, f.Hold.Reason), "deem report names the items and what helps; --max-unjudged allows more")
 	}
 	return nil
+}
+
+// advice says what to do about runs that are not compared. Whoever has two judges over
+// the same responses wants to know how far the judges agree.
+func (f beside) advice() string {
+	if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
+		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s sets their judges beside each other; --anyway compares them all the same",
+			f.runs[0].ID, f.runs[1].ID)
+	}
+	return "judge both in the same way, or compare them with --anyway and say what differs"
 }
 
 // errorKinds lists the kinds of errors in the lint.

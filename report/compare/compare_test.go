@@ -324,6 +324,23 @@ func TestClusters(t *testing.T) {
 	}
 }
 
+// A heavy item counts for more, and McNemar, which counts items, gives way.
+func TestWeights(t *testing.T) {
+	a, b := pattern("nnnnnyyyyy"), pattern("yyyyynyyyy")
+	for _, recs := range [][]deem.Record{a, b} {
+		recs[5].Item.Weight = 11
+	}
+	d := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison().Pairs[0].Overall
+	if want := (5.0 - 11) / 20; math.Abs(d.Estimate.Value-want) > 1e-12 || d.Wins != 5 || d.Losses != 1 {
+		t.Errorf("difference %v, wins %d, losses %d; want %v, 5, 1", d.Estimate.Value, d.Wins, d.Losses, want)
+	}
+	// Of the 64 patterns of signs of 11 and five ones, 6 or more in size is reached by
+	// all: the heavy one decides alone.
+	if d.Test.Method != "permutation-exact" || d.Test.P != 1 || !d.Estimate.Has(stat.WarnWeighted) {
+		t.Errorf("test %+v, warnings %q; want p 1 of a permutation and a warning of weights", *d.Test, d.Estimate.Warnings)
+	}
+}
+
 // Scores are compared by a permutation test whose seed is printed, and pass marks go
 // before scores.
 func TestScores(t *testing.T) {
