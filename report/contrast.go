@@ -173,25 +173,59 @@ func short(p float64) float64 {
 	return math.Min(math.Round(p*scale)/scale, 1)
 }
 
-// p returns the p-value that belongs to the intervals, by bisection on its logarithm.
+// p returns the p-value that belongs to the intervals: where the end of the interval
+// that is nearer to 0 reaches it.
 func (p pair) p() float64 {
-	excluded := func(log float64) bool {
+	beyond := func(log float64) float64 {
 		est := p.difference(1 - math.Exp(log))
-		return est.Lo > 0 || est.Hi < 0
+		if est.Value < 0 {
+			return -est.Hi
+		}
+		return est.Lo
 	}
-	lo, hi := math.Log(smallestP), math.Log(1-1e-9)
-	if excluded(lo) {
-		return smallestP
+	return short(math.Exp(root(beyond, math.Log(smallestP), math.Log(1-1e-9))))
+}
+
+// root returns where f, which rises, crosses 0 between lo and hi, to one part in a
+// million, or the end that is nearer.
+//
+// Source: the Illinois method (M. Dowell and P. Jarratt, "A modified regula falsi
+// method for computing the root of an equation", BIT 11, 1971): a line through both
+// ends finds the crossing in few steps, and an end that stays twice counts half.
+func root(f func(float64) float64, lo, hi float64) float64 {
+	below, above := f(lo), f(hi)
+	if below > 0 {
+		return lo
 	}
-	if !excluded(hi) {
-		return 1
+	if above <= 0 {
+		return 0 // p is 1
 	}
-	for range 18 { // to 0.01%
-		if middle := (lo + hi) / 2; excluded(middle) {
-			hi = middle
-		} else {
-			lo = middle
+	last := 0
+	for range 100 {
+		x := hi - above*(hi-lo)/(above-below)
+		if hi-lo < 1e-6 || x <= lo || x >= hi {
+			break
+		}
+		switch y := f(x); {
+		case y > 0:
+			if hi-x < 1e-7 {
+				return x
+			}
+			hi, above = x, y
+			if last > 0 {
+				below /= 2
+			}
+			last = 1
+		default:
+			if x-lo < 1e-7 {
+				return x
+			}
+			lo, below = x, y
+			if last < 0 {
+				above /= 2
+			}
+			last = -1
 		}
 	}
-	return short(math.Exp(hi))
+	return hi
 }

@@ -105,7 +105,7 @@ func TestClustersWiden(t *testing.T) {
 // With more clusters than are told apart, intervals stay honest and depend on no order.
 func TestManyClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	n := report.MaxNamed + 20_000
+	n := report.MaxNamed + 5_000
 	var recs []deem.Record
 	var exact stat.Clustered
 	for c := range n {
@@ -223,8 +223,8 @@ func TestBootstrapWithoutSpread(t *testing.T) {
 // A hundred thousand records with all intervals resampled take seconds and little
 // memory.
 func TestBootstrapOfManyRecords(t *testing.T) {
-	if testing.Short() {
-		t.Log("left out: it takes seconds")
+	if testing.Short() || raced {
+		t.Log("left out: it measures time and memory")
 		return
 	}
 	for _, tt := range []struct {
