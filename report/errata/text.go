@@ -28,8 +28,11 @@ func (r Report) Text(w io.Writer) error {
 	return err
 }
 
-// kinds returns what is wrong, and how often.
+// kinds returns what is wrong, and how often, unless the list never says.
 func (r Report) kinds() string {
+	if len(r.Kinds) == 1 && r.Kinds[0].Kind == page.None {
+		return ""
+	}
 	var parts []string
 	for i, k := range r.Kinds {
 		if i == maxKinds {
