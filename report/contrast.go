@@ -39,13 +39,14 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		return
 	}
 	rests := restsOf(parts, metric)
+	whole := all.cast.atMost(min(maxTested, max(minTested, 16*maxTested/len(rows))))
 	var at []int
 	var ps []float64
 	for i, part := range parts {
 		if part.judged() == 0 || rests[i].N() == 0 {
 			continue
 		}
-		pair := by.pairOf(part, all, rests[i], metric)
+		pair := by.pairOf(part, &whole, rests[i], metric)
 		c := &Contrast{Difference: pair.difference(stat.DefaultLevel), P: pair.p()}
 		rows[i].Rest = c
 		at, ps = append(at, i), append(ps, c.P)
@@ -85,11 +86,10 @@ type pair struct {
 // pairOf returns a category and the rest of all items. Tests always use formulas, also
 // where intervals are resampled: a p-value is asked for at levels far beyond what a few
 // thousand draws can show.
-func (by estimator) pairOf(part, all *tally, rest stat.Moments, metric string) pair {
+func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
 	if !by.clustered {
 		return pair{one: formula(metric, part.values(metric)), rest: formula(metric, rest)}
 	}
-	whole := all.cast.atMost(maxTested)
 	mine := cast{named: part.cast.named.coarse(whole.named.shift), alone: part.cast.alone.coarse(whole.alone.shift)}
 	others := cast{named: whole.named.without(&mine.named), alone: whole.alone.without(&mine.alone)}
 	s := side{metric: metric}
