@@ -6,6 +6,8 @@ const scope = "deem"
 // The attributes of OpenTelemetry's conventions for models, which collectors know. They
 // are spelt out here because the conventions are still being developed: a name changes
 // when we decide so, and not with a library.
+//
+//nolint:gosec // tokens of text are no credentials
 const (
 	attrOperation     = "gen_ai.operation.name"
 	attrProvider      = "gen_ai.provider.name"
@@ -67,6 +69,8 @@ const (
 var providers = map[string]string{"google": "gcp.gemini"}
 
 // The instruments, with what they are called in OpenTelemetry.
+//
+//nolint:gosec // tokens of text are no credentials
 const (
 	metricDuration = "gen_ai.client.operation.duration"
 	metricTokens   = "gen_ai.client.token.usage"

@@ -98,10 +98,6 @@ func Start(ctx context.Context, o Options) *Telemetry {
 		o.Getenv = func(string) string { return "" }
 	}
 	settings, err := readSettings(o.Getenv)
-	watched := o.Log != nil || o.Prometheus || settings.any()
-	if !watched && err == nil {
-		return nil
-	}
 	t := &Telemetry{
 		version: o.Version,
 		tracer:  tracenoop.NewTracerProvider().Tracer(scope),
@@ -111,7 +107,10 @@ func Start(ctx context.Context, o Options) *Telemetry {
 	t.log = newLogger(o.Log, o.Level, t.redact)
 	t.sender = newSender(t, o.Warn)
 	if err != nil {
-		t.sender.warn(fmt.Sprintf("nothing is sent by OpenTelemetry: %v", err))
+		t.sender.warn(fmt.Sprintf("what OpenTelemetry's variables ask for is not sent: %v", err))
+	}
+	if o.Log == nil && !o.Prometheus && !settings.any() {
+		return nil
 	}
 	t.export(ctx, settings, o.Prometheus)
 	return t

@@ -1,0 +1,191 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/telemetry"
+	"deem/model"
+	"deem/model/modeltest"
+	"deem/model/openai"
+)
+
+// closed returns an address at which nobody listens.
+func closed(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return "http://" + l.Addr().String()
+}
+
+// A collector that is down, hangs or answers rudely costs one warning and a moment at
+// the end, and its key is in no warning.
+func TestTroubledCollector(t *testing.T) {
+	const key = "otel-canary-0123456789"
+	hang := func(w http.ResponseWriter, r *http.Request) bool {
+		<-r.Context().Done()
+		return false
+	}
+	rude := func(w http.ResponseWriter, r *http.Request) bool {
+		http.Error(w, "no entry for "+r.Header.Get("Authorization")+strings.Repeat(" go away", 1000), http.StatusForbidden)
+		return false
+	}
+	busy := func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "later", http.StatusServiceUnavailable)
+		return false
+	}
+	for name, tt := range map[string]struct {
+		url    func(t *testing.T) string
+		within time.Duration
+	}{
+		"down":  {closed, time.Second},
+		"hangs": {func(t *testing.T) string { return newCollector(t, hang).URL }, 4 * time.Second},
+		"rude":  {func(t *testing.T) string { return newCollector(t, rude).URL }, time.Second},
+		"busy":  {func(t *testing.T) string { return newCollector(t, busy).URL }, 4 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			tel, warnings := start(t, telemetry.Options{Log: &log, Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT="+tt.url(t), "OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer "+key)})
+			began := time.Now()
+			play(t, tel, trouble)
+			ran := time.Since(began)
+			tel.Close()
+			closing := time.Since(began) - ran
+			if ran > 2*time.Second || closing > tt.within {
+				t.Errorf("the run took %v and the end %v, want at most %v", ran, closing, tt.within)
+			}
+			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "changes nothing in the run") || len((*warnings)[0]) > 310 {
+				t.Errorf("warnings %q, want one", *warnings)
+			}
+			if all := log.String() + fmt.Sprint(*warnings); strings.Contains(all, key) {
+				t.Errorf("the collector's key is told: %s", all)
+			}
+			t.Logf("closed after %v: %s", closing, (*warnings)[0])
+		})
+	}
+}
+
+// Spans that the collector is too slow for are dropped, and that is said.
+func TestDroppedSpans(t *testing.T) {
+	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
+	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+	c := newCollector(t, func(http.ResponseWriter, *http.Request) bool {
+		time.Sleep(20 * time.Millisecond)
+		return true
+	})
+	tel, warnings := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=" + c.URL + "/v1/traces")})
+	play(t, tel, trouble)
+	tel.Close()
+	if want := fmt.Sprintf("%d of 17 spans were dropped", 17-len(c.spans)); len(*warnings) != 1 || !strings.HasPrefix((*warnings)[0], want) {
+		t.Errorf("warnings %q, want one that begins with %q", *warnings, want)
+	}
+}
+
+// Variables that make no sense cost a warning, and the rest goes on.
+func TestSettingsInDisorder(t *testing.T) {
+	for _, tt := range []struct {
+		env  []string
+		want string
+		some bool
+	}{
+		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=otel-canary-0123456789"}, "OTEL_EXPORTER_OTLP_ENDPOINT is no address", false},
+		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS=otel-canary-0123456789"}, "OTEL_EXPORTER_OTLP_HEADERS is not", false},
+		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=none"}, "OTEL_TRACES_EXPORTER is neither", false},
+	} {
+		var warnings []string
+		tel := telemetry.Start(t.Context(), telemetry.Options{Getenv: env(tt.env...), Warn: func(m string) { warnings = append(warnings, m) }})
+		tel.Close()
+		if (tel != nil) != tt.some || len(warnings) != 1 || !strings.Contains(warnings[0], tt.want) || strings.Contains(warnings[0], "canary") {
+			t.Errorf("%v: watched %v, warnings %q, want one with %q", tt.env, tel != nil, warnings, tt.want)
+		}
+	}
+}
+
+// TestCanary makes every kind of failure that a vendor has, with the key in the error's
+// body and headers and in replies, and looks for the key in everything that is told:
+// events, spans, metrics, the page for Prometheus and warnings. Prompts and replies are
+// told as well, as that is where most could slip through.
+func TestCanary(t *testing.T) {
+	c := newCollector(t, nil)
+	var log bytes.Buffer
+	tel, warnings := start(t, telemetry.Options{
+		Version: "v1", Log: &log, Level: slog.LevelDebug, Prometheus: true, Secrets: []string{modeltest.Key},
+		Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"),
+	})
+	answers := map[string]modeltest.Answer{
+		"reply":   {Reply: deem.Reply{Text: "you sent " + modeltest.Key, Model: "model " + modeltest.Key, RequestID: modeltest.Key, Fingerprint: modeltest.Key}},
+		"refusal": {Reply: deem.Reply{Refusal: "not with " + modeltest.Key}},
+		"cut off": {Reply: deem.Reply{Text: strings.Repeat(modeltest.Key, 1000)}, Cut: true},
+		"hang":    {Hang: true},
+	}
+	wire := modeltest.OpenAI()
+	for trouble, list := range wire.Errors {
+		for i, raw := range list {
+			raw.Body = strings.NewReplacer(`"message":"`, `"message":"`+modeltest.Key+" ", `"code":"`, `"code":"`+modeltest.Key).Replace(raw.Body)
+			raw.Header = maps.Clone(raw.Header)
+			if raw.Header == nil {
+				raw.Header = map[string]string{}
+			}
+			raw.Header["X-Request-Id"] = modeltest.Key
+			answers[fmt.Sprint(trouble, i)] = modeltest.Answer{Raw: &raw}
+		}
+	}
+	names := slices.Sorted(maps.Keys(answers))
+	for _, name := range names {
+		callOnce(t, tel, answers[name], name)
+	}
+	page := scrape(t, tel.Handler())
+	tel.Close()
+
+	told := map[string]string{"log": log.String(), "collector": c.raw.String(), "page": page, "warnings": fmt.Sprint(*warnings)}
+	for where, text := range told {
+		if strings.Contains(text, modeltest.Key) || strings.Contains(text, modeltest.Key[:len(modeltest.Key)/2]) {
+			t.Errorf("the key is in the %s", where)
+		}
+	}
+	if n := len(c.named("chat test-model")); n != len(names) || n < 20 {
+		t.Errorf("%d calls were told of, want %d", n, len(names))
+	}
+	for _, name := range names {
+		if !strings.Contains(log.String(), "about "+name) {
+			t.Errorf("the log says nothing of %q", name)
+		}
+	}
+}
+
+// callOnce makes one call of a server that answers as it is told.
+func callOnce(t *testing.T, tel *telemetry.Telemetry, a modeltest.Answer, name string) {
+	t.Helper()
+	srv := modeltest.Serve(modeltest.OpenAI(), func(modeltest.Asked) modeltest.Answer { return a })
+	defer srv.Close()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	wire, err := openai.New(openai.Options{Model: "test-model", BaseURL: srv.URL, Key: modeltest.Key, HTTPClient: client, Timeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := tel.Model(model.Assemble(tel.Wire(wire), model.Options{Retry: model.RetryOptions{Attempts: 1}}))
+	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: modeltest.Key, Judge: "judge " + modeltest.Key, Model: m.Name(), Items: 1, Asks: m})
+	var ended error
+	for rec, err := range deem.Run(ctx, items([]string{name}), r.Judge(asker{m}), deem.Options{Concurrency: 1}) {
+		if err != nil {
+			ended = err
+			break
+		}
+		r.Add(rec)
+	}
+	r.End(ended)
+}

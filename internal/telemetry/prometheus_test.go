@@ -1,0 +1,306 @@
+package telemetry_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/internal/telemetry"
+	"deem/model"
+	"deem/model/fake"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// scrape returns what Prometheus would read.
+func scrape(t *testing.T, h http.Handler) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Fatalf("status %d, headers %v: %s", w.Code, w.Header(), w.Body)
+	}
+	checkExposition(t, w.Body.String())
+	return w.Body.String()
+}
+
+// A page of the whole story, in a time that is made up.
+func TestPrometheusPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tel, _ := start(t, telemetry.Options{Version: "v1", Prometheus: true})
+		s := trouble
+		s.asks = func(id string, nth int) (deem.Reply, error) {
+			time.Sleep(time.Duration(nth) * 100 * time.Millisecond)
+			return trouble.asks(id, nth)
+		}
+		s.opts.Retry.Rand = func() float64 { return 0 }
+		s.opts.Prices = price(t)
+		play(t, tel, s)
+		got := scrape(t, tel.Handler())
+		file := filepath.Join("testdata", "metrics.txt")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("metrics (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// price returns a table in which the model of the story has a price.
+func price(t *testing.T) model.Prices {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "prices.json")
+	text := `{"version":"test","date":"2026-11-01","prices":[{"model":"openai:gpt-test","input":10,"output":100}]}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.LoadPrices(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var (
+	sampleLine = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$`)
+	labelPair  = regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)`)
+)
+
+// checkExposition holds a page to the rules of the text format: each name is declared
+// once and before its values, no series is there twice, buckets grow, and the last of
+// them is the count.
+func checkExposition(t *testing.T, page string) {
+	t.Helper()
+	if !strings.HasSuffix(page, "\n") {
+		t.Error("the page does not end with a newline")
+	}
+	types, seen, last, inf := map[string]string{}, map[string]bool{}, map[string]float64{}, map[string]float64{}
+	for line := range strings.Lines(page) {
+		line = strings.TrimSuffix(line, "\n")
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, kind, _ := strings.Cut(rest, " ")
+			if types[name] != "" {
+				t.Errorf("%s is declared twice", name)
+			}
+			types[name] = kind
+			continue
+		}
+		if strings.HasPrefix(line, "# HELP ") {
+			continue
+		}
+		m := sampleLine.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("not a line of the format: %s", line)
+			continue
+		}
+		value, err := strconv.ParseFloat(m[3], 64)
+		if err != nil || seen[m[1]+m[2]] {
+			t.Errorf("a line without a number, or for the second time: %s", line)
+		}
+		seen[m[1]+m[2]] = true
+		labels := readLabels(t, m[2])
+		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(m[1], "_bucket"), "_sum"), "_count")
+		le := labels["le"]
+		delete(labels, "le")
+		series := fmt.Sprint(base, labels)
+		switch {
+		case strings.HasSuffix(m[1], "_bucket"):
+			if value < last[series] {
+				t.Errorf("a bucket that shrinks: %s", line)
+			}
+			last[series] = value
+			if le == "+Inf" {
+				inf[series] = value
+			}
+		case strings.HasSuffix(m[1], "_count") && types[base] == "histogram":
+			if inf[series] != value {
+				t.Errorf("%s, and %v up to infinity", line, inf[series])
+			}
+		case types[base] == "" && types[m[1]] == "":
+			t.Errorf("%s has no type", m[1])
+		}
+	}
+}
+
+func readLabels(t *testing.T, text string) map[string]string {
+	t.Helper()
+	labels := map[string]string{}
+	for text != "" {
+		m := labelPair.FindStringSubmatch(text)
+		if m == nil {
+			t.Errorf("not labels: %s", text)
+			return labels
+		}
+		labels[m[1]] = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n").Replace(m[2])
+		text = text[len(m[0]):]
+	}
+	return labels
+}
+
+// Names of models and labels of failures come from anywhere.
+func FuzzPrometheusLabels(f *testing.F) {
+	for _, s := range []string{"plain", `quote " and \ back`, "new\nline", `\n`, "two, {of} them=\"x\"", "\xff\xfe", "中文", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		tel := telemetry.Start(t.Context(), telemetry.Options{Prometheus: true})
+		defer tel.Close()
+		_, r := tel.Run(t.Context(), telemetry.RunInfo{Judge: name})
+		r.Add(deem.Record{Verdict: &deem.Verdict{}})
+		r.End(nil)
+		page := scrape(t, tel.Handler())
+		_, line, _ := strings.Cut(page, "\ndeem_records_total{")
+		line, _, _ = strings.Cut(line, "} 1\n")
+		if got, want := readLabels(t, line)["deem_judge"], strings.ToValidUTF8(name, "\uFFFD"); got != want {
+			t.Errorf("the judge is %q, want %q", got, want)
+		}
+	})
+}
+
+// The gauges follow the limiter while a run lasts, and are gone afterwards. It is read
+// by HTTP, as Prometheus does it.
+func TestScrapeDuringARun(t *testing.T) {
+	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	url, public, err := tel.Serve(t.Context(), "0")
+	if err != nil || public || !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Fatalf("Serve = %s, %v, %v", url, public, err)
+	}
+	asked, answer := make(chan struct{}), make(chan struct{})
+	wire := fake.Func("openai:gpt-test", func(context.Context, deem.Request) (deem.Reply, error) {
+		asked <- struct{}{}
+		<-answer
+		return deem.Reply{Text: "yes", Stop: deem.StopEnd}, nil
+	})
+	m := tel.Model(model.Assemble(tel.Wire(wire), model.Options{Limit: model.LimitOptions{Concurrency: 4}}))
+	ctx, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "run-1", Judge: "asker", Model: wire.Name(), Asks: m})
+	done := make(chan error)
+	for i := range 3 {
+		go func() {
+			_, err := m.Complete(ctx, deem.Prompt(strconv.Itoa(i)))
+			done <- err
+		}()
+		<-asked
+	}
+	labels := `{gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-test"}`
+	page := get(t, url)
+	for _, want := range []string{"deem_concurrency" + labels + " 3\n", "deem_concurrency_limit" + labels + " 4\n"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s:\n%s", want, page)
+		}
+	}
+	close(answer)
+	for range 3 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	r.End(nil)
+	page = get(t, url)
+	if strings.Contains(page, "deem_concurrency") || !strings.Contains(page, `outcome="replied"} 3`) {
+		t.Errorf("after the run the page is\n%s", page)
+	}
+	tel.Close()
+	if _, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics"), time.Second); err == nil {
+		t.Error("the address is still served after Close")
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", url, resp.Status, err)
+	}
+	checkExposition(t, string(body))
+	return string(body)
+}
+
+func TestServeAddress(t *testing.T) {
+	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	for _, tt := range []struct {
+		address string
+		public  bool
+		err     string
+	}{
+		{"0", false, ""},
+		{":0", false, ""},
+		{"127.0.0.1:0", false, ""},
+		{"localhost:0", false, ""},
+		{"0.0.0.0:0", true, ""},
+		{"", false, "no address"},
+		{"localhost", false, "no address"},
+		{"localhost:http", false, "no port"},
+		{"127.0.0.1:70000", false, "no port"},
+		{"-1", false, "no port"},
+		{"999.1.1.1:0", false, "show metrics"},
+	} {
+		_, public, err := tel.Serve(t.Context(), tt.address)
+		if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) || public != tt.public {
+			t.Errorf("Serve(%q) = %v, %v, want %v and an error with %q", tt.address, public, err, tt.public, tt.err)
+		}
+	}
+	url, _, err := tel.Serve(t.Context(), "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
+	if _, _, err := tel.Serve(t.Context(), taken); err == nil {
+		t.Errorf("Serve(%q) twice is no error", taken)
+	}
+}
+
+// Nothing but a look is allowed, and there is nothing to see without a run.
+func TestHandlerMethods(t *testing.T) {
+	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405} {
+		w := httptest.NewRecorder()
+		tel.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/metrics", http.NoBody))
+		if w.Code != want {
+			t.Errorf("%s = %d, want %d", method, w.Code, want)
+		}
+	}
+	tel.Close()
+	var nobody *telemetry.Telemetry
+	for _, tt := range []struct {
+		tel  *telemetry.Telemetry
+		want int
+	}{{tel, http.StatusServiceUnavailable}, {nobody, http.StatusNotFound}} {
+		w := httptest.NewRecorder()
+		tt.tel.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+		if w.Code != tt.want {
+			t.Errorf("status %d, want %d", w.Code, tt.want)
+		}
+	}
+}
