@@ -197,11 +197,7 @@ func costLine(c Calls) string {
 // report was read from JSON, that.
 func published(r Report) string {
 	if r.PublishedText != "" {
-		lines := strings.Split(strings.TrimRight(r.PublishedText, "\n"), "\n")
-		for i, line := range lines {
-			lines[i] = page.Clean(line)
-		}
-		return strings.Join(lines, "\n")
+		return cleanLines(strings.TrimRight(r.PublishedText, "\n"))
 	}
 	if r.Published == nil {
 		return ""
@@ -211,6 +207,19 @@ func published(r Report) string {
 		return err.Error()
 	}
 	return string(text)
+}
+
+// cleanLines returns text cleaned, with its lines and tabs as they are.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		parts := strings.Split(line, "\t")
+		for j, part := range parts {
+			parts[j] = page.Clean(part)
+		}
+		lines[i] = strings.Join(parts, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // nonEmpty returns the parts that are not empty.

@@ -41,12 +41,15 @@ func TestHTMLEscapes(t *testing.T) {
 		}
 	}
 	r := b.Report()
-	r.PublishedText = evil + "\x1b[2J"
+	r.PublishedText = evil + "\x1b[2J\n\tindented"
 	got := string(html(t, r))
 	for _, bad := range []string{"<script", "<img", "\u202e", "\x1b", "onerror=alert(1)>"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("the page holds %q", bad)
 		}
+	}
+	if !strings.Contains(got, "\n\tindented</pre>") {
+		t.Error("the published text has lost its lines or tabs")
 	}
 	if n := strings.Count(got, "&lt;script&gt;"); n < 10 {
 		t.Errorf("the page shows the name %d times, want it shown and not dropped", n)
