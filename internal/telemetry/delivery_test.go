@@ -50,11 +50,12 @@ func TestTroubledCollector(t *testing.T) {
 	for name, tt := range map[string]struct {
 		url    func(t *testing.T) string
 		within time.Duration
+		why    string
 	}{
-		"down":  {closed, time.Second},
-		"hangs": {func(t *testing.T) string { return newCollector(t, hang).URL }, 4 * time.Second},
-		"rude":  {func(t *testing.T) string { return newCollector(t, rude).URL }, time.Second},
-		"busy":  {func(t *testing.T) string { return newCollector(t, busy).URL }, 4 * time.Second},
+		"down":  {closed, time.Second, "refused"},
+		"hangs": {func(t *testing.T) string { return newCollector(t, hang).URL }, 4 * time.Second, "the collector did not take them in time"},
+		"rude":  {func(t *testing.T) string { return newCollector(t, rude).URL }, time.Second, "403 Forbidden"},
+		"busy":  {func(t *testing.T) string { return newCollector(t, busy).URL }, 4 * time.Second, "later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,8 +69,8 @@ func TestTroubledCollector(t *testing.T) {
 			if ran > 2*time.Second || closing > tt.within {
 				t.Errorf("the run took %v and the end %v, want at most %v", ran, closing, tt.within)
 			}
-			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "changes nothing in the run") || len((*warnings)[0]) > 310 {
-				t.Errorf("warnings %q, want one", *warnings)
+			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "changes nothing in the run: ") || !strings.Contains((*warnings)[0], tt.why) || len((*warnings)[0]) > 310 {
+				t.Errorf("warnings %q, want one with %q", *warnings, tt.why)
 			}
 			if all := log.String() + fmt.Sprint(*warnings); strings.Contains(all, key) {
 				t.Errorf("the collector's key is told: %s", all)

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -58,6 +59,9 @@ func (s *sender) warn(message string) {
 // failed notes that something could not be delivered.
 func (s *sender) failed(err error) {
 	s.bad.Store(true)
+	if s.life.Err() != nil {
+		err = errors.New("the collector did not take them in time") // and we gave up
+	}
 	s.warn(fmt.Sprintf("spans and metrics are not delivered, which changes nothing in the run: %v", err))
 }
 

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
@@ -40,7 +41,9 @@ func (t *Telemetry) Serve(ctx context.Context, address string) (url string, publ
 	}()
 	t.servers = append(t.servers, s)
 	at := ln.Addr().(*net.TCPAddr)
-	return "http://" + at.String() + "/metrics", !at.IP.IsLoopback(), nil
+	url = "http://" + at.String() + "/metrics"
+	t.tell(ctx, slog.LevelInfo, "metrics", func() []slog.Attr { return []slog.Attr{slog.String("url", url)} })
+	return url, !at.IP.IsLoopback(), nil
 }
 
 // close ends the server and waits until it is gone. A scrape under way is broken off.
