@@ -148,3 +148,27 @@ func TestInstruments(t *testing.T) {
 func pemOf(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
+
+// The document for those who watch names every instrument, and every attribute but those
+// that are the same in all places.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "observability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{
+		attrOperation, attrProvider, attrSystem, attrRequestModel, attrMaxTokens, attrTemperature, attrTopP, attrSeed, attrOutputType,
+		attrResponseModel, attrResponseID, attrFinish, attrInputTokens, attrOutputTokens, attrTokenType, attrInput, attrOutput, attrInstructions,
+		attrErrorType, attrStatus, attrAddress, attrPort, attrRun, attrRunEnd, attrJudge, attrJudgeHash, attrItems, attrTrials, attrRecords,
+		attrUnjudged, attrItem, attrCategory, attrTrial, attrLabel, attrScore, attrDetail, attrKind, attrOutcome, attrAttempt, attrAttempts, attrCached,
+		attrCostMicros, attrRetryAfter, captureVariable, outcomeReplied, outcomeCached, outcomeBatched, outcomeFailed, outcomeInterrupted,
+	}
+	for name, row := range instruments {
+		names = append(names, "| `"+name+"` | `"+row.prom+"` |")
+	}
+	for _, name := range names {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("docs/observability.md does not say %s", name)
+		}
+	}
+}
