@@ -127,13 +127,13 @@ func TestRedacted(t *testing.T) {
 		t.Errorf("Verify: findings %v, %d verdicts, notes %q; want no finding, no verdict, a note", v.Findings, v.Verdicts, v.Notes)
 	}
 	var copied bytes.Buffer
-	if err := bundle.Redact(&copied, bytes.NewReader(whole)); err != nil {
+	if _, err := bundle.Redact(&copied, bytes.NewReader(whole)); err != nil {
 		t.Fatalf("Redact: %v", err)
 	}
 	if !bytes.Equal(copied.Bytes(), redacted) {
 		t.Error("Redact makes another file than Write with Redact")
 	}
-	if err := bundle.Redact(io.Discard, bytes.NewReader(redacted)); err == nil {
+	if _, err := bundle.Redact(io.Discard, bytes.NewReader(redacted)); err == nil {
 		t.Error("Redact of a redacted bundle: no error")
 	}
 }

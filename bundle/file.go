@@ -151,19 +151,23 @@ func newScanner(from io.Reader) (*scanner, error) {
 // format reads the first line and refuses what this deem cannot read.
 func (t *tailReader) format() error {
 	want := Format + "\n"
-	got := make([]byte, len(want))
-	n, err := io.ReadFull(t, got)
-	if t.err != nil {
-		return t.err
+	got, err := t.from.Peek(len(want))
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
+		return err
 	}
-	line, _, ended := strings.Cut(string(got[:n]), "\n")
+	line, _, _ := strings.Cut(string(got), "\n")
 	family := Format[:strings.IndexByte(Format, '/')+1]
 	switch version, ok := strings.CutPrefix(line, family); {
-	case err == nil && string(got) == want:
-		return nil
-	case ok && isNumber(version):
+	case string(got) == want:
+		_, err := io.ReadFull(t, make([]byte, len(want)))
+		if err != nil && t.err == nil {
+			return fmt.Errorf("%w: the file ends behind its first line", ErrDamaged)
+		}
+		return t.err
+	case ok && isNumber(version) && len(got) == len(want):
 		return fmt.Errorf("%w: it begins with %q, and this deem reads %s", ErrNewer, line, Format)
-	case err != nil && strings.HasPrefix(want, string(got[:n])) && !ended:
+	case strings.HasPrefix(want, string(got)):
 		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
 	default:
 		return fmt.Errorf("%w: it is no bundle: it does not begin with %q", ErrDamaged, Format)

@@ -9,46 +9,51 @@ import (
 // Redact copies a bundle without its texts. Chain and signature stay what they are, so
 // that whoever signed the bundle has signed the copy too, and no key is needed. An
 // error wraps [ErrDamaged] when the bundle is not whole; then there is no copy.
-func Redact(to io.Writer, from io.Reader) error {
+func Redact(to io.Writer, from io.Reader) (Manifest, error) {
 	lines, err := newScanner(from)
 	if err != nil {
-		return err
+		return Manifest{}, err
 	}
 	defer lines.Close()
 	f, err := newFileWriter(to)
 	if err != nil {
-		return err
+		return Manifest{}, err
 	}
 	w := &writer{file: f, redact: true, head: first}
-	if err := w.redactAll(lines); err != nil {
-		return errors.Join(err, f.enc.Close())
+	m, err := w.redactAll(lines)
+	if err != nil {
+		return Manifest{}, errors.Join(err, f.enc.Close())
 	}
-	return f.Close()
+	return m, f.Close()
 }
 
 // redactAll copies line by line, and holds each to the chain.
-func (w *writer) redactAll(lines *scanner) error {
-	last := ""
+func (w *writer) redactAll(lines *scanner) (Manifest, error) {
+	var m *Manifest
 	for {
 		l, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
+		switch {
+		case errors.Is(err, io.EOF) && m == nil:
+			return Manifest{}, fmt.Errorf("%w: it ends before its manifest", ErrDamaged)
+		case errors.Is(err, io.EOF):
+			return *m, lines.tail.check()
+		case err != nil:
+			return Manifest{}, err
 		}
 		if err := w.redactLine(l); err != nil {
-			return fmt.Errorf("line %d: %w", l.n, err)
+			return Manifest{}, fmt.Errorf("line %d: %w", l.n, err)
 		}
 		if w.head != l.hash {
-			return fmt.Errorf("%w: line %d has not the hash that it says", ErrDamaged, l.n)
+			return Manifest{}, fmt.Errorf("%w: line %d has not the hash that it says", ErrDamaged, l.n)
 		}
-		last = l.kind
+		if l.kind == kindManifest {
+			said, err := decode[Manifest](l.body)
+			if err != nil {
+				return Manifest{}, fmt.Errorf("line %d: %w", l.n, err)
+			}
+			m = &said
+		}
 	}
-	if last != kindManifest && last != kindSignature {
-		return fmt.Errorf("%w: it ends before its manifest", ErrDamaged)
-	}
-	return lines.tail.check()
 }
 
 // redactLine writes a line without its texts.

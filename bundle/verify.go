@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"strings"
 
 	"deem"
 	"deem/judge"
@@ -432,9 +432,8 @@ func (c *checker) numbers(n int, said json.RawMessage) {
 		c.note("the numbers of the manifest are not counted again: %v", err)
 		return
 	}
-	slices.Sort(left)
-	for _, key := range left {
-		c.note("the numbers under %q are not counted again: the texts are missing", key)
+	if len(left) > 0 {
+		c.note("what stands under %s in the manifest is not counted again: it takes the texts", strings.Join(left, ", "))
 	}
 	words := c.opts.Software == c.out.Header.Software && c.opts.Software != "" && len(left) == 0
 	err = compareNumbers(said, counted, left, words, func(message string) {

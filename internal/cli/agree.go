@@ -75,7 +75,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "agree [RUN] [LABELS...|RUN] [flags]", Short: "a judge beside people or another judge", Long: agreeHelp, Example: agreeExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := a.readStore(cmd.Context())
+			st, err := a.readRuns(cmd.Context(), args...)
 			if err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
 	var refs []string
 	for _, arg := range args {
-		if arg == "-" || fileExists(arg) {
+		if arg == "-" || fileExists(arg) && !isBundle(arg) {
 			files = append(files, arg)
 		} else {
 			refs = append(refs, arg)

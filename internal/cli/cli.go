@@ -131,6 +131,7 @@ func (a *app) root() *cobra.Command {
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.compareCommand(), a.agreeCommand(), a.labelsCommand(),
+		a.verifyCommand(), a.keygenCommand(),
 	)
 	return root
 }
@@ -246,8 +247,9 @@ COMMANDS
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem list     benchmarks, judges, runs, ...         deem init     write a deem.yaml
   deem doctor   check store, keys and model           deem version  say which deem this is
-  deem compare  runs beside each other, paired        deem export   write a benchmark's result file
+  deem compare  runs beside each other, paired        deem export   write a run in another form
   deem agree    a judge beside people or another      deem labels   keep what people said of items
+  deem verify   check a run file                      deem keygen   keys to sign run files with
   deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".

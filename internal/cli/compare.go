@@ -92,7 +92,7 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if o.Examples < 1 {
 		return usagef("--show %d: at least one item is listed", o.Examples)
 	}
-	st, err := a.readStore(ctx)
+	st, err := a.readRuns(ctx, args...)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ type beside struct {
 // saved returns the baseline that --baseline FILE names, and nil when it names a run
 // or nothing.
 func (o compareOptions) saved() (*compare.Saved, error) {
-	if o.baseline == "" || !strings.HasSuffix(o.baseline, ".json") && !fileExists(o.baseline) {
+	if o.baseline == "" || isBundle(o.baseline) || !strings.HasSuffix(o.baseline, ".json") && !fileExists(o.baseline) {
 		return nil, nil
 	}
 	f, err := os.Open(o.baseline)
@@ -154,7 +154,7 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]compare
 	runs := make([]compared, 0, len(args))
 	for _, arg := range args {
 		name, ref, ok := strings.Cut(arg, "=")
-		if !ok {
+		if !ok || isBundle(arg) && !isBundle(ref) {
 			name, ref = "", arg
 		}
 		run, err := findRun(ctx, st, ref)

@@ -27,6 +27,12 @@ elsewhere and runs no script, so it can be mailed or kept. It goes to standard o
 unless -o names a file. A score that is withheld is withheld there too, with exit
 status 3.
 
+The format "bundle", the default when -o names a file ending in .deem, is the whole run
+in one file: items, records, calls with raw replies, the judge with its prompts, and
+what the report says, chained by SHA-256. "deem verify" checks it, and every command
+that reads a run reads it in place of one. With --redact texts are replaced by their
+hashes, with --sign the file is signed; docs/bundle.md describes it.
+
 For "results" the benchmark's files are read again and must hold the items that were judged.
 Items without a verdict have no place in such a file; how many are left out is said.
 
@@ -38,20 +44,28 @@ EXIT STATUS
 const (
 	formatResults = "results"
 	formatHTML    = "html"
+	formatBundle  = "bundle"
 )
 
 func (a *app) exportCommand() *cobra.Command {
 	var out string
 	format := formatResults
+	var file bundleOptions
 	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "export [RUN] [flags]", Short: "write a run in another form", Long: exportHelp,
-		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html",
+		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o run.deem",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := a.readStore(cmd.Context())
+			if strings.HasSuffix(out, bundleExt) && !cmd.Flags().Changed("format") {
+				format = formatBundle
+			}
+			if (file.redact || file.sign != "") && format != formatBundle {
+				return usage(deem.WithHint(fmt.Errorf("--redact and --sign are for run files"), "-o run.deem writes one"))
+			}
+			st, err := a.readRuns(cmd.Context(), runArg(args))
 			if err != nil {
 				return err
 			}
@@ -64,13 +78,16 @@ func (a *app) exportCommand() *cobra.Command {
 				return a.export(cmd.Context(), st, runArg(args), out)
 			case formatHTML:
 				return a.exportHTML(cmd.Context(), st, runArg(args), out, want)
+			case formatBundle:
+				return a.exportBundle(cmd.Context(), st, runArg(args), out, file)
 			}
-			return usagef("--format %s: there are results and html", format)
+			return usagef("--format %s: there are results and html, and bundle for run files", format)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
-	cmd.Flags().StringVar(&format, "format", format, "the `format`: results or html")
+	cmd.Flags().StringVar(&format, "format", format, "the `format`: results, html or bundle (default for a file named .deem)")
 	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "html: withhold the score when more items than this `share` are unjudged")
+	file.flags(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }

@@ -27,9 +27,10 @@ judged, the categories, what it cost. A report calls no model; it reads what the
 run kept, also while the run goes on.
 
 A run is named by its id, the beginning of it, or "last" (the default) and
-"last~1" for the ones before; "deem list runs" lists them. With several runs over
-the same items, the judge of the first is set beside those of the others: agreement,
-kappa, and the items to which one says yes and the other no.
+"last~1" for the ones before; "deem list runs" lists them. A run file, as "deem export"
+writes it, may stand in place of a run everywhere. With several runs over the same
+items, the judge of the first is set beside those of the others: agreement, kappa, and
+the items to which one says yes and the other no.
 
 With --errata a list of known faults in the answer key is set beside the score: what
 the sound items give, what corrected references give as far as the judge can be asked
@@ -57,14 +58,14 @@ func (a *app) reportCommand() *cobra.Command {
 		Use: "report [RUN...] [flags]", Short: "show what a run found", Long: reportHelp,
 		Example: "  deem report\n  deem report last~1 --json\n  deem report last~1 last",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := a.readStore(cmd.Context())
+			if len(args) == 0 {
+				args = []string{"last"}
+			}
+			st, err := a.readRuns(cmd.Context(), args...)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			if len(args) == 0 {
-				args = []string{"last"}
-			}
 			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
@@ -274,49 +275,75 @@ func remedy(r report.Report) string {
 	}
 }
 
-// reportOf builds the report from what the store keeps, and reads every reply once
-// more under the judge's other reading, which costs nothing. The run of a benchmark
-// has that benchmark's own metrics too.
-func reportOf(ctx context.Context, st store.Store, run store.Run, want showing) (report.Report, benchmark.Metrics, error) {
+// A reporter makes the report of a run from its records. It reads every reply once
+// more under the judge's other reading, which costs nothing. The run of a benchmark has
+// that benchmark's own metrics too.
+type reporter struct {
+	builder   *report.Builder
+	other     judge.Readable    // nil when there is no other reading
+	published benchmark.Metrics // nil when there are none
+}
+
+// newReporter returns the reporter of a run. Without texts, replies cannot be read
+// again, and a benchmark's own metrics may lack what they need.
+func newReporter(ctx context.Context, run store.Run, want showing, redacted bool) (*reporter, error) {
 	h := headOf(run, want.maxUnjudged)
 	h.Bootstrap = want.bootstrap
 	p, err := protocolOf(run)
 	if err != nil {
-		return report.Report{}, nil, err
+		return nil, err
 	}
 	published, note, err := metricsOf(ctx, run, want.maxUnjudged)
 	if err != nil {
-		return report.Report{}, nil, err
+		return nil, err
 	}
 	if note != "" {
 		h.JudgeNote = note
 	}
-	var other judge.Readable
+	r := &reporter{published: published}
 	if p != nil {
 		h.Reading = p.Reading()
 		if p.FailuresWrong() {
 			h.UpstreamName = p.Name() + ", as published"
 		}
-		other = p.Reread()
+		r.other = p.Reread()
 	}
-	b := report.New(h)
-	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: other == nil && published == nil})
+	if redacted {
+		r.other, r.published = nil, nil
+	}
+	r.builder = report.New(h)
+	return r, nil
+}
+
+// add counts a record. Records come in the order of the dataset.
+func (r *reporter) add(rec deem.Record) {
+	r.builder.Add(rec)
+	if r.published != nil && rec.Trial == 0 {
+		r.published.Add(rec)
+	}
+	if r.other == nil {
+		return
+	}
+	if reply, ok := lastReply(rec); ok {
+		v, f := reread(r.other, rec.Item, reply)
+		r.builder.AddReread(r.other.Reading(), rec, v, f)
+	}
+}
+
+// reportOf builds the report from what the store keeps.
+func reportOf(ctx context.Context, st store.Store, run store.Run, want showing) (report.Report, benchmark.Metrics, error) {
+	r, err := newReporter(ctx, run, want, redacted(st, run))
+	if err != nil {
+		return report.Report{}, nil, err
+	}
+	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: r.other == nil && r.published == nil})
 	for rec, err := range store.Ahead(records) {
 		if err != nil {
 			return report.Report{}, nil, err
 		}
-		b.Add(rec)
-		if published != nil && rec.Trial == 0 {
-			published.Add(rec)
-		}
-		if other != nil {
-			if reply, ok := lastReply(rec); ok {
-				v, f := reread(other, rec.Item, reply)
-				b.AddReread(other.Reading(), rec, v, f)
-			}
-		}
+		r.add(rec)
 	}
-	return b.Report(), published, nil
+	return r.builder.Report(), r.published, nil
 }
 
 // benchmarkOf returns the benchmark of a run and what it was told; nil when the run

@@ -33,7 +33,7 @@ func (a *app) showCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			st, err := a.readStore(cmd.Context())
+			st, err := a.readRuns(cmd.Context(), ref)
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func (a *app) showCommand() *cobra.Command {
 			return a.showItem(cmd.Context(), st, ref, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id, its beginning, last, last~1")
+	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id, its beginning, last, last~1, or a run file")
 	return cmd
 }
 
@@ -73,6 +73,10 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 	p, err := protocolOf(run)
 	if err != nil {
 		return err
+	}
+	if redacted(st, run) {
+		a.say("the texts of this run were removed: their hashes stand in their place")
+		p = nil // there is nothing to render, and nothing to read
 	}
 	n := 0
 	for rec, err := range st.Records(ctx, run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {

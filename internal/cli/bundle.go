@@ -1,0 +1,440 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/bundle"
+	"deem/internal/store"
+	"deem/internal/store/bundled"
+	"deem/model"
+	"deem/report"
+)
+
+// bundleExt is how run files are named.
+const bundleExt = ".deem"
+
+// isBundle tells a run file from the name of a run. A file of another name is one if
+// it begins like one.
+func isBundle(ref string) bool {
+	if strings.HasSuffix(ref, bundleExt) {
+		return true
+	}
+	info, err := os.Stat(ref)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(ref)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	family, _, _ := strings.Cut(bundle.Format, "/")
+	begin := make([]byte, len(family)+1)
+	_, err = io.ReadFull(f, begin)
+	return err == nil && string(begin) == family+"/"
+}
+
+// readRuns opens what it takes to read the runs that the references mean: the
+// database, or run files, or both. A reference may have a name before it, as in
+// "deem compare".
+func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error) {
+	for _, ref := range refs {
+		if _, file, ok := strings.Cut(ref, "="); isBundle(ref) || ok && isBundle(file) {
+			return &shelf{app: a, placed: map[string]place{}}, nil
+		}
+	}
+	return a.readStore(ctx)
+}
+
+// A shelf is a store that holds the runs of files beside those of the database. It is
+// only read. The database is opened when somebody asks for a run of it, since whoever
+// was given a file may have none.
+type shelf struct {
+	app    *app
+	base   store.Store // nil until it is needed
+	placed map[string]place
+}
+
+// A place is where a run is that was asked for.
+type place struct {
+	store store.Store
+	id    string
+	name  string // of the file, or of the database
+}
+
+var (
+	_ store.Store  = (*shelf)(nil)
+	_ store.Labels = (*shelf)(nil)
+)
+
+// database returns the database.
+func (s *shelf) database(ctx context.Context) (store.Store, error) {
+	if s.base == nil {
+		st, err := s.app.readStore(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.base = st
+	}
+	return s.base, nil
+}
+
+// Run returns the run of a file, or that of the database.
+func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
+	if isBundle(ref) {
+		st, err := bundled.Open(ref)
+		if err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				err = usage(err)
+			}
+			return store.Run{}, err
+		}
+		run, err := st.Run(ctx, "last")
+		return s.put(run, st, ref), err
+	}
+	st, err := s.database(ctx)
+	if err != nil {
+		return store.Run{}, err
+	}
+	run, err := st.Run(ctx, ref)
+	if err != nil {
+		return run, err
+	}
+	return s.put(run, st, s.app.db), nil
+}
+
+// put remembers where a run is. If another one has its id, as the run of a database
+// has that was exported from there, it gets the name of its place too.
+func (s *shelf) put(run store.Run, st store.Store, name string) store.Run {
+	p := place{st, run.ID, name}
+	if old, ok := s.placed[run.ID]; ok && old.name != name {
+		run.ID += "@" + name
+	}
+	s.placed[run.ID] = p
+	return run
+}
+
+// at returns where a run is.
+func (s *shelf) at(runID string) (place, error) {
+	p, ok := s.placed[runID]
+	if !ok {
+		return p, fmt.Errorf("run %q: %w", runID, store.ErrNotFound)
+	}
+	return p, nil
+}
+
+// Runs returns the runs of the database.
+func (s *shelf) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+	st, err := s.database(ctx)
+	if err != nil {
+		return func(yield func(store.Run, error) bool) { yield(store.Run{}, err) }
+	}
+	return st.Runs(ctx)
+}
+
+// Records returns the records of a run that was asked for.
+func (s *shelf) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
+	p, err := s.at(runID)
+	if err != nil {
+		return func(yield func(deem.Record, error) bool) { yield(deem.Record{}, err) }
+	}
+	return p.store.Records(ctx, p.id, q)
+}
+
+// Status says what is known about an item and trial.
+func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (store.Status, error) {
+	p, err := s.at(runID)
+	if err != nil {
+		return store.Missing, err
+	}
+	return p.store.Status(ctx, p.id, itemID, trial)
+}
+
+// Reply returns a reply out of the database, if there is one.
+func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
+	if s.base == nil && !fileExists(s.app.db) {
+		return deem.Reply{}, false, nil
+	}
+	st, err := s.database(ctx)
+	if err != nil {
+		return deem.Reply{}, false, err
+	}
+	return st.Reply(ctx, key)
+}
+
+// Labels returns the labels in the database, if there is one.
+func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
+	if s.base == nil && !fileExists(s.app.db) {
+		return func(func(store.Label, error) bool) {}
+	}
+	st, err := s.database(ctx)
+	if err != nil {
+		return func(yield func(store.Label, error) bool) { yield(store.Label{}, err) }
+	}
+	kept, ok := st.(store.Labels)
+	if !ok {
+		return func(func(store.Label, error) bool) {}
+	}
+	return kept.Labels(ctx, q)
+}
+
+// Begin is refused, as all that writes.
+func (s *shelf) Begin(context.Context, store.Spec, bool) (store.Run, bool, error) {
+	return store.Run{}, false, bundled.ErrReadOnly
+}
+
+// Finish is refused.
+func (s *shelf) Finish(context.Context, string) error { return bundled.ErrReadOnly }
+
+// Append is refused.
+func (s *shelf) Append(context.Context, string, []deem.Record) error { return bundled.ErrReadOnly }
+
+// PutLabels is refused.
+func (s *shelf) PutLabels(context.Context, []store.Label) error { return bundled.ErrReadOnly }
+
+// Release does nothing, since nothing is claimed.
+func (s *shelf) Release(string) error { return nil }
+
+// Close closes the database, if it was opened.
+func (s *shelf) Close() error {
+	if s.base == nil {
+		return nil
+	}
+	return s.base.Close()
+}
+
+// redacted reports whether the texts of a run were removed.
+func redacted(st store.Store, run store.Run) bool {
+	s, ok := st.(*shelf)
+	if !ok {
+		return false
+	}
+	b, ok := s.placed[run.ID].store.(*bundled.Store)
+	return ok && b.Redacted
+}
+
+// A bundleOptions is what the flags of an export into a run file say.
+type bundleOptions struct {
+	redact bool
+	sign   string
+}
+
+func (o *bundleOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "bundle: put hashes in place of all texts; chain and signature still hold")
+	cmd.Flags().StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, as deem keygen makes it")
+}
+
+// options reads the key.
+func (o bundleOptions) options() (bundle.Options, error) {
+	w := bundle.Options{Redact: o.redact}
+	if o.sign == "" {
+		return w, nil
+	}
+	text, err := os.ReadFile(o.sign)
+	if err != nil {
+		return w, usage(err)
+	}
+	if w.Key, err = bundle.ParsePrivateKey(text); err != nil {
+		return w, usage(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
+	}
+	return w, nil
+}
+
+// exportBundle writes a run as a run file.
+func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string, o bundleOptions) error {
+	opts, err := o.options()
+	if err != nil {
+		return err
+	}
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	if redacted(st, run) {
+		return usagef("%s is redacted already, and what was removed cannot be exported; copy the file", ref)
+	}
+	if out == "" {
+		out = run.ID + bundleExt
+	}
+	write := func(w io.Writer) (bundle.Manifest, error) { return writeBundle(ctx, w, st, run, opts) }
+	if isBundle(ref) && o.redact && o.sign == "" {
+		// The file may be signed, and its signature holds for the copy too.
+		write = func(w io.Writer) (bundle.Manifest, error) { return redactFile(w, ref) }
+	}
+	m, err := a.writeTo(out, write)
+	if err != nil || out == "-" {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "redacted": o.redact, "signed": signerOf(opts.Key)})
+		return nil
+	}
+	a.say("wrote %s with %s", out, count(m.Records, "record"))
+	return nil
+}
+
+// signerOf returns the fingerprint of a key, "" for none.
+func signerOf(key ed25519.PrivateKey) string {
+	if key == nil {
+		return ""
+	}
+	return bundle.Fingerprint(key.Public().(ed25519.PublicKey))
+}
+
+// writeTo writes to a new file, or to standard output. Of a file that could not be
+// written to its end nothing is left.
+func (a *app) writeTo(out string, write func(io.Writer) (bundle.Manifest, error)) (bundle.Manifest, error) {
+	if out == "-" {
+		return write(a.out)
+	}
+	f, err := createNew(out)
+	if err != nil {
+		return bundle.Manifest{}, err
+	}
+	m, err := write(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return m, errors.Join(err, os.Remove(out))
+	}
+	return m, nil
+}
+
+// redactFile copies a run file without its texts.
+func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return bundle.Manifest{}, usage(err)
+	}
+	defer func() { _ = f.Close() }()
+	m, err := bundle.Redact(w, f)
+	if err != nil {
+		return m, deem.WithHint(fmt.Errorf("%s: %w", name, err), "deem verify %s says what is wrong with it", name)
+	}
+	return m, nil
+}
+
+// writeBundle writes a run as a run file.
+func writeBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, o bundle.Options) (bundle.Manifest, error) {
+	r, err := newReporter(ctx, run, showing{maxUnjudged: report.DefaultMaxUnjudged}, false)
+	if err != nil {
+		return bundle.Manifest{}, err
+	}
+	src := bundle.Source{
+		Software: software(),
+		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
+		Numbers:  recount{r, false},
+	}
+	src.Run, src.Judge = bundled.Describe(run)
+	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // what a shelf may have added
+	if src.Prices, err = pricesOf(run.Model); err != nil {
+		return bundle.Manifest{}, err
+	}
+	return bundle.Write(w, src, o)
+}
+
+// software names this program in the files that it writes.
+func software() string { return "deem " + version() }
+
+// pricesOf returns the part of the price table that a model's calls are paid by. It is
+// that of this deem: a run does not keep its own.
+func pricesOf(name string) (json.RawMessage, error) {
+	table := model.BuiltinPrices()
+	price, ok := table.Of(name)
+	if name == "" || !ok {
+		return nil, nil
+	}
+	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
+}
+
+// A recount counts the numbers of a run for the manifest of a run file: its report.
+type recount struct {
+	*reporter
+	redacted bool
+}
+
+var _ bundle.Counter = recount{}
+
+// Add counts a record.
+func (c recount) Add(rec deem.Record) { c.add(rec) }
+
+// Numbers returns the report as JSON. Without texts no reply can be read in another
+// way, and benchmarks cannot make their own numbers.
+func (c recount) Numbers() (json.RawMessage, []string, error) {
+	r := c.builder.Report()
+	if c.published != nil {
+		r.Published = c.published.JSON()
+	}
+	var text bytes.Buffer
+	if err := r.JSON(&text); err != nil {
+		return nil, nil, err
+	}
+	var left []string
+	if c.redacted {
+		left = []string{"notes", "published", "readings"}
+	}
+	return text.Bytes(), left, nil
+}
+
+const keygenHelp = `Make a pair of keys to sign run files with: NAME.key, which only you should have, and
+NAME.pub, for those who check your files. Both are Ed25519 keys in PEM, as OpenSSL
+makes them too. No file is overwritten.
+
+EXIT STATUS
+  0 made   1 could not   2 wrong usage, or a file is there already`
+
+func (a *app) keygenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "keygen NAME", Short: "make keys to sign run files with", Long: keygenHelp,
+		Example:     "  deem keygen lab\n  deem export last -o run.deem --sign lab.key\n  deem verify run.deem --signer lab.pub",
+		Annotations: map[string]string{noConfig: "yes"},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(deem.WithHint(fmt.Errorf("deem keygen wants one name, not %s", count(len(args), "argument")), "deem keygen lab"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.keygen(args[0]) },
+	}
+}
+
+// keygen writes a pair of keys.
+func (a *app) keygen(name string) error {
+	private, public, err := bundle.GenerateKey()
+	if err != nil {
+		return err
+	}
+	key, err := bundle.ParsePublicKey(public)
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		text []byte
+		mode os.FileMode
+	}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
+		if fileExists(f.name) {
+			return usage(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
+		}
+		if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		writeJSON(a.out, map[string]string{"private": name + ".key", "public": name + ".pub", "fingerprint": bundle.Fingerprint(key)})
+		return nil
+	}
+	a.say("wrote %s.key and %s.pub, fingerprint %s", name, name, bundle.Fingerprint(key))
+	return nil
+}
