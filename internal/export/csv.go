@@ -1,0 +1,199 @@
+package export
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"deem"
+)
+
+// A column is a name and how its cell is written.
+type column struct {
+	name string
+	cell func(r *Row) string
+}
+
+var columns = []column{
+	{"run", func(r *Row) string { return r.Run }},
+	{"judge", func(r *Row) string { return r.Judge }},
+	{"judge_hash", func(r *Row) string { return r.JudgeHash }},
+	{"position", func(r *Row) string { return integer(r.Position) }},
+	{"trial", func(r *Row) string { return integer(r.Trial) }},
+	{"id", func(r *Row) string { return r.ID }},
+	{"item_hash", func(r *Row) string { return r.ItemHash }},
+	{"category", func(r *Row) string { return r.Category }},
+	{"cluster", func(r *Row) string { return r.Cluster }},
+	{"weight", func(r *Row) string { return number(r.Weight) }},
+	{"question", func(r *Row) string { return r.Question }},
+	{"references", func(r *Row) string { return object(r.References) }},
+	{"response", func(r *Row) string { return r.Response }},
+	{"fields", func(r *Row) string { return object(r.Fields) }},
+	{"label", func(r *Row) string { return word(r.Label) }},
+	{"score", func(r *Row) string { return number(r.Score) }},
+	{"pass", func(r *Row) string { return truth(r.Pass) }},
+	{"confidence", func(r *Row) string { return number(r.Confidence) }},
+	{"aspects", func(r *Row) string { return object(r.Aspects) }},
+	{"reason", func(r *Row) string { return r.Reason }},
+	{"failure", func(r *Row) string { return word(r.Failure) }},
+	{"failure_detail", func(r *Row) string { return r.FailureDetail }},
+	{"model", func(r *Row) string { return r.Model }},
+	{"model_reported", func(r *Row) string { return r.ModelReported }},
+	{"fingerprint", func(r *Row) string { return r.Fingerprint }},
+	{"reply", func(r *Row) string { return r.Reply }},
+	{"call_count", func(r *Row) string { return integer(r.CallCount) }},
+	{"cached_count", func(r *Row) string { return integer(r.CachedCount) }},
+	{"attempts", func(r *Row) string { return integer(r.Attempts) }},
+	{"input_tokens", func(r *Row) string { return integer(r.InputTokens) }},
+	{"output_tokens", func(r *Row) string { return integer(r.OutputTokens) }},
+	{"cost_micros", func(r *Row) string { return integer(r.CostMicros) }},
+	{"latency_ms", func(r *Row) string { return number(&r.LatencyMS) }},
+}
+
+// Columns returns the names of the columns in their order.
+func Columns() []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+func integer(n int64) string { return strconv.FormatInt(n, 10) }
+
+func number(x *float64) string {
+	if x == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*x, 'g', -1, 64)
+}
+
+func truth(b *bool) string {
+	if b == nil {
+		return ""
+	}
+	return strconv.FormatBool(*b)
+}
+
+func word(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// object writes a list or a map as canonical JSON, and nothing when it is empty.
+func object[V []string | map[string]string | map[string]float64](v V) string {
+	if len(v) == 0 {
+		return ""
+	}
+	text, err := deem.Canonical(v)
+	if err != nil {
+		return "" // An aspect that is no number; stores keep none.
+	}
+	return string(text)
+}
+
+// CSVOptions say how a CSV file is written.
+type CSVOptions struct {
+	// Spreadsheet puts an apostrophe before cells of text that a spreadsheet would
+	// take for a formula. The file is then safe to open, and no longer says exactly
+	// what was judged.
+	Spreadsheet bool
+}
+
+// A CSV writes comma-separated values in UTF-8 with one line of names, quoted as RFC
+// 4180 has it, with line ends of one character.
+type CSV struct {
+	run   Run
+	o     CSVOptions
+	w     *csv.Writer
+	named bool
+	cells []string
+}
+
+var _ Writer = (*CSV)(nil)
+
+// NewCSV returns a writer of CSV.
+func NewCSV(w io.Writer, run Run, o CSVOptions) *CSV {
+	return &CSV{run: run, o: o, w: csv.NewWriter(w), cells: make([]string, len(columns))}
+}
+
+// Add writes one row.
+func (c *CSV) Add(rec deem.Record) error {
+	if err := c.names(); err != nil {
+		return err
+	}
+	row := c.run.Of(rec)
+	for i, col := range columns {
+		c.cells[i] = col.cell(&row)
+		if c.o.Spreadsheet {
+			c.cells[i] = harmless(c.cells[i])
+		}
+	}
+	return c.w.Write(c.cells)
+}
+
+// names writes the line of names once.
+func (c *CSV) names() error {
+	if c.named {
+		return nil
+	}
+	c.named = true
+	return c.w.Write(Columns())
+}
+
+// Close writes what is left. A run without records has a line of names.
+func (c *CSV) Close() error {
+	if err := c.names(); err != nil {
+		return err
+	}
+	c.w.Flush()
+	return c.w.Error()
+}
+
+// harmless returns a cell that no spreadsheet takes for a formula. A number is none.
+func harmless(cell string) string {
+	if cell == "" {
+		return cell
+	}
+	switch cell[0] {
+	case '=', '+', '-', '@', '\t', '\r', '\n':
+		if _, err := strconv.ParseFloat(cell, 64); err != nil {
+			return "'" + cell
+		}
+	}
+	return cell
+}
+
+// A JSONL writes a JSON object per line: the columns, and under "calls" every call with
+// its reply, as [deem.Call] has them.
+type JSONL struct {
+	run Run
+	enc *json.Encoder
+}
+
+var _ Writer = (*JSONL)(nil)
+
+// NewJSONL returns a writer of JSON Lines.
+func NewJSONL(w io.Writer, run Run) *JSONL {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return &JSONL{run, enc}
+}
+
+// Add writes one line.
+func (j *JSONL) Add(rec deem.Record) error {
+	calls := rec.Calls
+	if calls == nil {
+		calls = []deem.Call{}
+	}
+	return j.enc.Encode(struct {
+		Row
+		Calls []deem.Call `json:"calls"`
+	}{j.run.Of(rec), calls})
+}
+
+// Close does nothing: each line was written when it was added.
+func (*JSONL) Close() error { return nil }

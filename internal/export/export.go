@@ -1,0 +1,179 @@
+// Package export writes the records of a run in forms that other programs read: CSV,
+// JSON Lines, Parquet and JUnit XML.
+//
+// The first three hold the same columns, one row for each item and trial; [Columns]
+// lists them and docs/export.md explains them. An item without a verdict has a row with
+// a failure and no score: where a form knows null the score is null, and in CSV the
+// cell is empty. It is never 0, since unjudged is not wrong.
+//
+// Records are written as they come. Memory does not grow with their number.
+package export
+
+import (
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// A Run says what the records belong to.
+type Run struct {
+	ID          string
+	Judge       string
+	JudgeHash   string
+	Model       string // that was asked for, "" for a rule
+	Dataset     string
+	DatasetHash string
+	Trials      int
+	Created     time.Time
+	Software    string // which deem judged, as "deem v1.2.3"
+
+	// Redacted says that the texts of the items were removed, so that their hashes
+	// cannot be told any more.
+	Redacted bool
+}
+
+// A Writer takes the records of a run one by one. Close writes what is left, and does
+// not close what is written to.
+type Writer interface {
+	Add(rec deem.Record) error
+	Close() error
+}
+
+// A Row is a record laid flat. The tags are the names of the columns.
+type Row struct {
+	Run       string `json:"run" parquet:"run,dict"`
+	Judge     string `json:"judge" parquet:"judge,dict"`
+	JudgeHash string `json:"judge_hash" parquet:"judge_hash,dict"`
+
+	Position   int64             `json:"position" parquet:"position"`
+	Trial      int64             `json:"trial" parquet:"trial"`
+	ID         string            `json:"id" parquet:"id"`
+	ItemHash   string            `json:"item_hash" parquet:"item_hash"`
+	Category   string            `json:"category" parquet:"category,dict"`
+	Cluster    string            `json:"cluster" parquet:"cluster,dict"`
+	Weight     *float64          `json:"weight" parquet:"weight,optional"`
+	Question   string            `json:"question" parquet:"question"`
+	References []string          `json:"references" parquet:"references,list"`
+	Response   string            `json:"response" parquet:"response"`
+	Fields     map[string]string `json:"fields" parquet:"fields"`
+
+	Label      *string            `json:"label" parquet:"label,optional,dict"`
+	Score      *float64           `json:"score" parquet:"score,optional"`
+	Pass       *bool              `json:"pass" parquet:"pass,optional"`
+	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
+	Aspects    map[string]float64 `json:"aspects" parquet:"aspects"`
+	Reason     string             `json:"reason" parquet:"reason"`
+
+	Failure       *string `json:"failure" parquet:"failure,optional,dict"`
+	FailureDetail string  `json:"failure_detail" parquet:"failure_detail"`
+
+	Model         string  `json:"model" parquet:"model,dict"`
+	ModelReported string  `json:"model_reported" parquet:"model_reported,dict"`
+	Fingerprint   string  `json:"fingerprint" parquet:"fingerprint,dict"`
+	Reply         string  `json:"reply" parquet:"reply"`
+	CallCount     int64   `json:"call_count" parquet:"call_count"`
+	CachedCount   int64   `json:"cached_count" parquet:"cached_count"`
+	Attempts      int64   `json:"attempts" parquet:"attempts"`
+	InputTokens   int64   `json:"input_tokens" parquet:"input_tokens"`
+	OutputTokens  int64   `json:"output_tokens" parquet:"output_tokens"`
+	CostMicros    int64   `json:"cost_micros" parquet:"cost_micros"`
+	LatencyMS     float64 `json:"latency_ms" parquet:"latency_ms"`
+}
+
+// Of lays a record flat.
+func (run Run) Of(rec deem.Record) Row {
+	it := rec.Item
+	row := Row{
+		Run: run.ID, Judge: rec.Judge, JudgeHash: run.JudgeHash,
+		Position: int64(rec.Position), Trial: int64(rec.Trial),
+		ID: it.ID, Category: it.Category, Cluster: it.Cluster,
+		Question: it.Question, References: it.References, Response: it.Response, Fields: it.Fields,
+	}
+	if !run.Redacted {
+		row.ItemHash = it.Hash()
+	}
+	if it.Weight != 0 {
+		row.Weight = &it.Weight
+	}
+	row.decide(rec)
+	for i := range rec.Calls {
+		row.call(&rec.Calls[i])
+	}
+	return row.filled()
+}
+
+// decide enters the verdict or the failure.
+func (r *Row) decide(rec deem.Record) {
+	if v := rec.Verdict; v != nil && rec.Failure == nil {
+		r.Label, r.Score, r.Pass, r.Confidence = &v.Label, &v.Score, v.Pass, v.Confidence
+		r.Aspects, r.Reason = v.Aspects, v.Reason
+		return
+	}
+	kind := ""
+	if f := rec.Failure; f != nil {
+		kind, r.FailureDetail = string(f.Kind), f.Detail
+	}
+	r.Failure = &kind
+}
+
+// call adds what one call cost. The last reply is the one that gave the verdict.
+func (r *Row) call(c *deem.Call) {
+	r.CallCount++
+	r.Model = c.Model
+	if c.Reply == nil {
+		r.Attempts += int64(max(c.Attempts, 1))
+		return
+	}
+	r.ModelReported, r.Fingerprint, r.Reply = c.Reply.Model, c.Reply.Fingerprint, c.Reply.Text
+	if c.Reply.Cached { // It was paid for earlier.
+		r.CachedCount++
+		return
+	}
+	r.Attempts += int64(max(c.Reply.Attempts, 1))
+	r.InputTokens += int64(c.Reply.Usage.Input)
+	r.OutputTokens += int64(c.Reply.Usage.Output)
+	r.CostMicros += c.Reply.CostMicros
+	r.LatencyMS += float64(c.Reply.Latency) / float64(time.Millisecond)
+}
+
+// filled returns the row with empty lists where there are none: a list without members
+// and no list are the same here, and programs had rather see the former.
+func (r Row) filled() Row {
+	if r.References == nil {
+		r.References = []string{}
+	}
+	if r.Fields == nil {
+		r.Fields = map[string]string{}
+	}
+	if r.Aspects == nil {
+		r.Aspects = map[string]float64{}
+	}
+	return r
+}
+
+// Passed reports whether a verdict passes: by the judge's pass mark or, where it has
+// none, with a score of one half or more.
+func Passed(v deem.Verdict) bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
+// size returns about how many bytes the texts of a row take.
+func (r *Row) size() int {
+	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail)
+	for _, ref := range r.References {
+		n += len(ref)
+	}
+	for k, v := range r.Fields {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// title returns what a run is called in a heading.
+func (run Run) title() string {
+	return strings.Join([]string{run.Dataset, "judged by", run.Judge}, " ")
+}

@@ -1,0 +1,194 @@
+package export
+
+import (
+	"bufio"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// ErrChanged means that a run went on while it was written.
+var ErrChanged = errors.New("the run changed while it was written")
+
+// JUnit writes trial 0 of a run as JUnit XML, which build servers show as tests: a test
+// case for each item, a failure for each verdict that does not pass, and an error for
+// each item that is unjudged. The records are gone through twice, because the counts
+// stand before the cases; if the second pass finds others, the error is [ErrChanged].
+func JUnit(w io.Writer, run Run, records func() iter.Seq2[deem.Record, error]) error {
+	want, err := countCases(records())
+	if err != nil {
+		return err
+	}
+	x := &junit{w: bufio.NewWriter(w), run: run}
+	x.begin(want)
+	var got cases
+	for rec, err := range records() {
+		if err != nil {
+			return err
+		}
+		if rec.Trial == 0 {
+			got.add(rec)
+			x.testcase(rec)
+		}
+	}
+	x.end()
+	if got != want {
+		return deem.WithHint(ErrChanged, "write it again when the run is done")
+	}
+	return errors.Join(x.err, x.w.Flush())
+}
+
+// cases count what stands in the head of the file.
+type cases struct {
+	tests, failures, errors int
+	time                    time.Duration
+}
+
+func countCases(records iter.Seq2[deem.Record, error]) (cases, error) {
+	var c cases
+	for rec, err := range records {
+		if err != nil {
+			return c, err
+		}
+		if rec.Trial == 0 {
+			c.add(rec)
+		}
+	}
+	return c, nil
+}
+
+func (c *cases) add(rec deem.Record) {
+	c.tests++
+	c.time += took(rec)
+	switch {
+	case rec.Verdict == nil || rec.Failure != nil:
+		c.errors++
+	case !Passed(*rec.Verdict):
+		c.failures++
+	}
+}
+
+// took returns how long the replies of a record took.
+func took(rec deem.Record) time.Duration {
+	var sum time.Duration
+	for _, c := range rec.Calls {
+		if c.Reply != nil && !c.Reply.Cached {
+			sum += c.Reply.Latency
+		}
+	}
+	return sum
+}
+
+// A junit writes XML. It remembers the first error.
+type junit struct {
+	w   *bufio.Writer
+	run Run
+	err error
+}
+
+func (x *junit) printf(format string, args ...any) {
+	if x.err == nil {
+		_, x.err = fmt.Fprintf(x.w, format, args...)
+	}
+}
+
+// attr returns an attribute, or nothing when it has no value.
+func attr(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " " + name + `="` + escaped(value) + `"`
+}
+
+// escaped returns text as it may stand in XML. A character that XML cannot hold becomes
+// U+FFFD.
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // A builder takes everything.
+	return b.String()
+}
+
+func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
+
+func (x *junit) begin(c cases) {
+	counts := fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="0" time="%s"`, c.tests, c.failures, c.errors, seconds(c.time))
+	created := ""
+	if !x.run.Created.IsZero() {
+		created = x.run.Created.UTC().Format("2006-01-02T15:04:05")
+	}
+	x.printf(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
+	x.printf("<testsuites%s%s>\n", attr("name", "deem"), counts)
+	x.printf("  <testsuite%s%s%s>\n    <properties>\n", attr("name", x.run.title()), counts, attr("timestamp", created))
+	for _, p := range [][2]string{
+		{"run", x.run.ID},
+		{"judge", x.run.Judge},
+		{"judge_hash", x.run.JudgeHash},
+		{"model", x.run.Model},
+		{"dataset", x.run.Dataset},
+		{"dataset_hash", x.run.DatasetHash},
+		{"trials", strconv.Itoa(max(x.run.Trials, 1))},
+		{"software", x.run.Software},
+		{"passes", "by the judge's pass mark, else with a score of 0.5 or more"},
+		{"errors", "an error is an item without a verdict: it is unjudged and not wrong"},
+	} {
+		if p[1] != "" {
+			x.printf("      <property%s%s/>\n", attr("name", p[0]), attr("value", p[1]))
+		}
+	}
+	x.printf("    </properties>\n")
+}
+
+// testcase writes one item. What is wrong with it stands in the text, since that is
+// what people see first.
+func (x *junit) testcase(rec deem.Record) {
+	class := rec.Item.Category
+	if class == "" {
+		class = x.run.Judge
+	}
+	x.printf("    <testcase%s%s%s", attr("classname", class), attr("name", rec.Item.ID), attr("time", seconds(took(rec))))
+	switch v := rec.Verdict; {
+	case v == nil || rec.Failure != nil:
+		kind, message := "no_verdict", "the record has no verdict"
+		if f := rec.Failure; f != nil {
+			kind, message = string(f.Kind), f.Error()
+		}
+		x.outcome("error", kind, "unjudged: "+message, story(rec))
+	case !Passed(*v):
+		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), story(rec))
+	default:
+		x.printf("/>\n")
+	}
+}
+
+func (x *junit) outcome(tag, kind, message, text string) {
+	x.printf(">\n      <%s%s%s>%s</%s>\n    </testcase>\n", tag, attr("type", kind), attr("message", message), escaped(text), tag)
+}
+
+// story tells what was asked and answered, and why it did not pass.
+func story(rec deem.Record) string {
+	it := rec.Item
+	var lines []string
+	add := func(name, text string) {
+		if text != "" {
+			lines = append(lines, name+": "+text)
+		}
+	}
+	add("question", it.Question)
+	for _, ref := range it.References {
+		add("reference", ref)
+	}
+	lines = append(lines, "response: "+it.Response)
+	if rec.Verdict != nil {
+		add("reason", rec.Verdict.Reason)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (x *junit) end() { x.printf("  </testsuite>\n</testsuites>\n") }
