@@ -116,7 +116,8 @@ func (p *parcel) check(key string, req deem.Request) error {
 	if err != nil {
 		return fmt.Errorf("write a line of a batch: %w", err)
 	}
-	p.next, p.nextKey, p.nextPay = append(line, '\n'), key, 0
+	line = append(line, '\n')
+	p.next, p.nextKey, p.nextPay = line, key, 0
 	if p.r.Budget != nil {
 		p.nextPay = p.r.Most(req)
 	}
