@@ -2,6 +2,7 @@ package report
 
 import (
 	"strings"
+	"time"
 
 	"deem"
 	"deem/report/internal/page"
@@ -78,6 +79,12 @@ func New(h Head) *Builder {
 		judges:     map[string]struct{}{},
 		repeats:    repeats{want: h.Trials, limit: h.maxAlone(), pending: map[itemKey]*repeated{}},
 	}
+}
+
+// End says how far the run is whose records were added, and when it was last at work.
+// A report that is made of records as they come learns that only at the end.
+func (b *Builder) End(complete bool, ended time.Time) {
+	b.head.Complete, b.head.Ended = complete, ended
 }
 
 // Add adds one record. It keeps nothing of it but a few names.

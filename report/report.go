@@ -63,6 +63,10 @@ type Report struct {
 	// that package errata gives them. They are absent when no list was named.
 	Errata any `json:"errata,omitempty"`
 
+	// Gates are the conditions that were held against the report, with what became
+	// of each, in the form that the command gives them. They are absent without any.
+	Gates any `json:"gates,omitempty"`
+
 	// PublishedText is the same for people, as the benchmark's package prints it. It is
 	// shown in the HTML form.
 	PublishedText string `json:"-"`

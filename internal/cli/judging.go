@@ -119,21 +119,21 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 	return replay.Recorder(m, f), f.Close, nil
 }
 
-// judgeAll begins or continues the run of one judge, takes it to its end, and
-// returns its id.
-func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, error) {
+// judgeAll begins or continues the run of one judge, takes it to its end, and returns
+// its id and, if it was made on the way, what it found.
+func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *reporter, error) {
 	m, closeRecord, err := a.decorate(g.wire, st, o)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	j := g.with(m)
 	s, err := a.spec(g, j, data, o)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	run, resumed, err := st.Begin(ctx, s, o.fresh)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if o.purse != nil {
 		o.purse.Spend(run.CostMicros) // by earlier parts of this run
@@ -142,8 +142,12 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
 		err = a.throughBatches(ctx, st, run, g, m, data, o)
 	}
+	var live *reporter
 	if err == nil {
-		err = a.judge(ctx, st, run, j, m, data, o)
+		live, err = newLiveReporter(ctx, run, o.maxUnjudged)
+	}
+	if err == nil {
+		err = a.judge(ctx, st, run, j, m, data, o, live)
 	}
 	if c, ok := model.As[io.Closer](m); ok {
 		err = errors.Join(err, c.Close())
@@ -153,12 +157,12 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	}
 	if err != nil {
 		_ = st.Release(run.ID)
-		return "", a.unfinished(ctx, st, run, o, err)
+		return "", nil, a.unfinished(ctx, st, run, o, err)
 	}
 	if err := st.Finish(ctx, run.ID); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return run.ID, forgetBatches(ctx, st, run.ID)
+	return run.ID, live, forgetBatches(ctx, st, run.ID)
 }
 
 // announce says what is about to happen.
@@ -178,8 +182,9 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 	}
 }
 
-// judge goes through the items. What ends it early comes as an error.
-func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions) error {
+// judge goes through the items and hands the records to the store and to live, unless
+// that is nil. What ends it early comes as an error.
+func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions, live *reporter) error {
 	ctx, stop, release := a.watch(ctx, o.deadline)
 	defer release()
 	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
@@ -204,6 +209,9 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 		if err := w.Put(context.WithoutCancel(ctx), rec); err != nil {
 			ended = err
 			break
+		}
+		if live != nil {
+			live.add(rec)
 		}
 	}
 	p.stop()

@@ -40,8 +40,12 @@ Intervals come from formulas, which allow for clusters where items name them. Wi
 --bootstrap they come from resampling, and the report prints draws and seed: the same
 seed gives the same digits everywhere. docs/statistics.md says what each number means.
 
+A gate is a condition on what was found, as --gate 'overall.lo >= 65%' or --gate
+'unjudged <= 1%'; docs/compare.md has the grammar.
+
 EXIT STATUS
-  0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld`
+  0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld
+  4 a gate failed`
 
 // How often intervals may be resampled: less often than this the ends of an interval
 // are the extremes of the draws, and more often nobody would wait for.
@@ -52,6 +56,7 @@ const (
 
 func (a *app) reportCommand() *cobra.Command {
 	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
+	var gates []string
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -69,14 +74,21 @@ func (a *app) reportCommand() *cobra.Command {
 			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
-			return a.showAs(cmd.Context(), st, args, want)
+			if want.gates, err = parseGates(gates); err != nil {
+				return err
+			}
+			return a.show(cmd.Context(), st, args, want)
 		},
 	}
 	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
+	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
+
+// gateUsage is what --gate says of itself where one run is shown.
+const gateUsage = "end with code 4 unless this `condition` holds, as 'overall.lo >= 65%'; may be given again"
 
 // bootstrapFlags adds the flags that ask for resampling.
 func bootstrapFlags(cmd *cobra.Command, draws *int, seed *uint64) {
@@ -134,6 +146,7 @@ type finished struct {
 	report    report.Report
 	published benchmark.Metrics
 	errata    *errata.Report // nil when no list of faults was named
+	gates     []gateOutcome
 }
 
 // showing says how a run is shown.
@@ -141,24 +154,23 @@ type showing struct {
 	maxUnjudged float64
 	bootstrap   *report.Bootstrap // nil means intervals from formulas
 	errata      string            // a list of faults; "" means the one that the run was told of
+
+	gates []gate
+
+	live map[string]*reporter // of the runs that were judged just now, by their ids
 }
 
-// show prints the reports of runs with intervals from formulas.
-func (a *app) show(ctx context.Context, st store.Store, refs []string, maxUnjudged float64) error {
-	return a.showAs(ctx, st, refs, showing{maxUnjudged: maxUnjudged})
-}
-
-// showAs prints the reports of runs and, if there are several, how far the judge of
+// show prints the reports of runs and, if there are several, how far the judge of
 // the first agrees with the others. Its error is errUnjudged when a score is
 // withheld.
-func (a *app) showAs(ctx context.Context, st store.Store, refs []string, want showing) error {
+func (a *app) show(ctx context.Context, st store.Store, refs []string, want showing) error {
 	var all []finished
 	for _, ref := range refs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
 			return err
 		}
-		r, published, err := reportOf(ctx, st, run, want)
+		r, published, err := want.report(ctx, st, run)
 		if err != nil {
 			return err
 		}
@@ -166,7 +178,7 @@ func (a *app) showAs(ctx context.Context, st store.Store, refs []string, want sh
 		if err != nil {
 			return err
 		}
-		all = append(all, finished{run, r, published, faults})
+		all = append(all, finished{run: run, report: r, published: published, errata: faults})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
@@ -176,8 +188,19 @@ func (a *app) showAs(ctx context.Context, st store.Store, refs []string, want sh
 		}
 		agreements = append(agreements, ag)
 	}
+	for i := range all {
+		var err error
+		if all[i].gates, err = evalGates(want.gates, reportScope(all[i].report)); err != nil {
+			return err
+		}
+	}
 	if err := a.print(all, agreements); err != nil {
 		return err
+	}
+	for _, f := range all {
+		if err := gatesFailed(f.gates); err != nil {
+			return err
+		}
 	}
 	for _, f := range all {
 		if f.report.Withheld() {
@@ -212,6 +235,7 @@ func (a *app) print(all []finished, agreements []agree.Pairing) error {
 				return err
 			}
 		}
+		printGates(a.out, f.gates)
 	}
 	for _, ag := range agreements {
 		a.line()
@@ -234,6 +258,9 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 		}
 		if f.errata != nil {
 			reports[i].Errata = f.errata
+		}
+		if len(f.gates) > 0 {
+			reports[i].Gates = f.gates
 		}
 	}
 	if len(reports) == 1 {
@@ -315,7 +342,8 @@ func newReporter(ctx context.Context, run store.Run, want showing, redacted bool
 	return r, nil
 }
 
-// add counts a record. Records come in the order of the dataset.
+// add counts a record. A benchmark's own metrics want records in the order of the
+// dataset; everything else comes out the same in any order.
 func (r *reporter) add(rec deem.Record) {
 	r.builder.Add(rec)
 	if r.published != nil && rec.Trial == 0 {
@@ -328,6 +356,32 @@ func (r *reporter) add(rec deem.Record) {
 		v, f := reread(r.other, rec.Item, reply)
 		r.builder.AddReread(r.other.Reading(), rec, v, f)
 	}
+}
+
+// newLiveReporter returns the reporter of a run that is about to begin, to be given its
+// records as they come: that spares reading them all back when the run is over. It
+// returns nil when the report must be read from the store, because earlier records or
+// the order of the records matter.
+func newLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*reporter, error) {
+	if run.Records > 0 {
+		return nil, nil
+	}
+	r, err := newReporter(ctx, run, showing{maxUnjudged: maxUnjudged}, false)
+	if err != nil || r.published != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// report returns the report of a run: what the live reporter has of it, or else what the
+// store keeps.
+func (want showing) report(ctx context.Context, st store.Store, run store.Run) (report.Report, benchmark.Metrics, error) {
+	live := want.live[run.ID]
+	if live == nil {
+		return reportOf(ctx, st, run, want)
+	}
+	live.builder.End(run.State == store.Done, run.Updated)
+	return live.builder.Report(), nil, nil
 }
 
 // reportOf builds the report from what the store keeps.

@@ -91,6 +91,7 @@ type runOptions struct {
 
 	fresh, retryUnjudged, dryRun bool
 	maxUnjudged                  float64
+	gates                        []string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -200,6 +201,10 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 // run judges a dataset: it opens what was named, lets each judge go through the
 // items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
+	gates, err := parseGates(o.gates)
+	if err != nil {
+		return err
+	}
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err
@@ -214,14 +219,16 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	var runs []string
+	want := showing{maxUnjudged: o.maxUnjudged, gates: gates, live: map[string]*reporter{}}
 	for _, j := range judgings {
-		id, err := a.judgeAll(ctx, st, j, data, o)
+		id, live, err := a.judgeAll(ctx, st, j, data, o)
 		if err != nil {
 			return err
 		}
 		runs = append(runs, id)
+		want.live[id] = live
 	}
-	return a.show(ctx, st, runs, o.maxUnjudged)
+	return a.show(ctx, st, runs, want)
 }
 
 // chooseAll returns the judges that were named, else the benchmark's own, else the

@@ -54,5 +54,6 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.fresh, "fresh", false, "start over: do not go on with an earlier run, and ask again what was asked before")
 	f.BoolVar(&o.retryUnjudged, "retry-unjudged", false, "judge again what an earlier run could not judge")
 	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	f.StringArrayVar(&o.gates, "gate", nil, gateUsage)
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the first prompt and what would be asked, and call nothing")
 }
