@@ -27,6 +27,7 @@ func ExampleBuilder() {
 	// judge    exact, rule
 	//          exact is a rule, not a model
 	// records  40 items: 39 judged, 1 unjudged
+	// counts   no categories; score over 39 judged, strict over all 40
 	//
 	// The headline is withheld: 1 of 40 items (2.5%) is unjudged, and at most 1% may be.
 	//

@@ -68,6 +68,9 @@ type Head struct {
 	// when nobody asked.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 
+	// Harness is what else made the numbers, null when nobody said.
+	Harness *Harness `json:"harness,omitempty"`
+
 	// Complete is false while the run goes on and after it was stopped.
 	Complete bool `json:"complete"`
 

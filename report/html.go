@@ -37,6 +37,7 @@ func (r Report) HTML(w io.Writer) error {
 // An htmlPage is what the template shows.
 type htmlPage struct {
 	Title, State, Held, Power string
+	By                        string // who made the numbers, in one line
 	Cards                     []htmlCard
 	Forest                    *forest
 	Tables                    []htmlTable
@@ -84,6 +85,7 @@ func newHTMLPage(r Report) *htmlPage {
 		p.State = "not complete"
 	}
 	p.State = strings.Join(nonEmpty(p.State, span(r.Head.Started, r.Head.Ended), recordsLine(r)), ", ")
+	p.By = byline(r)
 	if r.Hold != nil {
 		p.Held = "The headline is withheld: " + r.Hold.Reason + "."
 	}
@@ -152,7 +154,7 @@ func (p *htmlPage) cards(r Report) {
 func (p *htmlPage) facts(r Report) {
 	h := r.Head
 	c := r.Calls
-	for _, f := range []htmlFact{
+	list := []htmlFact{
 		{"judge", strings.Join(nonEmpty(page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("reading ", page.Clean(h.Reading))), ", ")},
 		{"judge hash", page.Clean(h.JudgeHash)},
 		{"", page.Fold(h.JudgeNote)},
@@ -163,7 +165,8 @@ func (p *htmlPage) facts(r Report) {
 		{"calls", callsLine(c)},
 		{"cost", costLine(c)},
 		{"report", r.Version},
-	} {
+	}
+	for _, f := range slices.Concat(list, harnessFacts(r)) {
 		if f.Name == "intervals" && f.Text == page.None {
 			f.Text = "from formulas, items taken for independent"
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"deem"
 	"deem/report/internal/page"
@@ -49,7 +50,9 @@ func (p *sheet) head(r Report) {
 	p.Line("judge", page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
 		page.Prefix("reading ", page.Clean(h.Reading)))
 	p.Line("", page.Fold(h.JudgeNote))
-	p.Line("model", page.Clean(h.Model))
+	p.Line("prompt", promptWords(h.harness().Prompts))
+	p.Line("params", page.Clean(strings.Join(h.harness().ParamList(), ", ")))
+	p.Line("model", page.Clean(h.Model), seenWords(r))
 	p.Line("system", page.Clean(h.System), page.Prefix("model ", page.Clean(h.SystemModel)))
 	items := ""
 	if h.Items > 0 {
@@ -58,6 +61,7 @@ func (p *sheet) head(r Report) {
 	p.Line("dataset", page.Clean(h.Dataset), page.Prefix("hash ", page.Clean(deem.ShortHash(h.DatasetHash))), items)
 	p.Line("records", recordsLine(r))
 	p.Line("interval", intervals(r))
+	p.harness(r)
 }
 
 // recordsLine says how many items there are and how many of them are judged.

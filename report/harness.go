@@ -1,0 +1,226 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/report/internal/page"
+)
+
+// A Harness is what else a stranger must know to make the number again, or to see that
+// two numbers cannot be compared. With the rest of a [Head] and the models in [Calls] it
+// is the harness card, which every report opens with.
+type Harness struct {
+	// Deem is the version of deem that judged.
+	Deem string `json:"deem,omitempty"`
+
+	// Prompts are what the judge asks with. A rule has none.
+	Prompts []Prompt `json:"prompts,omitempty"`
+
+	// Params are the parameters of the judge's requests, or of the rule. What is not
+	// there was left to the vendor.
+	Params map[string]string `json:"params,omitempty"`
+
+	// Policy says what becomes of categories that do not simply count, as "category 5
+	// (adversarial) excluded". "" means that all categories count alike.
+	Policy string `json:"category_policy,omitempty"`
+
+	// Excluded are the items that were left out on purpose, as "category=adversarial
+	// (446 items)".
+	Excluded []string `json:"excluded,omitempty"`
+
+	// Errata is the list of faults in the answer key that was looked at. It is null
+	// when there was none.
+	Errata *ErrataFile `json:"errata,omitempty"`
+
+	// Lock is what was promised before the run. It is null when nothing was.
+	Lock *Lock `json:"lock,omitempty"`
+}
+
+// A Prompt is one prompt of a judge by its bytes.
+type Prompt struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Text   string `json:"-"`
+}
+
+// An ErrataFile is a list of known faults in an answer key.
+type ErrataFile struct {
+	File   string `json:"file"`
+	Hash   string `json:"hash"`
+	Faulty int    `json:"faulty"` // items of the run with a wrong reference
+}
+
+// A Lock is what was promised before a run, and whether it was kept.
+type Lock struct {
+	Hash    string    `json:"hash"` // of the lock file
+	Created time.Time `json:"created"`
+	Kept    bool      `json:"kept"`
+
+	// Broken says in words what differs, as "judge hash differs".
+	Broken []string `json:"broken,omitempty"`
+
+	// Gates are the conditions that were promised.
+	Gates []string `json:"gates,omitempty"`
+}
+
+// Words returns in one line whether the lock was kept.
+func (l Lock) Words() string {
+	if l.Kept {
+		return "locked before the run: kept"
+	}
+	return "locked, and broken: " + strings.Join(l.Broken, "; ")
+}
+
+// harness returns the harness of the head, an empty one when there is none.
+func (h Head) harness() Harness {
+	if h.Harness == nil {
+		return Harness{}
+	}
+	return *h.Harness
+}
+
+// ParamList returns the parameters in a fixed order, as "temperature 0".
+func (h Harness) ParamList() []string {
+	list := make([]string, 0, len(h.Params))
+	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
+		list = append(list, name+" "+h.Params[name])
+	}
+	return list
+}
+
+// seen is how many models a line names.
+const seen = 3
+
+// Seen returns what vendors say they ran, as "gpt-4o-2024-08-06 (fp_a1)".
+func (r Report) Seen() []string {
+	var list []string
+	for _, m := range r.Calls.Models {
+		name := m.Reported
+		if m.Fingerprint != "" {
+			name = strings.TrimSpace(name + " (" + m.Fingerprint + ")")
+		}
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// seenWords returns the same for a line.
+func seenWords(r Report) string {
+	list := r.Seen()
+	more := len(list) - seen
+	if more > 0 {
+		list = append(list[:seen:seen], fmt.Sprintf("and %d more", more))
+	}
+	return page.Prefix("seen as ", page.Clean(strings.Join(list, ", ")))
+}
+
+// Counts says which items make the number: what categories do to it, what was left out,
+// and the denominators.
+func (r Report) Counts() string {
+	h := r.Head.harness()
+	policy := h.Policy
+	switch n := len(r.Categories); {
+	case policy != "":
+	case n == 0:
+		policy = "no categories"
+	case n == 1:
+		policy = "one category"
+	default:
+		policy = fmt.Sprintf("all %s categories together", page.Comma(n))
+	}
+	left := ""
+	if len(h.Excluded) > 0 {
+		left = "left out: " + strings.Join(h.Excluded, ", ")
+	}
+	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), page.Comma(r.Judged), page.Comma(r.Items))
+	return strings.Join(nonEmpty(page.Clean(policy), page.Clean(left), over), "; ")
+}
+
+// metric returns the name of the headline.
+func (r Report) metric() string {
+	if len(r.Metrics) == 0 {
+		return Score
+	}
+	return r.Metrics[0].Metric
+}
+
+// promptWords returns the hashes of the prompts for a line.
+func promptWords(list []Prompt) string {
+	parts := make([]string, len(list))
+	for i, p := range list {
+		parts[i] = deem.ShortHash(p.SHA256)
+		if len(list) > 1 {
+			parts[i] = page.Clean(p.Name) + " " + parts[i]
+		}
+	}
+	return page.Prefix("sha256 ", strings.Join(parts, ", "))
+}
+
+// errataWords returns the list of faults for a line.
+func errataWords(e *ErrataFile) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", page.Clean(e.File), deem.ShortHash(e.Hash), page.Count(e.Faulty, "item"))
+}
+
+// lockWords returns the lock for a line.
+func lockWords(l *Lock) string {
+	if l == nil {
+		return ""
+	}
+	when := ""
+	if !l.Created.IsZero() {
+		when = " of " + l.Created.UTC().Format(time.DateTime) + " UTC"
+	}
+	return fmt.Sprintf("hash %s%s, %s", deem.ShortHash(l.Hash), when, page.Clean(l.Words()))
+}
+
+// harness writes the part of the harness card that has lines of its own.
+func (p *sheet) harness(r Report) {
+	h := r.Head.harness()
+	if r.Items > 0 {
+		p.Line("counts", r.Counts())
+	}
+	p.Line("errata", errataWords(h.Errata))
+	p.Line("lock", lockWords(h.Lock))
+	p.Line("deem", page.Clean(h.Deem))
+}
+
+// harnessFacts returns the same for the page.
+func harnessFacts(r Report) []htmlFact {
+	h := r.Head.harness()
+	facts := []htmlFact{{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))}}
+	for _, p := range h.Prompts {
+		facts = append(facts, htmlFact{"prompt", cmp.Or(page.Clean(p.Name), "prompt") + ", sha256 " + page.Clean(p.SHA256)})
+	}
+	if r.Items > 0 {
+		facts = append(facts, htmlFact{"counts", r.Counts()})
+	}
+	return append(facts,
+		htmlFact{"errata", errataWords(h.Errata)},
+		htmlFact{"lock", lockWords(h.Lock)},
+		htmlFact{"deem", page.Clean(h.Deem)})
+}
+
+// byline says in one line who made the numbers, and of what.
+func byline(r Report) string {
+	h := r.Head
+	lock := h.harness().Lock
+	words := ""
+	if lock != nil {
+		words = page.Clean(lock.Words())
+	}
+	return strings.Join(nonEmpty(
+		"Judged by "+page.Clean(page.OrNone(h.Judge))+page.Prefix(", hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
+		page.Prefix("model ", page.Clean(h.Model)),
+		page.Prefix("dataset ", page.Clean(h.Dataset))+page.Prefix(", hash ", page.Clean(deem.ShortHash(h.DatasetHash))), words), "; ")
+}

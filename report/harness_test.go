@@ -1,0 +1,106 @@
+package report_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"deem/report"
+)
+
+// harness returns a harness that has something to say on every line.
+func harness() *report.Harness {
+	return &report.Harness{
+		Deem: "v1.2.3",
+		Prompts: []report.Prompt{
+			{Name: "default", SHA256: strings.Repeat("ab", 32), Text: "Is {response} right?"},
+			{Name: "temporal", SHA256: strings.Repeat("cd", 32), Text: "When?"},
+		},
+		Params:   map[string]string{"temperature": "0", "max_tokens": "10"},
+		Policy:   "category 5 (adversarial) excluded",
+		Excluded: []string{"id=q7"},
+		Errata:   &report.ErrataFile{File: "errata.json", Hash: strings.Repeat("12", 32), Faulty: 3},
+		Lock: &report.Lock{
+			Hash: strings.Repeat("ef", 32), Created: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC), Kept: true,
+		},
+	}
+}
+
+// The text opens with all that a stranger must know.
+func TestHarnessCard(t *testing.T) {
+	h := head()
+	h.Harness = harness()
+	h.Items = 60
+	var b strings.Builder
+	if err := build(h, many(41, 60)).Report().Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	card, _, _ := strings.Cut(b.String(), "\n\n")
+	want := `run      nightly-7, complete, started 2026-03-01 09:30:00 UTC, took 5m12s
+judge    longmemeval, model, hash 4f0c2a914f0c, reading upstream
+prompt   sha256 default abababababab, temporal cdcdcdcdcdcd
+params   max_tokens 10, temperature 0
+model    openai:gpt-4o-2024-08-06, seen as gpt-4o-2024-08-06 (fp_a1)
+dataset  longmemeval_s, hash 9b1c9b1c9b1c, 60 items
+records  60 items: 60 judged, 0 unjudged
+counts   category 5 (adversarial) excluded; left out: id=q7; score over 60 judged, strict over
+         all 60
+errata   errata.json, hash 121212121212, 3 items with a wrong reference
+lock     hash efefefefefef of 2026-03-01 09:00:00 UTC, locked before the run: kept
+deem     v1.2.3`
+	if card != want {
+		t.Errorf("the text opens with\n%s\nwant\n%s", card, want)
+	}
+}
+
+// A promise that was not kept is said where the number is.
+func TestBrokenLock(t *testing.T) {
+	h := head()
+	h.Harness = harness()
+	h.Harness.Lock.Kept, h.Harness.Lock.Broken = false, []string{"judge hash differs", "trials differ"}
+	r := build(h, many(1, 2)).Report()
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	const want = "locked, and broken: judge hash differs; trials differ"
+	if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
+		t.Errorf("the text does not say %q:\n%s", want, b.String())
+	}
+	page := string(html(t, r))
+	if n := strings.Count(page, want); n != 2 {
+		t.Errorf("the page says %d times %q, want at its head and in the card", n, want)
+	}
+}
+
+// Prompts are named in JSON by their hashes, and their texts stay out of it.
+func TestHarnessJSON(t *testing.T) {
+	text, err := json.Marshal(harness())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(text); strings.Contains(s, "right?") || !strings.Contains(s, `"prompts":[{"name":"default","sha256":"abab`) {
+		t.Errorf("the JSON is %s", s)
+	}
+}
+
+// Names of a harness come from files, and files are untrusted.
+func TestHarnessEscapes(t *testing.T) {
+	const evil = "</dd><script>x</script>\x1b[2J\u202e"
+	h := head()
+	h.Harness = &report.Harness{
+		Deem: evil, Prompts: []report.Prompt{{Name: evil, SHA256: evil}, {Name: evil}}, Params: map[string]string{evil: evil}, Policy: evil,
+		Excluded: []string{evil}, Errata: &report.ErrataFile{File: evil, Hash: evil}, Lock: &report.Lock{Hash: evil, Broken: []string{evil}},
+	}
+	r := build(h, many(1, 2)).Report()
+	var b strings.Builder
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"text": b.String(), "page": string(html(t, r))} {
+		if strings.ContainsAny(text, "\x1b\u202e") || name == "page" && strings.Contains(text, "<script") {
+			t.Errorf("the %s holds what it should escape", name)
+		}
+	}
+}
