@@ -165,6 +165,7 @@ func (r *runner) recover(ctx context.Context) error {
 		if b.State != store.BatchPlanned {
 			continue
 		}
+		r.tellf("a batch of %d requests was about to be submitted; asking the vendor whether it has it", b.Lines)
 		found, err := r.look(ctx, &b)
 		if err != nil {
 			return err

@@ -327,3 +327,49 @@ func TestBatchIsRefused(t *testing.T) {
 	run(t, dir, 2, "run", "--data", "items.jsonl", "--batch")
 	run(t, dir, 2, "run", "--data", "items.jsonl", "--batch-only")
 }
+
+// The judges of benchmarks go through batches too: LongMemEval, which chooses among five
+// prompts, and HaluMem, which has four, wants JSON, and decides some items without asking.
+func TestBatchOfABenchmark(t *testing.T) {
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lme, hm := filepath.Join(examples, "longmemeval"), filepath.Join(examples, "halumem")
+	reply := func(a modeltest.Asked) modeltest.Answer {
+		switch p := a.Prompt(); {
+		case strings.Contains(p, "evaluation_result"):
+			return modeltest.Say(`{"reasoning": "as it says", "evaluation_result": "Correct"}`)
+		case strings.Contains(p, "JSON"), strings.Contains(p, "json"):
+			return modeltest.Say(`{"reasoning": "as it says", "score": "2", "accuracy_score": "2", "is_included_in_golden_memories": "true"}`)
+		case len(p)%2 == 0:
+			return modeltest.Say("Yes.")
+		default:
+			return modeltest.Say("no")
+		}
+	}
+	eachVendor(t, func(t *testing.T, wire modeltest.BatchWire) {
+		for name, files := range map[string][]string{
+			"longmemeval": {"--data", filepath.Join(lme, "questions.json"), "--responses", filepath.Join(lme, "hypotheses.jsonl")},
+			"halumem":     {"--data", filepath.Join(hm, "tiny_eval_results.jsonl")},
+		} {
+			srv := modeltest.NewBatchServer(t, wire, reply, nil)
+			args := append(append([]string{"run", name}, files...), "--model", batchVendors[wire], "--base-url", srv.URL, "--max-unjudged", "1")
+			one, many := t.TempDir(), t.TempDir()
+			run(t, one, 0, args...)
+			calls := srv.Requests()
+			run(t, many, 0, append(args, batching()...)...)
+			want, _, _ := found(t, one)
+			same(t, many, want)
+			judged := 0
+			for _, o := range want {
+				if o.Verdict != nil {
+					judged++
+				}
+			}
+			if calls == 0 || judged == 0 || srv.Requests() != calls || srv.Lines() != calls {
+				t.Errorf("%s: %d calls of the direct run, %d of the other, %d lines, %d judged", name, calls, srv.Requests()-calls, srv.Lines(), judged)
+			}
+		}
+	})
+}
