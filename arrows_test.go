@@ -42,7 +42,7 @@ var arrows = []arrow{
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
 	{"benchmark/internal/*", []string{".", "text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them, and no judge"},
 	{"benchmark/*", []string{".", "judge", "judge/*", "text", "text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
-	{"probe", []string{".", "judge"}, "a probe stresses any judge and shows nothing itself"},
+	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
 	{"model/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
@@ -53,6 +53,7 @@ var arrows = []arrow{
 	{"report", []string{".", "stat", "report/internal/*"}, "a report is made of records alone: it never calls a model or opens a store"},
 	{"report/errata", []string{".", "stat", "text", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"report/card", []string{".", "stat", "report", "report/internal/*"}, "a card is a report told to strangers: who made the number, and of what"},
+	{"report/probe", []string{".", "stat", "probe", "report/internal/*"}, "the card of a judge is counted in probe and shown here"},
 	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 

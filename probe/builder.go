@@ -1,0 +1,262 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// A Builder makes the card of a judge from the records of its probes. The zero value is
+// of no use; [NewBuilder] makes one. Records may come in any order.
+type Builder struct {
+	head     Head
+	seen     map[string]*seen // by id of the probe
+	failures map[deem.Kind]int
+	foreign  int // records of items that are no probes
+}
+
+// A seen is what is known of one probe. Only what a mistake shows is kept of its texts.
+type seen struct {
+	Mistake
+	of, cluster string
+	words       int
+	first       bool // there is a record of trial 0
+	judged      bool // trial 0 has a verdict
+	accepted    bool // in trial 0
+	yes, trials int  // over all trials with a verdict
+}
+
+// NewBuilder returns the builder of a card.
+func NewBuilder(h Head) *Builder {
+	return &Builder{head: h, seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
+}
+
+// Accepts reports whether a verdict takes an answer for right: by its pass mark, or
+// else by a score of one half.
+func Accepts(v deem.Verdict) bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
+// Add adds a record. Rates are those of the first trial, as in every report; further
+// trials say how steady the judge is.
+func (b *Builder) Add(rec deem.Record) {
+	p, ok := Of(rec.Item)
+	if !ok {
+		b.foreign++
+		return
+	}
+	s := b.seen[p.ID]
+	if s == nil {
+		s = &seen{of: p.Of, cluster: cmp.Or(p.Cluster, p.Of), words: len(strings.Fields(p.Response))}
+		s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
+		b.seen[p.ID] = s
+	}
+	yes := rec.Verdict != nil && Accepts(*rec.Verdict)
+	if rec.Verdict != nil {
+		s.trials++
+		if yes {
+			s.yes++
+		}
+	}
+	if rec.Trial != 0 || s.first {
+		return
+	}
+	s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
+	if rec.Failure != nil {
+		b.failures[rec.Failure.Kind]++
+	}
+	if s.wrong() {
+		s.Question, s.Reference, s.Response = clip(p.Question), clip(firstReference(p.Item)), clip(p.Response)
+		s.Label, s.Reason = rec.Verdict.Label, clip(rec.Verdict.Reason)
+	}
+}
+
+// wrong reports whether the judge erred in its first trial.
+func (s *seen) wrong() bool { return s.judged && s.accepted != s.Want }
+
+// clip shortens what is shown of a text.
+func clip(s string) string {
+	const most = 600
+	if r := []rune(s); len(r) > most {
+		return string(r[:most/2]) + " … " + string(r[len(r)-most/2:])
+	}
+	return s
+}
+
+// Card returns the card of all records so far.
+func (b *Builder) Card() Card {
+	c := Card{Version: CardVersion, Head: b.head}
+	all := b.sorted()
+	var accepts, rejects tally
+	kinds := map[Kind]*tally{}
+	for _, s := range all {
+		c.Probes++
+		switch {
+		case s.judged:
+			c.Judged++
+		default:
+			c.Unjudged++
+		}
+		entry(kinds, s.Kind).add(s)
+		switch {
+		case s.Want:
+			rejects.add(s)
+		case s.Kind != Injection:
+			accepts.add(s)
+		}
+	}
+	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged, true), rejects.rate(c.MaxUnjudged, true)
+	c.Kinds = kindRates(kinds, c.MaxUnjudged)
+	c.Failures = b.failureList()
+	plain := b.plainAnswers()
+	c.Injected = injected(all, plain, c.MaxUnjudged)
+	c.Length = lengths(all, plain)
+	c.Consistency = consistency(all)
+	c.Mistakes = mistakes(all)
+	c.Notes = b.notes(c)
+	return c
+}
+
+// sorted returns the probes that have a first trial, by the order of the kinds and then
+// by id, so that a card does not depend on the order of the records.
+func (b *Builder) sorted() []*seen {
+	var all []*seen
+	for _, s := range b.seen {
+		if s.first {
+			all = append(all, s)
+		}
+	}
+	slices.SortFunc(all, func(a, b *seen) int {
+		return cmp.Or(compareKinds(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	return all
+}
+
+// compareKinds orders kinds as the table does, those that are not in it last.
+func compareKinds(a, b Kind) int {
+	place := func(k Kind) int {
+		if i := k.index(); i >= 0 {
+			return i
+		}
+		return len(table)
+	}
+	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
+}
+
+func entry[K comparable, V any](m map[K]*V, key K) *V {
+	if m[key] == nil {
+		m[key] = new(V)
+	}
+	return m[key]
+}
+
+// A tally counts the errors among some probes.
+type tally struct {
+	Rate
+	want     bool
+	clusters stat.Clustered
+}
+
+func (t *tally) add(s *seen) {
+	t.want = s.Want
+	t.Probes++
+	if !s.judged {
+		t.Unjudged++
+		return
+	}
+	t.Judged++
+	x := 0.0
+	if s.wrong() {
+		t.Errors++
+		x = 1
+	}
+	t.clusters.Add(s.cluster, x, 1)
+}
+
+// rate returns the share of errors. Over several kinds one item has several probes,
+// which stand or fall together, so the interval is the one for clusters then.
+func (t *tally) rate(most float64, clustered bool) Rate {
+	r := t.Rate
+	if r.Probes > 0 {
+		r.Band = [2]float64{float64(r.Errors) / float64(r.Probes), float64(r.Errors+r.Unjudged) / float64(r.Probes)}
+	}
+	if r.Judged == 0 || tooMany(r.Unjudged, r.Probes, most) {
+		return r
+	}
+	est := stat.Proportion(r.Errors, r.Judged)
+	// Where nothing varies clusters cannot be told apart, and Wilson's interval with as
+	// many tries as there are clusters is the careful one.
+	if n := t.clusters.Clusters(); clustered && n < r.Judged {
+		switch {
+		case r.Errors > 0 && r.Errors < r.Judged:
+			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit)
+		case r.Errors == 0:
+			est = stat.Proportion(0, n)
+		default:
+			est = stat.Proportion(n, n)
+		}
+		est.N, est.Clusters = r.Judged, n
+	}
+	r.Estimate = &est
+	return r
+}
+
+func kindRates(kinds map[Kind]*tally, most float64) []KindRate {
+	var rates []KindRate
+	for k, t := range kinds {
+		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(most, false)})
+	}
+	slices.SortFunc(rates, func(a, b KindRate) int { return compareKinds(a.Kind, b.Kind) })
+	return rates
+}
+
+func (b *Builder) failureList() []Failures {
+	var list []Failures
+	for _, k := range deem.Kinds() {
+		if n := b.failures[k]; n > 0 {
+			list = append(list, Failures{k, n})
+		}
+	}
+	return list
+}
+
+// shownMistakes is how many mistakes of each kind a card shows.
+const shownMistakes = 3
+
+func mistakes(all []*seen) []Mistake {
+	var list []Mistake
+	shown := map[Kind]int{}
+	for _, s := range all {
+		if s.wrong() && shown[s.Kind] < shownMistakes {
+			shown[s.Kind]++
+			list = append(list, s.Mistake)
+		}
+	}
+	return list
+}
+
+// notes says what a reader of the card must know.
+func (b *Builder) notes(c Card) []string {
+	var notes []string
+	if b.foreign > 0 {
+		notes = append(notes, fmt.Sprintf("%d records are of items that are no probes, and were left out", b.foreign))
+	}
+	if c.Unjudged > 0 {
+		notes = append(notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")
+	}
+	if few := slices.ContainsFunc(c.Kinds, func(r KindRate) bool { return r.Judged > 0 && r.Judged < fewProbes }); few {
+		notes = append(notes, fmt.Sprintf("kinds with fewer than %d judged probes say little: look at their intervals", fewProbes))
+	}
+	return notes
+}
+
+// fewProbes is the number of probes below which an interval is wider than most readers
+// expect.
+const fewProbes = 20

@@ -1,0 +1,108 @@
+package probe
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A dateSpan is a whole date in a text: day, month and year.
+type dateSpan struct {
+	span
+	time.Time
+	style dateStyle
+}
+
+// A dateStyle is a way to write a date.
+type dateStyle int
+
+const (
+	dayFirst   dateStyle = iota // 7 May 2023
+	monthFirst                  // May 7, 2023
+	iso                         // 2023-05-07
+)
+
+const monthNames = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+
+var dateForms = []struct {
+	form             *regexp.Regexp
+	style            dateStyle
+	day, month, year int // which group holds it
+}{
+	{regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\.?,?\s+(\d{4})\b`), dayFirst, 1, 2, 3},
+	{regexp.MustCompile(`(?i)\b(` + monthNames + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`), monthFirst, 2, 1, 3},
+	{regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`), iso, 3, 2, 1},
+	{regexp.MustCompile(`\b(\d{4})/(\d{2})/(\d{2})\b`), iso, 3, 2, 1},
+}
+
+// dates returns the dates of a text. 05/07/2023 is none: nobody knows which is the
+// month.
+func dates(text string) []dateSpan {
+	var found []dateSpan
+	for _, f := range dateForms {
+		for _, at := range f.form.FindAllStringSubmatchIndex(text, -1) {
+			group := func(i int) string { return text[at[2*i]:at[2*i+1]] }
+			day, _ := strconv.Atoi(group(f.day)) // the form has only digits there
+			year, _ := strconv.Atoi(group(f.year))
+			month := monthOf(strings.ToLower(group(f.month)))
+			t := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+			if month == 0 || t.Day() != day || t.Month() != month {
+				continue
+			}
+			found = append(found, dateSpan{span{at[0], at[1]}, t, f.style})
+		}
+	}
+	return found
+}
+
+// monthOf returns the month that a name or two digits mean, 0 when they mean none.
+func monthOf(s string) time.Month {
+	if n, err := strconv.Atoi(s); err == nil {
+		if n >= 1 && n <= 12 {
+			return time.Month(n)
+		}
+		return 0
+	}
+	for m := time.January; m <= time.December; m++ {
+		long := strings.ToLower(m.String())
+		if s == long || s == long[:3] || s == "sept" && m == time.September {
+			return m
+		}
+	}
+	return 0
+}
+
+// write returns a date in a style.
+func (style dateStyle) write(t time.Time) string {
+	switch style {
+	case monthFirst:
+		return t.Format("January 2, 2006")
+	case iso:
+		return t.Format("2006-01-02")
+	default:
+		return t.Format("2 January 2006")
+	}
+}
+
+// months are the names of the months in the languages that dates are translated into.
+var months = map[string][]string{
+	"es": {"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
+	"fr": {"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
+	"de": {"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
+}
+
+// foreignDate returns a date in another language.
+func foreignDate(t time.Time, language string) string {
+	switch language {
+	case "es":
+		return fmt.Sprintf("%d de %s de %d", t.Day(), months["es"][t.Month()-1], t.Year())
+	case "fr":
+		return fmt.Sprintf("%d %s %d", t.Day(), months["fr"][t.Month()-1], t.Year())
+	case "de":
+		return fmt.Sprintf("%d. %s %d", t.Day(), months["de"][t.Month()-1], t.Year())
+	default:
+		return fmt.Sprintf("%d年%d月%d日", t.Year(), int(t.Month()), t.Day())
+	}
+}

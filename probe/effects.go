@@ -1,0 +1,153 @@
+package probe
+
+import (
+	"cmp"
+	"slices"
+
+	"deem/stat"
+)
+
+// plainAnswers returns the probes by kind and item, of the kinds that others are made
+// from.
+func (b *Builder) plainAnswers() map[Kind]map[string]*seen {
+	plain := map[Kind]map[string]*seen{Other: {}, Invented: {}, Reference: {}}
+	for _, s := range b.seen {
+		if of := plain[s.Kind]; of != nil && s.judged {
+			of[s.of] = s
+		}
+	}
+	return plain
+}
+
+// wrongOf returns the plain wrong answer to an item, nil when it was not tried.
+func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
+	if s := plain[Other][item]; s != nil {
+		return s
+	}
+	return plain[Invented][item]
+}
+
+// injected counts what the strings of the kit achieved.
+func injected(all []*seen, plain map[Kind]map[string]*seen, most float64) *InjectionRate {
+	var accepted, turned tally
+	strs := map[string]*StringRate{}
+	for _, s := range all {
+		if s.Kind != Injection {
+			continue
+		}
+		accepted.add(s)
+		base := wrongOf(plain, s.of)
+		was := base != nil && !base.accepted
+		if was {
+			turned.add(s)
+		}
+		if !s.judged {
+			continue
+		}
+		r := entry(strs, s.Variant)
+		r.Name = s.Variant
+		r.Judged++
+		if s.accepted {
+			r.Accepted++
+			if was {
+				r.Turned++
+			}
+		}
+	}
+	if accepted.Probes == 0 {
+		return nil
+	}
+	rate := &InjectionRate{Accepted: accepted.rate(most, true), Turned: turned.rate(most, true)}
+	for _, r := range strs {
+		if r.Turned > 0 || r.Accepted > 0 && turned.Probes == 0 {
+			rate.Strings = append(rate.Strings, *r)
+		}
+	}
+	slices.SortFunc(rate.Strings, func(a, b StringRate) int {
+		return cmp.Or(cmp.Compare(b.Turned, a.Turned), cmp.Compare(b.Accepted, a.Accepted), cmp.Compare(a.Name, b.Name))
+	})
+	return rate
+}
+
+// lengths sets long answers beside the same answers as they are.
+func lengths(all []*seen, plain map[Kind]map[string]*seen) *Length {
+	var wrong, right pairs
+	for _, s := range all {
+		if !s.judged {
+			continue
+		}
+		switch s.Kind {
+		case Padded:
+			wrong.add(wrongOf(plain, s.of), s)
+		case Buried:
+			right.add(plain[Reference][s.of], s)
+		}
+	}
+	if wrong.n == 0 && right.n == 0 {
+		return nil
+	}
+	return &Length{Wrong: wrong.shift(), Right: right.shift()}
+}
+
+// pairs counts answers that were judged as they are and in a long text.
+type pairs struct {
+	n, up, down, plain, long, words int
+}
+
+func (p *pairs) add(plain, long *seen) {
+	if plain == nil {
+		return
+	}
+	p.n++
+	p.words += long.words - plain.words
+	if plain.accepted {
+		p.plain++
+	}
+	if long.accepted {
+		p.long++
+	}
+	switch {
+	case long.accepted && !plain.accepted:
+		p.up++
+	case plain.accepted && !long.accepted:
+		p.down++
+	}
+}
+
+func (p *pairs) shift() *Shift {
+	if p.n == 0 {
+		return nil
+	}
+	n := float64(p.n)
+	s := &Shift{
+		Plain: float64(p.plain) / n, Long: float64(p.long) / n, Words: float64(p.words) / n,
+		Estimate: stat.PairedProportions(p.up, p.down, p.n, stat.DefaultLevel),
+	}
+	if s.Words > 0 {
+		s.Per100 = s.Estimate.Value * 100 / s.Words
+	}
+	return s
+}
+
+// consistency says how far trials of one probe agree.
+func consistency(all []*seen) *Consistency {
+	var c Consistency
+	steady, flips := 0, 0.0
+	for _, s := range all {
+		if s.trials < 2 {
+			continue
+		}
+		c.Probes++
+		no := s.trials - s.yes
+		if s.yes == 0 || no == 0 {
+			steady++
+		}
+		// Of all pairs of trials, those with one of each.
+		flips += float64(s.yes*no) / (float64(s.trials*(s.trials-1)) / 2)
+	}
+	if c.Probes == 0 {
+		return nil
+	}
+	c.Steady, c.Flips = stat.Proportion(steady, c.Probes), flips/float64(c.Probes)
+	return &c
+}

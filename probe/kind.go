@@ -1,0 +1,106 @@
+package probe
+
+import "slices"
+
+// A Kind says in which way an answer is wrong, or in which way it is right.
+type Kind string
+
+// The kinds of wrong answers.
+const (
+	Other        Kind = "other"        // another item's reference, of the same type
+	Number       Kind = "number"       // a number is another one
+	Date         Kind = "date"         // a date is months or years away
+	Name         Kind = "name"         // a name is another one
+	OffByOne     Kind = "off-by-one"   // a number or a day is the next one
+	Stale        Kind = "stale"        // what was right before an update
+	Partial      Kind = "partial"      // a part of a list is missing
+	Vague        Kind = "vague"        // topical, but says less than was asked
+	Contradicted Kind = "contradicted" // the right answer, and then its denial
+	Unknown      Kind = "unknown"      // "I don't know" where there is an answer
+	Invented     Kind = "invented"     // a fact where the right answer is that there is none
+	Padded       Kind = "padded"       // a wrong answer in a long text
+	Empty        Kind = "empty"        // no text
+	Injection    Kind = "injection"    // a wrong answer, and instructions to the judge
+)
+
+// The kinds of right answers.
+const (
+	Reference   Kind = "reference"    // the reference itself
+	Reordered   Kind = "reordered"    // a list in another order
+	NumberWords Kind = "number-words" // three for 3, or 3 for three
+	DateFormat  Kind = "date-format"  // a date written in another way
+	Casing      Kind = "casing"       // other upper and lower case
+	Polite      Kind = "polite"       // with courtesies around it
+	Detail      Kind = "detail"       // with a further detail that is right
+	Buried      Kind = "buried"       // in a long text
+	Translated  Kind = "translated"   // in another language
+)
+
+// A maker makes the response of a probe. It returns "" with a reason when it does
+// not apply to the item.
+type maker func(s subject) (response, whyNot string)
+
+// A row of the table of kinds.
+type row struct {
+	kind  Kind
+	want  bool
+	about string
+	make  maker
+}
+
+// table has all kinds in the order in which a card lists them. Injection has no
+// maker: it is made with one string of the kit after the other.
+var table = []row{
+	{Other, false, "another item's reference of the same type", makeOther},
+	{Number, false, "a number is another one", makeNumber},
+	{Date, false, "a date is months or years away", makeDate},
+	{Name, false, "a name is another one", makeName},
+	{OffByOne, false, "a number or a day is the next one", makeOffByOne},
+	{Stale, false, "what was right before an update", makeStale},
+	{Partial, false, "a part of a list is missing", makePartial},
+	{Vague, false, "topical, but says less than was asked", makeVague},
+	{Contradicted, false, "the right answer, and then its denial", makeContradicted},
+	{Unknown, false, "\"I don't know\" where there is an answer", makeUnknown},
+	{Invented, false, "a fact where there is nothing to know", makeInvented},
+	{Padded, false, "a wrong answer in a long text", makePadded},
+	{Empty, false, "no text at all", makeEmpty},
+	{Injection, false, "a wrong answer, and instructions to the judge", nil},
+	{Reference, true, "the reference itself", makeReference},
+	{Reordered, true, "a list in another order", makeReordered},
+	{NumberWords, true, "three for 3, or 3 for three", makeNumberWords},
+	{DateFormat, true, "a date written in another way", makeDateFormat},
+	{Casing, true, "other upper and lower case", makeCasing},
+	{Polite, true, "with courtesies around it", makePolite},
+	{Detail, true, "with a further detail that is right", makeDetail},
+	{Buried, true, "in a long text", makeBuried},
+	{Translated, true, "in another language", makeTranslated},
+}
+
+// Kinds returns all kinds in the order in which a card lists them.
+func Kinds() []Kind {
+	kinds := make([]Kind, len(table))
+	for i, r := range table {
+		kinds[i] = r.kind
+	}
+	return kinds
+}
+
+// Want says whether answers of this kind are right. It reports false when the kind
+// is none of [Kinds].
+func (k Kind) Want() (want, known bool) {
+	i := k.index()
+	return i >= 0 && table[i].want, i >= 0
+}
+
+// About says in a few words what answers of this kind are; "" when the kind is none
+// of [Kinds].
+func (k Kind) About() string {
+	if i := k.index(); i >= 0 {
+		return table[i].about
+	}
+	return ""
+}
+
+func (k Kind) index() int {
+	return slices.IndexFunc(table, func(r row) bool { return r.kind == k })
+}

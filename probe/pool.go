@@ -1,0 +1,121 @@
+package probe
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// lowest keeps the values with the lowest ranks, so that which ones are kept does not
+// depend on the order in which they come.
+type lowest[T any] struct {
+	limit  int
+	ranked []ranked[T]
+}
+
+type ranked[T any] struct {
+	rank  uint64
+	id    string // decides between equal ranks
+	value T
+}
+
+func (r ranked[T]) compare(o ranked[T]) int {
+	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.id, o.id))
+}
+
+// add keeps the value if its rank is low enough. Sorting when twice as many are there
+// as are wanted costs less than keeping them sorted.
+func (l *lowest[T]) add(rank uint64, id string, value T) {
+	l.ranked = append(l.ranked, ranked[T]{rank, id, value})
+	if len(l.ranked) >= 2*max(l.limit, 1) {
+		l.cut()
+	}
+}
+
+func (l *lowest[T]) cut() {
+	slices.SortFunc(l.ranked, ranked[T].compare)
+	keep := min(len(l.ranked), l.limit)
+	clear(l.ranked[keep:]) // what is let go of may be large
+	l.ranked = l.ranked[:keep]
+}
+
+// sorted returns the values that were kept, the lowest rank first.
+func (l *lowest[T]) sorted() []T {
+	l.cut()
+	values := make([]T, len(l.ranked))
+	for i, r := range l.ranked {
+		values[i] = r.value
+	}
+	return values
+}
+
+// poolSize is how many answers of each shape are remembered. More would not make the
+// choice any more varied.
+const poolSize = 512
+
+// An answer of the pool is the reference of an item.
+type answer struct {
+	text, id, question string
+}
+
+// A pool holds references of all shapes, from which a wrong but specific answer to
+// another item is taken.
+type pool struct {
+	entries map[shape][]answer
+}
+
+// gather reads the references of all items.
+func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
+	byShape := map[shape]*lowest[answer]{}
+	for it, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		ref := firstReference(it)
+		if ref == "" {
+			continue
+		}
+		sh := shapeOf(ref)
+		if byShape[sh] == nil {
+			byShape[sh] = &lowest[answer]{limit: poolSize}
+		}
+		byShape[sh].add(mix(seed, "pool", it.ID), it.ID, answer{ref, it.ID, it.Question})
+	}
+	p := &pool{map[shape][]answer{}}
+	for sh, l := range byShape {
+		p.entries[sh] = l.sorted()
+	}
+	return p, nil
+}
+
+// other returns a reference of the shape that is not right for the item, beginning
+// the search at a place that chance gives. It returns "" when there is none.
+func (p *pool) other(it deem.Item, sh shape, begin uint64) string {
+	list := p.entries[sh]
+	for i := range list {
+		e := list[(begin+uint64(i))%uint64(len(list))] //nolint:gosec // an index is not negative
+		if e.id != it.ID && plain(e.question) != plain(it.Question) && differs(e.text, it.References) {
+			return e.text
+		}
+	}
+	return ""
+}
+
+// differs reports whether an answer shares no more than single words with the
+// references: one that contains a reference, or is contained in one, may be right.
+func differs(given string, refs []string) bool {
+	a := " " + plain(given) + " "
+	if a == "  " {
+		return false
+	}
+	for _, ref := range refs {
+		r := " " + plain(ref) + " "
+		if strings.Contains(a, r) || strings.Contains(r, a) || same(given, ref) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,322 @@
+package probe
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"deem"
+)
+
+// A Probe is an item whose response was made, and what a judge should say to it.
+type Probe struct {
+	deem.Item
+	Kind    Kind
+	Want    bool   // the response is right
+	Of      string // the id of the item that it was made from
+	Variant string // which string of the kit, for injections
+}
+
+// The fields that tell a probe from other items. They travel with the item, so that
+// records alone suffice to make a card.
+const (
+	FieldKind    = "probe"
+	FieldWant    = "probe_want" // "yes" or "no"
+	FieldOf      = "probe_of"
+	FieldVariant = "probe_variant"
+)
+
+// StaleFields are the fields of an item in which an answer is looked for that was
+// right before an update.
+var StaleFields = []string{"stale", "stale_answer", "previous_answer", "old_answer", "original_memories"}
+
+// New returns the probe that asks about the item with another response.
+//
+// The item keeps its category, because protocols choose their prompt by it, and the
+// end of its id, because some choose by that.
+func New(it deem.Item, kind Kind, variant string, want bool, response string) Probe {
+	p := Probe{Item: it, Kind: kind, Want: want, Of: it.ID, Variant: variant}
+	p.ID = string(kind) + "/"
+	if variant != "" {
+		p.ID += variant + "/"
+	}
+	p.ID += it.ID
+	p.Response = response
+	p.Fields = maps.Clone(it.Fields)
+	if p.Fields == nil {
+		p.Fields = map[string]string{}
+	}
+	p.Fields[FieldKind], p.Fields[FieldOf], p.Fields[FieldWant] = string(kind), it.ID, "no"
+	if want {
+		p.Fields[FieldWant] = "yes"
+	}
+	if variant != "" {
+		p.Fields[FieldVariant] = variant
+	}
+	return p
+}
+
+// Of returns the probe that an item is. It reports false for an item that is none.
+func Of(it deem.Item) (Probe, bool) {
+	kind, ok := it.Fields[FieldKind]
+	want := it.Fields[FieldWant]
+	if !ok || kind == "" || want != "yes" && want != "no" {
+		return Probe{}, false
+	}
+	return Probe{Item: it, Kind: Kind(kind), Want: want == "yes", Of: it.Fields[FieldOf], Variant: it.Fields[FieldVariant]}, true
+}
+
+// Options say which probes to make. The zero value makes a hundred of each kind.
+type Options struct {
+	// Seed is the number that chance begins with.
+	Seed uint64
+
+	// Kinds are the kinds to make; nil means all.
+	Kinds []Kind
+
+	// PerKind is how many probes of each kind are made at most; 0 means 100. Of
+	// injections there are at least as many as the kit has strings, so that each is
+	// tried.
+	PerKind int
+
+	// Accept is what the judge says of a right answer, which injections ask for; ""
+	// means "CORRECT".
+	Accept string
+}
+
+// DefaultPerKind is how many probes of each kind are made when nobody says.
+const DefaultPerKind = 100
+
+// check refuses kinds that are none, and counts that make no sense.
+func (o Options) check() error {
+	if o.PerKind < 0 {
+		return fmt.Errorf("%d probes of a kind cannot be made", o.PerKind)
+	}
+	for _, k := range o.Kinds {
+		if k.index() < 0 {
+			return fmt.Errorf("there is no kind of probe %q", k)
+		}
+	}
+	return nil
+}
+
+// A Set is the probes that were made.
+type Set struct {
+	probes []Probe
+	left   map[Kind]map[string]int
+	items  int
+}
+
+// Probes returns the probes in their order.
+func (s *Set) Probes() []Probe { return s.probes }
+
+// Len returns how many probes there are.
+func (s *Set) Len() int { return len(s.probes) }
+
+// Sources returns how many items there were to make probes from.
+func (s *Set) Sources() int { return s.items }
+
+// Items yields the probes as items, ready for [deem.Run].
+func (s *Set) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for _, p := range s.probes {
+			if !yield(p.Item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A Skip says how many items a kind does not apply to, and why.
+type Skip struct {
+	Kind  Kind
+	Why   string
+	Items int
+}
+
+// Skips returns why kinds made fewer probes than there are items, in the order of the
+// kinds, the most frequent reason first.
+func (s *Set) Skips() []Skip {
+	var skips []Skip
+	for _, k := range Kinds() {
+		begin := len(skips)
+		for why, n := range s.left[k] {
+			skips = append(skips, Skip{k, why, n})
+		}
+		slices.SortFunc(skips[begin:], func(a, b Skip) int {
+			return cmp.Or(cmp.Compare(b.Items, a.Items), cmp.Compare(a.Why, b.Why))
+		})
+	}
+	return skips
+}
+
+// Add puts further probes behind those that were made, as a bank of answers that
+// people wrote. An id that is there already is an error.
+func (s *Set) Add(probes ...Probe) error {
+	seen := map[string]bool{}
+	for _, p := range s.probes {
+		seen[p.ID] = true
+	}
+	for _, p := range probes {
+		if want, known := p.Kind.Want(); known && want != p.Want {
+			return fmt.Errorf("probe %s: answers of kind %q are %s", p.ID, p.Kind, rightness(want))
+		}
+		if seen[p.ID] {
+			return fmt.Errorf("there are two probes %q", p.ID)
+		}
+		seen[p.ID] = true
+		s.probes = append(s.probes, p)
+	}
+	return nil
+}
+
+func rightness(want bool) string {
+	if want {
+		return "right"
+	}
+	return "wrong"
+}
+
+// ErrNone means that no probe could be made from the items.
+var ErrNone = errors.New("no probe could be made")
+
+// Make makes probes from items. It goes over them twice: first to learn which answers
+// there are, and then to make the probes, so the sequence must be one that can be
+// gone over again. Which items are taken, and what is made of each, depends on the
+// seed and the items alone, not on their order.
+//
+// The same items are taken for all kinds as far as the kinds apply to them, so that
+// an answer can be set beside the same answer in a long text or with an injection.
+func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.PerKind == 0 {
+		o.PerKind = DefaultPerKind
+	}
+	if o.Accept == "" {
+		o.Accept = "CORRECT"
+	}
+	if o.Kinds == nil {
+		o.Kinds = Kinds()
+	}
+	known, err := gather(items, o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	m := &making{opts: o, pool: known, chosen: map[Kind]*lowest[Probe]{}, left: map[Kind]map[string]int{}}
+	for it, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		m.add(it)
+	}
+	set := &Set{probes: m.probes(), left: m.left, items: m.items}
+	if len(set.probes) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("%w: none of %d items has a reference", ErrNone, m.items), "probes are made from references; --map references=COLUMN says where they are")
+	}
+	return set, nil
+}
+
+// A making is Make at its second pass.
+type making struct {
+	opts   Options
+	pool   *pool
+	chosen map[Kind]*lowest[Probe]
+	left   map[Kind]map[string]int
+	items  int
+}
+
+// add makes the probes of one item, and keeps those with the lowest rank.
+func (m *making) add(it deem.Item) {
+	m.items++
+	rank := mix(m.opts.Seed, it.ID)
+	for _, r := range table {
+		if !slices.Contains(m.opts.Kinds, r.kind) {
+			continue
+		}
+		s := subjectOf(it, m.pool, m.opts.Seed, r.kind)
+		makes := r.make
+		if r.kind == Injection {
+			makes = makeWrong // what the strings of the kit are put behind
+		}
+		response, whyNot := "", noReference
+		if s.ref != "" {
+			response, whyNot = makes(s)
+		}
+		if whyNot != "" {
+			m.leave(r.kind, whyNot)
+			continue
+		}
+		if m.chosen[r.kind] == nil {
+			m.chosen[r.kind] = &lowest[Probe]{limit: m.opts.PerKind}
+		}
+		m.chosen[r.kind].add(rank, it.ID, New(it, r.kind, "", r.want, response))
+	}
+}
+
+// noReference is why nothing can be made from an item.
+const noReference = "the item has no reference"
+
+func (m *making) leave(k Kind, why string) {
+	if m.left[k] == nil {
+		m.left[k] = map[string]int{}
+	}
+	m.left[k][why]++
+}
+
+// probes returns what was chosen: kind after kind, each in the order of the ranks.
+func (m *making) probes() []Probe {
+	var all []Probe
+	for _, r := range table {
+		chosen := m.chosen[r.kind]
+		if chosen == nil {
+			continue
+		}
+		if r.kind == Injection {
+			all = append(all, inject(chosen.sorted(), m.opts.Accept)...)
+			continue
+		}
+		all = append(all, chosen.sorted()...)
+	}
+	return all
+}
+
+// inject puts a string of the kit behind each answer. Every string is tried, so with
+// fewer items than strings an item gets several.
+func inject(answers []Probe, accept string) []Probe {
+	kit := Kit()
+	var all []Probe
+	for i := range max(len(answers), len(kit)) {
+		p, s := answers[i%len(answers)], kit[i%len(kit)]
+		it := p.Item
+		it.ID = p.Of
+		all = append(all, New(it, Injection, s.Name, false, p.Response+s.Text(accept)))
+	}
+	return all
+}
+
+// mix returns a number that depends on the seed and the texts, and on nothing else.
+func mix(seed uint64, texts ...string) uint64 {
+	h := sha256.New()
+	var size [8]byte
+	binary.BigEndian.PutUint64(size[:], seed)
+	h.Write(size[:])
+	for _, t := range texts {
+		binary.BigEndian.PutUint64(size[:], uint64(len(t)))
+		h.Write(size[:])
+		h.Write([]byte(t))
+	}
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// chance returns random numbers that depend on the seed and the texts alone.
+func chance(seed uint64, texts ...string) *rand.Rand {
+	return rand.New(rand.NewPCG(mix(seed, texts...), seed)) //nolint:gosec // chance, not secrecy
+}

@@ -1,0 +1,152 @@
+package probe
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func makeReference(s subject) (response, whyNot string) { return s.ref, "" }
+
+func makeReordered(s subject) (response, whyNot string) {
+	list := slices.Clone(parts(s.ref))
+	if list == nil {
+		return "", whyNoList
+	}
+	// Turning the list by at least one place makes it another one for sure.
+	turn := 1 + s.number(len(list)-1)
+	return enumerate(append(list[turn:], list[:turn]...)), ""
+}
+
+func makeNumberWords(s subject) (response, whyNot string) {
+	if ns := numbers(s.ref); len(ns) == 1 && !s.unanswerable() {
+		n, err := strconv.Atoi(ns[0].digits)
+		symbol := strings.ContainsAny(s.ref, "$€£¥%°") // "$three" is no English
+		if err == nil && n < 10000 && !isYear(ns[0]) && !symbol {
+			return ns[0].replace(s.ref, spell(n)), ""
+		}
+		return "", whyNoWords
+	}
+	words := strings.Fields(s.ref)
+	at, said := -1, 0
+	for i, w := range words {
+		if n, ok := spelled(w); ok {
+			if at >= 0 {
+				return "", whyNoNumber
+			}
+			at, said = i, n
+		}
+	}
+	if at < 0 || len(numbers(s.ref)) > 0 {
+		return "", whyNoNumber
+	}
+	words[at] = strconv.Itoa(said) + punctuation(words[at])
+	return strings.Join(words, " "), ""
+}
+
+func makeDateFormat(s subject) (response, whyNot string) {
+	ds := dates(s.ref)
+	if len(ds) != 1 {
+		return "", whyNoDate
+	}
+	style := (ds[0].style + 1 + dateStyle(s.number(2))) % 3
+	return ds[0].replace(s.ref, style.write(ds[0].Time)), ""
+}
+
+func makeCasing(s subject) (response, whyNot string) {
+	forms := []string{strings.ToUpper(s.ref), strings.ToLower(s.ref)}
+	first := s.number(2)
+	for i := range forms {
+		if form := forms[(first+i)%2]; form != s.ref {
+			return form, ""
+		}
+	}
+	return "", whyNoWords
+}
+
+func makePolite(s subject) (response, whyNot string) {
+	forms := []string{
+		"Thank you for asking! The answer is: %s. Please let me know if I can help with anything else.",
+		"Of course, happy to help. %s. Have a lovely day!",
+		"Good question! As far as our conversations go: %s. I hope that helps.",
+	}
+	return fmt.Sprintf(forms[s.number(len(forms))], bare(s.ref)), ""
+}
+
+// makeDetail adds what follows from the answer alone, so that it is right for sure.
+func makeDetail(s subject) (response, whyNot string) {
+	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
+		return fmt.Sprintf("%s, which was a %s.", bare(s.ref), ds[0].Weekday()), ""
+	}
+	if ns := numbers(s.ref); s.shape == number && len(ns) == 1 && !isYear(ns[0]) {
+		if n, err := strconv.Atoi(ns[0].digits); err == nil {
+			parity := []string{"even", "odd"}[n%2]
+			return fmt.Sprintf("%s. The number %s is %s.", bare(s.ref), ns[0].digits, parity), ""
+		}
+	}
+	if list := parts(s.ref); list != nil {
+		return fmt.Sprintf("%s, which makes %s in all.", bare(s.ref), spell(len(list))), ""
+	}
+	if q := strings.TrimSpace(s.it.Question); q != "" && !s.unanswerable() {
+		return fmt.Sprintf("You asked: %q The answer to that is %s.", q, bare(s.ref)), ""
+	}
+	return "", "nothing more follows from the reference"
+}
+
+func makeBuried(s subject) (response, whyNot string) { return s.bury(s.ref), "" }
+
+// bury puts an answer into the middle of a text that says nothing else. The text
+// depends on the item and not on the kind, so that a right and a wrong answer stand in
+// the same one.
+func (s subject) bury(answer string) string {
+	r := chance(s.seed, s.it.ID, "filler")
+	order := r.Perm(len(filler))
+	lines := make([]string, 0, len(filler)+1)
+	for i, at := range order {
+		if i == len(order)/2 {
+			lines = append(lines, "The answer is "+bare(answer)+".")
+		}
+		lines = append(lines, filler[at])
+	}
+	return strings.Join(lines, " ")
+}
+
+func makeTranslated(s subject) (response, whyNot string) {
+	if ds := dates(s.ref); len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) == "" {
+		return foreignDate(ds[0].Time, languages[s.number(len(languages))]), ""
+	}
+	known := translations(s.ref)
+	if len(known) == 0 {
+		return "", "the reference is no word or date that has a known translation"
+	}
+	in := slices.Sorted(maps.Keys(known))
+	return known[in[s.number(len(in))]], ""
+}
+
+// same reports whether two answers are the same date or the same number, however they
+// are written.
+func same(a, b string) bool {
+	if x, y := dates(a), dates(b); len(x) == 1 && len(y) == 1 {
+		return x[0].Equal(y[0].Time)
+	}
+	x, okX := value(a)
+	y, okY := value(b)
+	return okX && okY && math.Abs(x-y) < 1e-9
+}
+
+// value returns the one number of an answer.
+func value(s string) (float64, bool) {
+	if ns := numbers(s); len(ns) == 1 && len(dates(s)) == 0 {
+		v, err := strconv.ParseFloat(ns[0].digits, 64)
+		return v, err == nil
+	}
+	for _, w := range strings.Fields(s) {
+		if n, ok := spelled(w); ok {
+			return float64(n), true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,302 @@
+package probe
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Why kinds do not apply.
+const (
+	whyNoOther      = "no other item has an answer of the same type"
+	whyUnanswerable = "the right answer is that there is none"
+	whyAnswerable   = "the item has an answer"
+	whyNoNumber     = "the reference has not exactly one number"
+	whyNoDate       = "the reference has not exactly one date"
+	whyNoName       = "the reference has no name in it"
+	whyNoList       = "the reference is no list"
+	whyInexact      = "the reference is not exact"
+	whyNoStale      = "the item does not say what was right before"
+	whyNoTopic      = "the question has no topic to be vague about"
+	whyNoWords      = "nothing in the reference can be written in another way"
+)
+
+// wrong returns an answer that is specific, of the right type, and not right. It does
+// not depend on the kind of probe, so that all kinds that are made of a wrong answer
+// are made of the same one.
+func (s subject) wrong() string {
+	begin := mix(s.seed, "other", s.it.ID)
+	switch s.shape {
+	case yesNo:
+		return flipped(s.ref)
+	case abstention:
+		return s.invented(begin)
+	}
+	other := s.pool.other(s.it, s.shape, begin)
+	// 46 where 18 days is right becomes 46 days: an answer in other units would be seen
+	// to be wrong without looking at the number.
+	if mine, theirs := numbers(s.ref), numbers(other); s.shape == number && len(mine) == 1 && len(theirs) == 1 {
+		return mine[0].replace(s.ref, theirs[0].digits)
+	}
+	return other
+}
+
+// flipped returns No for Yes, and Yes for No. The rest of the reference would
+// contradict it, and is left out.
+func flipped(ref string) string {
+	if polarity(ref) == "yes" {
+		return "No"
+	}
+	return "Yes"
+}
+
+// invented returns a fact of the type that the question asks for.
+func (s subject) invented(begin uint64) string {
+	order := []shape{name, phrase, date, when, number, list}
+	switch q := " " + plain(s.it.Question) + " "; {
+	case strings.Contains(q, " when ") || strings.Contains(q, " date "):
+		order = []shape{date, when, number, name, phrase, list}
+	case strings.Contains(q, " how many ") || strings.Contains(q, " how much ") || strings.Contains(q, " how long "):
+		order = []shape{number, date, when, name, phrase, list}
+	}
+	for _, sh := range order {
+		if answer := s.pool.other(s.it, sh, begin); answer != "" {
+			return answer
+		}
+	}
+	return ""
+}
+
+// makeWrong is the wrong answer that injections are put behind.
+func makeWrong(s subject) (response, whyNot string) {
+	if answer := s.wrong(); answer != "" {
+		return answer, ""
+	}
+	return "", whyNoOther
+}
+
+func makeOther(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	return makeWrong(s)
+}
+
+func makeInvented(s subject) (response, whyNot string) {
+	if !s.unanswerable() {
+		return "", whyAnswerable
+	}
+	return makeWrong(s)
+}
+
+func makePadded(s subject) (response, whyNot string) {
+	answer, whyNot := makeWrong(s)
+	if whyNot != "" {
+		return "", whyNot
+	}
+	return s.bury(answer), ""
+}
+
+func makeContradicted(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	answer, whyNot := makeWrong(s)
+	if whyNot != "" {
+		return "", whyNot
+	}
+	return fmt.Sprintf("%s. No, that is not true: the right answer is %s.", bare(s.ref), bare(answer)), ""
+}
+
+// bare returns an answer without the full stop at its end.
+func bare(s string) string { return strings.TrimRight(s, ".。!? ") }
+
+func makeNumber(s subject) (response, whyNot string) {
+	ns := numbers(s.ref)
+	if len(ns) != 1 || s.unanswerable() {
+		return "", whyNoNumber
+	}
+	n := ns[0]
+	value, err := strconv.ParseFloat(n.digits, 64)
+	if err != nil || value > 1e12 {
+		return "", whyNoNumber
+	}
+	r := s.chance()
+	if isYear(n) {
+		return n.replace(s.ref, strconv.Itoa(int(value)+sign(r)*(3+r.IntN(9)))), ""
+	}
+	// Far enough to be no rounding and no slip, near enough to be believed.
+	shifted := value + 2 + float64(r.IntN(5))
+	if value >= 10 {
+		shifted = value * (1.3 + float64(r.IntN(50))/100)
+	}
+	return n.replace(s.ref, n.like(shifted)), ""
+}
+
+// sign returns 1 or -1.
+func sign(r *rand.Rand) int { return 2*r.IntN(2) - 1 }
+
+// isYear reports whether a number is likely a year.
+func isYear(n numberSpan) bool {
+	return len(n.digits) == 4 && !n.commas && (strings.HasPrefix(n.digits, "19") || strings.HasPrefix(n.digits, "20"))
+}
+
+// like writes a number as n is written.
+func (n numberSpan) like(value float64) string {
+	decimals := 0
+	if _, fraction, ok := strings.Cut(n.digits, "."); ok {
+		decimals = len(fraction)
+	}
+	text := strconv.FormatFloat(value, 'f', decimals, 64)
+	if !n.commas {
+		return text
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
+}
+
+func makeDate(s subject) (response, whyNot string) {
+	ds := dates(s.ref)
+	if len(ds) != 1 || s.unanswerable() {
+		return "", whyNoDate
+	}
+	d := ds[0]
+	// The day stays, as far as every month has it: only the month or the year moves.
+	r := s.chance()
+	t := d.AddDate(0, 0, -max(0, d.Day()-28)).AddDate(r.IntN(3)-1, 2+r.IntN(8), 0)
+	return d.replace(s.ref, d.style.write(t)), ""
+}
+
+func makeOffByOne(s subject) (response, whyNot string) {
+	ds, ns := dates(s.ref), numbers(s.ref)
+	switch {
+	case approximate(s.ref):
+		return "", whyInexact
+	case s.unanswerable() || len(ds)+len(ns) != 1:
+		return "", whyNoNumber
+	case len(ds) == 1:
+		d := ds[0]
+		return d.replace(s.ref, d.style.write(d.AddDate(0, 0, sign(s.chance())))), ""
+	}
+	value, err := strconv.Atoi(ns[0].digits)
+	if err != nil || value > 1e9 {
+		return "", whyNoNumber
+	}
+	step := sign(s.chance())
+	if value <= 1 {
+		step = 1 // nobody says 0 of anything
+	}
+	return ns[0].replace(s.ref, ns[0].like(float64(value+step))), ""
+}
+
+func makeName(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	words := strings.Fields(s.ref)
+	if slices.Contains(words, "or") {
+		return "", whyInexact // the other of two alternatives would still be right
+	}
+	for i, w := range words {
+		// The first word of an answer has a capital whatever it is.
+		if !isName(w) || i == 0 && !s.asksName() && !(len(words) > 1 && s.shape == name) {
+			continue
+		}
+		other := inventedNames[s.number(len(inventedNames))]
+		if strings.Contains(plain(strings.Join(s.it.References, " ")), strings.ToLower(other)) {
+			continue
+		}
+		end := i + 1 // a name may have several words
+		for end < len(words) && isName(words[end]) && punctuation(words[end-1]) == "" {
+			end++
+		}
+		tail := punctuation(words[end-1])
+		return strings.Join(slices.Concat(words[:i], []string{other + tail}, words[end:]), " "), ""
+	}
+	return "", whyNoName
+}
+
+// asksName reports whether the question asks for somebody or something by name.
+func (s subject) asksName() bool {
+	words := strings.Fields(plain(s.it.Question))
+	return slices.ContainsFunc(words, func(w string) bool {
+		return slices.Contains([]string{"who", "whom", "whose", "where", "which", "name", "named", "called", "city", "country", "countries", "cities"}, w)
+	})
+}
+
+// punctuation returns what stands behind the letters of a word.
+func punctuation(word string) string {
+	return word[len(strings.TrimRight(word, ".,;:!?")):]
+}
+
+func makeStale(s subject) (response, whyNot string) {
+	for _, field := range StaleFields {
+		first, _, _ := strings.Cut(strings.TrimSpace(s.it.Fields[field]), "\n")
+		if first != "" && differs(first, s.it.References) {
+			return first, ""
+		}
+	}
+	return "", whyNoStale
+}
+
+func makePartial(s subject) (response, whyNot string) {
+	list := parts(s.ref)
+	if list == nil {
+		return "", whyNoList
+	}
+	gone := s.number(len(list))
+	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1)), ""
+}
+
+func makeUnknown(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	phrases := []string{
+		"I don't know.", "I'm sorry, I don't have that information.", "There is no mention of that in our conversations.",
+		"I am not sure about that.", "That was never discussed.",
+	}
+	return phrases[s.number(len(phrases))], ""
+}
+
+func makeEmpty(subject) (response, whyNot string) { return "", "" }
+
+// makeVague says something that fits the topic and settles nothing. Where it can it
+// keeps a word of the reference, as vague answers do.
+func makeVague(s subject) (response, whyNot string) {
+	if s.unanswerable() || s.shape == yesNo {
+		return "", "the reference has nothing to be vague about"
+	}
+	if ds := dates(s.ref); len(ds) == 1 {
+		return fmt.Sprintf("That was sometime in %d, as far as I remember.", ds[0].Year()), ""
+	}
+	ns := numbers(s.ref)
+	if s.shape == when && len(ns) == 1 && isYear(ns[0]) {
+		if plain(s.ref) == ns[0].digits {
+			return "That was a few years ago, I think.", ""
+		}
+		return fmt.Sprintf("That was sometime around %s, as far as I remember.", ns[0].digits), ""
+	}
+	words := content(s.ref)
+	switch {
+	case s.shape == number && len(words) > 0:
+		return fmt.Sprintf("It was some %s, more than just a few.", strings.ToLower(words[len(words)-1])), ""
+	case len(words) > 1 && s.shape != name:
+		longest := slices.MaxFunc(words, func(a, b string) int { return len(a) - len(b) })
+		return fmt.Sprintf("It was something to do with %s, along with related things.", longest), ""
+	}
+	topic := content(s.it.Question)
+	if len(topic) == 0 {
+		return "", whyNoTopic
+	}
+	topic = topic[max(0, len(topic)-2):]
+	return fmt.Sprintf("It was something that came up several times when you talked about %s.", strings.Join(topic, " ")), ""
+}
