@@ -1,0 +1,209 @@
+// Package cascade makes one judge of several that are asked in turn: a cheap one first,
+// and the next only about what the ones before were unsure of. The last may be people.
+//
+// A stage decides when its verdict is at least as sure as its threshold. [Fit] finds
+// thresholds on labels of people, such that what the stages decide agrees with people
+// as often as was asked for, and says how far that can be promised.
+package cascade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"deem"
+)
+
+// A Stage is a judge with the confidence from which it decides.
+type Stage struct {
+	Name  string // "" means the judge's name
+	Judge deem.Judge
+
+	// Threshold is the confidence from which a verdict counts. Nil means that every
+	// verdict does, also one that does not say how sure it is.
+	Threshold *float64
+}
+
+// A Cascade is several judges that are asked in turn.
+type Cascade struct {
+	name   string
+	stages []Stage
+}
+
+var _ deem.Identified = (*Cascade)(nil)
+
+// Kind is what the identity of a cascade begins with.
+const Kind = "cascade"
+
+// New returns the cascade of the given stages; "" means the name "cascade".
+func New(name string, stages []Stage) (*Cascade, error) {
+	if len(stages) < 2 {
+		return nil, fmt.Errorf("a cascade wants two stages or more, and has %d", len(stages))
+	}
+	if name == "" {
+		name = Kind
+	}
+	c := &Cascade{name: name}
+	seen := map[string]bool{}
+	for i, s := range stages {
+		if s.Name == "" {
+			s.Name = s.Judge.Name()
+		}
+		last := i == len(stages)-1
+		_, leave := s.Judge.(people)
+		switch {
+		case seen[s.Name]:
+			return nil, deem.WithHint(fmt.Errorf("two stages have the name %s", s.Name), "give each a name of its own")
+		case leave && !last:
+			return nil, fmt.Errorf("people are stage %d of %d: nobody comes after them", i+1, len(stages))
+		case s.Threshold != nil && !(*s.Threshold >= 0 && *s.Threshold <= 1):
+			return nil, fmt.Errorf("stage %s: threshold %v lies outside 0 to 1", s.Name, *s.Threshold)
+		}
+		seen[s.Name] = true
+		c.stages = append(c.stages, s)
+	}
+	return c, nil
+}
+
+// Name returns the name of the cascade.
+func (c *Cascade) Name() string { return c.name }
+
+// Stages returns the names of the stages in their order.
+func (c *Cascade) Stages() []string {
+	names := make([]string, len(c.stages))
+	for i, s := range c.stages {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Identity returns the identities of the stages with their thresholds.
+func (c *Cascade) Identity() any {
+	type stage struct {
+		Name      string   `json:"name"`
+		Threshold *float64 `json:"threshold,omitempty"`
+		Judge     any      `json:"judge"`
+	}
+	id := struct {
+		Kind   string  `json:"kind"`
+		Name   string  `json:"name"`
+		Stages []stage `json:"stages"`
+	}{Kind: Kind, Name: c.name}
+	for _, s := range c.stages {
+		var judge any = s.Judge.Name()
+		if ij, ok := s.Judge.(deem.Identified); ok {
+			judge = ij.Identity()
+		}
+		id.Stages = append(id.Stages, stage{s.Name, s.Threshold, judge})
+	}
+	return id
+}
+
+// StageAspect is the aspect that says which stage decided, from 1.
+const StageAspect = "stage"
+
+// Judge asks one stage after the other until one is sure.
+func (c *Cascade) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	var before []string // what the stages said that did not decide
+	kind := deem.Unsure
+	for i, s := range c.stages {
+		v, err := s.Judge.Judge(ctx, it)
+		f, failed := errors.AsType[*deem.Failure](err)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return deem.Verdict{}, ctx.Err()
+		case err != nil && !failed:
+			return deem.Verdict{}, err
+		case failed:
+			kind = f.Kind
+			before = append(before, s.Name+": "+f.Error())
+		case s.accepts(v):
+			return c.verdict(i, v, before), nil
+		default:
+			kind = deem.Unsure
+			before = append(before, s.Name+": "+s.unsure(v))
+		}
+	}
+	return deem.Verdict{}, deem.Failf(kind, "%s", strings.Join(before, "\n"))
+}
+
+// accepts reports whether a verdict is sure enough.
+func (s Stage) accepts(v deem.Verdict) bool {
+	return s.Threshold == nil || v.Confidence != nil && *v.Confidence >= *s.Threshold
+}
+
+// unsure says why a verdict did not count.
+func (s Stage) unsure(v deem.Verdict) string {
+	if v.Confidence == nil {
+		return fmt.Sprintf("said %s, but not how sure it is, and %s is asked for", v.Label, short(*s.Threshold))
+	}
+	return fmt.Sprintf("said %s, %s sure, and %s is asked for", v.Label, short(*v.Confidence), short(*s.Threshold))
+}
+
+// short writes a confidence so that one below a threshold never looks like it.
+func short(x float64) string { return fmt.Sprintf("%.3f", math.Floor(x*1000)/1000) }
+
+// verdict returns what the i-th stage said. Labels are those of the cascade, since
+// stages have words of their own for the same.
+func (c *Cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
+	label := "no"
+	if SaysYes(v) {
+		label = "yes"
+	}
+	said := c.stages[i].Name + ": " + v.Label
+	if v.Reason != "" {
+		said += ": " + v.Reason
+	}
+	return deem.Verdict{
+		Label: label, Score: v.Score, Pass: v.Pass, Confidence: v.Confidence,
+		Aspects: map[string]float64{StageAspect: float64(i + 1)},
+		Reason:  strings.Join(append(before, said), "\n"),
+	}
+}
+
+// SaysYes reports whether a verdict passes, or, where there is no pass mark, has a score
+// of at least one half.
+func SaysYes(v deem.Verdict) bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
+// people is the last stage of a cascade that leaves items to people.
+type people struct{}
+
+var _ deem.Identified = people{}
+
+// People returns the judge that decides nothing: every item is left to people, and is
+// unjudged until they have judged it.
+func People() deem.Judge { return people{} }
+
+// PeopleName is the name of the stage that is people.
+const PeopleName = "people"
+
+func (people) Name() string { return PeopleName }
+
+func (people) Identity() any {
+	return struct {
+		Kind string `json:"kind"`
+	}{PeopleName}
+}
+
+// left is what the failure of an item says that is left to people.
+const left = "left to people"
+
+func (people) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	return deem.Verdict{}, deem.Failf(deem.Unsure, left)
+}
+
+// LeftToPeople reports whether a cascade left the item of a record to people.
+func LeftToPeople(rec deem.Record) bool {
+	return rec.Failure != nil && rec.Failure.Kind == deem.Unsure &&
+		strings.HasSuffix(rec.Failure.Detail, PeopleName+": "+string(deem.Unsure)+": "+left)
+}

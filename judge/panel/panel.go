@@ -1,0 +1,295 @@
+// Package panel makes one judge of several: a [New] panel asks different judges and
+// lets them vote, and [Repeat] asks the same judge several times.
+//
+// A member that fails abstains: a failure is no vote, neither yes nor no. When too few
+// members have voted, or as many for yes as for no, the panel has no verdict either,
+// and says so with a failure. What each member said stands in the verdict: its vote as
+// the aspect "member/NAME", and its words in the reason.
+package panel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"deem"
+)
+
+// A Rule says how votes become a verdict.
+type Rule string
+
+// The rules. A member votes yes when its verdict passes, or, where it has no pass mark,
+// when its score is at least one half.
+const (
+	Majority Rule = "majority" // more than half of the votes
+	Mean     Rule = "mean"     // the mean of the scores, by weight; it passes from the pass mark on
+	Veto     Rule = "veto"     // yes only if nobody says no
+	Weighted Rule = "weighted" // more than half of the weight of the votes
+)
+
+// Rules returns the rules in the order in which they are documented.
+func Rules() []Rule { return []Rule{Majority, Mean, Veto, Weighted} }
+
+// A Tie says what happens when there is as much for yes as for no.
+type Tie string
+
+// What a tie may come to.
+const (
+	Unsure Tie = "unsure" // no verdict: a failure of kind unsure
+	First  Tie = "first"  // what the first member says that voted
+	Yes    Tie = "yes"
+	No     Tie = "no"
+)
+
+// Ties returns what a tie may come to.
+func Ties() []Tie { return []Tie{Unsure, First, Yes, No} }
+
+// A Member is a judge with a name and a weight in the panel.
+type Member struct {
+	Name   string // "" means the judge's name
+	Judge  deem.Judge
+	Weight float64 // 0 means 1
+}
+
+// Options say how a panel decides.
+type Options struct {
+	Name string // "" means "panel" or "repeat"
+	Rule Rule   // "" means majority
+	Tie  Tie    // "" means unsure
+
+	// Quorum is how many members must have voted; 0 means more than half of them. With
+	// the rule veto, a no decides whoever else has voted.
+	Quorum int
+
+	// Pass is the mean score from which the rule mean says yes; 0 means one half.
+	Pass float64
+}
+
+// A Panel is several judges that vote. Members are asked at the same time.
+type Panel struct {
+	members []Member
+	opts    Options
+	kind    string
+}
+
+var _ deem.Identified = (*Panel)(nil)
+
+// The kinds of panels, as an identity has them.
+const (
+	KindPanel  = "panel"
+	KindRepeat = "repeat"
+)
+
+// New returns the panel of the given members.
+func New(members []Member, o Options) (*Panel, error) {
+	if len(members) < 2 {
+		return nil, fmt.Errorf("a panel wants two members or more, and has %d", len(members))
+	}
+	p := &Panel{opts: o, kind: KindPanel}
+	seen := map[string]string{}
+	names := map[string]bool{}
+	for _, m := range members {
+		if m.Name == "" {
+			m.Name = m.Judge.Name()
+		}
+		hash, err := deem.JudgeHash(m.Judge)
+		if err != nil {
+			return nil, err
+		}
+		if twin, twice := seen[hash]; twice {
+			return nil, deem.WithHint(fmt.Errorf("members %s and %s are the same judge, which would say the same twice", twin, m.Name),
+				"a weight makes a member count for more, and a judge of kind repeat asks one several times")
+		}
+		if names[m.Name] {
+			return nil, deem.WithHint(fmt.Errorf("two members have the name %s", m.Name), "give each a name of its own")
+		}
+		seen[hash], names[m.Name] = m.Name, true
+		p.members = append(p.members, m)
+	}
+	return p, p.check()
+}
+
+// Repeat returns the judge that asks j k times, and lets the answers vote. Each time
+// is a trial of its own, so that no reply is taken from the cache for another.
+func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
+	if k < 2 {
+		return nil, fmt.Errorf("asking %d times is no repeating: two times or more", k)
+	}
+	p := &Panel{opts: o, kind: KindRepeat}
+	for i := range k {
+		p.members = append(p.members, Member{Name: fmt.Sprint(i + 1), Judge: j})
+	}
+	return p, p.check()
+}
+
+// check fills in the defaults, and refuses what makes no sense.
+func (p *Panel) check() error {
+	o := &p.opts
+	if o.Name == "" {
+		o.Name = p.kind
+	}
+	if o.Rule == "" {
+		o.Rule = Majority
+	}
+	if o.Tie == "" {
+		o.Tie = Unsure
+	}
+	if o.Quorum == 0 {
+		o.Quorum = len(p.members)/2 + 1
+	}
+	if o.Pass == 0 {
+		o.Pass = 0.5
+	}
+	switch {
+	case !known(Rules(), o.Rule):
+		return fmt.Errorf("there is no rule %q; there are majority, mean, veto and weighted", o.Rule)
+	case !known(Ties(), o.Tie):
+		return fmt.Errorf("a tie cannot come to %q, but to unsure, first, yes or no", o.Tie)
+	case o.Quorum < 1 || o.Quorum > len(p.members):
+		return fmt.Errorf("a quorum of %d: the panel has %d members", o.Quorum, len(p.members))
+	case !(o.Pass > 0 && o.Pass <= 1):
+		return fmt.Errorf("pass mark %v lies outside 0 to 1", o.Pass)
+	}
+	return p.checkWeights()
+}
+
+func known[T comparable](list []T, x T) bool {
+	for _, y := range list {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Panel) checkWeights() error {
+	for i, m := range p.members {
+		switch {
+		case m.Weight == 0:
+			p.members[i].Weight = 1
+		case math.IsNaN(m.Weight) || math.IsInf(m.Weight, 0) || m.Weight < 0:
+			return fmt.Errorf("the weight of %s is %v, and wants to be a number above 0", m.Name, m.Weight)
+		case m.Weight != 1 && (p.opts.Rule == Majority || p.opts.Rule == Veto):
+			return deem.WithHint(fmt.Errorf("%s has the weight %v, which the rule %s does not heed", m.Name, m.Weight, p.opts.Rule),
+				"the rules weighted and mean heed weights")
+		}
+	}
+	return nil
+}
+
+// Name returns the name of the panel.
+func (p *Panel) Name() string { return p.opts.Name }
+
+// Members returns the names of the members in their order.
+func (p *Panel) Members() []string {
+	names := make([]string, len(p.members))
+	for i, m := range p.members {
+		names[i] = m.Name
+	}
+	return names
+}
+
+// A memberIdentity is a member as the identity has it.
+type memberIdentity struct {
+	Name   string  `json:"name"`
+	Weight float64 `json:"weight"`
+	Judge  any     `json:"judge,omitempty"`
+}
+
+// Identity returns the rule and the identities of the members.
+func (p *Panel) Identity() any {
+	id := struct {
+		Kind    string           `json:"kind"`
+		Name    string           `json:"name"`
+		Rule    Rule             `json:"rule"`
+		Tie     Tie              `json:"tie"`
+		Quorum  int              `json:"quorum"`
+		Pass    float64          `json:"pass,omitempty"`
+		Judge   any              `json:"judge,omitempty"` // of repeat, once for all
+		Members []memberIdentity `json:"members"`
+	}{Kind: p.kind, Name: p.opts.Name, Rule: p.opts.Rule, Tie: p.opts.Tie, Quorum: p.opts.Quorum}
+	if p.opts.Rule == Mean {
+		id.Pass = p.opts.Pass
+	}
+	for _, m := range p.members {
+		member := memberIdentity{Name: m.Name, Weight: m.Weight}
+		if p.kind == KindPanel {
+			member.Judge = identityOf(m.Judge)
+		}
+		id.Members = append(id.Members, member)
+	}
+	if p.kind == KindRepeat {
+		id.Judge = identityOf(p.members[0].Judge)
+	}
+	return id
+}
+
+// identityOf returns what a judge says it is, or its name.
+func identityOf(j deem.Judge) any {
+	if ij, ok := j.(deem.Identified); ok {
+		return ij.Identity()
+	}
+	return j.Name()
+}
+
+// Judge asks every member and lets them vote.
+func (p *Panel) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	ballots := p.ask(ctx, it)
+	for _, b := range ballots {
+		for _, c := range b.calls {
+			deem.NoteCall(ctx, c)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	for _, b := range ballots {
+		if b.err != nil {
+			return deem.Verdict{}, b.err
+		}
+	}
+	return p.decide(ballots)
+}
+
+// A ballot is what came of asking one member: a verdict, a failure, or an error that
+// ends the run.
+type ballot struct {
+	member  Member
+	verdict deem.Verdict
+	failure *deem.Failure
+	err     error
+	calls   []deem.Call
+}
+
+// ask asks all members at once and waits for all of them: what one member was paid
+// for is not thrown away because of another. Each has a ledger of its own, so that
+// calls are noted in the order of the members.
+func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
+	ballots := make([]ballot, len(p.members))
+	var wg sync.WaitGroup
+	for i, m := range p.members {
+		wg.Go(func() {
+			lctx, calls := deem.WithLedger(ctx, p.trial(ctx, i))
+			b := ballot{member: m}
+			b.verdict, b.err = m.Judge.Judge(lctx, it)
+			b.calls = calls()
+			if f, ok := errors.AsType[*deem.Failure](b.err); ok {
+				b.failure, b.err = f, nil
+			}
+			ballots[i] = b
+		})
+	}
+	wg.Wait()
+	return ballots
+}
+
+// trial returns the trial that the i-th member is asked in. Repeated asking takes
+// several trials for each of its own.
+func (p *Panel) trial(ctx context.Context, i int) int {
+	if p.kind == KindRepeat {
+		return deem.TrialOf(ctx)*len(p.members) + i
+	}
+	return deem.TrialOf(ctx)
+}

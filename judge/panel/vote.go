@@ -1,0 +1,227 @@
+package panel
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"deem"
+)
+
+// A Vote is what a member says of an item.
+type Vote int8
+
+// The votes. None is that of a member that gave no verdict.
+const (
+	VoteNone Vote = iota
+	VoteNo
+	VoteYes
+)
+
+// String returns the vote as it stands in reasons.
+func (v Vote) String() string { return [...]string{"unjudged", "no", "yes"}[v] }
+
+// vote returns what the member says.
+func (b ballot) vote() Vote {
+	switch {
+	case b.failure != nil:
+		return VoteNone
+	case b.verdict.Pass != nil && *b.verdict.Pass, b.verdict.Pass == nil && b.verdict.Score >= 0.5:
+		return VoteYes
+	}
+	return VoteNo
+}
+
+// A count sums votes up.
+type count struct {
+	ballots   []ballot
+	yes, no   int
+	forYes    float64 // weight
+	forNo     float64
+	score     float64 // by weight
+	firstVote Vote    // of the members that voted
+}
+
+func countVotes(ballots []ballot) count {
+	c := count{ballots: ballots}
+	for _, b := range ballots {
+		v := b.vote()
+		if v == VoteNone {
+			continue
+		}
+		if c.firstVote == VoteNone {
+			c.firstVote = v
+		}
+		c.score += b.member.Weight * b.verdict.Score
+		if v == VoteYes {
+			c.yes++
+			c.forYes += b.member.Weight
+		} else {
+			c.no++
+			c.forNo += b.member.Weight
+		}
+	}
+	return c
+}
+
+// tally returns the votes in words, in a form that [Votes] reads again.
+func (c count) tally() string {
+	list := make([]string, len(c.ballots))
+	for i, b := range c.ballots {
+		list[i] = b.member.Name + " " + b.vote().String()
+	}
+	return fmt.Sprintf("%d of %d say yes (%s)", c.yes, c.yes+c.no, strings.Join(list, ", "))
+}
+
+// words returns what the members said beyond their votes, a line for each.
+func (c count) words() string {
+	var lines strings.Builder
+	for _, b := range c.ballots {
+		said := b.verdict.Reason
+		if b.failure != nil {
+			said = b.failure.Error()
+		}
+		if said != "" {
+			fmt.Fprintf(&lines, "\n%s: %s", b.member.Name, said)
+		}
+	}
+	return lines.String()
+}
+
+// decide makes a verdict of the votes, or a failure.
+func (p *Panel) decide(ballots []ballot) (deem.Verdict, error) {
+	c := countVotes(ballots)
+	vetoed := p.opts.Rule == Veto && c.no > 0
+	if c.yes+c.no < p.opts.Quorum && !vetoed {
+		return deem.Verdict{}, deem.Failf(c.whyNone(), "no quorum, which is %d: %s%s", p.opts.Quorum, c.tally(), c.words())
+	}
+	yes, tie := p.outcome(c)
+	if tie {
+		switch p.opts.Tie {
+		case Unsure:
+			return deem.Verdict{}, deem.Failf(deem.Unsure, "evenly split: %s%s", c.tally(), c.words())
+		case First:
+			yes = c.firstVote == VoteYes
+		default:
+			yes = p.opts.Tie == Yes
+		}
+	}
+	return p.verdict(c, yes), nil
+}
+
+// outcome returns what the rule makes of the votes, and whether they are tied.
+func (p *Panel) outcome(c count) (yes, tie bool) {
+	switch p.opts.Rule {
+	case Mean:
+		return c.mean() >= p.opts.Pass, false
+	case Veto:
+		return c.no == 0, false
+	case Weighted:
+		// Weights as 0.1 and 0.2 do not add up exactly.
+		if math.Abs(c.forYes-c.forNo) <= 1e-9*(c.forYes+c.forNo) {
+			return false, true
+		}
+		return c.forYes > c.forNo, false
+	default:
+		return c.yes > c.no, c.yes == c.no
+	}
+}
+
+// mean returns the mean score, moved into range where rounding left it.
+func (c count) mean() float64 {
+	return math.Min(math.Max(c.score/(c.forYes+c.forNo), 0), 1)
+}
+
+// verdict returns the verdict with all that the members said.
+func (p *Panel) verdict(c count, yes bool) deem.Verdict {
+	v := deem.Verdict{Label: VoteNo.String(), Reason: c.tally() + c.words(), Aspects: map[string]float64{}}
+	side := c.forNo
+	if yes {
+		v.Label, v.Score, side = VoteYes.String(), 1, c.forYes
+	}
+	switch p.opts.Rule {
+	case Mean:
+		v.Score, v.Pass = c.mean(), &yes
+	case Majority, Weighted:
+		sure := side / (c.forYes + c.forNo)
+		v.Confidence = &sure
+	case Veto: // The count says nothing about how sure a veto is.
+	}
+	for _, b := range c.ballots {
+		vote := b.vote()
+		if vote == VoteNone {
+			continue
+		}
+		v.Aspects["member/"+b.member.Name] = float64(vote - VoteNo)
+		if p.opts.Rule == Mean {
+			v.Aspects["score/"+b.member.Name] = b.verdict.Score
+		}
+	}
+	if p.kind == KindRepeat {
+		v.Aspects["flips"] = flips(c.yes, c.no)
+	}
+	return v
+}
+
+// flips returns the chance that two answers to the same question, drawn from those
+// that were given, differ.
+func flips(yes, no int) float64 {
+	n := yes + no
+	if n < 2 {
+		return 0
+	}
+	return 2 * float64(yes) * float64(no) / (float64(n) * float64(n-1))
+}
+
+// whyNone returns the kind of failure when too few voted: that of the members if all
+// have the same, so that a report says what is to be mended, and unsure otherwise.
+func (c count) whyNone() deem.Kind {
+	var kind deem.Kind
+	for _, b := range c.ballots {
+		if b.failure == nil {
+			continue
+		}
+		if kind != "" && kind != b.failure.Kind {
+			return deem.Unsure
+		}
+		kind = b.failure.Kind
+	}
+	return kind
+}
+
+// Votes returns how the members voted, as the reason of a panel's verdict or the detail
+// of its failure says. A failure has no aspects, so this is where the votes of a panel
+// are that came to no verdict. It reports false when the text does not say.
+func Votes(members []string, rec deem.Record) ([]Vote, bool) {
+	text := ""
+	switch {
+	case rec.Verdict != nil:
+		text = rec.Verdict.Reason
+	case rec.Failure != nil:
+		text = rec.Failure.Detail
+	}
+	_, text, ok := strings.Cut(text, " say yes (")
+	votes := make([]Vote, len(members))
+	for i, name := range members {
+		if i > 0 {
+			text, ok = cut(text, ", ", ok)
+		}
+		text, ok = cut(text, name+" ", ok)
+		found := false
+		for _, v := range []Vote{VoteNone, VoteNo, VoteYes} {
+			if rest, is := strings.CutPrefix(text, v.String()); is && !found {
+				votes[i], text, found = v, rest, true
+			}
+		}
+		ok = ok && found
+	}
+	if !ok || !strings.HasPrefix(text, ")") {
+		return nil, false
+	}
+	return votes, true
+}
+
+func cut(text, prefix string, ok bool) (string, bool) {
+	rest, has := strings.CutPrefix(text, prefix)
+	return rest, ok && has
+}
