@@ -1,0 +1,416 @@
+package imports
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A Check is a claim beside what the rows give.
+type Check struct {
+	Claim
+
+	// Given is what the rows give by the file's own rule, from Right of N where it
+	// counts right ones. Counted is false when the rows do not have this number at all.
+	Given   float64 `json:"given"`
+	Right   int     `json:"right,omitempty"`
+	N       int     `json:"n,omitempty"`
+	Counted bool    `json:"counted"`
+
+	// Share says that claim and number are shares, to be shown in percent.
+	Share bool `json:"share"`
+
+	Agrees bool `json:"agrees"`
+
+	// How says what it takes to come to the number: a way of counting that is no fault.
+	How string `json:"how,omitempty"`
+
+	// Because says which other way of counting gives what is claimed.
+	Because string `json:"because,omitempty"`
+}
+
+// Main reports whether the claim is about all rows, and no category or other number.
+func (c Check) Main() bool {
+	return c.about.category == "" && c.about.stat != statAspect && c.about.stat != statTrial && c.about.stat != statTrialSD
+}
+
+// Check sets claims beside what the rows give.
+func (s *Set) Check(claims []Claim) []Check {
+	t := s.tally()
+	checks := make([]Check, len(claims))
+	for i, c := range claims {
+		checks[i] = t.check(c)
+	}
+	return checks
+}
+
+// A scored item is what was recorded about one item.
+type scored struct {
+	deem.Item
+	trials  []*deem.Verdict // nil for a failure
+	aspects map[string]float64
+}
+
+// A tally is all that claims are about.
+type tally struct {
+	set   *Set
+	items []scored
+}
+
+func (s *Set) tally() *tally {
+	t := &tally{set: s}
+	at := map[int]int{}
+	for _, rec := range s.records {
+		i, ok := at[rec.Position]
+		if !ok {
+			i = len(t.items)
+			at[rec.Position] = i
+			t.items = append(t.items, scored{Item: rec.Item})
+		}
+		t.items[i].trials = append(t.items[i].trials, rec.Verdict)
+		if rec.Verdict != nil && rec.Verdict.Aspects != nil {
+			t.items[i].aspects = rec.Verdict.Aspects
+		}
+	}
+	return t
+}
+
+// A result is a number and how it came about.
+type result struct {
+	how      string
+	value    float64
+	right, n int
+	ok       bool
+}
+
+// check compares a claim with the ways of counting that are no fault, and if none of
+// them gives it, looks for one that does.
+func (t *tally) check(c Claim) Check {
+	out := Check{Claim: c, Share: !c.about.isCount() && c.about.stat != statAspect && c.about.stat != statBenchmark}
+	ways := t.ways(c.about)
+	for i, r := range ways {
+		if i == 0 {
+			out.Given, out.Right, out.N, out.Counted = r.value, r.right, r.n, r.ok
+		}
+		if r.ok && c.is(r.value) {
+			out.Given, out.Right, out.N, out.Counted = r.value, r.right, r.n, true
+			out.Agrees, out.How = true, r.how
+			return out
+		}
+	}
+	if c.about.stat == statScore || c.about.stat == statRight || c.about.stat == statAspect {
+		for _, r := range t.suspects(c.about) {
+			if r.ok && c.is(r.value) {
+				out.Because = r.how
+				break
+			}
+		}
+	}
+	return out
+}
+
+// is reports whether a number is the one that is claimed, as far as its digits go.
+func (c Claim) is(x float64) bool { return math.Abs(x-c.Value) <= c.slack+1e-9 }
+
+// ways returns the ways to count that are no fault, the file's own first.
+func (t *tally) ways(m measure) []result {
+	items := t.in(m.category)
+	switch m.stat {
+	case statScore:
+		ways := []result{mean(items, ""), strict(items)}
+		return append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
+	case statRight:
+		return []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
+	case statWrong:
+		return []result{counting(items, isNo, ""), {how: "with failures counted as wrong", value: float64(len(items) - counting(items, isYes, "").right), ok: len(items) > 0}}
+	case statUnjudged:
+		n := len(items) - counting(items, isYes, "").right - counting(items, isNo, "").right
+		return []result{{value: float64(n), n: len(items), ok: true}}
+	case statMajority:
+		r := counting(items, isYes, "")
+		r.value /= float64(max(1, r.n))
+		return []result{r}
+	case statTrial:
+		return []result{trial(items, m.trial)}
+	case statTrialSD:
+		return t.deviations(items)
+	case statCategories:
+		return []result{t.categoryMean()}
+	case statAbstention:
+		return []result{mean(slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return !strings.HasSuffix(it.ID, "_abs") }), "")}
+	case statAspect:
+		one := func(items []scored) result { return aspectMean(items, m.aspect) }
+		ways := append([]result{one(items)}, t.withoutAdversarial(m, one)...)
+		for _, name := range t.set.aspects {
+			if name != m.aspect && strings.Contains(name, m.aspect) { // f1_mem0 is an f1 too
+				r := aspectMean(items, name)
+				r.how = "as " + name
+				ways = append(ways, r)
+			}
+		}
+		return ways
+	}
+	x, ok := t.set.stats[m.aspect]
+	return []result{{value: x, ok: ok}}
+}
+
+// in returns the items of a category, all for "".
+func (t *tally) in(category string) []scored {
+	if category == "" {
+		return t.items
+	}
+	return slices.DeleteFunc(slices.Clone(t.items), func(it scored) bool { return it.Category != category })
+}
+
+// withoutAdversarial counts without category 5 of LoCoMo, as most published scores do.
+func (t *tally) withoutAdversarial(m measure, count func([]scored) result) []result {
+	if t.set.Benchmark != "locomo" || m.category != "" {
+		return nil
+	}
+	items := slices.DeleteFunc(slices.Clone(t.items), func(it scored) bool { return it.Category == "5" })
+	if len(items) == len(t.items) {
+		return nil
+	}
+	r := count(items)
+	r.how = "without category 5"
+	return []result{r}
+}
+
+// score returns the mean of an item's verdicts, and whether it has any.
+func (it scored) score() (float64, bool) {
+	sum, n := 0.0, 0
+	for _, v := range it.trials {
+		if v != nil {
+			sum += v.Score
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+func isYes(it scored) bool {
+	x, ok := it.score()
+	return ok && (x > 0.5 || x == 0.5 && firstYes(it))
+}
+
+func isNo(it scored) bool {
+	_, ok := it.score()
+	return ok && !isYes(it)
+}
+
+func firstYes(it scored) bool { return it.trials[0] != nil && it.trials[0].Score >= 0.5 }
+
+// mean is the mean score of the judged items.
+func mean(items []scored, how string) result {
+	r := result{how: how}
+	for _, it := range items {
+		if x, ok := it.score(); ok {
+			r.value += x
+			r.n++
+			if x == 1 && len(it.trials) == 1 {
+				r.right++
+			}
+		}
+	}
+	r.ok = r.n > 0
+	r.value /= float64(max(1, r.n))
+	return r
+}
+
+// strict is the mean score with every failure counted as wrong.
+func strict(items []scored) result {
+	r := mean(items, "with failures counted as wrong")
+	r.value *= float64(r.n) / float64(max(1, len(items)))
+	r.n = len(items)
+	return r
+}
+
+func counting(items []scored, is func(scored) bool, how string) result {
+	r := result{how: how, n: len(items), ok: true}
+	for _, it := range items {
+		if is(it) {
+			r.right++
+		}
+	}
+	r.value = float64(r.right)
+	return r
+}
+
+// inAll counts the verdicts of all trials together.
+func inAll(items []scored) result {
+	r := result{how: "over all verdicts"}
+	for _, it := range items {
+		for _, v := range it.trials {
+			if v != nil {
+				r.n++
+				r.value += v.Score
+			}
+		}
+	}
+	r.right, r.ok = int(r.value), r.n > len(items)
+	return r
+}
+
+func trial(items []scored, n int) result {
+	r := result{}
+	for _, it := range items {
+		if n < len(it.trials) && it.trials[n] != nil {
+			r.n++
+			r.value += it.trials[n].Score
+		}
+	}
+	r.right, r.ok = int(r.value), r.n > 0
+	r.value /= float64(max(1, r.n))
+	return r
+}
+
+// deviations are the standard deviation of the trials' scores, of the population and of
+// a sample of it.
+func (t *tally) deviations(items []scored) []result {
+	n := float64(t.set.trials)
+	if n < 2 {
+		return []result{{}}
+	}
+	sum, squares := 0.0, 0.0
+	for i := range t.set.trials {
+		x := trial(items, i).value
+		sum += x
+		squares += x * x
+	}
+	variance := max(0, squares/n-sum/n*sum/n)
+	return []result{
+		{value: math.Sqrt(variance), n: t.set.trials, ok: true},
+		{value: math.Sqrt(variance * n / (n - 1)), n: t.set.trials, ok: true, how: "as the deviation of a sample"},
+	}
+}
+
+// categoryMean is the mean of the scores of the categories.
+func (t *tally) categoryMean() result {
+	r := result{how: ""}
+	for _, c := range t.set.categories() {
+		if m := mean(t.in(c), ""); m.ok {
+			r.value += m.value
+			r.n++
+		}
+	}
+	r.ok = r.n > 0
+	r.value /= float64(max(1, r.n))
+	return r
+}
+
+func aspectMean(items []scored, name string) result {
+	r := result{}
+	for _, it := range items {
+		if x, ok := it.aspects[name]; ok {
+			r.value += x
+			r.n++
+		}
+	}
+	r.ok = r.n > 0
+	r.value /= float64(max(1, r.n))
+	return r
+}
+
+// suspects are ways of counting that give other numbers than the rows do, by mistake
+// or by a choice that should be said.
+func (t *tally) suspects(m measure) []result {
+	items := t.in(m.category)
+	var list []result
+	add := func(r result, how string, args ...any) {
+		r.how = fmt.Sprintf(how, args...)
+		if m.stat == statRight {
+			r.value = float64(r.right)
+		}
+		list = append(list, r)
+	}
+	if m.stat == statAspect {
+		for _, name := range t.set.aspects {
+			add(aspectMean(items, name), "that is the mean of %s", name)
+		}
+		return list
+	}
+	for _, label := range rightLabels(items) {
+		r := counting(items, func(it scored) bool { return it.trials[0] != nil && it.trials[0].Label == label }, "")
+		r.value /= float64(max(1, r.n))
+		add(r, "only the label spelt %q was counted: %d of %d", label, r.right, r.n)
+	}
+	majority := counting(items, isYes, "")
+	majority.value /= float64(max(1, majority.n))
+	if t.set.trials > 1 {
+		add(majority, "that is the majority of %d verdicts", t.set.trials)
+		add(trial(items, 0), "that is the first of %d verdicts", t.set.trials)
+		add(united(items, true), "that counts items that any of %d verdicts calls right", t.set.trials)
+		add(united(items, false), "that counts items that all of %d verdicts call right", t.set.trials)
+	}
+	if m.category == "" {
+		add(t.categoryMean(), "that is the mean over categories, not over items")
+		for _, c := range t.set.categories() {
+			rest := slices.DeleteFunc(slices.Clone(items), func(it scored) bool { return it.Category == c })
+			add(mean(rest, ""), "category %s was left out", c)
+			add(mean(t.in(c), ""), "that is category %s alone", c)
+		}
+	}
+	for _, name := range t.set.aspects {
+		add(aspectMean(items, name), "that is the mean of %s", name)
+	}
+	wrong := mean(items, "")
+	wrong.value = 1 - wrong.value
+	add(wrong, "that is the share of wrong ones")
+	return list
+}
+
+// united is the share of items that any, or all, of the verdicts call right.
+func united(items []scored, anyOf bool) result {
+	r := counting(items, func(it scored) bool {
+		yes := func(v *deem.Verdict) bool { return v != nil && v.Score >= 0.5 }
+		if anyOf {
+			return slices.ContainsFunc(it.trials, yes)
+		}
+		return !slices.ContainsFunc(it.trials, func(v *deem.Verdict) bool { return !yes(v) })
+	}, "")
+	r.value /= float64(max(1, r.n))
+	return r
+}
+
+// rightLabels returns the spellings of right, where there are several.
+func rightLabels(items []scored) []string {
+	found := map[string]bool{}
+	for _, it := range items {
+		for _, v := range it.trials {
+			if v != nil && v.Score == 1 {
+				found[v.Label] = true
+			}
+		}
+	}
+	if len(found) < 2 || len(found) > 20 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Aspects returns the other numbers of the rows with their means, and over how many
+// items.
+func (s *Set) Aspects() []Aspect {
+	t := s.tally()
+	var list []Aspect
+	for _, name := range s.aspects {
+		if r := aspectMean(t.items, name); r.ok {
+			list = append(list, Aspect{Name: name, Mean: r.value, N: r.n})
+		}
+	}
+	return list
+}
+
+// An Aspect is another number that the rows carry.
+type Aspect struct {
+	Name string  `json:"name"`
+	Mean float64 `json:"mean"`
+	N    int     `json:"n"`
+}

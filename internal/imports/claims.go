@@ -1,0 +1,354 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+// A Claim is a number that somebody says the rows amount to: the file itself, or
+// whoever published it.
+type Claim struct {
+	Name string `json:"name"` // as the file calls it, with the way there
+	Text string `json:"text"` // as it is written
+
+	// Value is the number: a share from 0 to 1 where it is one, and a count otherwise.
+	Value float64 `json:"value"`
+
+	slack float64 // how far the digits that are written allow the number to be off
+	about measure
+}
+
+// A measure says which number of the rows is meant.
+type measure struct {
+	stat     string
+	category string
+	aspect   string
+	trial    int
+}
+
+// The numbers that rows have.
+const (
+	statScore      = "score"      // the share of right ones, or the mean score
+	statRight      = "right"      // how many are right
+	statWrong      = "wrong"      // how many are wrong
+	statUnjudged   = "unjudged"   // how many have no verdict
+	statMajority   = "majority"   // the share of those to which most trials say yes
+	statTrial      = "trial"      // the score of one trial
+	statTrialSD    = "trial_sd"   // the standard deviation of the scores of trials
+	statCategories = "categories" // the mean of the scores of the categories
+	statAbstention = "abstention" // the score of LongMemEval's questions without an answer
+	statAspect     = "aspect"     // the mean of another number of the rows
+	statBenchmark  = "benchmark"  // a number of the benchmark's own metrics
+)
+
+// isCount reports whether the number counts rows.
+func (m measure) isCount() bool {
+	return m.stat == statRight || m.stat == statWrong || m.stat == statUnjudged
+}
+
+// claimNames are what files call numbers, without case and marks.
+var claimNames = map[string]string{
+	"accuracy": statScore, "overallaccuracy": statScore, "meanaccuracy": statScore, "llmaccuracy": statScore,
+	"llmjudgeaccuracy": statScore, "answeraccuracyrate": statScore, "scorepct": statScore, "passrate": statScore,
+	"llmjudgescore": statScore, "meanscore": statScore, "correctrate": statScore, "llmscore": statScore,
+	"correct": statRight, "correctanswers": statRight, "llmjudgecorrect": statRight, "totalp": statRight, "numcorrect": statRight, "p": statRight,
+	"wrong": statWrong, "wronganswers": statWrong, "totalf": statWrong, "incorrect": statWrong, "f": statWrong,
+	"errors": statUnjudged, "erroranswers": statUnjudged,
+	"majorityvoteaccuracy": statMajority, "majorityaccuracy": statMajority,
+	"stdaccuracy": statTrialSD, "taskaveragedaccuracy": statCategories, "abstentionaccuracy": statAbstention,
+}
+
+// byCategory are the keys of objects that have a member for each category.
+var byCategory = []string{
+	"bytype", "byquestiontype", "bycategory", "percategory", "pertype", "categoryaccuracies", "categorybreakdown", "bydim", "categories", "categoryscores",
+}
+
+// aside are the keys of objects that are about something else: settings, other systems,
+// parts of the rows that are no category.
+var aside = []string{"config", "comparison", "baseline", "baselines", "args", "usage", "perconversation", "latency", "bysystem"}
+
+// plainName returns a name without case and marks.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, strings.ToLower(s))
+}
+
+// claimsIn finds what the files say beside their rows. What each of several files says
+// of its own rows can be added up as far as it counts them.
+func (s *Set) claimsIn(w *walker) []Claim {
+	if len(s.records) == 0 {
+		return nil
+	}
+	var all []Claim
+	files := 0
+	for _, n := range w.rest {
+		f := &claimFinder{set: s, isRow: w.isRow}
+		f.object(n, "", "", 0)
+		all = append(all, f.found...)
+		files++
+	}
+	if files < 2 {
+		return all
+	}
+	return addUp(all, files)
+}
+
+// addUp adds the counts that every file has.
+func addUp(all []Claim, files int) []Claim {
+	var sums []Claim
+	n := map[string]int{}
+	for _, c := range all {
+		if !c.about.isCount() {
+			continue
+		}
+		n[c.Name]++
+		if i := slices.IndexFunc(sums, func(s Claim) bool { return s.Name == c.Name }); i >= 0 {
+			sums[i].Value += c.Value
+			sums[i].Text = strconv.FormatFloat(sums[i].Value, 'f', -1, 64)
+			continue
+		}
+		sums = append(sums, c)
+	}
+	return slices.DeleteFunc(sums, func(c Claim) bool { return n[c.Name] != files && c.about.category == "" })
+}
+
+// A claimFinder looks through what stands beside the rows.
+type claimFinder struct {
+	set   *Set
+	isRow func(node) bool
+	found []Claim
+}
+
+// object looks at the members of an object. The category is the one that they are
+// about.
+func (f *claimFinder) object(n node, path, category string, depth int) {
+	if n.kind != object || depth > deepestRow || f.isRow(n) {
+		return
+	}
+	for i, key := range n.keys {
+		here, v, plain := strings.TrimPrefix(path+"."+key, "."), n.vals[i], plainName(key)
+		switch {
+		case slices.Contains(aside, plain) || strings.HasPrefix(key, "vs_"):
+		case slices.Contains(byCategory, plain) && v.kind == object:
+			f.categories(v, here, depth+1)
+		case strings.HasPrefix(key, "category_") && v.kind == object:
+			if c, ok := f.category(strings.TrimPrefix(key, "category_")); ok {
+				f.object(v, here, c, depth+1)
+			}
+		case f.aspect(plain) != "" && v.kind == object:
+			f.add(here+".mean", v.member("mean"), measure{stat: statAspect, aspect: f.aspect(plain), category: category})
+		case v.kind == object:
+			f.object(v, here, category, depth+1)
+		case plain == "runscores" && v.kind == list:
+			for trial, score := range v.vals {
+				f.add(fmt.Sprintf("%s[%d]", here, trial), score, measure{stat: statTrial, trial: trial})
+			}
+		default:
+			f.leaf(here, plain, v, category)
+		}
+	}
+}
+
+// categories looks at an object with a member for each category: a number, or an
+// object of several.
+func (f *claimFinder) categories(n node, path string, depth int) {
+	for i, key := range n.keys {
+		c, ok := f.category(key)
+		if !ok {
+			continue
+		}
+		here := path + "." + key
+		if n.vals[i].kind == object {
+			f.object(n.vals[i], here, c, depth+1)
+			continue
+		}
+		f.add(here, n.vals[i], measure{stat: statScore, category: c})
+	}
+}
+
+// category returns the category of the items that a name means.
+func (f *claimFinder) category(name string) (string, bool) {
+	for _, it := range f.set.items {
+		if strings.EqualFold(it.Category, name) && name != "" {
+			return it.Category, true
+		}
+	}
+	for category, called := range f.set.categoryNames {
+		if strings.EqualFold(called, name) {
+			return category, true
+		}
+	}
+	return "", false
+}
+
+// leaf takes a number if its name is known.
+func (f *claimFinder) leaf(path, plain string, v node, category string) {
+	m := measure{category: category}
+	switch name, mean := meanOf(plain); {
+	case claimNames[plain] != "":
+		m.stat = claimNames[plain]
+	case plain == "mean" && category != "":
+		m.stat = statScore
+	case mean && f.aspect(name) != "":
+		m.stat, m.aspect = statAspect, f.aspect(name)
+	case slices.Contains([]string{"totalquestions", "total", "count", "n", "numquestions"}, plain) && category == "":
+		f.size(path, v)
+		return
+	default:
+		return
+	}
+	f.add(path, v, m)
+}
+
+// meanOf cuts avg_ or mean_ off a name.
+func meanOf(plain string) (string, bool) {
+	for _, prefix := range []string{"avg", "mean", "average"} {
+		if name, ok := strings.CutPrefix(plain, prefix); ok {
+			return name, true
+		}
+	}
+	return plain, false
+}
+
+// aspect returns the number of the rows that a name means: avg_bleu1 is the mean of
+// bleu_score.
+func (f *claimFinder) aspect(plain string) string {
+	cut := func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "score"), "f") }
+	for _, exact := range []bool{true, false} {
+		for _, name := range f.set.aspects {
+			have := plainName(name)
+			if have == plain || !exact && (cut(have) == cut(plain) || cut(have) == "bleu" && plain == "bleu1") {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func (f *claimFinder) add(name string, v node, m measure) {
+	f.found = appendClaim(f.found, name, v, m)
+}
+
+// size notes a number of rows that differs from that of the rows there are.
+func (f *claimFinder) size(path string, v node) {
+	if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
+		f.set.notes = append(f.set.notes, fmt.Sprintf("%s says %d, and there are %s", path, int(x), counted(len(f.set.items), "row")))
+	}
+}
+
+// appendClaim adds a claim, unless the value is no number.
+func appendClaim(list []Claim, name string, v node, m measure) []Claim {
+	x, ok := v.float()
+	if !ok {
+		return list
+	}
+	c := Claim{Name: name, Text: strings.TrimSpace(v.text), Value: x, slack: slackOf(v.text), about: m}
+	if !m.isCount() && m.stat != statAspect && m.stat != statBenchmark && x > 1 && x <= 100 {
+		c.Value, c.slack, c.Text = x/100, c.slack/100, c.Text+"%"
+	}
+	return append(list, c)
+}
+
+// slackOf returns half a unit of the last digit that is written.
+func slackOf(text string) float64 {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimSpace(text)), "e")
+	_, decimals, _ := strings.Cut(mantissa, ".")
+	slack := 0.5
+	for range min(len(decimals), 17) {
+		slack /= 10
+	}
+	if e, err := strconv.Atoi(exponent); err == nil {
+		for range min(max(-e, 0), 30) {
+			slack /= 10
+		}
+	}
+	return slack
+}
+
+// ParseClaim reads a claim as a person writes it: "88.6%", "0.886", "443/500", or with
+// a name before it, "majority=74.35%", "temporal-reasoning=58.6%", "f1_score=0.4884".
+// Names are overall, right, wrong, majority, categories, abstention, a category, or a
+// number of the rows.
+func (s *Set) ParseClaim(spec string) (Claim, error) {
+	name, value, named := cutLast(spec, "=")
+	if !named {
+		name, value = "overall", spec
+	}
+	m, err := s.measureOf(name)
+	if err != nil {
+		return Claim{}, err
+	}
+	c := Claim{Name: name, Text: value, about: m}
+	if right, all, ok := strings.Cut(value, "/"); ok {
+		k, err1 := strconv.ParseFloat(strings.TrimSpace(right), 64)
+		n, err2 := strconv.ParseFloat(strings.TrimSpace(all), 64)
+		if err1 != nil || err2 != nil || n <= 0 || k < 0 || k > n {
+			return Claim{}, fmt.Errorf("the claim %q is no share", spec)
+		}
+		c.Value, c.slack = k/n, 0.5/n
+		return c, nil
+	}
+	digits, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
+	x, ok := node{kind: str, text: digits}.float()
+	if !ok || x < 0 {
+		return Claim{}, deem.WithHint(fmt.Errorf("the claim %q is no number", spec), "write it as 88.6%%, 0.886, 443/500 or NAME=88.6%%")
+	}
+	c.Value, c.slack = x, slackOf(digits)
+	if percent || x > 1 && !m.isCount() && m.stat != statAspect {
+		c.Value, c.slack = x/100, c.slack/100
+	}
+	return c, nil
+}
+
+// cutLast cuts s around the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// measureOf returns the number that a person's name for it means.
+func (s *Set) measureOf(name string) (measure, error) {
+	switch name {
+	case "overall", "score", "accuracy":
+		return measure{stat: statScore}, nil
+	case statRight, "correct":
+		return measure{stat: statRight}, nil
+	case statWrong, statMajority, statCategories, statAbstention, statUnjudged, statTrialSD:
+		return measure{stat: name}, nil
+	}
+	if _, ok := s.stats[name]; ok {
+		return measure{stat: statBenchmark, aspect: name}, nil
+	}
+	f := &claimFinder{set: s}
+	if c, ok := f.category(name); ok {
+		return measure{stat: statScore, category: c}, nil
+	}
+	if a := f.aspect(plainName(name)); a != "" {
+		return measure{stat: statAspect, aspect: a}, nil
+	}
+	there := []string{"overall", "right", "wrong", "unjudged", "majority", "categories", "abstention"}
+	there = append(append(there, s.categories()...), s.aspects...)
+	return measure{}, deem.WithHint(fmt.Errorf("the rows have no number %q", name), "there are: %s", listed(there))
+}
+
+// categories returns the categories of the items, sorted.
+func (s *Set) categories() []string {
+	var list []string
+	for _, it := range s.items {
+		if it.Category != "" && !slices.Contains(list, it.Category) {
+			list = append(list, it.Category)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

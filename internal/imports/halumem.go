@@ -1,0 +1,150 @@
+package imports
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/benchmark/halumem"
+)
+
+// haluMemLists are the lists of a file of HaluMem's results.
+var haluMemLists = []string{"memory_integrity_records", "memory_accuracy_records", "memory_update_records", "question_answering_records"}
+
+// readHaluMem reads judged results of HaluMem, by its own package.
+func (s *Set) readHaluMem(ctx context.Context, c *content) error {
+	s.Shape, s.Benchmark = shapeHaluMem, halumem.Name
+	s.Rule = "each stage counts by HaluMem's own rules"
+	s.identity = map[string]string{"benchmark": halumem.Name, "reading": halumem.Upstream}
+	metrics := halumem.NewMetrics(halumem.Upstream)
+	for _, p := range c.pieces {
+		text := p.appendJSON(nil)
+		for rec, err := range halumem.ReadResults(ctx, bytes.NewReader(text), p.file, halumem.Upstream) {
+			if err != nil {
+				return deem.WithHint(err, "a row has uuid and ssession_id, and its list says which stage it is of")
+			}
+			metrics.Add(rec)
+			rec.Position = len(s.items)
+			s.items = append(s.items, rec.Item)
+			s.records = append(s.records, rec)
+		}
+	}
+	return s.haluMemClaims(metrics, c.pieces)
+}
+
+// haluMemClaims takes the numbers of the file, and those that the rows give by
+// HaluMem's own arithmetic.
+func (s *Set) haluMemClaims(metrics *halumem.Metrics, pieces []piece) error {
+	var buf bytes.Buffer
+	if err := metrics.WriteStats(&buf); err != nil {
+		return err
+	}
+	counted, err := parse(buf.Bytes())
+	if err != nil {
+		return fmt.Errorf("HaluMem's own numbers: %w", err)
+	}
+	s.stats = map[string]float64{}
+	flatten(counted.member("overall_score"), "", func(path string, v node) {
+		if x, ok := v.float(); ok {
+			s.stats[path] = x
+		}
+	})
+	if len(pieces) != 1 {
+		return nil
+	}
+	flatten(pieces[0].member("overall_score"), "", func(path string, v node) {
+		if !strings.HasPrefix(path, "time_consuming") {
+			s.Claims = appendClaim(s.Claims, path, v, measure{stat: statBenchmark, aspect: path})
+		}
+	})
+	return nil
+}
+
+// flatten calls visit with every number of an object and its path.
+func flatten(n node, path string, visit func(path string, v node)) {
+	for i, key := range n.keys {
+		here := strings.TrimPrefix(path+"."+key, ".")
+		switch v := n.vals[i]; v.kind {
+		case object:
+			flatten(v, here, visit)
+		case number:
+			visit(here, v)
+		}
+	}
+}
+
+// readHaluMemInput reads what a system extracted and answered, before anybody judged
+// it.
+func (s *Set) readHaluMemInput(ctx context.Context, c *content) error {
+	s.Shape, s.Benchmark = shapeHaluMemIn, halumem.Name
+	o := halumem.Options{Data: c.files}
+	if slices.Contains(c.files, "-") {
+		var text []byte
+		for _, p := range c.pieces {
+			text = append(p.appendJSON(text), '\n')
+		}
+		o.Data, o.Stdin = []string{"-"}, bytes.NewReader(text)
+	}
+	set, err := halumem.Open(ctx, o)
+	if err != nil {
+		return deem.WithHint(err, "%s", orElse(deem.HintOf(err), "the file is read as a system's results on HaluMem: uuid, sessions, memory_points, extracted_memories, questions"))
+	}
+	defer func() { _ = set.Close() }()
+	for it, err := range set.Items() {
+		if err != nil {
+			return err
+		}
+		s.items = append(s.items, it)
+	}
+	s.notes = append(s.notes, set.Notes()...)
+	return nil
+}
+
+func orElse(s, otherwise string) string {
+	if s != "" {
+		return s
+	}
+	return otherwise
+}
+
+// appendJSON writes the value as JSON, in the order of the file.
+func (n node) appendJSON(to []byte) []byte {
+	switch n.kind {
+	case boolean, number:
+		return append(to, n.text...)
+	case str:
+		return appendString(to, n.text)
+	case list:
+		to = append(to, '[')
+		for i, v := range n.vals {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = v.appendJSON(to)
+		}
+		return append(to, ']')
+	case object:
+		to = append(to, '{')
+		for i, key := range n.keys {
+			if i > 0 {
+				to = append(to, ',')
+			}
+			to = append(appendString(to, key), ':')
+			to = n.vals[i].appendJSON(to)
+		}
+		return append(to, '}')
+	}
+	return append(to, "null"...)
+}
+
+func appendString(to []byte, s string) []byte {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // Every string has a JSON.
+	}
+	return append(to, text...)
+}

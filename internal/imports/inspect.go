@@ -1,0 +1,181 @@
+package imports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// readInspect reads a log of inspect: a header, and samples with the scores of one or
+// several scorers. An epoch asks the system anew, so it is another response and another
+// item; the items of one sample stand or fall together.
+func (s *Set) readInspect(src Source, header node, samples []piece) error {
+	s.Shape = shapeInspect
+	scorers := scorersOf(samples)
+	scorer := src.Pick
+	switch {
+	case scorer == "" && len(scorers) > 0:
+		scorer = scorers[0]
+	case scorer != "" && !slices.Contains(scorers, scorer):
+		return noPick(scorer, "scorer", scorers)
+	}
+	if len(scorers) > 1 {
+		s.notes = append(s.notes, fmt.Sprintf("there are several scorers: %s; --pick chooses another than %s", listed(scorers), scorer))
+	}
+	epochs := slices.ContainsFunc(samples, func(p piece) bool { e := p.member("epoch"); return e.kind == number && e.text != "1" })
+	for i, p := range samples {
+		s.inspectSample(p.node, i, scorer, epochs)
+	}
+	if len(s.items) == 0 {
+		return deem.WithHint(fmt.Errorf("%s: the log of inspect has no samples", strings.Join(s.names, ", ")), "it was written without them: run the evaluation with --log-samples")
+	}
+	s.SystemModel = header.at("eval.model").str()
+	if status := header.member("status").str(); status != "" && status != "success" {
+		s.notes = append(s.notes, "the log says that the evaluation ended with status "+status)
+	}
+	s.Columns = []string{"question=input", "references=target", "response=output.completion", "label=scores." + scorer + ".value"}
+	if scorer == "" {
+		s.Columns = s.Columns[:3]
+		return nil
+	}
+	s.Rule = "C counts 1, P one half, I and N count 0, numbers as they are, by scorer " + scorer
+	s.identity = map[string]string{"scorer": scorer}
+	s.inspectClaims(header, scorer)
+	return nil
+}
+
+// scorersOf returns the names of the scorers in the order of the file.
+func scorersOf(samples []piece) []string {
+	var list []string
+	for _, p := range samples {
+		for _, name := range p.member("scores").keys {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// inspectSample makes an item and a record of a sample.
+func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
+	it := deem.Item{ID: n.member("id").str(), Question: messageText(n.member("input")), Category: n.at("metadata.category").str()}
+	it.ID = cmp.Or(it.ID, fmt.Sprintf("sample%d", i))
+	for _, v := range elements(n.member("target")) {
+		if !v.blank() {
+			it.References = append(it.References, v.str())
+		}
+	}
+	it.Response = completion(n.member("output"))
+	if epochs {
+		it.Cluster = it.ID
+		it.ID += "/epoch" + n.member("epoch").str()
+	}
+	rec := deem.Record{Position: len(s.items)}
+	s.items = append(s.items, it)
+	if scorer == "" {
+		return
+	}
+	score := n.member("scores").member(scorer)
+	o := inspectValue(score.member("value"))
+	if e := n.member("error"); score.kind == missing && e.kind != missing {
+		o = failed(deem.Provider, "inspect recorded an error: %s", clip(orElse(e.member("message").str(), e.str())))
+	}
+	rec.Verdict, rec.Failure = o.verdict, o.failure
+	if rec.Verdict != nil {
+		rec.Verdict.Reason = score.member("explanation").str()
+	}
+	if reply := gradingReply(score); reply != "" {
+		rec.Calls = []deem.Call{recordedCall(reply)}
+	}
+	s.records = append(s.records, rec)
+}
+
+// gradingReply returns what the model said that graded a sample, where the scorer kept
+// it.
+func gradingReply(score node) string {
+	grading := score.at("metadata.grading")
+	if grading.kind != list || len(grading.vals) == 0 {
+		return ""
+	}
+	last := grading.vals[len(grading.vals)-1]
+	if last.member("role").str() != "assistant" {
+		return ""
+	}
+	return messageText(node{kind: list, vals: []node{last}})
+}
+
+// inspectValue reads the value of a score as inspect turns it into a number.
+func inspectValue(v node) outcome {
+	if v.kind == str {
+		switch strings.TrimSpace(v.text) {
+		case "C":
+			return judged("C", 1)
+		case "P":
+			return judged("P", 0.5)
+		case "I", "N":
+			return judged(strings.TrimSpace(v.text), 0)
+		}
+	}
+	return vocabulary{}.read(v)
+}
+
+// messageText returns the text of a prompt: a string, or the last message of the user.
+func messageText(n node) string {
+	if n.kind != list {
+		return n.str()
+	}
+	for i := len(n.vals) - 1; i >= 0; i-- {
+		m := n.vals[i]
+		if role := m.member("role").str(); i > 0 && role != "user" && role != "" {
+			continue
+		}
+		if c := m.member("content"); c.kind != list {
+			return c.str()
+		}
+		var parts []string
+		for _, part := range m.member("content").vals {
+			if t := part.member("text"); t.kind == str {
+				parts = append(parts, t.text)
+			}
+		}
+		return strings.Join(parts, "\n")
+	}
+	return ""
+}
+
+// completion returns what the system answered.
+func completion(output node) string {
+	if c := output.member("completion"); c.kind == str && c.text != "" {
+		return c.text
+	}
+	message := output.at("choices.0.message")
+	if message.kind == missing {
+		return ""
+	}
+	return messageText(node{kind: list, vals: []node{message}})
+}
+
+// inspectClaims takes the numbers of the header. Names of scorers differ from those of
+// scores when a scorer gives several.
+func (s *Set) inspectClaims(header node, scorer string) {
+	scores := header.at("results.scores")
+	for i, sc := range scores.vals {
+		if name := sc.member("name").str(); name != scorer && sc.member("scorer").str() != scorer {
+			continue
+		}
+		metrics := sc.member("metrics")
+		for j, key := range metrics.keys {
+			m := measure{stat: statScore}
+			if name := lastOf(key, "/"); name != "accuracy" && name != "mean" {
+				continue // errors, and metrics of the user's own
+			}
+			s.Claims = appendClaim(s.Claims, fmt.Sprintf("results.scores[%d].metrics.%s", i, key), metrics.vals[j].member("value"), m)
+		}
+	}
+}
+
+func lastOf(s, sep string) string { return s[strings.LastIndex(s, sep)+1:] }

@@ -1,0 +1,132 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// lmMetrics are the numbers that rows of lm-eval carry, the more telling first.
+var lmMetrics = []string{"exact_match", "acc", "acc_norm", "f1", "em", "rougeL", "rouge1", "bleu", "mcc", "score"}
+
+// readLMEval reads the rows that lm-eval writes with --log_samples. Several filters of
+// the same replies are several ways to read them, and one is chosen.
+func (s *Set) readLMEval(src Source, pieces []piece) error {
+	s.Shape = shapeLMEval
+	var filters []string
+	for _, p := range pieces {
+		if f := p.member("filter").str(); !slices.Contains(filters, f) {
+			filters = append(filters, f)
+		}
+	}
+	filter := src.Pick
+	switch {
+	case filter == "":
+		filter = filters[0]
+	case !slices.Contains(filters, filter):
+		return noPick(filter, "filter", filters)
+	}
+	if len(filters) > 1 {
+		s.notes = append(s.notes, fmt.Sprintf("there are several filters: %s; --pick chooses another than %s", listed(filters), filter))
+	}
+	metric := orElse(src.Map[partLabel], lmMetric(pieces))
+	if metric == "" {
+		return deem.WithHint(fmt.Errorf("%s: rows of lm-eval without a number for each of them", pieces[0].file), "say which column holds it: --map label=COLUMN; the columns here are %s", listed(pieces[0].keys))
+	}
+	words := vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}
+	for _, p := range pieces {
+		if p.member("filter").str() == filter {
+			s.lmRow(p, metric, words)
+		}
+	}
+	s.Columns = []string{"id=doc_id", "references=target", "response=filtered_resps", "label=" + metric}
+	s.Rule = "the score is the number in " + metric
+	s.identity = map[string]string{"column": metric, "filter": filter}
+	return nil
+}
+
+// lmMetric returns the metric of the rows: the one that they name, or one that is
+// known.
+func lmMetric(pieces []piece) string {
+	first := pieces[0]
+	var candidates []string
+	for _, v := range first.member("metrics").vals {
+		candidates = append(candidates, v.str())
+	}
+	for _, name := range append(candidates, lmMetrics...) {
+		if slices.ContainsFunc(pieces, func(p piece) bool { v := p.member(name); return v.kind == number || v.kind == boolean }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// lmRow makes an item and a record of a row.
+func (s *Set) lmRow(p piece, metric string, words vocabulary) {
+	doc := p.member("doc")
+	l := layout{answer: partReferences}
+	it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(l, p, doc), Response: lmResponse(p)}
+	category, _ := l.value(doc, partCategory)
+	it.Category = category.str()
+	for _, v := range elements(p.member("target")) {
+		if !v.blank() {
+			it.References = append(it.References, v.str())
+		}
+	}
+	o := words.read(p.member(metric))
+	rec := deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure}
+	s.items = append(s.items, it)
+	aspects := map[string]float64{}
+	for i, key := range p.keys {
+		if x, ok := p.vals[i].float(); ok && key != metric && slices.Contains(lmMetrics, key) {
+			aspects[key] = x
+		}
+	}
+	s.addAspects(&rec, aspects)
+	s.records = append(s.records, rec)
+}
+
+// lmQuestion returns the question of the document, or the prompt.
+func lmQuestion(l layout, p piece, doc node) string {
+	if v, _ := l.value(doc, partQuestion); v.kind != missing {
+		return v.str()
+	}
+	args := p.member("arguments")
+	for _, path := range []string{"gen_args_0.arg_0", "0.0", "0.arg_0"} {
+		if v := args.at(path); v.kind == str {
+			return v.text
+		}
+	}
+	return ""
+}
+
+// lmResponse returns what the filter made of the reply: one text, or the choice with
+// the largest likelihood where replies are numbers.
+func lmResponse(p piece) string {
+	v := p.member("filtered_resps")
+	if v.kind == missing {
+		v = p.member("resps")
+	}
+	for v.kind == list && len(v.vals) == 1 {
+		v = v.vals[0]
+	}
+	if v.kind != list {
+		return v.str()
+	}
+	best, at := 0.0, -1
+	for i, choice := range v.vals {
+		x, ok := choice.named("0").float()
+		if !ok {
+			return strings.TrimSpace(v.str())
+		}
+		if at < 0 || x > best {
+			best, at = x, i
+		}
+	}
+	if text := p.at("doc.choices").named(fmt.Sprint(at)); text.kind == str {
+		return text.text
+	}
+	return fmt.Sprint(at)
+}

@@ -1,0 +1,173 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// readPromptfoo reads what "promptfoo eval --output results.json" writes. A row is one
+// test with one prompt and one provider; which of the two differ makes the system.
+func (s *Set) readPromptfoo(src Source, p piece) error {
+	s.Shape = shapePromptfoo
+	rows := p.at("results.results").vals
+	systems := promptfooSystems(rows)
+	pick := src.Pick
+	switch {
+	case pick == "" && len(systems) > 1:
+		return deem.WithHint(fmt.Errorf("%s holds the results of several systems: %s", p.file, listed(systems)), "choose one: --pick %q", systems[0])
+	case pick != "" && !slices.Contains(systems, pick):
+		return noPick(pick, "system", systems)
+	case pick == "" && len(systems) == 1:
+		pick = systems[0]
+	}
+	l := layout{mapping: src.Map}
+	for i, r := range rows {
+		if promptfooSystem(r) == pick {
+			s.promptfooRow(l, r, i)
+		}
+	}
+	if len(s.items) == 0 {
+		return fmt.Errorf("%s: there is no row in results.results", p.file)
+	}
+	s.Columns = []string{"response=response.output", "label=success"}
+	s.Rule = "a row is right when success is true"
+	s.identity = map[string]string{"column": "success", "pick": src.Pick}
+	s.SystemModel = rowProvider(rows[0])
+	if len(systems) > 1 {
+		return nil // The numbers of the file are of all systems together.
+	}
+	stats := p.at("results.stats")
+	s.Claims = appendClaim(s.Claims, "results.stats.successes", stats.member("successes"), measure{stat: statRight})
+	s.Claims = appendClaim(s.Claims, "results.stats.failures", stats.member("failures"), measure{stat: statWrong})
+	s.Claims = appendClaim(s.Claims, "results.stats.errors", stats.member("errors"), measure{stat: statUnjudged})
+	return nil
+}
+
+func promptfooSystems(rows []node) []string {
+	var list []string
+	for _, r := range rows {
+		if name := promptfooSystem(r); !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// promptfooSystem names the system of a row: its provider, and its prompt where there
+// are several.
+func promptfooSystem(r node) string {
+	name := rowProvider(r)
+	if i := r.member("promptIdx"); i.kind == number && i.text != "0" {
+		name += "#" + i.text
+	}
+	return name
+}
+
+func rowProvider(r node) string {
+	p := r.member("provider")
+	for _, v := range []node{p.member("label"), p.member("id"), p} {
+		if v.kind == str && v.text != "" {
+			return v.text
+		}
+	}
+	return ""
+}
+
+// promptfooRow makes an item and a record of a row.
+func (s *Set) promptfooRow(l layout, r node, i int) {
+	vars := r.member("vars")
+	if vars.kind != object {
+		vars = r.at("testCase.vars")
+	}
+	it := deem.Item{ID: fmt.Sprintf("test%d", i), Category: r.at("testCase.metadata.category").str()}
+	if v := r.member("testIdx"); v.kind == number {
+		it.ID = "test" + v.text
+	}
+	l.answer = partReferences
+	question, _ := l.value(vars, partQuestion)
+	it.Question = question.str()
+	if question.kind == missing {
+		it.Question = orElse(onlyText(vars), r.at("prompt.raw").str())
+	}
+	reference, _ := l.value(vars, partReferences)
+	for _, v := range elements(reference) {
+		if !v.blank() {
+			it.References = append(it.References, v.str())
+		}
+	}
+	if len(it.References) == 0 {
+		it.References = expectedBy(r.at("testCase.assert"))
+	}
+	it.Response = r.at("response.output").str()
+	rec := deem.Record{Position: len(s.items)}
+	s.items = append(s.items, it)
+	s.promptfooVerdict(&rec, r)
+	s.records = append(s.records, rec)
+}
+
+// onlyText returns the only variable of a test.
+func onlyText(vars node) string {
+	if len(vars.vals) == 1 && vars.vals[0].kind == str {
+		return vars.vals[0].text
+	}
+	return ""
+}
+
+// expectedBy returns what assertions of equality compare with.
+func expectedBy(asserts node) []string {
+	var list []string
+	for _, a := range asserts.vals {
+		kind := a.member("type").str()
+		if v := a.member("value"); v.isScalar() && (strings.Contains(kind, "equals") || strings.Contains(kind, "contains") || kind == "factuality" || kind == "similar") && !strings.HasPrefix(kind, "not-") {
+			list = append(list, v.str())
+		}
+	}
+	return list
+}
+
+// promptfooVerdict reads the outcome of a row. The third reason to fail is an error, and
+// then nothing was judged.
+func (s *Set) promptfooVerdict(rec *deem.Record, r node) {
+	const failedByError = "2"
+	reason := r.member("failureReason")
+	errored := reason.text == failedByError || reason.kind == missing && !r.member("error").blank() && r.member("gradingResult").kind != object
+	if errored {
+		rec.Failure = deem.Failf(deem.Provider, "promptfoo recorded an error: %s", clip(r.member("error").str()))
+		return
+	}
+	o := vocabulary{}.read(r.member("success"))
+	rec.Verdict, rec.Failure = o.verdict, o.failure
+	if rec.Verdict == nil {
+		return
+	}
+	rec.Verdict.Label = map[bool]string{true: "pass", false: "fail"}[rec.Verdict.Score == 1]
+	rec.Verdict.Reason = r.at("gradingResult.reason").str()
+	aspects := map[string]float64{}
+	if x, ok := r.member("score").float(); ok {
+		aspects["score"] = x
+	}
+	named := r.member("namedScores")
+	for i, key := range named.keys {
+		if x, ok := named.vals[i].float(); ok {
+			aspects[key] = x
+		}
+	}
+	s.addAspects(rec, aspects)
+}
+
+// addAspects gives a verdict its aspects.
+func (s *Set) addAspects(rec *deem.Record, aspects map[string]float64) {
+	if len(aspects) == 0 || rec.Verdict == nil {
+		return
+	}
+	rec.Verdict.Aspects = aspects
+	for name := range aspects {
+		if !slices.Contains(s.aspects, name) {
+			s.aspects = append(s.aspects, name)
+		}
+	}
+	slices.Sort(s.aspects)
+}

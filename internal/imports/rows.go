@@ -1,0 +1,360 @@
+package imports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A builder makes a set of rows.
+type builder struct {
+	*Set
+	src    Source
+	layout layout
+
+	indexes map[string]int // of rows, by conversation
+	used    map[string]string
+	blanks  int // rows without a response
+	echoes  int // rows whose response holds the question
+	labels  map[string]int
+	largest float64 // of the numbers in the column of verdicts
+}
+
+// readRows makes a set of the rows of any program.
+func (s *Set) readRows(src Source, rows []row, l layout) error {
+	b := &builder{Set: s, src: src, layout: l, indexes: map[string]int{}, used: map[string]string{}, labels: map[string]int{}}
+	rows, err := b.pick(rows)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		b.row(r)
+	}
+	b.describe(len(rows))
+	return b.checkScale()
+}
+
+// checkScale refuses scores that are larger than the largest, which nobody named.
+func (b *builder) checkScale() error {
+	if b.largest <= 1 || b.src.Scale != 0 {
+		return nil
+	}
+	column := b.layout.verdict.path
+	return deem.WithHint(fmt.Errorf("%s: %s holds numbers up to %v, and a score lies between 0 and 1", strings.Join(b.names, ", "), column, b.largest),
+		"say how large a score may be, as with --scale %v", b.largest)
+}
+
+// All picks all systems together.
+const All = "all"
+
+// pick chooses the rows of one system, where a file has several that answer the same
+// questions.
+func (b *builder) pick(rows []row) ([]row, error) {
+	for _, column := range b.systemColumns() {
+		systems, repeated := bySystem(rows, column)
+		if len(systems) < 2 || !repeated {
+			continue
+		}
+		if b.src.Pick == All {
+			return rows, nil
+		}
+		if b.src.Pick == "" {
+			return nil, deem.WithHint(fmt.Errorf("%s holds the results of several systems, by its column %q: %s", strings.Join(b.names, ", "), column, listed(systems)),
+				"choose one: --pick %s; or take them together: --pick %s", systems[0], All)
+		}
+		if !slices.Contains(systems, b.src.Pick) {
+			return nil, noPick(b.src.Pick, "system", systems)
+		}
+		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.at(column).str() != b.src.Pick })
+		b.used[partSystem] = column
+		return rows, nil
+	}
+	if b.src.Pick != "" {
+		return nil, fmt.Errorf("%s holds one system, so there is no %q to pick", strings.Join(b.names, ", "), b.src.Pick)
+	}
+	return rows, nil
+}
+
+func (b *builder) systemColumns() []string {
+	if path, ok := b.layout.mapping[partSystem]; ok {
+		return []string{path}
+	}
+	return names[partSystem]
+}
+
+// bySystem returns the values of a column, and whether the same question has several
+// of them.
+func bySystem(rows []row, column string) (systems []string, repeated bool) {
+	seen := map[string]string{}
+	for _, r := range rows {
+		v := r.at(column)
+		if !v.isScalar() {
+			continue
+		}
+		system := v.str()
+		if !slices.Contains(systems, system) {
+			systems = append(systems, system)
+		}
+		key := r.conversation
+		for _, part := range []string{partID, partQuestion, partCluster} {
+			v, _ := layout{}.value(r.node, part)
+			key += "\x00" + v.str()
+		}
+		if before, ok := seen[key]; ok && before != system {
+			repeated = true
+		}
+		seen[key] = system
+	}
+	return systems, repeated
+}
+
+func noPick(name, what string, there []string) error {
+	return deem.WithHint(fmt.Errorf("there is no %s %q in it", what, name), "there are: %s", listed(there))
+}
+
+// listed names the first of many.
+func listed(names []string) string {
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// take returns the value of a part and notes from which column it came.
+func (b *builder) take(r row, part string) node {
+	v, column := b.layout.value(r.node, part)
+	if column != "" && v.kind != missing {
+		if _, ok := b.used[part]; !ok {
+			b.used[part] = column
+		}
+	}
+	return v
+}
+
+// row makes an item and its records of a row.
+func (b *builder) row(r row) {
+	it := b.item(r)
+	position := len(b.items)
+	b.items = append(b.items, it)
+	if it.Response == "" {
+		b.blanks++
+	}
+	if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
+		b.echoes++
+	}
+	if b.layout.verdict.path == "" {
+		return
+	}
+	for trial, v := range b.layout.verdict.votes(r.node) {
+		o := b.layout.words.read(v)
+		rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
+		if x, ok := v.float(); ok {
+			b.largest = max(b.largest, x)
+		}
+		b.dress(&rec, r, v)
+		b.records = append(b.records, rec)
+	}
+}
+
+// item makes the item of a row.
+func (b *builder) item(r row) deem.Item {
+	it := deem.Item{
+		Category: strings.TrimSuffix(strings.TrimSpace(b.take(r, partCategory).str()), ".0"), // pandas has 4.0 for 4
+		Question: b.take(r, partQuestion).str(),
+		Response: b.take(r, partResponse).str(),
+		Cluster:  r.conversation,
+	}
+	if v := b.take(r, partCluster); v.isScalar() {
+		it.Cluster = v.str()
+	}
+	it.References = b.references(r)
+	it.ID = b.id(r, it.Cluster)
+	if date := r.member("question_date"); date.isScalar() {
+		it.Fields = map[string]string{"question_date": date.str()}
+	}
+	return it
+}
+
+// id returns the file's own id, or the place of the row in its conversation: a
+// question may be asked twice, so it is no key.
+func (b *builder) id(r row, cluster string) string {
+	index := b.indexes[cluster]
+	b.indexes[cluster]++
+	if v := b.take(r, partID); v.isScalar() && !v.blank() {
+		return v.str()
+	}
+	if cluster == "" {
+		return fmt.Sprintf("q%d", index)
+	}
+	return fmt.Sprintf("%s/q%d", cluster, index)
+}
+
+// references returns the right answers of a row, which may stand in several columns.
+func (b *builder) references(r row) []string {
+	v := b.take(r, partReferences)
+	var list []string
+	for _, e := range elements(v) {
+		if !e.blank() {
+			list = append(list, e.str())
+		}
+	}
+	if v.kind != missing {
+		return list
+	}
+	for i, key := range r.keys {
+		if numbered.MatchString(key) && !r.vals[i].blank() {
+			list = append(list, r.vals[i].str())
+			b.used[partReferences] = strings.TrimRight(key, "0123456789") + "N"
+		}
+	}
+	return list
+}
+
+// dress adds to a record what else the row says of the verdict.
+func (b *builder) dress(rec *deem.Record, r row, vote node) {
+	if m := b.take(r, partModel); m.isScalar() && b.JudgeModel == "" {
+		b.JudgeModel = m.str()
+	}
+	reply := b.take(r, partReply)
+	if b.layout.verdict.reply && vote.kind == str {
+		reply = vote
+	}
+	if reply.kind == str && rec.Trial == 0 && reply.text != "" {
+		rec.Calls = []deem.Call{recordedCall(reply.text)}
+	}
+	if rec.Failure != nil {
+		if why := r.member("judge_failure_reason"); why.kind == str {
+			rec.Failure.Detail += ": " + clip(why.text)
+		}
+		return
+	}
+	b.labels[rec.Verdict.Label]++
+	if reason := b.reason(r); reason != "" {
+		rec.Verdict.Reason = reason
+	}
+	if rec.Trial == 0 {
+		rec.Verdict.Aspects = b.numbers(r)
+	}
+}
+
+// recordedCall is a call that somebody else made and paid for.
+func recordedCall(reply string) deem.Call {
+	return deem.Call{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd, Cached: true}}
+}
+
+// reason returns the judge's reason: beside the verdict, or in a column of its own.
+func (b *builder) reason(r row) string {
+	if at := strings.LastIndexByte(b.layout.verdict.path, '.'); at >= 0 {
+		if v := r.at(b.layout.verdict.path[:at]).member("reason"); v.kind == str {
+			return v.text
+		}
+	}
+	v := b.take(r, partReason)
+	if v.kind != str {
+		return ""
+	}
+	return v.text
+}
+
+// numbers returns what formulas said of the response, by name.
+func (b *builder) numbers(r row) map[string]float64 {
+	found := map[string]float64{}
+	for _, o := range []node{r.node, r.member("metrics"), r.member("evaluation")} {
+		for i, key := range o.keys {
+			v := o.vals[i]
+			if v.kind == object {
+				v = v.member("score")
+			}
+			if x, ok := v.float(); ok && v.kind == number && aspectName.MatchString(key) {
+				found[key] = x
+				if !slices.Contains(b.aspects, key) {
+					b.aspects = append(b.aspects, key)
+				}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found
+}
+
+// describe says how the rows were read.
+func (b *builder) describe(rows int) {
+	for _, part := range Parts() {
+		if column := b.used[part]; column != "" && part != partLabel {
+			b.Columns = append(b.Columns, part+"="+column)
+		}
+	}
+	if b.blanks > 0 && b.blanks < rows {
+		b.notes = append(b.notes, fmt.Sprintf("%s without a response: another judge would judge an empty one", counted(b.blanks, "row")))
+	}
+	if 2*b.echoes > rows {
+		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, rows, b.used[partResponse]))
+	}
+	if b.layout.verdict.path == "" {
+		return
+	}
+	b.Columns = append(b.Columns, partLabel+"="+b.layout.verdict.path)
+	b.identity = b.ruleIdentity()
+	b.Rule = b.rule()
+	if len(b.layout.others) > 0 {
+		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(b.layout.others), b.layout.others[0]))
+	}
+}
+
+// ruleIdentity is the rule as part of the judge's identity.
+func (b *builder) ruleIdentity() any {
+	return struct {
+		Column   string   `json:"column"`
+		Inverted bool     `json:"inverted,omitempty"`
+		Yes      []string `json:"yes,omitempty"`
+		No       []string `json:"no,omitempty"`
+		Scale    float64  `json:"scale,omitempty"`
+		Pick     string   `json:"pick,omitempty"`
+	}{b.layout.verdict.path, b.layout.verdict.inverted, b.src.Yes, b.src.No, b.src.Scale, b.src.Pick}
+}
+
+// rule says when a row counts as right.
+func (b *builder) rule() string {
+	var right []string
+	for _, label := range slices.Sorted(maps.Keys(b.labels)) {
+		if b.layout.words.read(node{kind: str, text: label}).isRight() {
+			right = append(right, label)
+		}
+	}
+	column := b.layout.verdict.path
+	scale := ""
+	if b.src.Scale > 0 && b.src.Scale != 1 {
+		scale = fmt.Sprintf(" of %v", b.src.Scale)
+	}
+	switch {
+	case b.graded():
+		return fmt.Sprintf("the score is the number in %s%s", column, scale)
+	case len(right) > 0:
+		return fmt.Sprintf("a row is right when %s is %s", column, strings.Join(right, " or "))
+	default:
+		return "a row is right when " + column + " says so, and none does"
+	}
+}
+
+func (o outcome) isRight() bool { return o.verdict != nil && o.verdict.Score == 1 }
+
+// graded reports whether there are scores between right and wrong.
+func (b *builder) graded() bool {
+	return slices.ContainsFunc(b.records, func(rec deem.Record) bool {
+		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
+	})
+}
+
+// counted returns n with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

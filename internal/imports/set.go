@@ -1,0 +1,207 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// A Set is what files of results hold: items, and what was recorded about them.
+type Set struct {
+	// Shape says what the files were recognised as, and Columns which column holds what.
+	Shape   string
+	Columns []string
+
+	// Benchmark is the benchmark that the items are of, "" when none was recognised.
+	Benchmark string
+
+	// Rule says in words when a row counts as right, "" when there is no verdict in the
+	// files.
+	Rule string
+
+	// JudgeModel and SystemModel are the models that the files name.
+	JudgeModel  string
+	SystemModel string
+
+	// Sum is the SHA-256 of the files' bytes.
+	Sum string
+
+	// Claims are the numbers that the files say their rows amount to.
+	Claims []Claim
+
+	items   []deem.Item
+	records []deem.Record // by position, then by trial
+	names   []string
+	files   int // that the names stand for
+	notes   []string
+	hash    string
+	trials  int
+	replies int
+	aspects []string // names in the order of the file
+
+	categoryNames map[string]string // what the file calls a category
+
+	identity any
+	stats    map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
+}
+
+// Open reads the files of one system. Files of an unknown shape are an error that says
+// what was looked for; rows that cannot be read are [*deem.Problems].
+func Open(ctx context.Context, src Source) (*Set, error) {
+	if err := src.Map.check(); err != nil {
+		return nil, err
+	}
+	c, err := src.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{names: src.Names, files: len(c.files), notes: c.notes, Sum: c.sum}
+	if err := s.recognise(ctx, src, c); err != nil {
+		return nil, err
+	}
+	return s, s.finish()
+}
+
+// finish checks what every set must have, and computes what others need.
+func (s *Set) finish() error {
+	seen := map[string]int{}
+	for i := range s.items {
+		id := s.items[i].ID
+		if seen[id]++; seen[id] > 1 {
+			s.items[i].ID = fmt.Sprintf("%s~%d", id, seen[id])
+		}
+	}
+	for i := range s.records {
+		rec := &s.records[i]
+		rec.Item, rec.Judge = s.items[rec.Position], s.JudgeName()
+		s.trials = max(s.trials, rec.Trial+1)
+		s.replies += len(rec.Calls)
+		if rec.Verdict != nil && rec.Verdict.Label == "" {
+			rec.Verdict.Label = fmt.Sprint(rec.Verdict.Score)
+		}
+	}
+	var err error
+	s.hash, err = dataset.HashItems(s.Items())
+	return err
+}
+
+// Items yields the items in the order of the files.
+func (s *Set) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for _, it := range s.items {
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Records yields what was recorded, as records of the judge [Set.JudgeName]. There is
+// none for an item without a place for a verdict, and there are several trials where
+// the file has several verdicts on one response.
+func (s *Set) Records() iter.Seq[deem.Record] { return slices.Values(s.records) }
+
+// Len returns the number of items.
+func (s *Set) Len() int { return len(s.items) }
+
+// Hash returns the hash of the items.
+func (s *Set) Hash() string { return s.hash }
+
+// Names returns the names of the files as they were given.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+// Notes returns what the user should know about the files.
+func (s *Set) Notes() []string { return slices.Clone(s.notes) }
+
+// Close does nothing: a set is in memory.
+func (s *Set) Close() error { return nil }
+
+// Trials returns how many verdicts an item has at most; 0 when the files hold none.
+func (s *Set) Trials() int { return s.trials }
+
+// Replies returns how many replies of the judge are in the files.
+func (s *Set) Replies() int { return s.replies }
+
+// Stem returns the name of the first file without its folder and extensions.
+func (s *Set) Stem() string {
+	base := filepath.Base(s.names[0])
+	if base == "-" {
+		return "stdin"
+	}
+	for _, ext := range []string{".gz", ".zst", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
+// JudgeName returns the name of the judge whose verdicts were recorded.
+func (s *Set) JudgeName() string { return JudgePrefix + s.Stem() }
+
+// JudgePrefix is what the name of a recorded judge begins with.
+const JudgePrefix = "recorded:"
+
+// Kind is what the identity of a recorded judge says it is.
+const Kind = "recorded"
+
+// Identity returns what tells this judge from every other: the bytes of the files and
+// the rule by which labels count.
+func (s *Set) Identity() any {
+	return struct {
+		Kind  string `json:"kind"`
+		File  string `json:"file_sha256"`
+		Shape string `json:"shape"`
+		Rule  any    `json:"rule"`
+		Model string `json:"model,omitempty"`
+	}{Kind, s.Sum, s.Shape, s.identity, s.JudgeModel}
+}
+
+// Adopt puts the items of a benchmark's own reader in the place of those that the
+// files' rows make, as far as they are about the same response: by id, else by
+// question and response. Items without a row stay without a verdict; what was recorded
+// about rows without an item is dropped, and counted.
+func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) {
+	byID, byText := map[string]int{}, map[string][]int{}
+	for i, it := range s.items {
+		byID[it.ID] = i
+		byText[it.Question+"\x00"+it.Response] = append(byText[it.Question+"\x00"+it.Response], i)
+	}
+	recorded := map[int][]deem.Record{}
+	for _, rec := range s.records {
+		recorded[rec.Position] = append(recorded[rec.Position], rec)
+	}
+	var adopted []deem.Item
+	var records []deem.Record
+	taken := map[int]bool{}
+	for it, err := range items {
+		if err != nil {
+			return 0, err
+		}
+		row := -1
+		if i, ok := byID[it.ID]; ok && s.items[i].Response == it.Response && !taken[i] {
+			row = i
+		}
+		key := it.Question + "\x00" + it.Response
+		for _, i := range byText[key] {
+			if row < 0 && !taken[i] {
+				row = i
+			}
+		}
+		if row >= 0 {
+			taken[row] = true
+			for _, rec := range recorded[row] {
+				rec.Position = len(adopted)
+				records = append(records, rec)
+			}
+		}
+		adopted = append(adopted, it)
+	}
+	dropped = len(s.items) - len(taken)
+	s.items, s.records, s.trials, s.replies = adopted, records, 0, 0
+	return dropped, s.finish()
+}

@@ -1,0 +1,257 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A Shape is a form of results that is recognised.
+type Shape struct {
+	Name string `json:"name"`
+	By   string `json:"by"` // what it is recognised by
+}
+
+// The names of shapes that code tells apart.
+const (
+	shapeInspect     = "log of inspect"
+	shapePromptfoo   = "results of promptfoo"
+	shapeLMEval      = "samples of lm-eval"
+	shapeHaluMem     = "judged results of HaluMem"
+	shapeHaluMemIn   = "HaluMem evaluation input"
+	shapeLongMemEval = "LongMemEval eval-results"
+	shapeHypotheses  = "LongMemEval hypotheses"
+	shapeMemOS       = "LoCoMo results of MemOS or EverMemOS"
+	shapeMem0        = "LoCoMo results as Mem0 writes them"
+	shapeZep         = "LoCoMo results of Zep"
+	shapeLoCoMo      = "LoCoMo results"
+	shapeLME         = "LongMemEval results"
+	shapeAnswers     = "answers without verdicts"
+	shapePlain       = "rows with verdicts"
+)
+
+// Shapes returns what is recognised, in the order in which it is looked for.
+func Shapes() []Shape {
+	return []Shape{
+		{shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples"},
+		{shapePromptfoo, "an object with results.results and results.stats"},
+		{shapeLMEval, "rows with doc_id, and resps or filtered_resps"},
+		{shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records"},
+		{shapeHaluMemIn, "rows with uuid and sessions"},
+		{shapeLongMemEval, "rows with question_id, hypothesis and autoeval_label"},
+		{shapeHypotheses, "rows with question_id and hypothesis, and no verdict"},
+		{shapeMemOS, "rows with llm_judgments"},
+		{shapeMem0, "rows with llm_score and a category from 1 to 5, by conversation (memobase too)"},
+		{shapeZep, "rows with grade, by conversation"},
+		{shapeLoCoMo, "other rows with a verdict and a category from 1 to 5, by conversation"},
+		{shapeLME, "other rows with a verdict and a question_type of LongMemEval"},
+		{shapePlain, "rows with a question or an id, a response, and one of: " + plainVerdicts()},
+	}
+}
+
+// plainVerdicts names the columns that need no dots.
+func plainVerdicts() string {
+	var list []string
+	for _, c := range verdictColumns {
+		if !strings.Contains(c.path, ".") {
+			list = append(list, c.path)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// recognise finds out what the files are and reads them.
+func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
+	if len(c.pieces) == 0 {
+		return fmt.Errorf("%s: there is nothing in it", strings.Join(s.names, ", "))
+	}
+	first := c.pieces[0].node
+	switch {
+	case c.zipped:
+		return s.readInspect(src, c.pieces[0].node, c.pieces[1:])
+	case len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples"):
+		return s.readInspect(src, first, piecesOf(c.pieces[0], "samples"))
+	case len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object:
+		return s.readPromptfoo(src, c.pieces[0])
+	case first.has("doc_id") && (first.has("resps") || first.has("filtered_resps")):
+		return s.readLMEval(src, c.pieces)
+	case slices.ContainsFunc(haluMemLists, first.has):
+		return s.readHaluMem(ctx, c)
+	case first.has("uuid") && first.member("sessions").kind == list:
+		return s.readHaluMemInput(ctx, c)
+	}
+	return s.readAny(src, c)
+}
+
+// piecesOf returns the elements of a list as pieces.
+func piecesOf(p piece, member string) []piece {
+	var list []piece
+	for i, v := range p.member(member).vals {
+		list = append(list, piece{file: fmt.Sprintf("%s (%s[%d])", p.file, member, i), line: p.line, node: v})
+	}
+	return list
+}
+
+// readAny reads rows whose columns say what they hold.
+func (s *Set) readAny(src Source, c *content) error {
+	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
+	w := &walker{isRow: l.isRow}
+	w.walk(c.pieces)
+	if len(w.rows) == 0 {
+		return s.unknown(c)
+	}
+	l.decide(w.rows)
+	answered := slices.ContainsFunc(w.rows, func(r row) bool { v, _ := l.value(r.node, partResponse); return v.kind != missing })
+	if l.verdict.path == "" && !answered {
+		return s.unknown(c)
+	}
+	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(w.rows, func(r row) bool { return r.at(path).kind != missing }) {
+		return deem.WithHint(fmt.Errorf("no row has a value in %q, which --map says holds the verdict", path), "the columns here are: %s", listed(w.rows[0].keys))
+	}
+	if err := s.readRows(src, w.rows, l); err != nil {
+		return err
+	}
+	s.call(l, w.rows)
+	s.readMeta(w.rest)
+	s.Claims = s.claimsIn(w)
+	return nil
+}
+
+// call decides what the rows are called and which benchmark they are of.
+func (s *Set) call(l layout, rows []row) {
+	lme := slices.ContainsFunc(s.items, func(it deem.Item) bool { return slices.Contains(lmeTypes, it.Category) })
+	locomo := s.isLoCoMo()
+	hypothesis := rows[0].has("hypothesis") && rows[0].has("question_id")
+	switch path := l.verdict.path; {
+	case strings.HasPrefix(path, "autoeval_label"):
+		s.Shape, s.Benchmark = shapeLongMemEval, "longmemeval"
+	case path == "" && hypothesis:
+		s.Shape, s.Benchmark = shapeHypotheses, "longmemeval"
+	case path == "":
+		s.Shape = shapeAnswers
+	case path == "llm_judgments":
+		s.Shape = shapeMemOS
+	case locomo && path == "llm_score":
+		s.Shape = shapeMem0
+	case path == "grade":
+		s.Shape = shapeZep
+	case locomo:
+		s.Shape = shapeLoCoMo
+	case lme:
+		s.Shape = shapeLME
+	default:
+		s.Shape = shapePlain
+	}
+	switch {
+	case locomo:
+		s.Benchmark = "locomo"
+		s.noteCategoryNames(rows)
+	case lme:
+		s.Benchmark = "longmemeval"
+	}
+	if n := len(s.items); s.Benchmark == "longmemeval" && n != lmeQuestions {
+		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", counted(n, "row"), lmeQuestions))
+	}
+}
+
+// What LongMemEval has.
+const lmeQuestions = 500
+
+var lmeTypes = []string{
+	"single-session-user", "single-session-assistant", "single-session-preference",
+	"multi-session", "temporal-reasoning", "knowledge-update",
+}
+
+// isLoCoMo reports whether all categories are those of LoCoMo, and the questions are
+// about conversations.
+func (s *Set) isLoCoMo() bool {
+	for _, it := range s.items {
+		if it.Cluster == "" && !strings.HasPrefix(it.ID, "locomo_") || !slices.Contains([]string{"1", "2", "3", "4", "5"}, it.Category) {
+			return false
+		}
+	}
+	return len(s.items) > 0
+}
+
+// noteCategoryNames says what the file calls the categories, because different people
+// give the same names to different ones.
+func (s *Set) noteCategoryNames(rows []row) {
+	called := map[string]string{}
+	var list []string
+	for i, r := range rows {
+		name, category := r.member("category_name"), s.items[min(i, len(s.items)-1)].Category
+		if name.kind == str && called[category] == "" && len(rows) == len(s.items) {
+			called[category] = name.text
+			list = append(list, category+" "+name.text)
+		}
+	}
+	if len(list) > 0 {
+		slices.Sort(list)
+		s.categoryNames = called
+		s.notes = append(s.notes, "categories are known by their numbers; this file calls them "+strings.Join(list, ", ")+", and others give these names to other numbers")
+	}
+}
+
+// unknown says what was looked for in a file that is none of the shapes, and how to
+// read it all the same.
+func (s *Set) unknown(c *content) error {
+	columns := c.pieces[0].keys
+	for _, p := range c.pieces {
+		if len(columns) == 0 {
+			columns = p.keys
+		}
+	}
+	var looked []string
+	for _, shape := range Shapes() {
+		looked = append(looked, shape.Name+": "+shape.By)
+	}
+	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)\nlooked for %s",
+		strings.Join(s.names, ", "), listed(columns), strings.Join(looked, "\nlooked for "))
+	if slices.Contains(columns, "all_classes") {
+		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
+	}
+	return deem.WithHint(err, "say which columns hold what: --map %s", suggestion(columns))
+}
+
+// suggestion is a mapping that may read rows with these columns.
+func suggestion(columns []string) string {
+	pick := func(i int, otherwise string) string {
+		if i < len(columns) {
+			return columns[i]
+		}
+		return otherwise
+	}
+	n := len(columns)
+	if n < 3 {
+		return "question=COLUMN,response=COLUMN,label=COLUMN"
+	}
+	return fmt.Sprintf("question=%s,references=%s,response=%s,label=%s", pick(0, "COLUMN"), pick(min(1, n-3), "COLUMN"), pick(n-2, "COLUMN"), pick(n-1, "COLUMN"))
+}
+
+// readMeta looks for the models in what stands beside the rows.
+func (s *Set) readMeta(rest []node) {
+	for _, n := range rest {
+		s.metaIn(n, 0)
+	}
+}
+
+func (s *Set) metaIn(n node, depth int) {
+	if n.kind != object || depth > 3 {
+		return
+	}
+	for i, key := range n.keys {
+		v := n.vals[i]
+		switch {
+		case v.kind == object:
+			s.metaIn(v, depth+1)
+		case v.kind != str:
+		case key == "judge_model" && s.JudgeModel == "":
+			s.JudgeModel = v.text
+		case key == "answer_model" && s.SystemModel == "":
+			s.SystemModel = v.text
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package imports
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+// A Source says which files hold the results of one system, and how they are read.
+type Source struct {
+	// Names are the files; "-" is Stdin, and a folder stands for the files in it. Several
+	// are parts of one whole, as a file for each conversation.
+	Names []string
+	Stdin io.Reader
+
+	Format string // a format of package dataset; "" decides by name and first bytes
+
+	// Map says which column holds which of [Parts], where the names of the columns do
+	// not.
+	Map Mapping
+
+	// Pick chooses among several systems, scorers or filters in one file.
+	Pick string
+
+	// Yes and No are further labels that count as right and as wrong, and Scale is the
+	// largest score, 0 for 1.
+	Yes, No []string
+	Scale   float64
+
+	// SkipBroken leaves rows out that cannot be read, and notes them. Otherwise they are
+	// an error.
+	SkipBroken bool
+}
+
+// A piece is a file, or a row of one, as a value.
+type piece struct {
+	file string
+	line int
+	node
+}
+
+// A content is what the files of a source hold.
+type content struct {
+	files    []string
+	pieces   []piece
+	notes    []string
+	problems deem.Problems
+	hint     string
+	sum      string // SHA-256 over the bytes of all files
+	zipped   bool   // the pieces are a header and entries of an archive
+}
+
+// read reads all files of the source.
+func (src Source) read(ctx context.Context) (*content, error) {
+	names, err := expand(src.Names)
+	if err != nil {
+		return nil, err
+	}
+	c := &content{files: names}
+	hash := sha256.New()
+	for _, name := range names {
+		data, err := src.bytes(name)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(hash, "%d\n", len(data)) // where one file ends is part of what they say
+		hash.Write(data)
+		if err := c.add(ctx, src, name, data); err != nil {
+			return nil, err
+		}
+	}
+	c.sum = hex.EncodeToString(hash.Sum(nil))
+	if src.SkipBroken {
+		for _, p := range c.problems.List {
+			c.notes = append(c.notes, "left out "+p.Error())
+		}
+		return c, nil
+	}
+	if err := c.problems.Err(); err != nil {
+		return nil, deem.WithHint(err, "%s", cmp.Or(c.hint, "--skip-broken leaves such rows out, and says so"))
+	}
+	return c, nil
+}
+
+// bytes returns the bytes of a file.
+func (src Source) bytes(name string) ([]byte, error) {
+	if name != "-" {
+		return os.ReadFile(name) //nolint:gosec // The user names the file.
+	}
+	if src.Stdin == nil {
+		return nil, errors.New("there is no standard input to read")
+	}
+	return io.ReadAll(src.Stdin)
+}
+
+// add reads one file: an archive, or rows.
+func (c *content) add(ctx context.Context, src Source, name string, data []byte) error {
+	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")) {
+		return c.unzip(name, data)
+	}
+	in := dataset.Input{Names: []string{name}, Format: src.Format, Whole: func([]string) bool { return true }}
+	if name == "-" {
+		in.Stdin = bytes.NewReader(data)
+	}
+	files, err := dataset.OpenFiles(ctx, in)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = files.Close() }()
+	for row, err := range files.Rows(ctx) {
+		if p, ok := errors.AsType[deem.Problem](err); ok {
+			c.bad(p, deem.HintOf(err))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		n, err := fromRow(row)
+		if err != nil {
+			c.bad(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()}, "")
+			continue
+		}
+		c.pieces = append(c.pieces, piece{file: row.File, line: row.Line, node: n})
+	}
+	c.notes = append(c.notes, files.Notes()...)
+	return nil
+}
+
+func (c *content) bad(p deem.Problem, hint string) {
+	c.problems.Add(p)
+	c.hint = cmp.Or(c.hint, hint)
+}
+
+// expand puts the files in a folder in the folder's place, in an order in which 2 comes
+// before 10.
+func expand(names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, errors.New("no file of results is named")
+	}
+	var files []string
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if name == "-" || err == nil && !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		inside, err := filesIn(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, inside...)
+	}
+	return files, nil
+}
+
+// extensions are those of files that a folder may hold results in.
+var extensions = []string{".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".eval", ".gz", ".zst"}
+
+// filesIn returns the files of results in a folder and below it.
+func filesIn(dir string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err == nil && len(files) == 0 {
+		err = deem.WithHint(fmt.Errorf("there is no file of results in the folder %s", dir), "name the files themselves")
+	}
+	slices.SortStableFunc(files, natural)
+	return files, err
+}
+
+// natural compares names so that numbers in them count as numbers.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, restA := run(a)
+		y, restB := run(b)
+		if isDigit(x[0]) && isDigit(y[0]) {
+			x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+			if c := cmp.Compare(len(x), len(y)); c != 0 {
+				return c
+			}
+		}
+		if c := strings.Compare(x, y); c != 0 {
+			return c
+		}
+		a, b = restA, restB
+	}
+	return strings.Compare(a, b)
+}
+
+// run cuts the digits, or all else, off the beginning of s.
+func run(s string) (first, rest string) {
+	i := 1
+	for i < len(s) && isDigit(s[i]) == isDigit(s[0]) {
+		i++
+	}
+	return s[:i], s[i:]
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// maxEntry is how large an entry of an archive may become when it is unpacked. A log
+// of ten thousand samples has entries of some megabytes.
+const maxEntry = 256 << 20
+
+// unzip reads an archive of inspect: header.json, and a file for each sample.
+func (c *content) unzip(name string, data []byte) error {
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return deem.WithHint(fmt.Errorf("read %s: it begins as a zip archive and is not whole: %w", name, err),
+			"copy the file again; a log of inspect is whole once the evaluation has ended")
+	}
+	registerZstd(r)
+	var samples []*zip.File
+	var header *zip.File
+	for _, f := range r.File {
+		switch {
+		case f.Name == "header.json":
+			header = f
+		case strings.HasPrefix(f.Name, "samples/") && strings.HasSuffix(f.Name, ".json"):
+			samples = append(samples, f)
+		}
+	}
+	if header == nil {
+		return noHeader(name, r, len(samples))
+	}
+	slices.SortStableFunc(samples, func(a, b *zip.File) int { return natural(a.Name, b.Name) })
+	c.zipped = true
+	for _, f := range append([]*zip.File{header}, samples...) {
+		if err := c.entry(name, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noHeader says what an archive without a header is.
+func noHeader(name string, r *zip.Reader, samples int) error {
+	if samples > 0 {
+		return deem.WithHint(fmt.Errorf("read %s: it is a log of inspect with %d samples and no header.json: the evaluation has not ended", name, samples),
+			"inspect log convert, or inspect eval-retry, completes it")
+	}
+	var inside []string
+	for _, f := range r.File {
+		if len(inside) < 5 {
+			inside = append(inside, f.Name)
+		}
+	}
+	return deem.WithHint(fmt.Errorf("read %s: it is a zip archive and no log of inspect, which has header.json and samples/*.json (here: %s)", name, strings.Join(inside, ", ")),
+		"unpack it and name the files in it")
+}
+
+// entry reads one file of an archive.
+func (c *content) entry(name string, f *zip.File) error {
+	where := name + "!" + f.Name
+	data, err := unpack(f)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", where, err)
+	}
+	n, err := parse(data)
+	if err != nil {
+		c.bad(deem.Problem{File: where, Message: err.Error()}, "")
+		return nil
+	}
+	c.pieces = append(c.pieces, piece{file: where, node: n})
+	return nil
+}
+
+func unpack(f *zip.File) ([]byte, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	data, err := io.ReadAll(io.LimitReader(r, maxEntry+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the archive is damaged: %w", err)
+	case len(data) > maxEntry:
+		return nil, fmt.Errorf("it is larger than %d MB", maxEntry>>20)
+	}
+	return data, nil
+}

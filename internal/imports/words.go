@@ -1,0 +1,142 @@
+package imports
+
+import (
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// The labels that programs write, in lower case: for right, for wrong, and for no
+// verdict at all. A label that is none of them is no verdict either.
+var (
+	rightWords = []string{
+		"yes", "y", "true", "t", "correct", "right", "pass", "passed", "accept", "accepted", "ok", "success",
+		"equivalent", "match", "是", "对", "正确",
+	}
+	wrongWords = []string{
+		"no", "n", "false", "f", "incorrect", "wrong", "fail", "failed", "reject", "rejected", "failure",
+		"different", "mismatch", "hallucination", "omission", "not_attempted", "否", "错", "错误", "不正确",
+	}
+	noWords = map[string]deem.Kind{
+		"": deem.Empty, "null": deem.Empty, "none": deem.Empty, "nan": deem.Empty, "na": deem.Empty, "n/a": deem.Empty, "-": deem.Empty,
+		"skip": deem.Unsure, "skipped": deem.Unsure, "unsure": deem.Unsure, "unknown": deem.Unsure, "unclear": deem.Unsure, "?": deem.Unsure,
+		"error": deem.Provider, "err": deem.Provider, "judge_failed": deem.Provider, "judge_error": deem.Provider,
+		"api_error": deem.Provider, "exception": deem.Provider, "timeout": deem.Timeout, "timed_out": deem.Timeout,
+		"refused": deem.Refused, "refusal": deem.Refused,
+		"invalid": deem.Unparseable, "invalid_judge": deem.Unparseable, "garbage": deem.Unparseable,
+		"parse_error": deem.Unparseable, "unparseable": deem.Unparseable,
+	}
+)
+
+// A vocabulary is how the labels of one file count.
+type vocabulary struct {
+	yes, no  []string // further words
+	scale    float64  // the largest score
+	inverted bool     // the column says what is wrong with a response, as is_hallucination does
+	why      string   // the column that says why there is no verdict
+}
+
+// An outcome is a verdict or a failure.
+type outcome struct {
+	verdict *deem.Verdict
+	failure *deem.Failure
+}
+
+func failed(k deem.Kind, format string, args ...any) outcome {
+	return outcome{failure: deem.Failf(k, format, args...)}
+}
+
+func judged(label string, score float64) outcome {
+	return outcome{verdict: &deem.Verdict{Label: label, Score: score}}
+}
+
+// read returns what a value says.
+func (v vocabulary) read(n node) outcome {
+	switch n.kind {
+	case missing:
+		return failed(deem.Empty, "the file has no verdict here")
+	case boolean:
+		return v.decide(n.text, n.text == "true")
+	case number:
+		return v.grade(n)
+	case str:
+		return v.word(n)
+	}
+	return failed(deem.Unparseable, "the file has %s where a verdict should be", clip(n.str()))
+}
+
+// decide returns a verdict that is right or wrong.
+func (v vocabulary) decide(label string, right bool) outcome {
+	if right != v.inverted {
+		return judged(label, 1)
+	}
+	return judged(label, 0)
+}
+
+// word reads a label. White space and punctuation around it are no part of it, as in
+// "Yes."
+func (v vocabulary) word(n node) outcome {
+	label := strings.TrimSpace(n.text)
+	word := strings.ToLower(strings.Trim(label, " \t\r\n.!,;:\"'`*"))
+	is := func(words []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, label) })
+	}
+	switch {
+	case is(v.yes):
+		return v.decide(label, true)
+	case is(v.no):
+		return v.decide(label, false)
+	case slices.Contains(rightWords, word):
+		return v.decide(label, true)
+	case slices.Contains(wrongWords, word):
+		return v.decide(label, false)
+	}
+	if k, ok := noWords[strings.ToLower(label)]; ok {
+		return failed(k, "the file says %s", clip(n.text))
+	}
+	if _, ok := n.float(); ok {
+		return v.grade(n)
+	}
+	return failed(deem.Unparseable, "the file says %s, which is neither right nor wrong", clip(n.text))
+}
+
+// grade reads a number: 0 and 1 are decisions, and what lies between is a score.
+func (v vocabulary) grade(n node) outcome {
+	x, ok := n.float()
+	if !ok {
+		return failed(deem.Unparseable, "the file says %s, which is no number", clip(n.text))
+	}
+	scale := v.scale
+	if scale == 0 {
+		scale = 1
+	}
+	if x < 0 || x > scale {
+		return failed(deem.OutOfRange, "the file says %s, which lies outside 0 to %v", clip(n.text), scale)
+	}
+	score := x / scale
+	if v.inverted {
+		score = 1 - score
+	}
+	return judged(strings.TrimSpace(n.text), score)
+}
+
+// readable reports whether a value is one that a column of verdicts may hold: a verdict,
+// or a word for none.
+func (v vocabulary) readable(n node) bool {
+	if !n.isScalar() {
+		return false
+	}
+	_, none := noWords[strings.ToLower(strings.TrimSpace(n.text))]
+	return none || v.read(n).verdict != nil || v.scale == 0 && v.read(n).failure.Kind == deem.OutOfRange
+}
+
+// clip returns a text short enough for a message, in quotes.
+func clip(s string) string {
+	const most = 60
+	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
+	if len(r) > most {
+		return `"` + string(r[:most]) + `..."`
+	}
+	return `"` + string(r) + `"`
+}
