@@ -118,7 +118,7 @@ func escaped(s string) string {
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) }
 
 func (x *junit) begin(c cases) {
-	counts := fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="0" time="%s"`, c.tests, c.failures, c.errors, seconds(c.time))
+	counts := fmt.Sprintf(` tests="%d" failures="%d" errors="%d" skipped="0"`, c.tests, c.failures, c.errors) + attr("time", seconds(c.time))
 	created := ""
 	if !x.run.Created.IsZero() {
 		created = x.run.Created.UTC().Format("2006-01-02T15:04:05")

@@ -1,0 +1,323 @@
+package card
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem/report"
+	"deem/stat"
+)
+
+// AggregateVersion is the version of the schema of Every Eval Ever that [Aggregate]
+// follows (evaleval/every_eval_ever, every_eval_ever/schemas/eval.schema.json).
+const AggregateVersion = "0.2.2"
+
+// ErrNoScore means that a report has no number to publish.
+var ErrNoScore = errors.New("no item was asked about, so there is no score")
+
+// A Source says who publishes the numbers. The schema asks for it, and no run knows.
+type Source struct {
+	Organization string    // "" means "unknown"
+	Relationship string    // to the system: one of [Relationships]; "" means "other"
+	Retrieved    time.Time // when the aggregate is made
+}
+
+// Relationships are what the schema knows whoever measures to be to the system.
+func Relationships() []string {
+	return []string{"first_party", "third_party", "collaborative", "other"}
+}
+
+// The words of the schema are kept as they are: here they are the border.
+type (
+	aggregate struct {
+		Schema    string       `json:"schema_version"`
+		ID        string       `json:"evaluation_id"`
+		Timestamp string       `json:"evaluation_timestamp,omitempty"`
+		Retrieved string       `json:"retrieved_timestamp"`
+		Source    sourceMeta   `json:"source_metadata"`
+		Library   library      `json:"eval_library"`
+		Model     modelInfo    `json:"model_info"`
+		Results   []evalResult `json:"evaluation_results"`
+	}
+	sourceMeta struct {
+		Name         string            `json:"source_name"`
+		Type         string            `json:"source_type"`
+		Organization string            `json:"source_organization_name"`
+		Relationship string            `json:"evaluator_relationship"`
+		Details      map[string]string `json:"additional_details,omitempty"`
+	}
+	library struct {
+		Name    string            `json:"name"`
+		Version string            `json:"version"`
+		Details map[string]string `json:"additional_details,omitempty"`
+	}
+	modelInfo struct {
+		Name      string            `json:"name"`
+		ID        string            `json:"id"`
+		Developer string            `json:"developer,omitempty"`
+		Details   map[string]string `json:"additional_details,omitempty"`
+	}
+	evalResult struct {
+		ID      string       `json:"evaluation_result_id"`
+		Name    string       `json:"evaluation_name"`
+		Data    sourceData   `json:"source_data"`
+		Metric  metricConfig `json:"metric_config"`
+		Details scoreDetails `json:"score_details"`
+	}
+	sourceData struct {
+		Name    string            `json:"dataset_name"`
+		Type    string            `json:"source_type"`
+		Details map[string]string `json:"additional_details,omitempty"`
+	}
+	metricConfig struct {
+		Description   string            `json:"evaluation_description"`
+		ID            string            `json:"metric_id"`
+		Name          string            `json:"metric_name"`
+		Kind          string            `json:"metric_kind"`
+		Unit          string            `json:"metric_unit"`
+		LowerIsBetter bool              `json:"lower_is_better"`
+		ScoreType     string            `json:"score_type"`
+		Min           float64           `json:"min_score"`
+		Max           float64           `json:"max_score"`
+		LLM           *llmScoring       `json:"llm_scoring,omitempty"`
+		Details       map[string]string `json:"additional_details,omitempty"`
+	}
+	llmScoring struct {
+		Judges []judgeConfig `json:"judges"`
+		Prompt string        `json:"input_prompt"`
+	}
+	judgeConfig struct {
+		Model       modelInfo         `json:"model_info"`
+		Temperature *float64          `json:"temperature,omitempty"`
+		Details     map[string]string `json:"additional_details,omitempty"`
+	}
+	scoreDetails struct {
+		Score       float64           `json:"score"`
+		Details     map[string]string `json:"details,omitempty"`
+		Uncertainty uncertainty       `json:"uncertainty"`
+	}
+	uncertainty struct {
+		SE        *standardError `json:"standard_error,omitempty"`
+		Interval  confInterval   `json:"confidence_interval"`
+		N         int            `json:"num_samples"`
+		Bootstrap int            `json:"num_bootstrap_samples,omitempty"`
+	}
+	standardError struct {
+		Value  float64 `json:"value"`
+		Method string  `json:"method"`
+	}
+	confInterval struct {
+		Lower  float64 `json:"lower"`
+		Upper  float64 `json:"upper"`
+		Level  float64 `json:"confidence_level"`
+		Method string  `json:"method"`
+	}
+)
+
+// Aggregate writes card and scores of a report in the aggregate schema of Every Eval
+// Ever. A score that is withheld is not written; the strict one beside it is.
+func Aggregate(w io.Writer, r report.Report, src Source) error {
+	if r.Items == 0 {
+		return ErrNoScore
+	}
+	b := aggregator{r: r, c: New(r)}
+	system := b.system()
+	return writeJSON(w, aggregate{
+		Schema:    AggregateVersion,
+		ID:        strings.Join([]string{or(b.c.Dataset), system.ID, epoch(src.Retrieved)}, "/"),
+		Timestamp: epoch(r.Head.Started), Retrieved: epoch(src.Retrieved),
+		Source: sourceMeta{
+			Name: "deem", Type: "evaluation_run", Organization: or(src.Organization), Relationship: orElse(src.Relationship, "other"),
+			Details: some("run", b.c.Run),
+		},
+		Library: library{Name: "deem", Version: or(b.c.Deem), Details: some("report_version", r.Version, "card_version", Version)},
+		Model:   system,
+		Results: b.results(),
+	})
+}
+
+// An aggregator turns a report into results.
+type aggregator struct {
+	r report.Report
+	c Card
+}
+
+// system returns the system under test. Its id is in the form that the schema wants, as
+// "openai/gpt-4o".
+func (b aggregator) system() modelInfo {
+	info := modelOf(b.c.SystemModel)
+	if b.c.System != "" {
+		info.Name = b.c.System
+		if b.c.SystemModel == "" {
+			info.ID = b.c.System
+		}
+	}
+	info.Details = some("system", b.c.System, "system_model", b.c.SystemModel)
+	return info
+}
+
+// modelOf returns a model by the name that deem has for it.
+func modelOf(name string) modelInfo {
+	if name == "" {
+		return modelInfo{Name: "unknown", ID: "unknown"}
+	}
+	vendor, rest, ok := strings.Cut(name, ":")
+	if !ok {
+		return modelInfo{Name: name, ID: name}
+	}
+	return modelInfo{Name: name, ID: vendor + "/" + rest, Developer: vendor}
+}
+
+// results returns each metric over judged items and strict, and each category.
+func (b aggregator) results() []evalResult {
+	var list []evalResult
+	for _, f := range b.r.Metrics {
+		list = append(list, b.figures("", f)...)
+	}
+	for _, c := range b.r.Categories {
+		list = append(list, b.figures(c.Name, c.Figures)...)
+	}
+	return list
+}
+
+func (b aggregator) figures(category string, f report.Figures) []evalResult {
+	var list []evalResult
+	if f.Judged != nil {
+		list = append(list, b.result(category, f, *f.Judged, ""))
+	}
+	if f.Items > 0 {
+		list = append(list, b.result(category, f, f.Strict, "strict"))
+	}
+	return list
+}
+
+// metricIDs are the names that the schema recommends, where it has one.
+var metricIDs = map[string]string{report.PassRate: "pass_rate", report.Score: "accuracy", report.MeanScore: "mean_score"}
+
+// result returns one number. How tells which of a metric's numbers it is.
+func (b aggregator) result(category string, f report.Figures, est stat.Estimate, how string) evalResult {
+	id := orElse(metricIDs[f.Metric], strings.ReplaceAll(f.Metric, " ", "_"))
+	words := "share of judged items; items without a verdict are left out"
+	if how != "" {
+		words = "share of all items; items without a verdict count as wrong"
+	}
+	return evalResult{
+		ID:   joinIDs("/", category, id, how),
+		Name: joinIDs(", ", or(b.c.Dataset), category, how),
+		Data: sourceData{Name: or(b.c.Dataset), Type: "other", Details: some("sha256", b.c.DatasetHash, "items", strconv.Itoa(b.c.Items))},
+		Metric: metricConfig{
+			Description: fmt.Sprintf("%s by judge %s: %s", f.Metric, b.c.Judge, words),
+			ID:          joinIDs("_", id, how), Name: joinIDs(", ", f.Metric, how), Kind: id, Unit: "proportion",
+			ScoreType: "continuous", Max: 1, LLM: b.scoring(), Details: b.metricDetails(),
+		},
+		Details: scoreDetails{
+			Score: est.Value, Uncertainty: b.uncertainty(est),
+			Details: some("category", category, "items", strconv.Itoa(f.Items), "unjudged", strconv.Itoa(f.Unjudged),
+				"band_lower", decimal(f.Band.Lo), "band_upper", decimal(f.Band.Hi), "withheld", b.r.WithheldReason(), "warnings", strings.Join(est.Warnings, "; ")),
+		},
+	}
+}
+
+// uncertainty returns the interval as it was made.
+func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
+	u := uncertainty{N: est.N, Interval: confInterval{est.Lo, est.Hi, est.Level, est.Method}}
+	if est.SE > 0 {
+		u.SE = &standardError{est.SE, est.Method}
+	}
+	if boot := b.r.Head.Bootstrap; boot != nil {
+		u.Bootstrap = boot.Draws
+	}
+	return u
+}
+
+// scoring returns the judge when it asks a model, with the texts of its prompts.
+func (b aggregator) scoring() *llmScoring {
+	if b.c.JudgeKind == report.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
+		return nil
+	}
+	j := judgeConfig{Model: modelOf(b.c.Model), Details: some("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading)}
+	if t, err := strconv.ParseFloat(b.c.Params["temperature"], 64); err == nil {
+		j.Temperature = &t
+	}
+	return &llmScoring{Judges: []judgeConfig{j}, Prompt: promptText(b.c.Prompts)}
+}
+
+// promptText returns one prompt as it is, and several one after another with names.
+func promptText(list []report.Prompt) string {
+	if len(list) == 1 {
+		return list[0].Text
+	}
+	var b strings.Builder
+	for i, p := range list {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("[" + p.Name + "]\n" + p.Text)
+	}
+	return b.String()
+}
+
+// metricDetails returns what else the card says.
+func (b aggregator) metricDetails() map[string]string {
+	c := b.c
+	d := some("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
+		"model", c.Model, "seen", strings.Join(b.r.Seen(), ", "), "counts", b.r.Counts(), "trials", strconv.Itoa(c.Trials),
+		"params", strings.Join(report.Harness{Params: c.Params}.ParamList(), ", "), "excluded", strings.Join(c.Excluded, ", "))
+	for _, p := range c.Prompts {
+		d["prompt_sha256 "+p.Name] = p.SHA256
+	}
+	for _, f := range b.r.Failures {
+		d["unjudged "+string(f.Kind)] = strconv.Itoa(f.N)
+	}
+	if c.Lock != nil {
+		d["lock"] = c.Lock.Hash + ", " + c.Lock.Words()
+	}
+	if c.Errata != nil {
+		d["errata"] = c.Errata.File + ", sha256 " + c.Errata.Hash
+	}
+	return d
+}
+
+// some returns the pairs of names and values that have a value.
+func some(pairs ...string) map[string]string {
+	m := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			m[pairs[i]] = pairs[i+1]
+		}
+	}
+	return m
+}
+
+func joinIDs(by string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, by)
+}
+
+func or(s string) string { return orElse(s, "unknown") }
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// epoch returns a time as seconds since 1970, which the schema wants, or nothing.
+func epoch(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.Unix(), 10)
+}

@@ -1,0 +1,100 @@
+// Package card tells strangers who made a number, and of what.
+//
+// The harness card of a run names its judge, prompts, parameters, model, dataset,
+// categories, denominators, errata and lock. Every report opens with it; here it is
+// alone, as data and as Markdown for a README. [Write] makes Markdown of a whole report,
+// and [Aggregate] puts card and scores into the schema of Every Eval Ever.
+//
+// What a card says comes out of a [report.Report]. [Describe] reads prompts and
+// parameters out of the identity of a judge, for those who make the report.
+package card
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"deem/report"
+)
+
+// Version is the version of the JSON form of a [Card].
+const Version = "deem.card/1"
+
+// A Card is the harness card of a run. Its JSON is a contract, as that of a report is.
+type Card struct {
+	Version string `json:"version"` // [Version]
+	Run     string `json:"run,omitempty"`
+
+	Judge     string            `json:"judge"`
+	JudgeHash string            `json:"judge_hash,omitempty"`
+	JudgeKind string            `json:"judge_kind,omitempty"` // "rule" or "model"
+	JudgeNote string            `json:"judge_note,omitempty"`
+	Reading   string            `json:"reading,omitempty"`
+	Prompts   []report.Prompt   `json:"prompts"`
+	Params    map[string]string `json:"params"`
+
+	Model string         `json:"model,omitempty"` // that was asked for
+	Seen  []report.Model `json:"seen"`            // what vendors say they ran, with fingerprints
+
+	System      string `json:"system,omitempty"`
+	SystemModel string `json:"system_model,omitempty"`
+
+	Dataset     string `json:"dataset,omitempty"`
+	DatasetHash string `json:"dataset_hash,omitempty"`
+	Items       int    `json:"items"` // of the dataset
+
+	Categories int      `json:"categories"`                // how many there are
+	Policy     string   `json:"category_policy,omitempty"` // "" means that all count alike
+	Excluded   []string `json:"excluded"`
+
+	// Judged is the denominator of the score, and Asked that of the strict one.
+	Judged   int `json:"judged"`
+	Unjudged int `json:"unjudged"`
+	Asked    int `json:"asked"`
+	Trials   int `json:"trials"`
+
+	Metrics  []report.Figures `json:"metrics"`
+	Withheld *report.Hold     `json:"withheld"`
+
+	Errata *report.ErrataFile `json:"errata"`
+	Lock   *report.Lock       `json:"lock"`
+
+	Deem     string    `json:"deem,omitempty"` // the version that judged
+	Complete bool      `json:"complete"`
+	Started  time.Time `json:"started,omitzero"`
+	Ended    time.Time `json:"ended,omitzero"`
+}
+
+// New returns the card of a report.
+func New(r report.Report) Card {
+	h := r.Head
+	c := Card{
+		Version: Version, Run: h.Run,
+		Judge: h.Judge, JudgeHash: h.JudgeHash, JudgeKind: h.JudgeKind, JudgeNote: h.JudgeNote, Reading: h.Reading,
+		Prompts: []report.Prompt{}, Params: map[string]string{}, Excluded: []string{},
+		Model: h.Model, Seen: r.Calls.Models, System: h.System, SystemModel: h.SystemModel,
+		Dataset: h.Dataset, DatasetHash: h.DatasetHash, Items: max(h.Items, r.Items),
+		Categories: len(r.Categories), Judged: r.Judged, Unjudged: r.Unjudged, Asked: r.Items, Trials: max(h.Trials, 1),
+		Metrics: r.Metrics, Withheld: r.Hold,
+		Complete: h.Complete, Started: h.Started, Ended: h.Ended,
+	}
+	if k := h.Harness; k != nil {
+		c.Policy, c.Errata, c.Lock, c.Deem = k.Policy, k.Errata, k.Lock, k.Deem
+		c.Prompts = append(c.Prompts, k.Prompts...)
+		c.Excluded = append(c.Excluded, k.Excluded...)
+		if k.Params != nil {
+			c.Params = k.Params
+		}
+	}
+	return c
+}
+
+// JSON writes the card as indented JSON.
+func (c Card) JSON(w io.Writer) error { return writeJSON(w, c) }
+
+func writeJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
