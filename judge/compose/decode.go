@@ -1,0 +1,187 @@
+package compose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+	"deem/text"
+)
+
+// A decoder turns the nodes of a file into a declaration. It works on nodes so that
+// every complaint has a line.
+type decoder struct {
+	file     string
+	problems deem.Problems
+	d        Declaration
+}
+
+func (x *decoder) bad(n *yaml.Node, format string, args ...any) {
+	x.problems.Add(deem.Problem{File: x.file, Line: n.Line, Message: fmt.Sprintf(format, args...)})
+}
+
+// keys are what a mapping may hold, each with what reads it.
+type keys map[string]func(*yaml.Node)
+
+// mapping walks the keys of a mapping. Unknown and repeated keys are problems.
+func (x *decoder) mapping(n *yaml.Node, what string, known keys) {
+	if n.Kind != yaml.MappingNode {
+		x.bad(n, "%s wants keys and values, as \"key: value\"", what)
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		read, ok := known[key.Value]
+		switch {
+		case seen[key.Value]:
+			x.bad(key, "%s has the key %q twice", what, key.Value)
+		case !ok:
+			x.unknown(key, what, slices.Sorted(maps.Keys(known)))
+		default:
+			read(value)
+		}
+		seen[key.Value] = true
+	}
+}
+
+func (x *decoder) unknown(key *yaml.Node, what string, known []string) {
+	if near := text.Closest(key.Value, known); near != "" {
+		x.bad(key, "%s has no key %q; did you mean %q?", what, key.Value, near)
+		return
+	}
+	x.bad(key, "%s has no key %q; it has %s", what, key.Value, strings.Join(known, ", "))
+}
+
+// into returns what reads a value of the type of to.
+func (x *decoder) into(what string, to any) func(*yaml.Node) {
+	words := map[string]string{"*string": "a text", "*int": "a whole number", "*float64": "a number", "**float64": "a number"}
+	return func(n *yaml.Node) {
+		_, isText := to.(*string)
+		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" || !isText && n.Tag == "!!str" || n.Decode(to) != nil {
+			x.bad(n, "%s wants %s, and %q is none", what, words[fmt.Sprintf("%T", to)], n.Value)
+		}
+	}
+}
+
+// declaration reads the whole file. Which keys there are depends on the kind.
+func (x *decoder) declaration(root *yaml.Node) {
+	d := &x.d
+	known := keys{
+		"kind": func(*yaml.Node) {}, "name": x.into("name", &d.Name), "about": x.into("about", &d.About),
+	}
+	votes := keys{
+		"rule": x.into("rule", &d.Rule), "tie": x.into("tie", &d.Tie),
+		"quorum": x.into("quorum", &d.Quorum), "pass": x.into("pass", &d.Pass),
+	}
+	one := Member{Line: root.Line}
+	single := keys{"judge": x.into("judge", &one.Judge), "model": x.into("model", &one.Model), "reading": x.into("reading", &one.Reading)}
+	switch d.Kind {
+	case Panel:
+		maps.Copy(known, votes)
+		known["members"] = func(n *yaml.Node) { x.members(n, "members", keysOfMember) }
+	case Repeat:
+		maps.Copy(known, votes)
+		maps.Copy(known, single)
+		known["times"] = x.into("times", &d.Times)
+	case Cascade:
+		known["stages"] = func(n *yaml.Node) { x.members(n, "stages", keysOfStage) }
+		known["promise"] = x.promise
+	case Pairwise:
+		maps.Copy(known, single)
+	}
+	x.mapping(root, "a judge of kind "+d.Kind, known)
+	if d.Kind == Repeat || d.Kind == Pairwise {
+		d.Members = []Member{one}
+	}
+}
+
+var (
+	keysOfMember = []string{"judge", "model", "name", "reading", "weight", "hash"}
+	keysOfStage  = []string{"judge", "model", "name", "reading", "threshold", "hash", "fitted"}
+)
+
+// members reads a list of judges, each a name or a mapping with the given keys.
+func (x *decoder) members(n *yaml.Node, what string, allowed []string) {
+	if n.Kind != yaml.SequenceNode {
+		x.bad(n, "%s wants a list of judges", what)
+		return
+	}
+	for _, item := range n.Content {
+		m := Member{Line: item.Line}
+		if item.Kind == yaml.ScalarNode {
+			x.into("a member", &m.Judge)(item)
+		} else {
+			all := keys{
+				"judge": x.into("judge", &m.Judge), "model": x.into("model", &m.Model), "name": x.into("name", &m.Name),
+				"reading": x.into("reading", &m.Reading), "hash": x.into("hash", &m.Hash),
+				"weight": x.into("weight", &m.Weight), "threshold": x.into("threshold", &m.Threshold),
+				"fitted": func(v *yaml.Node) { x.fitted(v, &m) },
+			}
+			maps.DeleteFunc(all, func(key string, _ func(*yaml.Node)) bool { return !slices.Contains(allowed, key) })
+			x.mapping(item, "a member", all)
+		}
+		if m.Fitted != nil && m.Threshold != nil && *m.Threshold != m.Fitted.Threshold {
+			x.bad(item, "the threshold is %v, and %v was fitted: what was promised does not hold for another; "+
+				"fit again, or take promise and fitted away", *m.Threshold, m.Fitted.Threshold)
+		}
+		if m.Judge == "" {
+			x.bad(item, "a member wants a judge: a name, a file, or labels:FILE")
+		}
+		x.d.Members = append(x.d.Members, m)
+	}
+}
+
+func (x *decoder) promise(n *yaml.Node) {
+	p := &Promise{}
+	x.d.Promise = p
+	x.mapping(n, "promise", keys{
+		"alpha": x.into("alpha", &p.Alpha), "delta": x.into("delta", &p.Delta), "labels": x.into("labels", &p.Labels),
+	})
+}
+
+func (x *decoder) fitted(n *yaml.Node, m *Member) {
+	f := &Fitted{}
+	m.Fitted = f
+	x.mapping(n, "fitted", keys{
+		"threshold": x.into("threshold", &f.Threshold), "labelled": x.into("labelled", &f.Labelled),
+		"decided": x.into("decided", &f.Decided), "wrong": x.into("wrong", &f.Wrong), "bound": x.into("bound", &f.Bound),
+	})
+}
+
+// check looks at the whole.
+func (x *decoder) check(root *yaml.Node) {
+	d := &x.d
+	if d.Name == "" {
+		x.bad(root, "the judge has no name")
+	}
+	switch {
+	case d.Kind == Repeat && d.Times < 2:
+		x.bad(root, "times says how often to ask, two times or more")
+	case d.Kind == Repeat && d.Members[0].Judge == "":
+		x.bad(root, "repeat wants a judge: a name or a file")
+	case d.Kind == Panel && len(d.Members) < 2:
+		x.bad(root, "a panel wants two members or more")
+	case d.Kind == Cascade && len(d.Members) < 2:
+		x.bad(root, "a cascade wants two stages or more")
+	case d.Kind == Cascade && d.Promise != nil:
+		x.checkPromise()
+	}
+}
+
+// checkPromise refuses a promise about thresholds that nobody fitted.
+func (x *decoder) checkPromise() {
+	for _, m := range x.d.Members[:len(x.d.Members)-1] {
+		if m.Fitted == nil || m.Hash == "" || m.Threshold == nil {
+			x.problems.Add(deem.Problem{File: x.file, Line: m.Line, Message: "the cascade makes a promise, and this stage has no threshold that was fitted for a judge; " +
+				"deem cascade fit writes both"})
+		}
+	}
+}
