@@ -1,0 +1,211 @@
+// Package lock keeps what was promised before a run: which items, which judges, what is
+// left out, and which gates must hold. A run that was told of a lock says whether it was
+// kept, so that nobody need believe that the judge was chosen before the score was seen.
+//
+// A lock is a small file of JSON. Its hash stands in the run, in every report of it and
+// in the run file. The file says itself when it was made, so it proves only as much as
+// the place where its hash was published first: a commit, a mail, a page.
+package lock
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+)
+
+// Version names the format and its version.
+const Version = "deem.lock/1"
+
+// A Lock is what was promised.
+type Lock struct {
+	Version string    `json:"version"` // [Version]
+	Created time.Time `json:"created"`
+	Deem    string    `json:"deem"` // the version that wrote the lock
+
+	Dataset Dataset `json:"dataset"`
+	Judges  []Judge `json:"judges"`
+	Trials  int     `json:"trials"`
+
+	// Exclude are the items to be left out, as "category=adversarial". The hash of the
+	// dataset is that of the others.
+	Exclude []string `json:"exclude"`
+
+	// Errata is the hash of the list of faults in the answer key that is looked at, and
+	// Corrected says that its corrections are put into effect before judging.
+	Errata    string `json:"errata,omitempty"`
+	Corrected bool   `json:"corrected,omitempty"`
+
+	// MaxUnjudged is the share of unjudged items above which there is no score.
+	MaxUnjudged float64 `json:"max_unjudged"`
+
+	// Gates are the conditions that decide the exit code.
+	Gates []string `json:"gates"`
+}
+
+// A Dataset says which items.
+type Dataset struct {
+	Names []string `json:"names"` // no part of what is compared
+	Hash  string   `json:"hash"`
+	Items int      `json:"items"`
+}
+
+// A Judge says who judges. The hash covers everything else.
+type Judge struct {
+	Name    string `json:"name"`
+	Hash    string `json:"hash"`
+	Model   string `json:"model,omitempty"`
+	Reading string `json:"reading,omitempty"`
+}
+
+// Hash returns the SHA-256 of the lock's canonical JSON in hexadecimal.
+func (l Lock) Hash() string {
+	hash, err := deem.Hash(l)
+	if err != nil {
+		panic(fmt.Sprintf("lock: %v", err)) // A share that is no number; Check refuses it.
+	}
+	return hash
+}
+
+// Write writes the lock as indented JSON.
+func (l Lock) Write(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(l)
+}
+
+// maxSize bounds what is read. A lock is a page or two.
+const maxSize = 1 << 20
+
+// Read reads a lock. A key that it does not know, as one of a newer version, is an
+// error: what is not understood cannot be held.
+func Read(r io.Reader) (Lock, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxSize+1))
+	if err != nil {
+		return Lock{}, err
+	}
+	if len(data) > maxSize {
+		return Lock{}, fmt.Errorf("this is no lock: it is larger than %d bytes", maxSize)
+	}
+	var is struct {
+		Version string `json:"version"`
+	}
+	if err := json.Unmarshal(data, &is); err != nil {
+		return Lock{}, fmt.Errorf("this is no lock: %w", err)
+	}
+	if is.Version != Version {
+		return Lock{}, fmt.Errorf("this is no lock of version %s: it says version %q", Version, is.Version)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var l Lock
+	if err := dec.Decode(&l); err != nil {
+		return Lock{}, fmt.Errorf("this lock cannot be read: %w", err)
+	}
+	return l, l.Check()
+}
+
+// Check says what a lock lacks.
+func (l Lock) Check() error {
+	switch {
+	case l.Dataset.Hash == "":
+		return errors.New("the lock names no dataset hash")
+	case len(l.Judges) == 0 || slices.ContainsFunc(l.Judges, func(j Judge) bool { return j.Hash == "" }):
+		return errors.New("the lock names no judge hash")
+	case l.Trials < 1:
+		return fmt.Errorf("the lock has %d trials, and at least 1 is needed", l.Trials)
+	case !(l.MaxUnjudged >= 0 && l.MaxUnjudged <= 1): // also NaN
+		return fmt.Errorf("the lock's max_unjudged %v lies outside 0 to 1", l.MaxUnjudged)
+	}
+	return nil
+}
+
+// A Difference is something that is not as it was promised.
+type Difference struct {
+	What   string `json:"what"` // as "judge hash"
+	Locked string `json:"locked"`
+	Now    string `json:"now"`
+}
+
+// String returns the difference in words, as "judge hash differs".
+func (d Difference) String() string {
+	if strings.HasSuffix(d.What, "s") {
+		return d.What + " differ"
+	}
+	return d.What + " differs"
+}
+
+// Against returns what differs in now from what was locked. Of several judges that were
+// promised a command may ask some; one that was not promised is a difference.
+func (l Lock) Against(now Lock) []Difference {
+	var list []Difference
+	differ := func(what, locked, is string) {
+		if locked != is {
+			list = append(list, Difference{what, locked, is})
+		}
+	}
+	differ("dataset hash", l.Dataset.Hash, now.Dataset.Hash)
+	for _, j := range now.Judges {
+		list = append(list, l.judge(j)...)
+	}
+	differ("trials", strconv.Itoa(l.Trials), strconv.Itoa(now.Trials))
+	differ("exclusions", sorted(l.Exclude), sorted(now.Exclude))
+	differ("errata", errata(l), errata(now))
+	differ("share of unjudged items that is allowed", share(l.MaxUnjudged), share(now.MaxUnjudged))
+	differ("gates", sorted(l.Gates), sorted(now.Gates))
+	return list
+}
+
+// judge returns how a judge differs from those that were promised: from the one of its
+// name if there is one, else from all.
+func (l Lock) judge(now Judge) []Difference {
+	locked := l.Judges
+	if slices.ContainsFunc(locked, func(j Judge) bool { return j.Hash == now.Hash }) {
+		return nil
+	}
+	at := slices.IndexFunc(locked, func(j Judge) bool { return j.Name == now.Name })
+	if at < 0 {
+		names := make([]string, len(locked))
+		for i, j := range locked {
+			names[i] = j.Name
+		}
+		return []Difference{{"judge", strings.Join(names, ", "), now.Name}}
+	}
+	old := locked[at]
+	list := []Difference{{"judge hash", deem.ShortHash(old.Hash), deem.ShortHash(now.Hash)}}
+	if old.Model != now.Model {
+		list = append(list, Difference{"model", old.Model, now.Model})
+	}
+	if old.Reading != now.Reading {
+		list = append(list, Difference{"reading", old.Reading, now.Reading})
+	}
+	return list
+}
+
+// sorted returns a list in one text, whatever its order.
+func sorted(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(slices.Values(list)), ", ")
+}
+
+func errata(l Lock) string {
+	switch {
+	case l.Errata == "":
+		return "none"
+	case l.Corrected:
+		return deem.ShortHash(l.Errata) + ", corrected"
+	}
+	return deem.ShortHash(l.Errata)
+}
+
+func share(x float64) string { return strconv.FormatFloat(100*x, 'g', 6, 64) + "%" }

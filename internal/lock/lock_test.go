@@ -1,0 +1,156 @@
+package lock_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem/internal/lock"
+)
+
+func promise() lock.Lock {
+	return lock.Lock{
+		Version: lock.Version, Created: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC), Deem: "v1",
+		Dataset: lock.Dataset{Names: []string{"a.jsonl"}, Hash: strings.Repeat("9b", 32), Items: 5},
+		Judges: []lock.Judge{
+			{Name: "universal", Hash: strings.Repeat("4f", 32), Model: "openai:gpt-4o-mini", Reading: "upstream"},
+			{Name: "f1", Hash: strings.Repeat("aa", 32)},
+		},
+		Trials: 1, Exclude: []string{"category=b", "category=a"}, MaxUnjudged: 0.01, Gates: []string{"overall.lo >= 65%"},
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	var b bytes.Buffer
+	want := promise()
+	if err := want.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := lock.Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got.Hash() != want.Hash() || len(got.Hash()) != 64 {
+		t.Errorf("hash %s, want %s", got.Hash(), want.Hash())
+	}
+}
+
+// Whatever is changed in a lock, its hash is another.
+func TestHash(t *testing.T) {
+	was := promise().Hash()
+	for name, change := range changes() {
+		l := promise()
+		change(&l)
+		if l.Hash() == was {
+			t.Errorf("%s: the hash is the same", name)
+		}
+	}
+}
+
+// changes are what may be done to a lock, by the difference that it makes.
+func changes() map[string]func(l *lock.Lock) {
+	return map[string]func(l *lock.Lock){
+		"dataset hash differs": func(l *lock.Lock) { l.Dataset.Hash = "other" },
+		"judge hash differs":   func(l *lock.Lock) { l.Judges[1].Hash = "other" },
+		"judge hash differs; model differs; reading differs": func(l *lock.Lock) {
+			l.Judges[0] = lock.Judge{Name: "universal", Hash: "other", Model: "openai:gpt-4o", Reading: "strict"}
+		},
+		"judge differs":     func(l *lock.Lock) { l.Judges[1] = lock.Judge{Name: "exact", Hash: "other"} },
+		"trials differ":     func(l *lock.Lock) { l.Trials = 3 },
+		"exclusions differ": func(l *lock.Lock) { l.Exclude = nil },
+		"errata differs":    func(l *lock.Lock) { l.Errata = "list" },
+		"gates differ":      func(l *lock.Lock) { l.Gates = append(l.Gates, "unjudged <= 1%") },
+		"share of unjudged items that is allowed differs": func(l *lock.Lock) { l.MaxUnjudged = 0.05 },
+	}
+}
+
+func words(list []lock.Difference) string {
+	var parts []string
+	for _, d := range list {
+		parts = append(parts, d.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func TestAgainst(t *testing.T) {
+	for want, change := range changes() {
+		now := promise()
+		change(&now)
+		if got := words(promise().Against(now)); got != want {
+			t.Errorf("Against = %q, want %q", got, want)
+		}
+	}
+}
+
+// What a promise does not cover is no difference.
+func TestKept(t *testing.T) {
+	for name, change := range map[string]func(l *lock.Lock){
+		"nothing":           func(*lock.Lock) {},
+		"time and version":  func(l *lock.Lock) { l.Created, l.Deem = time.Now(), "v2" },
+		"names of files":    func(l *lock.Lock) { l.Dataset.Names = []string{"b.jsonl"} },
+		"order":             func(l *lock.Lock) { l.Exclude = []string{"category=a", "category=b"} },
+		"one of the judges": func(l *lock.Lock) { l.Judges = l.Judges[1:] },
+	} {
+		now := promise()
+		change(&now)
+		if got := promise().Against(now); len(got) != 0 {
+			t.Errorf("%s: Against = %q, want nothing", name, words(got))
+		}
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	var b bytes.Buffer
+	if err := promise().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	good := b.String()
+	replace := func(old, with string) string {
+		if !strings.Contains(good, old) {
+			t.Fatalf("the lock does not hold %q", old)
+		}
+		return strings.ReplaceAll(good, old, with)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"", "this is no lock"},
+		{"judge: universal", "this is no lock"},
+		{good[:len(good)/2], "this is no lock"},
+		{replace("deem.lock/1", "deem.lock/2"), `it says version "deem.lock/2"`},
+		{replace(`"trials"`, `"tirals"`), "tirals"},
+		{replace(strings.Repeat("9b", 32), ""), "no dataset hash"},
+		{replace(strings.Repeat("4f", 32), ""), "no judge hash"},
+		{replace(`"trials": 1`, `"trials": 0`), "0 trials"},
+		{replace("0.01", "1.5"), "outside 0 to 1"},
+		{strings.Repeat(" ", 2<<20), "larger than"},
+	} {
+		if _, err := lock.Read(strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Read(%.40q) = %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	var b bytes.Buffer
+	if err := promise().Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := lock.Read(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if got := l.Against(l); len(got) != 0 {
+			t.Errorf("a lock differs from itself: %q", words(got))
+		}
+		if len(l.Hash()) != 64 {
+			t.Errorf("hash %q", l.Hash())
+		}
+	})
+}
