@@ -159,7 +159,10 @@ func (r *Reader) line(item *wireItem) (deem.Record, bool, error) {
 		}
 		return deem.Record{}, false, err
 	case kindRecord:
-		w, err := decode[wireRecord](l.body)
+		var w wireRecord
+		if err = json.Unmarshal(l.body, &w); err != nil {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
 		if err == nil && w.Item != item.hash {
 			err = fmt.Errorf("%w: the record is of another item than the one before it", ErrDamaged)
 		}

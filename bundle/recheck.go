@@ -12,7 +12,15 @@ import (
 
 // recheck asks the judge again about the item of a record, as far as that needs no
 // model: what a model said stands in the record.
+//
+// The judge was restored from the file, and the file may be anybody's. A judge that
+// panics over what a forger made up must not take the check down with it.
 func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
+	defer func() {
+		if p := recover(); p != nil {
+			out.findIn(CheckJudge, rec, fmt.Sprintf("the judge in the file panics over this record: %v", p))
+		}
+	}()
 	switch {
 	case c.again.Rule != nil:
 		v, err := c.again.Rule.Judge(ctx, rec.Item)

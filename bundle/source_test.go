@@ -205,3 +205,24 @@ func verify(t testing.TB, file []byte, o bundle.VerifyOptions) *bundle.Verificat
 	}
 	return v
 }
+
+// first returns the first record with the given label.
+func (j *judged) first(label string) *deem.Record {
+	for i := range j.records {
+		if v := j.records[i].Verdict; v != nil && v.Label == label {
+			return &j.records[i]
+		}
+	}
+	panic("no record with the label " + label)
+}
+
+// A watch is a tally that somebody looks at.
+type watch struct {
+	*tally
+	look func()
+}
+
+func (w watch) Add(rec deem.Record) {
+	w.look()
+	w.tally.Add(rec)
+}

@@ -326,9 +326,22 @@ func (c *checker) nextRecord(out outcome) {
 	s.trial = rec.Trial
 	s.counted.add(rec)
 	c.out.Records++
-	if c.count != nil {
-		c.count.Add(rec)
+	c.tally(rec, out.line.n)
+}
+
+// tally counts a record. Whoever counts was made from what the file says, and may
+// panic over what a forger made up.
+func (c *checker) tally(rec deem.Record, n int) {
+	if c.count == nil {
+		return
 	}
+	defer func() {
+		if p := recover(); p != nil {
+			c.count = nil
+			c.find(Finding{Check: CheckNumbers, Line: n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf("the record cannot be counted: %v", p)})
+		}
+	}()
+	c.count.Add(rec)
 }
 
 // A datasetHash is the hash of a dataset: each link is the SHA-256 of the link before

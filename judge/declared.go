@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -97,7 +98,35 @@ func Restore(judgeIdentity []byte) (*Declared, error) {
 	if id.Protocol.Reader != readerVersion {
 		return nil, fmt.Errorf("restore judge: its replies were read by version %d, and this deem reads by version %d", id.Protocol.Reader, readerVersion)
 	}
+	if err := id.Protocol.Declaration.sound(); err != nil {
+		return nil, fmt.Errorf("restore judge: %w", err)
+	}
 	return id.Protocol.Declaration.Protocol(id.Protocol.Reading)
+}
+
+// sound refuses a declaration that cannot be followed. One that was parsed never is
+// such; one out of a file that somebody sent may be anything.
+func (d *Declaration) sound() error {
+	if (len(d.Labels) == 0) == (len(d.Aspects) == 0) {
+		return errors.New("it has neither labels nor aspects, or both")
+	}
+	weights := 0.0
+	for _, a := range d.Aspects {
+		if !(a.Max > a.Min) || !(a.Weight >= 0) {
+			return fmt.Errorf("aspect %q has no scale or no weight", a.Name)
+		}
+		weights += a.Weight
+	}
+	if len(d.Aspects) > 0 && weights == 0 {
+		return errors.New("no aspect has a weight")
+	}
+	for name, r := range d.Readings {
+		w, ok := ways[r.How]
+		if !ok || len(d.Aspects) > 0 && w.numbers == nil || len(d.Aspects) == 0 && w.label == nil {
+			return fmt.Errorf("reading %q reads replies in no known way: %q", name, r.How)
+		}
+	}
+	return nil
 }
 
 // Request renders the prompt for it.
