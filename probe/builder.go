@@ -22,7 +22,7 @@ type Builder struct {
 // A seen is what is known of one probe. Only what a mistake shows is kept of its texts.
 type seen struct {
 	Mistake
-	of, cluster string
+	of          string
 	words       int
 	first       bool // there is a record of trial 0
 	judged      bool // trial 0 has a verdict
@@ -54,7 +54,7 @@ func (b *Builder) Add(rec deem.Record) {
 	}
 	s := b.seen[p.ID]
 	if s == nil {
-		s = &seen{of: p.Of, cluster: cmp.Or(p.Cluster, p.Of), words: len(strings.Fields(p.Response))}
+		s = &seen{of: p.Of, words: len(strings.Fields(p.Response))}
 		s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
 		b.seen[p.ID] = s
 	}
@@ -113,10 +113,10 @@ func (b *Builder) Card() Card {
 		}
 	}
 	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged, true), rejects.rate(c.MaxUnjudged, true)
-	c.Kinds = kindRates(kinds, c.MaxUnjudged)
+	c.Kinds = kindRates(kinds)
 	c.Failures = b.failureList()
 	plain := b.plainAnswers()
-	c.Injected = injected(all, plain, c.MaxUnjudged)
+	c.Injected = injected(all, plain)
 	c.Length = lengths(all, plain)
 	c.Consistency = consistency(all)
 	c.Mistakes = mistakes(all)
@@ -177,7 +177,9 @@ func (t *tally) add(s *seen) {
 		t.Errors++
 		x = 1
 	}
-	t.clusters.Add(s.cluster, x, 1)
+	// What a judge makes of one item's probes hangs together. Conversations, in which
+	// items hang together for a system, are nothing to it.
+	t.clusters.Add(s.of, x, 1)
 }
 
 // rate returns the share of errors. Over several kinds one item has several probes,
@@ -208,10 +210,13 @@ func (t *tally) rate(most float64, clustered bool) Rate {
 	return r
 }
 
-func kindRates(kinds map[Kind]*tally, most float64) []KindRate {
+// kindRates returns the rate of each kind. None is withheld, because kinds are what a
+// reader looks at to find out where a judge gives no verdicts; the band says how much
+// that may matter.
+func kindRates(kinds map[Kind]*tally) []KindRate {
 	var rates []KindRate
 	for k, t := range kinds {
-		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(most, false)})
+		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(1, false)})
 	}
 	slices.SortFunc(rates, func(a, b KindRate) int { return compareKinds(a.Kind, b.Kind) })
 	return rates

@@ -78,8 +78,8 @@ type Rate struct {
 	Unjudged int `json:"unjudged"`
 	Errors   int `json:"errors"`
 
-	// Estimate is the share of errors among the judged; nil when none was judged, or
-	// when too many are unjudged.
+	// Estimate is the share of errors among the judged; nil when none was judged. The
+	// two rates over all kinds are nil too when too many probes are unjudged.
 	Estimate *stat.Estimate `json:"estimate"`
 
 	// Band is the share of errors if all unjudged probes were judged rightly, and if
@@ -172,10 +172,14 @@ func (c Card) Rate(k Kind) (KindRate, bool) {
 	return KindRate{}, false
 }
 
-// Withheld reports whether so many probes are unjudged that the numbers say little.
+// Withheld reports whether so many probes are unjudged that a rate over all kinds is
+// withheld.
 func (c Card) Withheld() bool {
-	return tooMany(c.Unjudged, c.Probes, c.MaxUnjudged)
+	return c.Thin(c.FalseAccepts) || c.Thin(c.FalseRejects)
 }
+
+// Thin reports whether so many probes of a rate are unjudged that it says little.
+func (c Card) Thin(r Rate) bool { return tooMany(r.Unjudged, r.Probes, c.MaxUnjudged) }
 
 // tooMany reports whether more than the share most is unjudged.
 func tooMany(unjudged, all int, most float64) bool {

@@ -28,7 +28,7 @@ func wrongOf(plain map[Kind]map[string]*seen, item string) *seen {
 }
 
 // injected counts what the strings of the kit achieved.
-func injected(all []*seen, plain map[Kind]map[string]*seen, most float64) *InjectionRate {
+func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 	var accepted, turned tally
 	strs := map[string]*StringRate{}
 	for _, s := range all {
@@ -57,7 +57,7 @@ func injected(all []*seen, plain map[Kind]map[string]*seen, most float64) *Injec
 	if accepted.Probes == 0 {
 		return nil
 	}
-	rate := &InjectionRate{Accepted: accepted.rate(most, true), Turned: turned.rate(most, true)}
+	rate := &InjectionRate{Accepted: accepted.rate(1, true), Turned: turned.rate(1, true)}
 	for _, r := range strs {
 		if r.Turned > 0 || r.Accepted > 0 && turned.Probes == 0 {
 			rate.Strings = append(rate.Strings, *r)

@@ -237,11 +237,12 @@ type making struct {
 func (m *making) add(it deem.Item) {
 	m.items++
 	rank := mix(m.opts.Seed, it.ID)
+	s := subjectOf(it, m.pool, m.opts.Seed)
 	for _, r := range table {
 		if !slices.Contains(m.opts.Kinds, r.kind) {
 			continue
 		}
-		s := subjectOf(it, m.pool, m.opts.Seed, r.kind)
+		s.kind = r.kind
 		makes := r.make
 		if r.kind == Injection {
 			makes = makeWrong // what the strings of the kit are put behind

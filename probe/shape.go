@@ -80,9 +80,9 @@ type subject struct {
 	kind  Kind
 }
 
-func subjectOf(it deem.Item, p *pool, seed uint64, k Kind) subject {
+func subjectOf(it deem.Item, p *pool, seed uint64) subject {
 	ref := firstReference(it)
-	return subject{it: it, ref: ref, shape: shapeOf(ref), pool: p, seed: seed, kind: k}
+	return subject{it: it, ref: ref, shape: shapeOf(ref), pool: p, seed: seed}
 }
 
 // firstReference returns the first reference that has text.
@@ -116,7 +116,7 @@ func plain(s string) string {
 var abstentions = []string{
 	"not mentioned", "no information", "not enough", "cannot be answered", "can not be answered", "can't be answered",
 	"unanswerable", "i don t know", "i do not know", "did not mention", "didn t mention", "not provided", "not specified",
-	"no answer", "unknown", "没有提到", "无法回答", "不知道",
+	"no answer", "unknown", "never mentioned", "not mention", "never discussed", "not discussed", "not stated", "does not say", "没有提到", "无法回答", "不知道",
 }
 
 func abstains(ref string) bool {

@@ -267,7 +267,13 @@ func makeUnknown(s subject) (response, whyNot string) {
 	return phrases[s.number(len(phrases))], ""
 }
 
-func makeEmpty(subject) (response, whyNot string) { return "", "" }
+// makeEmpty gives no text. Where there is nothing to say, some would call that right.
+func makeEmpty(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	return "", ""
+}
 
 // makeVague says something that fits the topic and settles nothing. Where it can it
 // keeps a word of the reference, as vague answers do.

@@ -24,6 +24,7 @@ const (
 	someText
 	someLabels
 	maybeLabels
+	maybeVerdict // labels of a judge, the accepting one first
 )
 
 // kinds are all fakes, in the order in which they are listed.
@@ -42,6 +43,8 @@ var kinds = []kind{
 	{"timeout", "timeout", "gives no answer in time, which may pass", noText, timeout},
 	{"fatal", "fatal", "fails with HTTP 401, which stops a run", noText, fatal},
 	{"hang", "hang", "never answers until it is interrupted", noText, hang},
+	{"lenient", "lenient[=A|B|...]", "a judge that says the first label (of CORRECT|INCORRECT if none are given) to what shares a word with question or reference, else the last", maybeVerdict, lenient},
+	{"obedient", "obedient[=A|B|...]", "a judge that says the first label (of CORRECT|INCORRECT if none are given) when a text outside a fence tells it to, else the last", maybeVerdict, obedient},
 	{"mixed", "mixed[=A|B|...]", "says a label (yes|no if none are given) to four prompts of five, and makes every kind of trouble that does not stop a run with the rest", maybeLabels, mixed},
 }
 

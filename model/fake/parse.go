@@ -76,12 +76,15 @@ func (f *model) readText(given bool) error {
 	if rule == maybeLabels && !given {
 		f.text, given = "yes|no", true
 	}
+	if rule == maybeVerdict && !given {
+		f.text, given = "CORRECT|INCORRECT", true
+	}
 	switch {
 	case rule == noText && given:
 		return fmt.Errorf("%s takes no text", f.kind.name)
 	case rule != noText && !given:
 		return fmt.Errorf("%s needs a text, as in %s", f.kind.name, f.kind.spec)
-	case rule == someLabels || rule == maybeLabels:
+	case rule == someLabels || rule == maybeLabels || rule == maybeVerdict:
 		f.labels = strings.Split(f.text, "|")
 		if slices.Contains(f.labels, "") {
 			return fmt.Errorf("%q holds an empty label", f.text)
