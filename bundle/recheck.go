@@ -23,9 +23,17 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 	}()
 	switch {
 	case c.again.Rule != nil:
+		if len(rec.Calls) > 0 {
+			out.findIn(CheckRecord, rec, "calls are recorded, and a rule makes none")
+		}
 		v, err := c.again.Rule.Judge(ctx, rec.Item)
 		out.compare(rec, v, err)
 	case c.again.Protocol != nil:
+		for _, call := range rec.Calls {
+			if call.Model != c.out.Run.Model {
+				out.findIn(CheckRecord, rec, fmt.Sprintf("one of its calls is to %q, and the run asks %q", call.Model, c.out.Run.Model))
+			}
+		}
 		reask(c.again.Protocol, rec, out)
 	}
 }

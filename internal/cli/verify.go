@@ -154,6 +154,9 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 		if err != nil {
 			return bundle.Again{}, err
 		}
+		if p == nil {
+			return bundle.Again{Note: j.Name + " is made of several judges"}, nil
+		}
 		return bundle.Again{Protocol: p}, nil
 	}
 	if !knownRule(j.Name) {
