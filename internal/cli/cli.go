@@ -131,7 +131,7 @@ func (a *app) root() *cobra.Command {
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.compareCommand(), a.agreeCommand(), a.labelsCommand(),
-		a.verifyCommand(), a.keygenCommand(), a.observed(a.probeCommand()),
+		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()),
 	)
 	return root
 }
@@ -250,7 +250,7 @@ COMMANDS
   deem compare  runs beside each other, paired        deem export   write a run in another form
   deem agree    a judge beside people or another      deem labels   keep what people said of items
   deem verify   check a run file                      deem keygen   keys to sign run files with
-  deem probe    stress a judge
+  deem probe    stress a judge                        deem rejudge  score published results again
   deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".

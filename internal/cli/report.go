@@ -452,12 +452,13 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 		}
 		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
 	}
+	h.JudgeNote = cmp.Or(recordedNote(run), h.JudgeNote)
 	return h
 }
 
 // protocolOf restores the protocol of a run; nil for a rule.
 func protocolOf(run store.Run) (judge.Readable, error) {
-	if run.Judge.Rule {
+	if run.Judge.Rule || isRecorded(run) {
 		return nil, nil
 	}
 	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {

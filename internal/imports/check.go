@@ -293,15 +293,16 @@ func (t *tally) deviations(items []scored) []result {
 
 // categoryMean is the mean of the scores of the categories.
 func (t *tally) categoryMean() result {
-	r := result{how: ""}
+	r, n := result{}, 0
 	for _, c := range t.set.categories() {
 		if m := mean(t.in(c), ""); m.ok {
 			r.value += m.value
-			r.n++
+			r.n += m.n
+			n++
 		}
 	}
-	r.ok = r.n > 0
-	r.value /= float64(max(1, r.n))
+	r.ok = n > 0
+	r.value /= float64(max(1, n))
 	return r
 }
 

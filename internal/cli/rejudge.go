@@ -1,0 +1,402 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/imports"
+	"deem/report/sensitivity"
+	"deem/text/nltk"
+)
+
+const rejudgeHelp = `Check what others published, and judge the same responses again.
+
+A file of results is recognised by what is in it, and not by its name: LongMemEval
+hypotheses and eval-results; HaluMem's evaluation input and judged results; LoCoMo
+results of Mem0, memobase, Zep, MemOS and EverMemOS; results of promptfoo; logs of
+inspect (.eval or .json); samples of lm-eval; and rows of any other program in JSONL,
+JSON, CSV or Parquet as far as their columns say what they hold. --map names others.
+
+First the published number is made again from the rows, by the file's own rule, and set
+beside what the file says of itself, or --claimed says. What is no verdict, as SKIP,
+ERROR, judge_failed or null, is unjudged. The recorded verdicts are kept as a run of
+their own, which every other command reads. Where the judge's replies are in the file,
+they are read again too, which costs nothing.
+
+Then every --judge judges the same responses, and all are shown side by side with the
+items that changed: how far apart the scores are, how far judges agree, and, with
+several files, whether the order of the systems stands.
+
+Each FILE is a system, with a name if one likes: mem0=results.json. A folder is one
+system in several files, and so are all files with --together. --data names the
+benchmark's own questions, for files that have only ids.
+
+EXIT STATUS
+  0 every number that is claimed agrees, or none is   1 could not
+  2 wrong usage, or a file that cannot be read   3 too many items unjudged
+  4 a number that is claimed does not come out`
+
+const rejudgeExample = `  deem rejudge results.json
+  deem rejudge hyp.jsonl.eval-results-gpt-4o --data longmemeval_s.json --claimed 72.6%
+  deem rejudge results.json --judge universal --model openai:gpt-4o-mini
+  deem rejudge mem0=a.json zep=b.json --judge match --judge locomo/f1
+  deem rejudge per_conversation/ --claimed 1223/1540
+  deem rejudge answers.csv --map question=q,references=gold,response=output,label=ok`
+
+// A rejudgeOptions is what "deem rejudge" was told.
+type rejudgeOptions struct {
+	run runOptions // how to judge again
+
+	mapping    string
+	pick       string
+	yes, no    []string
+	scale      float64
+	claimed    []string
+	together   bool
+	skipBroken bool
+}
+
+// rejudgeFlags are the flags of "deem run" that say how judges are asked.
+var rejudgeFlags = []string{
+	"judge", "model", "data", "format", "with", "embeddings", "wordnet", "reading", "pass", "temperature", "max-tokens", "concurrency", "trials",
+	"base-url", "header", "model-option", "proxy", "ca-file", "timeout", "run-timeout", "retries", "rpm", "tpm", "max-cost", "ask-above",
+	"yes", "prices", "batch", "batch-only", "batch-size", "batch-poll", "record", "fresh", "retry-unjudged", "max-unjudged",
+}
+
+// ownFlags are settings that deem.yaml has for the user's own items and judges. What
+// others published is read and judged only as the command says: otherwise looking at a
+// file would cost money.
+var ownFlags = []string{"judge", "data", "format", "map", "trials", "pass"}
+
+func (a *app) rejudgeCommand() *cobra.Command {
+	var o rejudgeOptions
+	given := map[string]bool{}
+	cmd := &cobra.Command{
+		Use: "rejudge FILE... [flags]", Short: "score published results again", Long: rejudgeHelp, Example: rejudgeExample,
+		// Arguments are looked at before deem.yaml is, so that what the user gave can be
+		// told from what stands there.
+		Args: func(cmd *cobra.Command, args []string) error {
+			cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = true })
+			if len(args) == 0 {
+				return usage(deem.WithHint(errors.New("no file of results is named"), "deem rejudge results.json"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.forget(given)
+			return a.rejudge(cmd.Context(), args, o)
+		},
+	}
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+// flags declares the command's own flags, and those of "deem run" that it shares.
+func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.StringArrayVar(&o.claimed, "claimed", nil, "what was published, as `number` or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; may be given again")
+	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(imports.Parts(), ", "))
+	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant, or all (a `name`)")
+	f.BoolVar(&o.together, "together", false, "all files are parts of one system's results")
+	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
+	f.StringArrayVar(&o.no, "wrong", nil, "a further `label` that counts as wrong; may be given again")
+	f.Float64Var(&o.scale, "scale", 0, "the largest score in the file (default 1)")
+	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
+	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	o.run.flags(shared)
+	for _, name := range rejudgeFlags {
+		f.AddFlag(shared.Lookup(name))
+	}
+	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; may be given again"
+	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; may be given again"
+}
+
+// forget drops what deem.yaml says about the user's own items.
+func (o *rejudgeOptions) forget(given map[string]bool) {
+	for _, name := range ownFlags {
+		if given[name] {
+			continue
+		}
+		switch name {
+		case "judge":
+			o.run.judges = nil
+		case "data":
+			o.run.data = nil
+		case "format":
+			o.run.format = ""
+		case "map":
+			o.mapping = ""
+		case "trials":
+			o.run.trials = 1
+		case "pass":
+			o.run.judge.pass = optional[float64]{}
+		}
+	}
+	if !given["judge"] && !given["model"] {
+		o.run.model.name = ""
+	}
+}
+
+// A published system is its file, read.
+type published struct {
+	name   string
+	set    *imports.Set
+	checks []imports.Check
+}
+
+// rejudge reads all files, checks what they claim, judges again, and shows it all.
+func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) error {
+	systems, err := a.openPublished(ctx, args, o)
+	if err != nil {
+		return err
+	}
+	judgings, err := a.judgesAgain(ctx, systems, &o)
+	if err != nil {
+		return err
+	}
+	if err := anythingToDo(systems, judgings); err != nil {
+		return err
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	s := newStand(a, st, o, judgings)
+	for _, sys := range systems {
+		if err := s.add(ctx, sys); err != nil {
+			return err
+		}
+	}
+	return s.show(ctx)
+}
+
+// anythingToDo refuses files without a verdict when nobody is to judge them.
+func anythingToDo(systems []published, judgings []judging) error {
+	for _, sys := range systems {
+		if sys.set.Trials() > 0 || len(judgings) > 0 {
+			return nil
+		}
+	}
+	return usage(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
+		"judge them with --judge match, or --judge universal --model openai:gpt-4o-mini; if there are verdicts, --map label=COLUMN says where"))
+}
+
+// openPublished reads the files of all systems.
+func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions) ([]published, error) {
+	groups := make([][]string, 0, len(args))
+	names := make([]string, 0, len(args))
+	for _, arg := range args {
+		name, file := systemName(arg)
+		if o.together && len(groups) > 0 {
+			groups[0] = append(groups[0], file)
+			continue
+		}
+		groups, names = append(groups, []string{file}), append(names, name)
+	}
+	if len(groups) > 1 && len(o.claimed) > 0 {
+		return nil, usagef("--claimed is about one system, and there are %d; --together makes the files one", len(groups))
+	}
+	var systems []published
+	for i, files := range groups {
+		sys, err := a.openSystem(ctx, names[i], files, o)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
+			sys.name = files[0] // The path tells systems apart whose files have one name.
+		}
+		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
+			return nil, usagef("%s is named twice", sys.name)
+		}
+		systems = append(systems, sys)
+	}
+	return systems, nil
+}
+
+// systemName takes the name off "mem0=results.json". A file of that whole name comes
+// first.
+func systemName(arg string) (name, file string) {
+	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !fileExists(arg) {
+		return name, file
+	}
+	return "", arg
+}
+
+// openSystem reads the files of one system and checks what they claim.
+func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (published, error) {
+	mapping, err := importMapping(o.mapping)
+	if err != nil {
+		return published{}, usage(err)
+	}
+	set, err := imports.Open(ctx, imports.Source{
+		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick,
+		Yes: o.yes, No: o.no, Scale: o.scale, SkipBroken: o.skipBroken,
+	})
+	if err != nil {
+		return published{}, usage(err)
+	}
+	if len(o.run.data) > 0 {
+		if err := a.adopt(ctx, set, o.run); err != nil {
+			return published{}, err
+		}
+	}
+	claims := set.Claims
+	for _, spec := range o.claimed {
+		c, err := set.ParseClaim(spec)
+		if err != nil {
+			return published{}, usage(deem.WithHint(fmt.Errorf("--claimed %s: %w", spec, err), "%s", deem.HintOf(err)))
+		}
+		claims = append(claims, c)
+	}
+	return published{name: cmp.Or(name, set.Stem()), set: set, checks: set.Check(claims)}, nil
+}
+
+// importMapping reads a mapping as the command line gives it.
+func importMapping(s string) (imports.Mapping, error) {
+	m := imports.Mapping{}
+	if strings.TrimSpace(s) == "" {
+		return m, nil
+	}
+	for _, pair := range strings.Split(s, ",") {
+		part, column, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, deem.WithHint(fmt.Errorf("mapping %q: no = in %q", s, pair), "write it as question=COLUMN,label=COLUMN")
+		}
+		part = strings.TrimSpace(part)
+		if part == "reference" {
+			part = "references"
+		}
+		m[part] = strings.TrimSpace(column)
+	}
+	return m, nil
+}
+
+// adopt joins the rows of a file with the questions of its benchmark.
+func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
+	b, ok := benchmark.Named(set.Benchmark)
+	if !ok {
+		return usage(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
+			"--map names the columns of questions and references in the file itself"))
+	}
+	var rows bytes.Buffer
+	enc := json.NewEncoder(&rows)
+	for it := range set.Items() {
+		row := map[string]any{"question_id": it.ID, "hypothesis": it.Response}
+		if it.Question != "" {
+			row["question"] = it.Question
+		}
+		if it.Cluster != "" {
+			row["sample_id"] = it.Cluster
+		}
+		if it.Category != "" && b.Name != "longmemeval" {
+			row["category"] = it.Category
+		}
+		if err := enc.Encode(row); err != nil {
+			return err
+		}
+	}
+	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.with})
+	if err != nil {
+		return usage(err)
+	}
+	defer func() { _ = joined.Close() }()
+	for _, note := range joined.Notes() {
+		a.say("%s", note)
+	}
+	dropped, err := set.Adopt(joined.Items())
+	if dropped > 0 {
+		a.say("%s of %s answer no question of the data, and are left out", thousands(dropped), filepath.Base(set.Names()[0]))
+	}
+	return err
+}
+
+// judgesAgain chooses the judges that are to judge again and checks that they can.
+func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOptions) ([]judging, error) {
+	r := &o.run
+	if len(r.judges) == 0 {
+		if r.model.name == "" || r.model.name == offline {
+			return nil, nil
+		}
+		b, ok := benchmark.Named(systems[0].set.Benchmark)
+		if !ok || b.Name == "locomo" {
+			return nil, usage(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge universal"))
+		}
+		r.judges = []string{b.Judges[0]}
+	}
+	sets := make([]items, len(systems))
+	for i, sys := range systems {
+		sets[i] = sys.set
+	}
+	return a.openJudges(ctx, sets, r)
+}
+
+// openJudges opens judges and their models, and refuses those that cannot judge the
+// items of a system.
+func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]judging, error) {
+	probe := *r
+	probe.data = []string{"-"} // The items are there already.
+	probe.format = ""
+	if err := probe.check(); err != nil {
+		return nil, err
+	}
+	if err := a.equip(r); err != nil {
+		return nil, err
+	}
+	judgings, err := a.chooseAll(*r)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range judgings {
+		for _, set := range sets {
+			if err := preflight(ctx, j.choice, set); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return judgings, nil
+}
+
+// equip opens what judges need besides models, and fills the purse.
+func (a *app) equip(r *runOptions) error {
+	if r.runTimeout > 0 {
+		r.deadline = clock().Add(r.runTimeout)
+	}
+	if err := r.pay(); err != nil {
+		return err
+	}
+	var err error
+	if r.judge.embedder, err = a.openEmbedder(*r); err != nil {
+		return err
+	}
+	if r.wordnet != "" {
+		if r.judge.thesaurus, err = nltk.OpenWordNet(r.wordnet); err != nil {
+			return usage(err)
+		}
+	}
+	return nil
+}
+
+// checksOf turns checks into what the report shows.
+func checksOf(checks []imports.Check) []sensitivity.Claim {
+	list := make([]sensitivity.Claim, len(checks))
+	for i, c := range checks {
+		list[i] = sensitivity.Claim{
+			Name: c.Name, Claimed: c.Text, Value: c.Value, Given: c.Given, Share: c.Share, Right: c.Right, N: c.N,
+			Counted: c.Counted, Agrees: c.Agrees, How: c.How, Because: c.Because, Main: c.Main(),
+		}
+	}
+	return list
+}

@@ -1,0 +1,464 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/imports"
+	"deem/internal/store"
+	"deem/judge/extract"
+	"deem/report"
+	"deem/report/sensitivity"
+)
+
+// A stand gathers what several judges say of several systems' responses.
+type stand struct {
+	app      *app
+	store    store.Store
+	o        rejudgeOptions
+	judgings []judging
+
+	systems []stood
+}
+
+// A stood system is a system with a column of verdicts for each judge.
+type stood struct {
+	published
+	columns map[int]column // by the place of the judge
+	metrics benchmark.Metrics
+	notes   []string
+}
+
+// A column is what one judge says of one system.
+type column struct {
+	run      store.Run
+	report   report.Report
+	verdicts []*deem.Verdict // by position
+}
+
+// The places of the judges that need no asking. Those that are asked follow.
+const (
+	atPublished = iota
+	atReread
+	atRejudged
+)
+
+func newStand(a *app, st store.Store, o rejudgeOptions, judgings []judging) *stand {
+	return &stand{app: a, store: st, o: o, judgings: judgings}
+}
+
+// add brings one system: what was recorded, what its replies say, and what the judges
+// say that are asked now.
+func (s *stand) add(ctx context.Context, sys published) error {
+	out := stood{published: sys, columns: map[int]column{}}
+	if sys.set.Trials() > 0 {
+		if err := s.recorded(ctx, &out); err != nil {
+			return err
+		}
+	}
+	if sys.set.Replies() > 0 {
+		s.reread(&out)
+	}
+	for i, j := range s.judgings {
+		if err := s.rejudged(ctx, &out, i, j); err != nil {
+			return err
+		}
+	}
+	s.systems = append(s.systems, out)
+	return nil
+}
+
+// recorded keeps the recorded verdicts as a run, and reads its report.
+func (s *stand) recorded(ctx context.Context, sys *stood) error {
+	run, err := s.keep(ctx, sys)
+	if err != nil {
+		return err
+	}
+	rep, metrics, err := reportOf(ctx, s.store, run, showing{maxUnjudged: s.o.run.maxUnjudged})
+	if err != nil {
+		return err
+	}
+	sys.metrics = metrics
+	if b, ok := benchmark.Named(sys.set.Benchmark); ok && b.Note != "" {
+		sys.notes = append(sys.notes, b.Note)
+	}
+	sys.columns[atPublished] = column{run: run, report: rep, verdicts: majority(sys.set)}
+	return nil
+}
+
+// keep writes the recorded verdicts into the store, unless they are there already.
+func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
+	spec, err := s.spec(sys)
+	if err != nil {
+		return store.Run{}, err
+	}
+	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.fresh)
+	if err != nil {
+		return run, err
+	}
+	if resumed && run.State == store.Done {
+		s.app.say("run %s holds what %s recorded", run.ID, sys.name)
+		return run, s.store.Release(run.ID)
+	}
+	w := store.NewWriter(s.store, run.ID, store.WriterOptions{})
+	for rec := range sys.set.Records() {
+		if err = w.Put(ctx, rec); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		return run, errors.Join(err, s.store.Release(run.ID))
+	}
+	if err := s.store.Finish(ctx, run.ID); err != nil {
+		return run, err
+	}
+	s.app.say("run %s: %s of %s recorded by %s", run.ID, count(sys.set.Len(), "item"), sys.name, spec.Judge.Name)
+	return s.store.Run(ctx, run.ID)
+}
+
+// spec says what the run of the recorded verdicts is. A judge whose replies are there
+// asked a model, whichever it was.
+func (s *stand) spec(sys *stood) (store.Spec, error) {
+	set := sys.set
+	identity, err := deem.Canonical(set.Identity())
+	if err != nil {
+		return store.Spec{}, err
+	}
+	hash, err := deem.Hash(set.Identity())
+	if err != nil {
+		return store.Spec{}, err
+	}
+	spec := store.Spec{
+		Judge:   store.JudgeSpec{Name: set.JudgeName(), Hash: hash, Identity: identity, Rule: set.Replies() == 0},
+		Dataset: store.DatasetSpec{Names: set.Names(), Hash: set.Hash(), Items: set.Len()},
+		Trials:  max(1, set.Trials()),
+	}
+	if !spec.Judge.Rule {
+		spec.Model = set.JudgeModel
+	}
+	spec.Settings, err = json.Marshal(settings{
+		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: s.o.run.judge.with,
+	})
+	return spec, err
+}
+
+// majority returns what the recorded judge says of each item: one verdict, or that of
+// most of several.
+func majority(set *imports.Set) []*deem.Verdict {
+	list := make([]*deem.Verdict, set.Len())
+	sums, counts := make([]float64, set.Len()), make([]int, set.Len())
+	for rec := range set.Records() {
+		if rec.Verdict == nil {
+			continue
+		}
+		if list[rec.Position] == nil {
+			list[rec.Position] = new(*rec.Verdict)
+		}
+		sums[rec.Position] += rec.Verdict.Score
+		counts[rec.Position]++
+	}
+	for i, v := range list {
+		if v != nil {
+			v.Score = sums[i] / float64(counts[i])
+		}
+	}
+	return list
+}
+
+// menus are the labels that judges are offered, right ones first.
+var menus = [][]string{
+	{"yes", "no"},
+	{"CORRECT", "WRONG"},
+	{"CORRECT", "INCORRECT"},
+	{"PASS", "FAIL"},
+	{"EQUIVALENT", "DIFFERENT"},
+	{"C", "I", "P"},
+}
+
+// menuOf returns the labels that most of the replies can be read with.
+func menuOf(set *imports.Set) []string {
+	const most = 200
+	best, found := menus[0], -1
+	for _, menu := range menus {
+		seen, read := 0, 0
+		for rec := range set.Records() {
+			if len(rec.Calls) == 0 || seen == most {
+				continue
+			}
+			seen++
+			if v, _ := readAgain(rec, menu); v != nil {
+				read++
+			}
+		}
+		if read > found {
+			best, found = menu, read
+		}
+	}
+	return best
+}
+
+// readAgain reads the reply in a record as strictly as we can.
+func readAgain(rec deem.Record, menu []string) (*deem.Verdict, *deem.Failure) {
+	text := extract.Mask(extract.Body(rec.Calls[0].Reply.Text), rec.Item.Response)
+	found, err := extract.Label(text, menu)
+	if err != nil {
+		f, ok := errors.AsType[*deem.Failure](err)
+		if !ok {
+			f = deem.Failf(deem.Unparseable, "%v", err)
+		}
+		return nil, f
+	}
+	v := &deem.Verdict{Label: found.Label}
+	switch slices.Index(menu, found.Label) {
+	case 0:
+		v.Score = 1
+	case 2:
+		v.Score = 0.5
+	}
+	return v, nil
+}
+
+// reread reads the replies in the file once more.
+func (s *stand) reread(sys *stood) {
+	menu := menuOf(sys.set)
+	b := report.New(report.Head{
+		Judge: sensitivity.Reread, JudgeKind: report.KindModel, Items: sys.set.Len(), MaxUnjudged: s.o.run.maxUnjudged, Complete: true,
+	})
+	verdicts := make([]*deem.Verdict, sys.set.Len())
+	left := 0
+	for rec := range sys.set.Records() {
+		switch {
+		case rec.Trial > 0:
+			continue
+		case len(rec.Calls) == 0:
+			left++
+			continue
+		}
+		rec.Verdict, rec.Failure = readAgain(rec, menu)
+		verdicts[rec.Position] = rec.Verdict
+		b.Add(rec)
+	}
+	if left > 0 {
+		sys.notes = append(sys.notes, fmt.Sprintf("%s without a reply, which cannot be read again", count(left, "record")))
+	}
+	sys.notes = append(sys.notes, "re-read is what the replies in the file say when they are read strictly, as "+strings.Join(menu, " or "))
+	sys.columns[atReread] = column{report: b.Report(), verdicts: verdicts}
+}
+
+// rejudged lets a judge go over the responses.
+func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j judging) error {
+	o := s.o.run
+	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
+	if b, ok := benchmark.Named(sys.set.Benchmark); ok {
+		o.benchmark = &b
+	}
+	id, _, err := s.app.judgeAll(ctx, s.store, j, sys.set, o)
+	if err != nil {
+		return err
+	}
+	run, err := s.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	rep, metrics, err := reportOf(ctx, s.store, run, showing{maxUnjudged: o.maxUnjudged})
+	if err != nil {
+		return err
+	}
+	if sys.metrics == nil {
+		sys.metrics = metrics
+	}
+	c := column{run: run, report: rep, verdicts: make([]*deem.Verdict, sys.set.Len())}
+	for rec, err := range s.store.Records(ctx, id, store.Query{Trial: new(int), Brief: true}) {
+		if err != nil {
+			return err
+		}
+		c.verdicts[rec.Position] = rec.Verdict
+	}
+	sys.columns[atRejudged+i] = c
+	return nil
+}
+
+// present returns the places of the judges that some system has.
+func (s *stand) present() []int {
+	var list []int
+	for place := range atRejudged + len(s.judgings) {
+		if slices.ContainsFunc(s.systems, func(sys stood) bool { _, ok := sys.columns[place]; return ok }) {
+			list = append(list, place)
+		}
+	}
+	return list
+}
+
+// judge describes the judge at a place.
+func (s *stand) judge(place int) sensitivity.Judge {
+	switch place {
+	case atPublished:
+		return sensitivity.Judge{Name: sensitivity.Published, Kind: sensitivity.Published}
+	case atReread:
+		return sensitivity.Judge{Name: sensitivity.Reread, Kind: sensitivity.Reread}
+	}
+	run := s.systems[0].columns[place].run
+	return sensitivity.Judge{Name: run.Judge.Name, Kind: sensitivity.Rejudged, Model: run.Model, Hash: run.Judge.Hash}
+}
+
+// build makes the report.
+func (s *stand) build() sensitivity.Report {
+	places := s.present()
+	judges := make([]sensitivity.Judge, len(places))
+	for i, place := range places {
+		judges[i] = s.judge(place)
+	}
+	b := sensitivity.New(judges)
+	for _, sys := range s.systems {
+		part := b.System(sys.head())
+		for i, place := range places {
+			if c, ok := sys.columns[place]; ok {
+				part.Score(c.score(i))
+			}
+		}
+		position := 0
+		for it := range sys.set.Items() {
+			verdicts := make([]*deem.Verdict, len(places))
+			for i, place := range places {
+				if c, ok := sys.columns[place]; ok {
+					verdicts[i] = c.verdicts[position]
+				}
+			}
+			part.Add(it, verdicts)
+			position++
+		}
+	}
+	return b.Report()
+}
+
+// head returns what is known of a system before items are added.
+func (sys stood) head() sensitivity.System {
+	set := sys.set
+	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: slices.Concat(set.Notes(), sys.notes)}
+	out.Source = sensitivity.Source{
+		Files: set.Names(), Shape: set.Shape, Columns: set.Columns, Rule: set.Rule, Replies: set.Replies(), Trials: set.Trials(),
+	}
+	if set.Trials() > 0 {
+		out.Source.Judge, out.Source.Model = set.JudgeName(), set.JudgeModel
+		out.Source.Hash = sys.columns[atPublished].run.Judge.Hash
+	}
+	for _, a := range set.Aspects() {
+		out.Also = append(out.Also, sensitivity.Aspect{Name: a.Name, Mean: a.Mean, N: a.N})
+	}
+	return out
+}
+
+// score returns the number of a column. Of several trials it is the mean of all.
+func (c column) score(judge int) sensitivity.Score {
+	r := c.report
+	out := sensitivity.Score{Judge: judge, Run: c.run.ID, Items: r.Items, Unjudged: r.Unjudged, Withheld: r.Withheld()}
+	if len(r.Metrics) == 0 {
+		return out
+	}
+	m := r.Metrics[0]
+	out.Estimate, out.Lo, out.Hi = m.Judged, m.Band.Lo, m.Band.Hi
+	if r.Noise != nil && r.Noise.Mean != nil {
+		out.Estimate = r.Noise.Mean
+	}
+	return out
+}
+
+// show prints the report, and returns what the exit status says of it.
+func (s *stand) show(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := s.build()
+	if err := s.print(r); err != nil {
+		return err
+	}
+	if wrong := r.Disagreeing(); len(wrong) > 0 {
+		verb := "does"
+		if len(wrong) > 1 {
+			verb = "do"
+		}
+		return deem.WithHint(fmt.Errorf("%w: %s %s not come out of the rows as claimed: %s", errGate, count(len(wrong), "number"), verb, claimNames(wrong)),
+			"the report says what the rows give, and which other way of counting gives what is claimed")
+	}
+	for _, sys := range s.systems {
+		for _, place := range s.present() {
+			c, ok := sys.columns[place]
+			switch {
+			case !ok || !c.report.Withheld():
+			case place < atRejudged:
+				return deem.WithHint(withheld(c.report, s.o.run.maxUnjudged), "the file holds no verdict on these; --judge judges them now, and --max-unjudged allows more")
+			default:
+				return withheld(c.report, s.o.run.maxUnjudged)
+			}
+		}
+	}
+	return nil
+}
+
+// claimNames names the first of some claims.
+func claimNames(list []sensitivity.Claim) string {
+	const most = 3
+	var names []string
+	for _, c := range list[:min(most, len(list))] {
+		names = append(names, c.Name+" "+c.Claimed)
+	}
+	if len(list) > most {
+		names = append(names, "...")
+	}
+	return printable(strings.Join(names, ", "))
+}
+
+// print prints the report with the benchmarks' own numbers below it.
+func (s *stand) print(r sensitivity.Report) error {
+	if s.app.json {
+		out := struct {
+			sensitivity.Report
+			Metrics map[string]any `json:"published,omitempty"` // by system, as a benchmark's package gives them
+		}{Report: r, Metrics: map[string]any{}}
+		for _, sys := range s.systems {
+			if sys.metrics != nil {
+				out.Metrics[sys.name] = sys.metrics.JSON()
+			}
+		}
+		writeJSON(s.app.out, out)
+		return nil
+	}
+	if err := r.Text(s.app.out); err != nil {
+		return err
+	}
+	for _, sys := range s.systems {
+		if sys.metrics == nil {
+			continue
+		}
+		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics\n\n", printable(sys.name)); err != nil {
+			return err
+		}
+		if err := sys.metrics.Text(s.app.out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isRecorded reports whether the judge of a run is a file of results.
+func isRecorded(run store.Run) bool {
+	var id struct {
+		Kind string `json:"kind"`
+	}
+	return json.Unmarshal(run.Judge.Identity, &id) == nil && id.Kind == imports.Kind
+}
+
+// recordedNote returns what a report says of a judge that is a file of results, "" for
+// other judges.
+func recordedNote(run store.Run) string {
+	if !isRecorded(run) {
+		return ""
+	}
+	return "the verdicts were recorded by others, in " + strings.Join(run.Dataset.Names, ", ") + "; deem asked nobody"
+}

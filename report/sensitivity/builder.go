@@ -1,0 +1,228 @@
+package sensitivity
+
+import (
+	"math"
+	"strings"
+
+	"deem"
+	"deem/stat"
+)
+
+// examples is how many items of a kind are named.
+const examples = 10
+
+// A Builder gathers systems into a [Report]. It keeps counts and the first items of
+// each kind, however many items there are.
+type Builder struct {
+	judges  []Judge
+	systems []*Part
+	graded  []bool // judges that gave a score between no and yes
+}
+
+// New returns a builder for the given judges.
+func New(judges []Judge) *Builder {
+	return &Builder{judges: judges, graded: make([]bool, len(judges))}
+}
+
+// A Part gathers what is found about one system.
+type Part struct {
+	system  System
+	judges  int
+	graded  []bool     // of the builder
+	crosses [][]cross  // of judges i < j
+	changes [][2]Items // of each judge beside the first: up, down
+}
+
+// A cross counts what two judges say of the same items.
+type cross struct{ yes, first, second, no, unpaired int }
+
+// System begins a further system, in the order in which systems are shown. Of s, what
+// is known before items are added is taken.
+func (b *Builder) System(s System) *Part {
+	p := &Part{system: s, judges: len(b.judges), graded: b.graded, changes: make([][2]Items, len(b.judges))}
+	for range b.judges {
+		p.crosses = append(p.crosses, make([]cross, len(b.judges)))
+	}
+	b.systems = append(b.systems, p)
+	return p
+}
+
+// Score adds the score that a judge gives. A judge without one has not judged this
+// system.
+func (p *Part) Score(s Score) { p.system.Scores = append(p.system.Scores, s) }
+
+// Add adds an item with the verdicts of all judges, nil where there is none.
+func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
+	p.system.Items++
+	flip := Flip{Item: strings.Clone(it.ID), Category: it.Category, Says: make([]string, p.judges), Yes: make([]bool, p.judges)}
+	yes, no := 0, 0
+	for i, v := range verdicts {
+		if v == nil {
+			continue
+		}
+		flip.Says[i], flip.Yes[i] = v.Label, saysYes(*v)
+		p.graded[i] = p.graded[i] || v.Pass == nil && v.Score != 0 && v.Score != 1
+		if flip.Yes[i] {
+			yes++
+		} else {
+			no++
+		}
+	}
+	for i := range verdicts {
+		for j := i + 1; j < len(verdicts); j++ {
+			p.crosses[i][j].add(verdicts[i], verdicts[j])
+		}
+		if i > 0 && verdicts[0] != nil && verdicts[i] != nil && flip.Yes[0] != flip.Yes[i] {
+			side := 0
+			if flip.Yes[0] {
+				side = 1
+			}
+			p.changes[i][side].add(flip.Item)
+		}
+	}
+	if yes+no > 1 {
+		p.system.Judged++
+	}
+	if yes > 0 && no > 0 {
+		if p.system.Flips++; len(p.system.Examples) < examples {
+			p.system.Examples = append(p.system.Examples, flip)
+		}
+	}
+}
+
+func (it *Items) add(id string) {
+	if it.N++; len(it.Examples) < examples {
+		it.Examples = append(it.Examples, id)
+	}
+}
+
+func (c *cross) add(first, second *deem.Verdict) {
+	if first == nil || second == nil {
+		if first != nil || second != nil {
+			c.unpaired++
+		}
+		return
+	}
+	switch a, b := saysYes(*first), saysYes(*second); {
+	case a && b:
+		c.yes++
+	case a:
+		c.first++
+	case b:
+		c.second++
+	default:
+		c.no++
+	}
+}
+
+func (c cross) n() int { return c.yes + c.first + c.second + c.no }
+
+// saysYes reads a verdict as yes or no.
+func saysYes(v deem.Verdict) bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
+// Report returns what was found. The builder stays usable.
+func (b *Builder) Report() Report {
+	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Notes: []string{}}
+	for _, p := range b.systems {
+		r.Systems = append(r.Systems, p.finish())
+	}
+	for i := range b.judges {
+		for j := i + 1; j < len(b.judges); j++ {
+			if pair, ok := b.pair(i, j); ok {
+				r.Pairs = append(r.Pairs, pair)
+			}
+		}
+	}
+	b.rank(&r)
+	for j, graded := range b.graded {
+		if graded {
+			r.Notes = append(r.Notes, r.name(j)+" gives scores and not only decisions: where judges are compared, a score from one half on is a yes")
+		}
+	}
+	return r
+}
+
+// finish computes what the counts of a system come to.
+func (p *Part) finish() System {
+	s := p.system
+	s.Scores = append([]Score{}, s.Scores...)
+	for i := range s.Scores {
+		if j := s.Scores[i].Judge; j > 0 {
+			s.Scores[i].Change = p.change(j)
+		}
+	}
+	s.Band = bandOf(s.Scores)
+	if s.Claims == nil {
+		s.Claims = []Claim{}
+	}
+	if s.Also == nil {
+		s.Also = []Aspect{}
+	}
+	if s.Examples == nil {
+		s.Examples = []Flip{}
+	}
+	if s.Notes == nil {
+		s.Notes = []string{}
+	}
+	return s
+}
+
+// change sets a judge beside the first; nil when they have no item in common.
+func (p *Part) change(j int) *Change {
+	c := p.crosses[0][j]
+	if c.n() == 0 {
+		return nil
+	}
+	up, down := p.changes[j][0], p.changes[j][1]
+	return &Change{
+		Up: up.whole(), Down: down.whole(), Both: c.n(), Unpaired: c.unpaired,
+		Difference: stat.PairedProportions(up.N, down.N, c.n(), stat.DefaultLevel),
+		P:          stat.McNemar(up.N, down.N).P,
+	}
+}
+
+// whole returns the items with a list that is one in JSON, if only an empty one.
+func (it Items) whole() Items {
+	if it.Examples == nil {
+		it.Examples = []string{}
+	}
+	return it
+}
+
+// bandOf returns the lowest and the highest score, nil for fewer than two.
+func bandOf(scores []Score) *Band {
+	b := Band{math.Inf(1), math.Inf(-1)}
+	n := 0
+	for _, s := range scores {
+		if s.Estimate != nil {
+			b.Lo, b.Hi = min(b.Lo, s.Estimate.Value), max(b.Hi, s.Estimate.Value)
+			n++
+		}
+	}
+	if n < 2 {
+		return nil
+	}
+	return &b
+}
+
+// pair sets two judges beside each other over all systems. It returns false when they
+// have no item in common.
+func (b *Builder) pair(i, j int) (Pair, bool) {
+	p := Pair{First: i, Second: j}
+	for _, part := range b.systems {
+		c := part.crosses[i][j]
+		p.BothYes += c.yes
+		p.FirstOnly += c.first
+		p.SecondOnly += c.second
+		p.BothNo += c.no
+	}
+	n := p.BothYes + p.FirstOnly + p.SecondOnly + p.BothNo
+	p.Agreement = stat.Proportion(p.BothYes+p.BothNo, n)
+	p.Kappa = stat.Kappa([][]int{{p.BothYes, p.FirstOnly}, {p.SecondOnly, p.BothNo}}, stat.DefaultLevel)
+	return p, n > 0
+}

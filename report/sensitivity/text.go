@@ -1,0 +1,349 @@
+package sensitivity
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Text writes the report for a person.
+func (r Report) Text(w io.Writer) error {
+	p := &sheet{r: r}
+	for i, s := range r.Systems {
+		if i > 0 {
+			p.WriteByte('\n')
+		}
+		p.system(s)
+	}
+	p.pairs()
+	p.ranks()
+	p.Notes(r.Notes...)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// A sheet is the page of a report.
+type sheet struct {
+	page.Page
+	r Report
+}
+
+// nameWidth is how wide the name of a claim may become: it is a path in a file.
+const nameWidth = 44
+
+func (p *sheet) system(s System) {
+	fmt.Fprintf(p, "%s\n\n", page.Cell(s.Name, page.IDWidth))
+	src := s.Source
+	p.Line("read as", src.Shape, page.Prefix("from ", page.Cells(short(src.Files), page.IDWidth)))
+	p.Line("items", page.Comma(s.Items))
+	p.Line("verdicts", page.Cell(src.Judge, page.IDWidth), page.Cell(src.Model, page.IDWidth), page.Prefix("hash ", deem.ShortHash(src.Hash)),
+		trials(src.Trials), replies(src.Replies))
+	if src.Rule != "" {
+		p.Wrap("rule     ", page.Fold(src.Rule))
+	}
+	if len(src.Columns) > 0 {
+		p.Wrap("columns  ", page.Cells(src.Columns, page.IDWidth))
+	}
+	p.claims(s)
+	p.also(s)
+	p.scores(s)
+	p.changed(s)
+	p.flips(s)
+	if len(s.Notes) > 0 {
+		p.Section("beware")
+		for _, note := range s.Notes {
+			p.Wrap("  ", page.Fold(note))
+		}
+	}
+}
+
+// short returns paths as they are or, where they would be cut, their last names.
+func short(paths []string) []string {
+	list := make([]string, len(paths))
+	for i, path := range paths {
+		if list[i] = path; len(path) > page.IDWidth {
+			list[i] = filepath.Base(path)
+		}
+	}
+	return list
+}
+
+func trials(n int) string {
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d on each item", n)
+}
+
+func replies(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return page.Comma(n) + " with the judge's reply"
+}
+
+// claims lists the numbers that are claimed: those about all rows, and all that do not
+// come out. The others are only counted.
+func (p *sheet) claims(s System) {
+	if s.Source.Judge == "" {
+		return
+	}
+	p.Section("what is claimed, and what the rows give")
+	if len(s.Claims) == 0 {
+		p.Wrap("  ", "the file claims no number; --claimed says what was published")
+		return
+	}
+	g := &page.Grid{Align: "lrrll"}
+	g.Add("", "claimed", "the rows")
+	var shown []Claim
+	quiet := 0
+	for _, c := range s.Claims {
+		if !c.Agrees || c.Main && len(shown) < mainClaims {
+			shown = append(shown, c)
+			g.Add(page.Cell(c.Name, nameWidth), page.Cell(c.Claimed, page.NameWidth), c.given(), c.counts(), c.outcome())
+		} else {
+			quiet++
+		}
+	}
+	p.Grid(g, "  ")
+	if quiet > 0 {
+		p.Wrap("  ", fmt.Sprintf("%s more %s, by category and the like", page.Comma(quiet), agreeing(quiet)))
+	}
+	for _, c := range shown {
+		if c.Because != "" {
+			p.Wrap("  ", fmt.Sprintf("%s comes out as claimed in another way: %s", page.Cell(c.Name, nameWidth), page.Fold(c.Because)))
+		}
+	}
+}
+
+// mainClaims is how many claims that agree are listed.
+const mainClaims = 24
+
+func agreeing(n int) string {
+	if n == 1 {
+		return "agrees"
+	}
+	return "agree"
+}
+
+// given writes what the rows give in the form of the claim.
+func (c Claim) given() string {
+	switch {
+	case !c.Counted:
+		return "nothing"
+	case c.Share:
+		return fmt.Sprintf("%.2f%%", 100*c.Given)
+	case c.Given == float64(int64(c.Given)):
+		return page.Comma(int64(c.Given))
+	}
+	return fmt.Sprintf("%.4f", c.Given)
+}
+
+func (c Claim) counts() string {
+	switch {
+	case c.N == 0:
+		return ""
+	case c.Right > 0 || c.Share && c.Given == 0:
+		return fmt.Sprintf("%s of %s", page.Comma(c.Right), page.Comma(c.N))
+	}
+	return page.NEquals(c.N)
+}
+
+func (c Claim) outcome() string {
+	switch {
+	case !c.Agrees && !c.Counted:
+		return "CANNOT BE COUNTED"
+	case !c.Agrees:
+		return "DOES NOT AGREE"
+	case c.How != "":
+		return "agrees, " + page.Fold(c.How)
+	}
+	return "agrees"
+}
+
+// also lists the other numbers of the rows.
+func (p *sheet) also(s System) {
+	if len(s.Also) == 0 {
+		return
+	}
+	p.Section("further numbers of the rows")
+	g := &page.Grid{Align: "lrl"}
+	for _, a := range s.Also {
+		g.Add(page.Cell(a.Name, page.NameWidth), fmt.Sprintf("%.4f", a.Mean), page.NEquals(a.N))
+	}
+	p.Grid(g, "  ")
+}
+
+// name tells a judge from the others.
+func (r Report) name(j int) string {
+	judge := r.Judges[j]
+	switch {
+	case judge.Kind != Rejudged:
+		return judge.Kind
+	case judge.Model != "":
+		return page.Cell(judge.Name+" with "+judge.Model, page.IDWidth)
+	}
+	return page.Cell(judge.Name, page.IDWidth)
+}
+
+// scores lists what each judge gives.
+func (p *sheet) scores(s System) {
+	if len(s.Scores) == 0 {
+		return
+	}
+	p.Section("what judges say")
+	g := &page.Grid{Align: "lerrll"}
+	g.Add("", "score [95%]", "items", "unjudged", "changed", "difference")
+	for _, score := range s.Scores {
+		changed, difference := score.Change.cells()
+		g.Add(p.r.name(score.Judge), p.estimate(score), page.Comma(score.Items), page.Comma(score.Unjudged), changed, difference)
+	}
+	p.Grid(g, "  ")
+	for _, score := range s.Scores {
+		if score.Withheld {
+			p.Wrap("  ", fmt.Sprintf("%s is withheld: %s of %s are unjudged; whatever they are, it lies between %s and %s",
+				p.r.name(score.Judge), page.Comma(score.Unjudged), page.Count(score.Items, "item"), page.Percent(score.Lo), page.Percent(score.Hi)))
+		}
+	}
+	if b := s.Band; b != nil {
+		p.Wrap("  ", fmt.Sprintf("the same responses score from %s to %s, %.1fpp apart", page.Percent(b.Lo), page.Percent(b.Hi), 100*(b.Hi-b.Lo)))
+	}
+}
+
+func (p *sheet) estimate(s Score) string {
+	if s.Estimate == nil {
+		return page.Absent(s.Withheld)
+	}
+	return page.Share(*s.Estimate) + page.Prefix(" ", p.Mark(s.Estimate.Warnings...))
+}
+
+// cells writes a change.
+func (c *Change) cells() (changed, difference string) {
+	if c == nil {
+		return "", ""
+	}
+	mark := ""
+	if c.Difference.Lo <= 0 && c.Difference.Hi >= 0 {
+		mark = "~ "
+	}
+	return fmt.Sprintf("+%s -%s", page.Comma(c.Up.N), page.Comma(c.Down.N)), mark + points(c.Difference) + fmt.Sprintf(" p=%.2g", c.P)
+}
+
+// points writes a difference in percentage points.
+func points(e stat.Estimate) string {
+	return fmt.Sprintf("%+.1fpp [%+.1f, %+.1f]", 100*e.Value, 100*e.Lo, 100*e.Hi)
+}
+
+// changed names the items that changed with each judge.
+func (p *sheet) changed(s System) {
+	any := slices.ContainsFunc(s.Scores, func(s Score) bool { return s.Change != nil && s.Change.Up.N+s.Change.Down.N > 0 })
+	if !any {
+		return
+	}
+	p.Section("items that changed")
+	for _, score := range s.Scores {
+		if score.Change == nil {
+			continue
+		}
+		p.items(p.r.name(score.Judge)+", from no to yes", score.Change.Up)
+		p.items(p.r.name(score.Judge)+", from yes to no", score.Change.Down)
+	}
+}
+
+func (p *sheet) items(what string, it Items) {
+	if it.N == 0 {
+		return
+	}
+	ids := page.Cells(it.Examples, page.IDWidth)
+	if it.N > len(it.Examples) {
+		ids += ", ..."
+	}
+	p.Wrap("  ", fmt.Sprintf("%s: %s: %s", what, page.Count(it.N, "item"), ids))
+}
+
+// flips shows items on which more than two judges are not of one mind.
+func (p *sheet) flips(s System) {
+	if len(p.r.Judges) < 3 || s.Flips == 0 {
+		return
+	}
+	p.Section(fmt.Sprintf("%s of %s on which judges differ", page.Comma(s.Flips), page.Count(s.Judged, "item")))
+	g := &page.Grid{Align: "l" + strings.Repeat("l", len(p.r.Judges))}
+	head := []string{""}
+	for j := range p.r.Judges {
+		head = append(head, page.Cell(p.r.name(j), columnWidth))
+	}
+	g.Add(head...)
+	for _, f := range s.Examples {
+		cells := []string{page.Cell(f.Item, page.NameWidth)}
+		for j := range p.r.Judges {
+			cells = append(cells, says(f, j))
+		}
+		g.Add(cells...)
+	}
+	p.Grid(g, "  ")
+}
+
+// columnWidth is how wide the name of a judge over a column may become.
+const columnWidth = 18
+
+func says(f Flip, j int) string {
+	switch {
+	case f.Says[j] == "":
+		return "-"
+	case f.Yes[j]:
+		return "yes"
+	}
+	return "no"
+}
+
+// pairs lists how far judges agree, when there are more than two: with two, the
+// changes say it all.
+func (p *sheet) pairs() {
+	if len(p.r.Pairs) < 2 && len(p.r.Systems) < 2 || len(p.r.Pairs) == 0 {
+		return
+	}
+	p.Section("how far judges agree")
+	g := &page.Grid{Align: "llrrrree"}
+	g.Add("", "", "both yes", "only first", "only second", "both no", "agreement", "kappa")
+	for _, a := range p.r.Pairs {
+		g.Add(page.Cell(p.r.name(a.First), page.NameWidth), page.Cell(p.r.name(a.Second), page.NameWidth),
+			page.Comma(a.BothYes), page.Comma(a.FirstOnly), page.Comma(a.SecondOnly), page.Comma(a.BothNo),
+			page.Percent(a.Agreement.Value), fmt.Sprintf("%.2f [%.2f, %.2f]", a.Kappa.Value, a.Kappa.Lo, a.Kappa.Hi)+p.Mark(a.Kappa.Warnings...))
+	}
+	p.Grid(g, "  ")
+}
+
+// ranks says whether systems keep their order.
+func (p *sheet) ranks() {
+	if len(p.r.Ranks) == 0 {
+		return
+	}
+	p.Section("does the order of systems stand")
+	p.Wrap("  ", fmt.Sprintf("%s of %s of systems are in the same order under all judges", page.Comma(p.r.Stable), page.Count(p.r.Ordered, "pair")))
+	g := &page.Grid{Align: "llrl"}
+	g.Add("", "", "tau", "swaps")
+	for _, k := range p.r.Ranks {
+		tau := "none"
+		if k.Tau != nil {
+			tau = fmt.Sprintf("%.2f", *k.Tau)
+		}
+		g.Add(page.Cell(p.r.name(k.First), page.NameWidth), page.Cell(p.r.name(k.Second), page.NameWidth), tau, page.Comma(len(k.Swaps)))
+	}
+	p.Grid(g, "  ")
+	for _, k := range p.r.Ranks {
+		for _, s := range k.Swaps {
+			noise := ""
+			if s.Noise {
+				noise = " ~"
+			}
+			p.Wrap("  ", fmt.Sprintf("%s over %s is %s under %s and %s under %s%s", page.Cell(s.A, page.NameWidth), page.Cell(s.B, page.NameWidth),
+				points(s.First), p.r.name(k.First), points(s.Second), p.r.name(k.Second), noise))
+		}
+	}
+}
