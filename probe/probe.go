@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"deem"
 )
@@ -251,6 +252,9 @@ func (m *making) add(it deem.Item) {
 		if s.ref != "" {
 			response, whyNot = makes(s)
 		}
+		if whyNot == "" && !r.want && r.kind != Contradicted && holds(response, it.References) {
+			whyNot = whyRight
+		}
 		if whyNot != "" {
 			m.leave(r.kind, whyNot)
 			continue
@@ -260,6 +264,16 @@ func (m *making) add(it deem.Item) {
 		}
 		m.chosen[r.kind].add(rank, it.ID, New(it, r.kind, "", r.want, response))
 	}
+}
+
+// holds reports whether an answer has a whole reference in it, word for word. A part of
+// one reference may be another.
+func holds(response string, refs []string) bool {
+	text := " " + plain(response) + " "
+	return slices.ContainsFunc(refs, func(ref string) bool {
+		ref = plain(ref)
+		return ref != "" && strings.Contains(text, " "+ref+" ")
+	})
 }
 
 // noReference is why nothing can be made from an item.

@@ -18,7 +18,7 @@ func makeReordered(s subject) (response, whyNot string) {
 	}
 	// Turning the list by at least one place makes it another one for sure.
 	turn := 1 + s.number(len(list)-1)
-	return enumerate(append(list[turn:], list[:turn]...)), ""
+	return enumerate(append(list[turn:], list[:turn]...), s.ref), ""
 }
 
 func makeNumberWords(s subject) (response, whyNot string) {
@@ -87,7 +87,7 @@ func makeDetail(s subject) (response, whyNot string) {
 			return fmt.Sprintf("%s. The number %s is %s.", bare(s.ref), ns[0].digits, parity), ""
 		}
 	}
-	if list := parts(s.ref); list != nil {
+	if list := parts(s.ref); list != nil && len(list) < 20 {
 		return fmt.Sprintf("%s, which makes %s in all.", bare(s.ref), spell(len(list))), ""
 	}
 	if q := strings.TrimSpace(s.it.Question); q != "" && !s.unanswerable() {

@@ -39,7 +39,7 @@ func shapeOf(ref string) shape {
 		return date
 	case tellsTime(ref, ns) && len(words) <= 8:
 		return when
-	case len(ds) == 0 && len(ns) == 1 && len(words) <= 4:
+	case len(ds) == 0 && len(ns)+spelledIn(words) == 1 && len(words) <= 4:
 		return number
 	case len(parts(ref)) > 1:
 		return list
@@ -242,8 +242,11 @@ func parts(ref string) []string {
 	return found
 }
 
-// enumerate writes parts as a list.
-func enumerate(list []string) string {
+// enumerate writes parts as a list, as the reference is written.
+func enumerate(list []string, ref string) string {
+	if strings.Contains(ref, "、") {
+		return strings.Join(list, "、")
+	}
 	if n := len(list); n > 1 {
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}

@@ -107,6 +107,17 @@ func spelled(word string) (int, bool) {
 	return 0, false
 }
 
+// spelledIn returns how many of the words are numbers.
+func spelledIn(words []string) int {
+	n := 0
+	for _, w := range words {
+		if _, ok := spelled(w); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // filler are sentences that say nothing about anything, so that a long text is no
 // more right and no more wrong than what stands in it.
 var filler = []string{

@@ -20,6 +20,7 @@ const (
 	whyInexact      = "the reference is not exact"
 	whyNoStale      = "the item does not say what was right before"
 	whyNoTopic      = "the question has no topic to be vague about"
+	whyRight        = "the answer may be right by another reference"
 	whyNoWords      = "nothing in the reference can be written in another way"
 )
 
@@ -37,10 +38,24 @@ func (s subject) wrong() string {
 	other := s.pool.other(s.it, s.shape, begin)
 	// 46 where 18 days is right becomes 46 days: an answer in other units would be seen
 	// to be wrong without looking at the number.
-	if mine, theirs := numbers(s.ref), numbers(other); s.shape == number && len(mine) == 1 && len(theirs) == 1 {
-		return mine[0].replace(s.ref, theirs[0].digits)
+	if theirs := numbers(other); s.shape == number && len(theirs) == 1 {
+		return withNumber(s.ref, theirs[0].digits)
 	}
 	return other
+}
+
+// withNumber returns an answer with its one number replaced, be it digits or a word.
+func withNumber(ref, by string) string {
+	if mine := numbers(ref); len(mine) == 1 {
+		return mine[0].replace(ref, by)
+	}
+	words := strings.Fields(ref)
+	for i, w := range words {
+		if _, ok := spelled(w); ok {
+			words[i] = by + punctuation(w)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // flipped returns No for Yes, and Yes for No. The rest of the reference would
@@ -182,9 +197,11 @@ func makeOffByOne(s subject) (response, whyNot string) {
 		return "", whyInexact
 	case s.unanswerable() || len(ds)+len(ns) != 1:
 		return "", whyNoNumber
+	case len(ds) == 1 && strings.TrimSpace(ds[0].replace(s.ref, "")) != "":
+		return "", whyInexact // the week before a day is the week before the next one
 	case len(ds) == 1:
 		d := ds[0]
-		return d.replace(s.ref, d.style.write(d.AddDate(0, 0, sign(s.chance())))), ""
+		return d.style.write(d.AddDate(0, 0, sign(s.chance()))), ""
 	}
 	value, err := strconv.Atoi(ns[0].digits)
 	if err != nil || value > 1e9 {
@@ -253,7 +270,7 @@ func makePartial(s subject) (response, whyNot string) {
 		return "", whyNoList
 	}
 	gone := s.number(len(list))
-	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1)), ""
+	return enumerate(slices.Delete(slices.Clone(list), gone, gone+1), s.ref), ""
 }
 
 func makeUnknown(s subject) (response, whyNot string) {
@@ -280,6 +297,9 @@ func makeEmpty(s subject) (response, whyNot string) {
 func makeVague(s subject) (response, whyNot string) {
 	if s.unanswerable() || s.shape == yesNo {
 		return "", "the reference has nothing to be vague about"
+	}
+	if slices.Contains(strings.Fields(s.ref), "or") {
+		return "", whyInexact // a word of it may be a whole answer
 	}
 	if ds := dates(s.ref); len(ds) == 1 {
 		return fmt.Sprintf("That was sometime in %d, as far as I remember.", ds[0].Year()), ""
