@@ -15,15 +15,23 @@ import (
 type items = benchmark.Set
 
 // openData opens what is judged, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o runOptions, judgings []judging) (items, error) {
-	data, err := a.openItems(ctx, o, judgings)
+func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (items, error) {
+	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
 		return nil, usage(err)
 	}
 	for _, note := range data.Notes() {
 		a.say("%s", note)
 	}
-	heeded, err := a.heed(ctx, data, o)
+	rest, counts, err := excluded(data, o.exclude)
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
+	o.exclusions = counts
+	for _, text := range words(counts) {
+		a.say("left out: %s", printable(text))
+	}
+	heeded, err := a.heed(ctx, rest, *o)
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}

@@ -22,10 +22,18 @@ const exportHelp = `Write a run in another form.
 The format "results", the default, is the result file of a benchmark's run as the
 benchmark's own scripts write it, so that whatever reads their files reads ours.
 
-The format "html" is the report as one page that stands alone: it loads nothing from
-elsewhere and runs no script, so it can be mailed or kept. It goes to standard output
-unless -o names a file. A score that is withheld is withheld there too, with exit
+The formats "csv", "jsonl", "parquet" and "junit" hold a row, or a test case, for each
+item: what was asked, answered and decided. An item without a verdict has no score in
+them, and is an error and no failure in JUnit.
+
+The formats "markdown" and "html" are the report as tables for a README or a comment,
+and as one page that stands alone. "card" is the harness card by itself, as Markdown;
+"card-json" is the same as data; "every-eval-ever" is card and scores in the aggregate
+schema of that database. A score that is withheld is withheld there too, with exit
 status 3.
+
+All of these go to standard output unless -o names a file, whose ending also chooses the
+format: .csv, .parquet, .xml, .md, .html. docs/export.md describes each.
 
 The format "bundle", the default when -o names a file ending in .deem, is the whole run
 in one file: items, records, calls with raw replies, the judge with its prompts, and
@@ -51,16 +59,24 @@ func (a *app) exportCommand() *cobra.Command {
 	var out string
 	format := formatResults
 	var file bundleOptions
+	var more exportOptions
 	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "export [RUN] [flags]", Short: "write a run in another form", Long: exportHelp,
-		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o run.deem",
+		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if strings.HasSuffix(out, bundleExt) && !cmd.Flags().Changed("format") {
-				format = formatBundle
+			if guess, ok := formatOf(out); ok && !cmd.Flags().Changed("format") {
+				format = guess
+			}
+			more.format, more.want.maxUnjudged = format, want.maxUnjudged
+			if !slices.Contains(exportFormats, format) {
+				return usage(unknown("format", format, exportFormats))
+			}
+			if err := more.check(cmd); err != nil {
+				return err
 			}
 			if (file.redact || file.sign != "") && format != formatBundle {
 				return usage(deem.WithHint(fmt.Errorf("--redact and --sign are for run files"), "-o run.deem writes one"))
@@ -73,21 +89,21 @@ func (a *app) exportCommand() *cobra.Command {
 			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
+			more.want.bootstrap = want.bootstrap
 			switch format {
-			case formatResults:
+			case formatResults, formatUpstream:
 				return a.export(cmd.Context(), st, runArg(args), out)
-			case formatHTML:
-				return a.exportHTML(cmd.Context(), st, runArg(args), out, want)
 			case formatBundle:
 				return a.exportBundle(cmd.Context(), st, runArg(args), out, file)
 			}
-			return usagef("--format %s: there are results and html, and bundle for run files", format)
+			return a.exportAs(cmd.Context(), st, runArg(args), out, more)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
-	cmd.Flags().StringVar(&format, "format", format, "the `format`: results, html or bundle (default for a file named .deem)")
-	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "html: withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().StringVar(&format, "format", format, "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
+	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	file.flags(cmd)
+	more.flags(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
@@ -119,52 +135,6 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 	return a.writeResults(ctx, *b, f, out)
 }
 
-// exportHTML writes the report of a run as a page.
-func (a *app) exportHTML(ctx context.Context, st store.Store, ref, out string, want showing) error {
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
-	r, published, err := reportOf(ctx, st, run, want)
-	if err != nil {
-		return err
-	}
-	if published != nil {
-		var text strings.Builder
-		if err := published.Text(&text); err != nil {
-			return err
-		}
-		r.PublishedText = text.String()
-	}
-	if err := a.writePage(r, out); err != nil {
-		return err
-	}
-	if r.Withheld() {
-		return withheld(r, want.maxUnjudged)
-	}
-	return nil
-}
-
-// writePage writes the page to a file that is not there yet, or to standard output.
-func (a *app) writePage(r report.Report, out string) error {
-	if out == "" || out == "-" {
-		return r.HTML(a.out)
-	}
-	w, err := createNew(out)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(r.HTML(w), w.Close()); err != nil {
-		return err
-	}
-	if a.json {
-		writeJSON(a.out, map[string]any{"written": out})
-		return nil
-	}
-	a.say("wrote %s", out)
-	return nil
-}
-
 // createNew creates a file. One that is there already is not touched.
 func createNew(name string) (*os.File, error) {
 	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -186,7 +156,11 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set se
 	if err != nil {
 		return usage(err)
 	}
-	hash := data.Hash()
+	rest, _, err := excluded(data, set.excluded())
+	if err != nil {
+		return errors.Join(err, data.Close())
+	}
+	hash := rest.Hash()
 	if err := data.Close(); err != nil {
 		return err
 	}

@@ -29,6 +29,10 @@ type settings struct {
 	SystemModel string   `json:"system_model,omitempty"`
 
 	With map[string]string `json:"with,omitempty"` // the benchmark's own options
+
+	Deem    string        `json:"deem,omitempty"` // the version that judged
+	Exclude []exclusion   `json:"exclude,omitempty"`
+	Lock    *lockSettings `json:"lock,omitempty"`
 }
 
 // spec says what the run is.
@@ -55,7 +59,7 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 	}
 	set := settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model,
+		System: o.system.name, SystemModel: o.system.model, Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []judging{g})
@@ -129,6 +133,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	j := g.with(m)
 	s, err := a.spec(g, j, data, o)
 	if err != nil {
+		return "", nil, err
+	}
+	if s, err = o.lock.heir(ctx, st, s, o.fresh); err != nil {
 		return "", nil, err
 	}
 	run, resumed, err := st.Begin(ctx, s, o.fresh)

@@ -178,6 +178,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		if err != nil {
 			return err
 		}
+		addErrata(&r, faults)
 		all = append(all, finished{run: run, report: r, published: published, errata: faults})
 	}
 	var agreements []agree.Pairing
@@ -189,8 +190,11 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		agreements = append(agreements, ag)
 	}
 	for i := range all {
-		var err error
-		if all[i].gates, err = evalGates(want.gates, reportScope(all[i].report)); err != nil {
+		gates, err := withLocked(want.gates, all[i].run)
+		if err != nil {
+			return err
+		}
+		if all[i].gates, err = evalGates(gates, reportScope(all[i].report)); err != nil {
 			return err
 		}
 	}
@@ -444,6 +448,7 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
 	addSystem(&h, run)
+	h.Harness = harnessOf(run)
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule
 		h.JudgeNote = run.Judge.Name + " is a rule, not a model"

@@ -64,6 +64,10 @@ type runOptions struct {
 	limit           int
 	requireAll      bool
 
+	exclude    []string    // items that are left out
+	exclusions []exclusion // the same, counted when the items are opened
+	lock       lockOptions
+
 	errata errataOptions
 	system systemOptions
 
@@ -100,7 +104,7 @@ func (a *app) runCommand() *cobra.Command {
 		Use: "run [BENCHMARK] --data FILE [flags]", Short: "judge a dataset", Long: runHelp, Example: runExample,
 		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.setBenchmark(args); err != nil {
+			if err := errors.Join(o.setBenchmark(args), o.take(cmd.Flags())); err != nil {
 				return err
 			}
 			return a.run(cmd.Context(), o)
@@ -108,6 +112,7 @@ func (a *app) runCommand() *cobra.Command {
 		ValidArgs: benchmarkNames(),
 	}
 	o.flags(cmd.Flags())
+	o.lock.flags(cmd.Flags())
 	return cmd
 }
 
@@ -185,7 +190,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := a.openData(ctx, *o, judgings)
+	data, err := a.openData(ctx, o, judgings)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -210,6 +215,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	defer func() { _ = data.Close() }()
+	if err := a.hold(ctx, judgings, data, &o); err != nil {
+		return err
+	}
 	if o.dryRun {
 		return a.dryRun(judgings, data, o)
 	}

@@ -19,6 +19,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.StringToStringVar(&o.judge.with, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")
 	f.StringVar(&o.format, "format", "", "what the file is: "+strings.Join(dataset.Formats(), ", ")+" (default: by its name and first bytes)")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output")
+	f.StringArrayVar(&o.exclude, "exclude", nil, excludeUsage)
 	o.errata.flags(f)
 	o.system.flags(f)
 	f.IntVar(&o.limit, "limit", 0, "judge only the first `n` items")

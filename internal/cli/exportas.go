@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/export"
+	"deem/internal/store"
+	"deem/report"
+	"deem/report/card"
+)
+
+// The formats of an export that other programs read.
+const (
+	formatUpstream  = "upstream" // another name for results
+	formatCSV       = "csv"
+	formatJSONL     = "jsonl"
+	formatParquet   = "parquet"
+	formatJUnit     = "junit"
+	formatMarkdown  = "markdown"
+	formatCard      = "card"
+	formatCardJSON  = "card-json"
+	formatAggregate = "every-eval-ever"
+)
+
+// exportFormats are all formats, in the order of the help.
+var exportFormats = []string{
+	formatResults, formatUpstream, formatBundle, formatCSV, formatJSONL, formatParquet, formatJUnit,
+	formatMarkdown, formatHTML, formatCard, formatCardJSON, formatAggregate,
+}
+
+// formatOf guesses the format by the name of the file. A file of JSON lines may be a
+// benchmark's own, so its name says nothing.
+func formatOf(name string) (string, bool) {
+	format, ok := map[string]string{
+		bundleExt: formatBundle, ".csv": formatCSV, ".parquet": formatParquet, ".xml": formatJUnit,
+		".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML,
+	}[strings.ToLower(filepath.Ext(name))]
+	return format, ok
+}
+
+// exportOptions are what further formats are told.
+type exportOptions struct {
+	format string
+	want   showing
+
+	spreadsheet  bool
+	organization string
+	relationship string
+}
+
+func (o *exportOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would take for a formula")
+	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of who publishes the numbers")
+	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: what they are to the `system`: "+strings.Join(card.Relationships(), ", "))
+}
+
+// check refuses options that say nothing to the format.
+func (o exportOptions) check(cmd *cobra.Command) error {
+	for flag, formats := range map[string][]string{
+		"spreadsheet": {formatCSV}, "organization": {formatAggregate}, "relationship": {formatAggregate},
+		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
+	} {
+		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
+			return usagef("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
+		}
+	}
+	if o.relationship != "" && !slices.Contains(card.Relationships(), o.relationship) {
+		return usage(unknown("relationship", o.relationship, card.Relationships()))
+	}
+	return nil
+}
+
+// exportAs writes a run in a form that other programs read.
+func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o exportOptions) error {
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	switch o.format {
+	case formatCSV, formatJSONL, formatParquet, formatJUnit:
+		if out == "" && o.format == formatParquet {
+			return usage(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
+		}
+		return a.writeOut(out, func(w io.Writer) error { return writeRecords(ctx, w, st, run, o) })
+	}
+	return a.exportReport(ctx, st, run, out, o)
+}
+
+// writeRecords streams the records of a run.
+func writeRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, o exportOptions) error {
+	as := exportRun(run, redacted(st, run))
+	records := func() iter.Seq2[deem.Record, error] {
+		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
+	}
+	var to export.Writer
+	switch o.format {
+	case formatCSV:
+		to = export.NewCSV(w, as, export.CSVOptions{Spreadsheet: o.spreadsheet})
+	case formatJSONL:
+		to = export.NewJSONL(w, as)
+	case formatParquet:
+		to = export.NewParquet(w, as)
+	default:
+		return export.JUnit(w, as, records)
+	}
+	for rec, err := range records() {
+		if err != nil {
+			return err
+		}
+		if err := to.Add(rec); err != nil {
+			return err
+		}
+	}
+	return to.Close()
+}
+
+// exportRun says what the records belong to.
+func exportRun(run store.Run, redacted bool) export.Run {
+	return export.Run{
+		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
+		Created: run.Created, Software: strings.TrimSpace("deem " + settingsOf(run.Spec).Deem), Redacted: redacted,
+	}
+}
+
+// exportReport writes the report of a run, or its card.
+func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, out string, o exportOptions) error {
+	r, published, err := reportOf(ctx, st, run, o.want)
+	if err != nil {
+		return err
+	}
+	faults, err := a.errataOf(ctx, st, run, r.Head, "")
+	if err != nil {
+		return err
+	}
+	addErrata(&r, faults)
+	if published != nil {
+		var text strings.Builder
+		if err := published.Text(&text); err != nil {
+			return err
+		}
+		r.PublishedText = text.String()
+	}
+	if err := a.writeOut(out, func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
+		return err
+	}
+	if r.Withheld() {
+		return withheld(r, o.want.maxUnjudged)
+	}
+	return nil
+}
+
+// writeReport writes a report in the given form.
+func writeReport(w io.Writer, r report.Report, o exportOptions) error {
+	switch o.format {
+	case formatMarkdown:
+		return card.Write(w, r)
+	case formatCard:
+		return card.Markdown(w, r)
+	case formatCardJSON:
+		return card.New(r).JSON(w)
+	case formatAggregate:
+		return card.Aggregate(w, r, card.Source{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
+	default:
+		return r.HTML(w)
+	}
+}
+
+// writeOut writes to a file that is not there yet, or to standard output. What could
+// not be written whole is taken away again, since half a file looks like a whole one.
+func (a *app) writeOut(out string, write func(w io.Writer) error) error {
+	if out == "" || out == "-" {
+		return write(a.out)
+	}
+	w, err := createNew(out)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(w), w.Close()); err != nil {
+		return errors.Join(err, os.Remove(out))
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": out})
+		return nil
+	}
+	a.say("wrote %s", out)
+	return nil
+}

@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/internal/lock"
+	"deem/internal/store"
+	"deem/report"
+)
+
+const lockHelp = `Write down before a run what will be judged, by whom, what is left out, and which
+gates must hold. Nothing is judged and no model is called.
+
+The flags are those of "deem run". The lock holds the hash of the dataset, the hash of
+each judge with its model and reading, the trials, the exclusions, the errata, the share
+of unjudged items that is allowed, and the gates. It holds no address and no key.
+
+"deem run --lock FILE" then refuses to judge anything else. What the lock says of
+exclusions, gates and unjudged items holds for the run unless its own flags say
+otherwise. With --anyway it judges all the same, and the run, its reports and its run
+file say for ever what was broken. docs/lock.md says what a lock proves and what not.
+
+EXIT STATUS
+  0 written   1 could not   2 wrong usage or input, or the file is there already`
+
+// defaultLock is the file that a lock is written to.
+const defaultLock = "deem.lock"
+
+func (a *app) lockCommand() *cobra.Command {
+	var o runOptions
+	out := defaultLock
+	cmd := &cobra.Command{
+		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "promise what will be judged, before it is", Long: lockHelp,
+		Example: "  deem lock --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
+			"  deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini --lock deem.lock",
+		Args: atMost(1), ValidArgs: benchmarkNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.setBenchmark(args); err != nil {
+				return err
+			}
+			return a.writeLock(cmd.Context(), o, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", out, "write to this `file`, - for standard output")
+	o.flags(cmd.Flags())
+	return cmd
+}
+
+// writeLock writes what a run with these options would be.
+func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
+	if _, err := parseGates(o.gates); err != nil {
+		return err
+	}
+	judgings, data, err := a.open(ctx, &o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = data.Close() }()
+	l, err := promised(ctx, judgings, data, o)
+	if err != nil {
+		return err
+	}
+	if out == "-" {
+		return l.Write(a.out)
+	}
+	w, err := createNew(out)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(l.Write(w), w.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "lock": l})
+		return nil
+	}
+	a.say("wrote %s with hash %s: publish the hash, and judge with --lock %s", out, l.Hash(), out)
+	return nil
+}
+
+// promised returns the lock of a run with these options. Its time has whole seconds,
+// since stores keep no finer one.
+func promised(ctx context.Context, judgings []judging, data items, o runOptions) (lock.Lock, error) {
+	l := lock.Lock{
+		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
+		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
+		Trials:  o.trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
+	}
+	for _, g := range judgings {
+		j := g.with(g.wire)
+		hash, err := deem.JudgeHash(j)
+		if err != nil {
+			return l, err
+		}
+		who := lock.Judge{Name: j.Name(), Hash: hash}
+		if g.wire != nil {
+			who.Model, who.Reading = g.wire.Name(), g.protocol.Reading()
+		}
+		l.Judges = append(l.Judges, who)
+	}
+	if o.errata.file != "" {
+		e, err := readErrata(ctx, o.errata.file, o.benchmark)
+		if err != nil {
+			return l, err
+		}
+		l.Errata, l.Corrected = e.Hash(), o.errata.corrected
+	}
+	return l, nil
+}
+
+// lockOptions are what a run is told about a lock.
+type lockOptions struct {
+	file   string
+	anyway bool
+
+	locked *lock.Lock // what the file says
+	broken []string   // what the run does otherwise
+}
+
+func (o *lockOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.file, "lock", "", "hold the run to the promise in this `file`, which deem lock writes: refuse it when anything differs")
+	f.BoolVar(&o.anyway, "anyway", false, "with --lock: judge although something differs, and say so in every report")
+}
+
+// take reads the lock, if there is one, and takes over what it says of how to count
+// where the flags say nothing.
+func (o *runOptions) take(flags *pflag.FlagSet) error {
+	if o.lock.file == "" {
+		if o.lock.anyway {
+			return usagef("--anyway goes with --lock")
+		}
+		return nil
+	}
+	f, err := os.Open(o.lock.file)
+	if err != nil {
+		return usage(err)
+	}
+	defer func() { _ = f.Close() }()
+	l, err := lock.Read(f)
+	if err != nil {
+		return usage(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem lock writes one"))
+	}
+	o.lock.locked = &l
+	if !flags.Changed("exclude") {
+		o.exclude = l.Exclude
+	}
+	if !flags.Changed("gate") {
+		o.gates = l.Gates
+	}
+	if !flags.Changed("max-unjudged") {
+		o.maxUnjudged = l.MaxUnjudged
+	}
+	return nil
+}
+
+// hold compares what is about to be judged with what was promised, before anything is
+// written or paid for.
+func (a *app) hold(ctx context.Context, judgings []judging, data items, o *runOptions) error {
+	if o.lock.locked == nil {
+		return nil
+	}
+	now, err := promised(ctx, judgings, data, *o)
+	if err != nil {
+		return err
+	}
+	var lines []string
+	for _, d := range o.lock.locked.Against(now) {
+		o.lock.broken = append(o.lock.broken, d.String())
+		lines = append(lines, fmt.Sprintf("%s: %s: locked %s, now %s", o.lock.file, d, d.Locked, d.Now))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	if !o.lock.anyway {
+		return usage(deem.WithHint(errors.New(strings.Join(lines, "\n")), "judge what was promised; or judge this with --anyway, and every report says what was broken"))
+	}
+	for _, line := range lines {
+		a.say("%s", printable(line))
+	}
+	return nil
+}
+
+// lockSettings are what a run keeps of its lock.
+type lockSettings struct {
+	Hash    string    `json:"hash"`
+	Created time.Time `json:"created"`
+	Broken  []string  `json:"broken,omitempty"`
+	Gates   []string  `json:"gates,omitempty"`
+}
+
+// settings returns what the run keeps, nil without a lock.
+func (o lockOptions) settings() *lockSettings {
+	if o.locked == nil {
+		return nil
+	}
+	return &lockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
+}
+
+// heir returns the spec of a run with the lock that it is to keep. Whoever goes on with
+// a run without naming its lock has promised all the same, and whoever has seen verdicts
+// can promise nothing any more.
+func (o lockOptions) heir(ctx context.Context, st store.Store, s store.Spec, fresh bool) (store.Spec, error) {
+	if fresh {
+		return s, nil
+	}
+	earlier, ok, err := begun(ctx, st, s.Key())
+	switch {
+	case err != nil || !ok:
+		return s, err
+	case o.locked != nil:
+		return s, o.late(earlier)
+	}
+	set := settingsOf(s)
+	if set.Lock = settingsOf(earlier.Spec).Lock; set.Lock == nil {
+		return s, nil
+	}
+	s.Settings, err = json.Marshal(set)
+	return s, err
+}
+
+// begun returns the newest run with the given key, and whether there is one.
+func begun(ctx context.Context, st store.Store, key string) (store.Run, bool, error) {
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return run, false, err
+		}
+		if run.Key() == key {
+			return run, true, nil
+		}
+	}
+	return store.Run{}, false, nil
+}
+
+// settingsOf returns what a run was told, or nothing where that cannot be read.
+func settingsOf(s store.Spec) settings {
+	var set settings
+	_ = json.Unmarshal(s.Settings, &set) // A run without settings was told nothing.
+	return set
+}
+
+// afterwards is what is broken when the run is older than its lock.
+const afterwards = "the run began before it was locked"
+
+// late refuses to go on with a run that has begun before the lock was made.
+func (o lockOptions) late(run store.Run) error {
+	if o.anyway || !run.Created.Before(o.locked.Created) {
+		return nil
+	}
+	return usage(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, afterwards, run.ID,
+		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a run of its own; --anyway goes on, and every report says what was broken"))
+}
+
+// lockOf returns what a report says of the lock of a run, nil without one.
+func lockOf(run store.Run, set settings) *report.Lock {
+	l := set.Lock
+	if l == nil {
+		return nil
+	}
+	broken := slices.Clone(l.Broken)
+	if run.Created.Before(l.Created) {
+		broken = append(broken, afterwards)
+	}
+	return &report.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
+}
+
+// withLocked returns the gates that hold for a run: those that were given, and those
+// that were promised.
+func withLocked(gates []gate, run store.Run) ([]gate, error) {
+	set := settingsOf(run.Spec)
+	if set.Lock == nil {
+		return gates, nil
+	}
+	locked, err := parseGates(set.Lock.Gates)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(gates)
+	for _, g := range locked {
+		if !slices.ContainsFunc(all, func(have gate) bool { return have.text == g.text }) {
+			all = append(all, g)
+		}
+	}
+	return all, nil
+}
