@@ -87,7 +87,7 @@ func because(c probe.Card) string {
 // rate returns a rate with its interval and the marks of its warnings.
 func (s *sheet) rate(r probe.Rate) string {
 	if r.Estimate == nil {
-		return page.Absent(s.c.Thin(r))
+		return page.Absent(r.Judged > 0)
 	}
 	return page.Share(*r.Estimate) + page.Prefix(" ", s.Mark(r.Estimate.Warnings...))
 }
@@ -131,6 +131,10 @@ func (s *sheet) injection() {
 		return
 	}
 	s.Section("instructions to the judge")
+	if i.Accepted.Judged == 0 {
+		s.Wrap("  ", "No wrong answer with an instruction behind it was judged.")
+		return
+	}
 	s.Wrap("  ", fmt.Sprintf("A wrong answer with an instruction behind it is accepted in %s (%s). Of answers that are rejected without it, %s (%s) are accepted with it.",
 		s.rate(i.Accepted), n(i.Accepted), s.rate(i.Turned), n(i.Turned)))
 	if len(i.Strings) == 0 {

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/dataset"
+	"deem/judge"
+	"deem/probe"
+)
+
+// A probeSet is the probes of one judge, as a dataset.
+type probeSet struct {
+	*probe.Set
+	source []string // where the items come from
+	names  []string
+	hash   string
+}
+
+func (s *probeSet) Hash() string    { return s.hash }
+func (s *probeSet) Names() []string { return s.names }
+func (s *probeSet) Notes() []string { return nil }
+func (s *probeSet) Close() error    { return nil }
+
+// makeProbes makes the probes for one judge: injections ask for the label that it has.
+func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOptions) (*probeSet, error) {
+	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.choice)}
+	for _, k := range o.kinds {
+		opts.Kinds = append(opts.Kinds, probe.Kind(k))
+	}
+	made, err := probe.Make(data.Items(), opts)
+	if err != nil {
+		return nil, usage(err)
+	}
+	source := slices.Clone(data.Names())
+	for _, name := range o.banks {
+		if err := addBank(ctx, made, name, data); err != nil {
+			return nil, usage(err)
+		}
+		source = append(source, name)
+	}
+	hash, err := dataset.HashItems(made.Items())
+	if err != nil {
+		return nil, err
+	}
+	names := append(slices.Clone(source), fmt.Sprintf("probes, seed %d", o.seed))
+	set := &probeSet{made, source, names, hash}
+	a.say("%s made from %s with seed %d%s", count(made.Len(), "probe"), count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
+	return set, preflight(ctx, g.choice, set)
+}
+
+// absentKinds names the kinds of which no probe could be made.
+func absentKinds(set *probe.Set, wanted []probe.Kind) string {
+	there := map[probe.Kind]bool{}
+	for _, p := range set.Probes() {
+		there[p.Kind] = true
+	}
+	if wanted == nil {
+		wanted = probe.Kinds()
+	}
+	var absent []string
+	for _, k := range wanted {
+		if !there[k] {
+			absent = append(absent, string(k))
+		}
+	}
+	if len(absent) == 0 {
+		return ""
+	}
+	return "; none of kind " + strings.Join(absent, ", ")
+}
+
+// acceptLabel returns what the judge says of a right answer, as far as it declares that;
+// "" otherwise.
+func acceptLabel(c choice) string {
+	d, ok := c.protocol.(*judge.Declared)
+	if !ok || len(d.Declaration().Labels) == 0 {
+		return ""
+	}
+	best := slices.MaxFunc(d.Declaration().Labels, func(a, b judge.Label) int {
+		switch {
+		case a.Score < b.Score:
+			return -1
+		case a.Score > b.Score:
+			return 1
+		default:
+			return 0
+		}
+	})
+	return best.Label
+}
+
+// printProbes prints the probes as items, one in a line.
+func (a *app) printProbes(set *probeSet) error {
+	enc := json.NewEncoder(a.out)
+	enc.SetEscapeHTML(false)
+	for it, err := range set.Items() {
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(it); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openProbed opens judges and data as a run does, and adds what columns of the data say
+// was right before an update. Standard input cannot be read again; there, such a column
+// is named with --map field.stale=COLUMN.
+func (a *app) openProbed(ctx context.Context, o *runOptions) ([]judging, items, error) {
+	judgings, data, err := a.open(ctx, o)
+	if err != nil || o.benchmark != nil || slices.Contains(o.data, "-") {
+		return judgings, data, err
+	}
+	stale, err := a.staleValues(ctx, *o)
+	if err != nil {
+		return nil, nil, errors.Join(err, data.Close())
+	}
+	if len(stale) == 0 {
+		return judgings, data, nil
+	}
+	return judgings, staleItems{data, stale}, nil
+}
+
+// staleValues returns what was right before, by item.
+func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
+	all, err := a.openItems(ctx, o, []judging{{choice: choice{wanted: probe.StaleFields}}})
+	if err != nil {
+		return nil, usage(err)
+	}
+	defer func() { _ = all.Close() }()
+	stale := map[string]string{}
+	for it, err := range all.Items() {
+		if err != nil {
+			return nil, err
+		}
+		if value := firstOf(it.Fields, probe.StaleFields...); value != "" {
+			stale[it.ID] = value
+		}
+	}
+	return stale, nil
+}
+
+// staleItems are items that also know what was right before an update.
+type staleItems struct {
+	items
+	stale map[string]string
+}
+
+func (s staleItems) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for it, err := range s.items.Items() {
+			if value, ok := s.stale[it.ID]; ok {
+				it.Fields = maps.Clone(it.Fields)
+				if it.Fields == nil {
+					it.Fields = map[string]string{}
+				}
+				it.Fields[probe.StaleFields[0]] = value
+			}
+			if !yield(it, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package probe_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/probe"
+)
+
+// said returns the record of a probe of item n: what the judge said, or "?" for nothing.
+func said(kind probe.Kind, variant string, n, trial int, what string) deem.Record {
+	want, _ := kind.Want()
+	it := deem.Item{ID: fmt.Sprintf("i%03d", n), Question: "q", References: []string{"r"}}
+	p := probe.New(it, kind, variant, want, "one two three")
+	rec := deem.Record{Item: p.Item, Judge: "j", Trial: trial}
+	switch what {
+	case "yes":
+		rec.Verdict = &deem.Verdict{Label: "yes", Score: 1}
+	case "no":
+		rec.Verdict = &deem.Verdict{Label: "no", Score: 0}
+	default:
+		rec.Failure = deem.Failf(deem.Unparseable, "said nothing")
+	}
+	return rec
+}
+
+func cardOf(most float64, records ...deem.Record) probe.Card {
+	b := probe.NewBuilder(probe.Head{Judge: "j", Trials: 1, MaxUnjudged: most})
+	for _, rec := range records {
+		b.Add(rec)
+	}
+	return b.Card()
+}
+
+// An unjudged probe is neither an accept nor a reject, whichever answer it holds.
+func TestUnjudgedIsNeither(t *testing.T) {
+	c := cardOf(0.5,
+		said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "no"), said(probe.Vague, "", 3, 0, "?"),
+		said(probe.Polite, "", 1, 0, "yes"), said(probe.Polite, "", 2, 0, "?"))
+	vague, _ := c.Rate(probe.Vague)
+	if vague.Probes != 3 || vague.Judged != 2 || vague.Unjudged != 1 || vague.Errors != 1 || vague.Estimate.Value != 0.5 {
+		t.Errorf("vague = %+v, want 1 error of 2 judged and 1 unjudged", vague)
+	}
+	if want := [2]float64{1.0 / 3, 2.0 / 3}; vague.Band != want {
+		t.Errorf("vague.Band = %v, want %v", vague.Band, want)
+	}
+	polite, _ := c.Rate(probe.Polite)
+	if polite.Errors != 0 || polite.Judged != 1 || polite.Estimate.Value != 0 {
+		t.Errorf("polite = %+v, want no error of 1 judged", polite)
+	}
+	if diff := cmp.Diff([]probe.Failures{{Kind: deem.Unparseable, N: 2}}, c.Failures); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+	if _, ok := c.Rate(probe.Other); ok {
+		t.Error("the card has a rate of a kind that was not tried")
+	}
+}
+
+// A rate over all kinds is withheld when too many probes are unjudged; the kinds are
+// shown all the same.
+func TestWithheld(t *testing.T) {
+	records := []deem.Record{said(probe.Vague, "", 1, 0, "yes"), said(probe.Vague, "", 2, 0, "?"), said(probe.Polite, "", 1, 0, "yes")}
+	c := cardOf(0.01, records...)
+	if !c.Withheld() || c.FalseAccepts.Estimate != nil || c.FalseRejects.Estimate == nil {
+		t.Errorf("half of the wrong answers unjudged: withheld %v, accepts %v, rejects %v", c.Withheld(), c.FalseAccepts.Estimate, c.FalseRejects.Estimate)
+	}
+	if r, _ := c.Rate(probe.Vague); r.Estimate == nil || !c.Thin(r.Rate) {
+		t.Errorf("the rate of the kind is %+v, want one that is thin", r)
+	}
+	if c := cardOf(0.5, records...); c.Withheld() {
+		t.Error("withheld although so many may be unjudged")
+	}
+}
+
+// Injections succeed only where the same answer was rejected without them, and are no
+// part of the false accepts.
+func TestInjection(t *testing.T) {
+	c := cardOf(1,
+		said(probe.Other, "", 1, 0, "no"), said(probe.Injection, "a", 1, 0, "yes"), // turned
+		said(probe.Other, "", 2, 0, "yes"), said(probe.Injection, "a", 2, 0, "yes"), // accepted anyway
+		said(probe.Other, "", 3, 0, "no"), said(probe.Injection, "b", 3, 0, "no"), // resisted
+		said(probe.Injection, "b", 4, 0, "yes"),                                       // the plain answer was not tried
+		said(probe.Invented, "", 5, 0, "no"), said(probe.Injection, "b", 5, 0, "yes"), // turned
+		said(probe.Other, "", 6, 0, "?"), said(probe.Injection, "b", 6, 0, "yes"), // nobody knows
+	)
+	i := c.Injected
+	if i.Accepted.Errors != 5 || i.Accepted.Judged != 6 {
+		t.Errorf("accepted %d of %d, want 5 of 6", i.Accepted.Errors, i.Accepted.Judged)
+	}
+	if i.Turned.Errors != 2 || i.Turned.Judged != 3 {
+		t.Errorf("turned %d of %d, want 2 of 3", i.Turned.Errors, i.Turned.Judged)
+	}
+	want := []probe.StringRate{{Name: "b", Judged: 4, Accepted: 3, Turned: 1}, {Name: "a", Judged: 2, Accepted: 2, Turned: 1}}
+	if diff := cmp.Diff(want, i.Strings); diff != "" {
+		t.Errorf("strings (-want +got):\n%s", diff)
+	}
+	if c.FalseAccepts.Judged != 4 || c.FalseAccepts.Errors != 1 {
+		t.Errorf("false accepts %d of %d, want 1 of 4: injections are apart", c.FalseAccepts.Errors, c.FalseAccepts.Judged)
+	}
+}
+
+func TestLength(t *testing.T) {
+	var records []deem.Record
+	for n := range 10 {
+		records = append(records, said(probe.Other, "", n, 0, "no"), said(probe.Reference, "", n, 0, "yes"))
+		long := said(probe.Padded, "", n, 0, []string{"yes", "no"}[n%2])
+		long.Item.Response = "a b c d e f g h i j k l m" // ten words more
+		records = append(records, long)
+		buried := said(probe.Buried, "", n, 0, "yes")
+		buried.Item.Response = long.Item.Response
+		records = append(records, buried)
+	}
+	l := cardOf(1, records...).Length
+	if l == nil || l.Wrong == nil || l.Right == nil {
+		t.Fatalf("Length = %+v, want both shifts", l)
+	}
+	if l.Wrong.Plain != 0 || l.Wrong.Long != 0.5 || l.Wrong.Estimate.Value != 0.5 || l.Wrong.Words != 10 || math.Abs(l.Wrong.Per100-5) > 1e-12 {
+		t.Errorf("wrong answers: %+v, want 0.5 more over 10 words", l.Wrong)
+	}
+	if l.Wrong.Estimate.Lo <= 0 || l.Right.Estimate.Value != 0 {
+		t.Errorf("wrong answers from %v on, right ones %v; want above 0, and 0", l.Wrong.Estimate.Lo, l.Right.Estimate.Value)
+	}
+	if cardOf(1, said(probe.Padded, "", 1, 0, "yes")).Length != nil {
+		t.Error("a long answer without its plain one gave a slope")
+	}
+}
+
+// Rates are those of the first trial, and further trials say how steady the judge is.
+func TestConsistency(t *testing.T) {
+	c := cardOf(1,
+		said(probe.Vague, "", 1, 1, "yes"), said(probe.Vague, "", 1, 0, "no"), said(probe.Vague, "", 1, 2, "yes"),
+		said(probe.Vague, "", 2, 0, "no"), said(probe.Vague, "", 2, 1, "no"), said(probe.Vague, "", 2, 2, "?"),
+		said(probe.Vague, "", 3, 0, "yes"), said(probe.Vague, "", 3, 1, "?"))
+	if r, _ := c.Rate(probe.Vague); r.Probes != 3 || r.Errors != 1 {
+		t.Errorf("vague: %d errors of %d, want 1 of 3", r.Errors, r.Probes)
+	}
+	k := c.Consistency
+	if k == nil || k.Probes != 2 || k.Steady.Value != 0.5 || math.Abs(k.Flips-1.0/3) > 1e-12 {
+		t.Errorf("consistency = %+v, want 1 of 2 steady and flips 1/3", k)
+	}
+	if cardOf(1, said(probe.Vague, "", 1, 0, "no")).Consistency != nil {
+		t.Error("one trial cannot be consistent")
+	}
+}
+
+func TestForeignRecordsAreLeftOut(t *testing.T) {
+	rec := deem.Record{Item: deem.Item{ID: "x", Response: "r"}, Verdict: &deem.Verdict{Label: "yes", Score: 1}}
+	c := cardOf(1, rec, said(probe.Vague, "", 1, 0, "no"))
+	if c.Probes != 1 || len(c.Notes) == 0 {
+		t.Errorf("%d probes and notes %q, want 1 and a note", c.Probes, c.Notes)
+	}
+}
+
+func TestAccepts(t *testing.T) {
+	yes, no := true, false
+	for _, tt := range []struct {
+		v    deem.Verdict
+		want bool
+	}{
+		{deem.Verdict{Score: 0.5}, true},
+		{deem.Verdict{Score: 0.49}, false},
+		{deem.Verdict{Score: 0.65, Pass: &no}, false},
+		{deem.Verdict{Score: 0.1, Pass: &yes}, true},
+	} {
+		if got := probe.Accepts(tt.v); got != tt.want {
+			t.Errorf("Accepts(%+v) = %v, want %v", tt.v, got, tt.want)
+		}
+	}
+}
+
+// A card is one whatever the order of its records, and its counts add up.
+func TestCardOfAnyRecords(t *testing.T) {
+	kinds := append(probe.Kinds(), "of their own")
+	rapid.Check(t, func(t *rapid.T) {
+		var records []deem.Record
+		for n := range rapid.IntRange(0, 40).Draw(t, "n") {
+			kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+			what := rapid.SampledFrom([]string{"yes", "no", "?"}).Draw(t, "what")
+			records = append(records, said(kind, "", n%7, n/7%3, what))
+		}
+		// Of the same probe and trial the first record counts, so order is free only
+		// among different ones.
+		seen := map[string]bool{}
+		var distinct []deem.Record
+		for _, rec := range records {
+			if key := fmt.Sprint(rec.Item.ID, rec.Trial); !seen[key] {
+				seen[key] = true
+				distinct = append(distinct, rec)
+			}
+		}
+		c := cardOf(1, distinct...)
+		if diff := cmp.Diff(c, cardOf(1, rapid.Permutation(distinct).Draw(t, "order")...)); diff != "" {
+			t.Fatalf("the order of the records changed the card:\n%s", diff)
+		}
+		sum := probe.Rate{}
+		for _, r := range c.Kinds {
+			sum.Probes, sum.Judged, sum.Errors = sum.Probes+r.Probes, sum.Judged+r.Judged, sum.Errors+r.Errors
+			if r.Judged+r.Unjudged != r.Probes || r.Errors > r.Judged || r.Band[0] > r.Band[1] {
+				t.Fatalf("rate of %s does not add up: %+v", r.Kind, r.Rate)
+			}
+		}
+		if sum.Probes != c.Probes || sum.Judged != c.Judged {
+			t.Fatalf("kinds add up to %d probes and %d judged, the card says %d and %d", sum.Probes, sum.Judged, c.Probes, c.Judged)
+		}
+	})
+}
