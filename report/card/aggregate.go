@@ -125,6 +125,7 @@ func Aggregate(w io.Writer, r report.Report, src Source) error {
 		return ErrNoScore
 	}
 	b := aggregator{r: r, c: New(r)}
+	b.c.Dataset = baseNames(b.c.Dataset)
 	system := b.system()
 	return writeJSON(w, aggregate{
 		Schema:    AggregateVersion,
@@ -138,6 +139,16 @@ func Aggregate(w io.Writer, r report.Report, src Source) error {
 		Model:   system,
 		Results: b.results(),
 	})
+}
+
+// baseNames returns the names of files without their folders: those are nobody's
+// business, and a slash would make the id of the aggregate another one.
+func baseNames(names string) string {
+	list := strings.Split(names, ", ")
+	for i, name := range list {
+		list[i] = name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	return strings.Join(list, ", ")
 }
 
 // An aggregator turns a report into results.
@@ -228,7 +239,8 @@ func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
 	if est.SE > 0 {
 		u.SE = &standardError{est.SE, est.Method}
 	}
-	if boot := b.r.Head.Bootstrap; boot != nil {
+	// Too few items are not resampled, and their interval is another.
+	if boot := b.r.Head.Bootstrap; boot != nil && strings.Contains(est.Method, "bootstrap") {
 		u.Bootstrap = boot.Draws
 	}
 	return u

@@ -315,3 +315,13 @@ func FuzzDescribe(f *testing.F) {
 		}
 	})
 }
+
+// Where somebody keeps a dataset is nobody's business.
+func TestAggregateNamesNoFolders(t *testing.T) {
+	r := sample(60)
+	r.Head.Dataset = `/home/somebody/secret/a.jsonl, C:\Users\somebody\b.jsonl`
+	text := markdown(t, r, asAggregate)
+	if strings.Contains(text, "somebody") || !strings.Contains(text, `"evaluation_id": "a.jsonl, b.jsonl/openai/gpt-4o-mini/`) {
+		t.Errorf("the aggregate names folders:\n%.300s", text)
+	}
+}
