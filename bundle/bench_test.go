@@ -49,9 +49,9 @@ func BenchmarkVerify(b *testing.B) {
 // Memory does not grow with the run: a file of many records takes hardly more than one
 // of few.
 func TestFlatMemory(t *testing.T) {
-	few, many := peak(t, 2000), peak(t, 20_000)
-	if many > few+16<<20 {
-		t.Errorf("20,000 records take %d MB, and 2,000 take %d MB", many>>20, few>>20)
+	few, many := peak(t, 500), peak(t, 6000)
+	if many > few+8<<20 {
+		t.Errorf("6,000 records take %d MB, and 500 take %d MB", many>>20, few>>20)
 	}
 }
 
@@ -64,7 +64,7 @@ func peak(t *testing.T, records int) uint64 {
 	n := 0
 	o.Numbers = func(bundle.Run, bundle.Judge, bool) (bundle.Counter, error) {
 		return watch{&tally{}, func() {
-			if n++; n%500 == 0 {
+			if n++; n%250 == 0 {
 				var m runtime.MemStats
 				runtime.GC()
 				runtime.ReadMemStats(&m)

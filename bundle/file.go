@@ -36,6 +36,9 @@ const (
 	maxLine   = 256 << 20
 )
 
+// bufferSize is how much is read at once, of the file and of the lines.
+const bufferSize = 64 << 10
+
 // A fileWriter writes the outer form of a bundle.
 type fileWriter struct {
 	to  io.Writer
@@ -80,7 +83,7 @@ type tailReader struct {
 }
 
 func newTailReader(from io.Reader) *tailReader {
-	return &tailReader{from: bufio.NewReaderSize(from, 256<<10), sum: sha256.New()}
+	return &tailReader{from: bufio.NewReaderSize(from, bufferSize), sum: sha256.New()}
 }
 
 // Read returns bytes that are not of the last line.
@@ -144,7 +147,7 @@ func newScanner(from io.Reader) (*scanner, error) {
 	if err != nil {
 		return s, err
 	}
-	s.buf = bufio.NewReaderSize(s.dec, 256<<10)
+	s.buf = bufio.NewReaderSize(s.dec, bufferSize)
 	return s, nil
 }
 

@@ -23,8 +23,8 @@ import (
 // records, which takes minutes.
 func TestAnyByteChanged(t *testing.T) {
 	t.Parallel()
-	changeBytes(t, 10_000, 8)
-	changeBytes(t, 100, 1000)
+	changeBytes(t, 1000, 5)
+	changeBytes(t, 20, 1000)
 }
 
 // changeBytes changes a byte of a file with so many records, so many times.
