@@ -275,11 +275,14 @@ func TestDescribeForms(t *testing.T) {
 		{
 			`{"protocol":{"category_5":"abstention","main":{"declaration":{"prompt":"a","system":"s","params":{"temperature":0}}},"abstention":{"declaration":{"prompt":"b","params":{"temperature":1}}}},"model":"m","settings":"thinking=off"}`,
 			[]string{"abstention", "main", "main system"},
-			map[string]string{"temperature": "1", "main temperature": "0", "settings": "thinking=off"}, "category 5 (adversarial): abstention",
+			map[string]string{"temperature": "1", "main temperature": "0", "settings": "thinking=off"},
+			"category 5 (adversarial): abstention",
 		},
 		{
 			`{"protocol":{"prompts":{"prompt":"x","b":"y"},"abstention":"id contains _abs","max_tokens":10,"temperature":0}}`,
-			[]string{"b", "prompt"}, map[string]string{"max_tokens": "10", "temperature": "0"}, "abstention prompt where the id contains _abs",
+			[]string{"b", "prompt"},
+			map[string]string{"max_tokens": "10", "temperature": "0"},
+			"abstention prompt where the id contains _abs",
 		},
 		{`{"declaration":{"prompt":"p","slots":{"version":{"from":["id"]},"prompt":{"from":["question"]}}}}`, []string{"prompt"}, map[string]string{}, ""},
 		{`"just a name"`, nil, map[string]string{}, ""},
