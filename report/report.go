@@ -63,6 +63,10 @@ type Report struct {
 	// that package errata gives them. They are absent when no list was named.
 	Errata any `json:"errata,omitempty"`
 
+	// Members are what the parts of a judge did that is made of others, in the form
+	// that package members gives them. They are absent for other judges.
+	Members any `json:"members,omitempty"`
+
 	// Gates are the conditions that were held against the report, with what became
 	// of each, in the form that the command gives them. They are absent without any.
 	Gates any `json:"gates,omitempty"`

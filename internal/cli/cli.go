@@ -130,7 +130,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(),
+		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()),
 	)
 	return root
@@ -251,7 +251,7 @@ COMMANDS
   deem agree    a judge beside people or another      deem labels   keep what people said of items
   deem verify   check a run file                      deem keygen   keys to sign run files with
   deem probe    stress a judge                        deem rejudge  score published results again
-  deem lock     promise what will be judged
+  deem cascade  cheap judges first, with a promise    deem lock     promise what will be judged
   deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"deem"
 	"deem/benchmark"
 	"deem/internal/dataset"
+	"deem/judge/pairwise"
 )
 
 // items are what is judged: a file of items, or the set of a benchmark.
@@ -31,6 +33,10 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (
 	for _, text := range words(counts) {
 		a.say("left out: %s", printable(text))
 	}
+	rest, err = a.pair(ctx, rest, *o, judgings)
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
 	heeded, err := a.heed(ctx, rest, *o)
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
@@ -52,6 +58,9 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (
 	var fields []string
 	for _, j := range judgings {
 		fields = append(fields, j.wanted...)
+	}
+	if len(o.other) > 0 {
+		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // it comes from there
 	}
 	return dataset.Open(ctx, dataset.Source{
 		Names: o.data, Stdin: a.in, Format: o.format, Map: mapping, Fields: fields, Limit: o.limit,
@@ -106,10 +115,12 @@ func (a *app) dryRun(judgings []judging, data items, o runOptions) error {
 			a.say("would judge %s with the rule %s and call nothing", count(data.Len(), "item"), j.name())
 			continue
 		}
-		if err := a.printPrompt(j.choice, data); err != nil {
-			return err
+		for _, l := range j.leaves() {
+			if err := a.printPrompt(l.choice, data); err != nil {
+				return err
+			}
+			a.say("would ask %s %s%s about %s", l.wire.Name(), l.bound(), count(data.Len()*o.trials*l.times, "time"), count(data.Len(), "item"))
 		}
-		a.say("would ask %s %s about %s", j.wire.Name(), count(data.Len()*o.trials, "time"), count(data.Len(), "item"))
 	}
 	return nil
 }

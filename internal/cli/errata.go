@@ -182,7 +182,7 @@ func againJudge(st store.Store, run store.Run, set settings) (deem.Judge, error)
 		return ruleOf(run, set), nil
 	}
 	p, err := protocolOf(run)
-	if err != nil {
+	if err != nil || p == nil {
 		return nil, err
 	}
 	var id struct {

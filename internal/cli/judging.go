@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 
 	"deem"
@@ -30,6 +29,9 @@ type settings struct {
 
 	With map[string]string `json:"with,omitempty"` // the benchmark's own options
 
+	Judge   string          `json:"judge,omitempty"`   // as the user named it
+	Promise *cascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
+
 	Deem    string        `json:"deem,omitempty"` // the version that judged
 	Exclude []exclusion   `json:"exclude,omitempty"`
 	Lock    *lockSettings `json:"lock,omitempty"`
@@ -54,12 +56,10 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 			return store.Spec{}, err
 		}
 	}
-	if g.wire != nil {
-		s.Model, s.Endpoint = g.wire.Name(), model.Endpoint(g.wire)
-	}
+	s.Model, s.Endpoint = g.models()
 	set := settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.spec, Promise: g.promise(), Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []judging{g})
@@ -126,11 +126,10 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *reporter, error) {
-	m, closeRecord, err := a.decorate(g.wire, st, o)
+	j, m, closeModels, err := a.assemble(g, st, o)
 	if err != nil {
 		return "", nil, err
 	}
-	j := g.with(m)
 	s, err := a.spec(g, j, data, o)
 	if err != nil {
 		return "", nil, err
@@ -156,12 +155,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	if err == nil {
 		err = a.judge(ctx, st, run, j, m, data, o, live)
 	}
-	if c, ok := model.As[io.Closer](m); ok {
-		err = errors.Join(err, c.Close())
-	}
-	if cerr := closeRecord(); err == nil {
-		err = cerr
-	}
+	err = errors.Join(err, closeModels())
 	if err != nil {
 		_ = st.Release(run.ID)
 		return "", nil, a.unfinished(ctx, st, run, o, err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/judge"
+	"deem/judge/compose"
 	"deem/judge/rule"
 )
 
@@ -26,6 +28,10 @@ type choice struct {
 	wanted   []string // the item fields that a declared judge may want from a dataset
 
 	benchmark string // whose judge it is, "" for judges of their own
+
+	spec     string    // as the user named it
+	model    string    // that a member of a composed judge names, "" for --model
+	composed *composed // nil unless it is made of other judges; without models it is a rule too
 }
 
 // looksLikeFile tells the file of a judge from the name of one.
@@ -41,7 +47,7 @@ func fileExists(name string) bool {
 
 // judgeNames returns the names of all judges that need no file.
 func judgeNames() []string {
-	names := append(rule.Names(), judge.Builtins()...)
+	names := append(append(rule.Names(), judge.Builtins()...), compose.Pairwise)
 	for _, b := range benchmark.All() {
 		names = append(names, b.Judges...)
 	}
@@ -74,6 +80,21 @@ type judgeOptions struct {
 // choose finds the judge of that name. An option that says nothing to it is a
 // mistake, unless it may be meant for another of several judges.
 func choose(name string, o judgeOptions, several bool) (choice, error) {
+	return chooseAt(name, o, several, 0)
+}
+
+// chooseAt is choose so many judges deep.
+func chooseAt(name string, o judgeOptions, several bool, depth int) (choice, error) {
+	c, ok, err := chooseComposed(name, o, depth)
+	if !ok {
+		c, err = chooseSingle(name, o, several)
+	}
+	c.spec = name
+	return c, err
+}
+
+// chooseSingle finds a judge that is made of no others.
+func chooseSingle(name string, o judgeOptions, several bool) (choice, error) {
 	if spec, ok := strings.CutPrefix(name, labelsPrefix); ok {
 		return chooseLabels(spec, o, several)
 	}
@@ -187,8 +208,11 @@ func (o judgeOptions) chooseRule(r deem.Judge, several bool) (choice, error) {
 
 // name returns the judge's name.
 func (c choice) name() string {
-	if c.rule != nil {
+	switch {
+	case c.rule != nil:
 		return c.rule.Name()
+	case c.composed != nil:
+		return c.composed.decl.Name
 	}
 	return c.protocol.Name()
 }
@@ -197,6 +221,8 @@ func (c choice) name() string {
 // when it lacks nothing.
 func (c choice) try(ctx context.Context, it deem.Item) error {
 	switch {
+	case c.composed != nil:
+		return c.composed.try(ctx, it)
 	case c.rule == nil:
 		_, err := c.protocol.Request(it)
 		return err
@@ -206,6 +232,19 @@ func (c choice) try(ctx context.Context, it deem.Item) error {
 		_, err := c.rule.Judge(ctx, it)
 		return err
 	}
+}
+
+// try says what all members lack. One that lacks nothing is enough to begin with.
+func (c *composed) try(ctx context.Context, it deem.Item) error {
+	var last error
+	for _, m := range c.members {
+		err := m.try(ctx, it)
+		if f, ok := errors.AsType[*deem.Failure](err); !ok || f.Kind != deem.Input {
+			return err
+		}
+		last = err
+	}
+	return last
 }
 
 // with returns the judge that asks m.

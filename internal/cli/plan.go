@@ -70,11 +70,13 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 			a.say("%s is a rule: it judges %s and calls nobody", g.name(), count(data.Len(), "item"))
 			continue
 		}
-		p, err := a.planOf(ctx, st, g, data, o, 0)
-		if err != nil {
-			return err
+		for _, l := range g.leaves() {
+			p, err := a.planLeaf(ctx, st, l, data, o, 0)
+			if err != nil {
+				return err
+			}
+			plans = append(plans, p)
 		}
-		plans = append(plans, p)
 	}
 	return a.printPlans(plans)
 }
@@ -259,7 +261,7 @@ var errDeclined = errors.New("not started: the answer was not yes")
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
 func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g judging, data items, o runOptions) error {
-	if g.wire == nil || run.State == store.Done && !o.retryUnjudged {
+	if g.rule != nil || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, run); under || err != nil {
@@ -269,20 +271,68 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g jud
 	if o.askAbove.set {
 		most = 0 // a decision about money wants the whole plan
 	}
-	p, err := a.planOf(ctx, st, g, data, o, most)
-	if err != nil {
-		return err
+	var plans []plan.Plan
+	for _, l := range g.leaves() {
+		p, err := a.planLeaf(ctx, st, l, data, o, most)
+		if err != nil {
+			return err
+		}
+		p = o.inBatches(p)
+		a.say("plan: %s%s", l.who(g), o.planLine(p))
+		for _, w := range p.Warnings {
+			a.say("warning: %s", w)
+		}
+		plans = append(plans, p)
 	}
-	p = o.inBatches(p)
-	a.say("plan: %s", o.planLine(p))
-	for _, w := range p.Warnings {
-		a.say("warning: %s", w)
-	}
+	p := sumPlans(plans)
 	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.value
 	if !o.askAbove.set || o.yes || enough || p.Calls == 0 {
 		return nil
 	}
 	return a.confirm(p, o)
+}
+
+// planLeaf plans what one judge of a composed one would ask.
+func (a *app) planLeaf(ctx context.Context, st store.Store, l leaf, data items, o runOptions, most int) (plan.Plan, error) {
+	o.trials *= l.times
+	return a.planOf(ctx, st, l.judging, data, o, most)
+}
+
+// bound says that a judge may be asked less often.
+func (l leaf) bound() string {
+	if l.atMost {
+		return "at most "
+	}
+	return ""
+}
+
+// who names the judge in a line about it, where there is more than one.
+func (l leaf) who(g judging) string {
+	if g.composed == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s with %s: %s", l.name(), l.wire.Name(), l.bound())
+}
+
+// sumPlans returns what several plans come to together. A price that is not known makes
+// the sum unknown.
+func sumPlans(plans []plan.Plan) plan.Plan {
+	sum := plans[0]
+	for _, p := range plans[1:] {
+		sum.Calls += p.Calls
+		sum.Time += p.Time
+		sum.CostMicros = addMicros(sum.CostMicros, p.CostMicros)
+		sum.CostMaxMicros = addMicros(sum.CostMaxMicros, p.CostMaxMicros)
+	}
+	return sum
+}
+
+func addMicros(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	c := *a + *b
+	return &c
 }
 
 // confirm asks whether to go on. Where nobody can be asked the answer is no: a sum was

@@ -147,6 +147,7 @@ type finished struct {
 	published benchmark.Metrics
 	errata    *errata.Report // nil when no list of faults was named
 	gates     []gateOutcome
+	parts     parts // nil unless the judge is made of others
 }
 
 // showing says how a run is shown.
@@ -179,7 +180,14 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 			return err
 		}
 		addErrata(&r, faults)
-		all = append(all, finished{run: run, report: r, published: published, errata: faults})
+		inside, err := partsOf(ctx, st, run)
+		if err != nil {
+			return err
+		}
+		if inside != nil {
+			r.Members = inside
+		}
+		all = append(all, finished{run: run, report: r, published: published, errata: faults, parts: inside})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
@@ -226,6 +234,12 @@ func (a *app) print(all []finished, agreements []agree.Pairing) error {
 		}
 		if err := f.report.Text(a.out); err != nil {
 			return err
+		}
+		if f.parts != nil {
+			a.line()
+			if err := f.parts.Text(a.out); err != nil {
+				return err
+			}
 		}
 		if f.published != nil {
 			a.line()
@@ -294,6 +308,9 @@ func remedy(r report.Report) string {
 	}
 	switch most.Kind {
 	case deem.Unsure:
+		if r.Members != nil {
+			return "deem show ITEM says why; --tie decides where a panel is evenly split; what a cascade leaves to people --queue writes to be labelled"
+		}
 		return "the rule cannot decide these; a judge with a model can: --judge universal --model openai:gpt-4o-mini; and match/forced always decides, at a price"
 	case deem.Input:
 		return "these items lack what the judge needs; deem show ITEM says what"
@@ -457,13 +474,14 @@ func headOf(run store.Run, maxUnjudged float64) report.Head {
 		}
 		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
 	}
+	h.JudgeNote = cmp.Or(composedNote(run), h.JudgeNote)
 	h.JudgeNote = cmp.Or(recordedNote(run), h.JudgeNote)
 	return h
 }
 
 // protocolOf restores the protocol of a run; nil for a rule.
 func protocolOf(run store.Run) (judge.Readable, error) {
-	if run.Judge.Rule || isRecorded(run) {
+	if run.Judge.Rule || isComposed(run) || isRecorded(run) {
 		return nil, nil
 	}
 	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {

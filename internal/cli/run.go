@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,6 +73,10 @@ type runOptions struct {
 	system systemOptions
 
 	judges []string // empty means the benchmark's own judge, or the default
+	repeat int      // how often each judge is asked, 0 for once
+	tie    string   // what a tie of a panel comes to, "" for what the panel says
+	queue  string   // where items go that a cascade leaves to people
+	other  []string // responses to compare with
 	judge  judgeOptions
 	model  modelOptions
 
@@ -147,6 +152,8 @@ func (o runOptions) check() error {
 		return usage(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
 	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.with) > 0):
 		return usage(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
+	case o.benchmark != nil && len(o.other) > 0:
+		return usagef("--other goes with a file of items, and not with a benchmark")
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):
 		return usagef("--format and --map do not go with a benchmark, whose files have a form of their own")
 	case o.concurrency < 1:
@@ -162,7 +169,8 @@ func (o runOptions) check() error {
 // A judging is one judge that goes over the items, with the model that it asks.
 type judging struct {
 	choice
-	wire deem.Model // nil for a rule
+	wire    deem.Model // nil for a rule, and for a judge that is made of others:
+	members []judging
 }
 
 // open opens what a run needs besides the store: its judges, their models and the
@@ -187,6 +195,9 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 		}
 	}
 	judgings, err := a.chooseAll(*o)
+	if err == nil {
+		err = o.queueable(judgings)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -236,6 +247,11 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 		runs = append(runs, id)
 		want.live[id] = live
 	}
+	if o.queue != "" {
+		if err := a.writeQueue(ctx, st, runs, o.queue); err != nil {
+			return err
+		}
+	}
 	return a.show(ctx, st, runs, want)
 }
 
@@ -256,6 +272,9 @@ func (a *app) chooseAll(o runOptions) ([]judging, error) {
 	}
 	for _, name := range names {
 		c, err := choose(name, o.judge, len(names) > 1)
+		if err == nil {
+			c, err = o.joinPanel(c)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -272,29 +291,79 @@ const offline = "offline"
 func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 	named := o.model.name != "" && o.model.name != offline
 	var judgings []judging
-	asked := false
+	asked, used := false, false
 	for _, c := range choices {
-		j := judging{choice: c}
-		if c.rule == nil {
-			if !named {
-				return nil, usage(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
-			}
-			var err error
-			if j.wire, err = a.openWire(o.model); err != nil {
-				return nil, err
-			}
-			if err := errors.Join(o.affordable(j.wire.Name()), o.batchable(j.wire)); err != nil {
-				return nil, err
-			}
-			asked = true
+		j, err := a.withModel(c, o, &used)
+		if err == nil {
+			// Whether the parts fit together is known only with the models.
+			_, err = j.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 		}
+		if err != nil {
+			return nil, usage(err)
+		}
+		asked = asked || c.rule == nil
 		judgings = append(judgings, j)
 	}
 	if o.batch.on && !asked {
 		return nil, usagef("%s is a rule and asks nobody; --batch says nothing to it", choices[0].name())
 	}
-	if named && !asked {
+	if named && !used {
+		if asked {
+			return nil, usagef("--model %s: every member of %s names a model of its own", o.model.name, choices[0].name())
+		}
 		return nil, usage(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
 	}
 	return judgings, nil
+}
+
+// withModel opens the models of one judge and of those that it is made of. It notes
+// whether --model is asked.
+func (a *app) withModel(c choice, o runOptions, used *bool) (judging, error) {
+	j := judging{choice: c}
+	switch {
+	case c.rule != nil:
+		return j, nil
+	case c.composed != nil:
+		if o.batch.on {
+			return j, usagef("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
+		}
+		for _, m := range c.composed.members {
+			if m.model == "" {
+				m.model = c.model // of the judge that it is a member of
+			}
+			member, err := a.withModel(m, o, used)
+			if err != nil {
+				return j, err
+			}
+			j.members = append(j.members, member)
+		}
+		return j, nil
+	}
+	at := o.model
+	if c.model != "" {
+		at = at.elsewhere(c.model)
+	} else {
+		*used = true
+	}
+	if at.name == "" || at.name == offline {
+		return j, usage(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
+	}
+	var err error
+	if j.wire, err = a.openWire(at); err != nil {
+		return j, err
+	}
+	return j, errors.Join(o.affordable(j.wire.Name()), o.batchable(j.wire))
+}
+
+// elsewhere returns how another model is reached. An address, headers and options that
+// were given belong to the vendor of --model, and nobody else is to see them; without
+// a --model they are for whomever they are sent to.
+func (m modelOptions) elsewhere(name string) modelOptions {
+	maker, _, _ := strings.Cut(m.name, ":")
+	other, _, _ := strings.Cut(name, ":")
+	if m.name != "" && maker != other {
+		m.baseURL, m.headers, m.options = "", nil, nil
+	}
+	m.name = name
+	return m
 }

@@ -1,0 +1,425 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/judge/cascade"
+	"deem/judge/compose"
+	"deem/stat"
+)
+
+const cascadeHelp = `Fit a cascade: a cheap judge decides what it is sure of, and the next judge, or people,
+decide the rest. "deem run --judge cascade.yaml" uses it.
+
+"deem cascade fit" takes a run of the cheap judge and labels of people, and finds how
+sure the judge must be for people to agree with at least 1-alpha of what it decides.
+That is promised with a probability of at least 1-delta, and the thresholds are written
+to a file that is bound to the judge: another model or prompt is refused. With too few
+labels, or a judge that is wrong too often when it is sure, nothing is promised and
+nothing is written. docs/cascade.md says how it is done.
+
+"deem cascade check" measures a run of the cascade against other labels.
+
+EXIT STATUS
+  0 done   1 nothing can be promised of this judge   2 wrong usage or input, or too few labels
+  4 check: people agree less often than was promised`
+
+// A fitOptions is what "deem cascade fit" was told.
+type fitOptions struct {
+	labels       labels.Source
+	runs         []string
+	last         string
+	lastModel    string
+	name, out    string
+	alpha, delta float64
+}
+
+func (a *app) cascadeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "cascade fit|check", Short: "cheap judges first, with a promise", Long: cascadeHelp,
+		Example: "  deem cascade fit --run last --labels labels.csv -o cascade.yaml\n  deem cascade check --run last --labels more-labels.csv",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(deem.WithHint(fmt.Errorf("deem cascade: do what?"), "there are: fit, check"))
+			}
+			return usage(unknown("subcommand", args[0], []string{"fit", "check"}))
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(a.cascadeFit(), a.cascadeCheck())
+	return cmd
+}
+
+func (a *app) cascadeFit() *cobra.Command {
+	var o fitOptions
+	cmd := &cobra.Command{
+		Use: "fit --run RUN --labels FILE [flags]", Short: "find thresholds that can be promised", Long: cascadeHelp, Args: atMost(0),
+		Example: "  deem cascade fit --run last --labels labels.csv --alpha 0.05 --delta 0.05 -o cascade.yaml\n" +
+			"  deem cascade fit --run last~1 --run last --labels labels.csv --last people -o cascade.yaml",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fitCascade(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringArrayVar(&o.runs, "run", nil, "a `run` of the judge of a stage, the cheapest first; may be given again (default last)")
+	f.StringArrayVar(&o.labels.Names, "labels", nil, "what people say of the items: a `file`, as for deem agree; may be given again (default: the labels in the database)")
+	labelFlags(cmd, &o.labels)
+	f.Float64Var(&o.alpha, "alpha", 0.05, "people may disagree with this `share` of what the stages decide")
+	f.Float64Var(&o.delta, "delta", 0.05, "the `probability` that the promise does not hold")
+	f.StringVar(&o.last, "last", compose.People, "who decides what is left: people, or a `judge`")
+	f.StringVar(&o.lastModel, "last-model", "", "the `model` that the last judge asks (default: --model of the run)")
+	f.StringVar(&o.name, "name", compose.Cascade, "the `name` of the cascade")
+	f.StringVarP(&o.out, "output", "o", "-", "write the cascade to this `file`, - for standard output")
+	return cmd
+}
+
+// fitCascade finds the thresholds and writes the file.
+func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
+	if len(o.runs) == 0 {
+		o.runs = []string{"last"}
+	}
+	if !(o.alpha > 0 && o.alpha < 1) || !(o.delta > 0 && o.delta < 1) {
+		return usagef("--alpha %v, --delta %v: both lie between 0 and 1", o.alpha, o.delta)
+	}
+	st, err := a.readRuns(ctx, o.runs...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	d, err := o.declare(ctx, st)
+	if err != nil {
+		return err
+	}
+	items, name, err := a.labelled(ctx, st, o)
+	if err != nil {
+		return err
+	}
+	var stages []string
+	for _, m := range d.Members[:len(d.Members)-1] {
+		stages = append(stages, m.Name)
+	}
+	fitted, err := cascade.Fit(stages, items, o.alpha, o.delta)
+	if err != nil {
+		return unfit(err, o)
+	}
+	d.Promise = &compose.Promise{Alpha: o.alpha, Delta: o.delta, Labels: name}
+	for i, f := range fitted {
+		m := &d.Members[i]
+		m.Threshold = &fitted[i].Threshold
+		m.Fitted = &compose.Fitted{Threshold: f.Threshold, Labelled: f.Labelled, Decided: f.Decided, Wrong: f.Wrong, Bound: f.Bound}
+	}
+	a.tellFit(fitted, len(items), o)
+	return a.writeCascade(d, fitted, o)
+}
+
+// unfit says why nothing is promised, and what would help.
+func unfit(err error, o fitOptions) error {
+	no, ok := errors.AsType[*stat.NoPromise](err)
+	switch {
+	case errors.Is(err, cascade.ErrNoConfidence):
+		return usage(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge with --repeat"))
+	case !ok:
+		return err
+	case no.TooFew():
+		return usage(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
+			err, count(no.Labelled, "item"), o.alpha, o.delta, thousands(no.Need)),
+			"label more: deem agree RUN --plan %d -o to-label.csv; or promise less", 3*no.Need))
+	}
+	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, thousands(no.Wrong), thousands(no.First)),
+		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
+}
+
+// declare returns the cascade without thresholds. Its stages are the judges of the
+// runs, which it makes again to be sure that the file will mean them.
+func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Declaration, error) {
+	d := &compose.Declaration{File: o.out, Kind: compose.Cascade, Name: o.name}
+	for _, ref := range o.runs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return nil, err
+		}
+		m, err := stageOf(run)
+		if err != nil {
+			return nil, err
+		}
+		if m.Judge, err = relative(o.out, m.Judge); err != nil {
+			return nil, err
+		}
+		d.Members = append(d.Members, m)
+	}
+	last, err := relative(o.out, o.last)
+	d.Members = append(d.Members, compose.Member{Judge: last, Model: o.lastModel})
+	return d, err
+}
+
+// stageOf returns the stage that the judge of a run is.
+func stageOf(run store.Run) (compose.Member, error) {
+	_, set, err := benchmarkOf(run)
+	if err != nil {
+		return compose.Member{}, err
+	}
+	m := compose.Member{Judge: run.Judge.Name, Name: run.Judge.Name, Model: run.Model, Hash: run.Judge.Hash}
+	if set.Judge != "" {
+		m.Judge = set.Judge
+	}
+	if isComposed(run) {
+		m.Model = "" // its members name theirs
+	}
+	for _, m.Reading = range []string{"", "upstream", "strict"} {
+		c, err := choose(m.Judge, judgeOptions{reading: m.Reading, with: set.With}, true)
+		switch {
+		case err != nil:
+			continue
+		case c.rule == nil && c.composed == nil:
+			hash, err := deem.JudgeHash(c.with(&memory{name: run.Model, endpoint: run.Endpoint, settings: vendorSettings(run)}))
+			if err != nil || hash != run.Judge.Hash {
+				continue
+			}
+		case c.rule != nil:
+			hash, err := deem.JudgeHash(c.rule)
+			if err != nil || hash != run.Judge.Hash {
+				continue
+			}
+		}
+		return m, nil
+	}
+	return m, usage(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
+		"its file may have changed, or it was given --pass, --temperature or --max-tokens: put those into the file of the judge, and judge again"))
+}
+
+// vendorSettings returns the settings of the model that a run asked, as its judge has
+// them.
+func vendorSettings(run store.Run) string {
+	var id struct {
+		Settings string `json:"settings"`
+	}
+	_ = json.Unmarshal(run.Judge.Identity, &id) // A judge without an identity has no settings either.
+	return id.Settings
+}
+
+// labelled returns the items of the runs that people have labelled, with what the
+// judges of all runs say of them, and where the labels come from.
+func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cascade.Labelled, string, error) {
+	var items []cascade.Labelled
+	at := map[int]int{} // position of an item to its place
+	name := ""
+	var first store.Run
+	for i, ref := range o.runs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return nil, "", err
+		}
+		if i == 0 {
+			first = run
+		} else if run.Dataset.Hash != first.Dataset.Hash {
+			return nil, "", usagef("runs %s and %s judged different items", first.ID, run.ID)
+		}
+		t := &truths{app: a, run: run, o: agreeOptions{labels: o.labels}}
+		if i == 0 {
+			if err := t.open(ctx, st); err != nil {
+				return nil, "", err
+			}
+			name = t.name
+		}
+		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+			if err != nil {
+				return nil, "", err
+			}
+			if i == 0 {
+				truth := t.of(rec.Item)
+				if truth == nil || truth.Tie {
+					continue
+				}
+				at[rec.Position] = len(items)
+				items = append(items, cascade.Labelled{ID: rec.Item.ID, Cluster: rec.Item.Cluster, Yes: truth.Yes, Verdicts: make([]*deem.Verdict, len(o.runs))})
+			}
+			if place, ok := at[rec.Position]; ok {
+				items[place].Verdicts[i] = rec.Verdict
+			}
+		}
+		if i == 0 {
+			if err := t.unmatched(); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	return items, name, nil
+}
+
+// tellFit says in words what was fitted.
+func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
+	left := labels
+	for _, f := range fitted {
+		left -= f.Took
+		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; at least %.1f%% with probability %.1f%%", f.Name, f.Threshold,
+			thousands(f.Took), count(labels, "labelled item"), thousands(f.Agreed), 100*(1-f.Bound), 100*(1-f.Delta))
+		if f.Clustered > 0 {
+			a.say("%s of a cluster that another label is of, and count for nothing: items of one cluster stand or fall together", areLabels(f.Clustered))
+		}
+	}
+	a.say("%s of %s left to %s", thousands(left), count(labels, "labelled item"), o.last)
+}
+
+// writeCascade writes the file, or the fit as JSON.
+func (a *app) writeCascade(d *compose.Declaration, fitted []cascade.Fitted, o fitOptions) error {
+	text, err := d.Write("# Written by deem cascade fit. Thresholds hold for these judges only, and the promise for items\n" +
+		"# like those that were labelled.\n")
+	if err != nil {
+		return err
+	}
+	if o.out != "-" {
+		if err := writeNew(o.out, text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.json:
+		writeJSON(a.out, map[string]any{"written": o.out, "alpha": o.alpha, "delta": o.delta, "stages": fitted})
+	case o.out == "-":
+		_, err = a.out.Write(text)
+	default:
+		a.say("wrote %s; use it: deem run --data FILE --judge %s", o.out, o.out)
+	}
+	return err
+}
+
+func (a *app) cascadeCheck() *cobra.Command {
+	var src labels.Source
+	ref := "last"
+	cmd := &cobra.Command{
+		Use: "check --run RUN --labels FILE [flags]", Short: "measure what was promised on other labels", Long: cascadeHelp, Args: atMost(0),
+		Example: "  deem cascade check --run last --labels more-labels.csv",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, err := a.readRuns(cmd.Context(), ref)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			return a.checkCascade(cmd.Context(), st, ref, src)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&ref, "run", ref, "the `run` of a cascade")
+	f.StringArrayVar(&src.Names, "labels", nil, "what people say of the items: a `file`; may be given again (default: the labels in the database)")
+	labelFlags(cmd, &src)
+	return cmd
+}
+
+// A checkedPromise is what was promised beside what was measured.
+type checkedPromise struct {
+	Run     string        `json:"run"`
+	Promise float64       `json:"promise"` // people agree with at least this share
+	Agree   stat.Estimate `json:"agreement"`
+	Broken  bool          `json:"broken"` // beyond what chance explains
+}
+
+// checkCascade sets what the stages before the last decided beside labels.
+func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src labels.Source) error {
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	_, set, err := benchmarkOf(run)
+	if err != nil {
+		return err
+	}
+	id, ok := composedOf(run)
+	if !ok || id.Kind != compose.Cascade || set.Promise == nil {
+		return usage(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
+	}
+	t := &truths{app: a, run: run, o: agreeOptions{labels: src}}
+	if err := t.open(ctx, st); err != nil {
+		return err
+	}
+	agreed, n := 0, 0
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
+		if err != nil {
+			return err
+		}
+		truth := t.of(rec.Item)
+		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(id.Stages) {
+			continue
+		}
+		n++
+		if saysYes(*rec.Verdict) == truth.Yes {
+			agreed++
+		}
+	}
+	if n == 0 {
+		return usagef("no label is about an item that the stages before the last decided")
+	}
+	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: stat.ClopperPearson(agreed, n, stat.DefaultLevel)}
+	c.Broken = c.Agree.Hi < c.Promise
+	return a.tellCheck(c)
+}
+
+func (a *app) tellCheck(c checkedPromise) error {
+	if a.json {
+		writeJSON(a.out, c)
+	} else {
+		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], n=%s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, thousands(c.Agree.N))
+	}
+	if c.Broken {
+		return deem.WithHint(fmt.Errorf("%w: people agree less often than was promised", errGate), "these items may be of another kind than those that it was fitted on: fit again with labels of theirs")
+	}
+	return nil
+}
+
+// writeQueue writes the items that a cascade left to people, as a table to label. The
+// same table may be there already: the command may be given again.
+func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, name string) error {
+	var items []deem.Item
+	for _, ref := range runs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return err
+		}
+		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Unjudged: true}) {
+			if err != nil {
+				return err
+			}
+			if cascade.LeftToPeople(rec) {
+				items = append(items, rec.Item)
+			}
+		}
+	}
+	text, err := planTable(items)
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
+		return nil
+	}
+	if err := writeNew(name, text); err != nil {
+		return err
+	}
+	a.say("wrote %s for people to %s; then their verdicts are a judge: labels:%s", count(len(items), "item"), name, name)
+	return nil
+}
+
+// queueable refuses a queue that nothing could come into.
+func (o runOptions) queueable(judgings []judging) error {
+	if o.queue == "" {
+		return nil
+	}
+	for _, g := range judgings {
+		if g.composed != nil && g.composed.decl.Kind == compose.Cascade {
+			members := g.composed.decl.Members
+			if strings.EqualFold(members[len(members)-1].Judge, compose.People) {
+				return nil
+			}
+		}
+	}
+	return usage(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))
+}

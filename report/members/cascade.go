@@ -1,0 +1,174 @@
+package members
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// A Cascade says which stage decided how much, and what that saved.
+type Cascade struct {
+	Items  int     `json:"items"`
+	Stages []Stage `json:"stages"`
+	Nobody int     `json:"nobody"` // items that no stage decided: they are unjudged
+
+	// Saved is what the last stage that asks a model would have cost on the items that
+	// earlier stages decided, at what it costs on the others. Nil when no model is
+	// asked, or none was.
+	Saved *Saved `json:"saved,omitempty"`
+
+	// Promise is what was promised of the thresholds, nil when they were not fitted.
+	Promise *Promise `json:"promise,omitempty"`
+}
+
+// A Stage is one judge of a cascade and what it did.
+type Stage struct {
+	Name      string   `json:"name"`
+	Threshold *float64 `json:"threshold,omitempty"` // nil when every verdict counts
+	Models    []string `json:"models,omitempty"`    // that it asks
+
+	Reached  int           `json:"reached"` // items that no stage before decided
+	Decided  int           `json:"decided"`
+	Coverage stat.Estimate `json:"coverage"` // of all items, what it decided
+
+	Calls      int   `json:"calls"`
+	CostMicros int64 `json:"cost_micros"`
+}
+
+// Saved is what was not asked.
+type Saved struct {
+	Stage      string  `json:"stage"`
+	Items      int     `json:"items"`
+	Calls      float64 `json:"calls"`
+	CostMicros int64   `json:"cost_micros"`
+}
+
+// A Promise is what fitting said, stage by stage.
+type Promise struct {
+	Alpha  float64  `json:"alpha"`
+	Delta  float64  `json:"delta"`
+	Labels string   `json:"labels,omitempty"`
+	Fitted []Fitted `json:"fitted"`
+}
+
+// A Fitted is what was measured when a threshold was fitted.
+type Fitted struct {
+	Stage    string  `json:"stage"`
+	Labelled int     `json:"labelled"`
+	Decided  int     `json:"decided"`
+	Wrong    int     `json:"wrong"`
+	Bound    float64 `json:"bound"` // of the share of wrong decisions
+}
+
+// An Asked is a call that a stage made.
+type Asked struct {
+	Model      string
+	CostMicros int64
+}
+
+// A CascadeBuilder counts what stages did.
+type CascadeBuilder struct {
+	report Cascade
+}
+
+// NewCascade returns a builder for the given stages, of which the names, thresholds and
+// models are known.
+func NewCascade(stages []Stage, p *Promise) *CascadeBuilder {
+	return &CascadeBuilder{report: Cascade{Stages: stages, Promise: p}}
+}
+
+// Add counts an item that the given stage decided, from 1, or none for 0. A call counts
+// for the first stage that asks its model and was reached.
+func (b *CascadeBuilder) Add(stage int, calls []Asked) {
+	b.report.Items++
+	last := stage
+	if stage == 0 {
+		b.report.Nobody++
+		last = len(b.report.Stages)
+	} else {
+		b.report.Stages[stage-1].Decided++
+	}
+	for i := range b.report.Stages[:last] {
+		b.report.Stages[i].Reached++
+	}
+	for _, c := range calls {
+		b.call(last, c)
+	}
+}
+
+func (b *CascadeBuilder) call(last int, c Asked) {
+	for i := range b.report.Stages[:last] {
+		s := &b.report.Stages[i]
+		for _, m := range s.Models {
+			if m == c.Model {
+				s.Calls++
+				s.CostMicros += c.CostMicros
+				return
+			}
+		}
+	}
+}
+
+// Cascade returns what was counted.
+func (b *CascadeBuilder) Cascade() Cascade {
+	r := b.report
+	for i := range r.Stages {
+		r.Stages[i].Coverage = stat.Proportion(r.Stages[i].Decided, r.Items)
+		s := r.Stages[i]
+		if i == 0 || len(s.Models) == 0 || s.Reached == 0 {
+			continue
+		}
+		spared := r.Items - s.Reached
+		r.Saved = &Saved{
+			Stage: s.Name, Items: spared, Calls: float64(s.Calls) / float64(s.Reached) * float64(spared),
+			CostMicros: int64(float64(s.CostMicros) / float64(s.Reached) * float64(spared)),
+		}
+	}
+	return r
+}
+
+// Text writes the report for people.
+func (r Cascade) Text(w io.Writer) error {
+	p := &page.Page{}
+	p.Line("cascade", fmt.Sprintf("%d stages", len(r.Stages)), page.Count(r.Items, "item"), fmt.Sprintf("%s decided by none", page.Comma(r.Nobody)))
+	g := &page.Grid{Align: "lrrrerr"}
+	g.Add("stage", "from", "reached", "decided", "of all items [95%]", "calls", "cost")
+	for _, s := range r.Stages {
+		from := "any"
+		if s.Threshold != nil {
+			from = strconv.FormatFloat(*s.Threshold, 'g', 4, 64)
+		}
+		g.Add(page.Cell(s.Name, page.NameWidth), from, page.Comma(s.Reached), page.Comma(s.Decided), page.Share(s.Coverage), page.Comma(s.Calls), page.Dollars(s.CostMicros))
+	}
+	p.WriteByte('\n')
+	p.Grid(g, "")
+	r.saved(p)
+	r.promise(p)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (r Cascade) saved(p *page.Page) {
+	if s := r.Saved; s != nil {
+		p.WriteByte('\n')
+		p.Line("saved", fmt.Sprintf("%s that %s was not asked about", page.Count(s.Items, "item"), page.Cell(s.Stage, page.NameWidth)),
+			fmt.Sprintf("about %s", page.Count(int(s.Calls+0.5), "call")), "about "+page.Dollars(s.CostMicros))
+	}
+}
+
+// promise writes what was promised and what was measured when it was.
+func (r Cascade) promise(p *page.Page) {
+	if r.Promise == nil {
+		return
+	}
+	p.WriteByte('\n')
+	p.Line("promise", fmt.Sprintf("people agree with at least %s of what the stages before the last decide, with a probability of at least %s",
+		page.Percent(1-r.Promise.Alpha), page.Percent(1-r.Promise.Delta)), "for items like those that were labelled")
+	for _, f := range r.Promise.Fitted {
+		p.Line("measured", fmt.Sprintf("%s: people agree with %s of %s decided among %s; at least %s", page.Cell(f.Stage, page.NameWidth),
+			page.Comma(f.Decided-f.Wrong), page.Comma(f.Decided), page.Count(f.Labelled, "label"), page.Percent(1-f.Bound)))
+	}
+}
