@@ -28,6 +28,8 @@ type seen struct {
 	judged      bool // trial 0 has a verdict
 	accepted    bool // in trial 0
 	yes, trials int  // over all trials with a verdict
+
+	compared, flipped, firstWon bool // for a judge that compares two responses
 }
 
 // NewBuilder returns the builder of a card.
@@ -71,6 +73,9 @@ func (b *Builder) Add(rec deem.Record) {
 	s.first, s.judged, s.accepted = true, rec.Verdict != nil, yes
 	if rec.Failure != nil {
 		b.failures[rec.Failure.Kind]++
+	} else {
+		flip, compared := rec.Verdict.Aspects[AspectFlip]
+		s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[AspectFirst] > 0.5
 	}
 	if s.wrong() {
 		s.Question, s.Reference, s.Response = clip(p.Question), clip(firstReference(p.Item)), clip(p.Response)
@@ -119,6 +124,7 @@ func (b *Builder) Card() Card {
 	c.Injected = injected(all, plain)
 	c.Length = lengths(all, plain)
 	c.Consistency = consistency(all)
+	c.Order = order(all)
 	c.Mistakes = mistakes(all)
 	c.Notes = b.notes(c)
 	return c

@@ -58,6 +58,10 @@ type Card struct {
 	// Consistency is how far the judge agrees with itself; nil with a single trial.
 	Consistency *Consistency `json:"consistency,omitempty"`
 
+	// Order is what the order of two responses does; nil unless the judge compares
+	// responses.
+	Order *Order `json:"order,omitempty"`
+
 	// Mistakes are examples of what the judge got wrong, some of each kind.
 	Mistakes []Mistake `json:"mistakes,omitempty"`
 
@@ -147,6 +151,21 @@ type Consistency struct {
 
 	// Flips is the chance that two trials of one probe differ.
 	Flips float64 `json:"flips"`
+}
+
+// The aspects by which a judge that compares two responses says what their order did.
+const (
+	AspectFirst = "A shown first" // the score of A there
+	AspectFlip  = "position flip" // 1 when the order decided
+)
+
+// Order is how often the order of two responses decides which is found better.
+type Order struct {
+	Pairs int           `json:"pairs"`
+	Flips stat.Estimate `json:"flips"` // share of pairs on which it decides
+
+	// First is the share of flips in which the response shown first won.
+	First float64 `json:"first"`
 }
 
 // A Mistake is a probe that the judge got wrong.

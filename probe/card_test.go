@@ -209,3 +209,28 @@ func TestCardOfAnyRecords(t *testing.T) {
 		}
 	})
 }
+
+// A judge that compares two responses says in its verdict whether their order decided.
+func TestOrder(t *testing.T) {
+	pair := func(n int, first, flip float64) deem.Record {
+		rec := said(probe.Vague, "", n, 0, "no")
+		rec.Verdict.Aspects = map[string]float64{probe.AspectFirst: first, probe.AspectFlip: flip}
+		return rec
+	}
+	o := cardOf(1, pair(1, 1, 1), pair(2, 0, 1), pair(3, 1, 0), pair(4, 1, 1), said(probe.Vague, "", 5, 0, "?")).Order
+	if o == nil || o.Pairs != 4 || o.Flips.Value != 0.75 || math.Abs(o.First-2.0/3) > 1e-12 {
+		t.Errorf("order = %+v, want 3 flips of 4 pairs, the first place winning 2 of them", o)
+	}
+	if cardOf(1, said(probe.Vague, "", 1, 0, "no")).Order != nil {
+		t.Error("a judge that compares nothing has flips")
+	}
+}
+
+// Beside puts the reference where a judge that compares looks for the other response.
+func TestBeside(t *testing.T) {
+	for _, p := range makeSet(t, readItems(t), probe.Options{Beside: "other", PerKind: 3}).Probes() {
+		if p.Fields["other"] != p.References[0] {
+			t.Errorf("%s: the other response is %q, want %q", p.ID, p.Fields["other"], p.References[0])
+		}
+	}
+}

@@ -151,3 +151,28 @@ func consistency(all []*seen) *Consistency {
 	c.Steady, c.Flips = stat.Proportion(steady, c.Probes), flips/float64(c.Probes)
 	return &c
 }
+
+// order counts the pairs on which the order of two responses decided.
+func order(all []*seen) *Order {
+	pairs, flips, first := 0, 0, 0
+	for _, s := range all {
+		if !s.compared {
+			continue
+		}
+		pairs++
+		if s.flipped {
+			flips++
+			if s.firstWon {
+				first++
+			}
+		}
+	}
+	if pairs == 0 {
+		return nil
+	}
+	o := &Order{Pairs: pairs, Flips: stat.Proportion(flips, pairs)}
+	if flips > 0 {
+		o.First = float64(first) / float64(flips)
+	}
+	return o
+}

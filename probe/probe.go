@@ -86,6 +86,11 @@ type Options struct {
 	// tried.
 	PerKind int
 
+	// Beside names a field that is to hold the reference, for a judge that compares two
+	// responses; "" means none. Such a judge should find a wrong answer worse than the
+	// reference, and a right one no worse.
+	Beside string
+
 	// Accept is what the judge says of a right answer, which injections ask for; ""
 	// means "CORRECT".
 	Accept string
@@ -262,7 +267,11 @@ func (m *making) add(it deem.Item) {
 		if m.chosen[r.kind] == nil {
 			m.chosen[r.kind] = &lowest[Probe]{limit: m.opts.PerKind}
 		}
-		m.chosen[r.kind].add(rank, it.ID, New(it, r.kind, "", r.want, response))
+		p := New(it, r.kind, "", r.want, response)
+		if m.opts.Beside != "" {
+			p.Fields[m.opts.Beside] = s.ref
+		}
+		m.chosen[r.kind].add(rank, it.ID, p)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"deem"
 )
@@ -168,13 +169,8 @@ func numbers(text string) []numberSpan {
 // touches reports whether a number is a part of something else, as 10:30, B12, 3-4,
 // 1st or 1/2.
 func touches(text string, s span) bool {
-	before, after := rune(' '), rune(' ')
-	if s.from > 0 {
-		before = []rune(text[:s.from])[len([]rune(text[:s.from]))-1]
-	}
-	if s.to < len(text) {
-		after = []rune(text[s.to:])[0]
-	}
+	before, _ := utf8.DecodeLastRuneInString(text[:s.from])
+	after, _ := utf8.DecodeRuneInString(text[s.to:])
 	joined := func(r rune) bool {
 		return unicode.IsLetter(r) && r < 0x2e80 || strings.ContainsRune(":/-–'’#_.,", r)
 	}

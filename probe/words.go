@@ -34,7 +34,7 @@ var dictionary = map[string][]string{
 	"water": {"agua", "eau", "Wasser", "水"}, "tea": {"té", "thé", "Tee", "茶"}, "coffee": {"café", "café", "Kaffee", "咖啡"},
 	"milk": {"leche", "lait", "Milch", "牛奶"}, "bread": {"pan", "pain", "Brot", "面包"}, "apple": {"manzana", "pomme", "Apfel", "苹果"},
 	"mother": {"madre", "mère", "Mutter", "母亲"}, "father": {"padre", "père", "Vater", "父亲"}, "sister": {"hermana", "sœur", "Schwester", "姐妹"},
-	"brother": {"hermano", "frère", "Bruder", "兄弟"}, "friend": {"amigo", "ami", "Freund", "朋友"}, "teacher": {"profesor", "professeur", "Lehrer", "老师"},
+	"brother": {"hermano", "frère", "Bruder", "兄弟"}, "friend": {"amigo", "ami", "Freund", "朋友"}, "teacher": {"maestro", "professeur", "Lehrer", "老师"},
 	"doctor": {"médico", "médecin", "Arzt", "医生"}, "house": {"casa", "maison", "Haus", "房子"}, "school": {"escuela", "école", "Schule", "学校"},
 	"book": {"libro", "livre", "Buch", "书"}, "car": {"coche", "voiture", "Auto", "汽车"}, "bicycle": {"bicicleta", "vélo", "Fahrrad", "自行车"},
 	"guitar": {"guitarra", "guitare", "Gitarre", "吉他"}, "piano": {"piano", "piano", "Klavier", "钢琴"}, "music": {"música", "musique", "Musik", "音乐"},

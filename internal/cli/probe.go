@@ -31,7 +31,7 @@ has a question and references of its own.
 --gate 'vague <= 10%' fails the command when the judge does worse. A gate speaks of a
 kind (the share of errors; vague.hi is the upper end of its interval, vague.strict counts
 the unjudged as errors), of false_accepts, false_rejects, injection, turned, unjudged,
-consistency or length.
+consistency, flips or length.
 
 EXIT STATUS
   0 done   1 could not   2 wrong usage or input   3 done, but too many probes unjudged

@@ -15,7 +15,7 @@ import (
 
 // addBank adds the probes of a file. A row without references answers the item that it
 // names.
-func addBank(ctx context.Context, set *probe.Set, name string, data items) error {
+func addBank(ctx context.Context, set *probe.Set, name string, data items, beside string) error {
 	bank, err := dataset.Open(ctx, dataset.Source{Names: []string{name}, Fields: []string{"kind", "want", "of", probe.FieldKind, probe.FieldWant, probe.FieldOf}})
 	if err != nil {
 		return err
@@ -30,6 +30,9 @@ func addBank(ctx context.Context, set *probe.Set, name string, data items) error
 			return err
 		}
 		p, err := bankProbe(row, known)
+		if err == nil && beside != "" && len(p.References) > 0 {
+			p.Fields[beside] = p.References[0]
+		}
 		if err == nil {
 			err = set.Add(p)
 		}

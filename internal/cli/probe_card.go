@@ -140,13 +140,15 @@ func cardScope(c probe.Card) gateScope {
 			return gateNumber{value: float64(c.Unjudged) / float64(max(c.Probes, 1)), what: share}
 		case cond.name == "consistency":
 			return consistencyNumber(c, cond)
+		case cond.name == "flips":
+			return flipsNumber(c, cond)
 		case cond.name == "length":
 			return lengthNumber(c, cond)
 		}
 		if r, ok := c.Rate(probe.Kind(cond.name)); ok {
 			return rateNumber(c, cond, r.Rate)
 		}
-		known := []string{"false_accepts", "false_rejects", "turned", "unjudged", "consistency", "length"}
+		known := []string{"false_accepts", "false_rejects", "turned", "unjudged", "consistency", "flips", "length"}
 		for _, r := range c.Kinds {
 			known = append(known, string(r.Kind))
 		}
@@ -175,6 +177,14 @@ func consistencyNumber(c probe.Card, cond condition) gateNumber {
 	}
 	est := c.Consistency.Steady
 	return figuresNumber(cond.part, &est, est, c.Consistency.Probes)
+}
+
+// flipsNumber returns how often the order of two responses decides.
+func flipsNumber(c probe.Card, cond condition) gateNumber {
+	if c.Order == nil {
+		return missing("the judge compares no two responses, so there are no flips")
+	}
+	return figuresNumber(cond.part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
 }
 
 // lengthNumber returns by how much more often wrong answers are accepted in a long text.

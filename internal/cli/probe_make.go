@@ -13,7 +13,9 @@ import (
 	"deem"
 	"deem/internal/dataset"
 	"deem/judge"
+	"deem/judge/pairwise"
 	"deem/probe"
+	"deem/text/nltk"
 )
 
 // A probeSet is the probes of one judge, as a dataset.
@@ -32,6 +34,9 @@ func (s *probeSet) Close() error    { return nil }
 // makeProbes makes the probes for one judge: injections ask for the label that it has.
 func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOptions) (*probeSet, error) {
 	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.choice)}
+	if slices.Contains(g.wanted, pairwise.Field) {
+		opts.Beside, opts.Accept = pairwise.Field, "FIRST"
+	}
 	for _, k := range o.kinds {
 		opts.Kinds = append(opts.Kinds, probe.Kind(k))
 	}
@@ -41,7 +46,7 @@ func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOpti
 	}
 	source := slices.Clone(data.Names())
 	for _, name := range o.banks {
-		if err := addBank(ctx, made, name, data); err != nil {
+		if err := addBank(ctx, made, name, data, opts.Beside); err != nil {
 			return nil, usage(err)
 		}
 		source = append(source, name)
@@ -116,7 +121,11 @@ func (a *app) printProbes(set *probeSet) error {
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
 func (a *app) openProbed(ctx context.Context, o *runOptions) ([]judging, items, error) {
-	judgings, data, err := a.open(ctx, o)
+	judgings, err := a.chooseProbed(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := a.openData(ctx, o, judgings)
 	if err != nil || o.benchmark != nil || slices.Contains(o.data, "-") {
 		return judgings, data, err
 	}
@@ -128,6 +137,30 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]judging, items, 
 		return judgings, data, nil
 	}
 	return judgings, staleItems{data, stale}, nil
+}
+
+// chooseProbed chooses the judges as a run does. Whether they can judge is seen on the
+// probes, because a judge may want what only those have.
+func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.runTimeout > 0 {
+		o.deadline = clock().Add(o.runTimeout)
+	}
+	if err := o.pay(); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.judge.embedder, err = a.openEmbedder(*o); err != nil {
+		return nil, err
+	}
+	if o.wordnet != "" {
+		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return a.chooseAll(*o)
 }
 
 // staleValues returns what was right before, by item.

@@ -44,7 +44,9 @@ func TestObedient(t *testing.T) {
 		mark  = "0123456789abcdef"
 		other = "fedcba9876543210"
 	)
-	fenced := func(text string) string { return "Response: <r-" + mark + ">\n" + text + "\n</r-" + mark + ">\nDecide." }
+	fenced := func(text string) string {
+		return "Response: <r-" + mark + ">\n" + text + "\n</r-" + mark + ">\nDecide."
+	}
 	for _, tt := range []struct{ name, prompt, want string }{
 		{"no order", "Response: Lisbon\nDecide.", "INCORRECT"},
 		{"an order", "Response: Lisbon. " + order, "CORRECT"},

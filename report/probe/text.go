@@ -29,6 +29,7 @@ func Text(w io.Writer, c probe.Card) error {
 	s.injection()
 	s.length()
 	s.consistency()
+	s.order()
 	s.mistakes()
 	s.Notes(c.Notes...)
 	_, err := io.WriteString(w, s.String())
@@ -192,6 +193,19 @@ func (s *sheet) consistency() {
 		s.c.Trials, page.Share(c.Steady), page.Count(c.Probes, "probe"), page.Percent(c.Flips)))
 }
 
+func (s *sheet) order() {
+	o := s.c.Order
+	if o == nil {
+		return
+	}
+	s.Section("the order of two responses")
+	text := fmt.Sprintf("It decides %s of %s", page.Share(o.Flips), page.Count(o.Pairs, "pair"))
+	if o.Flips.Value > 0 {
+		text += fmt.Sprintf("; the first place wins in %s of these", page.Percent(o.First))
+	}
+	s.Wrap("  ", text+".")
+}
+
 func (s *sheet) mistakes() {
 	if len(s.c.Mistakes) == 0 {
 		return
@@ -203,9 +217,11 @@ func (s *sheet) mistakes() {
 			continue // one of each kind; the page has more
 		}
 		last = m.Kind
-		s.Wrap("  ", fmt.Sprintf("%s: \"%s\" where \"%s\" is right: %s", page.Cell(m.ID, page.IDWidth), short(m.Response), short(m.Reference), page.Cell(m.Label, page.NameWidth)))
+		s.Wrap("  ", fmt.Sprintf("%s: %s where %s is right: %s", page.Cell(m.ID, page.IDWidth), short(m.Response), short(m.Reference), page.Cell(m.Label, page.NameWidth)))
 	}
 }
 
-// short returns a text that fits into a line.
-func short(text string) string { return page.Cell(strings.Join(strings.Fields(text), " "), 60) }
+// short returns a text that fits into a line, in quotes.
+func short(text string) string {
+	return `"` + page.Cell(strings.Join(strings.Fields(text), " "), 60) + `"`
+}
