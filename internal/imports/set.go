@@ -82,6 +82,9 @@ func (s *Set) finish() error {
 		rec.Item, rec.Judge = s.items[rec.Position], s.JudgeName()
 		s.trials = max(s.trials, rec.Trial+1)
 		s.replies += len(rec.Calls)
+		for j := range rec.Calls {
+			rec.Calls[j].Model = s.JudgeModel
+		}
 		if rec.Verdict != nil && rec.Verdict.Label == "" {
 			rec.Verdict.Label = fmt.Sprint(rec.Verdict.Score)
 		}
