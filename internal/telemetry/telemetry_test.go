@@ -280,7 +280,9 @@ func TestMetricsByOTLP(t *testing.T) {
 	}
 }
 
-// events decodes a log, and takes away what the clock decides.
+// events decodes a log, and takes away what the clock decides: times, and whether a
+// record is told of before or after the next item is asked about. The events of one
+// item keep their order.
 func events(t *testing.T, log []byte) []string {
 	t.Helper()
 	var list []string
@@ -301,7 +303,23 @@ func events(t *testing.T, log []byte) []string {
 		}
 		list = append(list, string(text))
 	}
+	slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(itemOf(a), itemOf(b)) })
 	return list
+}
+
+// itemOf returns the item that an event is about, with what the run says of itself
+// before or after all items.
+func itemOf(event string) string {
+	_, after, about := strings.Cut(event, `"item":"`)
+	switch {
+	case about:
+		item, _, _ := strings.Cut(after, `"`)
+		return "b" + item
+	case strings.Contains(event, "run started"):
+		return "a"
+	default:
+		return "c"
+	}
 }
 
 func TestLog(t *testing.T) {
@@ -321,10 +339,10 @@ func TestLog(t *testing.T) {
 		`{"concurrency":1,"items":5,"judge":"asker","judge_hash":"abc","level":"INFO","model":"openai:gpt-test","msg":"run started","records_before":0,"run":"run-1","trials":1,"version":"v1"}`,
 		fmt.Sprintf(limited, 1),
 		fmt.Sprintf(limited, 2),
-		`{"item":"odd","judge":"asker","kind":"unparseable","level":"WARN","msg":"item unjudged","run":"run-1","trial":0}`,
 		refused,
 		`{"error_type":"400","fatal":false,"item":"lost","level":"WARN","model":"openai:gpt-test","msg":"call failed","passing":false,"run":"run-1","status":400,"trial":0}`,
 		`{"item":"lost","judge":"asker","kind":"provider","level":"WARN","msg":"item unjudged","run":"run-1","trial":0}`,
+		`{"item":"odd","judge":"asker","kind":"unparseable","level":"WARN","msg":"item unjudged","run":"run-1","trial":0}`,
 		`{"level":"INFO","msg":"run ended","outcome":"done","records":5,"run":"run-1","unjudged":2}`,
 	}
 	if diff := cmp.Diff(want, levels[slog.LevelInfo]); diff != "" {
