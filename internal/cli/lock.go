@@ -98,14 +98,9 @@ func promised(ctx context.Context, judgings []judging, data items, o runOptions)
 		Trials:  o.trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
 	for _, g := range judgings {
-		j := g.with(g.wire)
-		hash, err := deem.JudgeHash(j)
+		who, err := g.promised()
 		if err != nil {
 			return l, err
-		}
-		who := lock.Judge{Name: j.Name(), Hash: hash}
-		if g.wire != nil {
-			who.Model, who.Reading = g.wire.Name(), g.protocol.Reading()
 		}
 		l.Judges = append(l.Judges, who)
 	}
@@ -117,6 +112,21 @@ func promised(ctx context.Context, judgings []judging, data items, o runOptions)
 		l.Errata, l.Corrected = e.Hash(), o.errata.corrected
 	}
 	return l, nil
+}
+
+// promised returns who judges. What is put around the models of a run changes no judge.
+func (g judging) promised() (lock.Judge, error) {
+	j, err := g.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+	if err != nil {
+		return lock.Judge{}, err
+	}
+	who := lock.Judge{Name: j.Name()}
+	who.Model, _ = g.models()
+	if g.protocol != nil {
+		who.Reading = g.protocol.Reading()
+	}
+	who.Hash, err = deem.JudgeHash(j)
+	return who, err
 }
 
 // lockOptions are what a run is told about a lock.

@@ -251,11 +251,18 @@ func (b aggregator) scoring() *llmScoring {
 	if b.c.JudgeKind == report.KindRule || b.c.Model == "" || len(b.c.Prompts) == 0 {
 		return nil
 	}
-	j := judgeConfig{Model: modelOf(b.c.Model), Details: some("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading)}
+	var temperature *float64
 	if t, err := strconv.ParseFloat(b.c.Params["temperature"], 64); err == nil {
-		j.Temperature = &t
+		temperature = &t
 	}
-	return &llmScoring{Judges: []judgeConfig{j}, Prompt: promptText(b.c.Prompts)}
+	scoring := &llmScoring{Prompt: promptText(b.c.Prompts)}
+	for name := range strings.SplitSeq(b.c.Model, " + ") { // A panel asks several.
+		scoring.Judges = append(scoring.Judges, judgeConfig{
+			Model: modelOf(name), Temperature: temperature,
+			Details: some("judge", b.c.Judge, "judge_hash", b.c.JudgeHash, "reading", b.c.Reading),
+		})
+	}
+	return scoring
 }
 
 // promptText returns one prompt as it is, and several one after another with names.

@@ -285,6 +285,18 @@ func TestDescribeForms(t *testing.T) {
 			"abstention prompt where the id contains _abs",
 		},
 		{`{"declaration":{"prompt":"p","slots":{"version":{"from":["id"]},"prompt":{"from":["question"]}}}}`, []string{"prompt"}, map[string]string{}, ""},
+		{ // A panel of two models and a rule.
+			`{"kind":"panel","rule":"majority","tie":"fail","quorum":2,"members":[
+				{"name":"a","judge":{"kind":"model","protocol":{"declaration":{"prompt":"x","params":{"temperature":0}}},"model":"m"}},
+				{"name":"b","judge":{"kind":"model","protocol":{"declaration":{"prompt":"y","params":{"temperature":1}}},"model":"n"}},
+				{"name":"c","judge":{"kind":"rule","name":"exact","version":1}}]}`,
+			[]string{"a", "b"},
+			map[string]string{"rule": "majority", "tie": "fail", "quorum": "2", "temperature": "0", "b temperature": "1", "version": "1"}, "",
+		},
+		{
+			`{"kind":"cascade","stages":[{"name":"cheap","threshold":0.9,"judge":{"protocol":{"declaration":{"prompt":"x"}}}},{"name":"people","judge":{"kind":"people"}}]}`,
+			[]string{"cheap"}, map[string]string{"threshold": "0.9"}, "",
+		},
 		{`"just a name"`, nil, map[string]string{}, ""},
 		{`{"broken`, nil, nil, ""},
 		{``, nil, nil, ""},

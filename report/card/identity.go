@@ -38,11 +38,12 @@ type describer struct {
 
 // params are the keys that change what a judge decides and are no text.
 var params = []string{
-	"json", "max_tokens", "pass", "seed", "settings", "stop", "temperature", "threshold", "top_logprobs", "top_p", "version",
+	"json", "max_tokens", "pass", "quorum", "rule", "seed", "settings", "stop", "temperature", "threshold", "tie", "top_logprobs",
+	"top_p", "version",
 }
 
 // frames are the keys that say where something stands and not what it is.
-var frames = []string{"protocol", "declaration", "params", "options", "prompts", "rules"}
+var frames = []string{"protocol", "declaration", "params", "options", "prompts", "rules", "judge", "members", "stages"}
 
 // walk goes through a value in the order of its keys.
 func (d *describer) walk(path []string, v any) {
@@ -55,9 +56,19 @@ func (d *describer) walk(path []string, v any) {
 		}
 	case []any:
 		for _, e := range v {
-			d.walk(path, e)
+			d.walk(member(path, e), e)
 		}
 	}
+}
+
+// member returns the path of one of several: its name tells it from the others.
+func member(path []string, v any) []string {
+	if m, ok := v.(map[string]any); ok {
+		if name, ok := m["name"].(string); ok && name != "" {
+			return append(slices.Clone(path), name)
+		}
+	}
+	return path
 }
 
 // take enters what a key means, and reports whether it means anything here.
