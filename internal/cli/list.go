@@ -12,6 +12,7 @@ import (
 	"deem/internal/dataset"
 	"deem/internal/store"
 	"deem/judge"
+	"deem/judge/compose"
 	"deem/judge/rule"
 	"deem/model/fake"
 )
@@ -121,6 +122,7 @@ func (a *app) listJudges() error {
 		d, _ := judge.Builtin(name)
 		things = append(things, listed{name, "model", d.About})
 	}
+	things = append(things, listed{compose.Pairwise, "model", "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
 	for _, b := range benchmark.All() {
 		for _, name := range b.Judges {
 			kind := "model"
@@ -131,7 +133,7 @@ func (a *app) listJudges() error {
 		}
 	}
 	if !a.json {
-		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.")
+		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
 	}
 	return a.list(things)
 }

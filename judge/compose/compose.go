@@ -112,7 +112,7 @@ func Load(path string) (*Declaration, bool, error) {
 func Parse(name string, data []byte) (*Declaration, bool, error) {
 	var doc yaml.Node
 	if yaml.Unmarshal(data, &doc) != nil || len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, false, nil // Whoever reads other judges says what is wrong.
+		return nil, false, nil //nolint:nilerr // Whoever reads other judges says what is wrong.
 	}
 	root := doc.Content[0]
 	kind := keyed(root, "kind")
