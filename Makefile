@@ -95,6 +95,15 @@ bench: build ## measure deem beside a bare loop, and check the targets (a few mi
 	$(GO) build -trimpath -o bin/bench ./bench
 	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
 
+.PHONY: match-model
+match-model: ## fit the model of match to the labelled items in DATA=FILE
+	@test -n "$(DATA)" || { echo "make match-model needs DATA=FILE, a .jsonl or .jsonl.gz of labelled items"; exit 2; }
+	$(GO) run ./internal/matchtrain/fit $(DATA)
+
+.PHONY: bench-match
+bench-match: ## measure match against the labelled items under DATA=FOLDER
+	$(GO) run ./bench/match -data $(or $(DATA),../shared/data) -out bench/match/RESULTS.md
+
 .PHONY: bench-go
 bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -timeout 60m $(PKGS)

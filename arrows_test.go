@@ -36,7 +36,8 @@ var arrows = []arrow{
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 
 	{"judge/extract", []string{"."}, "a reply is read the same way whichever judge asked"},
-	{"judge/rule", []string{".", "text", "text/*"}, "a rule judges without a model and without a protocol"},
+	{"judge/rule", []string{".", "text", "text/*", "judge/rule/matchmodel"}, "a rule judges without a model and without a protocol; the fitted numbers of match are data of its own"},
+	{"judge/rule/matchmodel", nil, "a table of fitted numbers knows neither items nor who reads them"},
 	{"judge", []string{".", "judge/extract", "text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{"."}, "a panel asks any judges, whatever they are made of"},
@@ -76,6 +77,9 @@ var arrows = []arrow{
 	{"internal/lock", []string{"."}, "what was promised before a run is held against what was done, by whoever knows both"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
+	{"internal/matchtrain", []string{".", "judge/rule", "judge/rule/matchmodel", "stat"}, "whoever fits match sees an item with the eyes of match, and calibrates as statistics does"},
+	{"internal/matchtrain/fit", []string{"internal/matchtrain", "judge/rule/matchmodel"}, "the program reads a file, fits and writes a file"},
+	{"bench/match", []string{".", "judge/rule", "judge/rule/matchmodel", "internal/matchtrain", "stat"}, "match is measured against labels, by the folds that it was fitted with"},
 	{"internal/golden", nil, "whoever ports a published formula is held to the same vectors"},
 	{"internal/ci/*", nil, "what CI runs must work when the rest of deem does not"},
 

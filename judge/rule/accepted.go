@@ -53,11 +53,22 @@ func beforeReason(ref string) string {
 	for _, sep := range []string{" because ", ", since ", "; ", " as she ", " as he ", " as they "} {
 		head, tail, ok := strings.Cut(ref, sep)
 		// A tail as short as the head is the next entry of a list.
-		if ok && len(strings.Fields(head)) <= 6 && len(strings.Fields(tail)) >= 4 {
+		if ok && len(strings.Fields(head)) <= 6 && len(strings.Fields(tail)) >= 4 && !onlyHedges(head) {
 			return head
 		}
 	}
 	return ""
+}
+
+// onlyHedges reports whether a text says nothing but how sure it is, as in
+// "Possibly because he likes beer": then the reason is the answer.
+func onlyHedges(text string) bool {
+	for _, t := range tokenize(text) {
+		if !softening[t.text] && !stopWords[t.text] {
+			return false
+		}
+	}
+	return true
 }
 
 var acceptable = regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)

@@ -23,8 +23,8 @@ func ExampleMatch() {
 		fmt.Printf("%s: %s\n", v.Label, v.Reason)
 	}
 	// Output:
-	// correct: the response has the number 18 days
+	// correct: two weeks and four days equals 18 days; nothing contradicts
 	// incorrect: the number 18 days of the reference is 19 days in the response
 	// incorrect: the response gives no answer
-	// unsure: the response has 19 days beside 18
+	// unsure: the response has 19 days beside 18 (right with probability 0.69)
 }

@@ -28,21 +28,21 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 		}
 	}
 	if len(missing) == 0 && c.question.has("order") && !c.inOrder(a) {
-		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}, true
+		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
 	}
 	switch {
 	case len(missing) == 0 && doubt == "":
 		return finding{call: right, conf: conf, why: fmt.Sprintf("the response has all %d entries of the reference", len(entries))}, true
 	case len(missing) == 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response may lack %q of the list", doubt), share: share}, true
+		return finding{call: unsure, why: fmt.Sprintf("the response may lack %q of the list", doubt), share: share}.doubtful(), true
 	case len(missing) < len(entries) && doubt != "":
-		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}, true
+		return finding{call: unsure, why: fmt.Sprintf("the response lacks %q of the list and perhaps more", missing[0]), share: share}.doubtful(), true
 	}
 	conf = .75
 	if len(missing) == len(entries) {
 		conf = .87
 	}
-	return finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}, true
+	return finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}.settled(), true
 }
 
 // entry judges the response by one entry of a list.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"deem"
+	"deem/judge/rule/matchmodel"
 )
 
 // The labels of match.
@@ -23,42 +24,49 @@ var _ deem.Identified = (*match)(nil)
 // Match returns the judge "match". It reads numbers, number words, dates,
 // durations, units, times, lists, option letters, yes and no, negation and
 // abstention in English, and in Chinese where the forms are regular; what is left
-// it compares as words, without case, diacritics, articles and plural endings.
+// it compares as words, without case, diacritics, articles and plural endings. What
+// it finds is weighed by a small model that was fitted to what people said about
+// answers; see [matchmodel].
 //
-// Its labels are [Correct] and [Incorrect], with a confidence from 0.5 to 1 and a
-// reason. Where the texts do not settle the matter, as a free-text reference of
-// which the response shares half the words, it returns a failure of kind unsure:
-// the item stays unjudged, for a person or a model to decide.
+// Its labels are [Correct] and [Incorrect]. The confidence is the probability that
+// a person would say the same, and the reason says what decided. Where that
+// probability is too small, as for a free-text reference of which the response
+// shares half the words, it returns a failure of kind unsure: the item stays
+// unjudged, for a person or a model to decide.
 func Match() deem.Judge { return &match{name: "match"} }
 
 // MatchForced returns the judge "match/forced", which is [Match] except that it
-// never is unsure: it then decides by the share of the reference's words that the
-// response has, with a confidence near one half.
+// never is unsure: it takes the likelier label, and its confidence says how likely
+// that is.
 func MatchForced() deem.Judge { return &match{name: "match/forced", forced: true} }
 
 // Name returns the name of the rule.
 func (j *match) Name() string { return j.name }
 
-// Identity returns the name and the version of the rule.
+// Identity returns the name and the version of the rule, and the hash of the model
+// that it weighs with.
 func (j *match) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: 1}
+	return identity{Kind: "rule", Name: j.name, Version: 2, Options: map[string]any{"model": matchmodel.Default().Hash()}}
 }
 
-// Judge compares the response with each reference. One that is met suffices; the
-// response is wrong only if it is wrong by every one of them.
+// Judge compares the response with each reference, and weighs the comparison that
+// speaks most for it.
 func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ready(ctx, it); err != nil {
 		return deem.Verdict{}, err
 	}
-	f := judgeAll(it)
-	if f.call == unsure {
-		if !j.forced {
-			return deem.Verdict{}, deem.Failf(deem.Unsure, "%s", f.why)
-		}
-		f = force(f)
+	model := matchmodel.Default()
+	c := compare(it)
+	w := newWeighing(c, c.judge(it.References), &model.Words)
+	p := w.evidence().Probability(model)
+	// What was not read may have the answer.
+	unread := c.response.cut && p < .5
+	if !j.forced && (unread || p > model.Reject && p < model.Accept) {
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
 	}
-	v := deem.Verdict{Label: Incorrect, Reason: f.why, Confidence: &f.conf}
-	if f.call == right {
+	conf := max(p, 1-p)
+	v := deem.Verdict{Label: Incorrect, Reason: w.reason(p >= .5, model), Confidence: &conf}
+	if p >= .5 {
 		v.Label, v.Score = Correct, 1
 	}
 	return v, nil
@@ -78,20 +86,71 @@ type finding struct {
 	call call
 	conf float64 // from 0.5 to 1
 	why  string  // one sentence, without a full stop
-	// share is how much of the reference's content the response has. Only a
-	// forced judge looks at it.
+	// share is how much of the reference's content the response has, where the
+	// words are what was compared.
 	share float64
+
+	by      step     // what decided
+	most    float64  // the largest probability of being right that the comparison allows, 0 for any
+	least   float64  // the smallest
+	against *reading // the accepted answer that was compared
+	recall  float64  // how much of that answer the response has; only set if not right
 }
 
-// force decides an unsure finding.
-func force(f finding) finding {
-	f.conf = .55
-	f.call = wrong
-	if f.share >= .5 {
-		f.call = right
+// The bounds of a probability that leaves a matter open, well inside of what the
+// model may accept or reject.
+const (
+	openLeast = .31
+	openMost  = .69
+)
+
+// settled bounds the probability by what the finding says: numbers, dates and
+// options are compared by value, and what the model learned about words has no say
+// against that.
+func (f finding) settled() finding {
+	switch f.call {
+	case right:
+		f.least = f.conf
+	case wrong:
+		f.most = 1 - f.conf
 	}
 	return f
 }
+
+// doubtful keeps the model from accepting on the strength of words that are there,
+// but not as the answer.
+func (f finding) doubtful() finding {
+	f.most = openMost
+	return f
+}
+
+// open leaves the matter to somebody else.
+func (f finding) open() finding {
+	f.least, f.most = openLeast, openMost
+	return f
+}
+
+// brief is how many words a response may have for one denial in it to concern the
+// whole.
+const brief = 12
+
+// A step is one way to compare, in the order in which they are tried.
+type step uint8
+
+const (
+	bySame step = iota
+	byChoice
+	byPolarity
+	byOption
+	byTime
+	byDate
+	byQuantity
+	byInitials
+	byList
+	byWords
+	byNoAnswer // the reference says that there is none
+	byNothing  // the response is empty
+)
 
 // A comparison holds what all references of one item are compared with.
 type comparison struct {
@@ -101,21 +160,26 @@ type comparison struct {
 	hedges   bool // the response says that it does not know, but goes on
 }
 
-// judgeAll judges the response by its best reference.
-func judgeAll(it deem.Item) finding {
+// compare reads the question and the response of an item.
+func compare(it deem.Item) *comparison {
 	c := &comparison{question: read(it.Question), response: read(it.Response)}
 	if s, ok := c.response.abstains(); ok {
 		c.hedges = c.response.answersAnyway(s)
 		c.abstains = !c.hedges
 	}
+	return c
+}
+
+// judge judges the response by its best reference.
+func (c *comparison) judge(references []string) finding {
 	var best finding
-	for i, ref := range it.References {
+	for i, ref := range references {
 		if f := c.reference(ref); i == 0 || better(f, best) {
 			best = f
 		}
 	}
 	if best.call == wrong && c.response.cut {
-		return finding{call: unsure, why: "the response is too long to be read whole, and what was read does not have the answer"}
+		best.call, best.why = unsure, "the response is too long to be read whole, and what was read does not have the answer"
 	}
 	return best
 }
@@ -128,24 +192,27 @@ func better(f, g finding) bool {
 	if f.call != g.call {
 		return rank[f.call] > rank[g.call]
 	}
-	switch f.call {
-	case wrong:
-		return f.conf < g.conf
-	case unsure:
-		return f.share > g.share
-	default:
+	switch {
+	case f.call == right:
 		return f.conf > g.conf
+	case f.call == wrong && f.conf != g.conf:
+		return f.conf < g.conf
+	case f.call == unsure && f.share != g.share:
+		return f.share > g.share
 	}
+	return f.recall > g.recall
 }
 
 // reference judges the response by one reference.
 func (c *comparison) reference(ref string) finding {
 	whole := read(ref)
 	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
-		return c.unanswerable()
+		f := c.unanswerable()
+		f.by, f.against = byNoAnswer, whole
+		return f.settled()
 	}
 	if c.response.empty() {
-		return finding{call: wrong, conf: .99, why: "the response is empty"}
+		return finding{call: wrong, conf: .99, why: "the response is empty", by: byNothing, against: whole}.settled()
 	}
 	var best finding
 	for i, answer := range accepted(ref) {
@@ -164,7 +231,7 @@ func (c *comparison) unanswerable() finding {
 	case c.hedges:
 		return finding{call: right, conf: .7, why: "the reference says that there is no answer, and so does the response before it goes on"}
 	case c.response.empty():
-		return finding{call: right, conf: .6, why: "the reference says that there is no answer, and the response gives none"}
+		return finding{call: right, conf: .8, why: "the reference says that there is no answer, and the response gives none"}
 	case c.response.negationIn():
 		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}
 	}
@@ -175,9 +242,12 @@ func (c *comparison) unanswerable() finding {
 func (c *comparison) withAbstention(f finding) finding {
 	switch {
 	case c.abstains && f.call != right:
-		return finding{call: wrong, conf: .93, why: "the response gives no answer"}
+		f.call, f.conf, f.why = wrong, .93, "the response gives no answer"
+		f.least = 0
+		f = f.settled()
 	case c.abstains || c.hedges && f.call == right:
 		f.conf = min(f.conf, .7)
+		f.least = min(f.least, f.conf)
 	}
 	return f
 }
@@ -187,14 +257,36 @@ func (c *comparison) withAbstention(f finding) finding {
 func (c *comparison) answer(text string) finding {
 	a := read(text)
 	steps := []func(string, *reading) (finding, bool){
-		c.same, c.byChoice, c.byPolarity, c.byOption, c.byDate, c.byQuantity, c.byInitials, c.byList,
+		c.same, c.byChoice, c.byPolarity, c.byOption, c.byTime, c.byDate, c.byQuantity, c.byInitials, c.byList,
 	}
-	for _, step := range steps {
-		if f, ok := step(text, a); ok {
-			return f
+	for i, try := range steps {
+		if f, ok := try(text, a); ok {
+			return c.noted(f, step(i), a)
 		}
 	}
-	return c.byWords(a)
+	return c.noted(c.byWords(a), byWords, a)
+}
+
+// noted adds to a finding what was compared. Values that are equal or differ settle
+// the matter; so does an option or a yes that was not found, in that it leaves it
+// open.
+func (c *comparison) noted(f finding, by step, a *reading) finding {
+	f.by, f.against = by, a
+	switch by {
+	case byChoice, byPolarity, byOption:
+		if f.call == unsure {
+			f = f.open()
+		}
+		f = f.settled()
+	case byTime, byDate, byQuantity, byInitials:
+		f = f.settled()
+	}
+	if f.call != right && len(a.elems) > 0 {
+		want := c.informative(a)
+		have, _ := c.split(want)
+		f.recall = float64(len(have)) / float64(len(want))
+	}
+	return f
 }
 
 // same decides where both texts are the same but for case, marks and spacing.
@@ -275,17 +367,21 @@ func (c *comparison) impliedPolarity(want polarity) finding {
 	shared, total := 0, 0
 	for _, e := range c.question.elems {
 		total++
-		if c.response.has(e.key) {
+		if c.response.hasElem(e) {
 			shared++
 		}
 	}
 	if total == 0 || 2*shared < total {
 		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
 	}
-	if got == want {
-		return finding{call: right, conf: .7, why: "the response repeats the question as " + got.String() + ", as the reference says"}
+	conf := .7
+	if len(c.response.toks) <= brief {
+		conf = .8
 	}
-	return finding{call: wrong, conf: .7, why: "the response repeats the question as " + got.String() + ", and the reference says " + want.String()}
+	if got == want {
+		return finding{call: right, conf: conf, why: "the response repeats the question as " + got.String() + ", as the reference says"}
+	}
+	return finding{call: wrong, conf: conf, why: "the response repeats the question as " + got.String() + ", and the reference says " + want.String()}
 }
 
 func upper(letter string) string { return string(letter[0] - 'a' + 'A') }

@@ -22,7 +22,7 @@ func (c *comparison) byOption(_ string, a *reading) (finding, bool) {
 // echoes reports whether the question has every word of the reference.
 func (c *comparison) echoes(a *reading) bool {
 	for _, e := range a.elems {
-		if !c.question.has(e.key) {
+		if !c.question.hasElem(e) {
 			return false
 		}
 	}
@@ -77,7 +77,7 @@ func (r *reading) keysBetween(from, to int) map[string]bool {
 	keys := map[string]bool{}
 	for _, e := range r.elems {
 		if e.tok >= from && e.tok < to {
-			keys[root(e.key)] = true
+			keys[e.root] = true
 		}
 	}
 	return keys
@@ -86,7 +86,7 @@ func (r *reading) keysBetween(from, to int) map[string]bool {
 func overlapping(a *reading, keys map[string]bool) int {
 	n := 0
 	for _, e := range a.elems {
-		if keys[root(e.key)] {
+		if keys[e.root] {
 			n++
 		}
 	}
@@ -120,7 +120,7 @@ func (c *comparison) settled(ours, theirs map[string]bool) (finding, bool) {
 // firstOf returns the first token whose root is in keys, or -1.
 func (r *reading) firstOf(keys map[string]bool) int {
 	for _, e := range r.elems {
-		if keys[root(e.key)] {
+		if keys[e.root] {
 			return e.tok
 		}
 	}
@@ -145,14 +145,14 @@ var reversing = set("after following between both whether if or neither same lat
 func (c *comparison) inOrder(a *reading) bool {
 	first := map[string]int{}
 	for i, e := range c.response.elems {
-		if _, ok := first[root(e.key)]; !ok {
-			first[root(e.key)] = i
+		if _, ok := first[e.root]; !ok {
+			first[e.root] = i
 		}
 	}
 	var places []int
 	seen := map[string]bool{}
 	for _, e := range a.elems {
-		k := root(e.key)
+		k := e.root
 		if at, ok := first[k]; ok && !seen[k] && len(places) < 64 {
 			places = append(places, at)
 		}

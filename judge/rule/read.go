@@ -18,9 +18,12 @@ type reading struct {
 
 // An elem is one content word or number in a form that can be compared by ==.
 type elem struct {
-	key string // stem of a word; "#" and the value of a number
-	tok int    // its first token
+	key  string // stem of a word; "#" and the value of a number
+	root string // what it has in common with words derived from it
+	tok  int    // its first token
 }
+
+func newElem(key string, tok int) elem { return elem{key, root(key), tok} }
 
 // maxRead is how much of a text is read: a megabyte is more than any answer. Of a
 // longer text the beginning and the end are read, for there answers stand.
@@ -78,7 +81,7 @@ func (r *reading) step(i int) int {
 func (r *reading) addTokens(from, to int) {
 	for i := from; i < to; i++ {
 		if key := r.key(i); key != "" {
-			r.elems = append(r.elems, elem{key, i})
+			r.elems = append(r.elems, newElem(key, i))
 		}
 	}
 }
@@ -140,7 +143,7 @@ func (r *reading) addNumberElem(i int, n numeral) {
 	if n.to == i+1 && articles[r.toks[i].text] {
 		return
 	}
-	r.elems = append(r.elems, elem{numberKey(n.value), i})
+	r.elems = append(r.elems, newElem(numberKey(n.value), i))
 }
 
 // articles may mean one: "a week", "every week".
@@ -242,7 +245,7 @@ func (r *reading) rootSet() map[string]bool {
 	if r.roots == nil {
 		r.roots = make(map[string]bool, len(r.elems))
 		for _, e := range r.elems {
-			r.roots[root(e.key)] = true
+			r.roots[e.root] = true
 		}
 	}
 	return r.roots
@@ -250,6 +253,9 @@ func (r *reading) rootSet() map[string]bool {
 
 // has reports whether the content holds key or a word of the same root.
 func (r *reading) has(key string) bool { return r.rootSet()[root(key)] }
+
+// hasElem reports whether the content holds e or a word of the same root.
+func (r *reading) hasElem(e elem) bool { return r.rootSet()[e.root] }
 
 // empty reports whether the text has no words at all.
 func (r *reading) empty() bool { return len(r.toks) == 0 }

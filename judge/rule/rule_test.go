@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/judge/rule"
+	"deem/judge/rule/matchmodel"
 
 	"pgregory.net/rapid"
 )
@@ -51,7 +52,7 @@ func TestIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
-		{rule.Match(), `{"kind":"rule","name":"match","version":1}`},
+		{rule.Match(), `{"kind":"rule","name":"match","options":{"model":"` + matchmodel.Default().Hash() + `"},"version":2}`},
 		{withPass(t, rule.TokenF1(), .5), `{"kind":"rule","name":"f1","options":{"pass":0.5},"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)
@@ -319,8 +320,8 @@ func TestMatchForcedAlwaysDecides(t *testing.T) {
 		if p.want != "unsure" && v.Label != p.want {
 			t.Errorf("%s: match/forced says %s", p.line, v.Label)
 		}
-		if p.want == "unsure" && *v.Confidence > .6 {
-			t.Errorf("%s: match/forced is %.2f sure of a guess", p.line, *v.Confidence)
+		if limit := matchmodel.Default().Accept; p.want == "unsure" && *v.Confidence >= limit {
+			t.Errorf("%s: match/forced is %.2f sure where match is unsure, want less than %.2f", p.line, *v.Confidence, limit)
 		}
 	}
 }

@@ -38,22 +38,45 @@ func (c *comparison) dateFinding(want date, best relation, got date, rival *date
 	switch best {
 	case agrees:
 		if rival != nil && c.offersChoice(got.span, rival.span) {
-			return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", *rival, got), share: .5}
+			return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", *rival, got), share: .5}.doubtful()
 		}
 		conf := .97
 		if rival != nil {
 			conf = .9
 		}
-		return finding{call: right, conf: conf, why: "the response has the date " + want.String()}
+		return finding{call: right, conf: conf, why: c.sameDate(want, got)}
 	case coarser:
-		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}
+		return finding{call: unsure, why: fmt.Sprintf("the response says only %s of %s", got, want), share: .6}.doubtful()
 	case conflict:
 		return finding{call: wrong, conf: .92, why: got.describe(want)}
 	}
 	if len(c.response.dates) > 0 {
 		return finding{call: wrong, conf: .8, why: c.response.dates[0].describe(want)}
 	}
-	return finding{call: unsure, why: "the response has no date, and the reference is " + want.String()}
+	f := finding{call: unsure, why: "the response has no date, and the reference is " + want.String()}
+	if c.response.tellsTime() {
+		return f.open()
+	}
+	return f
+}
+
+// tellsTime reports whether a text says when by something else than a date: a day of
+// the week, or a distance from now.
+func (r *reading) tellsTime() bool {
+	return slices.ContainsFunc(r.toks, func(t token) bool {
+		_, weekday := weekdayNumbers[trimPlural(t.text)]
+		return weekday || t.text == "yesterday" || t.text == "today" || t.text == "ago" || t.text == "last" || t.text == "recently"
+	})
+}
+
+// sameDate says that the response has a date, and how it writes it if that is
+// another way.
+func (c *comparison) sameDate(want, got date) string {
+	said, meant := c.response.words(got.span), want.String()
+	if strings.EqualFold(said, meant) {
+		return "the response has the date " + meant
+	}
+	return said + " equals " + meant
 }
 
 // dateAsNumber lets a bare number as "1998" be met by the number 1998 where no
@@ -105,17 +128,17 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	case t.denied:
 		return finding{call: wrong, conf: .85, why: "the response denies the number " + show(a, want)}, true
 	case len(t.near) > 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}, true
+		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}.open(), true
 	case addsUp(want, t.rivals) || addsUp(want, t.others):
-		return finding{call: unsure, why: "the numbers of the response add up to " + show(a, want) + ", which it does not say", share: .6}, true
+		return finding{call: unsure, why: "the numbers of the response add up to " + show(a, want) + ", which it does not say", share: .6}.doubtful(), true
 	case len(t.rivals) > 0:
 		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}, true
 	case len(t.others) > 0:
-		return finding{call: wrong, conf: .75, why: c.differs(a, want, t.others[0])}, true
+		return finding{call: wrong, conf: .83, why: c.differs(a, want, t.others[0])}, true
 	case c.response.listLength() > 1:
-		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}, true
+		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}.doubtful(), true
 	}
-	return finding{call: wrong, conf: .75, why: "the response has no number, and the reference is " + show(a, want)}, true
+	return finding{call: wrong, conf: .83, why: "the response has no number, and the reference is " + show(a, want)}, true
 }
 
 // saysNone reports whether a text denies that there is any.
@@ -143,7 +166,7 @@ func (c *comparison) soleQuantity(a *reading) (quantity, bool) {
 	}
 	extra, proper := 0, false
 	for _, e := range a.elems {
-		if q.has(e.tok) || c.question.has(e.key) {
+		if q.has(e.tok) || c.question.hasElem(e) {
 			continue
 		}
 		extra++
@@ -269,14 +292,14 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	for _, rival := range t.rivals {
 		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5}
+				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5}.doubtful()
 			}
 		}
 	}
 	if other, ok := c.countsOther(a, want, t.hits); ok {
-		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}
+		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
 	}
-	why := "the response has the number " + show(a, want)
+	why := c.sameNumber(a, want, hit)
 	switch {
 	case len(t.rivals) == 0 && hit.vague && !want.vague:
 		return finding{call: right, conf: .85, why: why + ", not quite as exact"}
@@ -285,7 +308,17 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
 		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
 	}
-	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}
+	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.doubtful()
+}
+
+// sameNumber says that the response has a number, and how it writes it if that is
+// another way.
+func (c *comparison) sameNumber(a *reading, want, got quantity) string {
+	said, meant := c.showIn(got), show(a, want)
+	if got.unit.dim == noDimension || strings.Contains(said, meant) || strings.Contains(meant, said) {
+		return "the response has the number " + meant
+	}
+	return said + " equals " + meant
 }
 
 // neighbours returns the quantities of an ordered list on either side of token i.
@@ -372,8 +405,12 @@ func (r *reading) words(s span) string {
 	var b strings.Builder
 	for i := s.from; i < s.to && i < len(r.toks); i++ {
 		t := r.toks[i]
-		if i > s.from && (t.gap || t.pre == '-') {
+		switch {
+		case i == s.from:
+		case t.gap:
 			b.WriteByte(' ')
+		case t.pre == '-' || t.pre == '/' || t.pre == ':':
+			b.WriteRune(t.pre)
 		}
 		if isCurrency(t.pre) {
 			b.WriteRune(t.pre)

@@ -23,6 +23,9 @@ func (c *comparison) byWords(a *reading) finding {
 	want := c.informative(a)
 	have, missing := c.split(want)
 	share := float64(len(have)) / float64(len(want))
+	if other := c.otherDay(a); other != "" && len(missing) > 0 {
+		return finding{call: wrong, conf: .85, why: other, share: share}.settled()
+	}
 	switch {
 	case len(missing) == 0:
 		return c.scattered(a, want)
@@ -80,7 +83,7 @@ func (c *comparison) informative(a *reading) []elem {
 	var list []elem
 	elems := a.core()
 	for i, e := range elems {
-		if !c.question.has(e.key) && (i > 0 || !titles[e.key]) {
+		if !c.question.hasElem(e) && (i > 0 || !titles[e.key]) {
 			list = append(list, e)
 		}
 	}
@@ -111,7 +114,7 @@ var titles = set("mr mrs ms dr prof professor sir dame lord lady king queen prin
 // split sorts elements by whether the response has them.
 func (c *comparison) split(want []elem) (have, missing []elem) {
 	for _, e := range want {
-		if c.response.has(e.key) {
+		if c.response.hasElem(e) {
 			have = append(have, e)
 		} else {
 			missing = append(missing, e)
@@ -142,11 +145,11 @@ func (c *comparison) scattered(a *reading, want []elem) finding {
 func (r *reading) window(want []elem) (span, bool) {
 	last := map[string]int{}
 	for _, e := range want {
-		last[root(e.key)] = -1
+		last[e.root] = -1
 	}
 	size := 3*len(want) + 6
 	for i, e := range r.elems {
-		k := root(e.key)
+		k := e.root
 		if _, ok := last[k]; !ok {
 			continue
 		}
@@ -187,19 +190,28 @@ func (c *comparison) checked(a *reading, s span, conf float64, why string) findi
 	asksDenial := c.question.negationIn()
 	switch {
 	case s.len() > 0 && !c.agreeIn(a, s):
-		return finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}
+		return finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}.settled()
 	case s.len() > 0 && !refDenies && !asksDenial && r.negated(s):
-		return finding{call: wrong, conf: .75, why: "the response denies what the reference says"}
+		return finding{call: wrong, conf: r.denialCounts(), why: "the response denies what the reference says"}.settled()
 	case s.len() > 0 && refDenies && !asksDenial && !r.negationNear(s):
-		return finding{call: wrong, conf: .75, why: "the reference denies what the response says"}
+		return finding{call: wrong, conf: r.denialCounts(), why: "the reference denies what the response says"}.settled()
 	case r.manyAtOnce() && len(listEntries(a.words(span{0, len(a.toks)}), a)) == 0:
-		return finding{call: unsure, why: "the response lists many answers at once", share: .5}
+		return finding{call: unsure, why: "the response lists many answers at once", share: .5}.doubtful()
 	case s.len() > 0 && r.amongAlternatives(s):
-		return finding{call: unsure, why: "the response names the reference beside an alternative", share: .5}
+		return finding{call: unsure, why: "the response names the reference beside an alternative", share: .5}.doubtful()
 	case s.len() > 0 && r.outdated(s):
-		return finding{call: unsure, why: "the response may name the reference as what was so before", share: .5}
+		return finding{call: unsure, why: "the response may name the reference as what was so before", share: .5}.doubtful()
 	}
 	return finding{call: right, conf: conf, why: why}
+}
+
+// denialCounts is how sure a denial is. In a long response it may be of something
+// else.
+func (r *reading) denialCounts() float64 {
+	if len(r.toks) <= brief {
+		return .85
+	}
+	return .75
 }
 
 // agreeIn reports whether each measured quantity of a has its like at s in the
@@ -290,7 +302,7 @@ func (c *comparison) absent(a *reading, want []elem) finding {
 	why := fmt.Sprintf("the response has no word of %q", a.words(span{0, len(a.toks)}))
 	for _, e := range want {
 		if c.response.akin(e.key) {
-			return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}
+			return finding{call: unsure, why: fmt.Sprintf("the response has a word much like %q", e.key), share: .5}.doubtful()
 		}
 	}
 	switch {
@@ -298,8 +310,10 @@ func (c *comparison) absent(a *reading, want []elem) finding {
 		return finding{call: wrong, conf: .9, why: why}
 	case len(want) <= 1:
 		return finding{call: wrong, conf: .7, why: why}
+	case len(want) == 2:
+		return finding{call: unsure, why: why}
 	}
-	return finding{call: unsure, why: why}
+	return finding{call: unsure, why: why, least: openLeast} // may have been said in other words
 }
 
 // isName reports whether every content word of a short text has a capital, or is
@@ -321,7 +335,7 @@ func (c *comparison) byName(a *reading, have, missing []elem) (finding, bool) {
 		return finding{}, false
 	}
 	if len(missing) == 1 && len(have) > 0 && c.response.misspelt(missing[0].key) {
-		return finding{call: right, conf: .8, why: fmt.Sprintf("the response has the name, %q in another spelling", missing[0].key)}, true
+		return finding{call: right, conf: .8, why: fmt.Sprintf("the response has the name, %q in another spelling", missing[0].key)}.settled(), true
 	}
 	first, last := a.elems[0].key, a.elems[len(a.elems)-1].key
 	hasFirst, hasLast := false, false
@@ -375,7 +389,33 @@ func (r *reading) nameGoesOn(i int) bool {
 // partial judges a response that has some of the words.
 func (c *comparison) partial(a *reading, want, missing []elem, share float64) finding {
 	why := fmt.Sprintf("the response has %d of %d words of the reference and lacks %q", len(want)-len(missing), len(want), a.toks[missing[0].tok].text)
-	return finding{call: unsure, why: why, share: share}
+	f := finding{call: unsure, why: why, share: share}
+	if a.leadsWith(missing[0]) || hasFigure(missing) || a.isName() && len(a.elems) == 2 && missing[0] == a.elems[1] {
+		return f.doubtful()
+	}
+	return f
+}
+
+// leadsWith reports whether e stands before a comma or a parenthesis in which the
+// rest is: France is no answer where "Paris (France)" is.
+func (r *reading) leadsWith(e elem) bool {
+	for i := e.tok + 1; i < len(r.toks); i++ {
+		if r.toks[i].brk == comma || r.toks[i].brk == clause {
+			return e == r.elems[0]
+		}
+	}
+	return false
+}
+
+// hasFigure reports whether one of the elements is a number: the First World War
+// has most words of the Second.
+func hasFigure(list []elem) bool {
+	for _, e := range list {
+		if e.key[0] == '#' {
+			return true
+		}
+	}
+	return false
 }
 
 // byText judges by a reference of many words. Nearly all of them in the same order
@@ -388,5 +428,9 @@ func (c *comparison) byText(a *reading) finding {
 	if share >= .8 && a.negationIn() == c.response.negationIn() && c.inOrder(a) {
 		return finding{call: right, conf: .85, why: why, share: share}
 	}
-	return finding{call: unsure, why: why, share: share}
+	f := finding{call: unsure, why: why, share: share}
+	if share < .3 {
+		f.least = openLeast
+	}
+	return f
 }
