@@ -127,7 +127,7 @@ func unfit(err error, o fitOptions) error {
 	no, ok := errors.AsType[*stat.NoPromise](err)
 	switch {
 	case errors.Is(err, cascade.ErrNoConfidence):
-		return usage(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge with --repeat"))
+		return usage(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
 	case !ok:
 		return err
 	case no.TooFew():

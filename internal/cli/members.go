@@ -211,8 +211,8 @@ func addStage(b *members.CascadeBuilder, rec deem.Record) {
 	var calls []members.Asked
 	for _, c := range rec.Calls {
 		asked := members.Asked{Model: c.Model}
-		if c.Reply != nil {
-			asked.CostMicros = c.Reply.CostMicros // what a cached reply would have cost counts too
+		if c.Reply != nil && !c.Reply.Cached { // what was paid for earlier is not paid again
+			asked.CostMicros = c.Reply.CostMicros
 		}
 		calls = append(calls, asked)
 	}
