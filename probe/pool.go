@@ -14,6 +14,8 @@ import (
 type lowest[T any] struct {
 	limit  int
 	ranked []ranked[T]
+	full   bool   // so many are kept that
+	bound  uint64 // a rank above this one is too high
 }
 
 type ranked[T any] struct {
@@ -40,7 +42,14 @@ func (l *lowest[T]) cut() {
 	keep := min(len(l.ranked), l.limit)
 	clear(l.ranked[keep:]) // what is let go of may be large
 	l.ranked = l.ranked[:keep]
+	if l.full = keep > 0 && keep == l.limit; l.full {
+		l.bound = l.ranked[keep-1].rank
+	}
 }
+
+// wants reports whether a value of this rank may be kept, so that none need be made that
+// will not.
+func (l *lowest[T]) wants(rank uint64) bool { return l == nil || !l.full || rank <= l.bound }
 
 // sorted returns the values that were kept, the lowest rank first.
 func (l *lowest[T]) sorted() []T {
@@ -86,9 +95,21 @@ func gather(items iter.Seq2[deem.Item, error], seed uint64) (*pool, error) {
 	}
 	p := &pool{map[shape][]answer{}}
 	for sh, l := range byShape {
-		p.entries[sh] = l.sorted()
+		p.entries[sh] = distinct(l.sorted())
 	}
 	return p, nil
+}
+
+// distinct returns the answers without those that say what an earlier one says, word for
+// word: where one is right for an item, the others are too, and trying them takes time.
+func distinct(all []answer) []answer {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(a answer) bool {
+		text := plain(a.text)
+		again := seen[text]
+		seen[text] = true
+		return again
+	})
 }
 
 // other returns a reference of the shape that is not right for the item, beginning

@@ -139,7 +139,8 @@ func (s *Set) Items() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// A Skip says how many items a kind does not apply to, and why.
+// A Skip says how many items a kind does not apply to, and why. Items that came after
+// enough probes had been made are not looked at, so there may be more.
 type Skip struct {
 	Kind  Kind
 	Why   string
@@ -245,7 +246,7 @@ func (m *making) add(it deem.Item) {
 	rank := mix(m.opts.Seed, it.ID)
 	s := subjectOf(it, m.pool, m.opts.Seed)
 	for _, r := range table {
-		if !slices.Contains(m.opts.Kinds, r.kind) {
+		if !slices.Contains(m.opts.Kinds, r.kind) || !m.chosen[r.kind].wants(rank) {
 			continue
 		}
 		s.kind = r.kind
