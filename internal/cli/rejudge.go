@@ -211,6 +211,9 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 	}
 	var systems []published
 	for i, files := range groups {
+		if slices.ContainsFunc(groups[:i], func(g []string) bool { return slices.Equal(g, files) }) {
+			return nil, usagef("%s is named twice", files[0])
+		}
 		sys, err := a.openSystem(ctx, names[i], files, o)
 		if err != nil {
 			return nil, err
@@ -219,7 +222,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 			sys.name = files[0] // The path tells systems apart whose files have one name.
 		}
 		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
-			return nil, usagef("%s is named twice", sys.name)
+			return nil, usagef("two systems are called %s", sys.name)
 		}
 		systems = append(systems, sys)
 	}

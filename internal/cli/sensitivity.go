@@ -164,8 +164,9 @@ func majority(set *imports.Set) []*deem.Verdict {
 		counts[rec.Position]++
 	}
 	for i, v := range list {
-		if v != nil {
+		if v != nil && counts[i] > 1 {
 			v.Score = sums[i] / float64(counts[i])
+			v.Pass = new(v.Score >= 0.5)
 		}
 	}
 	return list
@@ -436,7 +437,11 @@ func (s *stand) print(r sensitivity.Report) error {
 		if sys.metrics == nil {
 			continue
 		}
-		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics\n\n", printable(sys.name)); err != nil {
+		which := ""
+		if sys.set.Trials() > 1 {
+			which = ", of the first verdict on each item"
+		}
+		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics%s\n\n", printable(sys.name), which); err != nil {
 			return err
 		}
 		if err := sys.metrics.Text(s.app.out); err != nil {

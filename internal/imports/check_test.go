@@ -78,7 +78,7 @@ func TestClaimsThatAreNone(t *testing.T) {
 // What files say of themselves is found beside their rows, and only there.
 func TestClaimsInFiles(t *testing.T) {
 	row := func(id, category string, llm int) string {
-		return fmt.Sprintf(`{"id":"%s","question":"q","answer":"a","response":"r","category":"%s","llm_score":%d,"f1_score":0.5,"correct":null}`, id, category, llm)
+		return fmt.Sprintf(`{"id":%q,"question":"q","answer":"a","response":"r","category":%q,"llm_score":%d,"f1_score":0.5,"correct":null}`, id, category, llm)
 	}
 	text := `{"summary":{"llm_accuracy":0.67,"avg_f1":0.5,"llm_judge_correct":2,"total":3,"config":{"accuracy":0.9}},
 "by_category":{"x":{"accuracy":1.0,"count":1},"y":0.5,"z":0.1},
@@ -102,7 +102,7 @@ func TestClaimsOfTrials(t *testing.T) {
 		for i, v := range votes {
 			list = append(list, fmt.Sprintf(`"judgment_%d":%v`, i+1, v))
 		}
-		return fmt.Sprintf(`{"question_id":"%s","question":"q","golden_answer":"a","generated_answer":"r","category":"1","llm_judgments":{%s}}`, id, strings.Join(list, ","))
+		return fmt.Sprintf(`{"question_id":%q,"question":"q","golden_answer":"a","generated_answer":"r","category":"1","llm_judgments":{%s}}`, id, strings.Join(list, ","))
 	}
 	text := `{"correct":3,"accuracy":0.5833333333333334,"metadata":{"majority_vote_accuracy":0.75,"std_accuracy":0.11785113019775793,"run_scores":[0.5,0.75,0.5]},
 "detailed_results":{"locomo_exp_user_0":[` + strings.Join([]string{item("1", true, true, true), item("2", true, true, false), item("3", false, true, true), item("4", false, false, false)}, ",") + `]}}`
@@ -129,7 +129,7 @@ func TestClaimsOfTrials(t *testing.T) {
 // Counts that each of several files has of its own rows are added up.
 func TestClaimsOfSeveralFiles(t *testing.T) {
 	file := func(conv string, correct int, rate string) string {
-		return write(t, conv+".json", fmt.Sprintf(`{"summary":{"correctAnswers":%d,"answerAccuracyRate":"%s"},"conversations":[{"conversationId":"%s","results":[{"question":"q","expectedAnswer":"a","generatedAnswer":"a","category":1,"evaluationResult":"CORRECT"},{"question":"q","expectedAnswer":"a","generatedAnswer":"b","category":1,"evaluationResult":"WRONG"}]}]}`, correct, rate, conv))
+		return write(t, conv+".json", fmt.Sprintf(`{"summary":{"correctAnswers":%d,"answerAccuracyRate":%q},"conversations":[{"conversationId":%q,"results":[{"question":"q","expectedAnswer":"a","generatedAnswer":"a","category":1,"evaluationResult":"CORRECT"},{"question":"q","expectedAnswer":"a","generatedAnswer":"b","category":1,"evaluationResult":"WRONG"}]}]}`, correct, rate, conv))
 	}
 	one := file("c1", 1, "50.0")
 	check := func(names ...string) []imports.Check {

@@ -136,7 +136,7 @@ func (s *Set) call(l layout, rows []row) {
 		s.Shape = shapeMemOS
 	case locomo && path == "llm_score":
 		s.Shape = shapeMem0
-	case path == "grade":
+	case path == "grade" && (locomo || s.items[0].Cluster != ""):
 		s.Shape = shapeZep
 	case locomo:
 		s.Shape = shapeLoCoMo
@@ -218,17 +218,11 @@ func (s *Set) unknown(c *content) error {
 
 // suggestion is a mapping that may read rows with these columns.
 func suggestion(columns []string) string {
-	pick := func(i int, otherwise string) string {
-		if i < len(columns) {
-			return columns[i]
-		}
-		return otherwise
-	}
 	n := len(columns)
 	if n < 3 {
 		return "question=COLUMN,response=COLUMN,label=COLUMN"
 	}
-	return fmt.Sprintf("question=%s,references=%s,response=%s,label=%s", pick(0, "COLUMN"), pick(min(1, n-3), "COLUMN"), pick(n-2, "COLUMN"), pick(n-1, "COLUMN"))
+	return fmt.Sprintf("question=%s,references=%s,response=%s,label=%s", columns[0], columns[min(1, n-3)], columns[n-2], columns[n-1])
 }
 
 // readMeta looks for the models in what stands beside the rows.

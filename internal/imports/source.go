@@ -277,12 +277,11 @@ func (c *content) entry(name string, f *zip.File) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", where, err)
 	}
-	n, err := parse(data)
-	if err != nil {
-		c.bad(deem.Problem{File: where, Message: err.Error()}, "")
-		return nil
+	if n, wrong := parse(data); wrong != nil {
+		c.bad(deem.Problem{File: where, Message: wrong.Error()}, "")
+	} else {
+		c.pieces = append(c.pieces, piece{file: where, node: n})
 	}
-	c.pieces = append(c.pieces, piece{file: where, node: n})
 	return nil
 }
 

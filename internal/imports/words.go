@@ -34,7 +34,6 @@ type vocabulary struct {
 	yes, no  []string // further words
 	scale    float64  // the largest score
 	inverted bool     // the column says what is wrong with a response, as is_hallucination does
-	why      string   // the column that says why there is no verdict
 }
 
 // An outcome is a verdict or a failure.

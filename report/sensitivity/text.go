@@ -207,8 +207,8 @@ func (p *sheet) scores(s System) {
 	p.Grid(g, "  ")
 	for _, score := range s.Scores {
 		if score.Withheld {
-			p.Wrap("  ", fmt.Sprintf("%s is withheld: %s of %s are unjudged; whatever they are, it lies between %s and %s",
-				p.r.name(score.Judge), page.Comma(score.Unjudged), page.Count(score.Items, "item"), page.Percent(score.Lo), page.Percent(score.Hi)))
+			p.Wrap("  ", fmt.Sprintf("%s is withheld: %s of %s %s unjudged; whatever they are, it lies between %s and %s",
+				p.r.name(score.Judge), page.Comma(score.Unjudged), page.Count(score.Items, "item"), page.IsAre(score.Unjudged), page.Percent(score.Lo), page.Percent(score.Hi)))
 		}
 	}
 	if b := s.Band; b != nil {
@@ -242,8 +242,7 @@ func points(e stat.Estimate) string {
 
 // changed names the items that changed with each judge.
 func (p *sheet) changed(s System) {
-	any := slices.ContainsFunc(s.Scores, func(s Score) bool { return s.Change != nil && s.Change.Up.N+s.Change.Down.N > 0 })
-	if !any {
+	if !slices.ContainsFunc(s.Scores, func(s Score) bool { return s.Change != nil && s.Change.Up.N+s.Change.Down.N > 0 }) {
 		return
 	}
 	p.Section("items that changed")

@@ -1,0 +1,190 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deem/internal/cli"
+	"deem/report/sensitivity"
+)
+
+// sharedData is where real results lie that others published. They are not part of the
+// project; without them there is nothing to check here.
+const sharedData = "../../../shared/data"
+
+// A known set is a set of real results and what is known of it.
+type known struct {
+	set   string // folder
+	files string // below the folder
+	args  []string
+	exit  int
+	score float64            // of the published verdicts; NaN when it is withheld
+	also  map[string]float64 // means of other numbers
+	part  map[string]float64 // by category, as the benchmark's own metrics give them
+	says  string             // somewhere in the report
+}
+
+// knownSets are the sets of ../shared/data/README.md that hold verdicts. What another
+// command is for: longbench_preds and infinitebench_preds are predictions without
+// verdicts, which "deem run longbench" and "deem run infinitebench" judge by their
+// rules; human_llmbar are pairs, and human_evouna has five systems in one row, which
+// "deem agree" sets beside people; lme_questions and locomo10 are questions; replies
+// are replies to many prompts, which the tests of judge/extract read.
+var knownSets = []known{
+	{set: "lme_cognitive_memory", files: "longmemeval/results/cm_full_run.json", score: 363.0 / 500, args: []string{"--claimed", "72.60%", "--claimed", "categories=72.29%", "--claimed", "abstention=26/30"}},
+	{set: "lme_cognitive_memory", files: "longmemeval/results/naive_rag_results.json", score: 0.7, args: []string{"--claimed", "70.00%", "--claimed", "categories=70.65%", "--claimed", "abstention=25/30"}},
+	{set: "lme_cognitive_memory", files: "locomo/results/clean_run_a/results.json", score: 0.2128, says: "without category 5"},
+	{set: "lme_gemini_image_text", files: "data/*.json", score: 443.0 / 500, args: []string{"--claimed", "88.6%"}},
+	{set: "lme_gemini_image_text", files: "data/*.json", score: 443.0 / 500, args: []string{"--claimed", "87.0%"}, exit: 4, says: `only the label spelt \"yes\" was counted: 435 of 500`},
+	{set: "lme_mflow5", files: "benchmarks/longmemeval-mflow/results/eval_100_per_question.json", score: 0.89, args: []string{"--claimed", "89/100", "--claimed", "f1_score=0.4397"}},
+	{set: "lme_mflow5", files: "benchmarks/longmemeval-mem0/results/eval_100_per_question.json", score: 0.71},
+	{set: "locomo_audit", files: "fc-baseline/results/gpt-4o-mini-memos/eval_results.json", score: 0.742857, args: []string{"--claimed", "74.29%", "--claimed", "majority=74.35%", "--claimed", "trial_sd=0.05%"}},
+	{set: "locomo_audit", files: "fc-baseline/results/gpt-4o-mini-cot/eval_results.json", score: 0.798918, args: []string{"--claimed", "79.89%", "--claimed", "majority=79.94%", "--claimed", "trial_sd=0.12%"}},
+	{set: "locomo_audit", files: "ap-baseline/v1/ap_eval_results_scored.json", score: 0.106061, args: []string{"--claimed", "10.61%"}},
+	{set: "locomo_memobase", files: "docs/experiments/locomo-benchmark/fixture/memobase/*.json", score: 0.7091, also: map[string]float64{"f1_score": 0.4884, "bleu_score": 0.3515}, part: map[string]float64{"1": 0.6383, "2": 0.8037, "3": 0.5208, "4": 0.7182}},
+	{set: "locomo_acb_raw", files: "results/*.jsonl", score: 0.7987, part: map[string]float64{"1": 0.6986, "2": 0.7913, "3": 0.6667, "4": 0.8502}},
+	// The fourth file's summary counts one row less than it has.
+	{set: "locomo_core_raw", files: "locomo/evals", score: 676.0 / 762, exit: 4, says: `"claimed": "675"`},
+	{set: "locomo_mflow5", files: "benchmarks/locomo-cognee/results/per_conversation", score: 1223.0 / 1540, args: []string{"--claimed", "1223/1540", "--claimed", "f1_score=0.3865"}, part: map[string]float64{"1": 0.7872, "2": 0.7321, "3": 0.625, "4": 0.8395}},
+	{set: "locomo_samem_f1", files: "out/*/*.jsonl", score: 0.5133},
+	{set: "locomo_amem_reps", files: "amem/results/entrega3/results_amem_gpt4omini_sample0_r1_k3.json", score: 0.285782},
+	{set: "halumem_mem0_pilot", files: "data/eval/halumem_pilot_user12_Results.json", score: 0.757, args: []string{"--claimed", "memory_integrity.recall(all)=0.04865", "--claimed", "memory_extraction_f1=0.09278"}},
+	{set: "halumem_mem0_pilot", files: "data/eval/halumem_pilot_user12_detailed.json", score: 0.757, args: []string{"--claimed", "memory_integrity.weighted_recall(all)=0.4", "--claimed", "memory_accuracy.interference_accuracy(all)=0.25641"}},
+	{set: "halumem_mem0_pilot", files: "data/eval/halumem_pilot_user0_FULL_results.json", exit: 3, score: math.NaN(), says: "2251 of 2252"},
+	{set: "halumem_mem0_pilot", files: "data/eval/halumem_pilot_user3_FULL_results.json", exit: 3, score: math.NaN(), says: "1574 of 1576"},
+	{set: "human_cognee_hotpot", files: "evals/old/cognee_01042025/metrics_output_cognee_direct_llm.json", score: 0.738},
+	{set: "human_cognee_hotpot", files: "evals/old/cognee_01042025/metrics_output_cognee.json", score: 0.56888},
+	// 400 of the 3,600 rows have no verdict of anybody.
+	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6372, args: []string{"--map", "label=Human-Eval", "--pick", "all", "--max-unjudged", "12%", "--claimed", "63.72%"}, says: "may hold the prompt"},
+	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6284, args: []string{"--map", "label=GPT-4", "--pick", "all", "--max-unjudged", "12%", "--claimed", "2011/3200"}},
+	{set: "human_critiquellm_zh", files: "data/evaluation/pointwise/alignbench_reference_based_sample.jsonl", score: 0.422, args: []string{"--scale", "5"}},
+	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8413},
+	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.7541, args: []string{"--map", "label=oracle_label", "--max-unjudged", "60%", "--claimed", "75.41%"}},
+	{set: "zh_halluqa_gpt4judge", files: "Chinese_LLMs_outputs/open_generation/abab5.5-chat_output_qa_prompt.json", score: 252.0 / 448, args: []string{"--claimed", "right=252", "--claimed", "unjudged=2"}},
+	{set: "zh_touchstone", files: "results/*run1.json", score: 0.91},
+	{set: "zh_touchstone", files: "results/*run2.json", score: 0.93},
+	{set: "zh_touchstone", files: "results/*run3.json", score: 0.92},
+}
+
+// Every set of real results is read with one command and gives the number that was
+// published, or the command says that it does not.
+func TestRejudgeSharedData(t *testing.T) {
+	if _, err := os.Stat(sharedData); err != nil {
+		t.Logf("there is no %s, so no real results are read", sharedData)
+		return
+	}
+	db := filepath.Join(t.TempDir(), "deem.db")
+	for _, k := range knownSets {
+		t.Run(k.set+"/"+k.files+fmt.Sprint(k.args), func(t *testing.T) { k.check(t, db) })
+	}
+}
+
+func (k known) check(t *testing.T, db string) {
+	files, err := filepath.Glob(filepath.Join(sharedData, k.set, k.files))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d files %s, want one (%v)", len(files), k.files, err)
+	}
+	var out, errw bytes.Buffer
+	args := append([]string{"rejudge", "--json", "--db", db, files[0]}, k.args...)
+	if exit := cli.Main(args, strings.NewReader(""), &out, &errw); exit != k.exit {
+		t.Fatalf("exit code %d, want %d: %s", exit, k.exit, errw.String())
+	}
+	var r struct {
+		sensitivity.Report
+		Metrics map[string]json.RawMessage `json:"published"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), k.says) {
+		t.Errorf("the report does not say %q", k.says)
+	}
+	k.numbers(t, r.Systems[0])
+	for _, raw := range r.Metrics {
+		k.parts(t, raw)
+	}
+}
+
+// numbers compares the score of the recorded verdicts, and the means of other numbers.
+func (k known) numbers(t *testing.T, s sensitivity.System) {
+	t.Helper()
+	est := s.Scores[0].Estimate
+	switch {
+	case math.IsNaN(k.score) && est != nil:
+		t.Errorf("score %v, want it withheld", est.Value)
+	case !math.IsNaN(k.score) && (est == nil || math.Abs(est.Value-k.score) > 5e-5):
+		t.Errorf("score %+v, want %.4f", est, k.score)
+	}
+	for _, a := range s.Also {
+		if want, ok := k.also[a.Name]; ok && math.Abs(a.Mean-want) > 5e-5 {
+			t.Errorf("%s %.5f, want %.4f", a.Name, a.Mean, want)
+		}
+	}
+	if len(s.Also) < len(k.also) {
+		t.Errorf("%d other numbers, want %d", len(s.Also), len(k.also))
+	}
+}
+
+// parts compares the numbers of categories.
+func (k known) parts(t *testing.T, raw json.RawMessage) {
+	t.Helper()
+	var m struct {
+		Categories []struct {
+			Category string `json:"category"`
+			Estimate struct {
+				Value float64 `json:"value"`
+			} `json:"estimate"`
+		} `json:"categories"`
+	}
+	if len(k.part) == 0 {
+		return
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, c := range m.Categories {
+		if want, ok := k.part[c.Category]; ok {
+			found++
+			if math.Abs(c.Estimate.Value-want) > 5e-5 {
+				t.Errorf("category %s %.5f, want %.4f", c.Category, c.Estimate.Value, want)
+			}
+		}
+	}
+	if found != len(k.part) {
+		t.Errorf("%d categories, want %d", found, len(k.part))
+	}
+}
+
+// What a person sees of the report that was wrong about itself, and of fifteen repeats
+// of one system.
+func TestRejudgeSharedSystems(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(sharedData, "locomo_amem_reps/amem/results/entrega3/*_k10.json"))
+	if err != nil || len(files) == 0 {
+		t.Logf("there is no %s, so no real results are read", sharedData)
+		return
+	}
+	var out, errw bytes.Buffer
+	args := append([]string{"rejudge", "--json", "--db", filepath.Join(t.TempDir(), "deem.db"), "--judge", "exact", "--judge", "contains"}, files...)
+	if exit := cli.Main(args, strings.NewReader(""), &out, &errw); exit != 0 {
+		t.Fatalf("exit code %d: %s", exit, errw.String())
+	}
+	var r sensitivity.Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Systems) != 5 || len(r.Judges) != 3 || len(r.Pairs) != 3 || len(r.Ranks) != 3 || r.Ordered != 10 {
+		t.Errorf("%d systems, %d judges, %d pairs, %d ranks over %d pairs of systems, want 5, 3, 3, 3, 10", len(r.Systems), len(r.Judges), len(r.Pairs), len(r.Ranks), r.Ordered)
+	}
+	for _, s := range r.Systems {
+		if s.Band == nil || s.Items != 199 || len(s.Claims) != 84 {
+			t.Errorf("%s: band %v, %d items, %d claims, want a band, 199 and 84", s.Name, s.Band, s.Items, len(s.Claims))
+		}
+	}
+}
