@@ -244,15 +244,15 @@ not be judged.
 
 COMMANDS
   deem demo     judge a bundled example offline       deem run      judge a dataset
+  deem plan     what a run would ask, cost and take   deem lock     promise what will be judged
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
-  deem list     benchmarks, judges, runs, ...         deem init     write a deem.yaml
-  deem doctor   check store, keys and model           deem version  say which deem this is
-  deem compare  runs beside each other, paired        deem export   write a run in another form
+  deem compare  runs beside each other, paired        deem rejudge  score published results again
   deem agree    a judge beside people or another      deem labels   keep what people said of items
-  deem verify   check a run file                      deem keygen   keys to sign run files with
-  deem probe    stress a judge                        deem rejudge  score published results again
-  deem cascade  cheap judges first, with a promise    deem lock     promise what will be judged
-  deem completion SHELL, deem help COMMAND
+  deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
+  deem export   write a run in another form           deem verify   check a run file
+  deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
+  deem init     write a deem.yaml                     deem doctor   check store, keys and model
+  deem version  say which deem this is                deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 
