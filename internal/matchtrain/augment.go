@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // nearMisses returns items that are wrong by one word: right responses in which a
@@ -34,7 +35,7 @@ const (
 )
 
 func kindOf(w string) kindOfWord {
-	if r := []rune(w)[0]; unicode.IsUpper(r) {
+	if r, _ := utf8.DecodeRuneInString(w); unicode.IsUpper(r) {
 		return nameWord
 	}
 	return smallWord
@@ -102,8 +103,12 @@ func replacement(w string, i int, donors map[kindOfWord][]string) string {
 		return ""
 	}
 	list := donors[kindOf(w)]
-	if len(list) == 0 {
+	if len(list) < 2 {
 		return ""
 	}
-	return list[i*7919%len(list)]
+	k := i * 7919 % len(list)
+	if strings.EqualFold(list[k], w) {
+		k = (k + 1) % len(list)
+	}
+	return list[k]
 }

@@ -42,7 +42,7 @@ type entry struct {
 func table() []entry {
 	list := []entry{
 		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", Match},
-		{"match/forced", "match, but decides by word overlap where it would be unsure", MatchForced},
+		{"match/forced", "match, but takes the likelier label where it would be unsure", MatchForced},
 		{"exact", "the response equals a reference, white space around it aside", Exact},
 		{"exact/squad", "the response equals a reference after SQuAD v1.1 normalisation", SQuADExact},
 		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},

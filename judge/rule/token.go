@@ -367,7 +367,7 @@ func stem(w string) string {
 // costs little; it is not a dictionary form.
 func root(w string) string {
 	w = stem(w)
-	if len(w) < 5 || !strings.Contains("gndetsylr", w[len(w)-1:]) {
+	if len(w) < 5 || !strings.ContainsRune("gndetsylr", rune(w[len(w)-1])) {
 		return w // no ending, for speed
 	}
 	for _, suffix := range []string{"ization", "isation", "ation", "ating", "ated", "ate", "ition", "ing", "ion", "ment", "ness", "ize", "ise", "ity", "ally", "al", "ed", "ly", "er", "or", "e", "y"} {

@@ -127,34 +127,31 @@ func (m *Model) Parts(x []float64) []float64 {
 }
 
 func (t *Tree) parts(x, parts []float64) {
-	at := t.leaf(x)
-	from, to := 0, leaves
-	i := 0
-	before := mean(t.Leaf[:])
-	for to-from > 1 {
-		half := (to - from) / 2
+	before := t.mean(0)
+	for i := 0; i < inner; {
 		f := t.Feature[i]
-		if at < from+half {
-			to -= half
-			i = 2*i + 1
-		} else {
-			from += half
-			i = 2*i + 2
+		i = 2*i + 1
+		if f < 0 {
+			continue
 		}
-		after := mean(t.Leaf[from:to])
-		if f >= 0 {
-			parts[f] += after - before
+		if x[f] > t.Mark[i/2] {
+			i++
 		}
+		after := t.mean(i)
+		parts[f] += after - before
 		before = after
 	}
 }
 
-func mean(list []float64) float64 {
-	sum := 0.0
-	for _, v := range list {
-		sum += v
+// mean returns the mean of the leaves that can be reached from question i.
+func (t *Tree) mean(i int) float64 {
+	switch {
+	case i >= inner:
+		return t.Leaf[i-inner]
+	case t.Feature[i] < 0:
+		return t.mean(2*i + 1)
 	}
-	return sum / float64(len(list))
+	return (t.mean(2*i+1) + t.mean(2*i+2)) / 2
 }
 
 // Hash returns the first twelve digits of the SHA-256 of the file that the model
