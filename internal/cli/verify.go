@@ -149,6 +149,9 @@ func (a *app) openFile(name string) (io.ReadCloser, error) {
 // any other file.
 func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	run := bundled.RunOf(r, j)
+	if isRecorded(run) {
+		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
+	}
 	if !j.Rule {
 		p, err := protocolOf(run)
 		if err != nil {
