@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -71,7 +72,7 @@ func TestGuaranteeRefuses(t *testing.T) {
 	if no, ok := errors.AsType[*stat.NoPromise](err); !ok || !no.TooFew() || no.Need != 59 || no.Labelled != 58 {
 		t.Errorf("58 labels, all right: error %+v, want too few with 59 needed", err)
 	}
-	p, err := stat.Guarantee(append(right, right[0]), 0.05, 0.05)
+	p, err := stat.Guarantee(slices.Concat(right, right[:1]), 0.05, 0.05)
 	if err != nil || p.Decided != 59 || p.Bound > 0.05 {
 		t.Errorf("59 labels, all right: %+v, %v, want all decided", p, err)
 	}
