@@ -117,12 +117,17 @@ func noteClusters(c Clusters, items int) string {
 		return fmt.Sprintf("%s come in more than %s clusters, and intervals allow for that; "+
 			"to keep memory bounded, clusters were put together at random, which is safe", which, page.Comma(c.N))
 	}
-	// An item without a cluster stands alone, and is as good as one.
-	if c.N+items-c.Items < stat.FewClusters {
+	if c.few(items) {
 		return fmt.Sprintf("%s come in %s: treat the interval as optimistic, although it allows for them",
 			which, page.Count(c.N, "cluster"))
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, page.Count(c.N, "cluster"))
+}
+
+// few reports whether the intervals of all numbers stand on few clusters.
+func (c Clusters) few(items int) bool {
+	// An item without a cluster stands alone, and is as good as one.
+	return c.Robust && !c.More && c.N+items-c.Items < stat.FewClusters
 }
 
 // noteMarks says why there is no pass rate although some verdicts would make one.

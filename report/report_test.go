@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -424,6 +425,8 @@ func checkFigures(t *rapid.T, f report.Figures) {
 	}
 }
 
+var trailingMarks = regexp.MustCompile(`( *\(\d+\))+$`)
+
 // checkText holds the text to what a terminal can bear.
 func checkText(t *rapid.T, r report.Report) {
 	var b strings.Builder
@@ -441,7 +444,8 @@ func checkText(t *rapid.T, r report.Report) {
 		if strings.Contains(line, "NaN") || strings.Contains(line, "Inf") {
 			t.Fatalf("the line %q holds a number that is none", line)
 		}
-		if w := runewidth.StringWidth(line); w > 100 {
+		// The marks of footnotes may stand beyond the edge, after rows of huge numbers.
+		if w := runewidth.StringWidth(trailingMarks.ReplaceAllString(line, "")); w > 100 {
 			t.Fatalf("the line %q is %d columns wide", line, w)
 		}
 		if strings.HasSuffix(line, " ") {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ const maxLabels = 20
 // interval, its n and the unjudged count, and what it warns of is a numbered note
 // at the end.
 func (r Report) Text(w io.Writer) error {
-	p := &sheet{}
+	p := &sheet{fewClusters: r.Clusters.few(r.Items)}
 	p.head(r)
 	p.headline(r)
 	p.failures(r.Failures)
@@ -37,7 +38,19 @@ func (r Report) Text(w io.Writer) error {
 }
 
 // A sheet is a page that knows the parts of a report.
-type sheet struct{ page.Page }
+type sheet struct {
+	page.Page
+	fewClusters bool // a note says so of all numbers
+}
+
+// Mark returns the marks of the warnings, without one that a note says of all numbers
+// together.
+func (p *sheet) Mark(warnings ...string) string {
+	if p.fewClusters {
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters })
+	}
+	return p.Page.Mark(warnings...)
+}
 
 // head writes what was run.
 func (p *sheet) head(r Report) {
