@@ -343,18 +343,20 @@ func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOp
 	for i, sys := range systems {
 		sets[i] = sys.set
 	}
+	probe := *r
+	probe.data, probe.format = []string{"-"}, "" // The items are there already.
+	if b, ok := benchmark.Named(systems[0].set.Benchmark); ok {
+		probe.benchmark = &b
+	}
+	if err := probe.check(); err != nil {
+		return nil, err
+	}
 	return a.openJudges(ctx, sets, r)
 }
 
 // openJudges opens judges and their models, and refuses those that cannot judge the
 // items of a system.
 func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]judging, error) {
-	probe := *r
-	probe.data = []string{"-"} // The items are there already.
-	probe.format = ""
-	if err := probe.check(); err != nil {
-		return nil, err
-	}
 	if err := a.equip(r); err != nil {
 		return nil, err
 	}

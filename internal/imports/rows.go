@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"deem"
 )
@@ -118,10 +119,23 @@ func noPick(name, what string, there []string) error {
 // listed names the first of many.
 func listed(names []string) string {
 	const most = 12
+	rest := ""
 	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+		rest = fmt.Sprintf(" and %d more", len(names)-most)
+		names = names[:most]
 	}
-	return strings.Join(names, ", ")
+	return printable(strings.Join(names, ", ")) + rest
+}
+
+// printable returns text from a file without what could move the cursor or colour the
+// terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // take returns the value of a part and notes from which column it came.

@@ -213,7 +213,7 @@ func (s *Set) unknown(c *content) error {
 	if slices.Contains(columns, "all_classes") {
 		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
 	}
-	return deem.WithHint(err, "say which columns hold what: --map %s", suggestion(columns))
+	return deem.WithHint(err, "say which columns hold what: --map %s", printable(suggestion(columns)))
 }
 
 // suggestion is a mapping that may read rows with these columns.

@@ -133,7 +133,7 @@ func (v vocabulary) readable(n node) bool {
 // clip returns a text short enough for a message, in quotes.
 func clip(s string) string {
 	const most = 60
-	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
+	r := []rune(printable(s))
 	if len(r) > most {
 		return `"` + string(r[:most]) + `..."`
 	}
