@@ -47,10 +47,17 @@ func startWith(t *testing.T, dir string, env []string, args ...string) *process 
 	return p
 }
 
+// longest is how long a process may take. One that hangs is asked where.
+const longest = 3 * time.Minute
+
 // wait returns the exit code.
 func (p *process) wait(t *testing.T) int {
 	t.Helper()
+	hung := time.AfterFunc(longest, func() { _ = p.cmd.Process.Signal(syscall.SIGQUIT) })
 	err := p.cmd.Wait()
+	if !hung.Stop() {
+		t.Fatalf("the process hung:\n%s", p.err.String())
+	}
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type watcher struct {
 
 func newWatcher(t *testing.T, hang bool) *watcher {
 	t.Helper()
-	w := &watcher{}
+	w, over := &watcher{}, make(chan struct{})
 	w.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -37,10 +37,14 @@ func newWatcher(t *testing.T, hang bool) *watcher {
 		fmt.Fprintf(&w.text, "%s %s\n", r.URL.Path, body)
 		w.mu.Unlock()
 		if hang {
-			<-r.Context().Done()
+			select {
+			case <-r.Context().Done():
+			case <-over:
+			}
 		}
 	}))
 	t.Cleanup(func() {
+		close(over)
 		w.CloseClientConnections()
 		w.Close()
 	})
