@@ -63,6 +63,8 @@ type rejudgeOptions struct {
 	pick       string
 	yes, no    []string
 	scale      float64
+	only       []string
+	split      string
 	claimed    []string
 	together   bool
 	skipBroken bool
@@ -113,6 +115,8 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
 	f.StringArrayVar(&o.no, "wrong", nil, "a further `label` that counts as wrong; may be given again")
 	f.Float64Var(&o.scale, "scale", 0, "the largest score in the file (default 1)")
+	f.StringArrayVar(&o.only, "only", nil, "take only rows with this `column`=value, or with any value in a column; may be given again, and then all must hold")
+	f.StringVar(&o.split, "split", "", "what stands `between` several references in one text, as /")
 	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
 	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.run.flags(shared)
@@ -246,7 +250,7 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	}
 	set, err := imports.Open(ctx, imports.Source{
 		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick,
-		Yes: o.yes, No: o.no, Scale: o.scale, SkipBroken: o.skipBroken,
+		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken,
 	})
 	if err != nil {
 		return published{}, usage(err)
@@ -255,6 +259,9 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 		if err := a.adopt(ctx, set, o.run); err != nil {
 			return published{}, err
 		}
+	}
+	if err := besideTruth(set); err != nil {
+		return published{}, err
 	}
 	claims := set.Claims
 	for _, spec := range o.claimed {

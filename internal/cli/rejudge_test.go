@@ -33,8 +33,7 @@ type known struct {
 // knownSets are the sets of ../shared/data/README.md that hold verdicts. What another
 // command is for: longbench_preds and infinitebench_preds are predictions without
 // verdicts, which "deem run longbench" and "deem run infinitebench" judge by their
-// rules; human_llmbar are pairs, and human_evouna has five systems in one row, which
-// "deem agree" sets beside people; lme_questions and locomo10 are questions; replies
+// rules; human_evouna is in TestRejudgeSharedPeople; lme_questions and locomo10 are questions; replies
 // are replies to many prompts, which the tests of judge/extract read.
 var knownSets = []known{
 	{set: "lme_cognitive_memory", files: "longmemeval/results/cm_full_run.json", score: 363.0 / 500, args: []string{"--claimed", "72.60%", "--claimed", "categories=72.29%", "--claimed", "abstention=26/30"}},
@@ -66,6 +65,16 @@ var knownSets = []known{
 	{set: "human_critiquellm_zh", files: "data/evaluation/pointwise/alignbench_reference_based_sample.jsonl", score: 0.422, args: []string{"--scale", "5"}},
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8413},
 	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.7541, args: []string{"--map", "label=oracle_label", "--max-unjudged", "60%", "--claimed", "75.41%"}},
+	// The judge's mean, over the rows that the oracle judged too, and how the two go together.
+	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8397, args: []string{"--only", "oracle_label", "--map", "truth=oracle_label", "--claimed", "83.97%", "--claimed", "truth_mean=75.41%", "--claimed", "pearson=0.390", "--claimed", "spearman=0.446"}, says: "480 of 1000 rows are taken, those with a value in oracle_label"},
+	{set: "calib_cje_arena", files: "examples/arena_sample/fresh_draws/base_responses.jsonl", score: 0.8413, args: []string{"--map", "truth=oracle_label", "--claimed", "judge_mean=83.97%", "--claimed", "truth_mean=75.41%", "--claimed", "pearson=0.390", "--claimed", "spearman=0.446"}, says: "over the 480 items of 1,000 that have both, and no others"},
+	{set: "human_triviaqa_9judges", files: "results/*.csv", score: 0.6284, args: []string{"--map", "label=GPT-4,truth=Human-Eval", "--pick", "all", "--max-unjudged", "12%", "--claimed", "agreement=.9500", "--claimed", "kappa=.8924"}, says: "1945 yes to right ones, 66 yes to wrong ones, 94 no to right ones, 1095 no to wrong ones"},
+	// A folder of LLMBar holds the verdicts, and beside them what they amount to.
+	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla/result.json", score: 0.955, args: []string{"--claimed", "trial1=95/100", "--claimed", "trial2=96/100", "--claimed", "all=93/100"}, says: "with output_1 first 95 of 100 are right, with output_2 first 96, in both orders 93"},
+	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla", score: 0.955, says: `"claimed": "93 / 100"`},
+	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/GPT-4/Vanilla", score: 0.955, args: []string{"--claimed", "trial1=96/100"}, exit: 4},
+	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/Falcon/CoT", score: 0.57, says: `"claimed": "14 / 100"`},
+	{set: "human_llmbar", files: "Dataset/LLMBar/Natural/evaluators/PaLM2/CoT", score: 0.737374, says: "with failures counted as wrong"},
 	{set: "zh_halluqa_gpt4judge", files: "Chinese_LLMs_outputs/open_generation/abab5.5-chat_output_qa_prompt.json", score: 252.0 / 448, args: []string{"--claimed", "right=252", "--claimed", "unjudged=2"}},
 	{set: "zh_touchstone", files: "results/*run1.json", score: 0.91},
 	{set: "zh_touchstone", files: "results/*run2.json", score: 0.93},

@@ -135,7 +135,10 @@ func (t *tally) ways(m measure) []result {
 		r.value /= float64(max(1, r.n))
 		return []result{r}
 	case statTrial:
-		return []result{trial(items, m.trial)}
+		r := trial(items, m.trial)
+		return []result{r, strictTrial(r, items)}
+	case statAll, statAny:
+		return []result{united(items, m.stat == statAny)}
 	case statTrialSD:
 		return t.deviations(items)
 	case statCategories:
@@ -268,6 +271,14 @@ func trial(items []scored, n int) result {
 	}
 	r.right, r.ok = int(r.value), r.n > 0
 	r.value /= float64(max(1, r.n))
+	return r
+}
+
+// strictTrial is the score of a trial with every failure counted as wrong.
+func strictTrial(r result, items []scored) result {
+	r.how = "with failures counted as wrong"
+	r.value *= float64(r.n) / float64(max(1, len(items)))
+	r.n = len(items)
 	return r
 }
 

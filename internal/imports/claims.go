@@ -2,6 +2,7 @@ package imports
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,8 @@ const (
 	statUnjudged   = "unjudged"   // how many have no verdict
 	statMajority   = "majority"   // the share of those to which most trials say yes
 	statTrial      = "trial"      // the score of one trial
+	statAll        = "all"        // the share of those to which every trial says yes
+	statAny        = "any"        // the share of those to which some trial says yes
 	statTrialSD    = "trial_sd"   // the standard deviation of the scores of trials
 	statCategories = "categories" // the mean of the scores of the categories
 	statAbstention = "abstention" // the score of LongMemEval's questions without an answer
@@ -275,8 +278,8 @@ func slackOf(text string) float64 {
 
 // ParseClaim reads a claim as a person writes it: "88.6%", "0.886", "443/500", or with
 // a name before it, "majority=74.35%", "temporal-reasoning=58.6%", "f1_score=0.4884".
-// Names are overall, right, wrong, majority, categories, abstention, a category, or a
-// number of the rows.
+// Names are overall, right, wrong, majority, all, any, trial1 and so on, categories,
+// abstention, a category, or a number of the rows.
 func (s *Set) ParseClaim(spec string) (Claim, error) {
 	name, value, named := cutLast(spec, "=")
 	if !named {
@@ -286,7 +289,13 @@ func (s *Set) ParseClaim(spec string) (Claim, error) {
 	if err != nil {
 		return Claim{}, err
 	}
-	c := Claim{Name: name, Text: value, about: m}
+	return parseNumber(Claim{Name: name, Text: value, about: m}, spec, value)
+}
+
+// parseNumber gives a claim its number, as a share, a percentage or a plain number. The
+// spec is what the user wrote, for messages.
+func parseNumber(c Claim, spec, value string) (Claim, error) {
+	m := c.about
 	if right, all, ok := strings.Cut(value, "/"); ok {
 		k, err1 := strconv.ParseFloat(strings.TrimSpace(right), 64)
 		n, err2 := strconv.ParseFloat(strings.TrimSpace(all), 64)
@@ -298,7 +307,7 @@ func (s *Set) ParseClaim(spec string) (Claim, error) {
 	}
 	digits, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
 	x, ok := node{kind: str, text: digits}.float()
-	if !ok || x < 0 {
+	if !ok || x < 0 && m.stat != statBenchmark { // a correlation may be negative
 		return Claim{}, deem.WithHint(fmt.Errorf("the claim %q is no number", spec), "write it as 88.6%%, 0.886, 443/500 or NAME=88.6%%")
 	}
 	c.Value, c.slack = x, slackOf(digits)
@@ -323,8 +332,11 @@ func (s *Set) measureOf(name string) (measure, error) {
 		return measure{stat: statScore}, nil
 	case statRight, "correct":
 		return measure{stat: statRight}, nil
-	case statWrong, statMajority, statCategories, statAbstention, statUnjudged, statTrialSD:
+	case statWrong, statMajority, statAll, statAny, statCategories, statAbstention, statUnjudged, statTrialSD:
 		return measure{stat: name}, nil
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, statTrial)); err == nil && strings.HasPrefix(name, statTrial) && n >= 1 && n <= s.trials {
+		return measure{stat: statTrial, trial: n - 1}, nil
 	}
 	if _, ok := s.stats[name]; ok {
 		return measure{stat: statBenchmark, aspect: name}, nil
@@ -337,7 +349,10 @@ func (s *Set) measureOf(name string) (measure, error) {
 		return measure{stat: statAspect, aspect: a}, nil
 	}
 	there := []string{"overall", "right", "wrong", "unjudged", "majority", "categories", "abstention"}
-	there = append(append(there, s.categories()...), s.aspects...)
+	if s.trials > 1 {
+		there = append(there, statAll, statAny, "trial1")
+	}
+	there = slices.Concat(there, slices.Sorted(maps.Keys(s.stats)), s.categories(), s.aspects)
 	return measure{}, deem.WithHint(fmt.Errorf("the rows have no number %q", name), "there are: %s", listed(there))
 }
 

@@ -27,15 +27,17 @@ const (
 	partReply      = "reply"
 	partModel      = "judge_model"
 	partSystem     = "system"
+	partTruth      = "truth"
 )
 
 // Parts returns the parts of a row that a [Mapping] may name: those of an item, the
 // recorded verdict (label, which may be a score), the judge's reason, its whole reply
-// and its model, and the system that gave the response.
+// and its model, the system that gave the response, and the truth: what people, or a
+// judge that is trusted more, said of the same response.
 func Parts() []string {
 	return []string{
 		partID, partCategory, partCluster, partQuestion, partReferences, partResponse,
-		partLabel, partReason, partReply, partModel, partSystem,
+		partLabel, partReason, partReply, partModel, partSystem, partTruth,
 	}
 }
 

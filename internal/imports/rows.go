@@ -21,14 +21,20 @@ type builder struct {
 	blanks  int // rows without a response
 	echoes  int // rows whose response holds the question
 	labels  map[string]int
-	largest float64 // of the numbers in the column of verdicts
+
+	largest   float64 // of the numbers in the columns of verdicts
+	largestIn string  // the column it stands in
 }
 
 // readRows makes a set of the rows of any program.
 func (s *Set) readRows(src Source, rows []row, l layout) error {
 	b := &builder{Set: s, src: src, layout: l, indexes: map[string]int{}, used: map[string]string{}, labels: map[string]int{}}
-	rows, err := b.pick(rows)
+	b.asRows = true
+	rows, err := b.only(rows)
 	if err != nil {
+		return err
+	}
+	if rows, err = b.pick(rows); err != nil {
 		return err
 	}
 	for _, r := range rows {
@@ -43,9 +49,15 @@ func (b *builder) checkScale() error {
 	if b.largest <= 1 || b.src.Scale != 0 {
 		return nil
 	}
-	column := b.layout.verdict.path
-	return deem.WithHint(fmt.Errorf("%s: %s holds numbers up to %v, and a score lies between 0 and 1", strings.Join(b.names, ", "), column, b.largest),
+	return deem.WithHint(fmt.Errorf("%s: %s holds numbers up to %v, and a score lies between 0 and 1", strings.Join(b.names, ", "), b.largestIn, b.largest),
 		"say how large a score may be, as with --scale %v", b.largest)
+}
+
+// measure notes how large a number is.
+func (b *builder) measure(v node, column string) {
+	if x, ok := v.float(); ok && x > b.largest {
+		b.largest, b.largestIn = x, column
+	}
 }
 
 // All picks all systems together.
@@ -160,15 +172,14 @@ func (b *builder) row(r row) {
 	if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
 		b.echoes++
 	}
+	b.readTruth(r)
 	if b.layout.verdict.path == "" {
 		return
 	}
 	for trial, v := range b.layout.verdict.votes(r.node) {
 		o := b.layout.words.read(v)
 		rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
-		if x, ok := v.float(); ok {
-			b.largest = max(b.largest, x)
-		}
+		b.measure(v, b.layout.verdict.path)
 		b.dress(&rec, r, v)
 		b.records = append(b.records, rec)
 	}
@@ -213,7 +224,7 @@ func (b *builder) references(r row) []string {
 	var list []string
 	for _, e := range elements(v) {
 		if !e.blank() {
-			list = append(list, e.str())
+			list = append(list, b.split(e.str())...)
 		}
 	}
 	if v.kind != missing {

@@ -47,6 +47,8 @@ type Set struct {
 
 	categoryNames map[string]string // what the file calls a category
 
+	truth    []*deem.Verdict // by position; nil where the rows have none
+	asRows   bool            // the files are rows, which Only, Split and truth are about
 	identity any
 	stats    map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
 }
@@ -65,7 +67,29 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if err := s.recognise(ctx, src, c); err != nil {
 		return nil, err
 	}
+	if err := s.refuse(src); err != nil {
+		return nil, err
+	}
 	return s, s.finish()
+}
+
+// refuse names what a source asks for and this shape has not: to leave it undone and
+// say nothing would give another number than the one that was asked for.
+func (s *Set) refuse(src Source) error {
+	what := ""
+	switch {
+	case s.asRows:
+		return nil
+	case len(src.Only) > 0:
+		what = "choosing rows by a column"
+	case src.Split != "":
+		what = "splitting references"
+	case src.Map[partTruth] != "":
+		what = "a column of the truth"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %s, for which there is no %s", strings.Join(s.names, ", "), s.Shape, what)
 }
 
 // finish checks what every set must have, and computes what others need.
@@ -180,6 +204,7 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 	}
 	var adopted []deem.Item
 	var records []deem.Record
+	var truth []*deem.Verdict
 	taken := map[int]bool{}
 	for it, err := range items {
 		if err != nil {
@@ -202,9 +227,12 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 				records = append(records, rec)
 			}
 		}
+		if s.truth != nil {
+			truth = append(truth, s.truthAt(row))
+		}
 		adopted = append(adopted, it)
 	}
 	dropped = len(s.items) - len(taken)
-	s.items, s.records, s.trials, s.replies = adopted, records, 0, 0
+	s.items, s.records, s.truth, s.trials, s.replies = adopted, records, truth, 0, 0
 	return dropped, s.finish()
 }

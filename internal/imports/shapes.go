@@ -20,6 +20,7 @@ const (
 	shapeInspect     = "log of inspect"
 	shapePromptfoo   = "results of promptfoo"
 	shapeLMEval      = "samples of lm-eval"
+	shapePairs       = "pairs judged in both orders, as LLMBar writes them"
 	shapeHaluMem     = "judged results of HaluMem"
 	shapeHaluMemIn   = "HaluMem evaluation input"
 	shapeLongMemEval = "LongMemEval eval-results"
@@ -39,6 +40,7 @@ func Shapes() []Shape {
 		{shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples"},
 		{shapePromptfoo, "an object with results.results and results.stats"},
 		{shapeLMEval, "rows with doc_id, and resps or filtered_resps"},
+		{shapePairs, "rows with output_1, output_2, label, and results with swap = False and swap = True"},
 		{shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records"},
 		{shapeHaluMemIn, "rows with uuid and sessions"},
 		{shapeLongMemEval, "rows with question_id, hypothesis and autoeval_label"},
@@ -78,6 +80,8 @@ func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 		return s.readPromptfoo(src, c.pieces[0])
 	case first.has("doc_id") && (first.has("resps") || first.has("filtered_resps")):
 		return s.readLMEval(src, c.pieces)
+	case slices.ContainsFunc(c.pieces, isPair):
+		return s.readPairs(c.pieces)
 	case slices.ContainsFunc(haluMemLists, first.has):
 		return s.readHaluMem(ctx, c)
 	case first.has("uuid") && first.member("sessions").kind == list:

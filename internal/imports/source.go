@@ -41,6 +41,12 @@ type Source struct {
 	Yes, No []string
 	Scale   float64
 
+	// Only takes the rows that meet all of these: COLUMN=VALUE, or COLUMN for those that
+	// have a value there. Split is what stands between several references in one text, ""
+	// when nothing does. Both are for rows of any program, and refused elsewhere.
+	Only  []string
+	Split string
+
 	// SkipBroken leaves rows out that cannot be read, and notes them. Otherwise they are
 	// an error.
 	SkipBroken bool

@@ -1,0 +1,52 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deem/report/sensitivity"
+)
+
+// The answers of five systems that people judged, beside the rule "contains": one command
+// reads the system's columns, takes the proper questions that it answered, and splits
+// the references.
+//
+// The numbers that go with these data are of another rule, which finds a reference
+// inside a word too ("art" in "party") and so agrees with people on more: .8973, .8464,
+// .8030, .8248 and .8221. Those here were counted by a program of its own with whole
+// words.
+func TestRejudgeSharedPeople(t *testing.T) {
+	file := filepath.Join(sharedData, "human_evouna/EVOUNA/NQ.json")
+	if _, err := os.Stat(file); err != nil {
+		t.Logf("there is no %s, so no real answers are read", file)
+		return
+	}
+	db := filepath.Join(t.TempDir(), "deem.db")
+	for _, c := range []struct {
+		system           string
+		items            int
+		agreement, kappa float64
+	}{
+		{"fid", 3019, 0.8950, 0.7751},
+		{"gpt35", 3020, 0.8384, 0.6776},
+		{"chatgpt", 3020, 0.7983, 0.5693},
+		{"gpt4", 3020, 0.8132, 0.5750},
+		{"newbing", 3019, 0.7161, 0.4013},
+	} {
+		out := command(t, "rejudge", "--json", "--db", db, file, "--map", "response=answer_"+c.system+",label=judge_"+c.system,
+			"--only", "improper=false", "--only", "answer_"+c.system, "--split", "/", "--judge", "contains")
+		var r sensitivity.Report
+		if err := json.Unmarshal(out, &r); err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Systems[0].Items; n != c.items {
+			t.Errorf("%s: %d items, want %d", c.system, n, c.items)
+		}
+		if p := r.Pairs[0]; math.Abs(p.Agreement.Value-c.agreement) > 5e-5 || math.Abs(p.Kappa.Value-c.kappa) > 5e-5 {
+			t.Errorf("%s: agreement %.4f, kappa %.4f, want %.4f, %.4f", c.system, p.Agreement.Value, p.Kappa.Value, c.agreement, c.kappa)
+		}
+	}
+}

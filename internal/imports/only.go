@@ -1,0 +1,56 @@
+package imports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// only leaves out rows that do not meet what the source asks of them, and notes how
+// many stay: a score of some rows must not pass for that of all.
+func (b *builder) only(rows []row) ([]row, error) {
+	if len(b.src.Only) == 0 {
+		return rows, nil
+	}
+	left := rows
+	var asked []string
+	for _, condition := range b.src.Only {
+		column, value, valued := strings.Cut(condition, "=")
+		column, value = strings.TrimSpace(column), strings.TrimSpace(value)
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.has(column) || r.at(column).kind != missing }) {
+			return nil, deem.WithHint(fmt.Errorf("no row has a column %q to choose rows by", column), "the columns here are: %s", listed(rows[0].keys))
+		}
+		left = slices.DeleteFunc(slices.Clone(left), func(r row) bool {
+			v := r.at(column)
+			if valued {
+				return !strings.EqualFold(v.str(), value)
+			}
+			return v.kind == missing // An empty text is a value, as is "None": somebody answered so.
+		})
+		if !valued {
+			condition = "a value in " + column
+		}
+		asked = append(asked, condition)
+	}
+	if len(left) == 0 {
+		return nil, fmt.Errorf("none of %s has %s", counted(len(rows), "row"), strings.Join(asked, " and "))
+	}
+	b.Note("%d of %s are taken, those with %s", len(left), counted(len(rows), "row"), strings.Join(asked, " and "))
+	return left, nil
+}
+
+// split returns the references that stand in one text.
+func (b *builder) split(s string) []string {
+	if b.src.Split == "" {
+		return []string{s}
+	}
+	var list []string
+	for part := range strings.SplitSeq(s, b.src.Split) {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}

@@ -1,0 +1,131 @@
+package imports
+
+import (
+	"fmt"
+	"strings"
+
+	"deem"
+)
+
+// The two orders in which a judge saw a pair, as the files call them.
+var pairOrders = []string{"swap = False", "swap = True"}
+
+// otherField is the field of an item in which judges of pairs look for the second
+// response.
+const otherField = "other"
+
+// isPair reports whether a piece is a pair that was judged in both orders.
+func isPair(p piece) bool {
+	first := p.member("results").named("0")
+	return p.has("output_1") && p.has("output_2") && p.has("label") && first.has(pairOrders[0]) && first.has(pairOrders[1])
+}
+
+// readPairs reads pairs of which people say which response is better. The better one is
+// the item's response and the worse one its other: so a judge is right when it prefers
+// the response, as the judge of pairs counts too. Each order is a trial.
+func (s *Set) readPairs(pieces []piece) error {
+	s.Shape = shapePairs
+	for _, p := range pieces {
+		if !isPair(p) {
+			s.pairClaims(p)
+			continue
+		}
+		if err := s.pair(p); err != nil {
+			return err
+		}
+	}
+	s.Columns = []string{"question=input", "response=the better of output_1 and output_2 by label", "label=results.*.winner"}
+	s.Rule = "a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2"
+	s.identity = map[string]string{"column": "results.*.winner", "right": "label"}
+	s.noteOrders()
+	return nil
+}
+
+// pair makes an item of a pair, and a record of each verdict on it.
+func (s *Set) pair(p piece) error {
+	better, worse := p.member("output_1"), p.member("output_2")
+	label := p.member("label").str()
+	switch label {
+	case "1":
+	case "2":
+		better, worse = worse, better
+	default:
+		return fmt.Errorf("%s:%d: the label of a pair is %s, and should say 1 or 2", p.file, p.line, clip(label))
+	}
+	position := len(s.items)
+	s.items = append(s.items, deem.Item{
+		ID: fmt.Sprintf("q%d", position), Question: p.member("input").str(), Response: better.str(),
+		Fields: map[string]string{otherField: worse.str(), "label": label},
+	})
+	for i, results := range p.member("results").vals {
+		for j, order := range pairOrders {
+			rec := deem.Record{Position: position, Trial: len(pairOrders)*i + j}
+			o := winner(results.member(order), label)
+			rec.Verdict, rec.Failure = o.verdict, o.failure
+			s.records = append(s.records, rec)
+		}
+	}
+	return nil
+}
+
+// winner reads the verdict on one order of a pair. Its reason is the judge's whole reply.
+func winner(n node, label string) outcome {
+	var o outcome
+	switch w := n.member("winner"); w.str() {
+	case label:
+		o = judged("A", 1)
+	case "1", "2":
+		o = judged("B", 0)
+	case "":
+		return failed(deem.Empty, "the file has no winner here")
+	default:
+		return failed(deem.Unparseable, "the file says that %s is the winner", clip(w.str()))
+	}
+	if reply := n.member("completion").named("0"); reply.kind == str {
+		o.verdict.Reason = reply.text
+	}
+	return o
+}
+
+// noteOrders says how many verdicts are right in each order, and in both: the mean of
+// all hides how far the order decides.
+func (s *Set) noteOrders() {
+	right, n := [2]int{}, len(s.items)
+	both := map[int]int{}
+	for _, rec := range s.records {
+		if rec.Verdict != nil && rec.Verdict.Score == 1 && rec.Trial < len(right) {
+			right[rec.Trial]++
+			both[rec.Position]++
+		}
+	}
+	inBoth := 0
+	for _, k := range both {
+		if k == len(right) {
+			inBoth++
+		}
+	}
+	s.Note("with output_1 first %d of %d are right, with output_2 first %d, in both orders %d; what has no winner counts as not right here", right[0], n, right[1], inBoth)
+}
+
+// pairClaims takes the numbers that stand in a file beside the pairs, as
+// "95 / 100 = 95.0%".
+func (s *Set) pairClaims(p piece) {
+	about := map[string]measure{
+		"correct_False":   {stat: statTrial, trial: 0},
+		"correct_True":    {stat: statTrial, trial: 1},
+		"correct_average": {stat: statScore},
+		"correct_both":    {stat: statAll},
+	}
+	for i, key := range p.keys {
+		m, ok := about[key]
+		if !ok || p.vals[i].kind != str {
+			continue
+		}
+		text := strings.TrimSpace(p.vals[i].text)
+		share, _, _ := strings.Cut(text, "=")
+		c, err := parseNumber(Claim{Name: key, Text: strings.TrimSpace(share), about: m}, text, share)
+		if err == nil {
+			s.Claims = append(s.Claims, c)
+		}
+	}
+}
