@@ -22,6 +22,8 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 		}
 	}()
 	switch {
+	case c.again.Judge != nil:
+		c.replay(ctx, rec, out)
 	case c.again.Rule != nil:
 		if len(rec.Calls) > 0 {
 			out.findIn(CheckRecord, rec, "calls are recorded, and a rule makes none")

@@ -41,12 +41,22 @@ type VerifyOptions struct {
 	Found func(Finding)
 }
 
-// Again is a judge that was restored: a protocol whose replies are read again, or a
-// rule that judges again. With neither, Note says why.
+// Again is a judge that was restored: a protocol whose replies are read again, a rule
+// that judges again, or a judge that is made of others. With none of them, Note says
+// why.
 type Again struct {
 	Protocol judge.Protocol
 	Rule     deem.Judge
-	Note     string
+
+	// Judge is made of others, and its models are made by [Recordings]. Partly says
+	// that a member could not be restored, and says again what the record holds of it;
+	// Note names it. Calls to the models in Unchecked, which such members asked, may
+	// stand in a record without anybody asking for them now.
+	Judge     deem.Judge
+	Partly    bool
+	Unchecked []string
+
+	Note string
 }
 
 // The checks that a finding names.
@@ -304,7 +314,10 @@ func (c *checker) restore() error {
 		if err != nil {
 			again = Again{Note: err.Error()}
 		}
-		if again.Note != "" {
+		switch {
+		case again.Note != "" && again.Partly:
+			c.note("verdicts are made again in part: %s", again.Note)
+		case again.Note != "":
 			c.note("verdicts are not made again: %s", again.Note)
 		}
 		c.again = again

@@ -1,19 +1,28 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"deem"
 	"deem/benchmark"
 	"deem/bundle"
+	"deem/internal/store"
 	"deem/internal/store/bundled"
+	"deem/judge"
+	"deem/judge/cascade"
+	"deem/judge/compose"
+	"deem/judge/pairwise"
+	"deem/judge/panel"
 	"deem/judge/rule"
 	"deem/report"
 )
@@ -21,9 +30,10 @@ import (
 const verifyHelp = `Check a run file that "deem export RUN -o run.deem" wrote, without a network, a
 database or the dataset: that its bytes are whole and its chain of hashes is; that
 every prompt rendered again is the one that was sent; that every reply read again
-gives the verdict in its record, and every rule the same verdict as before; and that
-every number in its manifest comes out again. One line is printed for each finding,
-with the record that it concerns.
+gives the verdict in its record, and every rule the same verdict as before; that
+panels, cascades, repeated and pairwise judges come to the same with what their
+members said; and that every number in its manifest comes out again. One line is
+printed for each finding, with the record that it concerns.
 
 That a file is consistent does not say who made it. With --signer the file must be
 signed with the private key that belongs to the public key named there.
@@ -152,13 +162,13 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	if isRecorded(run) {
 		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
 	}
+	if id, ok := composedOf(run); ok {
+		return composedAgain(run, id)
+	}
 	if !j.Rule {
 		p, err := protocolOf(run)
 		if err != nil {
 			return bundle.Again{}, err
-		}
-		if p == nil {
-			return bundle.Again{Note: j.Name + " is made of several judges"}, nil
 		}
 		return bundle.Again{Protocol: p}, nil
 	}
@@ -185,6 +195,254 @@ func knownRule(name string) bool {
 		}
 	}
 	return true
+}
+
+// composedAgain makes a judge again that is made of others.
+func composedAgain(run store.Run, id composedIdentity) (bundle.Again, error) {
+	_, set, err := benchmarkOf(run)
+	if err != nil {
+		return bundle.Again{}, err
+	}
+	r := &restorer{set: set}
+	j, err := r.restore(run.Judge.Identity, 0)
+	if err != nil {
+		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", run.Judge.Name, id.Kind, err)
+	}
+	if hash, err := deem.JudgeHash(j); err != nil || hash != run.Judge.Hash {
+		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", run.Judge.Name)}, nil
+	}
+	again := bundle.Again{Judge: j, Partly: len(r.taken) > 0, Unchecked: r.unheard}
+	if again.Partly {
+		again.Note = fmt.Sprintf("%s cannot be asked without further data; what a record says of it is taken as it stands", strings.Join(r.taken, ", "))
+	}
+	return again, nil
+}
+
+// A restorer makes a judge out of its identity.
+type restorer struct {
+	set    settings
+	models bundle.Recordings
+
+	taken   []string // members that could not be made, and whose votes are taken from the record
+	unheard []string // the models that they asked
+}
+
+// take makes a judge that says what a record holds of a member that cannot be made.
+func (r *restorer) take(m member, said func(deem.Record) (deem.Verdict, error)) deem.Judge {
+	r.taken = append(r.taken, m.Name)
+	r.unheard = append(r.unheard, modelsIn(m.Judge)...)
+	return bundle.Taken(m.Name, m.Judge, said)
+}
+
+// A restorable is what the identities of all judges have between them.
+type restorable struct {
+	Kind     string          `json:"kind"`
+	Name     string          `json:"name"`
+	Rule     string          `json:"rule"`
+	Tie      string          `json:"tie"`
+	Quorum   int             `json:"quorum"`
+	Pass     float64         `json:"pass"`
+	Judge    json.RawMessage `json:"judge"`
+	Members  []member        `json:"members"`
+	Stages   []member        `json:"stages"`
+	Model    string          `json:"model"`
+	Settings string          `json:"settings"`
+}
+
+// A member is the identity of one in a panel or a cascade.
+type member struct {
+	Name      string          `json:"name"`
+	Weight    float64         `json:"weight"`
+	Threshold *float64        `json:"threshold"`
+	Judge     json.RawMessage `json:"judge"`
+}
+
+// restore makes the judge that an identity is of, depth judges deep.
+func (r *restorer) restore(identity json.RawMessage, depth int) (deem.Judge, error) {
+	var id restorable
+	if json.Unmarshal(identity, &id.Name) != nil { // A judge without an identity is its name.
+		if err := json.Unmarshal(identity, &id); err != nil {
+			return nil, err
+		}
+	}
+	if depth > maxNesting+1 { // --repeat is one more than a file may have
+		return nil, fmt.Errorf("its judges are made of judges more than %d deep", maxNesting)
+	}
+	switch id.Kind {
+	case compose.Panel:
+		return r.panel(id, depth)
+	case compose.Repeat:
+		return r.repeat(id, depth)
+	case compose.Cascade:
+		return r.cascade(id, depth)
+	case compose.Pairwise:
+		j, err := r.restore(id.Judge, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		return pairwise.New(id.Name, bundle.Careful(j)), nil
+	case compose.People:
+		return cascade.People(), nil
+	case "model":
+		return r.asking(id, identity)
+	default:
+		return r.rule(id, identity)
+	}
+}
+
+func (r *restorer) panel(id restorable, depth int) (deem.Judge, error) {
+	var members []panel.Member
+	var names []string
+	for _, m := range id.Members {
+		names = append(names, m.Name)
+	}
+	for i, m := range id.Members {
+		j, err := r.restore(m.Judge, depth+1)
+		if err != nil && depth > 0 {
+			return nil, err
+		}
+		if err != nil {
+			j = r.take(m, func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, names, i) })
+		}
+		members = append(members, panel.Member{Name: m.Name, Judge: bundle.Careful(j), Weight: m.Weight})
+	}
+	return orNil(panel.New(members, r.options(id)))
+}
+
+func (r *restorer) options(id restorable) panel.Options {
+	return panel.Options{Name: id.Name, Rule: panel.Rule(id.Rule), Tie: panel.Tie(id.Tie), Quorum: id.Quorum, Pass: id.Pass}
+}
+
+func (r *restorer) repeat(id restorable, depth int) (deem.Judge, error) {
+	j, err := r.restore(id.Judge, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	return orNil(panel.Repeat(bundle.Careful(j), len(id.Members), r.options(id)))
+}
+
+func (r *restorer) cascade(id restorable, depth int) (deem.Judge, error) {
+	var stages []cascade.Stage
+	for i, s := range id.Stages {
+		j, err := r.restore(s.Judge, depth+1)
+		if err != nil && depth > 0 {
+			return nil, err
+		}
+		if err != nil {
+			j = r.take(s, func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) })
+		}
+		if j != cascade.People() { // which a cascade looks at
+			j = bundle.Careful(j)
+		}
+		stages = append(stages, cascade.Stage{Name: s.Name, Judge: j, Threshold: s.Threshold})
+	}
+	return orNil(cascade.New(id.Name, stages))
+}
+
+// asking makes a judge that asks a model. Whose protocol it is, the hash tells.
+func (r *restorer) asking(id restorable, identity json.RawMessage) (deem.Judge, error) {
+	want, err := deem.Hash(identity)
+	if err != nil {
+		return nil, err
+	}
+	m := r.models.Model(id.Model, id.Settings)
+	makers := []func([]byte) (judge.Readable, error){func(id []byte) (judge.Readable, error) { return judge.Restore(id) }}
+	for _, b := range benchmark.All() {
+		if b.Restore != nil {
+			makers = append(makers, b.Restore)
+		}
+	}
+	for _, restore := range makers {
+		p, err := restore(identity)
+		if err != nil {
+			continue // It is of another kind.
+		}
+		j := judge.New(p, m)
+		if hash, err := deem.JudgeHash(j); err == nil && hash == want {
+			return j, nil
+		}
+	}
+	return nil, fmt.Errorf("this deem cannot ask %s as its member %s did", id.Model, deem.ShortHash(want))
+}
+
+// rule makes a rule, if it needs nothing but its name.
+func (r *restorer) rule(id restorable, identity json.RawMessage) (deem.Judge, error) {
+	name := nameOfRule(id.Name, identity)
+	hash, err := deem.Hash(identity)
+	if err != nil {
+		return nil, err
+	}
+	if name != "" && knownRule(name) {
+		set := r.set
+		for _, reading := range []string{set.Reading, readingOf(identity)} {
+			set.Reading = reading
+			if j := ruleOf(store.Run{Spec: store.Spec{Judge: store.JudgeSpec{Name: name, Hash: hash, Identity: identity}}}, set); j != nil {
+				return j, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("its member %s judges by further data", cmp.Or(name, id.Kind, deem.ShortHash(hash)))
+}
+
+// nameOfRule returns the name of a rule, or of several that go together.
+func nameOfRule(name string, identity json.RawMessage) string {
+	var several struct {
+		Rules []json.RawMessage `json:"rules"`
+	}
+	if name != "" || json.Unmarshal(identity, &several) != nil {
+		return name
+	}
+	var names []string
+	for _, rule := range several.Rules {
+		var one struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal(rule, &one) != nil && json.Unmarshal(rule, &one.Name) != nil {
+			return ""
+		}
+		names = append(names, one.Name)
+	}
+	return strings.Join(names, "+")
+}
+
+// readingOf returns the reading in the identity of a benchmark's rule, which the file of
+// a panel may have named.
+func readingOf(identity json.RawMessage) string {
+	var id struct {
+		Reading string `json:"reading"`
+		Options struct {
+			Reading string `json:"reading"`
+		} `json:"options"`
+	}
+	_ = json.Unmarshal(identity, &id) // Other rules have no reading.
+	return cmp.Or(id.Reading, id.Options.Reading)
+}
+
+// voteOf returns the vote of the i-th member of a panel.
+func voteOf(rec deem.Record, names []string, i int) (deem.Verdict, error) {
+	votes, ok := panel.Votes(names, rec)
+	if !ok || votes[i] == panel.VoteNone {
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
+	}
+	yes := votes[i] == panel.VoteYes
+	v := deem.Verdict{Label: votes[i].String(), Pass: &yes}
+	if yes {
+		v.Score = 1
+	}
+	if rec.Verdict != nil {
+		if score, ok := rec.Verdict.Aspects["score/"+names[i]]; ok {
+			v.Score = score
+		}
+	}
+	return v, nil
+}
+
+// decisionOf returns what a stage of a cascade said, which is known if it decided.
+func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
+	if rec.Verdict == nil || rec.Verdict.Aspects[cascade.StageAspect] != float64(stage) {
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
+	}
+	return *rec.Verdict, nil
 }
 
 // countAgain returns who counts the numbers of a run file again.
