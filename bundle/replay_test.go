@@ -252,3 +252,59 @@ func TestMemberPanics(t *testing.T) {
 		t.Errorf("findings %v, want that it panics", v.Findings)
 	}
 }
+
+// A member that cannot be made again is believed, and the others are not: neither their
+// replies nor what comes of all votes can be changed.
+func TestTakenMember(t *testing.T) {
+	t.Parallel()
+	with := func(first deem.Judge, model deem.Model) deem.Judge {
+		return made(t)(panel.New([]panel.Member{
+			{Name: "first", Judge: first}, {Name: "one", Judge: judge.New(universal(t, ""), model)}, {Name: "match", Judge: rule.Match()},
+		}, panel.Options{}))
+	}
+	says := func(rec deem.Record) (deem.Verdict, error) {
+		votes, ok := panel.Votes([]string{"first", "one", "match"}, rec)
+		if !ok || votes[0] == panel.VoteNone {
+			return deem.Verdict{}, deem.Failf(deem.Unsure, "not asked again")
+		}
+		return deem.Verdict{Label: votes[0].String(), Score: float64(votes[0] - panel.VoteNo)}, nil
+	}
+	o := full
+	o.Restore = func(bundle.Run, bundle.Judge) (bundle.Again, error) {
+		var models bundle.Recordings
+		return bundle.Again{
+			Judge:  with(bundle.Taken("first", []byte(`"exact"`), says), models.Model("fake:one", "")),
+			Partly: true, Note: "first cannot be asked", Unchecked: []string{"fake:three"},
+		}, nil
+	}
+	for name, tt := range map[string]struct {
+		change func(rec *deem.Record)
+		want   string // "" for no finding
+	}{
+		"nothing": {func(*deem.Record) {}, ""},
+		"words":   {func(rec *deem.Record) { rec.Verdict.Reason += "!" }, ""},
+		"a call of its own": {func(rec *deem.Record) {
+			rec.Calls = append(rec.Calls, deem.Call{Model: "fake:three", Request: "ab", Error: "no"})
+		}, ""},
+		"a call of others": {func(rec *deem.Record) {
+			rec.Calls = append(rec.Calls, deem.Call{Model: "fake:four", Request: "ab", Error: "no"})
+		}, "nobody asked for"},
+		"a reply of another": {func(rec *deem.Record) { flip(&rec.Calls[0]) }, "the judge now"},
+		"a vote of another":  {func(rec *deem.Record) { rec.Verdict.Aspects["member/match"]-- }, `differ in aspect "member/match"`},
+		"the score":          {func(rec *deem.Record) { rec.Verdict.Score = 1 - rec.Verdict.Score }, "the record has score"},
+	} {
+		j := run(t, items(40), with(rule.Contains(), talk("fake:one")), 1)
+		at := slices.IndexFunc(j.records, tellable)
+		tt.change(&j.records[at])
+		v := verify(t, j.write(t, bundle.Options{}), o)
+		if !slices.Equal(v.Notes, []string{"verdicts are made again in part: first cannot be asked"}) || v.Verdicts != 40 {
+			t.Errorf("%s: notes %q, %d verdicts, want one that says what is left out, and 40", name, v.Notes, v.Verdicts)
+		}
+		if tt.want == "" && v.OK() {
+			continue
+		}
+		if v.OK() || v.Findings[0].Item != j.records[at].Item.ID || !strings.Contains(v.Findings[0].Message, tt.want) || tt.want == "" {
+			t.Errorf("%s of %s changed: findings %v, want %q", name, j.records[at].Item.ID, v.Findings, tt.want)
+		}
+	}
+}
