@@ -26,8 +26,9 @@ const rejudgeHelp = `Check what others published, and judge the same responses a
 A file of results is recognised by what is in it, and not by its name: LongMemEval
 hypotheses and eval-results; HaluMem's evaluation input and judged results; LoCoMo
 results of Mem0, memobase, Zep, MemOS and EverMemOS; results of promptfoo; logs of
-inspect (.eval or .json); samples of lm-eval; and rows of any other program in JSONL,
-JSON, CSV or Parquet as far as their columns say what they hold. --map names others.
+inspect (.eval or .json); samples of lm-eval; pairs of LLMBar; and rows of any other
+program in JSONL, JSON, CSV or Parquet as far as their columns say what they hold.
+--map names others.
 
 First the published number is made again from the rows, by the file's own rule, and set
 beside what the file says of itself, or --claimed says. What is no verdict, as SKIP,
@@ -41,7 +42,8 @@ several files, whether the order of the systems stands.
 
 Each FILE is a system, with a name if one likes: mem0=results.json. A folder is one
 system in several files, and so are all files with --together. --data names the
-benchmark's own questions, for files that have only ids.
+benchmark's own questions, for files that have only ids. --map truth=COLUMN sets the
+verdicts beside what people, or a judge that is trusted more, said of the same responses.
 
 EXIT STATUS
   0 every number that is claimed agrees, or none is   1 could not

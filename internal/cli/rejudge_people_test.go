@@ -14,10 +14,10 @@ import (
 // reads the system's columns, takes the proper questions that it answered, and splits
 // the references.
 //
-// The numbers that go with these data are of another rule, which finds a reference
-// inside a word too ("art" in "party") and so agrees with people on more: .8973, .8464,
-// .8030, .8248 and .8221. Those here were counted by a program of its own with whole
-// words.
+// The numbers that go with these data, .8973, .8464, .8030, .8248 and .8221, are of
+// another rule: it finds a reference inside a word too, "6" in "496" and "loop" in
+// "loop⁶", as newbing writes footnotes. Those here were counted with whole words, by a
+// program of its own that gives the others too when it looks inside words.
 func TestRejudgeSharedPeople(t *testing.T) {
 	file := filepath.Join(sharedData, "human_evouna/EVOUNA/NQ.json")
 	if _, err := os.Stat(file); err != nil {

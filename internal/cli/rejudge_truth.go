@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deem"
 	"deem/internal/imports"
 	"deem/stat"
 )
@@ -24,29 +25,45 @@ func besideTruth(set *imports.Set) error {
 		}
 	}
 	if len(judge) == 0 {
-		return usagef("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", "))
+		return usage(deem.WithHint(fmt.Errorf("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", ")),
+			"--map label=COLUMN,truth=COLUMN says where the two are"))
 	}
-	means := [2]float64{stat.MomentsOf(judge).Mean(), stat.MomentsOf(right).Mean()}
-	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
-	known := map[string]float64{"judge_mean": means[0], "truth_mean": means[1], "agreement": agreement.Value, "kappa": kappa.Value}
-	set.Note("beside the truth, over the %s of %s that have both, and no others: mean of the verdicts %.4f, of the truth %.4f; as yes or no, agreement %.4f, kappa %s, %d yes to right ones, %d yes to wrong ones, %d no to right ones, %d no to wrong ones",
-		count(len(judge), "item"), thousands(set.Len()), means[0], means[1], agreement.Value, coefficient(kappa), yes.TP, yes.FP, yes.FN, yes.TN)
-	var found []string
-	for _, c := range []struct {
-		name string
-		of   func(x, y []float64) (stat.Correlation, error)
-	}{{"Pearson", stat.Pearson}, {"Spearman", stat.Spearman}} {
-		r, err := c.of(judge, right)
-		if err != nil {
-			found = append(found, c.name+": "+err.Error())
-			continue
-		}
-		known[strings.ToLower(c.name)] = r.Value
-		found = append(found, c.name+" "+coefficient(r.Estimate))
-	}
-	set.Note("verdicts and truth rise together, over the same items: %s", strings.Join(found, ", "))
-	set.Know(known)
+	means := map[string]float64{"judge_mean": stat.MomentsOf(judge).Mean(), "truth_mean": stat.MomentsOf(right).Mean()}
+	set.Know(means)
+	set.Note("beside the truth, over the %s of %s that have both, and no others: mean of the verdicts %.4f, of the truth %.4f; %s",
+		count(len(judge), "item"), thousands(set.Len()), means["judge_mean"], means["truth_mean"], decisions(set, yes))
+	correlate(set, judge, right)
 	return nil
+}
+
+// decisions says how far verdicts and truth agree as yes or no. Kappa is not defined
+// where both sides say the same of everything, and then no claim can be about it.
+func decisions(set *imports.Set, yes stat.Confusion) string {
+	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
+	set.Know(map[string]float64{"agreement": agreement.Value})
+	beyond := "undefined"
+	if kappa.Method != stat.MethodNone {
+		set.Know(map[string]float64{"kappa": kappa.Value})
+		beyond = coefficient(kappa)
+	}
+	return fmt.Sprintf("as yes or no, agreement %.4f, kappa %s, %d yes to right ones, %d yes to wrong ones, %d no to right ones, %d no to wrong ones",
+		agreement.Value, beyond, yes.TP, yes.FP, yes.FN, yes.TN)
+}
+
+// correlate says how far verdicts and truth rise together.
+func correlate(set *imports.Set, judge, right []float64) {
+	pearson, err := stat.Pearson(judge, right)
+	if err != nil {
+		set.Note("verdicts and truth cannot be correlated: %v", err)
+		return
+	}
+	spearman, err := stat.Spearman(judge, right)
+	if err != nil {
+		set.Note("verdicts and truth cannot be correlated: %v", err)
+		return
+	}
+	set.Know(map[string]float64{"pearson": pearson.Value, "spearman": spearman.Value})
+	set.Note("correlation of verdicts and truth, over the same items: Pearson %s, Spearman %s", coefficient(pearson.Estimate), coefficient(spearman.Estimate))
 }
 
 // coefficient shows a coefficient with its interval.

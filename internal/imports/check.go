@@ -121,7 +121,7 @@ func (t *tally) ways(m measure) []result {
 	items := t.in(m.category)
 	switch m.stat {
 	case statScore:
-		ways := []result{mean(items, ""), strict(items)}
+		ways := []result{mean(items, ""), strict(items), strictVerdicts(items)}
 		return append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
 	case statRight:
 		return []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
@@ -232,6 +232,23 @@ func strict(items []scored) result {
 	r := mean(items, "with failures counted as wrong")
 	r.value *= float64(r.n) / float64(max(1, len(items)))
 	r.n = len(items)
+	return r
+}
+
+// strictVerdicts is the mean of all verdicts of all trials, with every failure counted
+// as wrong: it differs from [strict] where only some verdicts on an item are missing.
+func strictVerdicts(items []scored) result {
+	r := result{how: "with each missing verdict counted as wrong"}
+	for _, it := range items {
+		r.n += len(it.trials)
+		for _, v := range it.trials {
+			if v != nil {
+				r.value += v.Score
+			}
+		}
+	}
+	r.ok = r.n > len(items) // with one verdict on each it is the same as strict
+	r.value /= float64(max(1, r.n))
 	return r
 }
 

@@ -25,9 +25,10 @@ func isPair(p piece) bool {
 // the response, as the judge of pairs counts too. Each order is a trial.
 func (s *Set) readPairs(pieces []piece) error {
 	s.Shape = shapePairs
+	var rest []piece
 	for _, p := range pieces {
 		if !isPair(p) {
-			s.pairClaims(p)
+			rest = append(rest, p)
 			continue
 		}
 		if err := s.pair(p); err != nil {
@@ -38,6 +39,9 @@ func (s *Set) readPairs(pieces []piece) error {
 	s.Rule = "a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2"
 	s.identity = map[string]string{"column": "results.*.winner", "right": "label"}
 	s.noteOrders()
+	if len(rest) == 1 { // Of several, each is about some of the pairs.
+		s.pairClaims(rest[0])
+	}
 	return nil
 }
 

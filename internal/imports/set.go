@@ -85,11 +85,11 @@ func (s *Set) refuse(src Source) error {
 	case src.Split != "":
 		what = "splitting references"
 	case src.Map[partTruth] != "":
-		what = "a column of the truth"
+		what = "taking a column as the truth"
 	default:
 		return nil
 	}
-	return fmt.Errorf("%s: %s, for which there is no %s", strings.Join(s.names, ", "), s.Shape, what)
+	return fmt.Errorf("%s: %s, for which there is no way of %s", strings.Join(s.names, ", "), s.Shape, what)
 }
 
 // finish checks what every set must have, and computes what others need.
