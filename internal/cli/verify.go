@@ -208,7 +208,11 @@ func composedAgain(run store.Run, id composedIdentity) (bundle.Again, error) {
 	if err != nil {
 		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", run.Judge.Name, id.Kind, err)
 	}
-	if hash, err := deem.JudgeHash(j); err != nil || hash != run.Judge.Hash {
+	hash, err := deem.JudgeHash(j)
+	if err != nil {
+		return bundle.Again{}, err
+	}
+	if hash != run.Judge.Hash {
 		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", run.Judge.Name)}, nil
 	}
 	again := bundle.Again{Judge: j, Partly: len(r.taken) > 0, Unchecked: r.unheard}
