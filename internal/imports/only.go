@@ -35,9 +35,9 @@ func (b *builder) only(rows []row) ([]row, error) {
 		asked = append(asked, condition)
 	}
 	if len(left) == 0 {
-		return nil, fmt.Errorf("none of %s has %s", counted(len(rows), "row"), strings.Join(asked, " and "))
+		return nil, fmt.Errorf("none of %s has %s", countedRows(len(rows)), strings.Join(asked, " and "))
 	}
-	b.Note("%d of %s are taken, those with %s", len(left), counted(len(rows), "row"), strings.Join(asked, " and "))
+	b.Note("%d of %s are taken, those with %s", len(left), countedRows(len(rows)), strings.Join(asked, " and "))
 	return left, nil
 }
 

@@ -316,7 +316,7 @@ func (b *builder) describe(rows int) {
 		}
 	}
 	if b.blanks > 0 && b.blanks < rows {
-		b.notes = append(b.notes, fmt.Sprintf("%s without a response: another judge would judge an empty one", counted(b.blanks, "row")))
+		b.notes = append(b.notes, fmt.Sprintf("%s without a response: another judge would judge an empty one", countedRows(b.blanks)))
 	}
 	if 2*b.echoes > rows {
 		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, rows, b.used[partResponse]))
@@ -376,10 +376,10 @@ func (b *builder) graded() bool {
 	})
 }
 
-// counted returns n with its noun.
-func counted(n int, noun string) string {
+// countedRows returns how many rows there are, in words.
+func countedRows(n int) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 row"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d rows", n)
 }

@@ -76,7 +76,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 // refuse names what a source asks for and this shape has not: to leave it undone and
 // say nothing would give another number than the one that was asked for.
 func (s *Set) refuse(src Source) error {
-	what := ""
+	var what string
 	switch {
 	case s.asRows:
 		return nil

@@ -157,7 +157,7 @@ func (s *Set) call(l layout, rows []row) {
 		s.Benchmark = "longmemeval"
 	}
 	if n := len(s.items); s.Benchmark == "longmemeval" && n != lmeQuestions {
-		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", counted(n, "row"), lmeQuestions))
+		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(n), lmeQuestions))
 	}
 }
 
