@@ -20,10 +20,18 @@ import (
 // The test binary is also the command: testscript, and the tests that kill it,
 // start it under the name deem.
 func TestMain(m *testing.M) {
+	// A program with the race detector sleeps for a second before it ends, in case
+	// another goroutine has something to report. There are hundreds of them here.
+	if os.Getenv("GORACE") == "" {
+		_ = os.Setenv("GORACE", raceOptions)
+	}
 	testscript.Main(m, map[string]func(){
 		"deem": func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
+
+// raceOptions are those of the race detector in the processes that tests start.
+const raceOptions = "atexit_sleep_ms=10"
 
 func TestScripts(t *testing.T) {
 	srv := modeltest.NewServer(t, answer)
@@ -32,6 +40,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", srv.URL)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			root, err := filepath.Abs(filepath.Join("..", ".."))
 			env.Setenv("ROOT", root)
 			return err
