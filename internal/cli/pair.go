@@ -67,7 +67,7 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []jud
 		}
 		p.other[it.ID] = it.Response
 	}
-	if p.hash, err = deem.Hash([]string{data.Hash(), set.Hash()}); err != nil {
+	if p.hash, err = dataset.HashItems(p.Items()); err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
 	return p, errors.Join(a.unpaired(p, strings.Join(o.other, ", ")), set.Close())

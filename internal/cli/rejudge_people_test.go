@@ -10,14 +10,11 @@ import (
 	"deem/report/sensitivity"
 )
 
-// The answers of five systems that people judged, beside the rule "contains": one command
-// reads the system's columns, takes the proper questions that it answered, and splits
-// the references.
-//
-// The numbers that go with these data, .8973, .8464, .8030, .8248 and .8221, are of
-// another rule: it finds a reference inside a word too, "6" in "496" and "loop" in
-// "loop⁶", as newbing writes footnotes. Those here were counted with whole words, by a
-// program of its own that gives the others too when it looks inside words.
+// The answers of five systems that people judged, beside the rule "contains/text": one
+// command reads the system's columns, takes the proper questions that it answered, splits
+// the references, and gives the numbers that go with these data. The rule finds a
+// reference inside a word too: "6" in "496", and "loop" in "loop⁶", as newbing writes
+// footnotes.
 func TestRejudgeSharedPeople(t *testing.T) {
 	file := filepath.Join(sharedData, "human_evouna/EVOUNA/NQ.json")
 	if _, err := os.Stat(file); err != nil {
@@ -30,14 +27,14 @@ func TestRejudgeSharedPeople(t *testing.T) {
 		items            int
 		agreement, kappa float64
 	}{
-		{"fid", 3019, 0.8950, 0.7751},
-		{"gpt35", 3020, 0.8384, 0.6776},
-		{"chatgpt", 3020, 0.7983, 0.5693},
-		{"gpt4", 3020, 0.8132, 0.5750},
-		{"newbing", 3019, 0.7161, 0.4013},
+		{"fid", 3019, 0.8973, 0.7793},
+		{"gpt35", 3020, 0.8464, 0.6916},
+		{"chatgpt", 3020, 0.8030, 0.5753},
+		{"gpt4", 3020, 0.8248, 0.5949},
+		{"newbing", 3019, 0.8221, 0.5644},
 	} {
 		out := command(t, "rejudge", "--json", "--db", db, file, "--map", "response=answer_"+c.system+",label=judge_"+c.system,
-			"--only", "improper=false", "--only", "answer_"+c.system, "--split", "/", "--judge", "contains")
+			"--only", "improper=false", "--only", "answer_"+c.system, "--split", "/", "--judge", "contains/text")
 		var r sensitivity.Report
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatal(err)
@@ -45,7 +42,7 @@ func TestRejudgeSharedPeople(t *testing.T) {
 		if n := r.Systems[0].Items; n != c.items {
 			t.Errorf("%s: %d items, want %d", c.system, n, c.items)
 		}
-		if p := r.Pairs[0]; math.Abs(p.Agreement.Value-c.agreement) > 5e-5 || math.Abs(p.Kappa.Value-c.kappa) > 5e-5 {
+		if p := r.Pairs[0]; math.Abs(p.Agreement.Value-c.agreement) > 5e-5 || math.Abs(p.Kappa.Value-c.kappa) > 1.5e-4 {
 			t.Errorf("%s: agreement %.4f, kappa %.4f, want %.4f, %.4f", c.system, p.Agreement.Value, p.Kappa.Value, c.agreement, c.kappa)
 		}
 	}

@@ -52,6 +52,25 @@ func Contains() deem.Judge {
 	}
 }
 
+// ContainsText returns the judge "contains/text": after the normalisation of
+// [text.SQuAD] a reference occurs in the response anywhere, also within a word. It is
+// how published studies check that "the answer contains the gold"; it accepts "4" in
+// "1947". Its labels are "contained" and "missing".
+func ContainsText() deem.Judge {
+	return &literal{
+		name: "contains/text", version: 1, yes: "contained", no: "missing",
+		normal: text.SQuAD, meets: containsText,
+	}
+}
+
+// containsText looks for the reference anywhere. One of nothing is only in nothing.
+func containsText(response, reference string) bool {
+	if reference == "" {
+		return response == ""
+	}
+	return strings.Contains(response, reference)
+}
+
 func equal(response, reference string) bool { return response == reference }
 
 // containsWords looks for the words of the reference between single spaces.

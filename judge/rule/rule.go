@@ -46,6 +46,7 @@ func table() []entry {
 		{"exact", "the response equals a reference, white space around it aside", Exact},
 		{"exact/squad", "the response equals a reference after SQuAD v1.1 normalisation", SQuADExact},
 		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},
+		{"contains/text", "a reference occurs anywhere in the response after SQuAD v1.1 normalisation, also within a word", ContainsText},
 		{"f1", "SQuAD v1.1 token F1 with the best reference", TokenF1},
 		{"f1/squad2", "SQuAD v2.0 token F1, in which an empty reference wants an empty response", TokenF1SQuAD2},
 	}
