@@ -52,6 +52,7 @@ func (a *app) planCommand() *cobra.Command {
 
 // plan prints the plan of each judge.
 func (a *app) plan(ctx context.Context, o runOptions) error {
+	o.model.uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err

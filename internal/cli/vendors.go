@@ -63,13 +63,14 @@ var vendors = []vendor{
 
 // A modelOptions says which model to ask and how to reach it.
 type modelOptions struct {
-	name    string
-	baseURL string
-	headers []string
-	timeout time.Duration
-	proxy   string
-	caFile  string
-	options map[string]string // of the vendor's own
+	name     string
+	baseURL  string
+	headers  []string
+	timeout  time.Duration
+	proxy    string
+	caFile   string
+	options  map[string]string // of the vendor's own
+	uncalled bool              // nobody will be called, so no key is needed
 }
 
 // An access is how a server is reached, secrets included.
@@ -145,7 +146,7 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 			at.key = a.env.get(variable)
 		}
 	}
-	if len(v.keys) > 0 && !v.optional && at.key == "" && at.base == "" {
+	if len(v.keys) > 0 && !v.optional && !o.uncalled && at.key == "" && at.base == "" {
 		return at, usage(deem.WithHint(fmt.Errorf("no key for %s:%s", v.name, name),
 			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.keys, " or ")))
 	}
