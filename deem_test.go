@@ -112,3 +112,20 @@ func TestKindsListsEveryKindOnce(t *testing.T) {
 		t.Errorf("%d kinds, want 11", len(seen))
 	}
 }
+
+func TestVerdictYes(t *testing.T) {
+	yes, no := true, false
+	for _, tt := range []struct {
+		v    deem.Verdict
+		want bool
+	}{
+		{deem.Verdict{Score: 0.5}, true},
+		{deem.Verdict{Score: 0.49}, false},
+		{deem.Verdict{Score: 0.65, Pass: &no}, false},
+		{deem.Verdict{Score: 0.1, Pass: &yes}, true},
+	} {
+		if got := tt.v.Yes(); got != tt.want {
+			t.Errorf("(%+v).Yes() = %v, want %v", tt.v, got, tt.want)
+		}
+	}
+}

@@ -29,6 +29,16 @@ type Verdict struct {
 	Confidence *float64 `json:"confidence,omitempty"`
 }
 
+// Yes reads the verdict as yes or no, which is how judges and people are set beside
+// each other: whether it meets the pass mark or, where the judge has none, whether its
+// score is at least one half.
+func (v Verdict) Yes() bool {
+	if v.Pass != nil {
+		return *v.Pass
+	}
+	return v.Score >= 0.5
+}
+
 // A Kind says why an item has no verdict.
 type Kind string
 

@@ -37,15 +37,6 @@ func NewBuilder(h Head) *Builder {
 	return &Builder{head: h, seen: map[string]*seen{}, failures: map[deem.Kind]int{}}
 }
 
-// Accepts reports whether a verdict takes an answer for right: by its pass mark, or
-// else by a score of one half.
-func Accepts(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
-}
-
 // Add adds a record. Rates are those of the first trial, as in every report; further
 // trials say how steady the judge is.
 func (b *Builder) Add(rec deem.Record) {
@@ -60,7 +51,7 @@ func (b *Builder) Add(rec deem.Record) {
 		s.Mistake = Mistake{ID: p.ID, Kind: p.Kind, Want: p.Want, Variant: p.Variant}
 		b.seen[p.ID] = s
 	}
-	yes := rec.Verdict != nil && Accepts(*rec.Verdict)
+	yes := rec.Verdict != nil && rec.Verdict.Yes()
 	if rec.Verdict != nil {
 		s.trials++
 		if yes {

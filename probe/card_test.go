@@ -156,23 +156,6 @@ func TestForeignRecordsAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestAccepts(t *testing.T) {
-	yes, no := true, false
-	for _, tt := range []struct {
-		v    deem.Verdict
-		want bool
-	}{
-		{deem.Verdict{Score: 0.5}, true},
-		{deem.Verdict{Score: 0.49}, false},
-		{deem.Verdict{Score: 0.65, Pass: &no}, false},
-		{deem.Verdict{Score: 0.1, Pass: &yes}, true},
-	} {
-		if got := probe.Accepts(tt.v); got != tt.want {
-			t.Errorf("Accepts(%+v) = %v, want %v", tt.v, got, tt.want)
-		}
-	}
-}
-
 // A card is one whatever the order of its records, and its counts add up.
 func TestCardOfAnyRecords(t *testing.T) {
 	kinds := append(probe.Kinds(), "of their own")

@@ -352,7 +352,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 			continue
 		}
 		n++
-		if saysYes(*rec.Verdict) == truth.Yes {
+		if rec.Verdict.Yes() == truth.Yes {
 			agreed++
 		}
 	}

@@ -65,7 +65,7 @@ func (t *truths) draw(ctx context.Context, st store.Store) (positions []int, fre
 		if rec.Verdict == nil {
 			continue // what has no verdict cannot be set beside anything
 		}
-		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: saysYes(*rec.Verdict), Labelled: t.of(rec.Item) != nil}
+		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: t.of(rec.Item) != nil}
 		if !c.Labelled {
 			free++
 		}

@@ -144,7 +144,7 @@ func addVotes(b *members.PanelBuilder, names []string, rec deem.Record) {
 	outcome := members.None
 	if rec.Verdict != nil {
 		outcome = members.No
-		if saysYes(*rec.Verdict) {
+		if rec.Verdict.Yes() {
 			outcome = members.Yes
 		}
 	}

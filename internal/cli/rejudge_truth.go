@@ -21,7 +21,7 @@ func besideTruth(set *imports.Set) error {
 	for i, v := range majority(set) {
 		if t := truth[i]; v != nil && t != nil {
 			judge, right = append(judge, v.Score), append(right, t.Score)
-			yes.Add(saysYes(*t), saysYes(*v))
+			yes.Add(t.Yes(), v.Yes())
 		}
 	}
 	if len(judge) == 0 {

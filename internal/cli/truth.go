@@ -221,18 +221,10 @@ func (t *truths) besideRun(ctx context.Context, st store.Store, b *agree.Builder
 		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict}
 		if second != nil && second.Verdict != nil {
 			v := second.Verdict
-			p.Truth = &agree.Truth{Yes: saysYes(*v), Score: v.Score, Reason: v.Reason}
+			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Reason: v.Reason}
 		}
 		b.Add(p)
 	})
-}
-
-// saysYes reads a verdict as yes or no.
-func saysYes(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
 }
 
 // unmatched says which labels found no item. That none did is a mistake.

@@ -152,15 +152,6 @@ func (r Row) filled() Row {
 	return r
 }
 
-// Passed reports whether a verdict passes: by the judge's pass mark or, where it has
-// none, with a score of one half or more.
-func Passed(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
-}
-
 // size returns about how many bytes the texts of a row take.
 func (r *Row) size() int {
 	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail)

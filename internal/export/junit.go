@@ -70,7 +70,7 @@ func (c *cases) add(rec deem.Record) {
 	switch {
 	case rec.Verdict == nil || rec.Failure != nil:
 		c.errors++
-	case !Passed(*rec.Verdict):
+	case !rec.Verdict.Yes():
 		c.failures++
 	}
 }
@@ -160,7 +160,7 @@ func (x *junit) testcase(rec deem.Record) {
 			kind, message = string(f.Kind), f.Error()
 		}
 		x.outcome("error", kind, "unjudged: "+message, story(rec))
-	case !Passed(*v):
+	case !v.Yes():
 		x.outcome("failure", "not_passed", fmt.Sprintf("%s, score %s", v.Label, number(&v.Score)), story(rec))
 	default:
 		x.printf("/>\n")

@@ -149,7 +149,7 @@ func short(x float64) string { return fmt.Sprintf("%.3f", math.Floor(x*1000)/100
 // stages have words of their own for the same.
 func (c *Cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
 	label := "no"
-	if SaysYes(v) {
+	if v.Yes() {
 		label = "yes"
 	}
 	said := c.stages[i].Name + ": " + v.Label
@@ -161,15 +161,6 @@ func (c *Cascade) verdict(i int, v deem.Verdict, before []string) deem.Verdict {
 		Aspects: map[string]float64{StageAspect: float64(i + 1)},
 		Reason:  strings.Join(append(before, said), "\n"),
 	}
-}
-
-// SaysYes reports whether a verdict passes, or, where there is no pass mark, has a score
-// of at least one half.
-func SaysYes(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
 }
 
 // people is the last stage of a cascade that leaves items to people.

@@ -185,7 +185,7 @@ func TestFitSeveralStages(t *testing.T) {
 			for s, f := range fitted {
 				if v := it.Verdicts[s]; *v.Confidence >= f.Threshold {
 					took++
-					if cascade.SaysYes(*v) == it.Yes {
+					if v.Yes() == it.Yes {
 						agreed++
 					}
 					break

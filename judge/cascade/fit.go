@@ -100,7 +100,7 @@ func promise(own []Labelled, i int, alpha, delta float64) (stat.Promise, error) 
 		}
 		verdicts++
 		if v.Confidence != nil {
-			decisions = append(decisions, stat.Trusted{Confidence: *v.Confidence, Right: SaysYes(*v) == it.Yes})
+			decisions = append(decisions, stat.Trusted{Confidence: *v.Confidence, Right: v.Yes() == it.Yes})
 		}
 	}
 	if verdicts > 0 && len(decisions) == 0 {
@@ -120,7 +120,7 @@ func (f *Fitted) take(open []Labelled, i int) []Labelled {
 			continue
 		}
 		f.Took++
-		if SaysYes(*v) == it.Yes {
+		if v.Yes() == it.Yes {
 			f.Agreed++
 		}
 	}

@@ -85,7 +85,7 @@ func TestPromiseToPeople(t *testing.T) {
 		for _, it := range all[labels:] {
 			if v := it.Verdicts[0]; v != nil && *v.Confidence >= fitted[0].Threshold {
 				took++
-				if cascade.SaysYes(*v) == it.Yes {
+				if v.Yes() == it.Yes {
 					agreed++
 				}
 			}

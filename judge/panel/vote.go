@@ -26,7 +26,7 @@ func (b ballot) vote() Vote {
 	switch {
 	case b.failure != nil:
 		return VoteNone
-	case b.verdict.Pass != nil && *b.verdict.Pass, b.verdict.Pass == nil && b.verdict.Score >= 0.5:
+	case b.verdict.Yes():
 		return VoteYes
 	}
 	return VoteNo

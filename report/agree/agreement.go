@@ -1,7 +1,6 @@
 package agree
 
 import (
-	"deem"
 	"deem/stat"
 )
 
@@ -189,12 +188,4 @@ type Disagreement struct {
 
 	Reason string `json:"reason,omitempty"` // the judge's
 	Why    string `json:"why,omitempty"`    // people's
-}
-
-// saysYes reads a verdict as yes or no.
-func saysYes(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
 }

@@ -141,7 +141,7 @@ func (b *Builder) Add(p Pair) {
 		}
 		b.registry.skip(p.Item.ID, "the judge did not judge it")
 	case p.Truth == nil || p.Truth.Tie:
-		b.alone[cell{strings.Clone(p.Item.Category), saysYes(*p.Verdict)}]++
+		b.alone[cell{strings.Clone(p.Item.Category), p.Verdict.Yes()}]++
 		b.aloneYhat = append(b.aloneYhat, p.Verdict.Score)
 		b.graded = b.graded || between(p.Verdict.Score)
 		why := "nobody labelled it"
@@ -161,7 +161,7 @@ func (b *Builder) addBoth(p Pair) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
 		id: strings.Clone(p.Item.ID), category: strings.Clone(p.Item.Category), model: b.answeredBy(p.Item), position: p.Position,
-		judge: saysYes(*v), truth: t.Yes, judgeScore: v.Score, score: t.Score, confidence: -1, label: strings.Clone(v.Label),
+		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, confidence: -1, label: strings.Clone(v.Label),
 	}
 	if v.Confidence != nil {
 		it.confidence = *v.Confidence

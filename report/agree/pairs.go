@@ -77,7 +77,7 @@ func (p *Pairs) Add(it deem.Item, first, second *deem.Verdict) {
 		p.pairing.Unpaired++
 		return
 	}
-	a, b := saysYes(*first), saysYes(*second)
+	a, b := first.Yes(), second.Yes()
 	c, ok := p.categories[it.Category]
 	if !ok {
 		c = &Crossing{Category: it.Category}

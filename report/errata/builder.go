@@ -92,22 +92,13 @@ func perfect(rec deem.Record, faulty bool) deem.Record {
 
 // add looks whether an item with a wrong reference was taken for right.
 func (a *accepted) add(rec deem.Record) {
-	if rec.Verdict == nil || !right(*rec.Verdict) {
+	if rec.Verdict == nil || !rec.Verdict.Yes() {
 		return
 	}
 	a.n++
 	if len(a.ids) < maxExamples {
 		a.ids = append(a.ids, rec.Item.ID)
 	}
-}
-
-// right reports whether a verdict is that the response is right: it passes or, where
-// there is no mark, has the better half of the score.
-func right(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
 }
 
 // rejudge adds what the judge says with the references corrected. An item for which

@@ -60,7 +60,7 @@ func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 		if v == nil {
 			continue
 		}
-		flip.Says[i], flip.Yes[i] = v.Label, saysYes(*v)
+		flip.Says[i], flip.Yes[i] = v.Label, v.Yes()
 		p.graded[i] = p.graded[i] || v.Pass == nil && v.Score != 0 && v.Score != 1
 		if flip.Yes[i] {
 			yes++
@@ -103,7 +103,7 @@ func (c *cross) add(first, second *deem.Verdict) {
 		}
 		return
 	}
-	switch a, b := saysYes(*first), saysYes(*second); {
+	switch a, b := first.Yes(), second.Yes(); {
 	case a && b:
 		c.yes++
 	case a:
@@ -116,14 +116,6 @@ func (c *cross) add(first, second *deem.Verdict) {
 }
 
 func (c cross) n() int { return c.yes + c.first + c.second + c.no }
-
-// saysYes reads a verdict as yes or no.
-func saysYes(v deem.Verdict) bool {
-	if v.Pass != nil {
-		return *v.Pass
-	}
-	return v.Score >= 0.5
-}
 
 // Report returns what was found. The builder stays usable.
 func (b *Builder) Report() Report {
