@@ -13,6 +13,8 @@ import (
 	"deem"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/agree"
 )
@@ -151,13 +153,13 @@ func (o agreeOptions) check(files []string) error {
 	binds := o.bind || o.rebind
 	switch {
 	case o.plan < 0:
-		return usagef("--plan is %d; it chooses one item or more", o.plan)
+		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
 	case o.plan == 0 && o.out != "-":
-		return usage(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
+		return usage.Mark(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
 	case binds && len(files) != 1:
-		return usagef("--bind and --rebind want one file of labels")
+		return usage.Errorf("--bind and --rebind want one file of labels")
 	case o.labels.Pass < 0 || o.labels.Pass > 1:
-		return usagef("--label-pass %v lies outside 0 to 1", o.labels.Pass)
+		return usage.Errorf("--label-pass %v lies outside 0 to 1", o.labels.Pass)
 	}
 	return nil
 }
@@ -204,14 +206,14 @@ func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Ru
 	}
 	switch {
 	case len(refs) > 2 || len(refs) == 2 && len(files) > 0:
-		return run, nil, nil, usagef("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
+		return run, nil, nil, usage.Errorf("deem agree takes a run and files of labels, or two runs, not %q too", refs[len(refs)-1])
 	case len(refs) == 2:
 		second, err := findRun(ctx, st, refs[1])
 		if err != nil {
 			return run, nil, nil, noRunOrFile(refs[1], err)
 		}
 		if second.ID == run.ID {
-			return run, nil, nil, usagef("a judge agrees with itself: both are run %s", run.ID)
+			return run, nil, nil, usage.Errorf("a judge agrees with itself: both are run %s", run.ID)
 		}
 		return run, &second, nil, nil
 	}
@@ -221,7 +223,7 @@ func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Ru
 // noRunOrFile says that a name is neither, when it looks like a file.
 func noRunOrFile(name string, err error) error {
 	if strings.ContainsAny(name, "./") {
-		return usage(deem.WithHint(fmt.Errorf("%s is no file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is no file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
 	}
 	return err
 }
@@ -256,7 +258,7 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 	}
 	if t.o.bind || t.o.rebind {
 		if err := labels.Bind(ctx, t.o.labels, t.run.Judge.Hash); err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 		a.say("%s is bound to judge %s now", t.o.labels.Names[0], deem.ShortHash(t.run.Judge.Hash))
 	}
@@ -266,12 +268,12 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 // verdictOf returns what the exit status says of an agreement.
 func verdictOf(ag agree.Agreement) error {
 	if c := ag.Registry; c != nil && !c.Pass() {
-		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, count(len(c.Appeared), "disagreement"), isGone(len(c.Gone)))
+		err := fmt.Errorf("%w: %s appeared and %s gone", errGate, words.Count(len(c.Appeared), "disagreement"), isGone(len(c.Gone)))
 		return deem.WithHint(err, "look at each with deem show ITEM; --write-known writes the registry as it is now")
 	}
 	if h := ag.Withheld; h != nil {
 		return fmt.Errorf("%w: %s of %s, and more than %s withholds the scores",
-			errUnjudged, thousands(h.Unjudged), thousands(h.Items), shareFlag{&h.MaxUnjudged})
+			errUnjudged, words.Thousands(h.Unjudged), words.Thousands(h.Items), shareFlag{&h.MaxUnjudged})
 	}
 	return nil
 }
@@ -280,7 +282,7 @@ func isGone(n int) string {
 	if n == 1 {
 		return "1 is"
 	}
-	return thousands(n) + " are"
+	return words.Thousands(n) + " are"
 }
 
 // writeKnown writes the disagreements as a registry. Reasons that an older registry
@@ -293,7 +295,7 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 	if fileExists(name) {
 		old, err := labels.ReadKnown(context.Background(), name)
 		if err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 		for _, k := range old {
 			why[k.Item] = k.Why
@@ -306,7 +308,7 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 	if err := replaceFile(name, []byte(labels.WriteKnown(list))); err != nil {
 		return err
 	}
-	a.say("wrote %s to %s", count(len(list), "known disagreement"), name)
+	a.say("wrote %s to %s", words.Count(len(list), "known disagreement"), name)
 	return nil
 }
 
@@ -317,7 +319,7 @@ func knownOf(ctx context.Context, name string) ([]agree.Known, error) {
 	}
 	read, err := labels.ReadKnown(ctx, name)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	list := make([]agree.Known, 0, len(read)) // not nil: an empty registry is one
 	for _, k := range read {

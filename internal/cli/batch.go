@@ -15,6 +15,8 @@ import (
 	"deem/internal/batch"
 	"deem/internal/plan"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/model"
 )
@@ -31,9 +33,9 @@ type batchOptions struct {
 func (o *batchOptions) check() error {
 	switch {
 	case o.size < 0 || o.poll < 0:
-		return usagef("--batch-size and --batch-poll cannot be negative")
+		return usage.Errorf("--batch-size and --batch-poll cannot be negative")
 	case !o.on && (o.only || o.size > 0 || o.poll > 0):
-		return usagef("--batch-only, --batch-size and --batch-poll go with --batch")
+		return usage.Errorf("--batch-only, --batch-size and --batch-poll go with --batch")
 	}
 	return nil
 }
@@ -43,7 +45,7 @@ func (o runOptions) batchable(wire deem.Model) error {
 	if _, ok := wire.(deem.Batcher); ok || !o.batch.on {
 		return nil
 	}
-	return usage(deem.WithHint(fmt.Errorf("%s takes no batches", wire.Name()),
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s takes no batches", wire.Name()),
 		"leave --batch out; openai:... and anthropic:... have batches"))
 }
 
@@ -117,7 +119,7 @@ func noBatches(ctx context.Context, bs store.Batches, run store.Run) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	return usage(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", run.ID),
+	return usage.Mark(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", run.ID),
 		"go on with --batch, or start over with --fresh"))
 }
 
@@ -162,7 +164,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 // cannot be stopped at a sum, as calls can.
 func (a *app) tooDear(e *batch.BudgetError) error {
 	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
-		count(e.Lines, "request"), dollars(e.Most), dollars(max(0, e.Left))),
+		words.Count(e.Lines, "request"), words.Dollars(e.Most), words.Dollars(max(0, e.Left))),
 		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
 }
 
@@ -237,11 +239,11 @@ func (a *app) settleBatches(ctx context.Context, bs store.Batches, run store.Run
 	if o.purse != nil {
 		o.purse.Spend(owed)
 	}
-	words := fmt.Sprintf("batches answered %s of %s for %s", thousands(replies), count(lines, "request"), dollars(owed))
+	said := fmt.Sprintf("batches answered %s of %s for %s", words.Thousands(replies), words.Count(lines, "request"), words.Dollars(owed))
 	if left := lines - replies; left > 0 && !o.batch.only {
-		words += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", thousands(left))
+		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Thousands(left))
 	}
-	a.say("%s", words)
+	a.say("%s", said)
 	return nil
 }
 

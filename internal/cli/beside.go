@@ -6,6 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
 	"deem/report/agree"
 )
 
@@ -30,7 +31,7 @@ func besides(ctx context.Context, st store.Store, first, second store.Run) (agre
 // so that memory does not grow with them.
 func bothRuns(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
 	if first.Dataset.Hash != second.Dataset.Hash {
-		return usagef("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
+		return usage.Errorf("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
 			first.Dataset.Names, deem.ShortHash(first.Dataset.Hash), second.Dataset.Names, deem.ShortHash(second.Dataset.Hash))
 	}
 	a, stopA := iter.Pull2(st.Records(ctx, first.ID, q))

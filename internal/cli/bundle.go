@@ -19,6 +19,8 @@ import (
 	"deem/bundle"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/model"
 	"deem/report"
 )
@@ -98,7 +100,7 @@ func (s *shelf) Run(ctx context.Context, ref string) (store.Run, error) {
 		st, err := bundled.Open(ref)
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {
-				err = usage(err)
+				err = usage.Mark(err)
 			}
 			return store.Run{}, err
 		}
@@ -245,10 +247,10 @@ func (o bundleOptions) options() (bundle.Options, error) {
 	}
 	text, err := os.ReadFile(o.sign)
 	if err != nil {
-		return w, usage(err)
+		return w, usage.Mark(err)
 	}
 	if w.Key, err = bundle.ParsePrivateKey(text); err != nil {
-		return w, usage(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
+		return w, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.sign, err), "%s", deem.HintOf(err)))
 	}
 	return w, nil
 }
@@ -264,7 +266,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		return err
 	}
 	if redacted(st, run) {
-		return usagef("%s is redacted already, and what was removed cannot be exported; copy the file", ref)
+		return usage.Errorf("%s is redacted already, and what was removed cannot be exported; copy the file", ref)
 	}
 	if out == "" {
 		out = run.ID + bundleExt
@@ -282,7 +284,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "redacted": o.redact, "signed": signerOf(opts.Key)})
 		return nil
 	}
-	a.say("wrote %s with %s", out, count(m.Records, "record"))
+	a.say("wrote %s with %s", out, words.Count(m.Records, "record"))
 	return nil
 }
 
@@ -315,7 +317,7 @@ func (a *app) writeTo(out string, write func(io.Writer) (bundle.Manifest, error)
 func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return bundle.Manifest{}, usage(err)
+		return bundle.Manifest{}, usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }()
 	m, err := bundle.Redact(w, f)
@@ -327,7 +329,7 @@ func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 
 // writeBundle writes a run as a run file.
 func writeBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, o bundle.Options) (bundle.Manifest, error) {
-	r, err := newReporter(ctx, run, showing{maxUnjudged: report.DefaultMaxUnjudged}, false)
+	r, err := newReporter(ctx, run, reportOptions{maxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		return bundle.Manifest{}, err
 	}
@@ -401,7 +403,7 @@ func (a *app) keygenCommand() *cobra.Command {
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(deem.WithHint(fmt.Errorf("deem keygen wants one name, not %s", count(len(args), "argument")), "deem keygen lab"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem keygen wants one name, not %s", words.Count(len(args), "argument")), "deem keygen lab"))
 			}
 			return nil
 		},
@@ -425,7 +427,7 @@ func (a *app) keygen(name string) error {
 		mode os.FileMode
 	}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
 		if fileExists(f.name) {
-			return usage(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
+			return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
 		}
 		if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {
 			return err

@@ -14,6 +14,8 @@ import (
 	"deem"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge/cascade"
 	"deem/judge/compose"
 	"deem/stat"
@@ -51,9 +53,9 @@ func (a *app) cascadeCommand() *cobra.Command {
 		Example: "  deem cascade fit --run last --labels labels.csv -o cascade.yaml\n  deem cascade check --run last --labels more-labels.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(deem.WithHint(fmt.Errorf("deem cascade: do what?"), "there are: fit, check"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem cascade: do what?"), "there are: fit, check"))
 			}
-			return usage(unknown("subcommand", args[0], []string{"fit", "check"}))
+			return usage.Mark(usage.Unknown("subcommand", args[0], []string{"fit", "check"}))
 		},
 		Args: cobra.ArbitraryArgs,
 	}
@@ -89,7 +91,7 @@ func (a *app) fitCascade(ctx context.Context, o fitOptions) error {
 		o.runs = []string{"last"}
 	}
 	if !(o.alpha > 0 && o.alpha < 1) || !(o.delta > 0 && o.delta < 1) {
-		return usagef("--alpha %v, --delta %v: both lie between 0 and 1", o.alpha, o.delta)
+		return usage.Errorf("--alpha %v, --delta %v: both lie between 0 and 1", o.alpha, o.delta)
 	}
 	st, err := a.readRuns(ctx, o.runs...)
 	if err != nil {
@@ -127,15 +129,15 @@ func unfit(err error, o fitOptions) error {
 	no, ok := errors.AsType[*stat.NoPromise](err)
 	switch {
 	case errors.Is(err, cascade.ErrNoConfidence):
-		return usage(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
+		return usage.Mark(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
 	case !ok:
 		return err
 	case no.TooFew():
-		return usage(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
-			err, count(no.Labelled, "item"), o.alpha, o.delta, thousands(no.Need)),
+		return usage.Mark(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
+			err, words.Count(no.Labelled, "item"), o.alpha, o.delta, words.Thousands(no.Need)),
 			"label more: deem agree RUN --plan %d -o to-label.csv; or promise less", 3*no.Need))
 	}
-	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, thousands(no.Wrong), thousands(no.First)),
+	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Thousands(no.Wrong), words.Thousands(no.First)),
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 
@@ -193,7 +195,7 @@ func stageOf(run store.Run) (compose.Member, error) {
 		}
 		return m, nil
 	}
-	return m, usage(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
+	return m, usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
 		"its file may have changed, or it was given --pass, --temperature or --max-tokens: put those into the file of the judge, and judge again"))
 }
 
@@ -222,7 +224,7 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 		if i == 0 {
 			first = run
 		} else if run.Dataset.Hash != first.Dataset.Hash {
-			return nil, "", usagef("runs %s and %s judged different items", first.ID, run.ID)
+			return nil, "", usage.Errorf("runs %s and %s judged different items", first.ID, run.ID)
 		}
 		t := &truths{app: a, run: run, o: agreeOptions{labels: o.labels}}
 		if i == 0 {
@@ -262,12 +264,12 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	for _, f := range fitted {
 		left -= f.Took
 		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; at least %.1f%% with probability %.1f%%", f.Name, f.Threshold,
-			thousands(f.Took), count(labels, "labelled item"), thousands(f.Agreed), 100*(1-f.Bound), 100*(1-f.Delta))
+			words.Thousands(f.Took), words.Count(labels, "labelled item"), words.Thousands(f.Agreed), 100*(1-f.Bound), 100*(1-f.Delta))
 		if f.Clustered > 0 {
 			a.say("%s of a cluster that another label is of, and count for nothing: items of one cluster stand or fall together", areLabels(f.Clustered))
 		}
 	}
-	a.say("%s of %s left to %s", thousands(left), count(labels, "labelled item"), o.last)
+	a.say("%s of %s left to %s", words.Thousands(left), words.Count(labels, "labelled item"), o.last)
 }
 
 // writeCascade writes the file, or the fit as JSON.
@@ -336,7 +338,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	}
 	id, ok := composedOf(run)
 	if !ok || id.Kind != compose.Cascade || set.Promise == nil {
-		return usage(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
 	}
 	t := &truths{app: a, run: run, o: agreeOptions{labels: src}}
 	if err := t.open(ctx, st); err != nil {
@@ -357,7 +359,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 		}
 	}
 	if n == 0 {
-		return usagef("no label is about an item that the stages before the last decided")
+		return usage.Errorf("no label is about an item that the stages before the last decided")
 	}
 	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: stat.ClopperPearson(agreed, n, stat.DefaultLevel)}
 	c.Broken = c.Agree.Hi < c.Promise
@@ -368,7 +370,7 @@ func (a *app) tellCheck(c checkedPromise) error {
 	if a.json {
 		writeJSON(a.out, c)
 	} else {
-		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], n=%s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, thousands(c.Agree.N))
+		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], n=%s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, words.Thousands(c.Agree.N))
 	}
 	if c.Broken {
 		return deem.WithHint(fmt.Errorf("%w: people agree less often than was promised", errGate), "these items may be of another kind than those that it was fitted on: fit again with labels of theirs")
@@ -404,7 +406,7 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 	if err := writeNew(name, text); err != nil {
 		return err
 	}
-	a.say("wrote %s for people to %s; then their verdicts are a judge: labels:%s", count(len(items), "item"), name, name)
+	a.say("wrote %s for people to %s; then their verdicts are a judge: labels:%s", words.Count(len(items), "item"), name, name)
 	return nil
 }
 
@@ -421,5 +423,5 @@ func (o runOptions) queueable(judgings []judging) error {
 			}
 		}
 	}
-	return usage(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))
+	return usage.Mark(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))
 }

@@ -18,6 +18,7 @@ import (
 
 	"deem"
 	"deem/internal/telemetry"
+	"deem/internal/usage"
 )
 
 // The exit codes of deem. They are a contract: scripts branch on them.
@@ -35,26 +36,8 @@ var (
 	errInterrupted = errors.New("interrupted")
 )
 
-// A usageError is the user's to mend: a flag, a file, a name.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-// usage marks err as the user's to mend. It returns nil when err is nil.
-func usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &usageError{err}
-}
-
-// usagef is usage of a formatted error.
-func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
-
 // exitCode maps an error to the exit code, here and nowhere else.
 func exitCode(err error) int {
-	_, isUsage := errors.AsType[*usageError](err)
 	_, isProblems := errors.AsType[*deem.Problems](err)
 	switch {
 	case err == nil:
@@ -65,7 +48,7 @@ func exitCode(err error) int {
 		return exitGate
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged
-	case isUsage || isProblems:
+	case usage.Is(err) || isProblems:
 		return exitUsage
 	default:
 		return exitFailed
@@ -124,7 +107,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
 	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Mark(err) })
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
@@ -161,7 +144,7 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usage(unknown("command", name, names))
+	return usage.Mark(usage.Unknown("command", name, names))
 }
 
 // report prints an error and its hint.

@@ -15,6 +15,8 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/compare"
 )
@@ -87,10 +89,10 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 		args = append([]string{o.baseline}, args...)
 	}
 	if len(args) < 2 && (saved == nil || len(args) < 1) {
-		return usage(deem.WithHint(fmt.Errorf("deem compare wants two runs or more, not %s", count(len(args), "argument")), "deem compare last~1 last"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("deem compare wants two runs or more, not %s", words.Count(len(args), "argument")), "deem compare last~1 last"))
 	}
 	if o.Examples < 1 {
-		return usagef("--show %d: at least one item is listed", o.Examples)
+		return usage.Errorf("--show %d: at least one item is listed", o.Examples)
 	}
 	st, err := a.readRuns(ctx, args...)
 	if err != nil {
@@ -130,12 +132,12 @@ func (o compareOptions) saved() (*compare.Saved, error) {
 	}
 	f, err := os.Open(o.baseline)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }()
 	s, err := compare.ReadBaseline(f)
 	if err != nil {
-		return nil, usage(deem.WithHint(fmt.Errorf("%s: %w", o.baseline, err), "%s", orHint(err, "deem report RUN --json writes a baseline")))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.baseline, err), "%s", orHint(err, "deem report RUN --json writes a baseline")))
 	}
 	s.Side.Name = filepath.Base(o.baseline)
 	return &s, nil
@@ -162,7 +164,7 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]compare
 			return nil, err
 		}
 		if slices.ContainsFunc(runs, func(r compared) bool { return r.ID == run.ID }) {
-			return nil, usagef("run %s is named twice", run.ID)
+			return nil, usage.Errorf("run %s is named twice", run.ID)
 		}
 		runs = append(runs, compared{run, name})
 	}
@@ -176,7 +178,7 @@ func nameRuns(runs []compared) ([]compared, error) {
 	for i := range runs {
 		if name := runs[i].name; name != "" {
 			if given[name]++; given[name] > 1 {
-				return nil, usagef("two runs are named %q", name)
+				return nil, usage.Errorf("two runs are named %q", name)
 			}
 		}
 	}
@@ -252,7 +254,7 @@ func compareRuns(ctx context.Context, st store.Store, runs []compared, saved *co
 	}
 	var err error
 	f.Comparison, err = b.Against(*saved)
-	return f, usage(err)
+	return f, usage.Mark(err)
 }
 
 // conclude writes the files, prints the comparison, and holds the gates against it.
@@ -344,8 +346,8 @@ func printGates(w io.Writer, outcomes []gateOutcome) {
 			word = "ok"
 		}
 		if o.Run != "" {
-			run = printable(o.Run) + ": "
+			run = words.Printable(o.Run) + ": "
 		}
-		fmt.Fprintf(w, "  %-7s %s%s: %s\n", word, run, printable(o.Gate), printable(o.Detail))
+		fmt.Fprintf(w, "  %-7s %s%s: %s\n", word, run, words.Printable(o.Gate), words.Printable(o.Detail))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report/compare"
 )
 
@@ -25,13 +27,13 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 			names[i] = r.Name
 		}
 		if f.Unpaired != "" {
-			return usagef("--flips: %s", f.Unpaired)
+			return usage.Errorf("--flips: %s", f.Unpaired)
 		}
 		err := writeWhole(o.flips, func(w io.Writer) error { return compare.WriteCSV(w, names, f.texts(ctx, f.flips)) })
 		if err != nil {
 			return err
 		}
-		a.say("wrote %s with %s", o.flips, count(len(f.flips), "item"))
+		a.say("wrote %s with %s", o.flips, words.Count(len(f.flips), "item"))
 	}
 	if o.html != "" {
 		err := writeWhole(o.html, func(w io.Writer) error {
@@ -50,7 +52,7 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 func writeWhole(name string, write func(w io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".deem-*")
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	w := bufio.NewWriter(f)
 	err = errors.Join(write(w), w.Flush(), f.Chmod(0o644), f.Close())

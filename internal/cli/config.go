@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
+	"deem/internal/usage"
 	"deem/text"
 )
 
@@ -62,7 +63,7 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 		return nil
 	}
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	c := &config{file: name, flags: flags}
 	c.read(data)

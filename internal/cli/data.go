@@ -10,6 +10,8 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge/pairwise"
 )
 
@@ -20,7 +22,7 @@ type items = benchmark.Set
 func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (items, error) {
 	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	for _, note := range data.Notes() {
 		a.say("%s", note)
@@ -30,8 +32,8 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (
 		return nil, errors.Join(err, data.Close())
 	}
 	o.exclusions = counts
-	for _, text := range words(counts) {
-		a.say("left out: %s", printable(text))
+	for _, text := range leftOut(counts) {
+		a.say("left out: %s", words.Printable(text))
 	}
 	rest, err = a.pair(ctx, rest, *o, judgings)
 	if err != nil {
@@ -104,22 +106,22 @@ func preflight(ctx context.Context, c choice, data items) error {
 	if last == nil {
 		return nil
 	}
-	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.name(), count(n, "item"), last.Detail)
-	return usage(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
+	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.name(), words.Count(n, "item"), last.Detail)
+	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
 }
 
 // dryRun prints the first prompt of each judge and what a run would ask.
 func (a *app) dryRun(judgings []judging, data items, o runOptions) error {
 	for _, j := range judgings {
 		if j.rule != nil {
-			a.say("would judge %s with the rule %s and call nothing", count(data.Len(), "item"), j.name())
+			a.say("would judge %s with the rule %s and call nothing", words.Count(data.Len(), "item"), j.name())
 			continue
 		}
 		for _, l := range j.leaves() {
 			if err := a.printPrompt(l.choice, data); err != nil {
 				return err
 			}
-			a.say("would ask %s %s%s about %s", l.wire.Name(), l.bound(), count(data.Len()*o.trials*l.times, "time"), count(data.Len(), "item"))
+			a.say("would ask %s %s%s about %s", l.wire.Name(), l.bound(), words.Count(data.Len()*o.trials*l.times, "time"), words.Count(data.Len(), "item"))
 		}
 	}
 	return nil

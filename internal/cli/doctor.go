@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/store/sqlite"
+	"deem/internal/words"
 	"deem/model"
 )
 
@@ -67,7 +68,7 @@ func (a *app) doctor(ctx context.Context, o modelOptions) error {
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%s found something wrong", count(bad, "check"))
+		return fmt.Errorf("%s found something wrong", words.Count(bad, "check"))
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ func (a *app) checkStore(ctx context.Context) finding {
 	if !h.Exists {
 		return found("store", a.db+" is not there yet; the first run makes it", err)
 	}
-	return found("store", fmt.Sprintf("%s is sound: %s, %s", a.db, count(h.Runs, "run"), count(h.Records, "record")), err)
+	return found("store", fmt.Sprintf("%s is sound: %s, %s", a.db, words.Count(h.Runs, "run"), words.Count(h.Records, "record")), err)
 }
 
 // checkKeys says which variables are set, and never what they hold.
@@ -140,12 +141,12 @@ func (a *app) checkModel(ctx context.Context, o modelOptions) []finding {
 	reply, err := m.Complete(ctx, req)
 	good := fmt.Sprintf("%s answered in %d ms, %d tokens in, %d out", m.Name(), reply.Latency.Milliseconds(), reply.Usage.Input, reply.Usage.Output)
 	if reply.Model != "" {
-		good += ", as " + printable(reply.Model)
+		good += ", as " + words.Printable(reply.Model)
 	}
 	if price, ok := (model.Prices{}).Of(m.Name()); !ok {
 		good += "; its price is not known (--prices)"
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
-		good += ", " + dollars(cost)
+		good += ", " + words.Dollars(cost)
 	}
 	return steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
 }

@@ -13,6 +13,8 @@ import (
 	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/model"
 	"deem/report"
@@ -34,9 +36,9 @@ func (o *errataOptions) flags(f *pflag.FlagSet) {
 func (o errataOptions) check() error {
 	switch {
 	case o.corrected && o.file == "":
-		return usagef("--corrected needs a list of what is wrong: --errata FILE")
+		return usage.Errorf("--corrected needs a list of what is wrong: --errata FILE")
 	case o.file == "-":
-		return usagef("--errata is read again by later reports, so it must be a file and cannot be standard input")
+		return usage.Errorf("--errata is read again by later reports, so it must be a file and cannot be standard input")
 	}
 	return nil
 }
@@ -48,7 +50,7 @@ func readErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*erra
 		o.ID = b.ItemID
 	}
 	e, err := errata.Read(ctx, file, o)
-	return e, usage(err)
+	return e, usage.Mark(err)
 }
 
 // heed looks up the errata among the items before anything is paid for, says what they
@@ -68,7 +70,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 	n, all := m.Faulty(), data.Len()
 	if !o.errata.corrected {
 		a.say("%s of %s with a reference that %s calls wrong: whoever answers everything rightly scores %.2f%%",
-			thousands(n), count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
+			words.Thousands(n), words.Count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
 		return data, nil
 	}
 	return a.corrected(data, m)
@@ -90,7 +92,7 @@ func (a *app) corrected(data items, m *errata.Matched) (items, error) {
 	if c.hash, err = dataset.HashItems(c.Items()); err != nil {
 		return nil, err
 	}
-	a.say("%s corrected by %s: these are not the published items", count(n, "reference"), m.Errata().Name())
+	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), m.Errata().Name())
 	return c, nil
 }
 

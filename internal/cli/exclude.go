@@ -9,6 +9,8 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/usage"
+	"deem/internal/words"
 )
 
 // An exclusion is a set of items that are left out on purpose.
@@ -24,7 +26,7 @@ const excludeUsage = "leave items out: `category=NAME` or id=ID; may be given ag
 func parseExclusion(text string) (kind, name string, err error) {
 	kind, name, ok := strings.Cut(text, "=")
 	if !ok || name == "" || kind != "category" && kind != "id" {
-		return "", "", usagef("--exclude %s: it is category=NAME or id=ID", text)
+		return "", "", usage.Errorf("--exclude %s: it is category=NAME or id=ID", text)
 	}
 	return kind, name, nil
 }
@@ -76,9 +78,9 @@ func noneExcluded(text string, categories map[string]bool) error {
 	delete(categories, "")
 	err := fmt.Errorf("--exclude %s leaves out nothing", text)
 	if name, ok := strings.CutPrefix(text, "category="); ok {
-		return usage(deem.WithHint(err, "%s", deem.HintOf(unknown("category", name, slices.Sorted(maps.Keys(categories))))))
+		return usage.Mark(deem.WithHint(err, "%s", deem.HintOf(usage.Unknown("category", name, slices.Sorted(maps.Keys(categories))))))
 	}
-	return usage(deem.WithHint(err, "an id is case-sensitive, and an item that is left out twice counts once"))
+	return usage.Mark(deem.WithHint(err, "an id is case-sensitive, and an item that is left out twice counts once"))
 }
 
 // remaining are items without some of them, and so another dataset.
@@ -114,11 +116,11 @@ func (r remaining) Items() iter.Seq2[deem.Item, error] {
 func (r remaining) Len() int     { return r.n }
 func (r remaining) Hash() string { return r.hash }
 
-// words returns exclusions for a report.
-func words(list []exclusion) []string {
+// leftOut returns exclusions for a report.
+func leftOut(list []exclusion) []string {
 	var texts []string
 	for _, e := range list {
-		texts = append(texts, fmt.Sprintf("%s (%s)", e.Items, count(e.N, "item")))
+		texts = append(texts, fmt.Sprintf("%s (%s)", e.Items, words.Count(e.N, "item")))
 	}
 	return texts
 }

@@ -14,6 +14,8 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report"
 )
 
@@ -60,7 +62,7 @@ func (a *app) exportCommand() *cobra.Command {
 	format := formatResults
 	var file bundleOptions
 	var more exportOptions
-	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
+	want := reportOptions{maxUnjudged: report.DefaultMaxUnjudged}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -73,13 +75,13 @@ func (a *app) exportCommand() *cobra.Command {
 			}
 			more.format, more.want.maxUnjudged = format, want.maxUnjudged
 			if !slices.Contains(exportFormats, format) {
-				return usage(unknown("format", format, exportFormats))
+				return usage.Mark(usage.Unknown("format", format, exportFormats))
 			}
 			if err := more.check(cmd); err != nil {
 				return err
 			}
 			if (file.redact || file.sign != "") && format != formatBundle {
-				return usage(deem.WithHint(fmt.Errorf("--redact and --sign are for run files"), "-o run.deem writes one"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("--redact and --sign are for run files"), "-o run.deem writes one"))
 			}
 			st, err := a.readRuns(cmd.Context(), runArg(args))
 			if err != nil {
@@ -118,7 +120,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 		return err
 	}
 	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
-		return usage(deem.WithHint(fmt.Errorf("run %s was not judged by a benchmark's own judge, or its scripts write no file", run.ID), "deem report %s --json writes what it found", run.ID))
+		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a benchmark's own judge, or its scripts write no file", run.ID), "deem report %s --json writes what it found", run.ID))
 	}
 	if err := sameItems(ctx, *b, run, set); err != nil {
 		return err
@@ -139,7 +141,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 func createNew(name string) (*os.File, error) {
 	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usage(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
 	}
 	return w, err
 }
@@ -154,7 +156,7 @@ func (s settings) options() benchmark.Options {
 func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set settings) error {
 	data, err := b.Open(ctx, set.options())
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	rest, _, err := excluded(data, set.excluded())
 	if err != nil {
@@ -165,7 +167,7 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set se
 		return err
 	}
 	if hash != run.Dataset.Hash {
-		return usagef("%s: the items are not those that run %s judged (hash %s, then %s)",
+		return usage.Errorf("%s: the items are not those that run %s judged (hash %s, then %s)",
 			strings.Join(run.Dataset.Names, ", "), run.ID, deem.ShortHash(hash), deem.ShortHash(run.Dataset.Hash))
 	}
 	return nil
@@ -199,6 +201,6 @@ func (a *app) writeResults(ctx context.Context, b benchmark.Benchmark, f benchma
 // sayLeft says how many items have no place in a result file.
 func (a *app) sayLeft(n int) {
 	if n > 0 {
-		a.say("%s without a verdict: the benchmark's file has no word for that", count(n, "item"))
+		a.say("%s without a verdict: the benchmark's file has no word for that", words.Count(n, "item"))
 	}
 }

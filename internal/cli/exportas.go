@@ -15,6 +15,7 @@ import (
 	"deem"
 	"deem/internal/export"
 	"deem/internal/store"
+	"deem/internal/usage"
 	"deem/report"
 	"deem/report/card"
 )
@@ -51,7 +52,7 @@ func formatOf(name string) (string, bool) {
 // exportOptions are what further formats are told.
 type exportOptions struct {
 	format string
-	want   showing
+	want   reportOptions
 
 	spreadsheet  bool
 	organization string
@@ -72,11 +73,11 @@ func (o exportOptions) check(cmd *cobra.Command) error {
 		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
 	} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
-			return usagef("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
+			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
 		}
 	}
 	if o.relationship != "" && !slices.Contains(card.Relationships(), o.relationship) {
-		return usage(unknown("relationship", o.relationship, card.Relationships()))
+		return usage.Mark(usage.Unknown("relationship", o.relationship, card.Relationships()))
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o e
 	switch o.format {
 	case formatCSV, formatJSONL, formatParquet, formatJUnit:
 		if out == "" && o.format == formatParquet {
-			return usage(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
+			return usage.Mark(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
 		}
 		return a.writeOut(out, func(w io.Writer) error { return writeRecords(ctx, w, st, run, o) })
 	}
@@ -136,18 +137,21 @@ func exportRun(run store.Run, redacted bool) export.Run {
 
 // exportReport writes the report of a run, or its card.
 func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, out string, o exportOptions) error {
-	r, published, err := reportOf(ctx, st, run, o.want)
+	want := o.want
+	want.redacted = redacted(st, run)
+	f, err := foundBy(ctx, st, run, want)
 	if err != nil {
 		return err
 	}
+	r := f.report
 	faults, err := a.errataOf(ctx, st, run, r.Head, "")
 	if err != nil {
 		return err
 	}
 	addErrata(&r, faults)
-	if published != nil {
+	if f.published != nil {
 		var text strings.Builder
-		if err := published.Text(&text); err != nil {
+		if err := f.published.Text(&text); err != nil {
 			return err
 		}
 		r.PublishedText = text.String()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deem/internal/usage"
 	"deem/report"
 	"deem/report/compare"
 	"deem/stat"
@@ -70,7 +71,7 @@ func evalGates(gates []gate, scope gateScope) ([]gateOutcome, error) {
 	for _, g := range gates {
 		o, err := g.eval(scope)
 		if err != nil {
-			return nil, usage(fmt.Errorf("gate %q: %w", g.text, err))
+			return nil, usage.Mark(fmt.Errorf("gate %q: %w", g.text, err))
 		}
 		outcomes = append(outcomes, o)
 	}

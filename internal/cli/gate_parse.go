@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/usage"
 )
 
 // parseGates reads all gates, or says what is wrong with the first bad one.
@@ -16,7 +17,7 @@ func parseGates(texts []string) ([]gate, error) {
 	for _, t := range texts {
 		g, err := parseGate(t)
 		if err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 		gates = append(gates, g)
 	}

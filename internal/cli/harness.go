@@ -15,7 +15,7 @@ import (
 func harnessOf(run store.Run) *report.Harness {
 	set := settingsOf(run.Spec)
 	h := card.Describe(run.Judge.Identity)
-	h.Deem, h.Excluded, h.Lock = set.Deem, words(set.Exclude), lockOf(run, set)
+	h.Deem, h.Excluded, h.Lock = set.Deem, leftOut(set.Exclude), lockOf(run, set)
 	if set.Benchmark == locomo.Name && h.Policy == "" { // Another judge over its questions.
 		h.Policy = "category 5 (adversarial): " + cmp.Or(set.With["category5"], string(locomo.Excluded))
 	}

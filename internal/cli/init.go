@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/usage"
 )
 
 const initHelp = `Write a deem.yaml to start from: the settings that one would not type twice. Every
@@ -44,7 +45,7 @@ func (a *app) initCommand() *cobra.Command {
 func (a *app) writeNew(name, text, next string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usage(deem.WithHint(fmt.Errorf("%s is there already", name), "edit it, or move it away"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "edit it, or move it away"))
 	}
 	if err != nil {
 		return err

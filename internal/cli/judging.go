@@ -8,6 +8,8 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/model"
 	"deem/model/replay"
 )
@@ -75,7 +77,7 @@ func (o *runOptions) pay() error {
 	if o.pricesFile != "" {
 		prices, err := model.LoadPrices(o.pricesFile)
 		if err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 		o.prices = prices
 	}
@@ -88,7 +90,7 @@ func (o *runOptions) pay() error {
 // affordable refuses a model whose price nobody knows when there is a budget.
 func (o runOptions) affordable(name string) error {
 	if _, ok := o.prices.Of(name); !ok && o.purse != nil {
-		return usage(model.Unpriced(name))
+		return usage.Mark(model.Unpriced(name))
 	}
 	return nil
 }
@@ -118,7 +120,7 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 	}
 	f, err := os.OpenFile(o.record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, usage.Mark(err)
 	}
 	return replay.Recorder(m, f), f.Close, nil
 }
@@ -175,11 +177,11 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 	}
 	switch {
 	case resumed && run.Records >= total && !o.retryUnjudged:
-		a.say("run %s is done already: %s (--fresh starts over)", run.ID, count(run.Records, "record"))
+		a.say("run %s is done already: %s (--fresh starts over)", run.ID, words.Count(run.Records, "record"))
 	case resumed:
-		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, thousands(run.Records), thousands(total), who)
+		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, words.Thousands(run.Records), words.Thousands(total), who)
 	default:
-		a.say("run %s: %s judges %s", run.ID, who, count(run.Dataset.Items, "item"))
+		a.say("run %s: %s judges %s", run.ID, who, words.Count(run.Dataset.Items, "item"))
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"deem"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report/agree"
 )
 
@@ -20,14 +22,14 @@ import (
 // not know what the judge said.
 func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if t.other != nil {
-		return usagef("--plan chooses items for people, and a second run labels none")
+		return usage.Errorf("--plan chooses items for people, and a second run labels none")
 	}
 	chosen, free, err := t.draw(ctx, st)
 	if err != nil {
 		return err
 	}
 	if len(chosen) == 0 {
-		return usagef("run %s has no judged item left to label", t.run.ID)
+		return usage.Errorf("run %s has no judged item left to label", t.run.ID)
 	}
 	items, err := itemsOf(ctx, st, t.run, chosen)
 	if err != nil {
@@ -37,7 +39,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if err != nil {
 		return err
 	}
-	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", thousands(len(chosen)), thousands(free), t.o.seed)
+	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Thousands(len(chosen)), words.Thousands(free), t.o.seed)
 	if t.o.out == "-" {
 		_, err := a.out.Write(text)
 		return err
@@ -117,7 +119,7 @@ func planTable(items []deem.Item) ([]byte, error) {
 func writeNew(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return usage(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o: labels in it would be lost"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o: labels in it would be lost"))
 	}
 	if err != nil {
 		return err

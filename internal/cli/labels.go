@@ -12,6 +12,8 @@ import (
 	"deem"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 )
 
 const labelsHelp = `Keep what people said of items in the database, where "deem agree RUN" finds it.
@@ -32,9 +34,9 @@ func (a *app) labelsCommand() *cobra.Command {
 		Example: "  deem labels import to-label.csv --by anna\n  deem labels list --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(deem.WithHint(fmt.Errorf("deem labels: do what?"), "there are: import, list"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem labels: do what?"), "there are: import, list"))
 			}
-			return usage(unknown("subcommand", args[0], []string{"import", "list"}))
+			return usage.Mark(usage.Unknown("subcommand", args[0], []string{"import", "list"}))
 		},
 		Args: cobra.ArbitraryArgs,
 	}
@@ -50,7 +52,7 @@ func (a *app) labelsImport() *cobra.Command {
 		Example: "  deem labels import to-label.csv --run last --by anna",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem labels import labels.csv"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("no file of labels is named"), "deem labels import labels.csv"))
 			}
 			src.Names, src.Stdin = args, a.in
 			return a.importLabels(cmd.Context(), ref, src)
@@ -68,7 +70,7 @@ func (a *app) labelsImport() *cobra.Command {
 func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
 	set, err := labels.Read(ctx, src)
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {
@@ -77,7 +79,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	defer func() { _ = st.Close() }()
 	kept, ok := st.(store.Labels)
 	if !ok {
-		return usagef("this database keeps no labels")
+		return usage.Errorf("this database keeps no labels")
 	}
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
@@ -88,7 +90,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		return err
 	}
 	if len(list) == 0 {
-		return usage(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
 			"--run names another run; --columns item=NAME says which column holds the ids"))
 	}
 	if err := kept.PutLabels(ctx, list); err != nil {
@@ -98,12 +100,12 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
 		return nil
 	}
-	a.say("kept %s of %s in %s", count(len(list), "label"), count(len(set.Annotators()), "annotator"), a.db)
+	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.db)
 	if left > 0 {
 		a.say("%s about no item of run %s, or about another response, and left out", areLabels(left), run.ID)
 	}
 	if set.Blank > 0 {
-		a.say("%s without a label yet", count(set.Blank, "row"))
+		a.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
 	return nil
 }
@@ -151,7 +153,7 @@ func (a *app) labelsList() *cobra.Command {
 func (a *app) listLabels(ctx context.Context, st store.Store) error {
 	kept, ok := st.(store.Labels)
 	if !ok {
-		return usagef("this database keeps no labels")
+		return usage.Errorf("this database keeps no labels")
 	}
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
@@ -165,7 +167,7 @@ func (a *app) listLabels(ctx context.Context, st store.Store) error {
 			}
 			continue
 		}
-		if _, err := fmt.Fprintln(a.out, printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04")))); err != nil {
+		if _, err := fmt.Fprintln(a.out, words.Printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04")))); err != nil {
 			return err
 		}
 	}
@@ -191,7 +193,7 @@ func chooseLabels(spec string, o judgeOptions, several bool) (choice, error) {
 		if strings.Contains(deem.HintOf(err), "--columns label") {
 			err = deem.WithHint(err, "say which column holds the verdicts: --judge %s%s#COLUMN", labelsPrefix, file)
 		}
-		return choice{}, usage(err)
+		return choice{}, usage.Mark(err)
 	}
 	j, err := set.Judge(name)
 	if err != nil {

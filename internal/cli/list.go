@@ -11,6 +11,8 @@ import (
 	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/compose"
 	"deem/judge/rule"
@@ -46,11 +48,11 @@ func (a *app) listCommand() *cobra.Command {
 		Args:      atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(deem.WithHint(fmt.Errorf("list what?"), "there are: %s", strings.Join(names, ", ")))
+				return usage.Mark(deem.WithHint(fmt.Errorf("list what?"), "there are: %s", strings.Join(names, ", ")))
 			}
 			f, ok := lists[args[0]]
 			if !ok {
-				return usage(unknown("list", args[0], names))
+				return usage.Mark(usage.Unknown("list", args[0], names))
 			}
 			return f(cmd.Context())
 		},
@@ -193,13 +195,13 @@ func runLine(run store.Run) string {
 	if run.Model != "" {
 		who += " " + run.Model
 	}
-	state := fmt.Sprintf("%s of %s", thousands(run.Records), thousands(run.Dataset.Items*run.Trials))
+	state := fmt.Sprintf("%s of %s", words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
 	if run.State == store.Done {
-		state = "done, " + count(run.Records, "record")
+		state = "done, " + words.Count(run.Records, "record")
 	}
-	return printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
+	return words.Printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
 		run.ID, run.Created.Local().Format("2006-01-02 15:04"), who, deem.ShortHash(run.Judge.Hash),
-		thousands(run.Unjudged), state, dollars(run.CostMicros), strings.Join(run.Dataset.Names, " ")))
+		words.Thousands(run.Unjudged), state, words.Dollars(run.CostMicros), strings.Join(run.Dataset.Names, " ")))
 }
 
 func (a *app) listSchemas() error {

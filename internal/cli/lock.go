@@ -16,6 +16,8 @@ import (
 	"deem"
 	"deem/internal/lock"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report"
 )
 
@@ -148,18 +150,18 @@ func (o *lockOptions) flags(f *pflag.FlagSet) {
 func (o *runOptions) take(flags *pflag.FlagSet) error {
 	if o.lock.file == "" {
 		if o.lock.anyway {
-			return usagef("--anyway goes with --lock")
+			return usage.Errorf("--anyway goes with --lock")
 		}
 		return nil
 	}
 	f, err := os.Open(o.lock.file)
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	defer func() { _ = f.Close() }()
 	l, err := lock.Read(f)
 	if err != nil {
-		return usage(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem lock writes one"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", o.lock.file, err), "deem lock writes one"))
 	}
 	o.lock.locked = &l
 	if !flags.Changed("exclude") {
@@ -193,10 +195,10 @@ func (a *app) hold(ctx context.Context, judgings []judging, data items, o *runOp
 		return nil
 	}
 	if !o.lock.anyway {
-		return usage(deem.WithHint(errors.New(strings.Join(lines, "\n")), "judge what was promised; or judge this with --anyway, and every report says what was broken"))
+		return usage.Mark(deem.WithHint(errors.New(strings.Join(lines, "\n")), "judge what was promised; or judge this with --anyway, and every report says what was broken"))
 	}
 	for _, line := range lines {
-		a.say("%s", printable(line))
+		a.say("%s", words.Printable(line))
 	}
 	return nil
 }
@@ -267,7 +269,7 @@ func (o lockOptions) late(run store.Run) error {
 	if o.anyway || !run.Created.Before(o.locked.Created) {
 		return nil
 	}
-	return usage(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, afterwards, run.ID,
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, afterwards, run.ID,
 		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a run of its own; --anyway goes on, and every report says what was broken"))
 }
 

@@ -1,6 +1,9 @@
 package cli
 
-import "deem/model"
+import (
+	"deem/internal/words"
+	"deem/model"
+)
 
 // moneyFlag is a sum of dollars that may be absent, in millionths.
 type moneyFlag struct{ to *optional[int64] }
@@ -9,7 +12,7 @@ func (f moneyFlag) String() string {
 	if f.to == nil || !f.to.set {
 		return ""
 	}
-	return dollars(f.to.value)
+	return words.Dollars(f.to.value)
 }
 
 func (f moneyFlag) Set(s string) error {

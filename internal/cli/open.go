@@ -12,6 +12,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/compose"
 	"deem/judge/rule"
@@ -58,12 +59,12 @@ func judgeNames() []string {
 func declaration(name string) (*judge.Declaration, error) {
 	if looksLikeFile(name) {
 		d, err := judge.Load(name)
-		return d, usage(err)
+		return d, usage.Mark(err)
 	}
 	if d, ok := judge.Builtin(name); ok {
 		return d, nil
 	}
-	return nil, usage(unknown("judge", name, judgeNames()))
+	return nil, usage.Mark(usage.Unknown("judge", name, judgeNames()))
 }
 
 // A judgeOptions changes what a declared judge says of itself.
@@ -104,14 +105,14 @@ func chooseSingle(name string, o judgeOptions, several bool) (choice, error) {
 	}
 	if rule.NeedsThesaurus(name) {
 		if o.thesaurus == nil {
-			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs WordNet", name),
+			return choice{}, usage.Mark(deem.WithHint(fmt.Errorf("judge %s needs WordNet", name),
 				"--wordnet names a folder with the database files of WordNet 3.0; meteor/stem needs none"))
 		}
 		return o.chooseRule(rule.METEOR(o.thesaurus), several)
 	}
 	if r, ok := rule.NamedWith(name, o.embedder); ok {
 		if rule.NeedsEmbedder(name) && o.embedder == nil {
-			return choice{}, usage(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
+			return choice{}, usage.Mark(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
 				"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text"))
 		}
 		return o.chooseRule(r, several)
@@ -125,7 +126,7 @@ func chooseSingle(name string, o judgeOptions, several bool) (choice, error) {
 	}
 	if o.pass.set && (len(d.Aspects) > 0 || !several) {
 		if err := d.SetPass(o.pass.value); err != nil {
-			return choice{}, usage(err)
+			return choice{}, usage.Mark(err)
 		}
 	}
 	if o.temperature.set {
@@ -135,7 +136,7 @@ func chooseSingle(name string, o judgeOptions, several bool) (choice, error) {
 		d.Params.MaxTokens = o.maxTokens
 	}
 	p, err := d.Protocol(o.reading)
-	return choice{protocol: p, wanted: d.Fields()}, usage(err)
+	return choice{protocol: p, wanted: d.Fields()}, usage.Mark(err)
 }
 
 // together splits "f1+rougeL+bleu". A name may end in + itself, as chrf++ does.
@@ -160,24 +161,24 @@ func (o judgeOptions) severalRules(names []string) (deem.Judge, error) {
 			return nil, err
 		}
 		if c.rule == nil {
-			return nil, usage(deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each"))
+			return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each"))
 		}
 		rules = append(rules, c.rule)
 	}
 	j, err := rule.Several(rules...)
-	return j, usage(err)
+	return j, usage.Mark(err)
 }
 
 // chooseBenchmark returns a judge of a benchmark, which is asked as published.
 func chooseBenchmark(b benchmark.Benchmark, name string, o judgeOptions) (choice, error) {
 	if o.pass.set || o.temperature.set || o.maxTokens > 0 {
-		return choice{}, usagef("judge %s is asked as published; --pass, --temperature and --max-tokens cannot change it", name)
+		return choice{}, usage.Errorf("judge %s is asked as published; --pass, --temperature and --max-tokens cannot change it", name)
 	}
 	if err := b.Check(o.with); err != nil {
-		return choice{}, usage(err)
+		return choice{}, usage.Mark(err)
 	}
 	j, err := b.Judge(name, benchmark.Options{Reading: o.reading, With: o.with})
-	return choice{rule: j.Rule, protocol: j.Protocol, benchmark: b.Name}, usage(err)
+	return choice{rule: j.Rule, protocol: j.Protocol, benchmark: b.Name}, usage.Mark(err)
 }
 
 // chooseRule refuses what only a judge with a model can heed.
@@ -193,14 +194,14 @@ func (o judgeOptions) chooseRule(r deem.Judge, several bool) (choice, error) {
 		flag = "--max-tokens"
 	}
 	if flag != "" {
-		return choice{}, usagef("%s says nothing to %s, which is a rule and asks no model", flag, r.Name())
+		return choice{}, usage.Errorf("%s says nothing to %s, which is a rule and asks no model", flag, r.Name())
 	}
 	if o.pass.set {
 		marked, err := rule.WithPass(r, o.pass.value)
 		if err == nil {
 			r = marked
 		} else if !several {
-			return choice{}, usage(err)
+			return choice{}, usage.Mark(err)
 		}
 	}
 	return choice{rule: r}, nil
@@ -273,7 +274,7 @@ func (a *app) readStore(ctx context.Context) (store.Store, error) {
 
 func (a *app) checkDB() error {
 	if strings.Contains(a.db, "://") {
-		return usagef("--db %s: a database is a file", a.db)
+		return usage.Errorf("--db %s: a database is a file", a.db)
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge/pairwise"
 )
 
@@ -50,15 +52,15 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []jud
 	}
 	wants := func(j judging) bool { return slices.Contains(j.wanted, pairwise.Field) }
 	if !slices.ContainsFunc(judgings, wants) {
-		return nil, usage(deem.WithHint(errors.New("--other brings responses to compare with, and no judge compares"), "--judge pairwise does"))
+		return nil, usage.Mark(deem.WithHint(errors.New("--other brings responses to compare with, and no judge compares"), "--judge pairwise does"))
 	}
 	mapping, err := dataset.ParseMapping(o.mapping)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	set, err := dataset.Open(ctx, dataset.Source{Names: o.other, Stdin: a.in, Format: o.format, Map: mapping})
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	p := pairedItems{items: data, other: map[string]string{}, names: append(slices.Clone(data.Names()), set.Names()...)}
 	for it, err := range set.Items() {
@@ -87,9 +89,9 @@ func (a *app) unpaired(p pairedItems, name string) error {
 	}
 	switch {
 	case found == 0 && n > 0:
-		return usage(deem.WithHint(fmt.Errorf("%s has a response to none of the %s", name, count(n, "item")), "responses are found by the id of the item"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s has a response to none of the %s", name, words.Count(n, "item")), "responses are found by the id of the item"))
 	case found < n:
-		a.say("%s has no response to %s, which will be unjudged", name, count(n-found, "item"))
+		a.say("%s has no response to %s, which will be unjudged", name, words.Count(n-found, "item"))
 	}
 	return nil
 }

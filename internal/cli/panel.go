@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/compose"
@@ -41,13 +42,13 @@ func chooseComposed(name string, o judgeOptions, depth int) (choice, bool, error
 	}
 	d, ok, err := compose.Load(name)
 	if err != nil || !ok {
-		return choice{}, ok || err != nil, usage(err)
+		return choice{}, ok || err != nil, usage.Mark(err)
 	}
 	if depth >= maxNesting {
-		return choice{}, true, usagef("%s: judges are made of judges more than %d deep", name, maxNesting)
+		return choice{}, true, usage.Errorf("%s: judges are made of judges more than %d deep", name, maxNesting)
 	}
 	if slices.Contains(judgeNames(), d.Name) {
-		return choice{}, true, usage(deem.WithHint(fmt.Errorf("%s: the name %q belongs to a judge that comes with deem", name, d.Name), "choose a name of your own, as %q", "my-"+d.Name))
+		return choice{}, true, usage.Mark(deem.WithHint(fmt.Errorf("%s: the name %q belongs to a judge that comes with deem", name, d.Name), "choose a name of your own, as %q", "my-"+d.Name))
 	}
 	c, err := compositeOf(d, o, depth)
 	return c, true, err
@@ -71,7 +72,7 @@ func compositeOf(d *compose.Declaration, o judgeOptions, depth int) (choice, err
 		// Members that ask no model make a judge that asks none: a rule like any other.
 		j, err := c.composed.make(func(i int) (deem.Judge, error) { return c.composed.members[i].rule, nil })
 		if err != nil {
-			return choice{}, usage(err)
+			return choice{}, usage.Mark(err)
 		}
 		c.rule = j
 	}
@@ -87,7 +88,7 @@ func chooseMember(d *compose.Declaration, m compose.Member, o judgeOptions, dept
 	switch rest, isLabels := strings.CutPrefix(name, labelsPrefix); {
 	case name == "" && d.Kind == compose.Pairwise:
 		p, err := pairwise.Declaration().Protocol(o.reading)
-		return choice{protocol: p}, usage(err)
+		return choice{protocol: p}, usage.Mark(err)
 	case name == compose.People && d.Kind == compose.Cascade:
 		return choice{rule: cascade.People()}, nil
 	case isLabels:
@@ -112,7 +113,7 @@ func atMember(d *compose.Declaration, m compose.Member, err error) error {
 		return err
 	}
 	hint := deem.HintOf(err)
-	err = usage(fmt.Errorf("%s:%d: %w", d.File, m.Line, err))
+	err = usage.Mark(fmt.Errorf("%s:%d: %w", d.File, m.Line, err))
 	if hint != "" {
 		return deem.WithHint(err, "%s", hint)
 	}
@@ -201,7 +202,7 @@ func (c *composed) bound(m compose.Member, j deem.Judge) error {
 // repeated returns the judge that asks another several times.
 func repeated(c choice, times int, tie string) (choice, error) {
 	if c.composed != nil && c.composed.decl.Kind != compose.Pairwise {
-		return choice{}, usagef("--repeat asks one judge several times, and %s is made of several", c.name())
+		return choice{}, usage.Errorf("--repeat asks one judge several times, and %s is made of several", c.name())
 	}
 	d := &compose.Declaration{
 		Kind: compose.Repeat, Name: fmt.Sprintf("%s×%d", c.name(), times), Times: times, Tie: tie,
@@ -209,7 +210,7 @@ func repeated(c choice, times int, tie string) (choice, error) {
 	}
 	out := choice{composed: &composed{decl: d, members: []choice{c}}, wanted: c.wanted}
 	if c.rule != nil {
-		return choice{}, usage(deem.WithHint(fmt.Errorf("%s is a rule: it says the same each time", c.name()), "--repeat is for judges that ask a model"))
+		return choice{}, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule: it says the same each time", c.name()), "--repeat is for judges that ask a model"))
 	}
 	return out, nil
 }
@@ -219,7 +220,7 @@ func repeated(c choice, times int, tie string) (choice, error) {
 func (o runOptions) joinPanel(c choice) (choice, error) {
 	if o.repeat != 0 {
 		if o.repeat < 2 {
-			return c, usagef("--repeat is %d; asking once is what is done without it", o.repeat)
+			return c, usage.Errorf("--repeat is %d; asking once is what is done without it", o.repeat)
 		}
 		return repeated(c, o.repeat, o.tie)
 	}
@@ -227,13 +228,13 @@ func (o runOptions) joinPanel(c choice) (choice, error) {
 		return c, nil
 	}
 	if c.composed == nil || c.composed.decl.Kind != compose.Panel && c.composed.decl.Kind != compose.Repeat {
-		return c, usagef("--tie says what a panel does, and %s is none", c.name())
+		return c, usage.Errorf("--tie says what a panel does, and %s is none", c.name())
 	}
 	c.composed.decl.Tie = o.tie
 	if c.rule != nil {
 		j, err := c.composed.make(func(i int) (deem.Judge, error) { return c.composed.members[i].rule, nil })
 		if err != nil {
-			return c, usage(err)
+			return c, usage.Mark(err)
 		}
 		c.rule = j
 	}

@@ -17,6 +17,8 @@ import (
 	"deem"
 	"deem/internal/plan"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/model"
 )
@@ -68,7 +70,7 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 	var plans []plan.Plan
 	for _, g := range judgings {
 		if g.rule != nil {
-			a.say("%s is a rule: it judges %s and calls nobody", g.name(), count(data.Len(), "item"))
+			a.say("%s is a rule: it judges %s and calls nobody", g.name(), words.Count(data.Len(), "item"))
 			continue
 		}
 		for _, l := range g.leaves() {
@@ -341,7 +343,7 @@ func addMicros(a, b *int64) *int64 {
 func (a *app) confirm(p plan.Plan, o runOptions) error {
 	if !a.attended() || slices.Contains(o.data, "-") {
 		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag{&o.askAbove})
-		return usage(deem.WithHint(err, "--yes goes on; --max-cost bounds what is spent: %s", p.Line()))
+		return usage.Mark(deem.WithHint(err, "--yes goes on; --max-cost bounds what is spent: %s", p.Line()))
 	}
 	fmt.Fprint(a.err, "deem: go on? [y/N] ")
 	answer, err := bufio.NewReader(a.in).ReadString('\n')

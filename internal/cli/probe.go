@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deem/internal/usage"
 	"deem/probe"
 )
 
@@ -82,7 +83,7 @@ func (a *app) probeCommand() *cobra.Command {
 func (o probeOptions) check() error {
 	for _, k := range o.kinds {
 		if _, ok := probe.Kind(k).Want(); !ok {
-			return usage(unknown("kind of probe", k, kindNames()))
+			return usage.Mark(usage.Unknown("kind of probe", k, kindNames()))
 		}
 	}
 	for _, name := range o.cards {
@@ -91,10 +92,10 @@ func (o probeOptions) check() error {
 		}
 	}
 	if len(o.cards) > 0 && len(o.run.judges) > 1 {
-		return usagef("--card is for one judge, and there are %d", len(o.run.judges))
+		return usage.Errorf("--card is for one judge, and there are %d", len(o.run.judges))
 	}
 	if o.perKind < 1 {
-		return usagef("--per-kind is %d; at least one probe of a kind must be made", o.perKind)
+		return usage.Errorf("--per-kind is %d; at least one probe of a kind must be made", o.perKind)
 	}
 	return nil
 }

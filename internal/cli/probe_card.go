@@ -10,6 +10,8 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/probe"
 	reportprobe "deem/report/probe"
 )
@@ -65,7 +67,7 @@ func (a *app) showCards(cards []probe.Card, gates []gate, o probeOptions) error 
 	}
 	for _, c := range cards {
 		if c.Withheld() {
-			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, thousands(c.Unjudged), count(c.Probes, "probe"), shareFlag{&c.MaxUnjudged})
+			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Thousands(c.Unjudged), words.Count(c.Probes, "probe"), shareFlag{&c.MaxUnjudged})
 			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
 		}
 	}
@@ -104,7 +106,7 @@ func (a *app) printGates(outcomes []gateOutcome) {
 		if o.OK {
 			mark = "ok"
 		}
-		fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, printable(o.Gate), printable(o.Detail))
+		fmt.Fprintf(a.out, "  %-4s  %s  (%s)\n", mark, words.Printable(o.Gate), words.Printable(o.Detail))
 	}
 }
 
@@ -119,7 +121,7 @@ func (a *app) writeCard(name string, c probe.Card) error {
 		return err
 	}
 	if err := replaceFile(name, buf.Bytes()); err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	a.say("wrote %s", name)
 	return nil
@@ -164,7 +166,7 @@ func rateNumber(c probe.Card, cond condition, r probe.Rate) gateNumber {
 	case cond.part == "n":
 		return gateNumber{value: float64(r.Judged), what: plain}
 	case c.Thin(r):
-		return missing("%s is withheld: %s of %s unjudged", cond.name, thousands(r.Unjudged), count(r.Probes, "probe"))
+		return missing("%s is withheld: %s of %s unjudged", cond.name, words.Thousands(r.Unjudged), words.Count(r.Probes, "probe"))
 	case r.Estimate == nil:
 		return missing("no probe of %s was judged", cond.name)
 	}
@@ -213,6 +215,6 @@ func cardWriter(name string) (cardForm, error) {
 	case ".txt":
 		return reportprobe.Text, nil
 	default:
-		return nil, usagef("--card %s: a card is written as .html, .json or .txt", name)
+		return nil, usage.Errorf("--card %s: a card is written as .html, .json or .txt", name)
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/pairwise"
 	"deem/probe"
@@ -42,12 +44,12 @@ func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOpti
 	}
 	made, err := probe.Make(data.Items(), opts)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	source := slices.Clone(data.Names())
 	for _, name := range o.banks {
 		if err := addBank(ctx, made, name, data, opts.Beside); err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 		source = append(source, name)
 	}
@@ -57,7 +59,7 @@ func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOpti
 	}
 	names := append(slices.Clone(source), fmt.Sprintf("probes, seed %d", o.seed))
 	set := &probeSet{made, source, names, hash}
-	a.say("%s made from %s with seed %d%s", count(made.Len(), "probe"), count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
+	a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
 	return set, preflight(ctx, g.choice, set)
 }
 
@@ -157,7 +159,7 @@ func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
 	}
 	if o.wordnet != "" {
 		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 	}
 	return a.chooseAll(*o)
@@ -167,7 +169,7 @@ func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
 func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
 	all, err := a.openItems(ctx, o, []judging{{choice: choice{wanted: probe.StaleFields}}})
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	defer func() { _ = all.Close() }()
 	stale := map[string]string{}

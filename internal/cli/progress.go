@@ -15,6 +15,7 @@ import (
 	"deem"
 	"deem/internal/batch"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/model"
 )
 
@@ -136,7 +137,7 @@ func (p *progress) stop() {
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	words := []string{fmt.Sprintf("%s of %s", thousands(p.before+p.done), thousands(p.total))}
+	words := []string{fmt.Sprintf("%s of %s", words.Thousands(p.before+p.done), words.Thousands(p.total))}
 	elapsed := clock().Sub(p.started).Seconds()
 	if rate := float64(p.done) / elapsed; p.done > 0 && elapsed > 0 {
 		words = append(words, perSecond(rate))
@@ -161,7 +162,7 @@ func (p *progress) line() string {
 func (p *progress) cost() string {
 	switch {
 	case p.purse != nil:
-		return dollars(p.purse.Spent()) + " of " + dollars(p.purse.Sum())
+		return words.Dollars(p.purse.Spent()) + " of " + words.Dollars(p.purse.Sum())
 	case p.meter == nil:
 		return ""
 	}
@@ -170,15 +171,15 @@ func (p *progress) cost() string {
 		t.CostMicros += p.batches.CostMicros()
 	}
 	if t.Unpriced > 0 {
-		return dollars(t.CostMicros) + " and more (no price known)"
+		return words.Dollars(t.CostMicros) + " and more (no price known)"
 	}
-	return dollars(t.CostMicros)
+	return words.Dollars(t.CostMicros)
 }
 
 // perSecond writes a rate with no more digits than it deserves.
 func perSecond(rate float64) string {
 	if rate >= 100 {
-		return thousands(int(rate)) + "/s"
+		return words.Thousands(int(rate)) + "/s"
 	}
 	return fmt.Sprintf("%.3g/s", rate)
 }

@@ -17,6 +17,8 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/imports"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report/sensitivity"
 	"deem/text/nltk"
 )
@@ -94,7 +96,7 @@ func (a *app) rejudgeCommand() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = true })
 			if len(args) == 0 {
-				return usage(deem.WithHint(errors.New("no file of results is named"), "deem rejudge results.json"))
+				return usage.Mark(deem.WithHint(errors.New("no file of results is named"), "deem rejudge results.json"))
 			}
 			return nil
 		},
@@ -196,7 +198,7 @@ func anythingToDo(systems []published, judgings []judging) error {
 			return nil
 		}
 	}
-	return usage(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: nobody has judged them yet", strings.Join(systems[0].set.Names(), ", "), systems[0].set.Shape),
 		"judge them with --judge match, or --judge universal --model openai:gpt-4o-mini; if there are verdicts, --map label=COLUMN says where"))
 }
 
@@ -213,12 +215,12 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 		groups, names = append(groups, []string{file}), append(names, name)
 	}
 	if len(groups) > 1 && len(o.claimed) > 0 {
-		return nil, usagef("--claimed is about one system, and there are %d; --together makes the files one", len(groups))
+		return nil, usage.Errorf("--claimed is about one system, and there are %d; --together makes the files one", len(groups))
 	}
 	var systems []published
 	for i, files := range groups {
 		if slices.ContainsFunc(groups[:i], func(g []string) bool { return slices.Equal(g, files) }) {
-			return nil, usagef("%s is named twice", files[0])
+			return nil, usage.Errorf("%s is named twice", files[0])
 		}
 		sys, err := a.openSystem(ctx, names[i], files, o)
 		if err != nil {
@@ -228,7 +230,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 			sys.name = files[0] // The path tells systems apart whose files have one name.
 		}
 		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
-			return nil, usagef("two systems are called %s", sys.name)
+			return nil, usage.Errorf("two systems are called %s", sys.name)
 		}
 		systems = append(systems, sys)
 	}
@@ -248,14 +250,14 @@ func systemName(arg string) (name, file string) {
 func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (published, error) {
 	mapping, err := importMapping(o.mapping)
 	if err != nil {
-		return published{}, usage(err)
+		return published{}, usage.Mark(err)
 	}
 	set, err := imports.Open(ctx, imports.Source{
 		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick,
 		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken,
 	})
 	if err != nil {
-		return published{}, usage(err)
+		return published{}, usage.Mark(err)
 	}
 	if len(o.run.data) > 0 {
 		if err := a.adopt(ctx, set, o.run); err != nil {
@@ -269,7 +271,7 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	for _, spec := range o.claimed {
 		c, err := set.ParseClaim(spec)
 		if err != nil {
-			return published{}, usage(deem.WithHint(fmt.Errorf("--claimed %s: %w", spec, err), "%s", deem.HintOf(err)))
+			return published{}, usage.Mark(deem.WithHint(fmt.Errorf("--claimed %s: %w", spec, err), "%s", deem.HintOf(err)))
 		}
 		claims = append(claims, c)
 	}
@@ -300,7 +302,7 @@ func importMapping(s string) (imports.Mapping, error) {
 func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 	b, ok := benchmark.Named(set.Benchmark)
 	if !ok {
-		return usage(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
 			"--map names the columns of questions and references in the file itself"))
 	}
 	var rows bytes.Buffer
@@ -322,7 +324,7 @@ func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 	}
 	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.with})
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	defer func() { _ = joined.Close() }()
 	for _, note := range joined.Notes() {
@@ -330,7 +332,7 @@ func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 	}
 	dropped, err := set.Adopt(joined.Items())
 	if dropped > 0 {
-		a.say("%s of %s answer no question of the data, and are left out", thousands(dropped), filepath.Base(set.Names()[0]))
+		a.say("%s of %s answer no question of the data, and are left out", words.Thousands(dropped), filepath.Base(set.Names()[0]))
 	}
 	return err
 }
@@ -344,7 +346,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOp
 		}
 		b, ok := benchmark.Named(systems[0].set.Benchmark)
 		if !ok || b.Name == "locomo" {
-			return nil, usage(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge universal"))
+			return nil, usage.Mark(deem.WithHint(errors.New("--model says whom to ask, and no --judge says what"), "add --judge universal"))
 		}
 		r.judges = []string{b.Judges[0]}
 	}
@@ -397,7 +399,7 @@ func (a *app) equip(r *runOptions) error {
 	}
 	if r.wordnet != "" {
 		if r.judge.thesaurus, err = nltk.OpenWordNet(r.wordnet); err != nil {
-			return usage(err)
+			return usage.Mark(err)
 		}
 	}
 	return nil

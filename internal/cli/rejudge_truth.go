@@ -6,6 +6,8 @@ import (
 
 	"deem"
 	"deem/internal/imports"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -25,13 +27,13 @@ func besideTruth(set *imports.Set) error {
 		}
 	}
 	if len(judge) == 0 {
-		return usage(deem.WithHint(fmt.Errorf("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", ")),
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no item has both a verdict and a truth", strings.Join(set.Names(), ", ")),
 			"--map label=COLUMN,truth=COLUMN says where the two are"))
 	}
 	means := map[string]float64{"judge_mean": stat.MomentsOf(judge).Mean(), "truth_mean": stat.MomentsOf(right).Mean()}
 	set.Know(means)
 	set.Note("beside the truth, over the %s of %s that have both, and no others: mean of the verdicts %.4f, of the truth %.4f; %s",
-		count(len(judge), "item"), thousands(set.Len()), means["judge_mean"], means["truth_mean"], decisions(set, yes))
+		words.Count(len(judge), "item"), words.Thousands(set.Len()), means["judge_mean"], means["truth_mean"], decisions(set, yes))
 	correlate(set, judge, right)
 	return nil
 }

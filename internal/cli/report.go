@@ -14,6 +14,8 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/rule"
 	"deem/report"
@@ -55,7 +57,7 @@ const (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	want := showing{maxUnjudged: report.DefaultMaxUnjudged}
+	want := showing{reportOptions: reportOptions{maxUnjudged: report.DefaultMaxUnjudged}}
 	var gates []string
 	var draws int
 	var seed uint64
@@ -107,7 +109,7 @@ func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap,
 		return nil, nil
 	}
 	if draws < minDraws || draws > maxDraws {
-		return nil, usagef("--draws %d: an interval at 95%% needs from %s to %s draws", draws, thousands(minDraws), thousands(maxDraws))
+		return nil, usage.Errorf("--draws %d: an interval at 95%% needs from %s to %s draws", draws, words.Thousands(minDraws), words.Thousands(maxDraws))
 	}
 	return &report.Bootstrap{Draws: draws, Seed: seed}, nil
 }
@@ -116,7 +118,7 @@ func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap,
 func atMost(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("%s takes at most %s, not %q", cmd.CommandPath(), count(n, "argument"), args[n])
+			return usage.Errorf("%s takes at most %s, not %q", cmd.CommandPath(), words.Count(n, "argument"), args[n])
 		}
 		return nil
 	}
@@ -135,26 +137,37 @@ func runArg(args []string) string {
 func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error) {
 	run, err := st.Run(ctx, ref)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
-		return run, usage(err)
+		return run, usage.Mark(err)
 	}
 	return run, err
 }
 
-// A finished run is what it found, with its benchmark's own numbers.
-type finished struct {
+// A foundRun is what a run found, with its benchmark's own numbers.
+type foundRun struct {
 	run       store.Run
 	report    report.Report
-	published benchmark.Metrics
-	errata    *errata.Report // nil when no list of faults was named
-	gates     []gateOutcome
-	parts     parts // nil unless the judge is made of others
+	published benchmark.Metrics // nil when the run is of a file of items
+	parts     parts             // nil unless the judge is made of others
+}
+
+// A finished run is what it found, and what else was asked of it.
+type finished struct {
+	foundRun
+	errata *errata.Report // nil when no list of faults was named
+	gates  []gateOutcome
+}
+
+// A reportOptions says how a report is made.
+type reportOptions struct {
+	maxUnjudged float64           // above this share of unjudged items the score is withheld
+	bootstrap   *report.Bootstrap // nil means intervals from formulas
+	redacted    bool              // the texts of the items were removed
 }
 
 // showing says how a run is shown.
 type showing struct {
-	maxUnjudged float64
-	bootstrap   *report.Bootstrap // nil means intervals from formulas
-	errata      string            // a list of faults; "" means the one that the run was told of
+	reportOptions
+	errata string // a list of faults; "" means the one that the run was told of
 
 	gates []gate
 
@@ -171,23 +184,16 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		if err != nil {
 			return err
 		}
-		r, published, err := want.report(ctx, st, run)
+		f, err := want.findings(ctx, st, run)
 		if err != nil {
 			return err
 		}
-		faults, err := a.errataOf(ctx, st, run, r.Head, want.errata)
+		faults, err := a.errataOf(ctx, st, run, f.report.Head, want.errata)
 		if err != nil {
 			return err
 		}
-		addErrata(&r, faults)
-		inside, err := partsOf(ctx, st, run)
-		if err != nil {
-			return err
-		}
-		if inside != nil {
-			r.Members = inside
-		}
-		all = append(all, finished{run: run, report: r, published: published, errata: faults, parts: inside})
+		addErrata(&f.report, faults)
+		all = append(all, finished{foundRun: f, errata: faults})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
@@ -294,7 +300,7 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 // withheld says why there is no score.
 func withheld(r report.Report, most float64) error {
 	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
-		errUnjudged, thousands(r.Unjudged), thousands(r.Items), shareFlag{&most})
+		errUnjudged, words.Thousands(r.Unjudged), words.Thousands(r.Items), shareFlag{&most})
 	return deem.WithHint(err, "%s", remedy(r))
 }
 
@@ -334,7 +340,7 @@ type reporter struct {
 
 // newReporter returns the reporter of a run. Without texts, replies cannot be read
 // again, and a benchmark's own metrics may lack what they need.
-func newReporter(ctx context.Context, run store.Run, want showing, redacted bool) (*reporter, error) {
+func newReporter(ctx context.Context, run store.Run, want reportOptions) (*reporter, error) {
 	h := headOf(run, want.maxUnjudged)
 	h.Bootstrap = want.bootstrap
 	p, err := protocolOf(run)
@@ -356,7 +362,7 @@ func newReporter(ctx context.Context, run store.Run, want showing, redacted bool
 		}
 		r.other = p.Reread()
 	}
-	if redacted {
+	if want.redacted {
 		r.other, r.published = nil, nil
 	}
 	r.builder = report.New(h)
@@ -387,38 +393,62 @@ func newLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*
 	if run.Records > 0 {
 		return nil, nil
 	}
-	r, err := newReporter(ctx, run, showing{maxUnjudged: maxUnjudged}, false)
+	r, err := newReporter(ctx, run, reportOptions{maxUnjudged: maxUnjudged})
 	if err != nil || r.published != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// report returns the report of a run: what the live reporter has of it, or else what the
-// store keeps.
-func (want showing) report(ctx context.Context, st store.Store, run store.Run) (report.Report, benchmark.Metrics, error) {
-	live := want.live[run.ID]
-	if live == nil {
-		return reportOf(ctx, st, run, want)
-	}
-	live.builder.End(run.State == store.Done, run.Updated)
-	return live.builder.Report(), nil, nil
+// found returns what the run found.
+func (r *reporter) found(run store.Run) foundRun {
+	return foundRun{run: run, report: r.builder.Report(), published: r.published}
 }
 
-// reportOf builds the report from what the store keeps.
-func reportOf(ctx context.Context, st store.Store, run store.Run, want showing) (report.Report, benchmark.Metrics, error) {
-	r, err := newReporter(ctx, run, want, redacted(st, run))
+// end says that the run is over, or how far it is.
+func (r *reporter) end(run store.Run) {
+	r.builder.End(run.State == store.Done, run.Updated)
+}
+
+// findings returns what a run found: what the live reporter has of it, or else what the
+// store keeps.
+func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (foundRun, error) {
+	o := want.reportOptions
+	o.redacted = redacted(st, run)
+	live := want.live[run.ID]
+	if live == nil {
+		return foundBy(ctx, st, run, o)
+	}
+	live.end(run)
+	return live.found(run).withParts(ctx, st)
+}
+
+// foundBy reads what the store keeps of a run, and says what it found.
+func foundBy(ctx context.Context, st store.Store, run store.Run, want reportOptions) (foundRun, error) {
+	r, err := newReporter(ctx, run, want)
 	if err != nil {
-		return report.Report{}, nil, err
+		return foundRun{}, err
 	}
 	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: r.other == nil && r.published == nil})
 	for rec, err := range store.Ahead(records) {
 		if err != nil {
-			return report.Report{}, nil, err
+			return foundRun{}, err
 		}
 		r.add(rec)
 	}
-	return r.builder.Report(), r.published, nil
+	return r.found(run).withParts(ctx, st)
+}
+
+// withParts adds what the parts of the judge did.
+func (f foundRun) withParts(ctx context.Context, st store.Store) (foundRun, error) {
+	inside, err := partsOf(ctx, st, f.run)
+	if err != nil {
+		return foundRun{}, err
+	}
+	if inside != nil {
+		f.report.Members, f.parts = inside, inside
+	}
+	return f, nil
 }
 
 // benchmarkOf returns the benchmark of a run and what it was told; nil when the run
@@ -453,7 +483,7 @@ func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m bench
 	o := set.options()
 	o.MaxUnjudged = maxUnjudged
 	m, err = b.Metrics(ctx, o)
-	return m, note, usage(err)
+	return m, note, usage.Mark(err)
 }
 
 // headOf returns what the report says before any number.

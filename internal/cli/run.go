@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/usage"
 	"deem/model"
 	"deem/text/nltk"
 )
@@ -140,28 +141,28 @@ func (o *runOptions) setBenchmark(args []string) error {
 		return nil
 	}
 	if fileExists(args[0]) {
-		return usage(deem.WithHint(fmt.Errorf("no benchmark %q", args[0]), "a file is given with --data: deem run --data %s", args[0]))
+		return usage.Mark(deem.WithHint(fmt.Errorf("no benchmark %q", args[0]), "a file is given with --data: deem run --data %s", args[0]))
 	}
-	return usage(unknown("benchmark", args[0], benchmarkNames()))
+	return usage.Mark(usage.Unknown("benchmark", args[0], benchmarkNames()))
 }
 
 // check refuses options that make no sense before anything is opened.
 func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
-		return usage(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
+		return usage.Mark(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
 	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.with) > 0):
-		return usage(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
+		return usage.Mark(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
 	case o.benchmark != nil && len(o.other) > 0:
-		return usagef("--other goes with a file of items, and not with a benchmark")
+		return usage.Errorf("--other goes with a file of items, and not with a benchmark")
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):
-		return usagef("--format and --map do not go with a benchmark, whose files have a form of their own")
+		return usage.Errorf("--format and --map do not go with a benchmark, whose files have a form of their own")
 	case o.concurrency < 1:
-		return usagef("-j is %d; at least one item must be judged at once", o.concurrency)
+		return usage.Errorf("-j is %d; at least one item must be judged at once", o.concurrency)
 	case o.trials < 1:
-		return usagef("--trials is %d; each item must be judged at least once", o.trials)
+		return usage.Errorf("--trials is %d; each item must be judged at least once", o.trials)
 	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.maxTokens < 0 || o.model.timeout < 0 || o.runTimeout < 0:
-		return usagef("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
+		return usage.Errorf("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
 	return errors.Join(o.batch.check(), o.errata.check())
 }
@@ -191,7 +192,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 	}
 	if o.wordnet != "" {
 		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
-			return nil, nil, usage(err)
+			return nil, nil, usage.Mark(err)
 		}
 	}
 	judgings, err := a.chooseAll(*o)
@@ -238,7 +239,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	var runs []string
-	want := showing{maxUnjudged: o.maxUnjudged, gates: gates, live: map[string]*reporter{}}
+	want := showing{reportOptions: reportOptions{maxUnjudged: o.maxUnjudged}, gates: gates, live: map[string]*reporter{}}
 	for _, j := range judgings {
 		id, live, err := a.judgeAll(ctx, st, j, data, o)
 		if err != nil {
@@ -299,19 +300,19 @@ func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 			_, err = j.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 		}
 		if err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 		asked = asked || c.rule == nil
 		judgings = append(judgings, j)
 	}
 	if o.batch.on && !asked {
-		return nil, usagef("%s is a rule and asks nobody; --batch says nothing to it", choices[0].name())
+		return nil, usage.Errorf("%s is a rule and asks nobody; --batch says nothing to it", choices[0].name())
 	}
 	if named && !used {
 		if asked {
-			return nil, usagef("--model %s: every member of %s names a model of its own", o.model.name, choices[0].name())
+			return nil, usage.Errorf("--model %s: every member of %s names a model of its own", o.model.name, choices[0].name())
 		}
-		return nil, usage(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
 	}
 	return judgings, nil
 }
@@ -325,7 +326,7 @@ func (a *app) withModel(c choice, o runOptions, used *bool) (judging, error) {
 		return j, nil
 	case c.composed != nil:
 		if o.batch.on {
-			return j, usagef("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
+			return j, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
 		}
 		for _, m := range c.composed.members {
 			if m.model == "" {
@@ -346,7 +347,7 @@ func (a *app) withModel(c choice, o runOptions, used *bool) (judging, error) {
 		*used = true
 	}
 	if at.name == "" || at.name == offline {
-		return j, usage(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
+		return j, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 	}
 	var err error
 	if j.wire, err = a.openWire(at); err != nil {

@@ -12,6 +12,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/imports"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/judge/extract"
 	"deem/report"
 	"deem/report/sensitivity"
@@ -80,15 +81,15 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 	if err != nil {
 		return err
 	}
-	rep, metrics, err := reportOf(ctx, s.store, run, showing{maxUnjudged: s.o.run.maxUnjudged})
+	f, err := foundBy(ctx, s.store, run, reportOptions{maxUnjudged: s.o.run.maxUnjudged})
 	if err != nil {
 		return err
 	}
-	sys.metrics = metrics
+	sys.metrics = f.published
 	if b, ok := benchmark.Named(sys.set.Benchmark); ok && b.Note != "" {
 		sys.notes = append(sys.notes, b.Note)
 	}
-	sys.columns[atPublished] = column{run: run, report: rep, verdicts: majority(sys.set)}
+	sys.columns[atPublished] = column{run: run, report: f.report, verdicts: majority(sys.set)}
 	return nil
 }
 
@@ -118,7 +119,7 @@ func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
 	if err := s.store.Finish(ctx, run.ID); err != nil {
 		return run, err
 	}
-	s.app.say("run %s: %s of %s recorded by %s", run.ID, count(sys.set.Len(), "item"), sys.name, spec.Judge.Name)
+	s.app.say("run %s: %s of %s recorded by %s", run.ID, words.Count(sys.set.Len(), "item"), sys.name, spec.Judge.Name)
 	return s.store.Run(ctx, run.ID)
 }
 
@@ -246,7 +247,7 @@ func (s *stand) reread(sys *stood) {
 		b.Add(rec)
 	}
 	if left > 0 {
-		sys.notes = append(sys.notes, fmt.Sprintf("%s without a reply, which cannot be read again", count(left, "record")))
+		sys.notes = append(sys.notes, fmt.Sprintf("%s without a reply, which cannot be read again", words.Count(left, "record")))
 	}
 	sys.notes = append(sys.notes, "re-read is what the replies in the file say when they are read strictly, as "+strings.Join(menu, " or "))
 	sys.columns[atReread] = column{report: b.Report(), verdicts: verdicts}
@@ -267,14 +268,14 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j judging) erro
 	if err != nil {
 		return err
 	}
-	rep, metrics, err := reportOf(ctx, s.store, run, showing{maxUnjudged: o.maxUnjudged})
+	f, err := foundBy(ctx, s.store, run, reportOptions{maxUnjudged: o.maxUnjudged})
 	if err != nil {
 		return err
 	}
 	if sys.metrics == nil {
-		sys.metrics = metrics
+		sys.metrics = f.published
 	}
-	c := column{run: run, report: rep, verdicts: make([]*deem.Verdict, sys.set.Len())}
+	c := column{run: run, report: f.report, verdicts: make([]*deem.Verdict, sys.set.Len())}
 	for rec, err := range s.store.Records(ctx, id, store.Query{Trial: new(int), Brief: true}) {
 		if err != nil {
 			return err
@@ -384,7 +385,7 @@ func (s *stand) show(ctx context.Context) error {
 		if len(wrong) > 1 {
 			verb = "do"
 		}
-		return deem.WithHint(fmt.Errorf("%w: %s %s not come out of the rows as claimed: %s", errGate, count(len(wrong), "number"), verb, claimNames(wrong)),
+		return deem.WithHint(fmt.Errorf("%w: %s %s not come out of the rows as claimed: %s", errGate, words.Count(len(wrong), "number"), verb, claimNames(wrong)),
 			"the report says what the rows give, and which other way of counting gives what is claimed")
 	}
 	for _, sys := range s.systems {
@@ -412,7 +413,7 @@ func claimNames(list []sensitivity.Claim) string {
 	if len(list) > most {
 		names = append(names, "...")
 	}
-	return printable(strings.Join(names, ", "))
+	return words.Printable(strings.Join(names, ", "))
 }
 
 // print prints the report with the benchmarks' own numbers below it.
@@ -441,7 +442,7 @@ func (s *stand) print(r sensitivity.Report) error {
 		if sys.set.Trials() > 1 {
 			which = ", of the first verdict on each item"
 		}
-		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics%s\n\n", printable(sys.name), which); err != nil {
+		if _, err := fmt.Fprintf(s.app.out, "\n%s, by the benchmark's own metrics%s\n\n", words.Printable(sys.name), which); err != nil {
 			return err
 		}
 		if err := sys.metrics.Text(s.app.out); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 )
 
@@ -28,7 +30,7 @@ func (a *app) showCommand() *cobra.Command {
 		Example: "  deem show q17\n  deem show q17 --run last~1 --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage(deem.WithHint(fmt.Errorf("deem show wants the id of one item, not %s", count(len(args), "argument")), "deem show q17"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem show wants the id of one item, not %s", words.Count(len(args), "argument")), "deem show q17"))
 			}
 			return nil
 		},
@@ -92,7 +94,7 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 		n++
 	}
 	if n == 0 {
-		return usage(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, id), "an id is case-sensitive; deem list runs shows how far the run is"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, id), "an id is case-sensitive; deem list runs shows how far the run is"))
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func showRecord(run store.Run, p judge.Readable, rec deem.Record) shownItem {
 // text writes the item for a person.
 func (s shownItem) text(w io.Writer) {
 	rec := s.Record
-	fmt.Fprintf(w, "item %s of run %s", printable(rec.Item.ID), s.Run)
+	fmt.Fprintf(w, "item %s of run %s", words.Printable(rec.Item.ID), s.Run)
 	if rec.Trial > 0 {
 		fmt.Fprintf(w, ", trial %d", rec.Trial)
 	}
@@ -168,32 +170,22 @@ func block(w io.Writer, title, text string) {
 	}
 	fmt.Fprintf(w, "\n%s\n", title)
 	for line := range strings.Lines(text + "\n") {
-		fmt.Fprintf(w, "  %s\n", printable(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintf(w, "  %s\n", words.Printable(strings.TrimSuffix(line, "\n")))
 	}
-}
-
-// printable escapes what would move a terminal's cursor or change its colours.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
-			return r
-		}
-		return '\uFFFD'
-	}, s)
 }
 
 func describe(c deem.Call) string {
-	words := []string{c.Model, c.Started.Format("2006-01-02 15:04:05")}
+	parts := []string{c.Model, c.Started.Format("2006-01-02 15:04:05")}
 	r := c.Reply
 	switch {
 	case r == nil:
-		return strings.Join(append(words, "error: "+c.Error), ", ")
+		return strings.Join(append(parts, "error: "+c.Error), ", ")
 	case r.Cached:
-		words = append(words, "from the cache")
+		parts = append(parts, "from the cache")
 	default:
-		words = append(words, fmt.Sprintf("%d ms, attempt %d", r.Latency.Milliseconds(), r.Attempts), dollars(r.CostMicros))
+		parts = append(parts, fmt.Sprintf("%d ms, attempt %d", r.Latency.Milliseconds(), r.Attempts), words.Dollars(r.CostMicros))
 	}
-	return strings.Join(append(words, fmt.Sprintf("%d tokens in, %d out, stopped: %s", r.Usage.Input, r.Usage.Output, r.Stop)), ", ")
+	return strings.Join(append(parts, fmt.Sprintf("%d tokens in, %d out, stopped: %s", r.Usage.Input, r.Usage.Output, r.Stop)), ", ")
 }
 
 // decision writes a verdict or a failure in a few lines.

@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/words"
 )
 
 // grace is how long calls in flight have to finish once the time of a run is over.
@@ -81,7 +82,7 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
 	if rerr == nil {
-		a.say("%s of %s judged and kept in %s as run %s", thousands(now.Records), thousands(run.Dataset.Items*run.Trials), a.db, run.ID)
+		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records), words.Thousands(run.Dataset.Items*run.Trials), a.db, run.ID)
 	}
 	switch {
 	case !interrupted:

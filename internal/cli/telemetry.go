@@ -12,6 +12,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/telemetry"
+	"deem/internal/usage"
 )
 
 // A telemetryOptions is what a command was told about those who watch it. OpenTelemetry
@@ -46,7 +47,7 @@ func (a *app) observed(cmd *cobra.Command) *cobra.Command {
 func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(), err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.level)); err != nil {
-		return nil, usagef("--log-level is debug, info, warn or error, and not %q", o.level)
+		return nil, usage.Errorf("--log-level is debug, info, warn or error, and not %q", o.level)
 	}
 	log, closeLog, err := a.openLog(o.log)
 	if err != nil {
@@ -67,7 +68,7 @@ func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(
 	url, public, err := a.telemetry.Serve(cmd.Context(), o.metrics)
 	if err != nil {
 		stop()
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	a.say("metrics are at %s", url)
 	if public {
@@ -86,7 +87,7 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, nil, usage(fmt.Errorf("open the log: %w", err))
+		return nil, nil, usage.Mark(fmt.Errorf("open the log: %w", err))
 	}
 	// A log that cannot be closed is no reason to fail a run that is done.
 	return f, func() { _ = f.Close() }, nil

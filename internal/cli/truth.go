@@ -8,6 +8,8 @@ import (
 	"deem"
 	"deem/internal/labels"
 	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/agree"
 )
@@ -34,7 +36,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 	t.used = map[string]bool{}
 	switch {
 	case t.other != nil && t.o.fromStore:
-		return usagef("--labels-from-store and a second run: who is right?")
+		return usage.Errorf("--labels-from-store and a second run: who is right?")
 	case t.other != nil:
 		return nil
 	case len(t.o.labels.Names) > 0:
@@ -48,7 +50,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 func (t *truths) openFiles(ctx context.Context) error {
 	set, err := labels.Read(ctx, t.o.labels)
 	if err != nil {
-		return usage(err)
+		return usage.Mark(err)
 	}
 	for _, note := range set.Notes {
 		t.app.say("%s", note)
@@ -62,7 +64,7 @@ func (t *truths) openFiles(ctx context.Context) error {
 		t.texts = t.texts || l.Response != nil
 	}
 	if set.Blank > 0 {
-		t.app.say("%s without a label yet", count(set.Blank, "row"))
+		t.app.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
 	return nil
 }
@@ -79,7 +81,7 @@ func (t *truths) bound(set *labels.Set) error {
 	}
 	err := fmt.Errorf("%s was made for judge %s, and run %s was judged by %s (%s): the judge has changed, and what was found about the old one does not hold for it",
 		strings.Join(set.Names, ", "), deem.ShortHash(set.JudgeHash), t.run.ID, deem.ShortHash(hash), t.run.Judge.Name)
-	return usage(deem.WithHint(err, "look at the disagreements with --anyway; --rebind then binds the labels to this judge"))
+	return usage.Mark(deem.WithHint(err, "look at the disagreements with --anyway; --rebind then binds the labels to this judge"))
 }
 
 // only returns the labels of the annotators that were asked for.
@@ -104,7 +106,7 @@ func (t *truths) only(list []labels.Label) []labels.Label {
 func (t *truths) openStore(ctx context.Context, st store.Store) error {
 	kept, ok := st.(store.Labels)
 	if !ok {
-		return usagef("this database keeps no labels; name a file of labels")
+		return usage.Errorf("this database keeps no labels; name a file of labels")
 	}
 	t.name, t.byHash, t.texts = "the database", map[string][]labels.Label{}, true
 	for l, err := range kept.Labels(ctx, store.LabelQuery{Annotators: t.o.annotate}) {
@@ -116,7 +118,7 @@ func (t *truths) openStore(ctx context.Context, st store.Store) error {
 		})
 	}
 	if len(t.byHash) == 0 && t.o.plan == 0 {
-		return usage(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.db),
+		return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.db),
 			"name a file: deem agree %s labels.csv; import one: deem labels import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
 	}
 	return nil
@@ -234,7 +236,7 @@ func (t *truths) unmatched() error {
 	}
 	if t.byHash != nil {
 		if len(t.used) == 0 {
-			return usage(deem.WithHint(fmt.Errorf("none of the labels in %s is about an item of run %s", t.app.db, t.run.ID),
+			return usage.Mark(deem.WithHint(fmt.Errorf("none of the labels in %s is about an item of run %s", t.app.db, t.run.ID),
 				"import some: deem labels import labels.csv --run %s", t.run.ID))
 		}
 		return nil
@@ -249,7 +251,7 @@ func (t *truths) unmatched() error {
 	case len(missing) == 0:
 		return nil
 	case len(t.used) == 0:
-		return usage(deem.WithHint(fmt.Errorf("%s: none of its %s is about an item of run %s, as %q", t.name, count(len(missing), "item"), t.run.ID, first(missing)),
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s: none of its %s is about an item of run %s, as %q", t.name, words.Count(len(missing), "item"), t.run.ID, first(missing)),
 			"ids must be those of the dataset; --columns item=NAME says which column holds them"))
 	default:
 		t.app.say("%s labelled that run %s does not have, as %q", isItems(len(missing)), t.run.ID, first(missing))
@@ -270,12 +272,12 @@ func areLabels(n int) string {
 	if n == 1 {
 		return "1 label is"
 	}
-	return thousands(n) + " labels are"
+	return words.Thousands(n) + " labels are"
 }
 
 func isItems(n int) string {
 	if n == 1 {
 		return "1 item is"
 	}
-	return thousands(n) + " items are"
+	return words.Thousands(n) + " items are"
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/usage"
 	"deem/judge/rule"
 	"deem/model"
 	"deem/model/anthropic"
@@ -100,7 +101,7 @@ func (at access) number(name string) (int, error) {
 func vendorOf(model string) (vendor, string, error) {
 	maker, name, ok := strings.Cut(model, ":")
 	if !ok || name == "" {
-		return vendor{}, "", usage(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
+		return vendor{}, "", usage.Mark(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
 	}
 	var names []string
 	for _, v := range vendors {
@@ -109,7 +110,7 @@ func vendorOf(model string) (vendor, string, error) {
 		}
 		names = append(names, v.name)
 	}
-	return vendor{}, "", usage(unknown("vendor", maker, names))
+	return vendor{}, "", usage.Mark(usage.Unknown("vendor", maker, names))
 }
 
 // openWire returns the bare model that the options name.
@@ -124,7 +125,7 @@ func (a *app) openWire(o modelOptions) (deem.Model, error) {
 	}
 	m, err := v.open(name, at)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	return m, nil
 }
@@ -135,7 +136,7 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 	at := access{env: a.env, base: o.baseURL, timeout: o.timeout, caFile: o.caFile, options: o.options}
 	for option := range o.options {
 		if !slices.Contains(v.options, option) {
-			return at, usage(unknown("option of "+v.name, option, v.options))
+			return at, usage.Mark(usage.Unknown("option of "+v.name, option, v.options))
 		}
 	}
 	if at.base == "" && v.server != "" {
@@ -147,7 +148,7 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 		}
 	}
 	if len(v.keys) > 0 && !v.optional && !o.uncalled && at.key == "" && at.base == "" {
-		return at, usage(deem.WithHint(fmt.Errorf("no key for %s:%s", v.name, name),
+		return at, usage.Mark(deem.WithHint(fmt.Errorf("no key for %s:%s", v.name, name),
 			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.keys, " or ")))
 	}
 	var err error
@@ -157,7 +158,7 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 	at.proxy = o.proxy
 	if variable, ok := strings.CutPrefix(o.proxy, "env:"); ok {
 		if at.proxy = a.env.get(variable); at.proxy == "" {
-			return at, usagef("--proxy wants the variable %s, which is not set", variable)
+			return at, usage.Errorf("--proxy wants the variable %s, which is not set", variable)
 		}
 	}
 	return at, nil
@@ -227,11 +228,11 @@ func (a *app) headers(list []string) (map[string]string, error) {
 	for _, h := range list {
 		name, value, ok := strings.Cut(h, "=")
 		if !ok || name == "" {
-			return nil, usagef("a header is NAME=value or NAME=env:VARIABLE")
+			return nil, usage.Errorf("a header is NAME=value or NAME=env:VARIABLE")
 		}
 		if variable, ok := strings.CutPrefix(value, "env:"); ok {
 			if value = a.env.get(variable); value == "" {
-				return nil, usagef("header %s wants the variable %s, which is not set", name, variable)
+				return nil, usage.Errorf("header %s wants the variable %s, which is not set", name, variable)
 			}
 		}
 		headers[name] = value
@@ -249,7 +250,7 @@ func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
 	if !isServed(o.embeddings) {
 		m, err := minilm.Open(o.embeddings)
 		if err != nil {
-			return nil, usage(err)
+			return nil, usage.Mark(err)
 		}
 		return m, nil
 	}
@@ -261,7 +262,7 @@ func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
 	}
 	e, ok := m.(rule.Embedder)
 	if !ok {
-		return nil, usagef("%s gives no embeddings", o.embeddings)
+		return nil, usage.Errorf("%s gives no embeddings", o.embeddings)
 	}
 	if err := o.affordable(e.Name()); err != nil {
 		return nil, err

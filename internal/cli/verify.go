@@ -18,6 +18,8 @@ import (
 	"deem/bundle"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
+	"deem/internal/usage"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/compose"
@@ -52,7 +54,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(deem.WithHint(fmt.Errorf("deem verify wants a run file"), "deem export last -o run.deem writes one"))
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem verify wants a run file"), "deem export last -o run.deem writes one"))
 			}
 			return nil
 		},
@@ -75,11 +77,11 @@ func readSigner(name string) (ed25519.PublicKey, error) {
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage.Mark(err)
 	}
 	key, err := bundle.ParsePublicKey(text)
 	if err != nil {
-		return nil, usage(deem.WithHint(fmt.Errorf("%s: %w", name, err), "%s", deem.HintOf(err)))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s: %w", name, err), "%s", deem.HintOf(err)))
 	}
 	return key, nil
 }
@@ -100,7 +102,7 @@ func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.Publ
 		writeJSON(a.out, all)
 	}
 	if findings > 0 {
-		return fmt.Errorf("%s in %s", count(findings, "finding"), count(len(names), "file"))
+		return fmt.Errorf("%s in %s", words.Count(findings, "finding"), words.Count(len(names), "file"))
 	}
 	return nil
 }
@@ -116,7 +118,7 @@ type checkedFile struct {
 func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey) (checkedFile, error) {
 	from, err := a.openFile(name)
 	if err != nil {
-		return checkedFile{}, usage(err)
+		return checkedFile{}, usage.Mark(err)
 	}
 	defer func() { _ = from.Close() }()
 	shown := 0
@@ -129,7 +131,7 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey)
 		Software: software(),
 		Found: func(f bundle.Finding) {
 			if shown++; shown <= maxShown && !a.json {
-				fmt.Fprintf(a.out, "%s: %s\n", printable(name), printable(f.String()))
+				fmt.Fprintf(a.out, "%s: %s\n", words.Printable(name), words.Printable(f.String()))
 			}
 		},
 	})
@@ -451,7 +453,7 @@ func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 
 // countAgain returns who counts the numbers of a run file again.
 func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-	rep, err := newReporter(ctx, bundled.RunOf(r, j), showing{maxUnjudged: report.DefaultMaxUnjudged}, redacted)
+	rep, err := newReporter(ctx, bundled.RunOf(r, j), reportOptions{maxUnjudged: report.DefaultMaxUnjudged, redacted: redacted})
 	if err != nil {
 		return nil, err
 	}
@@ -460,17 +462,17 @@ func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool
 
 // text prints what was checked.
 func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
-	name := printable(v.File)
+	name := words.Printable(v.File)
 	if more := v.Total - maxShown; more > 0 {
-		fmt.Fprintf(w, "%s: and %s more\n", name, thousands(more))
+		fmt.Fprintf(w, "%s: and %s more\n", name, words.Thousands(more))
 	}
 	for _, note := range v.Notes {
-		fmt.Fprintf(w, "%s: note: %s\n", name, printable(note))
+		fmt.Fprintf(w, "%s: note: %s\n", name, words.Printable(note))
 	}
 	if v.Run.ID != "" {
-		fmt.Fprintf(w, "%s: run %s by %s (%s), %s of %s, written by %s\n", name, printable(v.Run.ID), printable(v.Judge),
-			printable(deem.ShortHash(v.JudgeHash)), count(v.Records, "record"), count(v.Items, "item"), printable(v.Header.Software))
-		fmt.Fprintf(w, "%s: %s rendered again, %s made again\n", name, count(v.Prompts, "prompt"), count(v.Verdicts, "verdict"))
+		fmt.Fprintf(w, "%s: run %s by %s (%s), %s of %s, written by %s\n", name, words.Printable(v.Run.ID), words.Printable(v.Judge),
+			words.Printable(deem.ShortHash(v.JudgeHash)), words.Count(v.Records, "record"), words.Count(v.Items, "item"), words.Printable(v.Header.Software))
+		fmt.Fprintf(w, "%s: %s rendered again, %s made again\n", name, words.Count(v.Prompts, "prompt"), words.Count(v.Verdicts, "verdict"))
 	}
 	if s := v.Signature; s != nil && v.OK {
 		who := "by somebody whose key nobody named: --signer says whose it should be"
@@ -481,7 +483,7 @@ func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 	}
 	word := "ok"
 	if !v.OK {
-		word = count(v.Total, "finding")
+		word = words.Count(v.Total, "finding")
 	} else if v.Signature == nil {
 		word = "ok, not signed"
 	}

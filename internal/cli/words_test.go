@@ -7,22 +7,23 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/words"
 )
 
 func TestNumbersInWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{thousands(0), "0"},
-		{thousands(999), "999"},
-		{thousands(1000), "1,000"},
-		{thousands(1234567), "1,234,567"},
-		{thousands(-1000), "-1,000"},
-		{count(1, "item"), "1 item"},
-		{count(0, "item"), "0 items"},
-		{count(1500, "item"), "1,500 items"},
-		{dollars(0), "$0.00"},
-		{dollars(1), "$0.000001"},
-		{dollars(1_230_000), "$1.23"},
-		{dollars(12_345_678), "$12.345678"},
+		{words.Thousands(0), "0"},
+		{words.Thousands(999), "999"},
+		{words.Thousands(1000), "1,000"},
+		{words.Thousands(1234567), "1,234,567"},
+		{words.Thousands(-1000), "-1,000"},
+		{words.Count(1, "item"), "1 item"},
+		{words.Count(0, "item"), "0 items"},
+		{words.Count(1500, "item"), "1,500 items"},
+		{words.Dollars(0), "$0.00"},
+		{words.Dollars(1), "$0.000001"},
+		{words.Dollars(1_230_000), "$1.23"},
+		{words.Dollars(12_345_678), "$12.345678"},
 		{perSecond(3.14159), "3.14/s"},
 		{perSecond(12345.6), "12,345/s"},
 		{roughly(0), "1s"},
@@ -76,7 +77,7 @@ func TestUnquote(t *testing.T) {
 }
 
 func TestPrintableKeepsTheTerminalSafe(t *testing.T) {
-	if got := printable("a\tb\x1b[31m\x00\u009bé两"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "é两") || !strings.Contains(got, "\t") {
+	if got := words.Printable("a\tb\x1b[31m\x00\u009bé两"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "é两") || !strings.Contains(got, "\t") {
 		t.Errorf("printable = %q", got)
 	}
 }
