@@ -1,0 +1,88 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// Assets are the styles, scripts and pictures of the pages. They are served under
+// names that hold their hash, so that browsers may keep them for ever and never show
+// an old one.
+type assets struct {
+	names map[string]string // "app.css" to "app.1f0c9a3b7d24.css"
+	files map[string]asset  // by the name with the hash
+}
+
+type asset struct {
+	content []byte
+	kind    string // the media type
+}
+
+// mediaTypes are those of our files. What the machine says of them differs.
+var mediaTypes = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+func newAssets() (*assets, error) {
+	a := &assets{names: map[string]string{}, files: map[string]asset{}}
+	entries, err := fs.ReadDir(staticFiles, "static")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		content, err := fs.ReadFile(staticFiles, path.Join("static", e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		a.add(e.Name(), content)
+	}
+	return a, nil
+}
+
+func (a *assets) add(name string, content []byte) {
+	sum := sha256.Sum256(content)
+	ext := path.Ext(name)
+	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	kind, ok := mediaTypes[ext]
+	if !ok {
+		kind = mime.TypeByExtension(ext)
+	}
+	a.names[name] = hashed
+	a.files[hashed] = asset{content, kind}
+}
+
+// url returns where a file is found. A template that names a file which is not there
+// is a bug, and fails.
+func (a *assets) url(name string) (string, error) {
+	hashed, ok := a.names[name]
+	if !ok {
+		return "", fmt.Errorf("there is no file static/%s", name)
+	}
+	return "/static/" + hashed, nil
+}
+
+// serve answers with a file.
+func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
+	f, ok := a.files[r.PathValue("name")]
+	if !ok {
+		return notFound("there is no file %s", r.PathValue("name"))
+	}
+	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+	return nil
+}

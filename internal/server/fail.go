@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A statusError is an error that says with which status it is answered.
+type statusError struct {
+	status int
+	err    error
+}
+
+func (e *statusError) Error() string { return e.err.Error() }
+
+func (e *statusError) Unwrap() error { return e.err }
+
+// notFound returns an error that is answered with 404.
+func notFound(format string, args ...any) error {
+	return &statusError{http.StatusNotFound, fmt.Errorf(format, args...)}
+}
+
+// badRequest returns an error that is answered with 400.
+func badRequest(format string, args ...any) error {
+	return &statusError{http.StatusBadRequest, fmt.Errorf(format, args...)}
+}
+
+// withStatus returns err with the status that it is answered with.
+func withStatus(status int, err error) error { return &statusError{status, err} }
+
+// statusOf returns the status that an error is answered with.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
+		return http.StatusNotFound
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// A problem is an error as programs get it (RFC 9457).
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+// fail answers with an error: a page for people, problem+json for programs.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // Nobody is there to read it.
+	}
+	status := statusOf(err)
+	if status >= http.StatusInternalServerError {
+		s.log.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(), Hint: deem.HintOf(err)}
+	if isAPI(r) {
+		writeProblem(w, p)
+		return
+	}
+	if err := s.render(w, r, page{Template: "error", Title: p.Title, Status: status, Data: p}); err != nil {
+		s.log.Error("error page", "error", err)
+		http.Error(w, p.Title, status)
+	}
+}
+
+// writeProblem writes an error for a program.
+func writeProblem(w http.ResponseWriter, p problem) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // Who is gone needs no answer.
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sessionLife is how long a browser stays logged in.
+const sessionLife = 12 * time.Hour
+
+// A guard knows the token, and whom it has let in. Sessions are not kept: a cookie
+// says until when it is good, and is signed with a key that dies with the process.
+type guard struct {
+	token  string // "" lets everybody in
+	key    [32]byte
+	misses *throttle
+	now    func() time.Time
+}
+
+func newGuard(token string) *guard {
+	g := &guard{token: token, now: time.Now}
+	_, _ = rand.Read(g.key[:]) // It never fails.
+	g.misses = newThrottle(func() time.Time { return g.now() })
+	return g
+}
+
+// sign returns the signature of a text for one purpose.
+func (g *guard) sign(purpose, text string) string {
+	mac := hmac.New(sha256.New, g.key[:])
+	mac.Write([]byte(purpose + "\x00" + text))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// fits reports whether a signature is that of a text.
+func (g *guard) fits(signature, purpose, text string) bool {
+	return subtle.ConstantTimeCompare([]byte(signature), []byte(g.sign(purpose, text))) == 1
+}
+
+// isToken compares in constant time, also when the lengths differ.
+func (g *guard) isToken(guess string) bool {
+	a, b := sha256.Sum256([]byte(guess)), sha256.Sum256([]byte(g.token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+// cookieName is one for each port: cookies do not tell ports apart, and two servers on
+// one machine must not log each other out.
+func cookieName(r *http.Request) string {
+	name := "deem_session"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "_" + port
+	}
+	return name
+}
+
+// newSession returns the cookie of a browser that knew the token.
+func (g *guard) newSession(r *http.Request) *http.Cookie {
+	text := strconv.FormatInt(g.now().Add(sessionLife).Unix(), 10) + "." + rand.Text()
+	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))
+}
+
+// endSession returns the cookie that takes a session away.
+func (g *guard) endSession(r *http.Request) *http.Cookie { return g.cookie(r, "", -1) }
+
+func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
+	return &http.Cookie{
+		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		// A proxy before us that speaks TLS says so. If somebody else says so, the
+		// cookie is only sent more sparingly.
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	}
+}
+
+// session returns the session of a request, "" when it has none that is good.
+func (g *guard) session(r *http.Request) string {
+	if g.token == "" {
+		return ""
+	}
+	c, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return ""
+	}
+	at := strings.LastIndexByte(c.Value, '.')
+	if at < 0 || !g.fits(c.Value[at+1:], "session", c.Value[:at]) {
+		return ""
+	}
+	until, _, _ := strings.Cut(c.Value, ".")
+	if end, err := strconv.ParseInt(until, 10, 64); err != nil || g.now().Unix() >= end {
+		return ""
+	}
+	return c.Value[:at]
+}
+
+// csrf returns what a form must carry to be taken for one of ours. Another site can
+// make a browser send a request, but cannot read this value.
+func (g *guard) csrf(r *http.Request) string { return g.sign("csrf", g.session(r)) }
+
+// isOurs reports whether a request carries that value.
+func (g *guard) isOurs(r *http.Request) bool {
+	value := r.Header.Get("X-CSRF-Token")
+	if value == "" {
+		value = r.PostFormValue("csrf")
+	}
+	return g.fits(value, "csrf", g.session(r))
+}
+
+// bearer returns the token of an Authorization header, and whether there is one.
+func bearer(r *http.Request) (string, bool) {
+	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(token), strings.EqualFold(kind, "Bearer")
+}
+
+// remote returns whose guesses are counted together: an address or, since a single
+// machine often has 2^64 of them, the network of one in IPv6.
+func remote(r *http.Request) string {
+	host := hostOf(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	if ip == nil || ip.To4() != nil {
+		return host
+	}
+	return ip.Mask(net.CIDRMask(64, 128)).String()
+}

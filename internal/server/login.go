@@ -1,0 +1,63 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// A loginForm is what the login page shows.
+type loginForm struct {
+	Problem string // why the last try did not succeed
+	Next    string // where to go afterwards, a path of ours
+}
+
+// loginPage asks for the token.
+func (s *Server) loginPage(r *http.Request) (page, error) {
+	return page{Template: "login", Title: "Log in", Data: loginForm{Next: ourPath(r.URL.Query().Get("next"))}}, nil
+}
+
+// askToken shows the login page in place of another.
+func (s *Server) askToken(w http.ResponseWriter, r *http.Request, status int, why error, next string) {
+	form := loginForm{Next: ourPath(next)}
+	if why != errLogin { //nolint:errorlint // It is our own, and never wrapped.
+		form.Problem = upperFirst(why.Error()) + "."
+	}
+	p := page{Template: "login", Title: "Log in", Status: status, Data: form}
+	if err := s.render(w, r, p); err != nil {
+		s.log.Error("login page", "error", err)
+		http.Error(w, http.StatusText(status), status)
+	}
+}
+
+// login takes the token from the form and begins a session.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
+	next := ourPath(r.PostFormValue("next"))
+	if s.guard.token != "" {
+		if ok, err := s.guard.try(r, r.PostFormValue("token")); !ok {
+			s.askToken(w, r, refusal(w, err), err, next)
+			return nil
+		}
+		http.SetCookie(w, s.guard.newSession(r))
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
+	return nil
+}
+
+// logout ends the session.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
+	http.SetCookie(w, s.guard.endSession(r))
+	http.Redirect(w, r, "/login", http.StatusSeeOther)
+	return nil
+}
+
+// ourPath returns the path if it is one of this server, else the first page. A path
+// that begins with two slashes names another server.
+func ourPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") || u.Path == "/login" {
+		return "/"
+	}
+	return path
+}

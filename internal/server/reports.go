@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"deem/internal/store"
+	"deem/report"
+)
+
+// How reports are kept. Making one takes about a second for 100,000 records, so it is
+// made once however many look, two at a time at most, and that of a run in progress
+// is made again only every few seconds.
+const (
+	maxReports  = 64
+	maxMaking   = 2
+	reportEvery = 5 * time.Second
+)
+
+// A found is what a run found.
+type found struct {
+	Run       store.Run // as it was when the report was made
+	Report    report.Report
+	Published string // the benchmark's own numbers, as its package prints them
+	Parts     string // what the parts of the judge did
+}
+
+// Reports makes the reports of runs and keeps them.
+type reports struct {
+	ctx   context.Context
+	store store.Store
+	slots chan struct{} // one for each report that is being made
+	wg    sync.WaitGroup
+
+	mu   sync.Mutex
+	kept map[string]*kept // by run
+}
+
+// A kept report is made, or being made.
+type kept struct {
+	run  store.Run // of which it is made
+	at   time.Time // when it was begun
+	used time.Time
+	done chan struct{} // closed when the rest is there
+	got  found
+	err  error
+}
+
+func newReports(ctx context.Context, st store.Store) *reports {
+	return &reports{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}}
+}
+
+// wait waits until no report is being made.
+func (rs *reports) wait() { rs.wg.Wait() }
+
+// of returns the report of a run. It is as new as the run, or a few seconds older if
+// the run goes on.
+func (rs *reports) of(ctx context.Context, run store.Run) (found, error) {
+	k := rs.entry(run)
+	select {
+	case <-k.done:
+		return k.got, k.err
+	case <-ctx.Done():
+		return found{}, ctx.Err()
+	}
+}
+
+// peek returns the report of a run if there is one that is good enough, and begins
+// nothing.
+func (rs *reports) peek(run store.Run) (found, bool) {
+	rs.mu.Lock()
+	k := rs.kept[run.ID]
+	rs.mu.Unlock()
+	if k == nil || !k.goodFor(run, time.Now()) {
+		return found{}, false
+	}
+	select {
+	case <-k.done:
+		return k.got, k.err == nil
+	default:
+		return found{}, false
+	}
+}
+
+// entry returns what is kept of a run, begun now if need be.
+func (rs *reports) entry(run store.Run) *kept {
+	now := time.Now()
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	k := rs.kept[run.ID]
+	if k == nil || !k.goodFor(run, now) {
+		k = &kept{run: run, at: now, done: make(chan struct{})}
+		rs.kept[run.ID] = k
+		rs.forget()
+		rs.wg.Go(func() { rs.make(k) })
+	}
+	k.used = now
+	return k
+}
+
+// goodFor reports whether the report still says what the run is.
+func (k *kept) goodFor(run store.Run, now time.Time) bool {
+	if k.run.Records == run.Records && k.run.State == run.State && k.run.Updated.Equal(run.Updated) {
+		return !k.failed() || now.Sub(k.at) < reportEvery
+	}
+	select {
+	case <-k.done:
+		return run.State != store.Done && now.Sub(k.at) < reportEvery
+	default:
+		return run.State != store.Done // Nobody begins a second one meanwhile.
+	}
+}
+
+// failed reports whether the report could not be made.
+func (k *kept) failed() bool {
+	select {
+	case <-k.done:
+		return k.err != nil
+	default:
+		return false
+	}
+}
+
+// forget drops the report that was not used for the longest time when there are too
+// many.
+func (rs *reports) forget() {
+	if len(rs.kept) <= maxReports {
+		return
+	}
+	oldest := ""
+	for id, k := range rs.kept {
+		if !k.used.IsZero() && (oldest == "" || k.used.Before(rs.kept[oldest].used)) {
+			oldest = id
+		}
+	}
+	delete(rs.kept, oldest)
+}
+
+// make makes a report.
+func (rs *reports) make(k *kept) {
+	defer close(k.done)
+	select {
+	case rs.slots <- struct{}{}:
+		defer func() { <-rs.slots }()
+	case <-rs.ctx.Done():
+		k.err = rs.ctx.Err()
+		return
+	}
+	k.got, k.err = findingsOf(rs.ctx, rs.store, k.run)
+}
+
+// findingsOf makes the report of a run.
+func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, error) {
+	b := report.New(report.Head{
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model, DatasetHash: run.Dataset.Hash,
+		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: report.DefaultMaxUnjudged,
+		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
+	})
+	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return found{}, err
+		}
+		b.Add(rec)
+	}
+	return found{Run: run, Report: b.Report()}, nil
+}

@@ -1,0 +1,84 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+)
+
+// A pageFunc makes a page.
+type pageFunc func(r *http.Request) (page, error)
+
+// A handleFunc answers a request by itself: streams, downloads, redirects and the API.
+// An error that it returns before anything was written becomes an error page.
+type handleFunc func(w http.ResponseWriter, r *http.Request) error
+
+// A route is a pattern of [http.ServeMux] and who answers it: a page or a handle.
+type route struct {
+	pattern string
+	page    pageFunc
+	handle  handleFunc
+
+	maxBody int64 // of the request; 0 means 1 MiB
+}
+
+// routes is the table of everything that the server answers.
+func (s *Server) routes() []route {
+	list := []route{
+		{pattern: "GET /{$}", page: s.runsPage},
+		{pattern: "GET /login", page: s.loginPage},
+		{pattern: "POST /login", handle: s.login},
+		{pattern: "POST /logout", handle: s.logout},
+		{pattern: "GET /healthz", handle: healthz},
+		{pattern: "GET /static/{name}", handle: s.assets.serve},
+		{pattern: "GET /", page: s.nowhere},
+	}
+	return list
+}
+
+// defaultBody is how long the body of a request may be.
+const defaultBody = 1 << 20
+
+// mux returns the routes as one handler.
+func (s *Server) mux() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, rt := range s.routes() {
+		mux.HandleFunc(rt.pattern, s.answer(rt))
+	}
+	return mux
+}
+
+// answer returns the handler of one route.
+func (s *Server) answer(rt route) http.HandlerFunc {
+	limit := rt.maxBody
+	if limit == 0 {
+		limit = defaultBody
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		var err error
+		if rt.page != nil {
+			err = s.show(w, r, rt.page)
+		} else {
+			err = rt.handle(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// isAPI reports whether a request is one of a program, which wants JSON also when
+// something is wrong.
+func isAPI(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/api/") }
+
+// nowhere answers every path that nobody else answers.
+func (s *Server) nowhere(r *http.Request) (page, error) {
+	return page{}, notFound("there is nothing at %s", r.URL.Path)
+}
+
+// healthz says that the server is there.
+func healthz(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, err := w.Write([]byte("ok\n"))
+	return err
+}

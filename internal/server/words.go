@@ -1,0 +1,148 @@
+package server
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"deem"
+	"deem/stat"
+)
+
+// functions are what templates can call.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"asset":    s.assets.url,
+		"comma":    comma[int],
+		"count":    count,
+		"dollars":  dollars,
+		"excerpt":  excerpt,
+		"itemURL":  itemURL,
+		"itemsURL": itemsURL,
+		"percent":  percent,
+		"runURL":   runURL,
+		"share":    share,
+		"short":    deem.ShortHash,
+		"stamp":    stamp,
+		"clock":    clock,
+		"upper":    upperFirst,
+		"csrf":     csrfField,
+		"join":     strings.Join,
+		"took":     took,
+	}
+}
+
+// csrfField returns the hidden field that every form of ours carries.
+func csrfField(v view) template.HTML {
+	return template.HTML(`<input type="hidden" name="csrf" value="` + template.HTMLEscapeString(v.CSRF) + `">`) //nolint:gosec // It is escaped here.
+}
+
+// comma returns a number with its thousands apart.
+func comma[I ~int | ~int64](n I) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// count returns a number with its noun, as "3 items".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return comma(n) + " " + noun + "s"
+}
+
+// percent returns a share as a percentage with one decimal.
+func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// share returns an estimate as percentages, as "66.7% [48.8, 80.8]".
+func share(est stat.Estimate) string {
+	return fmt.Sprintf("%s [%.1f, %.1f]", percent(est.Value), 100*est.Lo, 100*est.Hi)
+}
+
+// dollars returns micro-dollars as dollars with four decimals.
+func dollars(micros int64) string {
+	if micros > 0 && micros < 50 {
+		return "< $0.0001"
+	}
+	tenths := (micros + 50) / 100
+	return fmt.Sprintf("$%s.%04d", comma(tenths/10_000), tenths%10_000)
+}
+
+// clock returns a time for people, and stamp for programs.
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// took returns a duration with three digits at most.
+func took(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// upperFirst returns a sentence with a capital at its beginning.
+func upperFirst(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+// excerptLength is how many characters of a text a list shows.
+const excerptLength = 200
+
+// excerpt returns the beginning of a text on one line.
+func excerpt(text string) string {
+	if len(text) > 4*excerptLength+4 { // The rest need not be looked at, however long it is.
+		text = text[:4*excerptLength+4]
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	if utf8.RuneCountInString(text) <= excerptLength {
+		return text
+	}
+	return string([]rune(text)[:excerptLength-1]) + "…"
+}
+
+// runURL returns the path of a run.
+func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
+
+// itemsURL returns the path of a run's items.
+func itemsURL(run string) string { return runURL(run) + "/items" }
+
+// itemURL returns the path of an item. Ids are whatever a dataset calls its items; one
+// that a browser would take for a way up goes into the query.
+func itemURL(run, id string) string { return under(runURL(run)+"/items/", id) }
+
+// rawURL returns the path of the plain texts of an item.
+func rawURL(run, id string) string { return under(runURL(run)+"/raw/", id) }
+
+func under(path, id string) string {
+	if id == "" || id == "." || id == ".." {
+		return path + "?id=" + url.QueryEscape(id)
+	}
+	return path + url.PathEscape(id)
+}
