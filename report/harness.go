@@ -196,19 +196,19 @@ func (p *sheet) harness(r Report) {
 }
 
 // harnessFacts returns the same for the page.
-func harnessFacts(r Report) []htmlFact {
+func harnessFacts(r Report) []PageFact {
 	h := r.Head.harness()
-	facts := []htmlFact{{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))}}
+	facts := []PageFact{{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))}}
 	for _, p := range h.Prompts {
-		facts = append(facts, htmlFact{"prompt", cmp.Or(page.Clean(p.Name), "prompt") + ", sha256 " + page.Clean(p.SHA256)})
+		facts = append(facts, PageFact{"prompt", cmp.Or(page.Clean(p.Name), "prompt") + ", sha256 " + page.Clean(p.SHA256)})
 	}
 	if r.Items > 0 {
-		facts = append(facts, htmlFact{"counts", r.Counts()})
+		facts = append(facts, PageFact{"counts", r.Counts()})
 	}
 	return append(facts,
-		htmlFact{"errata", errataWords(h.Errata)},
-		htmlFact{"lock", lockWords(h.Lock)},
-		htmlFact{"deem", page.Clean(h.Deem)})
+		PageFact{"errata", errataWords(h.Errata)},
+		PageFact{"lock", lockWords(h.Lock)},
+		PageFact{"deem", page.Clean(h.Deem)})
 }
 
 // byline says in one line who made the numbers, and of what.

@@ -27,57 +27,99 @@ var htmlTemplate = template.Must(template.New("report").Parse(htmlText))
 // for the eye; tables hold the same for everybody.
 func (r Report) HTML(w io.Writer) error {
 	var b bytes.Buffer
-	if err := htmlTemplate.Execute(&b, newHTMLPage(r)); err != nil {
+	if err := htmlTemplate.Execute(&b, newPage(r)); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// An htmlPage is what the template shows.
-type htmlPage struct {
+// A Page is a report laid out for a page: every number with its words, its marks and
+// the notes that they mean. The file that [Report.HTML] writes is made of it, and so are
+// pages elsewhere that show more around it.
+type Page struct {
 	Title, State, Held, Power string
 	By                        string // who made the numbers, in one line
-	Cards                     []htmlCard
-	Forest                    *forest
-	Tables                    []htmlTable
+	Cards                     []PageCard
+	Forest                    *forest // nil when there is nothing to draw; see [Page.Plot]
+	Tables                    []PageTable
 	Published                 string
-	Card                      []htmlFact
-	Notes                     []htmlNote
+	Card                      []PageFact
+	Notes                     []PageNote
 
 	footnotes []string
 }
 
+// The parts of a [Page]. Marks are the numbers of notes.
 type (
-	htmlCard struct {
+	// A PageCard is one of the numbers in large letters.
+	PageCard struct {
 		Name, Value, Small string
 		Marks              []int
 	}
-	htmlTable struct {
+
+	// A PageTable is a table, or words under a title, or both.
+	PageTable struct {
 		Title string
-		Head  []htmlHead
-		Rows  [][]htmlCell
-		Words []htmlCell
+		Head  []PageHead
+		Rows  [][]PageCell
+		Words []PageCell
 	}
-	htmlHead struct {
+
+	// A PageHead is the heading of a column.
+	PageHead struct {
 		Text   string
 		Number bool
 	}
-	htmlCell struct {
+
+	// A PageCell is what stands in one place of a table.
+	PageCell struct {
 		Text    string
 		Heading bool
-		Class   string
+		Class   string // "n" for a number, "e" for an estimate
 		Marks   []int
+
+		// What a page that can show items may link the cell to: those whose category,
+		// label or kind of failure (Filter) has a Value, or the ones with these ids.
+		Filter, Value string
+		Items         []string
 	}
-	htmlFact struct{ Name, Text string }
-	htmlNote struct {
+
+	// A PageFact is one line about how the numbers were made.
+	PageFact struct{ Name, Text string }
+
+	// A PageNote is a footnote.
+	PageNote struct {
 		N    int
 		Text string
 	}
 )
 
-func newHTMLPage(r Report) *htmlPage {
-	p := &htmlPage{Title: "Report of a run", State: "complete"}
+// What the items that a cell is about have in common.
+const (
+	ByCategory = "category"
+	ByLabel    = "label"
+	ByKind     = "kind"
+)
+
+// Page lays the report out for a page.
+func (r Report) Page() *Page { return newPage(r) }
+
+// Plot returns the plot of the headline and the categories as SVG, "" when there is
+// nothing to draw. It has classes and no styles: report.html.tmpl shows which.
+func (p *Page) Plot() (template.HTML, error) {
+	if p.Forest == nil {
+		return "", nil
+	}
+	var b bytes.Buffer
+	if err := htmlTemplate.ExecuteTemplate(&b, "forest", p.Forest); err != nil {
+		return "", err
+	}
+	return template.HTML(b.String()), nil //nolint:gosec // The template has escaped it.
+}
+
+func newPage(r Report) *Page {
+	p := &Page{Title: "Report of a run", State: "complete"}
 	if r.Head.Run != "" {
 		p.Title = "Report of run " + page.Clean(r.Head.Run)
 	}
@@ -104,13 +146,13 @@ func newHTMLPage(r Report) *htmlPage {
 	p.facts(r)
 	p.mark(r.Notes...)
 	for i, text := range p.footnotes {
-		p.Notes = append(p.Notes, htmlNote{i + 1, upperFirst(text) + "."})
+		p.Notes = append(p.Notes, PageNote{i + 1, upperFirst(text) + "."})
 	}
 	return p
 }
 
 // mark returns the numbers of the notes that the warnings are.
-func (p *htmlPage) mark(warnings ...string) []int {
+func (p *Page) mark(warnings ...string) []int {
 	var marks []int
 	for _, w := range warnings {
 		at := slices.Index(p.footnotes, w)
@@ -126,12 +168,12 @@ func (p *htmlPage) mark(warnings ...string) []int {
 }
 
 // cards shows the numbers that always go together in large letters.
-func (p *htmlPage) cards(r Report) {
+func (p *Page) cards(r Report) {
 	if len(r.Metrics) == 0 {
 		return
 	}
 	f := r.Metrics[0]
-	first := htmlCard{Name: f.Metric, Value: page.Absent(r.Withheld()), Small: page.NEquals(r.Judged) + ", " + page.Unjudged(f.Unjudged)}
+	first := PageCard{Name: f.Metric, Value: page.Absent(r.Withheld()), Small: page.NEquals(r.Judged) + ", " + page.Unjudged(f.Unjudged)}
 	if f.Judged != nil {
 		first.Value = page.Percent(f.Judged.Value)
 		first.Small = fmt.Sprintf("95%% interval [%s], %s, %s", ends(*f.Judged), page.NEquals(f.Judged.N), page.Unjudged(f.Unjudged))
@@ -141,20 +183,20 @@ func (p *htmlPage) cards(r Report) {
 	if f.Items == 0 {
 		return
 	}
-	p.Cards = append(p.Cards, htmlCard{
+	p.Cards = append(p.Cards, PageCard{
 		Name: "strict: " + page.Treatment(f.Unjudged, "failures counted as wrong"), Value: page.Percent(f.Strict.Value),
 		Small: fmt.Sprintf("95%% interval [%s], %s", ends(f.Strict), page.NEquals(f.Strict.N)), Marks: p.mark(f.Strict.Warnings...),
-	}, htmlCard{
+	}, PageCard{
 		Name: "band: " + page.Treatment(f.Unjudged, "from all failures wrong to all right"), Value: page.Percent(f.Band.Lo) + " to " + page.Percent(f.Band.Hi),
 		Small: page.NEquals(f.Items) + ", " + page.Unjudged(f.Unjudged),
 	})
 }
 
 // facts shows who made the numbers and of what.
-func (p *htmlPage) facts(r Report) {
+func (p *Page) facts(r Report) {
 	h := r.Head
 	c := r.Calls
-	list := []htmlFact{
+	list := []PageFact{
 		{"judge", strings.Join(nonEmpty(page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("reading ", page.Clean(h.Reading))), ", ")},
 		{"judge hash", page.Clean(h.JudgeHash)},
 		{"", page.Fold(h.JudgeNote)},
@@ -175,7 +217,7 @@ func (p *htmlPage) facts(r Report) {
 		}
 	}
 	for _, m := range c.Models {
-		p.Card = append(p.Card, htmlFact{"replies", strings.Join(nonEmpty(page.Comma(m.Replies)+" from "+page.Clean(page.OrNone(m.Asked)),
+		p.Card = append(p.Card, PageFact{"replies", strings.Join(nonEmpty(page.Comma(m.Replies)+" from "+page.Clean(page.OrNone(m.Asked)),
 			page.Prefix("reported as ", page.Clean(m.Reported)), page.Prefix("fingerprint ", page.Clean(m.Fingerprint))), ", ")})
 	}
 }

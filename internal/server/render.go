@@ -29,9 +29,9 @@ type page struct {
 // A view is what the layout shows: the page and what all pages have.
 type view struct {
 	page
-	Site    string
-	Version string
-	CSRF    string
+	Site     string
+	Version  string
+	CSRF     string
 	LoggedIn bool // there is a session to end
 }
 

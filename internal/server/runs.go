@@ -12,7 +12,7 @@ const runsPerPage = 50
 
 // A runsList is what the page of runs shows.
 type runsList struct {
-	Runs        []runRow
+	Runs         []runRow
 	Newer, Older string // paths, "" for none
 }
 
