@@ -12,8 +12,11 @@ import (
 // An Order is what records are sorted by.
 type Order string
 
-// The orders of records. Records that are equal in it are ordered by position and
-// trial, so that every record has one place.
+// The orders of records. Records that are equal in one are ordered by position and then
+// by trial, both upwards whether the view descends or not. So every record has one place.
+// Where even these are equal, as in datasets that were put together, a store has an
+// order of its own and keeps to it. A view by position that descends is the one that
+// ascends, from its end.
 const (
 	ByPosition   Order = "position"   // as in the dataset
 	ByScore      Order = "score"      // unjudged records last, in both directions
@@ -35,9 +38,15 @@ type View struct {
 	Pass *bool
 
 	// Text selects records in which all of its words occur: in the id, question,
-	// references or response of the item, or in the reason or failure of the judge. A
-	// word in quotes or several must occur together, and a word that ends in * is the
-	// beginning of one.
+	// references or response of the item, or in the reason or failure of the judge,
+	// one word here and the other there. Words in quotes must occur together in one
+	// of these texts, as must the parts of a word with signs in it (well-known), and a
+	// word that ends in * is the beginning of one. Case, accents and other signs do
+	// not matter, so no text is wrong, and one without any word selects everything.
+	//
+	// Scripts that put no spaces between words, as Chinese does, are searched by
+	// character: any part of a sentence is found. Very long texts may be searched in
+	// their beginning only.
 	Text string
 
 	// Against is the id of another run. It selects the records to which that run's
@@ -103,16 +112,20 @@ type Counts struct {
 	Total    int `json:"total"`
 	Unjudged int `json:"unjudged"`
 
-	// By what the records say, the most frequent first, then by name.
+	// By what the records say, the most frequent first, then by name. Items without
+	// a category are counted under "". Labels are those of verdicts and kinds those of
+	// failures, so that together they are all records.
 	Categories []Count `json:"categories"`
 	Labels     []Count `json:"labels"`
 	Kinds      []Count `json:"kinds"`
 }
 
-// A Searched says how much of the store the index of words knows.
+// A Searched says how much of a run the index of words knows.
 type Searched struct {
+	// Done is how many records are in the index. While records that were in it may have
+	// been replaced since, it stays below Total.
 	Done  int `json:"done"`
-	Total int `json:"total"`
+	Total int `json:"total"` // the records of the run
 }
 
 // Complete reports whether a search finds everything there is.
