@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/bundle"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
@@ -329,7 +330,7 @@ func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 
 // writeBundle writes a run as a run file.
 func writeBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, o bundle.Options) (bundle.Manifest, error) {
-	r, err := newReporter(ctx, run, reportOptions{maxUnjudged: report.DefaultMaxUnjudged})
+	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
 	if err != nil {
 		return bundle.Manifest{}, err
 	}
@@ -362,21 +363,18 @@ func pricesOf(name string) (json.RawMessage, error) {
 
 // A recount counts the numbers of a run for the manifest of a run file: its report.
 type recount struct {
-	*reporter
+	*findings.Reporter
 	redacted bool
 }
 
 var _ bundle.Counter = recount{}
 
-// Add counts a record.
-func (c recount) Add(rec deem.Record) { c.add(rec) }
-
 // Numbers returns the report as JSON. Without texts no reply can be read in another
 // way, and benchmarks cannot make their own numbers.
 func (c recount) Numbers() (json.RawMessage, []string, error) {
-	r := c.builder.Report()
-	if c.published != nil {
-		r.Published = c.published.JSON()
+	r := c.Builder.Report()
+	if c.Published != nil {
+		r.Published = c.Published.JSON()
 	}
 	var text bytes.Buffer
 	if err := r.JSON(&text); err != nil {

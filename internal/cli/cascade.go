@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -166,7 +167,7 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Decla
 
 // stageOf returns the stage that the judge of a run is.
 func stageOf(run store.Run) (compose.Member, error) {
-	_, set, err := benchmarkOf(run)
+	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return compose.Member{}, err
 	}
@@ -174,7 +175,7 @@ func stageOf(run store.Run) (compose.Member, error) {
 	if set.Judge != "" {
 		m.Judge = set.Judge
 	}
-	if isComposed(run) {
+	if findings.IsComposed(run) {
 		m.Model = "" // its members name theirs
 	}
 	for _, m.Reading = range []string{"", "upstream", "strict"} {
@@ -231,14 +232,14 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 			if err := t.open(ctx, st); err != nil {
 				return nil, "", err
 			}
-			name = t.name
+			name = t.people.Name
 		}
 		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
 			if err != nil {
 				return nil, "", err
 			}
 			if i == 0 {
-				truth := t.of(rec.Item)
+				truth := t.people.Of(rec.Item)
 				if truth == nil || truth.Tie {
 					continue
 				}
@@ -332,11 +333,11 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	if err != nil {
 		return err
 	}
-	_, set, err := benchmarkOf(run)
+	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return err
 	}
-	id, ok := composedOf(run)
+	id, ok := findings.Composed(run)
 	if !ok || id.Kind != compose.Cascade || set.Promise == nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
 	}
@@ -349,7 +350,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 		if err != nil {
 			return err
 		}
-		truth := t.of(rec.Item)
+		truth := t.people.Of(rec.Item)
 		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(id.Stages) {
 			continue
 		}

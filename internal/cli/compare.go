@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -103,24 +103,18 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	f, err := compareRuns(ctx, st, runs, saved, o)
+	f, err := setBeside(ctx, st, runs, saved, o)
 	if err != nil {
 		return err
 	}
 	return a.conclude(ctx, f, gates, o)
 }
 
-// A compared run is a run and what it is called.
-type compared struct {
-	store.Run
-	name string
-}
-
 // A beside is a comparison with what it takes to show the items.
 type beside struct {
 	compare.Comparison
 	store store.Store
-	runs  []compared
+	runs  []findings.Compared
 	flips []compare.Flip
 }
 
@@ -152,8 +146,8 @@ func orHint(err error, otherwise string) string {
 }
 
 // comparedRuns finds the runs that the arguments name, as NAME=RUN or RUN.
-func comparedRuns(ctx context.Context, st store.Store, args []string) ([]compared, error) {
-	runs := make([]compared, 0, len(args))
+func comparedRuns(ctx context.Context, st store.Store, args []string) ([]findings.Compared, error) {
+	runs := make([]findings.Compared, 0, len(args))
 	for _, arg := range args {
 		name, ref, ok := strings.Cut(arg, "=")
 		if !ok || isBundle(arg) && !isBundle(ref) {
@@ -163,96 +157,25 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]compare
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(runs, func(r compared) bool { return r.ID == run.ID }) {
+		if slices.ContainsFunc(runs, func(r findings.Compared) bool { return r.ID == run.ID }) {
 			return nil, usage.Errorf("run %s is named twice", run.ID)
 		}
-		runs = append(runs, compared{run, name})
+		runs = append(runs, findings.Compared{Run: run, Name: name})
 	}
-	return nameRuns(runs)
+	return findings.NameRuns(runs)
 }
 
-// nameRuns gives every run without a name that of its file, or its id when another
-// run's file has that name.
-func nameRuns(runs []compared) ([]compared, error) {
-	given := map[string]int{}
-	for i := range runs {
-		if name := runs[i].name; name != "" {
-			if given[name]++; given[name] > 1 {
-				return nil, usage.Errorf("two runs are named %q", name)
-			}
-		}
-	}
-	seen := map[string]int{}
-	for i := range runs {
-		if runs[i].name == "" {
-			seen[fileName(runs[i].Run)]++
-		}
-	}
-	for i := range runs {
-		if runs[i].name != "" {
-			continue
-		}
-		if name := fileName(runs[i].Run); name != "" && seen[name] == 1 && given[name] == 0 {
-			runs[i].name = name
-		} else {
-			runs[i].name = runs[i].ID
-		}
-	}
-	return runs, nil
-}
-
-// fileName returns the name of the file that holds the responses of a run, without
-// its folder and ending.
-func fileName(run store.Run) string {
-	_, set, err := benchmarkOf(run)
-	names := run.Dataset.Names
-	if err == nil && len(set.Responses) > 0 {
-		names = set.Responses
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	base := filepath.Base(names[len(names)-1])
-	return strings.TrimSuffix(base, filepath.Ext(base))
-}
-
-// describe returns what a comparison says about a run.
-func (r compared) describe() compare.Run {
-	d := compare.Run{
-		Name: r.name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Identity: r.Judge.Identity,
-		Model: r.Model, Endpoint: r.Endpoint,
-		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
-		Trials: r.Trials, Complete: r.State == store.Done,
-	}
-	if p, err := protocolOf(r.Run); err == nil && p != nil {
-		// A judge that this deem cannot read again has no reading to show here; its
-		// hash says enough.
-		d.Reading = p.Reading()
-	}
-	return d
-}
-
-// compareRuns reads all runs side by side.
-func compareRuns(ctx context.Context, st store.Store, runs []compared, saved *compare.Saved, o compareOptions) (beside, error) {
-	described := make([]compare.Run, len(runs))
-	records := make([]iter.Seq2[deem.Record, error], len(runs))
-	for i, r := range runs {
-		described[i] = r.describe()
-		records[i] = st.Records(ctx, r.ID, store.Query{Trial: new(int)})
-	}
-	b := compare.New(described, o.Options)
-	for row, err := range compare.Join(records...) {
-		if err != nil {
-			return beside{}, err
-		}
-		b.Add(row)
+// setBeside compares the runs with each other, or with a report that was kept.
+func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, saved *compare.Saved, o compareOptions) (beside, error) {
+	b, err := findings.Compare(ctx, st, runs, o.Options)
+	if err != nil {
+		return beside{}, err
 	}
 	f := beside{store: st, runs: runs}
 	if saved == nil {
 		f.Comparison, f.flips = b.Comparison(), b.Flips()
 		return f, nil
 	}
-	var err error
 	f.Comparison, err = b.Against(*saved)
 	return f, usage.Mark(err)
 }

@@ -10,6 +10,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/pairwise"
@@ -32,7 +33,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (
 		return nil, errors.Join(err, data.Close())
 	}
 	o.exclusions = counts
-	for _, text := range leftOut(counts) {
+	for _, text := range findings.LeftOut(counts) {
 		a.say("left out: %s", words.Printable(text))
 	}
 	rest, err = a.pair(ctx, rest, *o, judgings)

@@ -12,6 +12,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/dataset"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -126,7 +127,7 @@ func (c correctedItems) Names() []string {
 // errataOf says what the errata do to the numbers of a run: those of the given file, or
 // else those that the run was told of. It returns nil when there are none.
 func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
-	b, set, err := benchmarkOf(run)
+	b, set, err := findings.Benchmark(run)
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +180,11 @@ func judgedItems(ctx context.Context, st store.Store, run store.Run) iter.Seq2[d
 // againJudge returns the judge of a run as far as it costs nothing to ask it again: a
 // rule, or a protocol whose model is what the store has of its replies. It returns nil
 // for a rule that needs more than its name, as a model of embeddings.
-func againJudge(st store.Store, run store.Run, set settings) (deem.Judge, error) {
+func againJudge(st store.Store, run store.Run, set findings.Settings) (deem.Judge, error) {
 	if run.Judge.Rule {
 		return ruleOf(run, set), nil
 	}
-	p, err := protocolOf(run)
+	p, err := findings.Protocol(run)
 	if err != nil || p == nil {
 		return nil, err
 	}
@@ -197,7 +198,7 @@ func againJudge(st store.Store, run store.Run, set settings) (deem.Judge, error)
 
 // ruleOf makes the rule of a run again. It returns nil when what comes of it is not the
 // judge that the run had.
-func ruleOf(run store.Run, set settings) deem.Judge {
+func ruleOf(run store.Run, set findings.Settings) deem.Judge {
 	marks := append([]optional[float64]{{}}, passMarks(run.Judge.Identity)...)
 	for _, pass := range marks {
 		c, err := choose(run.Judge.Name, judgeOptions{with: set.With, reading: set.Reading, pass: pass}, true)
@@ -267,4 +268,14 @@ func (r *recalling) Judge(ctx context.Context, it deem.Item) (deem.Verdict, erro
 		return deem.Verdict{}, errata.ErrUnasked
 	}
 	return v, err
+}
+
+// addErrata puts the list of faults that was looked at into the head of a report.
+func addErrata(r *report.Report, faults *errata.Report) {
+	if faults == nil || r.Head.Harness == nil {
+		return
+	}
+	h := *r.Head.Harness
+	h.Errata = &report.ErrataFile{File: faults.File, Hash: faults.Hash, Faulty: faults.Overall.Faulty}
+	r.Head.Harness = &h
 }

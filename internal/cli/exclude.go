@@ -9,15 +9,9 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/findings"
 	"deem/internal/usage"
-	"deem/internal/words"
 )
-
-// An exclusion is a set of items that are left out on purpose.
-type exclusion struct {
-	Items string `json:"items"` // as the user typed it: "category=adversarial"
-	N     int    `json:"n"`     // how many they are
-}
 
 // excludeUsage is what --exclude says of itself.
 const excludeUsage = "leave items out: `category=NAME` or id=ID; may be given again"
@@ -33,12 +27,12 @@ func parseExclusion(text string) (kind, name string, err error) {
 
 // excluded returns the items without those that are left out, and how many each
 // exclusion leaves out. One that leaves out nothing is a mistake.
-func excluded(data items, list []string) (items, []exclusion, error) {
+func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 	if len(list) == 0 {
 		return data, nil, nil
 	}
 	r := remaining{items: data, categories: map[string]int{}, ids: map[string]int{}}
-	counts := make([]exclusion, len(list))
+	counts := make([]findings.Exclusion, len(list))
 	for i, text := range list {
 		counts[i].Items = text
 		kind, name, err := parseExclusion(text)
@@ -115,21 +109,3 @@ func (r remaining) Items() iter.Seq2[deem.Item, error] {
 
 func (r remaining) Len() int     { return r.n }
 func (r remaining) Hash() string { return r.hash }
-
-// leftOut returns exclusions for a report.
-func leftOut(list []exclusion) []string {
-	var texts []string
-	for _, e := range list {
-		texts = append(texts, fmt.Sprintf("%s (%s)", e.Items, words.Count(e.N, "item")))
-	}
-	return texts
-}
-
-// excluded returns what the run left out, as the user typed it.
-func (s settings) excluded() []string {
-	var list []string
-	for _, e := range s.Exclude {
-		list = append(list, e.Items)
-	}
-	return list
-}

@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -62,7 +63,7 @@ func (a *app) exportCommand() *cobra.Command {
 	format := formatResults
 	var file bundleOptions
 	var more exportOptions
-	want := reportOptions{maxUnjudged: report.DefaultMaxUnjudged}
+	want := findings.Options{MaxUnjudged: report.DefaultMaxUnjudged}
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
@@ -73,7 +74,7 @@ func (a *app) exportCommand() *cobra.Command {
 			if guess, ok := formatOf(out); ok && !cmd.Flags().Changed("format") {
 				format = guess
 			}
-			more.format, more.want.maxUnjudged = format, want.maxUnjudged
+			more.format, more.want.MaxUnjudged = format, want.MaxUnjudged
 			if !slices.Contains(exportFormats, format) {
 				return usage.Mark(usage.Unknown("format", format, exportFormats))
 			}
@@ -88,10 +89,10 @@ func (a *app) exportCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
-			more.want.bootstrap = want.bootstrap
+			more.want.Bootstrap = want.Bootstrap
 			switch format {
 			case formatResults, formatUpstream:
 				return a.export(cmd.Context(), st, runArg(args), out)
@@ -103,7 +104,7 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
 	cmd.Flags().StringVar(&format, "format", format, "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
-	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	file.flags(cmd)
 	more.flags(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
@@ -115,7 +116,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 	if err != nil {
 		return err
 	}
-	b, set, err := benchmarkOf(run)
+	b, set, err := findings.Benchmark(run)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 		return err
 	}
 	f := benchmark.Finished{
-		Options: set.options(),
+		Options: set.BenchmarkOptions(),
 		Judge:   run.Judge.Name,
 		Model:   run.Model,
 		Records: st.Records(ctx, run.ID, store.Query{Trial: new(int)}),
@@ -146,19 +147,14 @@ func createNew(name string) (*os.File, error) {
 	return w, err
 }
 
-// options returns what the benchmark read.
-func (s settings) options() benchmark.Options {
-	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With}
-}
-
 // sameItems reads the benchmark's files again and looks whether they still hold the
 // items that were judged.
-func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set settings) error {
-	data, err := b.Open(ctx, set.options())
+func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set findings.Settings) error {
+	data, err := b.Open(ctx, set.BenchmarkOptions())
 	if err != nil {
 		return usage.Mark(err)
 	}
-	rest, _, err := excluded(data, set.excluded())
+	rest, _, err := excluded(data, set.Excluded())
 	if err != nil {
 		return errors.Join(err, data.Close())
 	}

@@ -14,6 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/export"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -52,7 +53,7 @@ func formatOf(name string) (string, bool) {
 // exportOptions are what further formats are told.
 type exportOptions struct {
 	format string
-	want   reportOptions
+	want   findings.Options
 
 	spreadsheet  bool
 	organization string
@@ -131,27 +132,27 @@ func exportRun(run store.Run, redacted bool) export.Run {
 	return export.Run{
 		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
 		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
-		Created: run.Created, Software: strings.TrimSpace("deem " + settingsOf(run.Spec).Deem), Redacted: redacted,
+		Created: run.Created, Software: strings.TrimSpace("deem " + findings.SettingsOf(run.Spec).Deem), Redacted: redacted,
 	}
 }
 
 // exportReport writes the report of a run, or its card.
 func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, out string, o exportOptions) error {
 	want := o.want
-	want.redacted = redacted(st, run)
-	f, err := foundBy(ctx, st, run, want)
+	want.Redacted = redacted(st, run)
+	f, err := findings.Of(ctx, st, run, want)
 	if err != nil {
 		return err
 	}
-	r := f.report
+	r := f.Report
 	faults, err := a.errataOf(ctx, st, run, r.Head, "")
 	if err != nil {
 		return err
 	}
 	addErrata(&r, faults)
-	if f.published != nil {
+	if f.Published != nil {
 		var text strings.Builder
-		if err := f.published.Text(&text); err != nil {
+		if err := f.Published.Text(&text); err != nil {
 			return err
 		}
 		r.PublishedText = text.String()
@@ -160,7 +161,7 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 		return err
 	}
 	if r.Withheld() {
-		return withheld(r, o.want.maxUnjudged)
+		return withheld(r, o.want.MaxUnjudged)
 	}
 	return nil
 }

@@ -7,37 +7,13 @@ import (
 	"os"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/model"
 	"deem/model/replay"
 )
-
-// settings are what a run was told that is no part of what it is. They are kept
-// with it, so that its benchmark's numbers and files can be made again.
-type settings struct {
-	Concurrency int      `json:"concurrency"`
-	Map         string   `json:"map,omitempty"`
-	Limit       int      `json:"limit,omitempty"`
-	Benchmark   string   `json:"benchmark,omitempty"`
-	Data        []string `json:"data,omitempty"`
-	Responses   []string `json:"responses,omitempty"`
-	Reading     string   `json:"reading,omitempty"` // of the benchmark
-	Errata      string   `json:"errata,omitempty"`
-	Corrected   bool     `json:"corrected,omitempty"` // the items were judged with the errata put into effect
-	System      string   `json:"system,omitempty"`    // under test, and
-	SystemModel string   `json:"system_model,omitempty"`
-
-	With map[string]string `json:"with,omitempty"` // the benchmark's own options
-
-	Judge   string          `json:"judge,omitempty"`   // as the user named it
-	Promise *cascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
-
-	Deem    string        `json:"deem,omitempty"` // the version that judged
-	Exclude []exclusion   `json:"exclude,omitempty"`
-	Lock    *lockSettings `json:"lock,omitempty"`
-}
 
 // spec says what the run is.
 func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
@@ -59,7 +35,7 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 		}
 	}
 	s.Model, s.Endpoint = g.models()
-	set := settings{
+	set := findings.Settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
 		System: o.system.name, SystemModel: o.system.model, Judge: g.spec, Promise: g.promise(), Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
 	}
@@ -127,7 +103,7 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
-func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *reporter, error) {
+func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *findings.Reporter, error) {
 	j, m, closeModels, err := a.assemble(g, st, o)
 	if err != nil {
 		return "", nil, err
@@ -150,9 +126,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data item
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
 		err = a.throughBatches(ctx, st, run, g, m, data, o)
 	}
-	var live *reporter
+	var live *findings.Reporter
 	if err == nil {
-		live, err = newLiveReporter(ctx, run, o.maxUnjudged)
+		live, err = findings.NewLiveReporter(ctx, run, o.maxUnjudged)
 	}
 	if err == nil {
 		err = a.judge(ctx, st, run, j, m, data, o, live)
@@ -187,7 +163,7 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 
 // judge goes through the items and hands the records to the store and to live, unless
 // that is nil. What ends it early comes as an error.
-func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions, live *reporter) error {
+func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions, live *findings.Reporter) error {
 	ctx, stop, release := a.watch(ctx, o.deadline)
 	defer release()
 	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
@@ -214,7 +190,7 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 			break
 		}
 		if live != nil {
-			live.add(rec)
+			live.Add(rec)
 		}
 	}
 	p.stop()

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report/agree"
 )
 
 // planLabels chooses the items to label and writes them, blind: whoever labels must
@@ -24,7 +24,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if t.other != nil {
 		return usage.Errorf("--plan chooses items for people, and a second run labels none")
 	}
-	chosen, free, err := t.draw(ctx, st)
+	chosen, free, err := findings.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
 	if err != nil {
 		return err
 	}
@@ -53,30 +53,6 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	}
 	a.say("fill in the column label, then: deem agree %s %s", t.run.ID, t.o.out)
 	return nil
-}
-
-// draw returns the positions of the items that were chosen, in random order, and how
-// many there were to choose from.
-func (t *truths) draw(ctx context.Context, st store.Store) (positions []int, free int, err error) {
-	var from []agree.Candidate
-	var places []int
-	for rec, err := range st.Records(ctx, t.run.ID, t.query()) {
-		if err != nil {
-			return nil, 0, err
-		}
-		if rec.Verdict == nil {
-			continue // what has no verdict cannot be set beside anything
-		}
-		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: t.of(rec.Item) != nil}
-		if !c.Labelled {
-			free++
-		}
-		from, places = append(from, c), append(places, rec.Position)
-	}
-	for _, i := range agree.Draw(from, t.o.plan, t.o.seed) {
-		positions = append(positions, places[i])
-	}
-	return positions, free, nil
 }
 
 // itemsOf returns the items at the given positions, in that order. Only these are

@@ -201,15 +201,3 @@ func chooseLabels(spec string, o judgeOptions, several bool) (choice, error) {
 	}
 	return o.chooseRule(j, several)
 }
-
-// labelsNote returns what a report says of a judge that is a file of labels, "" for
-// other judges.
-func labelsNote(run store.Run) string {
-	var id struct {
-		Kind string `json:"kind"`
-	}
-	if json.Unmarshal(run.Judge.Identity, &id) != nil || id.Kind != labels.Kind {
-		return ""
-	}
-	return "the verdicts were read from a file of labels: people gave them, or another program"
-}

@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/lock"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report"
 )
 
 const lockHelp = `Write down before a run what will be judged, by whom, what is left out, and which
@@ -203,20 +203,12 @@ func (a *app) hold(ctx context.Context, judgings []judging, data items, o *runOp
 	return nil
 }
 
-// lockSettings are what a run keeps of its lock.
-type lockSettings struct {
-	Hash    string    `json:"hash"`
-	Created time.Time `json:"created"`
-	Broken  []string  `json:"broken,omitempty"`
-	Gates   []string  `json:"gates,omitempty"`
-}
-
 // settings returns what the run keeps, nil without a lock.
-func (o lockOptions) settings() *lockSettings {
+func (o lockOptions) settings() *findings.LockSettings {
 	if o.locked == nil {
 		return nil
 	}
-	return &lockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
+	return &findings.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
 }
 
 // heir returns the spec of a run with the lock that it is to keep. Whoever goes on with
@@ -233,8 +225,8 @@ func (o lockOptions) heir(ctx context.Context, st store.Store, s store.Spec, fre
 	case o.locked != nil:
 		return s, o.late(earlier)
 	}
-	set := settingsOf(s)
-	if set.Lock = settingsOf(earlier.Spec).Lock; set.Lock == nil {
+	set := findings.SettingsOf(s)
+	if set.Lock = findings.SettingsOf(earlier.Spec).Lock; set.Lock == nil {
 		return s, nil
 	}
 	s.Settings, err = json.Marshal(set)
@@ -254,42 +246,19 @@ func begun(ctx context.Context, st store.Store, key string) (store.Run, bool, er
 	return store.Run{}, false, nil
 }
 
-// settingsOf returns what a run was told, or nothing where that cannot be read.
-func settingsOf(s store.Spec) settings {
-	var set settings
-	_ = json.Unmarshal(s.Settings, &set) // A run without settings was told nothing.
-	return set
-}
-
-// afterwards is what is broken when the run is older than its lock.
-const afterwards = "the run began before it was locked"
-
 // late refuses to go on with a run that has begun before the lock was made.
 func (o lockOptions) late(run store.Run) error {
 	if o.anyway || !run.Created.Before(o.locked.Created) {
 		return nil
 	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, afterwards, run.ID,
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, findings.Afterwards, run.ID,
 		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a run of its own; --anyway goes on, and every report says what was broken"))
-}
-
-// lockOf returns what a report says of the lock of a run, nil without one.
-func lockOf(run store.Run, set settings) *report.Lock {
-	l := set.Lock
-	if l == nil {
-		return nil
-	}
-	broken := slices.Clone(l.Broken)
-	if run.Created.Before(l.Created) {
-		broken = append(broken, afterwards)
-	}
-	return &report.Lock{Hash: l.Hash, Created: l.Created.UTC(), Kept: len(broken) == 0, Broken: broken, Gates: l.Gates}
 }
 
 // withLocked returns the gates that hold for a run: those that were given, and those
 // that were promised.
 func withLocked(gates []gate, run store.Run) ([]gate, error) {
-	set := settingsOf(run.Spec)
+	set := findings.SettingsOf(run.Spec)
 	if set.Lock == nil {
 		return gates, nil
 	}

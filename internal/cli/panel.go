@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/judge"
@@ -373,4 +374,18 @@ func relative(to, name string) (string, error) {
 		return "", err
 	}
 	return prefix + filepath.ToSlash(rel), nil
+}
+
+// promise returns what was promised of the judge, nil when nothing was.
+func (c choice) promise() *findings.CascadePromise {
+	if c.composed == nil || c.composed.decl.Promise == nil {
+		return nil
+	}
+	p := &findings.CascadePromise{Promise: *c.composed.decl.Promise, Stages: map[string]compose.Fitted{}}
+	for i, m := range c.composed.decl.Members {
+		if m.Fitted != nil {
+			p.Stages[c.composed.memberName(i)] = *m.Fitted
+		}
+	}
+	return p
 }

@@ -1,23 +1,17 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/benchmark"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
-	"deem/judge/rule"
 	"deem/report"
 	"deem/report/agree"
 	"deem/report/errata"
@@ -57,7 +51,7 @@ const (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	want := showing{reportOptions: reportOptions{maxUnjudged: report.DefaultMaxUnjudged}}
+	want := showing{Options: findings.Options{MaxUnjudged: report.DefaultMaxUnjudged}}
 	var gates []string
 	var draws int
 	var seed uint64
@@ -73,7 +67,7 @@ func (a *app) reportCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			if want.bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
+			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
 			if want.gates, err = parseGates(gates); err != nil {
@@ -82,7 +76,7 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.show(cmd.Context(), st, args, want)
 		},
 	}
-	cmd.Flags().Var(shareFlag{&want.maxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	bootstrapFlags(cmd, &draws, &seed)
@@ -142,36 +136,21 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 	return run, err
 }
 
-// A foundRun is what a run found, with its benchmark's own numbers.
-type foundRun struct {
-	run       store.Run
-	report    report.Report
-	published benchmark.Metrics // nil when the run is of a file of items
-	parts     parts             // nil unless the judge is made of others
-}
-
 // A finished run is what it found, and what else was asked of it.
 type finished struct {
-	foundRun
+	findings.Found
 	errata *errata.Report // nil when no list of faults was named
 	gates  []gateOutcome
 }
 
-// A reportOptions says how a report is made.
-type reportOptions struct {
-	maxUnjudged float64           // above this share of unjudged items the score is withheld
-	bootstrap   *report.Bootstrap // nil means intervals from formulas
-	redacted    bool              // the texts of the items were removed
-}
-
 // showing says how a run is shown.
 type showing struct {
-	reportOptions
+	findings.Options
 	errata string // a list of faults; "" means the one that the run was told of
 
 	gates []gate
 
-	live map[string]*reporter // of the runs that were judged just now, by their ids
+	live map[string]*findings.Reporter // of the runs that were judged just now, by their ids
 }
 
 // show prints the reports of runs and, if there are several, how far the judge of
@@ -188,27 +167,27 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		if err != nil {
 			return err
 		}
-		faults, err := a.errataOf(ctx, st, run, f.report.Head, want.errata)
+		faults, err := a.errataOf(ctx, st, run, f.Report.Head, want.errata)
 		if err != nil {
 			return err
 		}
-		addErrata(&f.report, faults)
-		all = append(all, finished{foundRun: f, errata: faults})
+		addErrata(&f.Report, faults)
+		all = append(all, finished{Found: f, errata: faults})
 	}
 	var agreements []agree.Pairing
 	for _, other := range all[1:] {
-		ag, err := besides(ctx, st, all[0].run, other.run)
+		ag, err := findings.Beside(ctx, st, all[0].Run, other.Run)
 		if err != nil {
 			return err
 		}
 		agreements = append(agreements, ag)
 	}
 	for i := range all {
-		gates, err := withLocked(want.gates, all[i].run)
+		gates, err := withLocked(want.gates, all[i].Run)
 		if err != nil {
 			return err
 		}
-		if all[i].gates, err = evalGates(gates, reportScope(all[i].report)); err != nil {
+		if all[i].gates, err = evalGates(gates, reportScope(all[i].Report)); err != nil {
 			return err
 		}
 	}
@@ -221,8 +200,8 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		}
 	}
 	for _, f := range all {
-		if f.report.Withheld() {
-			return withheld(f.report, want.maxUnjudged)
+		if f.Report.Withheld() {
+			return withheld(f.Report, want.MaxUnjudged)
 		}
 	}
 	return nil
@@ -238,18 +217,18 @@ func (a *app) print(all []finished, agreements []agree.Pairing) error {
 		if i > 0 {
 			a.line()
 		}
-		if err := f.report.Text(a.out); err != nil {
+		if err := f.Report.Text(a.out); err != nil {
 			return err
 		}
-		if f.parts != nil {
+		if f.Parts != nil {
 			a.line()
-			if err := f.parts.Text(a.out); err != nil {
+			if err := f.Parts.Text(a.out); err != nil {
 				return err
 			}
 		}
-		if f.published != nil {
+		if f.Published != nil {
 			a.line()
-			if err := f.published.Text(a.out); err != nil {
+			if err := f.Published.Text(a.out); err != nil {
 				return err
 			}
 		}
@@ -276,9 +255,9 @@ func (a *app) line() { fmt.Fprintln(a.out) }
 func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 	reports := make([]report.Report, len(all))
 	for i, f := range all {
-		reports[i] = f.report
-		if f.published != nil {
-			reports[i].Published = f.published.JSON()
+		reports[i] = f.Report
+		if f.Published != nil {
+			reports[i].Published = f.Published.JSON()
 		}
 		if f.errata != nil {
 			reports[i].Errata = f.errata
@@ -329,216 +308,15 @@ func remedy(r report.Report) string {
 	}
 }
 
-// A reporter makes the report of a run from its records. It reads every reply once
-// more under the judge's other reading, which costs nothing. The run of a benchmark has
-// that benchmark's own metrics too.
-type reporter struct {
-	builder   *report.Builder
-	other     judge.Readable    // nil when there is no other reading
-	published benchmark.Metrics // nil when there are none
-}
-
-// newReporter returns the reporter of a run. Without texts, replies cannot be read
-// again, and a benchmark's own metrics may lack what they need.
-func newReporter(ctx context.Context, run store.Run, want reportOptions) (*reporter, error) {
-	h := headOf(run, want.maxUnjudged)
-	h.Bootstrap = want.bootstrap
-	p, err := protocolOf(run)
-	if err != nil {
-		return nil, err
-	}
-	published, note, err := metricsOf(ctx, run, want.maxUnjudged)
-	if err != nil {
-		return nil, err
-	}
-	if note != "" {
-		h.JudgeNote = note
-	}
-	r := &reporter{published: published}
-	if p != nil {
-		h.Reading = p.Reading()
-		if p.FailuresWrong() {
-			h.UpstreamName = p.Name() + ", as published"
-		}
-		r.other = p.Reread()
-	}
-	if want.redacted {
-		r.other, r.published = nil, nil
-	}
-	r.builder = report.New(h)
-	return r, nil
-}
-
-// add counts a record. A benchmark's own metrics want records in the order of the
-// dataset; everything else comes out the same in any order.
-func (r *reporter) add(rec deem.Record) {
-	r.builder.Add(rec)
-	if r.published != nil && rec.Trial == 0 {
-		r.published.Add(rec)
-	}
-	if r.other == nil {
-		return
-	}
-	if reply, ok := lastReply(rec); ok {
-		v, f := reread(r.other, rec.Item, reply)
-		r.builder.AddReread(r.other.Reading(), rec, v, f)
-	}
-}
-
-// newLiveReporter returns the reporter of a run that is about to begin, to be given its
-// records as they come: that spares reading them all back when the run is over. It
-// returns nil when the report must be read from the store, because earlier records or
-// the order of the records matter.
-func newLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*reporter, error) {
-	if run.Records > 0 {
-		return nil, nil
-	}
-	r, err := newReporter(ctx, run, reportOptions{maxUnjudged: maxUnjudged})
-	if err != nil || r.published != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// found returns what the run found.
-func (r *reporter) found(run store.Run) foundRun {
-	return foundRun{run: run, report: r.builder.Report(), published: r.published}
-}
-
-// end says that the run is over, or how far it is.
-func (r *reporter) end(run store.Run) {
-	r.builder.End(run.State == store.Done, run.Updated)
-}
-
 // findings returns what a run found: what the live reporter has of it, or else what the
 // store keeps.
-func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (foundRun, error) {
-	o := want.reportOptions
-	o.redacted = redacted(st, run)
+func (want showing) findings(ctx context.Context, st store.Store, run store.Run) (findings.Found, error) {
+	o := want.Options
+	o.Redacted = redacted(st, run)
 	live := want.live[run.ID]
 	if live == nil {
-		return foundBy(ctx, st, run, o)
+		return findings.Of(ctx, st, run, o)
 	}
-	live.end(run)
-	return live.found(run).withParts(ctx, st)
-}
-
-// foundBy reads what the store keeps of a run, and says what it found.
-func foundBy(ctx context.Context, st store.Store, run store.Run, want reportOptions) (foundRun, error) {
-	r, err := newReporter(ctx, run, want)
-	if err != nil {
-		return foundRun{}, err
-	}
-	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: r.other == nil && r.published == nil})
-	for rec, err := range store.Ahead(records) {
-		if err != nil {
-			return foundRun{}, err
-		}
-		r.add(rec)
-	}
-	return r.found(run).withParts(ctx, st)
-}
-
-// withParts adds what the parts of the judge did.
-func (f foundRun) withParts(ctx context.Context, st store.Store) (foundRun, error) {
-	inside, err := partsOf(ctx, st, f.run)
-	if err != nil {
-		return foundRun{}, err
-	}
-	if inside != nil {
-		f.report.Members, f.parts = inside, inside
-	}
-	return f, nil
-}
-
-// benchmarkOf returns the benchmark of a run and what it was told; nil when the run
-// is of a file of items.
-func benchmarkOf(run store.Run) (*benchmark.Benchmark, settings, error) {
-	var set settings
-	if len(run.Settings) > 0 {
-		if err := json.Unmarshal(run.Settings, &set); err != nil {
-			return nil, set, fmt.Errorf("settings of run %s: %w", run.ID, err)
-		}
-	}
-	if set.Benchmark == "" {
-		return nil, set, nil
-	}
-	b, ok := benchmark.Named(set.Benchmark)
-	if !ok {
-		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
-	}
-	return &b, set, nil
-}
-
-// metricsOf returns the metrics of the run's benchmark, nil when it has none, and
-// what a report of the benchmark's own judge must say.
-func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
-	b, set, err := benchmarkOf(run)
-	if b == nil || err != nil {
-		return nil, "", err
-	}
-	if slices.Contains(b.Judges, run.Judge.Name) {
-		note = b.Note
-	}
-	o := set.options()
-	o.MaxUnjudged = maxUnjudged
-	m, err = b.Metrics(ctx, o)
-	return m, note, usage.Mark(err)
-}
-
-// headOf returns what the report says before any number.
-func headOf(run store.Run, maxUnjudged float64) report.Head {
-	h := report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
-		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
-		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
-		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
-	}
-	addSystem(&h, run)
-	h.Harness = harnessOf(run)
-	if run.Judge.Rule {
-		h.JudgeKind = report.KindRule
-		h.JudgeNote = run.Judge.Name + " is a rule, not a model"
-		if doc := rule.Doc(run.Judge.Name); doc != "" {
-			h.JudgeNote += ": " + doc
-		}
-		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
-	}
-	h.JudgeNote = cmp.Or(composedNote(run), h.JudgeNote)
-	h.JudgeNote = cmp.Or(recordedNote(run), h.JudgeNote)
-	return h
-}
-
-// protocolOf restores the protocol of a run; nil for a rule.
-func protocolOf(run store.Run) (judge.Readable, error) {
-	if run.Judge.Rule || isComposed(run) || isRecorded(run) {
-		return nil, nil
-	}
-	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {
-		return b.Restore(run.Judge.Identity)
-	}
-	return judge.Restore(run.Judge.Identity)
-}
-
-// lastReply returns the reply that gave the verdict.
-func lastReply(rec deem.Record) (deem.Reply, bool) {
-	for i := len(rec.Calls) - 1; i >= 0; i-- {
-		if rec.Calls[i].Reply != nil {
-			return *rec.Calls[i].Reply, true
-		}
-	}
-	return deem.Reply{}, false
-}
-
-// reread returns what a reading makes of a reply.
-func reread(p judge.Readable, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
-	v, err := p.Read(it, reply)
-	if err == nil {
-		return &v, nil
-	}
-	f, ok := errors.AsType[*deem.Failure](err)
-	if !ok {
-		f = deem.Failf(deem.Unparseable, "%v", err)
-	}
-	return nil, f
+	live.End(run)
+	return live.Found(run).WithParts(ctx, st)
 }

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/model"
 	"deem/text/nltk"
@@ -66,8 +67,8 @@ type runOptions struct {
 	limit           int
 	requireAll      bool
 
-	exclude    []string    // items that are left out
-	exclusions []exclusion // the same, counted when the items are opened
+	exclude    []string             // items that are left out
+	exclusions []findings.Exclusion // the same, counted when the items are opened
 	lock       lockOptions
 
 	errata errataOptions
@@ -239,7 +240,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	var runs []string
-	want := showing{reportOptions: reportOptions{maxUnjudged: o.maxUnjudged}, gates: gates, live: map[string]*reporter{}}
+	want := showing{Options: findings.Options{MaxUnjudged: o.maxUnjudged}, gates: gates, live: map[string]*findings.Reporter{}}
 	for _, j := range judgings {
 		id, live, err := a.judgeAll(ctx, st, j, data, o)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/findings"
 	"deem/internal/imports"
 	"deem/internal/store"
 	"deem/internal/words"
@@ -81,15 +82,15 @@ func (s *stand) recorded(ctx context.Context, sys *stood) error {
 	if err != nil {
 		return err
 	}
-	f, err := foundBy(ctx, s.store, run, reportOptions{maxUnjudged: s.o.run.maxUnjudged})
+	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: s.o.run.maxUnjudged})
 	if err != nil {
 		return err
 	}
-	sys.metrics = f.published
+	sys.metrics = f.Published
 	if b, ok := benchmark.Named(sys.set.Benchmark); ok && b.Note != "" {
 		sys.notes = append(sys.notes, b.Note)
 	}
-	sys.columns[atPublished] = column{run: run, report: f.report, verdicts: majority(sys.set)}
+	sys.columns[atPublished] = column{run: run, report: f.Report, verdicts: majority(sys.set)}
 	return nil
 }
 
@@ -143,7 +144,7 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 	if !spec.Judge.Rule {
 		spec.Model = set.JudgeModel
 	}
-	spec.Settings, err = json.Marshal(settings{
+	spec.Settings, err = json.Marshal(findings.Settings{
 		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: s.o.run.judge.with,
 	})
 	return spec, err
@@ -268,14 +269,14 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j judging) erro
 	if err != nil {
 		return err
 	}
-	f, err := foundBy(ctx, s.store, run, reportOptions{maxUnjudged: o.maxUnjudged})
+	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: o.maxUnjudged})
 	if err != nil {
 		return err
 	}
 	if sys.metrics == nil {
-		sys.metrics = f.published
+		sys.metrics = f.Published
 	}
-	c := column{run: run, report: f.report, verdicts: make([]*deem.Verdict, sys.set.Len())}
+	c := column{run: run, report: f.Report, verdicts: make([]*deem.Verdict, sys.set.Len())}
 	for rec, err := range s.store.Records(ctx, id, store.Query{Trial: new(int), Brief: true}) {
 		if err != nil {
 			return err
@@ -450,21 +451,4 @@ func (s *stand) print(r sensitivity.Report) error {
 		}
 	}
 	return nil
-}
-
-// isRecorded reports whether the judge of a run is a file of results.
-func isRecorded(run store.Run) bool {
-	var id struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(run.Judge.Identity, &id) == nil && id.Kind == imports.Kind
-}
-
-// recordedNote returns what a report says of a judge that is a file of results, "" for
-// other judges.
-func recordedNote(run store.Run) string {
-	if !isRecorded(run) {
-		return ""
-	}
-	return "the verdicts were recorded by others, in " + strings.Join(run.Dataset.Names, ", ") + "; deem asked nobody"
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
 )
 
 const showHelp = `Show one item of a run: what was asked, what the model replied, and what was read
@@ -47,32 +47,12 @@ func (a *app) showCommand() *cobra.Command {
 	return cmd
 }
 
-// A shownItem is one record as "deem show" has it.
-type shownItem struct {
-	Run    string      `json:"run"`
-	Record deem.Record `json:"record"`
-
-	// Prompt is rendered again; Verified says that its hash is that of the request
-	// that was sent.
-	Prompt   []deem.Message `json:"prompt,omitempty"`
-	Verified bool           `json:"prompt_verified"`
-
-	// Other is what the judge's other reading makes of the same reply.
-	Other *shownReading `json:"other_reading,omitempty"`
-}
-
-type shownReading struct {
-	Reading string        `json:"reading"`
-	Verdict *deem.Verdict `json:"verdict,omitempty"`
-	Failure *deem.Failure `json:"failure,omitempty"`
-}
-
 func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) error {
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
 		return err
 	}
-	p, err := protocolOf(run)
+	p, err := findings.Protocol(run)
 	if err != nil {
 		return err
 	}
@@ -85,11 +65,11 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 		if err != nil {
 			return err
 		}
-		shown := showRecord(run, p, rec)
+		shown := findings.Show(run, p, rec)
 		if a.json {
 			writeJSON(a.out, shown)
 		} else {
-			shown.text(a.out)
+			writeShown(a.out, shown)
 		}
 		n++
 	}
@@ -99,32 +79,8 @@ func (a *app) showItem(ctx context.Context, st store.Store, ref, id string) erro
 	return nil
 }
 
-// showRecord renders the prompt of a record again and reads its reply both ways.
-func showRecord(run store.Run, p judge.Readable, rec deem.Record) shownItem {
-	s := shownItem{Run: run.ID, Record: rec}
-	if p == nil {
-		return s
-	}
-	req, err := p.Request(rec.Item)
-	if err != nil {
-		return s
-	}
-	req.Trial = rec.Trial
-	s.Prompt = req.Messages
-	for _, c := range rec.Calls {
-		s.Verified = c.Request == req.Hash()
-	}
-	if other := p.Reread(); other != nil {
-		if reply, ok := lastReply(rec); ok {
-			v, f := reread(other, rec.Item, reply)
-			s.Other = &shownReading{other.Reading(), v, f}
-		}
-	}
-	return s
-}
-
-// text writes the item for a person.
-func (s shownItem) text(w io.Writer) {
+// writeShown writes an item for a person.
+func writeShown(w io.Writer, s findings.Shown) {
 	rec := s.Record
 	fmt.Fprintf(w, "item %s of run %s", words.Printable(rec.Item.ID), s.Run)
 	if rec.Trial > 0 {

@@ -16,6 +16,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/bundle"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
@@ -161,14 +162,14 @@ func (a *app) openFile(name string) (io.ReadCloser, error) {
 // any other file.
 func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	run := bundled.RunOf(r, j)
-	if isRecorded(run) {
+	if findings.IsRecorded(run) {
 		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
 	}
-	if id, ok := composedOf(run); ok {
+	if id, ok := findings.Composed(run); ok {
 		return composedAgain(run, id)
 	}
 	if !j.Rule {
-		p, err := protocolOf(run)
+		p, err := findings.Protocol(run)
 		if err != nil {
 			return bundle.Again{}, err
 		}
@@ -177,7 +178,7 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	if !knownRule(j.Name) {
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	}
-	_, set, err := benchmarkOf(run)
+	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return bundle.Again{}, err
 	}
@@ -200,8 +201,8 @@ func knownRule(name string) bool {
 }
 
 // composedAgain makes a judge again that is made of others.
-func composedAgain(run store.Run, id composedIdentity) (bundle.Again, error) {
-	_, set, err := benchmarkOf(run)
+func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, error) {
+	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return bundle.Again{}, err
 	}
@@ -226,7 +227,7 @@ func composedAgain(run store.Run, id composedIdentity) (bundle.Again, error) {
 
 // A restorer makes a judge out of its identity.
 type restorer struct {
-	set    settings
+	set    findings.Settings
 	models bundle.Recordings
 
 	taken   []string // members that could not be made, and whose votes are taken from the record
@@ -236,7 +237,7 @@ type restorer struct {
 // take makes a judge that says what a record holds of a member that cannot be made.
 func (r *restorer) take(m member, said func(deem.Record) (deem.Verdict, error)) deem.Judge {
 	r.taken = append(r.taken, m.Name)
-	r.unheard = append(r.unheard, modelsIn(m.Judge)...)
+	r.unheard = append(r.unheard, findings.ModelsIn(m.Judge)...)
 	return bundle.Taken(m.Name, m.Judge, said)
 }
 
@@ -453,7 +454,7 @@ func decisionOf(rec deem.Record, stage int) (deem.Verdict, error) {
 
 // countAgain returns who counts the numbers of a run file again.
 func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool) (bundle.Counter, error) {
-	rep, err := newReporter(ctx, bundled.RunOf(r, j), reportOptions{maxUnjudged: report.DefaultMaxUnjudged, redacted: redacted})
+	rep, err := findings.NewReporter(ctx, bundled.RunOf(r, j), findings.Options{MaxUnjudged: report.DefaultMaxUnjudged, Redacted: redacted})
 	if err != nil {
 		return nil, err
 	}

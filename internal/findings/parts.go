@@ -1,4 +1,4 @@
-package cli
+package findings
 
 import (
 	"context"
@@ -16,29 +16,15 @@ import (
 	"deem/report/members"
 )
 
-// cascadePromise is what was promised of a cascade, as it is kept with a run.
-type cascadePromise struct {
+// CascadePromise is what was promised of a cascade, as it is kept with a run.
+type CascadePromise struct {
 	compose.Promise
 	Stages map[string]compose.Fitted `json:"stages"`
 }
 
-// promise returns what was promised of the judge, nil when nothing was.
-func (c choice) promise() *cascadePromise {
-	if c.composed == nil || c.composed.decl.Promise == nil {
-		return nil
-	}
-	p := &cascadePromise{Promise: *c.composed.decl.Promise, Stages: map[string]compose.Fitted{}}
-	for i, m := range c.composed.decl.Members {
-		if m.Fitted != nil {
-			p.Stages[c.composed.memberName(i)] = *m.Fitted
-		}
-	}
-	return p
-}
-
-// A composedIdentity is the identity of a judge that is made of others, as far as a
+// A ComposedIdentity is the identity of a judge that is made of others, as far as a
 // report looks at it.
-type composedIdentity struct {
+type ComposedIdentity struct {
 	Kind    string `json:"kind"`
 	Rule    string `json:"rule"`
 	Tie     string `json:"tie"`
@@ -52,22 +38,22 @@ type composedIdentity struct {
 	} `json:"stages"`
 }
 
-// composedOf reads the identity of a run's judge. It reports false when the judge is
+// Composed reads the identity of a run's judge. It reports false when the judge is
 // made of no others.
-func composedOf(run store.Run) (composedIdentity, bool) {
-	var id composedIdentity
+func Composed(run store.Run) (ComposedIdentity, bool) {
+	var id ComposedIdentity
 	if json.Unmarshal(run.Judge.Identity, &id) != nil || !slices.Contains(compose.Kinds(), id.Kind) {
 		return id, false
 	}
 	return id, true
 }
 
-func isComposed(run store.Run) bool {
-	_, ok := composedOf(run)
+func IsComposed(run store.Run) bool {
+	_, ok := Composed(run)
 	return ok
 }
 
-func (id composedIdentity) names() []string {
+func (id ComposedIdentity) Names() []string {
 	var names []string
 	for _, m := range id.Members {
 		names = append(names, m.Name)
@@ -81,11 +67,11 @@ func (id composedIdentity) names() []string {
 // composedNote returns what a report says of a judge that is made of others, "" for
 // another judge.
 func composedNote(run store.Run) string {
-	id, ok := composedOf(run)
+	id, ok := Composed(run)
 	if !ok {
 		return ""
 	}
-	list := strings.Join(id.names(), ", ")
+	list := strings.Join(id.Names(), ", ")
 	switch id.Kind {
 	case compose.Panel:
 		return fmt.Sprintf("%s is a panel that decides by %s: %s", run.Judge.Name, id.Rule, list)
@@ -98,29 +84,29 @@ func composedNote(run store.Run) string {
 	}
 }
 
-// parts is a report about the parts of a judge.
-type parts interface{ Text(w io.Writer) error }
+// Parts is a report about the parts of a judge.
+type Parts interface{ Text(w io.Writer) error }
 
 // partsOf reports what the parts of a run's judge did, nil when it has none to report
 // of. Only the first trial counts, as everywhere.
-func partsOf(ctx context.Context, st store.Store, run store.Run) (parts, error) {
-	id, ok := composedOf(run)
+func partsOf(ctx context.Context, st store.Store, run store.Run) (Parts, error) {
+	id, ok := Composed(run)
 	if !ok || id.Kind == compose.Pairwise {
 		return nil, nil
 	}
 	var add func(deem.Record)
-	var done func() parts
+	var done func() Parts
 	if id.Kind == compose.Cascade {
 		b, err := cascadeBuilder(run, id)
 		if err != nil {
 			return nil, err
 		}
 		add = func(rec deem.Record) { addStage(b, rec) }
-		done = func() parts { return b.Cascade() }
+		done = func() Parts { return b.Cascade() }
 	} else {
-		b := members.NewPanel(id.names(), id.Rule, id.Kind == compose.Repeat)
-		add = func(rec deem.Record) { addVotes(b, id.names(), rec) }
-		done = func() parts { return b.Panel() }
+		b := members.NewPanel(id.Names(), id.Rule, id.Kind == compose.Repeat)
+		add = func(rec deem.Record) { addVotes(b, id.Names(), rec) }
+		done = func() Parts { return b.Panel() }
 	}
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true, WithCalls: true}) {
 		if err != nil {
@@ -151,8 +137,8 @@ func addVotes(b *members.PanelBuilder, names []string, rec deem.Record) {
 	b.Add(counted, outcome)
 }
 
-func cascadeBuilder(run store.Run, id composedIdentity) (*members.CascadeBuilder, error) {
-	var set settings
+func cascadeBuilder(run store.Run, id ComposedIdentity) (*members.CascadeBuilder, error) {
+	var set Settings
 	if len(run.Settings) > 0 {
 		if err := json.Unmarshal(run.Settings, &set); err != nil {
 			return nil, fmt.Errorf("settings of run %s: %w", run.ID, err)
@@ -164,7 +150,7 @@ func cascadeBuilder(run store.Run, id composedIdentity) (*members.CascadeBuilder
 		promise = &members.Promise{Alpha: p.Alpha, Delta: p.Delta, Labels: p.Labels}
 	}
 	for _, s := range id.Stages {
-		stages = append(stages, members.Stage{Name: s.Name, Threshold: s.Threshold, Models: modelsIn(s.Judge)})
+		stages = append(stages, members.Stage{Name: s.Name, Threshold: s.Threshold, Models: ModelsIn(s.Judge)})
 		if promise == nil {
 			continue
 		}
@@ -175,8 +161,8 @@ func cascadeBuilder(run store.Run, id composedIdentity) (*members.CascadeBuilder
 	return members.NewCascade(stages, promise), nil
 }
 
-// modelsIn returns the models that an identity names, in whatever it is made of.
-func modelsIn(identity json.RawMessage) []string {
+// ModelsIn returns the models that an identity names, in whatever it is made of.
+func ModelsIn(identity json.RawMessage) []string {
 	var tree any
 	if json.Unmarshal(identity, &tree) != nil {
 		return nil

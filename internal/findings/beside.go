@@ -1,4 +1,4 @@
-package cli
+package findings
 
 import (
 	"context"
@@ -10,10 +10,10 @@ import (
 	"deem/report/agree"
 )
 
-// besides sets the judges of two runs beside each other.
-func besides(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
-	pairs := agree.NewPairs(party(first), party(second))
-	err := bothRuns(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
+// Beside sets the judges of two runs beside each other.
+func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree.Pairing, error) {
+	pairs := agree.NewPairs(Party(first), Party(second))
+	err := Both(ctx, st, first, second, store.Query{Trial: new(int), Brief: true}, func(a, b *deem.Record) {
 		switch {
 		case a == nil:
 			pairs.Add(b.Item, nil, b.Verdict)
@@ -26,10 +26,10 @@ func besides(ctx context.Context, st store.Store, first, second store.Run) (agre
 	return pairs.Pairing(), err
 }
 
-// bothRuns calls visit with the records of both runs on each item; one of them is nil
+// Both calls visit with the records of both runs on each item; one of them is nil
 // where a run has none. Both runs are read in the order of their items, side by side,
 // so that memory does not grow with them.
-func bothRuns(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
+func Both(ctx context.Context, st store.Store, first, second store.Run, q store.Query, visit func(a, b *deem.Record)) error {
 	if first.Dataset.Hash != second.Dataset.Hash {
 		return usage.Errorf("runs %s and %s judged different items: %s (%s) and %s (%s)", first.ID, second.ID,
 			first.Dataset.Names, deem.ShortHash(first.Dataset.Hash), second.Dataset.Names, deem.ShortHash(second.Dataset.Hash))
@@ -61,6 +61,6 @@ func bothRuns(ctx context.Context, st store.Store, first, second store.Run, q st
 	return nil
 }
 
-func party(run store.Run) agree.Party {
+func Party(run store.Run) agree.Party {
 	return agree.Party{Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model}
 }

@@ -1,0 +1,98 @@
+package findings
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/report/compare"
+)
+
+// A Compared run is a run and what it is called.
+type Compared struct {
+	store.Run
+	Name string
+}
+
+// NameRuns gives every run without a name that of its file, or its id when another
+// run's file has that name.
+func NameRuns(runs []Compared) ([]Compared, error) {
+	given := map[string]int{}
+	for i := range runs {
+		if name := runs[i].Name; name != "" {
+			if given[name]++; given[name] > 1 {
+				return nil, usage.Errorf("two runs are named %q", name)
+			}
+		}
+	}
+	seen := map[string]int{}
+	for i := range runs {
+		if runs[i].Name == "" {
+			seen[FileName(runs[i].Run)]++
+		}
+	}
+	for i := range runs {
+		if runs[i].Name != "" {
+			continue
+		}
+		if name := FileName(runs[i].Run); name != "" && seen[name] == 1 && given[name] == 0 {
+			runs[i].Name = name
+		} else {
+			runs[i].Name = runs[i].ID
+		}
+	}
+	return runs, nil
+}
+
+// FileName returns the name of the file that holds the responses of a run, without
+// its folder and ending.
+func FileName(run store.Run) string {
+	_, set, err := Benchmark(run)
+	names := run.Dataset.Names
+	if err == nil && len(set.Responses) > 0 {
+		names = set.Responses
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	base := filepath.Base(names[len(names)-1])
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// Describe returns what a comparison says about a run.
+func (r Compared) Describe() compare.Run {
+	d := compare.Run{
+		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Identity: r.Judge.Identity,
+		Model: r.Model, Endpoint: r.Endpoint,
+		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
+		Trials: r.Trials, Complete: r.State == store.Done,
+	}
+	if p, err := Protocol(r.Run); err == nil && p != nil {
+		// A judge that this deem cannot read again has no reading to show here; its
+		// hash says enough.
+		d.Reading = p.Reading()
+	}
+	return d
+}
+
+// Compare reads all runs side by side. The builder that it returns knows them all.
+func Compare(ctx context.Context, st store.Store, runs []Compared, o compare.Options) (*compare.Builder, error) {
+	described := make([]compare.Run, len(runs))
+	records := make([]iter.Seq2[deem.Record, error], len(runs))
+	for i, r := range runs {
+		described[i] = r.Describe()
+		records[i] = st.Records(ctx, r.ID, store.Query{Trial: new(int)})
+	}
+	b := compare.New(described, o)
+	for row, err := range compare.Join(records...) {
+		if err != nil {
+			return nil, err
+		}
+		b.Add(row)
+	}
+	return b, nil
+}

@@ -1,0 +1,235 @@
+package findings
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/judge"
+	"deem/judge/rule"
+	"deem/report"
+)
+
+// A Found is what a run found, with its benchmark's own numbers.
+type Found struct {
+	Run       store.Run
+	Report    report.Report
+	Published benchmark.Metrics // nil when the run is of a file of items
+	Parts     Parts             // nil unless the judge is made of others
+}
+
+// A Options says how a report is made.
+type Options struct {
+	MaxUnjudged float64           // above this share of unjudged items the score is withheld
+	Bootstrap   *report.Bootstrap // nil means intervals from formulas
+	Redacted    bool              // the texts of the items were removed
+}
+
+// A Reporter makes the report of a run from its records. It reads every reply once
+// more under the judge's other reading, which costs nothing. The run of a benchmark has
+// that benchmark's own metrics too.
+type Reporter struct {
+	Builder   *report.Builder
+	other     judge.Readable    // nil when there is no other reading
+	Published benchmark.Metrics // nil when there are none
+}
+
+// NewReporter returns the reporter of a run. Without texts, replies cannot be read
+// again, and a benchmark's own metrics may lack what they need.
+func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
+	h := Head(run, want.MaxUnjudged)
+	h.Bootstrap = want.Bootstrap
+	p, err := Protocol(run)
+	if err != nil {
+		return nil, err
+	}
+	published, note, err := metricsOf(ctx, run, want.MaxUnjudged)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		h.JudgeNote = note
+	}
+	r := &Reporter{Published: published}
+	if p != nil {
+		h.Reading = p.Reading()
+		if p.FailuresWrong() {
+			h.UpstreamName = p.Name() + ", as published"
+		}
+		r.other = p.Reread()
+	}
+	if want.Redacted {
+		r.other, r.Published = nil, nil
+	}
+	r.Builder = report.New(h)
+	return r, nil
+}
+
+// Add counts a record. A benchmark's own metrics want records in the order of the
+// dataset; everything else comes out the same in any order.
+func (r *Reporter) Add(rec deem.Record) {
+	r.Builder.Add(rec)
+	if r.Published != nil && rec.Trial == 0 {
+		r.Published.Add(rec)
+	}
+	if r.other == nil {
+		return
+	}
+	if reply, ok := LastReply(rec); ok {
+		v, f := Reread(r.other, rec.Item, reply)
+		r.Builder.AddReread(r.other.Reading(), rec, v, f)
+	}
+}
+
+// NewLiveReporter returns the reporter of a run that is about to begin, to be given its
+// records as they come: that spares reading them all back when the run is over. It
+// returns nil when the report must be read from the store, because earlier records or
+// the order of the records matter.
+func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*Reporter, error) {
+	if run.Records > 0 {
+		return nil, nil
+	}
+	r, err := NewReporter(ctx, run, Options{MaxUnjudged: maxUnjudged})
+	if err != nil || r.Published != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Found returns what the run found.
+func (r *Reporter) Found(run store.Run) Found {
+	return Found{Run: run, Report: r.Builder.Report(), Published: r.Published}
+}
+
+// End says that the run is over, or how far it is.
+func (r *Reporter) End(run store.Run) {
+	r.Builder.End(run.State == store.Done, run.Updated)
+}
+
+// Of reads what the store keeps of a run, and says what it found.
+func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found, error) {
+	r, err := NewReporter(ctx, run, want)
+	if err != nil {
+		return Found{}, err
+	}
+	records := st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: r.other == nil && r.Published == nil})
+	for rec, err := range store.Ahead(records) {
+		if err != nil {
+			return Found{}, err
+		}
+		r.Add(rec)
+	}
+	return r.Found(run).WithParts(ctx, st)
+}
+
+// WithParts adds what the parts of the judge did.
+func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
+	inside, err := partsOf(ctx, st, f.Run)
+	if err != nil {
+		return Found{}, err
+	}
+	if inside != nil {
+		f.Report.Members, f.Parts = inside, inside
+	}
+	return f, nil
+}
+
+// Benchmark returns the benchmark of a run and what it was told; nil when the run
+// is of a file of items.
+func Benchmark(run store.Run) (*benchmark.Benchmark, Settings, error) {
+	var set Settings
+	if len(run.Settings) > 0 {
+		if err := json.Unmarshal(run.Settings, &set); err != nil {
+			return nil, set, fmt.Errorf("settings of run %s: %w", run.ID, err)
+		}
+	}
+	if set.Benchmark == "" {
+		return nil, set, nil
+	}
+	b, ok := benchmark.Named(set.Benchmark)
+	if !ok {
+		return nil, set, fmt.Errorf("run %s is of the benchmark %s, which this deem does not know", run.ID, set.Benchmark)
+	}
+	return &b, set, nil
+}
+
+// metricsOf returns the metrics of the run's benchmark, nil when it has none, and
+// what a report of the benchmark's own judge must say.
+func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m benchmark.Metrics, note string, err error) {
+	b, set, err := Benchmark(run)
+	if b == nil || err != nil {
+		return nil, "", err
+	}
+	if slices.Contains(b.Judges, run.Judge.Name) {
+		note = b.Note
+	}
+	o := set.BenchmarkOptions()
+	o.MaxUnjudged = maxUnjudged
+	m, err = b.Metrics(ctx, o)
+	return m, note, usage.Mark(err)
+}
+
+// Head returns what the report says before any number.
+func Head(run store.Run, maxUnjudged float64) report.Head {
+	h := report.Head{
+		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, JudgeKind: report.KindModel,
+		Model: run.Model, Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash,
+		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: maxUnjudged,
+		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
+	}
+	addSystem(&h, run)
+	h.Harness = harnessOf(run)
+	if run.Judge.Rule {
+		h.JudgeKind = report.KindRule
+		h.JudgeNote = run.Judge.Name + " is a rule, not a model"
+		if doc := rule.Doc(run.Judge.Name); doc != "" {
+			h.JudgeNote += ": " + doc
+		}
+		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
+	}
+	h.JudgeNote = cmp.Or(composedNote(run), h.JudgeNote)
+	h.JudgeNote = cmp.Or(recordedNote(run), h.JudgeNote)
+	return h
+}
+
+// Protocol restores the protocol of a run; nil for a rule.
+func Protocol(run store.Run) (judge.Readable, error) {
+	if run.Judge.Rule || IsComposed(run) || IsRecorded(run) {
+		return nil, nil
+	}
+	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {
+		return b.Restore(run.Judge.Identity)
+	}
+	return judge.Restore(run.Judge.Identity)
+}
+
+// LastReply returns the reply that gave the verdict.
+func LastReply(rec deem.Record) (deem.Reply, bool) {
+	for i := len(rec.Calls) - 1; i >= 0; i-- {
+		if rec.Calls[i].Reply != nil {
+			return *rec.Calls[i].Reply, true
+		}
+	}
+	return deem.Reply{}, false
+}
+
+// Reread returns what a reading makes of a reply.
+func Reread(p judge.Readable, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
+	v, err := p.Read(it, reply)
+	if err == nil {
+		return &v, nil
+	}
+	f, ok := errors.AsType[*deem.Failure](err)
+	if !ok {
+		f = deem.Failf(deem.Unparseable, "%v", err)
+	}
+	return nil, f
+}

@@ -1,0 +1,177 @@
+package findings
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/report/agree"
+)
+
+// People are what people said of items. Labels from files name an item by its id, and
+// those that a store keeps by its hash.
+type People struct {
+	// Name says where the labels are from.
+	Name string
+
+	// OtherResponses counts the labels that were found to be about another response
+	// than the one that was judged.
+	OtherResponses int
+
+	byID, byHash map[string][]labels.Label
+	texts        bool            // somebody has to look at the items themselves
+	used         map[string]bool // ids or hashes of items that were asked about
+}
+
+// Written returns the people whose labels are in files.
+func Written(name string, list []labels.Label) *People {
+	p := &People{Name: name, byID: map[string][]labels.Label{}, used: map[string]bool{}}
+	for _, l := range list {
+		p.byID[l.Item] = append(p.byID[l.Item], l)
+		p.texts = p.texts || l.Response != nil
+	}
+	return p
+}
+
+// Kept returns the people whose labels a store keeps.
+func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, error) {
+	p := &People{Name: "the database", byHash: map[string][]labels.Label{}, texts: true, used: map[string]bool{}}
+	for l, err := range st.Labels(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		p.byHash[l.Item] = append(p.byHash[l.Item], labels.Label{
+			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Reason: l.Note,
+		})
+	}
+	return p, nil
+}
+
+// Kept reports whether a store keeps the labels.
+func (p *People) Kept() bool { return p.byHash != nil }
+
+// Len returns how many items have a label.
+func (p *People) Len() int { return len(p.byID) + len(p.byHash) }
+
+// Used returns how many items with a label were asked about.
+func (p *People) Used() int { return len(p.used) }
+
+// Missing returns the ids of items with a label that nobody asked about, sorted.
+func (p *People) Missing() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for id := range maps.Keys(p.byID) {
+			if !p.used[id] && !yield(id) {
+				return
+			}
+		}
+	})
+}
+
+// Of returns what people say of an item, nil when they say nothing.
+func (p *People) Of(it deem.Item) *agree.Truth {
+	list, key := p.byID[it.ID], it.ID
+	if p.byHash != nil {
+		key = it.Hash()
+		list = p.byHash[key]
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	p.used[key] = true
+	var same []labels.Label
+	for _, l := range list {
+		if l.Other(it.Response) {
+			p.OtherResponses++
+			continue
+		}
+		same = append(same, l)
+	}
+	if len(same) == 0 {
+		return nil
+	}
+	return truthOf(labels.Together(same))
+}
+
+// truthOf returns what annotators say together.
+func truthOf(o labels.Opinion) *agree.Truth {
+	t := &agree.Truth{Yes: o.Yes, Score: o.Score, Tie: o.Tie, Votes: map[string]bool{}}
+	if !o.Graded {
+		// Yes and no count as 1 and 0 after the majority has decided.
+		t.Score = 0
+		if o.Yes {
+			t.Score = 1
+		}
+	}
+	for _, l := range o.Labels {
+		t.Votes[l.Annotator] = l.Yes
+		if t.Reason == "" {
+			t.Reason = l.Reason
+		}
+	}
+	return t
+}
+
+// query asks for the first trial, and for the items' texts only where they matter: who
+// gave an answer stands in the items too.
+func (p *People) query(run store.Run, o agree.Options) store.Query {
+	judged := run.Model != "" || o.Own != ""
+	return store.Query{Trial: new(int), Brief: (p == nil || !p.texts) && !judged}
+}
+
+// BesidePeople sets the judge of a run beside people.
+func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
+	b := agree.New(o)
+	for rec, err := range st.Records(ctx, run.ID, p.query(run, o)) {
+		if err != nil {
+			return agree.Agreement{}, err
+		}
+		b.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: p.Of(rec.Item)})
+	}
+	return b.Agreement(), nil
+}
+
+// BesideRun sets the judge of a run beside that of another, which is taken to be right.
+func BesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
+	b := agree.New(o)
+	err := Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
+		if first == nil {
+			return // an item that this judge has not come to yet
+		}
+		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict}
+		if second != nil && second.Verdict != nil {
+			v := second.Verdict
+			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Reason: v.Reason}
+		}
+		b.Add(p)
+	})
+	return b.Agreement(), err
+}
+
+// Draw chooses n items of a run for people to label, at random and from every category
+// and verdict. It returns their positions in random order, and how many there were to
+// choose from: items with a verdict and without a label.
+func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, seed uint64) (positions []int, free int, err error) {
+	var from []agree.Candidate
+	var places []int
+	for rec, err := range st.Records(ctx, run.ID, p.query(run, agree.Options{})) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if rec.Verdict == nil {
+			continue // what has no verdict cannot be set beside anything
+		}
+		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: p.Of(rec.Item) != nil}
+		if !c.Labelled {
+			free++
+		}
+		from, places = append(from, c), append(places, rec.Position)
+	}
+	for _, i := range agree.Draw(from, n, seed) {
+		positions = append(positions, places[i])
+	}
+	return positions, free, nil
+}
