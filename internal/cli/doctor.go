@@ -128,7 +128,7 @@ func (a *app) checkKeys() finding {
 // checkModel makes one small call, and says of each step of it whether it came so far:
 // is the server there, does it take the key, does it know the model, does it answer.
 func (a *app) checkModel(ctx context.Context, o modelOptions) []finding {
-	wire, err := a.openWire(o)
+	wire, err := a.env.openWire(o)
 	if err != nil {
 		return []finding{found("model", "", err)}
 	}

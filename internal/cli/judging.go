@@ -11,6 +11,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge/rule"
 	"deem/model"
 	"deem/model/replay"
 )
@@ -71,6 +72,16 @@ func (o runOptions) affordable(name string) error {
 	return nil
 }
 
+// openEmbedder opens what --embeddings names.
+func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
+	return a.env.openEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
+		if err := o.affordable(e.Name()); err != nil {
+			return nil, err
+		}
+		return model.Embed(e, o.decorators()), nil
+	})
+}
+
 // decorators are what goes around every model that is asked.
 func (o runOptions) decorators() model.Options {
 	return model.Options{
@@ -104,7 +115,9 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *findings.Reporter, error) {
-	j, m, closeModels, err := a.assemble(g, st, o)
+	j, m, closeModels, err := g.assemble(func(wire deem.Model) (deem.Model, func() error, error) {
+		return a.decorate(wire, st, o)
+	})
 	if err != nil {
 		return "", nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/findings"
-	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/cascade"
@@ -311,10 +310,41 @@ func (g judging) models() (names, endpoints string) {
 	return strings.Join(ns, " + "), strings.Join(es, " + ")
 }
 
-// assemble makes the judge with all decorators around its models. Members that ask the
-// same model share it with its limits. The model that is returned is nil when there is
-// none, or more than one.
-func (a *app) assemble(g judging, st store.Store, o runOptions) (deem.Judge, deem.Model, func() error, error) {
+// A judging is one judge that goes over the items, with the model that it asks.
+type judging struct {
+	choice
+	wire    deem.Model // nil for a rule, and for a judge that is made of others:
+	members []judging
+}
+
+// withModels opens the models of a judge and of those that it is made of. The function
+// open is told which judge asks, and which model it names, if it names one.
+func (c choice) withModels(open func(judge, own string) (deem.Model, error)) (judging, error) {
+	j := judging{choice: c}
+	var err error
+	switch {
+	case c.rule != nil:
+	case c.composed != nil:
+		for _, m := range c.composed.members {
+			if m.model == "" {
+				m.model = c.model // of the judge that it is a member of
+			}
+			member, err := m.withModels(open)
+			if err != nil {
+				return j, err
+			}
+			j.members = append(j.members, member)
+		}
+	default:
+		j.wire, err = open(c.name(), c.model)
+	}
+	return j, err
+}
+
+// assemble makes the judge, with what decorate puts around its models. Members that ask
+// the same model share it with its limits. The model that is returned is nil when there
+// is none, or more than one; the function closes all of them.
+func (g judging) assemble(decorate func(wire deem.Model) (deem.Model, func() error, error)) (deem.Judge, deem.Model, func() error, error) {
 	made := map[string]deem.Model{}
 	var closers []func() error
 	closeAll := func() error {
@@ -334,12 +364,12 @@ func (a *app) assemble(g judging, st store.Store, o runOptions) (deem.Judge, dee
 		if m, ok := made[key]; ok {
 			return m, nil
 		}
-		m, closeRecord, err := a.decorate(wire, st, o)
+		m, done, err := decorate(wire)
 		if err != nil {
 			return nil, err
 		}
 		made[key] = m
-		closers = append(closers, closeRecord)
+		closers = append(closers, done)
 		return m, nil
 	})
 	if err != nil {

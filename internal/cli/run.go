@@ -168,13 +168,6 @@ func (o runOptions) check() error {
 	return errors.Join(o.batch.check(), o.errata.check())
 }
 
-// A judging is one judge that goes over the items, with the model that it asks.
-type judging struct {
-	choice
-	wire    deem.Model // nil for a rule, and for a judge that is made of others:
-	members []judging
-}
-
 // open opens what a run needs besides the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
 func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error) {
@@ -295,7 +288,13 @@ func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 	var judgings []judging
 	asked, used := false, false
 	for _, c := range choices {
-		j, err := a.withModel(c, o, &used)
+		if o.batch.on && c.composed != nil && c.rule == nil {
+			return nil, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
+		}
+		j, err := c.withModels(func(judge, own string) (deem.Model, error) {
+			used = used || own == ""
+			return a.openModel(judge, own, o)
+		})
 		if err == nil {
 			// Whether the parts fit together is known only with the models.
 			_, err = j.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
@@ -318,43 +317,20 @@ func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 	return judgings, nil
 }
 
-// withModel opens the models of one judge and of those that it is made of. It notes
-// whether --model is asked.
-func (a *app) withModel(c choice, o runOptions, used *bool) (judging, error) {
-	j := judging{choice: c}
-	switch {
-	case c.rule != nil:
-		return j, nil
-	case c.composed != nil:
-		if o.batch.on {
-			return j, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
-		}
-		for _, m := range c.composed.members {
-			if m.model == "" {
-				m.model = c.model // of the judge that it is a member of
-			}
-			member, err := a.withModel(m, o, used)
-			if err != nil {
-				return j, err
-			}
-			j.members = append(j.members, member)
-		}
-		return j, nil
-	}
+// openModel opens the model that a judge asks: its own, where it names one, or --model.
+func (a *app) openModel(judge, own string, o runOptions) (deem.Model, error) {
 	at := o.model
-	if c.model != "" {
-		at = at.elsewhere(c.model)
-	} else {
-		*used = true
+	if own != "" {
+		at = at.elsewhere(own)
 	}
 	if at.name == "" || at.name == offline {
-		return j, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", c.name()), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 	}
-	var err error
-	if j.wire, err = a.openWire(at); err != nil {
-		return j, err
+	wire, err := a.env.openWire(at)
+	if err != nil {
+		return nil, err
 	}
-	return j, errors.Join(o.affordable(j.wire.Name()), o.batchable(j.wire))
+	return wire, errors.Join(o.affordable(wire.Name()), o.batchable(wire))
 }
 
 // elsewhere returns how another model is reached. An address, headers and options that

@@ -104,7 +104,7 @@ func (a *app) secrets(cmd *cobra.Command) []string {
 		}
 	}
 	given, _ := cmd.Flags().GetStringArray("header")
-	headers, _ := a.headers(given)
+	headers, _ := a.env.headers(given)
 	for _, value := range headers {
 		_, credentials, _ := strings.Cut(value, " ") // as "Bearer key"
 		list = append(list, value, credentials)

@@ -10,7 +10,6 @@ import (
 	"deem"
 	"deem/internal/usage"
 	"deem/judge/rule"
-	"deem/model"
 	"deem/model/anthropic"
 	"deem/model/fake"
 	"deem/model/google"
@@ -114,12 +113,12 @@ func vendorOf(model string) (vendor, string, error) {
 }
 
 // openWire returns the bare model that the options name.
-func (a *app) openWire(o modelOptions) (deem.Model, error) {
+func (e environment) openWire(o modelOptions) (deem.Model, error) {
 	v, name, err := vendorOf(o.name)
 	if err != nil {
 		return nil, err
 	}
-	at, err := a.access(v, name, o)
+	at, err := e.access(v, name, o)
 	if err != nil {
 		return nil, err
 	}
@@ -132,19 +131,19 @@ func (a *app) openWire(o modelOptions) (deem.Model, error) {
 
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
-func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
-	at := access{env: a.env, base: o.baseURL, timeout: o.timeout, caFile: o.caFile, options: o.options}
+func (e environment) access(v vendor, name string, o modelOptions) (access, error) {
+	at := access{env: e, base: o.baseURL, timeout: o.timeout, caFile: o.caFile, options: o.options}
 	for option := range o.options {
 		if !slices.Contains(v.options, option) {
 			return at, usage.Mark(usage.Unknown("option of "+v.name, option, v.options))
 		}
 	}
 	if at.base == "" && v.server != "" {
-		at.base = a.env.get(v.server)
+		at.base = e.get(v.server)
 	}
 	for _, variable := range v.keys {
 		if at.key == "" {
-			at.key = a.env.get(variable)
+			at.key = e.get(variable)
 		}
 	}
 	if len(v.keys) > 0 && !v.optional && !o.uncalled && at.key == "" && at.base == "" {
@@ -152,12 +151,12 @@ func (a *app) access(v vendor, name string, o modelOptions) (access, error) {
 			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.keys, " or ")))
 	}
 	var err error
-	if at.headers, err = a.headers(o.headers); err != nil {
+	if at.headers, err = e.headers(o.headers); err != nil {
 		return at, err
 	}
 	at.proxy = o.proxy
 	if variable, ok := strings.CutPrefix(o.proxy, "env:"); ok {
-		if at.proxy = a.env.get(variable); at.proxy == "" {
+		if at.proxy = e.get(variable); at.proxy == "" {
 			return at, usage.Errorf("--proxy wants the variable %s, which is not set", variable)
 		}
 	}
@@ -223,7 +222,7 @@ func openOllama(name string, at access) (deem.Model, error) {
 
 // headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
 // which have no place on a command line.
-func (a *app) headers(list []string) (map[string]string, error) {
+func (e environment) headers(list []string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, h := range list {
 		name, value, ok := strings.Cut(h, "=")
@@ -231,7 +230,7 @@ func (a *app) headers(list []string) (map[string]string, error) {
 			return nil, usage.Errorf("a header is NAME=value or NAME=env:VARIABLE")
 		}
 		if variable, ok := strings.CutPrefix(value, "env:"); ok {
-			if value = a.env.get(variable); value == "" {
+			if value = e.get(variable); value == "" {
 				return nil, usage.Errorf("header %s wants the variable %s, which is not set", name, variable)
 			}
 		}
@@ -241,33 +240,29 @@ func (a *app) headers(list []string) (map[string]string, error) {
 }
 
 // openEmbedder opens what --embeddings names: a model of a server as vendor:name, or
-// a folder with the files of a sentence model. A server is asked with all the care
-// that a judge's model gets.
-func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
-	if o.embeddings == "" {
+// a folder with the files of a sentence model. What goes around a server's model is
+// added by around, so that it is asked with all the care that a judge's model gets.
+func (e environment) openEmbedder(name string, at modelOptions, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
+	if name == "" {
 		return nil, nil
 	}
-	if !isServed(o.embeddings) {
-		m, err := minilm.Open(o.embeddings)
+	if !isServed(name) {
+		m, err := minilm.Open(name)
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
 		return m, nil
 	}
-	at := o.model
-	at.name = o.embeddings
-	m, err := a.openWire(at)
+	at.name = name
+	m, err := e.openWire(at)
 	if err != nil {
 		return nil, err
 	}
-	e, ok := m.(rule.Embedder)
+	embedder, ok := m.(rule.Embedder)
 	if !ok {
-		return nil, usage.Errorf("%s gives no embeddings", o.embeddings)
+		return nil, usage.Errorf("%s gives no embeddings", name)
 	}
-	if err := o.affordable(e.Name()); err != nil {
-		return nil, err
-	}
-	return model.Embed(e, o.decorators()), nil
+	return around(embedder)
 }
 
 // isServed tells "vendor:name" from a folder.

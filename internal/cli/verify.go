@@ -206,7 +206,12 @@ func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, e
 	if err != nil {
 		return bundle.Again{}, err
 	}
-	r := &restorer{set: set}
+	var recordings bundle.Recordings
+	taken := &takenMembers{}
+	r := &restorer{
+		set: set, careful: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, instead: taken.take,
+		model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
+	}
 	j, err := r.restore(run.Judge.Identity, 0)
 	if err != nil {
 		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", run.Judge.Name, id.Kind, err)
@@ -218,27 +223,71 @@ func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, e
 	if hash != run.Judge.Hash {
 		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", run.Judge.Name)}, nil
 	}
-	again := bundle.Again{Judge: j, Partly: len(r.taken) > 0, Unchecked: r.unheard}
+	again := bundle.Again{Judge: j, Partly: len(taken.names) > 0, Unchecked: taken.models}
 	if again.Partly {
-		again.Note = fmt.Sprintf("%s cannot be asked without further data; what a record says of it is taken as it stands", strings.Join(r.taken, ", "))
+		again.Note = fmt.Sprintf("%s cannot be asked without further data; what a record says of it is taken as it stands", strings.Join(taken.names, ", "))
 	}
 	return again, nil
 }
 
-// A restorer makes a judge out of its identity.
-type restorer struct {
-	set    findings.Settings
-	models bundle.Recordings
-
-	taken   []string // members that could not be made, and whose votes are taken from the record
-	unheard []string // the models that they asked
+// takenMembers are members that could not be made again, and whose votes are taken from
+// the record.
+type takenMembers struct {
+	names  []string
+	models []string // that they asked
 }
 
 // take makes a judge that says what a record holds of a member that cannot be made.
-func (r *restorer) take(m member, said func(deem.Record) (deem.Verdict, error)) deem.Judge {
-	r.taken = append(r.taken, m.Name)
-	r.unheard = append(r.unheard, findings.ModelsIn(m.Judge)...)
+func (t *takenMembers) take(id restorable, i int) deem.Judge {
+	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
+	list := id.Stages
+	if id.Kind == compose.Panel {
+		list = id.Members
+		var names []string
+		for _, m := range list {
+			names = append(names, m.Name)
+		}
+		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, names, i) }
+	}
+	m := list[i]
+	t.names = append(t.names, m.Name)
+	t.models = append(t.models, findings.ModelsIn(m.Judge)...)
 	return bundle.Taken(m.Name, m.Judge, said)
+}
+
+// A restorer makes a judge out of its identity.
+type restorer struct {
+	set findings.Settings
+
+	// model opens a model by its name and the settings that are part of the identity.
+	model func(name, settings string) (deem.Model, error)
+
+	// careful goes around every member; nil leaves them as they are.
+	careful func(deem.Judge) deem.Judge
+
+	// instead stands in for the i-th member or stage of a judge that cannot be made;
+	// nil means that the whole judge cannot.
+	instead func(id restorable, i int) deem.Judge
+}
+
+// member makes the i-th member or stage of a judge.
+func (r *restorer) member(id restorable, i int, identity json.RawMessage, depth int) (deem.Judge, error) {
+	j, err := r.restore(identity, depth+1)
+	if err != nil && (depth > 0 || r.instead == nil) {
+		return nil, err
+	}
+	if err != nil {
+		j = r.instead(id, i)
+	}
+	return r.around(j), nil
+}
+
+// around returns the judge with care, where that is wanted.
+func (r *restorer) around(j deem.Judge) deem.Judge {
+	if r.careful == nil || j == cascade.People() { // at which a cascade looks
+		return j
+	}
+	return r.careful(j)
 }
 
 // A restorable is what the identities of all judges have between them.
@@ -287,7 +336,7 @@ func (r *restorer) restore(identity json.RawMessage, depth int) (deem.Judge, err
 		if err != nil {
 			return nil, err
 		}
-		return pairwise.New(id.Name, bundle.Careful(j)), nil
+		return pairwise.New(id.Name, r.around(j)), nil
 	case compose.People:
 		return cascade.People(), nil
 	case "model":
@@ -299,19 +348,12 @@ func (r *restorer) restore(identity json.RawMessage, depth int) (deem.Judge, err
 
 func (r *restorer) panel(id restorable, depth int) (deem.Judge, error) {
 	var members []panel.Member
-	var names []string
-	for _, m := range id.Members {
-		names = append(names, m.Name)
-	}
 	for i, m := range id.Members {
-		j, err := r.restore(m.Judge, depth+1)
-		if err != nil && depth > 0 {
+		j, err := r.member(id, i, m.Judge, depth)
+		if err != nil {
 			return nil, err
 		}
-		if err != nil {
-			j = r.take(m, func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, names, i) })
-		}
-		members = append(members, panel.Member{Name: m.Name, Judge: bundle.Careful(j), Weight: m.Weight})
+		members = append(members, panel.Member{Name: m.Name, Judge: j, Weight: m.Weight})
 	}
 	return orNil(panel.New(members, r.options(id)))
 }
@@ -325,21 +367,15 @@ func (r *restorer) repeat(id restorable, depth int) (deem.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return orNil(panel.Repeat(bundle.Careful(j), len(id.Members), r.options(id)))
+	return orNil(panel.Repeat(r.around(j), len(id.Members), r.options(id)))
 }
 
 func (r *restorer) cascade(id restorable, depth int) (deem.Judge, error) {
 	var stages []cascade.Stage
 	for i, s := range id.Stages {
-		j, err := r.restore(s.Judge, depth+1)
-		if err != nil && depth > 0 {
-			return nil, err
-		}
+		j, err := r.member(id, i, s.Judge, depth)
 		if err != nil {
-			j = r.take(s, func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) })
-		}
-		if j != cascade.People() { // which a cascade looks at
-			j = bundle.Careful(j)
+			return nil, err
 		}
 		stages = append(stages, cascade.Stage{Name: s.Name, Judge: j, Threshold: s.Threshold})
 	}
@@ -352,7 +388,10 @@ func (r *restorer) asking(id restorable, identity json.RawMessage) (deem.Judge, 
 	if err != nil {
 		return nil, err
 	}
-	m := r.models.Model(id.Model, id.Settings)
+	m, err := r.model(id.Model, id.Settings)
+	if err != nil {
+		return nil, err
+	}
 	makers := []func([]byte) (judge.Readable, error){func(id []byte) (judge.Readable, error) { return judge.Restore(id) }}
 	for _, b := range benchmark.All() {
 		if b.Restore != nil {
