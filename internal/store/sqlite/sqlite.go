@@ -78,6 +78,7 @@ type Store struct {
 	write *writer
 
 	filter keyFilter
+	search searcher
 
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
@@ -184,7 +185,7 @@ func (s *Store) close() error {
 	// The writer goes last: the last connection to close moves the log into the
 	// database, and only a connection that may write can do that.
 	if s.read != nil {
-		errs = append(errs, s.query.close(), s.read.Close())
+		errs = append(errs, s.query.close(), s.read.Close(), s.search.close())
 	}
 	if s.write != nil {
 		errs = append(errs, s.write.close())

@@ -1,0 +1,225 @@
+//go:build soak
+
+package sqlite_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+// soakRecords is how many records the large store has.
+const soakRecords = 100_000
+
+// A talker makes texts of words as frequent as those of a language: the k-th about 1/k
+// times as often as the first.
+type talker struct {
+	rng   *rand.Rand
+	zipf  *rand.Zipf
+	words []string
+}
+
+func newTalker() *talker {
+	rng := rand.New(rand.NewPCG(7, 11))
+	t := &talker{rng: rng, zipf: rand.NewZipf(rng, 1.1, 4, 59_999), words: make([]string, 60_000)}
+	for i := range t.words {
+		word := make([]byte, 2+rng.IntN(9))
+		for k := range word {
+			word[k] = "etaoinshrdlucmfwypvbgkjqxz"[min(rng.IntN(26), rng.IntN(26))]
+		}
+		t.words[i] = string(word)
+	}
+	return t
+}
+
+// say returns a text of about the given number of bytes.
+func (t *talker) say(size int) string {
+	var b strings.Builder
+	for b.Len() < size {
+		b.WriteString(t.words[t.zipf.Uint64()])
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// record returns the i-th record: 3 KB, every text of its own.
+func (t *talker) record(i int) deem.Record {
+	rec := storetest.Record(i)
+	it := &rec.Item
+	it.Question = "Which lighthouse is it? " + t.say(150)
+	it.References = []string{t.say(80), t.say(60)}
+	it.Response = t.say(1900)
+	if i%15_000 == 77 {
+		it.Category, it.Response = "rare", it.Response+" zanzibar"
+	}
+	v := rec.Verdict
+	v.Score, v.Reason = float64(t.rng.IntN(11))/10, t.say(600)
+	if v.Label = "INCORRECT"; v.Yes() {
+		v.Label = "CORRECT"
+	}
+	if i%3 > 0 {
+		v.Confidence = new(t.rng.Float64())
+	}
+	if i%97 == 0 {
+		rec.Verdict, rec.Failure = nil, deem.Failf(deem.Kinds()[i/97%11], "%s", t.say(80))
+	}
+	rec.Calls = nil
+	return rec
+}
+
+// soakStore makes the large store, or opens the one that DEEM_SOAK_DB names.
+func soakStore(tb testing.TB) (*sqlite.Store, store.Run) {
+	tb.Helper()
+	path := os.Getenv("DEEM_SOAK_DB")
+	if path == "" {
+		path = filepath.Join(tb.TempDir(), "deem.db")
+	}
+	_, missing := os.Stat(path)
+	s := open(tb, path)
+	spec := storetest.Spec("soak")
+	run, _, err := s.Begin(tb.Context(), spec, false)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if missing == nil {
+		return s, run
+	}
+	start, talk := time.Now(), newTalker()
+	recs := make([]deem.Record, 0, group)
+	for i := range soakRecords {
+		recs = append(recs, talk.record(i))
+		if len(recs) == group || i == soakRecords-1 {
+			if err := s.Append(tb.Context(), run.ID, recs); err != nil {
+				tb.Fatal(err)
+			}
+			recs = recs[:0]
+		}
+	}
+	tb.Logf("%d records in %v", soakRecords, time.Since(start).Round(time.Millisecond))
+	return s, run
+}
+
+// TestSoakBrowse looks through a large run, and holds that nothing that a person does
+// there takes longer than they notice.
+func TestSoakBrowse(t *testing.T) {
+	s, run := soakStore(t)
+	start, calls, slowest := time.Now(), 0, time.Duration(0)
+	for done := (store.Searched{Total: 1}); !done.Complete(); calls++ {
+		begun := time.Now()
+		var err error
+		if done, err = s.Index(t.Context(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		slowest = max(slowest, time.Since(begun))
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.Path() + ".search"); err == nil {
+		size = info.Size()
+	}
+	t.Logf("indexed in %v: %d calls, the slowest %v; %d MB", time.Since(start).Round(time.Millisecond), calls,
+		slowest.Round(time.Millisecond), size>>20)
+	other := soakOther(t, s, run)
+	deep := soakDeep(t, s, run.ID)
+	for _, tt := range []struct {
+		name string
+		view store.View
+	}{
+		{"first page", store.View{}},
+		{"last page", store.View{Descending: true}},
+		{"label", store.View{Query: store.Query{Labels: []string{"CORRECT"}}}},
+		{"rare category", store.View{Query: store.Query{Categories: []string{"rare"}}}},
+		{"unjudged", store.View{Query: store.Query{Unjudged: true}}},
+		{"one kind", store.View{Query: store.Query{Kinds: []deem.Kind{deem.Timeout}}}},
+		{"no", store.View{Pass: new(false)}},
+		{"rare word", store.View{Text: "zanzibar"}},
+		{"frequent word", store.View{Text: "lighthouse"}},
+		{"frequent word by score", store.View{Text: "lighthouse", Order: store.ByScore}},
+		{"two words and a phrase", store.View{Text: `lighthouse zanz* "which lighthouse is"`}},
+		{"no such word", store.View{Text: "xyzzyplugh"}},
+		{"score", store.View{Order: store.ByScore}},
+		{"score, descending", store.View{Order: store.ByScore, Descending: true}},
+		{"score, page in the middle", store.View{Order: store.ByScore, From: deep}},
+		{"score, page before", store.View{Order: store.ByScore, From: deep, Backward: true}},
+		{"confidence", store.View{Order: store.ByConfidence}},
+		{"against", store.View{Against: other}},
+	} {
+		page, view := quickest(t, func() int {
+			recs, err := s.View(t.Context(), run.ID, tt.view)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(recs)
+		})
+		total, count := quickest(t, func() int {
+			counts, err := s.Count(t.Context(), run.ID, tt.view)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return counts.Total
+		})
+		t.Logf("%-26s page of %2d in %5.1f ms, %6d counted in %5.1f ms", tt.name, page, ms(view), total, ms(count))
+		if limit := 150 * time.Millisecond; (view > limit || count > limit) && tt.view.Against == "" {
+			t.Errorf("%s takes %v and %v, want at most %v", tt.name, view, count, limit)
+		}
+	}
+}
+
+// quickest returns the shortest of five times: what the machine can do, whatever else it
+// did.
+func quickest(t *testing.T, do func() int) (n int, best time.Duration) {
+	t.Helper()
+	best = time.Hour
+	for range 5 {
+		start := time.Now()
+		n = do()
+		best = min(best, time.Since(start))
+	}
+	return n, best
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// soakOther returns a run that shares the first items of the run, and says the opposite
+// of a few.
+func soakOther(t *testing.T, s *sqlite.Store, run store.Run) string {
+	t.Helper()
+	other, resumed, err := s.Begin(t.Context(), storetest.Spec("soak, other"), false)
+	if err != nil || resumed {
+		return other.ID
+	}
+	var recs []deem.Record
+	for rec, err := range s.Records(t.Context(), run.ID, store.Query{Limit: 20_000}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rec.Verdict != nil && rec.Position%500 == 0 {
+			rec.Verdict.Pass = new(!rec.Verdict.Yes())
+		}
+		recs = append(recs, rec)
+	}
+	for part := range slices.Chunk(recs, group) {
+		if err := s.Append(t.Context(), other.ID, part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return other.ID
+}
+
+// soakDeep returns a place in the middle of the run by score.
+func soakDeep(t *testing.T, s *sqlite.Store, runID string) *store.Place {
+	t.Helper()
+	recs, err := s.View(t.Context(), runID, store.View{Order: store.ByScore, From: &store.Place{Value: new(0.5)}})
+	if err != nil || len(recs) == 0 {
+		t.Fatal(err)
+	}
+	return store.PlaceOf(recs[len(recs)-1], store.ByScore)
+}

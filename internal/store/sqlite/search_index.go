@@ -1,0 +1,415 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"deem"
+	"deem/internal/store"
+)
+
+const (
+	// indexSlice is how long one call of Index adds words. To commit them takes about
+	// half as long again.
+	indexSlice = 130 * time.Millisecond
+
+	// indexRows is how many records are looked at together.
+	indexRows = 256
+
+	// textBytes and itemBytes bound what is indexed of one text and of one item. What
+	// comes later in a text of that length is not found.
+	textBytes = 64 << 10
+	itemBytes = 256 << 10
+
+	// between stands between two texts of an item. It is a word of its own, for private
+	// use, that nobody types.
+	between = " \ue000 "
+)
+
+// Index implements [store.Browser]. A call takes about a fifth of a second.
+//
+// A pass goes through the run by position and indexes what is not in the index as it is
+// now. If the run has changed since the pass began, another one follows: records may
+// have been replaced, and only looking at them tells which.
+func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return store.Searched{}, s.explain("index", err)
+	}
+	s.search.turn.Lock()
+	defer s.search.turn.Unlock()
+	var done store.Searched
+	err = s.withSearch(ctx, func(db *sql.DB) error {
+		var err error
+		done, err = s.indexRun(ctx, db, run)
+		return err
+	})
+	return done, s.explain("index", err)
+}
+
+// indexRun does one slice of work on a run.
+func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Searched, error) {
+	now, total, err := s.runStamp(ctx, run)
+	if err != nil {
+		return store.Searched{}, err
+	}
+	st, err := readIndexState(ctx, db, run)
+	if err != nil || st.checked == now {
+		return st.searched(now, total), err
+	}
+	// The lock is taken before anything is looked at: what this slice finds missing is
+	// missing still when it is added.
+	if _, err := db.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if hasCode(err, sqlite3.SQLITE_BUSY) {
+			err = nil // Another process is at it, and gets further.
+		}
+		return st.searched(now, total), err
+	}
+	x := indexer{s: s, db: db, texts: newTextReader(s), deadline: time.Now().Add(indexSlice)}
+	err = x.slice(ctx, run, now)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "COMMIT")
+	}
+	if err != nil {
+		_, _ = db.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // Closing would do it too.
+		return store.Searched{}, err
+	}
+	return x.state.searched(now, total), nil
+}
+
+// runStamp returns what changes whenever records are appended to a run, and how many
+// records it has.
+func (s *Store) runStamp(ctx context.Context, run int64) (stamp string, records int, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT id || ' ' || updated || ' ' || records || ' ' || unjudged || ' ' || cost_micros, records
+		FROM runs WHERE n = ?`, run).Scan(&stamp, &records)
+	return stamp, records, err
+}
+
+// An indexState says how far the index is with a run.
+type indexState struct {
+	run           int64
+	checked, pass string
+	done, passed  int
+	at            [3]int64 // the position, trial and number of the last record seen
+	span
+}
+
+func readIndexState(ctx context.Context, db *sql.DB, run int64) (indexState, error) {
+	st := indexState{run: run}
+	err := db.QueryRowContext(ctx, `SELECT checked, pass, done, passed, position, trial, record,
+		low_item, high_item, low_record, high_record FROM runs WHERE run = ?`, run).
+		Scan(&st.checked, &st.pass, &st.done, &st.passed, &st.at[0], &st.at[1], &st.at[2],
+			&st.items.low, &st.items.high, &st.records.low, &st.records.high)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return st, err
+}
+
+func (st *indexState) write(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, `INSERT OR REPLACE INTO runs (run, checked, pass, done, passed, position, trial, record,
+		low_item, high_item, low_record, high_record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		st.run, st.checked, st.pass, st.done, st.passed, st.at[0], st.at[1], st.at[2],
+		st.items.low, st.items.high, st.records.low, st.records.high)
+	return err
+}
+
+// searched says how far the index is with a run that is now as the stamp says.
+func (st *indexState) searched(now string, total int) store.Searched {
+	if st.checked == now {
+		return store.Searched{Done: total, Total: total}
+	}
+	return store.Searched{Done: max(0, min(max(st.done, st.passed), total-1)), Total: total}
+}
+
+// begin starts a pass.
+func (st *indexState) begin(now string) {
+	st.pass, st.passed, st.at = now, 0, [3]int64{-1, 0, 0}
+}
+
+// end finishes the pass.
+func (st *indexState) end() {
+	st.checked, st.done, st.pass, st.passed = st.pass, st.passed, "", 0
+}
+
+// saw notes that a record is in the index.
+func (st *indexState) saw(r *indexedRow) {
+	st.passed++
+	st.at = [3]int64{r.position, r.trial, r.n}
+	st.items.widen(r.item)
+	st.records.widen(r.n)
+}
+
+// widen moves the bounds apart until n is between them. Numbers begin at 1, so 0 is
+// none yet.
+func (b *bounds) widen(n int64) {
+	if b.low == 0 || n < b.low {
+		b.low = n
+	}
+	b.high = max(b.high, n)
+}
+
+// An indexer adds words in one transaction.
+type indexer struct {
+	s        *Store
+	db       *sql.DB
+	texts    *textReader
+	deadline time.Time
+	state    indexState
+	insert   indexStatements
+}
+
+// indexStatements are what is done for each record and item.
+type indexStatements struct {
+	dropItem, addItem, markItem       *sql.Stmt
+	dropRecord, addRecord, markRecord *sql.Stmt
+}
+
+func (st *indexStatements) list() []statement {
+	return []statement{
+		{&st.dropItem, `DELETE FROM item_words WHERE rowid = ?`},
+		{&st.addItem, `INSERT INTO item_words (rowid, words) VALUES (?, ?)`},
+		{&st.markItem, `INSERT OR REPLACE INTO items (n, print) VALUES (?, ?)`},
+		{&st.dropRecord, `DELETE FROM record_words WHERE rowid = ?`},
+		{&st.addRecord, `INSERT INTO record_words (rowid, words) VALUES (?, ?)`},
+		{&st.markRecord, `INSERT OR REPLACE INTO records (n, print) VALUES (?, ?)`},
+	}
+}
+
+// slice indexes until the deadline or the end of the pass.
+func (x *indexer) slice(given context.Context, run int64, now string) (err error) {
+	// A context that can be cancelled costs a goroutine per statement.
+	ctx := context.WithoutCancel(given)
+	// Read once more: until the lock was there, another process may have gone on.
+	if x.state, err = readIndexState(ctx, x.db, run); err != nil {
+		return err
+	}
+	if x.state.checked == now {
+		return nil
+	}
+	if x.state.pass == "" {
+		x.state.begin(now)
+	}
+	if err := prepareAll(ctx, x.db, x.insert.list()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeAll(x.insert.list())) }()
+	for time.Now().Before(x.deadline) {
+		if err := given.Err(); err != nil {
+			return err
+		}
+		rows, err := x.rows(ctx)
+		if err != nil {
+			return err
+		}
+		if err := x.add(ctx, rows); err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			x.state.end()
+			break
+		}
+	}
+	return x.state.write(ctx, x.db)
+}
+
+// An indexedRow is what the index wants to know of a record.
+type indexedRow struct {
+	n, item, position, trial int64
+	words                    string
+	print, itemPrint         int64
+}
+
+// rows returns the next records of the pass.
+func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
+	at := x.state.at
+	rows, err := x.s.read.QueryContext(ctx, `SELECT r.n, r.item, r.position, r.trial, i.hash,
+		coalesce(r.reason, ''), coalesce(r.kind, ''), coalesce(r.detail, '')
+		FROM records r INDEXED BY records_position CROSS JOIN items i ON i.n = r.item
+		WHERE r.run = ? AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, x.state.run, at[0], at[1], at[2], indexRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	list := make([]indexedRow, 0, indexRows)
+	for rows.Next() {
+		var r indexedRow
+		var hash sql.RawBytes
+		var reason, kind, detail string
+		if err := rows.Scan(&r.n, &r.item, &r.position, &r.trial, &hash, &reason, &kind, &detail); err != nil {
+			return nil, err
+		}
+		r.words = cut(reason, textBytes)
+		if kind != "" || detail != "" {
+			r.words = kind + between + cut(detail, textBytes)
+		}
+		r.print, r.itemPrint = printOf([]byte(r.words)), printOf(hash)
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// printOf returns a number that is the same only for the same bytes.
+func printOf(b []byte) int64 {
+	sum := sha256.Sum256(b)
+	return int64(binary.LittleEndian.Uint64(sum[:])) //nolint:gosec // Any number will do.
+}
+
+// add indexes what is new of some records, one after the other until the deadline.
+func (x *indexer) add(ctx context.Context, rows []indexedRow) error {
+	records, err := x.prints(ctx, "records", rows, func(r *indexedRow) int64 { return r.n })
+	if err != nil {
+		return err
+	}
+	items, err := x.prints(ctx, "items", rows, func(r *indexedRow) int64 { return r.item })
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		r := &rows[i]
+		if err := x.addRecord(ctx, r, records); err != nil {
+			return err
+		}
+		if err := x.addItem(ctx, r, items); err != nil {
+			return err
+		}
+		x.state.saw(r)
+		if i%8 == 7 && !time.Now().Before(x.deadline) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// prints returns the prints of what is indexed under the numbers of some records.
+func (x *indexer) prints(ctx context.Context, table string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
+	list := []byte{'['}
+	for i := range rows {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, number(&rows[i]), 10)
+	}
+	found, err := x.db.QueryContext(ctx, `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN `+table+` t ON t.n = j.value`, string(append(list, ']')))
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close() //nolint:errcheck // found.Err has it.
+	prints := make(map[int64]int64, len(rows))
+	for found.Next() {
+		var n, print int64
+		if err := found.Scan(&n, &print); err != nil {
+			return nil, err
+		}
+		prints[n] = print
+	}
+	return prints, found.Err()
+}
+
+// addRecord indexes what the judge said, unless that is there.
+func (x *indexer) addRecord(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
+	old, there := prints[r.n]
+	if there && old == r.print {
+		return nil
+	}
+	return replaceWords(ctx, x.insert.dropRecord, x.insert.addRecord, x.insert.markRecord, there, r.n, r.print, r.words)
+}
+
+// addItem indexes an item, unless it is there. An item whose number belonged to another
+// one, in a database that was put back to an earlier state, takes its place.
+func (x *indexer) addItem(ctx context.Context, r *indexedRow, prints map[int64]int64) error {
+	old, there := prints[r.item]
+	if there && old == r.itemPrint {
+		return nil
+	}
+	words, err := x.itemWords(ctx, r.item)
+	if err != nil {
+		return err
+	}
+	prints[r.item] = r.itemPrint // Further trials have the same item.
+	return replaceWords(ctx, x.insert.dropItem, x.insert.addItem, x.insert.markItem, there, r.item, r.itemPrint, words)
+}
+
+// replaceWords puts words under a number, in place of those that are there.
+func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n, print int64, words string) error {
+	if there {
+		if _, err := drop.ExecContext(ctx, n); err != nil {
+			return err
+		}
+	}
+	if _, err := add.ExecContext(ctx, n, spaced(words)); err != nil {
+		return err
+	}
+	_, err := mark.ExecContext(ctx, n, print)
+	return err
+}
+
+// itemWords returns the texts of an item that are searched. Its fields are not among
+// them: they are what the system was given, often as long as a book.
+func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
+	var body string
+	var places sql.NullString
+	err := x.s.read.QueryRowContext(ctx, `SELECT body, texts FROM items WHERE n = ?`, n).Scan(&body, &places)
+	if err != nil {
+		return "", err
+	}
+	f := found{places: places.String}
+	it := &f.rec.Item
+	if err := decodeItem(body, it); err != nil {
+		return "", fmt.Errorf("decode item %d: %w", n, err)
+	}
+	it.Fields = nil
+	if err := x.fill(ctx, &f); err != nil {
+		return "", err
+	}
+	return joinTexts(it), nil
+}
+
+// fill puts the long texts of an item back, but for its fields.
+func (x *indexer) fill(ctx context.Context, f *found) error {
+	if f.places == "" {
+		return nil
+	}
+	var numbers map[string]int64
+	if err := decode(f.places, &numbers); err != nil {
+		return fmt.Errorf("decode texts of item %q: %w", f.rec.Item.ID, err)
+	}
+	for place, n := range numbers {
+		if isField(place) {
+			continue
+		}
+		body, err := x.texts.text(ctx, n)
+		if err == nil {
+			err = putBack(&f.rec.Item, place, body)
+		}
+		if err != nil {
+			return fmt.Errorf("read texts of item %q: %w", f.rec.Item.ID, err)
+		}
+	}
+	return nil
+}
+
+// joinTexts returns the texts of an item with a sign between them.
+func joinTexts(it *deem.Item) string {
+	words := it.ID + between + cut(it.Question, textBytes) + between + cut(it.Response, textBytes)
+	for _, ref := range it.References {
+		if len(words) > itemBytes {
+			break
+		}
+		words += between + cut(ref, textBytes)
+	}
+	return cut(words, itemBytes)
+}
+
+// isField reports whether a text belongs to the fields of an item.
+func isField(place string) bool { return strings.HasPrefix(place, placeFields+"/") }
