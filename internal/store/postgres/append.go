@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Append implements [store.Store].
+//
+// All that belongs to it goes to the server at once and is one commit, and a server that
+// restarts meanwhile is waited for. Any number of processes append to a run at the same
+// time: every statement writes its rows in the order of their keys, and the tables come
+// in one order, so that no two appends wait for each other.
+func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) error {
+	a, err := s.newAppender(ctx, s.pool, runID, recs)
+	if err != nil {
+		return s.explain("append to", err)
+	}
+	if len(recs) == 0 {
+		return nil
+	}
+	a.known = &s.known
+	if err := s.once(ctx, a.queue); err != nil {
+		return s.explain("append to", err)
+	}
+	s.known.add(a.texts)
+	return nil
+}
+
+// AppendTx is [Store.Append] in a transaction of the caller's, so that records commit
+// together with something else, or not at all. It is not made again when the connection
+// breaks: that is the caller's to do, with the whole transaction. A transaction that
+// appends twice may get into a deadlock with another that does, which Postgres ends by
+// failing one of them.
+func (s *Store) AppendTx(ctx context.Context, tx pgx.Tx, runID string, recs []deem.Record) error {
+	a, err := s.newAppender(ctx, tx, runID, recs)
+	if err != nil {
+		return s.explain("append to", err)
+	}
+	if len(recs) == 0 {
+		return nil
+	}
+	b := &pgx.Batch{}
+	a.queue(b)
+	return s.explain("append to", tx.SendBatch(ctx, b).Close())
+}
+
+// newAppender finds everything that can be wrong with the records before anything is
+// sent.
+func (s *Store) newAppender(ctx context.Context, q querier, runID string, recs []deem.Record) (*appender, error) {
+	if s.readOnly {
+		return nil, errReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := s.claims.lostRun(runID); err != nil {
+		return nil, err
+	}
+	run, err := s.runNumber(ctx, q, runID)
+	if err != nil {
+		return nil, err
+	}
+	a := &appender{run: run, now: s.opts.Now().UnixNano()}
+	return a, a.add(recs)
+}
+
+// runNumber asks the pool, with patience, or the transaction that the caller is in,
+// since nobody knows how many connections are left.
+func (s *Store) runNumber(ctx context.Context, q querier, runID string) (int64, error) {
+	if tx, ok := q.(pgx.Tx); ok {
+		return s.numberIn(ctx, tx, runID)
+	}
+	return s.number(ctx, runID)
+}
+
+// A row is a record, or several of one item and trial, of which the last counts and
+// all calls are kept.
+type row struct {
+	ord   int // place in the append
+	rec   deem.Record
+	item  encodedItem
+	id    string  // packed
+	whole *string // a long id
+	calls []call
+
+	aspects *string // JSON
+}
+
+// A call is one with the body of its reply.
+type call struct {
+	deem.Call
+	body string
+}
+
+// An appender holds the rows of one append, by table and in the order of their keys.
+type appender struct {
+	run, now int64
+	rows     []*row
+	known    *texts // that need not be sent; nil in a transaction
+
+	texts   []taken
+	items   []encodedItem
+	replies []call
+	lines   []string // keys of replies that a batch brought
+	cost    int64
+}
+
+// blockRows is how many records one append can have: that many numbers are in a block.
+const blockRows = 1 << 20
+
+// add takes records in.
+func (a *appender) add(recs []deem.Record) error {
+	if len(recs) >= blockRows {
+		return fmt.Errorf("%d records are too many for one append", len(recs))
+	}
+	type key struct {
+		id    string
+		trial int
+	}
+	byKey := make(map[key]*row, len(recs))
+	for i, rec := range recs {
+		r, err := newRow(rec)
+		if err != nil {
+			return err
+		}
+		r.ord = i
+		k := key{r.id, rec.Trial}
+		if old, ok := byKey[k]; ok {
+			// One statement cannot write a row twice.
+			r.ord, r.calls = old.ord, append(old.calls, r.calls...)
+			*old = *r
+			continue
+		}
+		byKey[k] = r
+		a.rows = append(a.rows, r)
+	}
+	slices.SortFunc(a.rows, func(x, y *row) int {
+		if c := strings.Compare(x.id, y.id); c != 0 {
+			return c
+		}
+		return x.rec.Trial - y.rec.Trial
+	})
+	a.gather()
+	return nil
+}
+
+func newRow(rec deem.Record) (*row, error) {
+	if err := store.CheckRecord(rec); err != nil {
+		return nil, err
+	}
+	r := &row{rec: rec, calls: make([]call, len(rec.Calls))}
+	r.id, r.whole = packID(rec.Item.ID)
+	var err error
+	if r.item, err = encodeItem(rec.Item); err != nil {
+		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
+	}
+	if rec.Verdict != nil {
+		if r.aspects, err = encodeAspects(rec.Verdict.Aspects); err != nil {
+			return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
+		}
+	}
+	for i, c := range rec.Calls {
+		r.calls[i].Call = c
+		if c.Reply == nil {
+			continue
+		}
+		if r.calls[i].body, err = encodeReply(*c.Reply); err != nil {
+			return nil, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
+		}
+	}
+	return r, nil
+}
+
+// gather collects what the rows have in common, each once and sorted: texts, items and
+// replies.
+func (a *appender) gather() {
+	for _, r := range a.rows {
+		a.items = append(a.items, r.item)
+		a.texts = append(a.texts, r.item.long...)
+		for _, c := range r.calls {
+			a.gatherReply(c)
+		}
+	}
+	a.items = unique(a.items, func(x, y encodedItem) int { return bytes.Compare(x.hash[:], y.hash[:]) })
+	a.texts = unique(a.texts, func(x, y taken) int { return bytes.Compare(x.hash[:], y.hash[:]) })
+	a.replies = unique(a.replies, func(x, y call) int { return strings.Compare(pack(x.Reply.Key), pack(y.Reply.Key)) })
+	a.lines = unique(a.lines, strings.Compare)
+}
+
+func (a *appender) gatherReply(c call) {
+	r := c.Reply
+	if r == nil {
+		return
+	}
+	if !r.Cached {
+		a.cost += r.CostMicros
+	}
+	if r.Key == "" {
+		return
+	}
+	a.replies = append(a.replies, c)
+	if r.Batch != "" && !r.Cached {
+		a.lines = append(a.lines, pack(r.Key))
+	}
+}
+
+// unique sorts a list and keeps the first of equals.
+func unique[T any](list []T, compare func(x, y T) int) []T {
+	slices.SortStableFunc(list, compare)
+	return slices.CompactFunc(list, func(x, y T) bool { return compare(x, y) == 0 })
+}

@@ -1,0 +1,211 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+var _ store.Batches = (*Store)(nil)
+
+// A line is one of a batch, with the body of its reply.
+type line struct {
+	store.BatchLine
+	body *string
+}
+
+// newLines checks lines and returns them by their keys, of each key the last.
+func newLines(list []store.BatchLine) ([]line, error) {
+	lines := make([]line, len(list))
+	for i, l := range list {
+		if err := store.CheckBatchLine(l); err != nil {
+			return nil, err
+		}
+		lines[i].BatchLine = l
+		if l.Reply != nil {
+			body, err := encodeReply(*l.Reply)
+			if err != nil {
+				return nil, err
+			}
+			lines[i].body = &body
+		}
+	}
+	slices.Reverse(lines)
+	return unique(lines, func(x, y line) int { return strings.Compare(pack(x.Key), pack(y.Key)) }), nil
+}
+
+// PutBatch implements [store.Batches].
+func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list []store.BatchLine) error {
+	lines, err := newLines(list)
+	if err != nil {
+		return s.explain("put a batch into", err)
+	}
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain("put a batch into", err)
+	}
+	_, err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var n int64
+		err := tx.QueryRow(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,
+			lines = excluded.lines, most_micros = excluded.most_micros, planned = excluded.planned RETURNING n`,
+			run, pack(b.Key), pack(b.ID), string(b.State), b.Lines, b.MostMicros, nanos(b.Planned)).Scan(&n)
+		if err != nil {
+			return err
+		}
+		for part := range parts(lines, func(l line) int { return len(unpackNull(l.body)) }) {
+			if err := putLines(ctx, tx, run, n, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain("put a batch into", err)
+}
+
+// lineColumns are the lists of putLines.
+type lineColumns struct {
+	keys                       []string
+	bodies, kinds, details     []*string
+	latencies, attempts, costs []*int64
+	unpriced                   []*bool
+	passing                    []bool
+}
+
+func (c *lineColumns) add(l line) {
+	var latency, attempts, cost *int64
+	var unpriced *bool
+	var kind, detail *string
+	if r := l.Reply; r != nil {
+		latency, attempts, cost, unpriced = new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros, &r.Unpriced
+	}
+	if f := l.Failure; f != nil {
+		kind, detail = new(pack(string(f.Kind))), new(pack(f.Detail))
+	}
+	c.keys, c.bodies, c.passing = append(c.keys, pack(l.Key)), append(c.bodies, l.body), append(c.passing, l.Passing)
+	c.latencies, c.attempts, c.costs = append(c.latencies, latency), append(c.attempts, attempts), append(c.costs, cost)
+	c.unpriced, c.kinds, c.details = append(c.unpriced, unpriced), append(c.kinds, kind), append(c.details, detail)
+}
+
+// putLines adds or changes lines. A line that another batch has is left alone, which is
+// how it is found out.
+func putLines(ctx context.Context, tx pgx.Tx, run, batch int64, lines []line) error {
+	var c lineColumns
+	for _, l := range lines {
+		c.add(l)
+	}
+	rows, err := tx.Query(ctx, `INSERT INTO batch_lines AS l
+		(run, key, batch, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
+		SELECT $1, u.key, $2, u.body, u.latency, u.attempts, u.cost_micros, u.unpriced, u.kind, u.detail, u.passing
+		FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[], $9::text[], $10::text[], $11::boolean[])
+			AS u (key, body, latency, attempts, cost_micros, unpriced, kind, detail, passing)
+		ON CONFLICT (run, key) DO UPDATE SET body = excluded.body,
+		latency = excluded.latency, attempts = excluded.attempts, cost_micros = excluded.cost_micros,
+		unpriced = excluded.unpriced, kind = excluded.kind, detail = excluded.detail, passing = excluded.passing
+		WHERE l.batch = excluded.batch RETURNING key`,
+		run, batch, c.keys, c.bodies, c.latencies, c.attempts, c.costs, c.unpriced, c.kinds, c.details, c.passing)
+	if err != nil {
+		return err
+	}
+	put, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(put) == len(lines) {
+		return err
+	}
+	for _, l := range lines {
+		if !slices.Contains(put, pack(l.Key)) {
+			return fmt.Errorf("line %q: %w", l.Key, store.ErrLineTaken)
+		}
+	}
+	return nil
+}
+
+// Batches implements [store.Batches].
+func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return nil, s.explain("read", err)
+	}
+	var list []store.Batch
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `SELECT b.key, b.id, b.state, b.lines, b.most_micros, b.planned,
+			count(l.body), count(l.kind), coalesce(sum(l.cost_micros) FILTER (WHERE NOT l.taken), 0)::bigint
+			FROM batches b LEFT JOIN batch_lines l ON l.batch = b.n WHERE b.run = $1 GROUP BY b.n ORDER BY b.n`, run)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, scanBatch)
+		return err
+	})
+	return list, s.explain("read", err)
+}
+
+func scanBatch(row pgx.CollectableRow) (store.Batch, error) {
+	var b store.Batch
+	var planned *int64
+	err := row.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros)
+	b.Key, b.ID, b.Planned = unpack(b.Key), unpack(b.ID), timeOf(planned)
+	return b, err
+}
+
+// BatchLine implements [store.Batches].
+func (s *Store) BatchLine(ctx context.Context, runID, key string) (l store.BatchLine, ok bool, err error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return store.BatchLine{}, false, s.explain("read", err)
+	}
+	err = s.retry(ctx, func(ctx context.Context) error {
+		l, err = scanLine(s.pool.QueryRow(ctx, selectLine+` WHERE l.run = $1 AND l.key = $2`, run, pack(key)))
+		if ok = err == nil; errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+		return err
+	})
+	return l, ok, s.explain("read", err)
+}
+
+// selectLine is the query that scanLine reads.
+const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts, l.cost_micros, l.unpriced,
+	l.kind, l.detail, l.passing, l.taken FROM batch_lines l JOIN batches b ON b.n = l.batch`
+
+// scanLine reads a line.
+func scanLine(row pgx.Row) (store.BatchLine, error) {
+	var l store.BatchLine
+	var p paid
+	var kind, detail *string
+	err := row.Scan(&l.Key, &l.Batch, &l.State, &p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &kind, &detail, &l.Passing, &l.Taken)
+	if err != nil {
+		return store.BatchLine{}, err
+	}
+	l.Key, l.Batch = unpack(l.Key), unpack(l.Batch)
+	if kind != nil {
+		l.Failure = &deem.Failure{Kind: deem.Kind(unpack(*kind)), Detail: unpackNull(detail)}
+	}
+	if p.body != nil {
+		r, err := p.reply(l.Key)
+		if err != nil {
+			return store.BatchLine{}, err
+		}
+		l.Reply = &r
+	}
+	return l, nil
+}
+
+// DropBatch implements [store.Batches].
+func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return s.explain("drop a batch from", err)
+	}
+	err = s.once(ctx, func(b *pgx.Batch) {
+		b.Queue(`DELETE FROM batch_lines WHERE batch IN (SELECT n FROM batches WHERE run = $1 AND key = $2)`, run, pack(key))
+		b.Queue(`DELETE FROM batches WHERE run = $1 AND key = $2`, run, pack(key))
+	})
+	return s.explain("drop a batch from", err)
+}

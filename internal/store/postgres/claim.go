@@ -1,0 +1,306 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// claims are advisory locks that one connection of the store holds. The server gives
+// them up when the connection ends, so they die with the process, however it dies.
+//
+// A connection may also end by itself: the server restarts, or somebody between closes
+// what is idle. A goroutine looks after it, makes a new one and takes the locks again.
+// If somebody else was faster, the claim is lost, and an append to its run says so.
+// The goroutine begins with the first claim; close ends it.
+type claims struct {
+	config *pgx.ConnConfig
+	name   string // of our connection, by which we know it again
+
+	mu   sync.Mutex
+	conn *pgx.Conn        // nil before the first claim, and while there is none
+	held map[int64]*claim // by lock
+	runs map[string]*claim
+
+	stop    context.CancelFunc
+	stopped chan struct{} // closed when the goroutine is over; nil when there was none
+}
+
+// A claim is the right to judge the runs with one key.
+type claim struct {
+	lock int64
+	lost bool // guarded by claims.mu
+}
+
+// claimCheck is how often the connection is looked after.
+const claimCheck = 2 * time.Second
+
+func newClaims(config *pgx.ConnConfig) *claims {
+	config = config.Copy()
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	// A name has at most 63 bytes.
+	name := fmt.Sprintf("deem %d@%.36s %s", os.Getpid(), host, rand.Text()[:10])
+	config.RuntimeParams["application_name"] = name
+	return &claims{config: config, name: name, held: map[int64]*claim{}, runs: map[string]*claim{}}
+}
+
+// lockOf returns the lock of the runs with a key. Two keys with one lock, of which there
+// are 2^64, would wait for each other and do no harm.
+func lockOf(key string) int64 {
+	sum := sha256.Sum256([]byte("deem run " + key))
+	return int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // All bits count.
+}
+
+// take claims the runs with a key. The error is [store.ErrBusy] when somebody has it.
+func (c *claims) take(ctx context.Context, key string) (*claim, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lock := lockOf(key)
+	if _, ok := c.held[lock]; ok {
+		return nil, busy("this process")
+	}
+	if err := c.connect(ctx); err != nil {
+		return nil, err
+	}
+	got, err := c.try(ctx, lock)
+	if err != nil {
+		c.drop()
+		return nil, err
+	}
+	if !got {
+		name, _, err := c.holder(ctx, lock)
+		if err != nil {
+			return nil, err
+		}
+		return nil, busy(describe(name))
+	}
+	cl := &claim{lock: lock}
+	c.held[lock] = cl
+	if c.stopped == nil {
+		c.watch()
+	}
+	return cl, nil
+}
+
+func busy(who string) error {
+	return deem.WithHint(store.ErrBusy, "%s is at it; wait for it, or stop it and run the command again to continue", who)
+}
+
+// describe makes "process 12 on host" of "deem 12@host 7Q2M...".
+func describe(name string) string {
+	var pid int
+	var host string
+	if _, err := fmt.Sscanf(strings.Replace(name, "@", " ", 1), "deem %d %s", &pid, &host); err != nil {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s", pid, host)
+}
+
+// connect makes the connection unless there is one. It is kept alive over the network,
+// so that the server notices soon when this machine is gone.
+func (c *claims) connect(ctx context.Context) error {
+	if c.conn != nil && !c.conn.IsClosed() {
+		return nil
+	}
+	conn, err := pgx.ConnectConfig(ctx, c.config)
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, `SELECT set_config('tcp_keepalives_idle', '15', false),
+		set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false),
+		set_config('idle_session_timeout', '0', false)`)
+	if err != nil {
+		return errors.Join(err, conn.Close(ctx))
+	}
+	c.conn = conn
+	return nil
+}
+
+// drop closes a connection that is of no use any more.
+func (c *claims) drop() {
+	if c.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = c.conn.Close(ctx) // It is broken, and says so.
+	c.conn = nil
+}
+
+func (c *claims) try(ctx context.Context, lock int64) (got bool, err error) {
+	err = c.conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, lock).Scan(&got)
+	return got, err
+}
+
+// holder returns the connection that has a lock: its name and its process at the server.
+// Both are zero if it was given up since.
+func (c *claims) holder(ctx context.Context, lock int64) (name string, pid int, err error) {
+	err = c.conn.QueryRow(ctx, `SELECT a.application_name, a.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+		AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND (l.classid::bigint << 32 | l.objid::bigint) = $1`, lock).Scan(&name, &pid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return "", 0, nil
+	}
+	return name, pid, err
+}
+
+// watch starts the goroutine that looks after the connection.
+func (c *claims) watch() {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.stop, c.stopped = cancel, make(chan struct{})
+	go func() {
+		defer close(c.stopped)
+		tick := time.NewTicker(claimCheck)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				c.check(ctx)
+			}
+		}
+	}()
+}
+
+// check makes sure that all claims are held. What cannot be done now, because the server
+// is down, is done the next time.
+func (c *claims) check(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.held) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if c.conn != nil && c.conn.Ping(ctx) == nil {
+		return
+	}
+	c.drop()
+	if c.connect(ctx) != nil {
+		return
+	}
+	for _, cl := range c.held {
+		if !c.retake(ctx, cl) {
+			c.drop() // Next time all of them are taken again.
+			return
+		}
+	}
+}
+
+// retake takes the lock of a claim again. It returns false when it could not find out
+// who has it.
+func (c *claims) retake(ctx context.Context, cl *claim) bool {
+	got, err := c.try(ctx, cl.lock)
+	if err != nil {
+		return false
+	}
+	if got {
+		cl.lost = false
+		return true
+	}
+	name, pid, err := c.holder(ctx, cl.lock)
+	if err != nil || pid == 0 {
+		return false
+	}
+	if name == c.name {
+		// It is our own connection, of whose end the server does not know yet.
+		_, err = c.conn.Exec(ctx, `SELECT pg_terminate_backend($1)`, pid)
+		return false
+	}
+	cl.lost = true
+	return true
+}
+
+// keep remembers which run a claim is for.
+func (c *claims) keep(runID string, cl *claim) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.runs[runID] = cl
+}
+
+// release gives up the claim on a run, if there is one.
+func (c *claims) release(runID string) error {
+	c.mu.Lock()
+	cl, ok := c.runs[runID]
+	delete(c.runs, runID)
+	c.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return c.giveUp(cl)
+}
+
+// giveUp unlocks. A connection that is broken holds nothing.
+func (c *claims) giveUp(cl *claim) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.held, cl.lock)
+	if c.conn == nil || c.conn.IsClosed() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	_, err := c.conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, cl.lock)
+	if passing(err) {
+		c.drop()
+		return nil
+	}
+	return err
+}
+
+// lostRun says so when the claim on a run was lost to somebody else.
+func (c *claims) lostRun(runID string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cl := c.runs[runID]; cl == nil || !cl.lost {
+		return nil
+	}
+	return deem.WithHint(fmt.Errorf("the connection that held run %s broke, and another process took it over: %w", runID, store.ErrBusy),
+		"everything committed so far is kept; wait for the other process, and run the command again to continue")
+}
+
+// close gives up all claims and ends the goroutine.
+func (c *claims) close() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	stop, stopped := c.stop, c.stopped
+	c.mu.Unlock()
+	if stopped != nil {
+		stop()
+		<-stopped
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.held)
+	clear(c.runs)
+	if c.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	err := c.conn.Close(ctx)
+	c.conn = nil
+	if passing(err) {
+		return nil
+	}
+	return err
+}

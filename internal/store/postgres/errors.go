@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"deem"
+)
+
+// errReadOnly is what a store that was opened for reading says to a write.
+var errReadOnly = errors.New("it was opened for reading only")
+
+// A trouble is what an error code of Postgres means to a person, and what they can do
+// about it.
+type trouble struct {
+	says   string
+	advice string
+}
+
+// troubles are by SQLSTATE, or by its class, which is the first two characters.
+var troubles = map[string]trouble{
+	"28": {
+		"the server does not let you in",
+		"check the user and the password; a password may come from the URL, PGPASSWORD or ~/.pgpass",
+	},
+	"3D": {
+		"the server has no such database",
+		"create it, as with `createdb`, or name another one with --db",
+	},
+	"42501": {
+		"this user may not do that in the database",
+		"let the user create a schema (GRANT CREATE ON DATABASE ...), or name one it owns with ?search_path= in the URL",
+	},
+	"53": {
+		"the server lacks space, memory or connections",
+		"free some and run the command again; everything committed so far is kept",
+	},
+	"57": {
+		"the server is being shut down or started",
+		"run the command again when it is up; everything committed so far is kept",
+	},
+	"08": {
+		"the connection to the server broke",
+		"run the command again when it is reachable; everything committed so far is kept",
+	},
+}
+
+// unreachable is the trouble of errors that come from no server.
+var unreachable = trouble{
+	"the server cannot be reached",
+	"check its address and that it is up; everything committed so far is kept",
+}
+
+// codeOf returns the SQLSTATE of an error of Postgres, or "".
+func codeOf(err error) string {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// passing reports whether the same statement may succeed a little later: the server
+// restarts, or the connection broke, or two transactions were in each other's way.
+func passing(err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return false
+	}
+	switch code := codeOf(err); {
+	case code == "":
+		return broken(err)
+	case strings.HasPrefix(code, "08"), strings.HasPrefix(code, "40"):
+		return true // Connection broken; deadlock or serialization.
+	default:
+		// Shutdown, crash, starting up, idle session closed; too many connections;
+		// the database is being copied.
+		return strings.Contains("57P01 57P02 57P03 57P05 53300 55006", code)
+	}
+}
+
+// starting reports whether a server is there but not ready, which is worth waiting for
+// even when nothing ever worked.
+func starting(err error) bool {
+	code := codeOf(err)
+	return code == "57P03" || code == "53300" || strings.HasPrefix(code, "40")
+}
+
+// broken reports whether a connection could not be made or was lost. A host that has no
+// address is no such thing: it is misspelt.
+func broken(err error) bool {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return !dns.IsNotFound
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return codeOf(err) == ""
+	}
+	_, isNet := errors.AsType[net.Error](err)
+	return isNet || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
+}
+
+// explain says what was being done to which store, and what an error of Postgres means.
+// An error that has a hint already keeps it.
+func (s *Store) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	where := fmt.Sprintf("%s store %s", doing, s.path)
+	if t, ok := troubleOf(err); ok && deem.HintOf(err) == "" {
+		return deem.WithHint(fmt.Errorf("%s: %s: %w", where, t.says, err), "%s", t.advice)
+	}
+	return fmt.Errorf("%s: %w", where, err)
+}
+
+func troubleOf(err error) (trouble, bool) {
+	code := codeOf(err)
+	if code == "" {
+		return unreachable, broken(err) && !errors.Is(err, context.Canceled)
+	}
+	if t, ok := troubles[code]; ok {
+		return t, true
+	}
+	t, ok := troubles[code[:min(2, len(code))]]
+	return t, ok
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem/internal/store"
+)
+
+var _ store.Labels = (*Store)(nil)
+
+const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, labelled)
+	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::bigint[])
+	ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
+	yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled`
+
+// PutLabels implements [store.Labels].
+func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
+	for _, l := range list {
+		if err := store.CheckLabel(l); err != nil {
+			return s.explain("write labels to", err)
+		}
+	}
+	var items, ids, datasets, annotators, labels, notes []string
+	var yes []bool
+	var scores []float64
+	var labelled []*int64
+	for _, l := range lastLabels(list) {
+		items, ids, datasets = append(items, pack(l.Item)), append(ids, pack(l.ID)), append(datasets, pack(l.Dataset))
+		annotators, labels, notes = append(annotators, pack(l.Annotator)), append(labels, pack(l.Label)), append(notes, pack(l.Note))
+		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, nanos(l.Labelled))
+	}
+	err := s.once(ctx, func(b *pgx.Batch) {
+		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, labelled)
+	})
+	return s.explain("write labels to", err)
+}
+
+// lastLabels returns the labels by their keys, and of one person's about one item the
+// last, since a statement cannot write a row twice.
+func lastLabels(list []store.Label) []store.Label {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return unique(list, func(x, y store.Label) int {
+		if c := strings.Compare(pack(x.Item), pack(y.Item)); c != 0 {
+			return c
+		}
+		return strings.Compare(pack(x.Annotator), pack(y.Annotator))
+	})
+}
+
+// Labels implements [store.Labels].
+func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
+	return func(yield func(store.Label, error) bool) {
+		after := store.Label{}
+		for {
+			page, err := s.labelPage(ctx, q, after)
+			if err != nil {
+				yield(store.Label{}, s.explain("read labels of", err))
+				return
+			}
+			for _, l := range page {
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if len(page) < pageLabels {
+				return
+			}
+			after = page[len(page)-1]
+		}
+	}
+}
+
+// pageLabels is how many labels are read at once. They are sorted for every page.
+const pageLabels = 2048
+
+// labelPage returns the first labels behind the given one.
+func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) (page []store.Label, err error) {
+	var where conditions
+	// No label has an item without a hash, so that the zero label is before all.
+	n := where.add(pack(after.ID), pack(after.Item), pack(after.Annotator), pageLabels)
+	if n != 1 {
+		panic("postgres: the place of a page comes first")
+	}
+	where.terms = append(where.terms, "(item_id, item, annotator) > ($1, $2, $3)")
+	if q.Dataset != "" {
+		where.term("dataset = $%d", pack(q.Dataset))
+	}
+	if len(q.Annotators) > 0 {
+		where.term("annotator = ANY ($%d::text[])", packAll(q.Annotators))
+	}
+	if len(q.IDs) > 0 {
+		where.term("item_id = ANY ($%d::text[])", packAll(q.IDs))
+	}
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
+			FROM labels WHERE `+where.String()+` ORDER BY item_id, item, annotator LIMIT $4`, where.args...)
+		if err != nil {
+			return err
+		}
+		page, err = pgx.CollectRows(rows, scanLabel)
+		return err
+	})
+	return page, err
+}
+
+func scanLabel(row pgx.CollectableRow) (store.Label, error) {
+	var l store.Label
+	var labelled *int64
+	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled)
+	for _, text := range []*string{&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Label, &l.Note} {
+		*text = unpack(*text)
+	}
+	l.Labelled = timeOf(labelled)
+	return l, err
+}

@@ -1,0 +1,209 @@
+// Package postgres keeps runs in a Postgres database, for work that is spread over
+// machines: any number of processes read and append to the same run at once.
+//
+// All tables are in a schema of their own, named deem, unless the URL has a
+// search_path; other programs may share the database. A connection pooler in front of
+// it has to pool sessions, because a claim is a lock that a session holds.
+//
+// A Postgres that restarts, or cannot be reached for a while, is waited for: appends
+// and reads are made again until they succeed or [Options.Wait] is over. An append
+// whose acknowledgement was lost is not made twice.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Options are what a store may be told. The zero value of each field means the
+// default.
+type Options struct {
+	// Wait is how long to wait for a server that restarts or cannot be reached; 2 min.
+	Wait time.Duration
+
+	// Conns is how many connections the store has at most, besides one for claims; that
+	// of pgxpool, which is 4 or as many as there are cores.
+	Conns int
+
+	// Now tells the time; nil means time.Now.
+	Now func() time.Time
+}
+
+func (o Options) withDefaults() Options {
+	if o.Wait <= 0 {
+		o.Wait = 2 * time.Minute
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// A Store keeps runs in one database. [Open] and [OpenReadOnly] make one.
+type Store struct {
+	path     string // the URL without its secrets
+	opts     Options
+	readOnly bool
+	pool     *pgxpool.Pool
+	claims   *claims
+	known    texts
+
+	// numbers maps the id of a run to its key n. Neither ever changes.
+	numbers sync.Map
+
+	closing  sync.Once
+	closeErr error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// Open opens the database at a URL for reading and writing, as
+// "postgres://user@host:5432/database". It makes the tables if they are missing, and
+// brings those of an older deem up to date. A password may also come from PGPASSWORD
+// or ~/.pgpass.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	s, err := connect(ctx, url, o, false)
+	if err != nil {
+		return nil, err
+	}
+	err = s.retryStart(ctx, func(ctx context.Context) error { return migrate(ctx, s.pool) })
+	if err == nil {
+		err = s.forget(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(s.explain("open", err), s.Close())
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens the database at a URL for reading. It changes nothing: if the
+// database holds no runs, that is an error.
+func OpenReadOnly(ctx context.Context, url string, o Options) (*Store, error) {
+	s, err := connect(ctx, url, o, true)
+	if err != nil {
+		return nil, err
+	}
+	err = s.retryStart(ctx, func(ctx context.Context) error {
+		found, err := identify(ctx, s.pool)
+		if err != nil {
+			return err
+		}
+		return found.mustBeCurrent()
+	})
+	if err != nil {
+		return nil, errors.Join(s.explain("open", err), s.Close())
+	}
+	return s, nil
+}
+
+// schema is where our tables are.
+const schema = "deem"
+
+// connectTimeout bounds the wait for a host that does not answer at all.
+const connectTimeout = 10 * time.Second
+
+// connect returns a store whose database was not looked at yet.
+func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store, error) {
+	cfg, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	if o.Conns > 0 {
+		cfg.MaxConns = int32(min(o.Conns, 1000)) //nolint:gosec // It is small.
+	}
+	// Migrating takes one connection for the lock and one for the work.
+	cfg.MaxConns = max(cfg.MaxConns, 2)
+	params := cfg.ConnConfig.RuntimeParams
+	setDefault(params, "search_path", schema)
+	setDefault(params, "application_name", "deem")
+	// A plan that was made while a table was empty would be kept when it is large.
+	// To plan again takes less than a statement for a hundred records does.
+	setDefault(params, "plan_cache_mode", "force_custom_plan")
+	setDefault(params, "jit", "off")
+	if readOnly {
+		params["default_transaction_read_only"] = "on"
+	}
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	s := &Store{path: redacted(cfg), opts: o, readOnly: readOnly}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
+		return nil, s.explain("open", err)
+	}
+	s.claims = newClaims(cfg.ConnConfig)
+	return s, nil
+}
+
+func setDefault(params map[string]string, name, value string) {
+	if params[name] == "" {
+		params[name] = value
+	}
+}
+
+// IsURL reports whether a store is meant to be a Postgres, and not a file.
+func IsURL(store string) bool {
+	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
+}
+
+// parse reads a URL. What it says of a bad one must not hold the password, and in a bad
+// URL anything may be the password.
+func parse(raw string) (*pgxpool.Config, error) {
+	bad := func(reason string) error {
+		return deem.WithHint(fmt.Errorf("open store: %s", reason),
+			"a store is named as postgres://user@host:5432/database; characters like / # ? in a password are written as %%2F %%23 %%3F, or the password is given by PGPASSWORD")
+	}
+	u, err := url.Parse(raw)
+	if err != nil || !IsURL(raw) {
+		return nil, bad("this is no URL of a Postgres database")
+	}
+	cfg, err := pgxpool.ParseConfig(raw)
+	if err != nil {
+		reason := "this URL of a Postgres database cannot be read"
+		if secret, _ := u.User.Password(); secret == "" && !u.Query().Has("password") {
+			_, why, _ := strings.Cut(err.Error(), "`: ")
+			reason += ": " + why
+		}
+		return nil, bad(reason)
+	}
+	return cfg, nil
+}
+
+// redacted returns the URL by which people know the database.
+func redacted(cfg *pgxpool.Config) string {
+	c := cfg.ConnConfig
+	u := url.URL{Scheme: "postgres", Host: fmt.Sprintf("%s:%d", c.Host, c.Port), Path: "/" + c.Database}
+	if c.User != "" {
+		u.User = url.User(c.User)
+	}
+	if strings.HasPrefix(c.Host, "/") { // A socket.
+		u.Host, u.RawQuery = "", url.Values{"host": {c.Host}, "port": {fmt.Sprint(c.Port)}}.Encode()
+	}
+	return u.String()
+}
+
+// Path returns the URL of the database, without a password.
+func (s *Store) Path() string { return s.path }
+
+// Pool returns the connections of the store, for work that has to commit together with
+// records. Whoever takes one gives it back: the store needs them too.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// Close gives up all claims and closes the connections. Closing it again does nothing.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.closeErr = s.claims.close()
+		s.pool.Close()
+	})
+	return s.explain("close", s.closeErr)
+}

@@ -1,0 +1,59 @@
+package postgres_test
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+
+	"deem/internal/store"
+	"deem/internal/store/pgtest"
+	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(pgtest.Main(m, pgtest.Options{Template: migrated}))
+}
+
+// migrated brings a database up to date.
+func migrated(ctx context.Context, url string) error {
+	s, err := postgres.Open(ctx, url, postgres.Options{})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// opener returns a function that opens the store of a test, the same one each time.
+func opener() func(t *testing.T) *postgres.Store {
+	var mu sync.Mutex
+	urls := map[string]string{}
+	return func(t *testing.T) *postgres.Store {
+		t.Helper()
+		mu.Lock()
+		url, ok := urls[t.Name()]
+		mu.Unlock()
+		if !ok {
+			url = pgtest.Database(t)
+			mu.Lock()
+			urls[t.Name()] = url
+			mu.Unlock()
+		}
+		s, err := postgres.Open(t.Context(), url, postgres.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+func TestStore(t *testing.T) {
+	open := opener()
+	storetest.Test(t, func(t *testing.T) store.Store { return open(t) })
+}
+
+func TestBatches(t *testing.T) {
+	open := opener()
+	storetest.TestBatches(t, func(t *testing.T) storetest.BatchStore { return open(t) })
+}

@@ -1,0 +1,315 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// pageRows is how many records are read at once.
+const pageRows = 256
+
+// Records implements [store.Store].
+func (s *Store) Records(ctx context.Context, runID string, q store.Query) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		if err := s.eachRecord(ctx, runID, q, func(rec deem.Record) bool { return yield(rec, nil) }); err != nil {
+			yield(deem.Record{}, s.explain("read", err))
+		}
+	}
+}
+
+// eachRecord hands the records to yield until it returns false. No connection is held
+// while the caller has a record, however long that is.
+func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yield func(deem.Record) bool) error {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return err
+	}
+	p := newPager(s, run, q)
+	if err := p.start(ctx, q.After); err != nil {
+		return err
+	}
+	cache := &textCache{}
+	for !p.done {
+		page, err := p.next(ctx)
+		if err != nil {
+			return err
+		}
+		for len(page) > 0 {
+			n := fit(page)
+			if err := s.complete(ctx, page[:n], q.WithCalls, cache); err != nil {
+				return err
+			}
+			for i := range page[:n] {
+				if !yield(page[i].rec) {
+					return nil
+				}
+				page[i] = found{} // Lets go of the texts.
+			}
+			page = page[n:]
+		}
+	}
+	return nil
+}
+
+// found is a record that was read, and what it takes to read its long texts and its
+// calls.
+type found struct {
+	rec    deem.Record
+	places map[string]textRef
+	n      int64
+	calls  int
+}
+
+// fitRows and fitBytes bound how many records get their long texts and calls at once: a
+// few items may be very long.
+const (
+	fitRows  = 64
+	fitBytes = 1 << 20
+)
+
+// fit returns how many of the records, at least one, are completed together.
+func fit(page []found) int {
+	n, size := 0, 0
+	for n < len(page) && n < fitRows && (n == 0 || size < fitBytes) {
+		for _, ref := range page[n].places {
+			size += ref.size
+		}
+		n++
+	}
+	return n
+}
+
+// complete brings the long texts and the calls of records.
+func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cache *textCache) error {
+	if err := s.fillTexts(ctx, page, cache); err != nil {
+		return err
+	}
+	if !withCalls {
+		return nil
+	}
+	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
+}
+
+// recordColumnsOf are the columns that scanRecord reads. What is NULL for brief records
+// follows.
+const selectRecord = `SELECT r.n, r.item_id, r.long_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, `
+
+// A pager reads the records of a run page by page. Each page begins behind the last
+// record of the page before, which the index finds at once.
+type pager struct {
+	s     *Store
+	brief bool
+	query string
+	args  []any // of the conditions; the place and the limit follow
+	left  int   // how many records are wanted still
+	done  bool
+
+	// The place behind which the next page begins. Records of different items may claim
+	// one position, so the number of the record settles the order.
+	run, position, trial, n int64
+}
+
+func newPager(s *Store, run int64, q store.Query) *pager {
+	p := &pager{s: s, brief: q.Brief, left: q.Limit, run: run, position: -1}
+	if q.Limit <= 0 {
+		p.left = math.MaxInt
+	}
+	where := newConditions(run, q)
+	place := where.add(0, 0, 0, 0)
+	body, join := bodyOf(q.Brief)
+	p.query = selectRecord + body + ` FROM records r ` + join + ` WHERE ` + where.String() +
+		fmt.Sprintf(` AND (r.position, r.trial, r.n) > ($%d, $%d, $%d) ORDER BY r.position, r.trial, r.n LIMIT $%d`,
+			place, place+1, place+2, place+3)
+	p.args = where.args[:place-1]
+	return p
+}
+
+// bodyOf returns what is selected of the item, and how it is joined.
+func bodyOf(brief bool) (body, join string) {
+	if brief {
+		return "NULL::text, NULL::text", ""
+	}
+	return "i.body, i.texts", "JOIN items i ON i.hash = r.item"
+}
+
+// conditions are the terms of a WHERE clause and the arguments for them.
+type conditions struct {
+	terms []string
+	args  []any
+}
+
+// add adds arguments and returns the number of the first.
+func (c *conditions) add(args ...any) int {
+	c.args = append(c.args, args...)
+	return len(c.args) - len(args) + 1
+}
+
+// term adds a condition in which %[1]d is the number of its argument.
+func (c *conditions) term(format string, arg any) {
+	c.terms = append(c.terms, fmt.Sprintf(format, c.add(arg)))
+}
+
+// String returns the clause.
+func (c *conditions) String() string { return strings.Join(c.terms, " AND ") }
+
+func newConditions(run int64, q store.Query) *conditions {
+	c := &conditions{}
+	c.term("r.run = $%d", run)
+	c.oneOf("r.label", q.Labels)
+	c.oneOf("r.category", q.Categories)
+	if len(q.IDs) > 0 {
+		c.term("r.item_id = ANY ($%d::text[])", packIDs(q.IDs))
+	}
+	if len(q.Kinds) > 0 {
+		c.term("r.kind = ANY ($%d::text[])", packAll(q.Kinds))
+	}
+	if q.Unjudged || len(q.Kinds) > 0 {
+		c.terms = append(c.terms, "r.kind IS NOT NULL")
+	}
+	if q.Trial != nil {
+		c.term("r.trial = $%d", int64(*q.Trial))
+	}
+	return c
+}
+
+// oneOf asks for any of values, or for nothing if there are none. The index has the
+// beginnings of values.
+func (c *conditions) oneOf(column string, values []string) {
+	switch len(values) {
+	case 0:
+	case 1:
+		c.term(column+" = $%[1]d AND left("+column+", 100) = left($%[1]d, 100)", pack(values[0]))
+	default:
+		c.term(column+" = ANY ($%d::text[])", packAll(values))
+	}
+}
+
+// start moves the pager behind a record that was seen before.
+func (p *pager) start(ctx context.Context, after *store.Cursor) error {
+	if after == nil {
+		return nil
+	}
+	p.position, p.trial, p.n = int64(after.Position), int64(after.Trial), math.MaxInt64
+	n, err := p.s.recordNumber(ctx, p.run, after.ID, after.Trial)
+	if n != 0 {
+		p.n = n
+	}
+	return err
+}
+
+// recordNumber returns the number of a record, 0 if there is none.
+func (s *Store) recordNumber(ctx context.Context, run int64, id string, trial int) (n int64, err error) {
+	short, _ := packID(id)
+	err = s.retry(ctx, func(ctx context.Context) error {
+		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE run = $1 AND item_id = $2 AND trial = $3`, run, short, trial).Scan(&n)
+		if errors.Is(err, pgx.ErrNoRows) {
+			n, err = 0, nil
+		}
+		return err
+	})
+	return n, err
+}
+
+// next returns the next page. After the last one it sets done.
+func (p *pager) next(ctx context.Context) ([]found, error) {
+	limit := min(pageRows, p.left)
+	page, err := p.s.readPage(ctx, p.query, slices.Concat(p.args, []any{p.position, p.trial, p.n, limit}), p.brief)
+	if err != nil {
+		return nil, err
+	}
+	p.left -= len(page)
+	p.done = len(page) < limit || p.left == 0
+	if len(page) > 0 {
+		last := page[len(page)-1]
+		p.position, p.trial, p.n = int64(last.rec.Position), int64(last.rec.Trial), last.n
+	}
+	return page, nil
+}
+
+// readPage reads the records of a query.
+func (s *Store) readPage(ctx context.Context, query string, args []any, brief bool) (page []found, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (found, error) { return scanRecord(row, brief) })
+		return err
+	})
+	return page, err
+}
+
+// scanRecord reads a row of selectRecord.
+func scanRecord(row pgx.Row, brief bool) (found, error) {
+	var f found
+	var v outcome
+	var short string
+	var whole, body, places *string
+	rec := &f.rec
+	it := &rec.Item
+	err := row.Scan(&f.n, &short, &whole, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body, &places)
+	if err != nil {
+		return found{}, err
+	}
+	rec.Judge = unpack(rec.Judge)
+	if brief {
+		it.ID, it.Category, it.Cluster = unpackID(short, whole), unpack(it.Category), unpack(it.Cluster)
+	} else if err := f.decodeItem(body, places); err != nil {
+		return found{}, fmt.Errorf("decode item %q: %w", unpackID(short, whole), err)
+	}
+	if err := v.fill(rec); err != nil {
+		return found{}, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
+	}
+	return f, nil
+}
+
+// decodeItem reads the JSON of the item, which says all of it.
+func (f *found) decodeItem(body, places *string) error {
+	if body == nil {
+		return errors.New("it is missing")
+	}
+	f.rec.Item = deem.Item{}
+	if err := json.Unmarshal([]byte(*body), &f.rec.Item); err != nil || places == nil {
+		return err
+	}
+	return json.Unmarshal([]byte(*places), &f.places)
+}
+
+// outcome is a verdict or a failure as a row has it.
+type outcome struct {
+	label, reason, aspects, kind, detail *string
+	score, confidence                    *float64
+	pass                                 *bool
+}
+
+// fill sets the verdict or the failure of rec.
+func (v *outcome) fill(rec *deem.Record) error {
+	if v.kind != nil {
+		rec.Failure = &deem.Failure{Kind: deem.Kind(unpack(*v.kind)), Detail: unpackNull(v.detail)}
+		return nil
+	}
+	if v.score == nil {
+		return errors.New("it has neither a verdict nor a failure")
+	}
+	verdict := &deem.Verdict{
+		Label: unpackNull(v.label), Score: *v.score, Pass: v.pass, Confidence: v.confidence, Reason: unpackNull(v.reason),
+	}
+	rec.Verdict = verdict
+	if v.aspects == nil {
+		return nil
+	}
+	return json.Unmarshal([]byte(*v.aspects), &verdict.Aspects)
+}

@@ -1,0 +1,270 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// Begin implements [store.Store].
+func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
+	if s.readOnly {
+		return store.Run{}, false, s.explain("begin a run in", errReadOnly)
+	}
+	spec, err = spec.Clean()
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	// The claim comes first: whoever has it is alone with the runs of this key, so that
+	// two processes cannot both find that there is none.
+	var c *claim
+	err = s.retry(ctx, func(ctx context.Context) error {
+		c, err = s.claims.take(ctx, spec.Key())
+		return err
+	})
+	if errors.Is(err, store.ErrBusy) {
+		return store.Run{}, false, err
+	}
+	if err != nil {
+		return store.Run{}, false, s.explain("begin a run in", err)
+	}
+	run, resumed, err = s.begin(ctx, spec, fresh)
+	if err != nil {
+		return store.Run{}, false, errors.Join(s.explain("begin a run in", err), s.claims.giveUp(c))
+	}
+	s.claims.keep(run.ID, c)
+	return run, resumed, nil
+}
+
+// begin finds or adds the run. Only the holder of the claim adds runs with its key, so
+// the newest of them is the one that was begun here, also when the answer of the server
+// was lost and is asked for again.
+func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run store.Run, resumed bool, err error) {
+	_, err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var n int64
+		if !fresh {
+			if err := tx.QueryRow(ctx, newestRun, spec.Key()).Scan(&n); err != nil {
+				return err
+			}
+		}
+		if resumed = n != 0; resumed {
+			return adopt(ctx, tx, n, spec)
+		}
+		return s.insertRun(ctx, tx, spec)
+	})
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	err = s.retry(ctx, func(ctx context.Context) error {
+		run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.n = (`+newestRun+`)`, spec.Key()))
+		return err
+	})
+	return run, resumed, errors.Join(err, s.forget(ctx))
+}
+
+const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1`
+
+// adopt takes over what is no part of the key.
+func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
+	names, err := json.Marshal(spec.Dataset.Names)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE runs SET dataset_names = $1, settings = $2 WHERE n = $3`,
+		string(names), packJSON(spec.Settings), n)
+	return err
+}
+
+// insertRun adds a run under the first id that is free.
+func (s *Store) insertRun(ctx context.Context, tx pgx.Tx, spec store.Spec) error {
+	now := s.opts.Now()
+	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
+	for attempt := 0; ; attempt++ {
+		run.ID = store.NewID(now, attempt)
+		if added, err := addRun(ctx, tx, run); err != nil || added {
+			return err
+		}
+	}
+}
+
+// addRun adds a run as it is, without what was counted, unless its id is taken.
+func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err error) {
+	names, err := json.Marshal(run.Dataset.Names)
+	if err != nil {
+		return false, err
+	}
+	tag, err := tx.Exec(ctx, `INSERT INTO runs
+		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (id) DO NOTHING`,
+		pack(run.ID), run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
+		pack(run.Judge.Name), pack(run.Judge.Hash), packJSON(run.Judge.Identity), run.Judge.Rule,
+		pack(run.Model), pack(run.Endpoint), string(names), pack(run.Dataset.Hash), run.Dataset.Items, run.Trials,
+		packJSON(run.Settings))
+	return tag.RowsAffected() == 1, err
+}
+
+// Finish implements [store.Store].
+func (s *Store) Finish(ctx context.Context, runID string) error {
+	_, err := s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE runs
+			SET updated = CASE WHEN state = 'done' THEN updated ELSE $1 END, state = 'done' WHERE id = $2`,
+			s.opts.Now().UnixNano(), pack(runID))
+		if err == nil && tag.RowsAffected() == 0 {
+			return notFound(runID)
+		}
+		return err
+	})
+	if err != nil {
+		return s.explain("finish a run in", err)
+	}
+	return s.Release(runID)
+}
+
+// Release implements [store.Store].
+func (s *Store) Release(runID string) error {
+	return s.explain("release a run of", s.claims.release(runID))
+}
+
+// Run implements [store.Store].
+func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
+	var ids []string
+	err := s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, `SELECT id FROM runs ORDER BY n DESC`)
+		if err != nil {
+			return err
+		}
+		ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return store.Run{}, s.explain("read", err)
+	}
+	id, err := store.Resolve(ref, ids)
+	if err != nil {
+		return store.Run{}, err
+	}
+	var run store.Run
+	err = s.retry(ctx, func(ctx context.Context) error {
+		run, err = scanRun(s.pool.QueryRow(ctx, selectRun+` WHERE r.id = $1`, id))
+		return err
+	})
+	if err != nil {
+		return store.Run{}, s.explain("read", err)
+	}
+	return run, nil
+}
+
+// pageRuns is how many runs are read at once.
+const pageRuns = 64
+
+// Runs implements [store.Store].
+func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		for before := int64(math.MaxInt64); ; {
+			page, last, err := s.runPage(ctx, before)
+			if err != nil {
+				yield(store.Run{}, s.explain("read", err))
+				return
+			}
+			for _, run := range page {
+				if !yield(run, nil) {
+					return
+				}
+			}
+			if len(page) < pageRuns {
+				return
+			}
+			before = last
+		}
+	}
+}
+
+// runPage returns the newest runs whose number is below before, and the lowest number
+// among them.
+func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, last int64, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, selectRun+` WHERE r.n < $1 ORDER BY r.n DESC LIMIT $2`, before, pageRuns)
+		if err != nil {
+			return err
+		}
+		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Run, error) { return scanRun(row) })
+		return err
+	})
+	if err != nil || len(page) == 0 {
+		return nil, 0, err
+	}
+	last, err = s.number(ctx, page[len(page)-1].ID)
+	return page, last, err
+}
+
+const selectRun = `SELECT r.id, r.state, r.created, greatest(r.updated, c.updated), r.judge_name, r.judge_hash, r.judge_identity,
+	r.judge_rule, r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings,
+	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0)
+	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
+	sum(cost_micros)::bigint AS cost_micros, max(updated) AS updated FROM counts WHERE run = r.n) c ON true`
+
+// scanRun reads a row of selectRun.
+func scanRun(row pgx.Row) (store.Run, error) {
+	var run store.Run
+	var created, updated int64
+	var identity, names, settings *string
+	err := row.Scan(&run.ID, &run.State, &created, &updated,
+		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
+		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
+		&run.Records, &run.Unjudged, &run.CostMicros)
+	if err != nil {
+		return store.Run{}, err
+	}
+	run.Created, run.Updated = timeOf(&created), timeOf(&updated)
+	for _, text := range []*string{&run.ID, &run.Judge.Name, &run.Judge.Hash, &run.Model, &run.Endpoint, &run.Dataset.Hash} {
+		*text = unpack(*text)
+	}
+	run.Judge.Identity, run.Settings = unpackJSON(identity), unpackJSON(settings)
+	if names != nil {
+		err = json.Unmarshal([]byte(*names), &run.Dataset.Names)
+	}
+	return run, err
+}
+
+// A querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// number returns the number of a run, under which other tables know it.
+func (s *Store) number(ctx context.Context, runID string) (n int64, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		n, err = s.numberIn(ctx, s.pool, runID)
+		return err
+	})
+	if err == nil {
+		s.numbers.Store(runID, n)
+	}
+	return n, err
+}
+
+// numberIn is number in a transaction, whose own run may be undone.
+func (s *Store) numberIn(ctx context.Context, q querier, runID string) (int64, error) {
+	if n, ok := s.numbers.Load(runID); ok {
+		return n.(int64), nil //nolint:forcetypeassert // Only number stores.
+	}
+	var n int64
+	err := q.QueryRow(ctx, `SELECT n FROM runs WHERE id = $1`, pack(runID)).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, notFound(runID)
+	}
+	return n, err
+}
+
+func notFound(runID string) error {
+	return deem.WithHint(fmt.Errorf("run %q: %w", runID, store.ErrNotFound), "`deem list runs` shows all runs")
+}
