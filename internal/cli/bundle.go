@@ -208,6 +208,9 @@ func (s *shelf) Append(context.Context, string, []deem.Record) error { return bu
 // PutLabels is refused.
 func (s *shelf) PutLabels(context.Context, []store.Label) error { return bundled.ErrReadOnly }
 
+// DropLabel is refused.
+func (s *shelf) DropLabel(context.Context, string, string) error { return bundled.ErrReadOnly }
+
 // Release does nothing, since nothing is claimed.
 func (s *shelf) Release(string) error { return nil }
 

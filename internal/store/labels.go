@@ -41,6 +41,10 @@ type Labels interface {
 	// same item by the same annotator takes the place of the first.
 	PutLabels(ctx context.Context, list []Label) error
 
+	// DropLabel takes back what an annotator said of the item with this hash. It does
+	// nothing when they have said nothing.
+	DropLabel(ctx context.Context, item, annotator string) error
+
 	// Labels returns the labels that q selects, by id, then by item and annotator.
 	Labels(ctx context.Context, q LabelQuery) iter.Seq2[Label, error]
 }

@@ -42,6 +42,19 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	return s.explain("write labels to", err)
 }
 
+// DropLabel implements [store.Labels].
+func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
+	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+		_, err := w.conn.ExecContext(ctx, `DELETE FROM labels WHERE item = ? AND annotator = ?`, text(item), text(annotator))
+		return err
+	})
+	return s.explain("write labels to", err)
+}
+
+// ReadOnly reports whether the store was opened for reading only, so that nothing can
+// be labelled in it.
+func (s *Store) ReadOnly() bool { return s.write == nil }
+
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
 	return func(yield func(store.Label, error) bool) {

@@ -92,6 +92,31 @@ func testLabelsReplace(t *testing.T, s suite) {
 	diff(t, "labels", got, want)
 }
 
+// testLabelsDrop holds that a label which is taken back is gone, nobody else's with it,
+// and that it can be given again.
+func testLabelsDrop(t *testing.T, s suite) {
+	st, ok := keepsLabels(t, s.open(t))
+	if !ok {
+		return
+	}
+	mine, theirs, other := label(1, "anna", true), label(1, "bert", true), label(2, "anna", false)
+	mustLabel(t, st, mine, theirs, other)
+	drop := func(item, annotator string) {
+		t.Helper()
+		if err := st.DropLabel(t.Context(), item, annotator); err != nil {
+			t.Fatalf("DropLabel(%q, %q): %v", item, annotator, err)
+		}
+	}
+	drop(mine.Item, mine.Annotator)
+	diff(t, "labels after one was dropped", labelsOf(t, st, store.LabelQuery{}), []store.Label{theirs, other})
+	drop(mine.Item, mine.Annotator) // There is nothing to take back any more.
+	drop("no such item", "bert")
+	drop(other.Item, "nobody")
+	diff(t, "labels after nothing was dropped", labelsOf(t, st, store.LabelQuery{}), []store.Label{theirs, other})
+	mustLabel(t, st, mine)
+	diff(t, "labels after one was given again", labelsOf(t, st, store.LabelQuery{}), []store.Label{mine, theirs, other})
+}
+
 // testLabelsFilters holds that each field of a query narrows it.
 func testLabelsFilters(t *testing.T, s suite) {
 	st, ok := keepsLabels(t, s.open(t))

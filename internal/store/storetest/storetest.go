@@ -58,6 +58,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Reopen", testReopen},
 		{"Labels", testLabels},
 		{"LabelsReplace", testLabelsReplace},
+		{"LabelsDrop", testLabelsDrop},
 		{"LabelsFilters", testLabelsFilters},
 		{"LabelsRefused", testLabelsRefused},
 	} {
