@@ -53,6 +53,14 @@ func lastLabels(list []store.Label) []store.Label {
 	})
 }
 
+// DropLabel implements [store.Labels].
+func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
+	err := s.once(ctx, func(b *pgx.Batch) {
+		b.Queue(`DELETE FROM labels WHERE item = $1 AND annotator = $2`, pack(item), pack(annotator))
+	})
+	return s.explain("write labels to", err)
+}
+
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
 	return func(yield func(store.Label, error) bool) {
