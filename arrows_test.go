@@ -66,11 +66,12 @@ var arrows = []arrow{
 	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
 	{"internal/words", nil, "numbers and texts are written for people the same way everywhere"},
 	{"internal/usage", []string{".", "text"}, "who is to mend an error is known where it is made, and told where it is shown"},
+	{"internal/assembly", []string{"**"}, "whoever makes judges out of names knows all judges and all vendors"},
 	{"internal/findings", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/*", []string{".", "internal/store"}, "a store is one folder, and no store knows another"},
-	{"internal/queue", []string{".", "internal/store"}, "the queue hands out work and does not do it"},
+	{"internal/queue", []string{"**"}, "a worker makes the judge of a run and keeps its records; what hands out the work is below it"},
 	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},
 	{"internal/labels", []string{".", "internal/dataset"}, "people's verdicts come from files, as items do"},
@@ -140,7 +141,7 @@ var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-inte
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/findings", "internal/server", "internal/cli", "cmd/*"}
+var assembled = []string{"internal/assembly", "internal/findings", "internal/queue", "internal/server", "internal/cli", "cmd/*"}
 
 // table names every benchmark, so it is as wide as there are benchmarks, and it does
 // nothing else.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -192,7 +193,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
 	var refs []string
 	for _, arg := range args {
-		if arg == "-" || fileExists(arg) && !isBundle(arg) {
+		if arg == "-" || assembly.FileExists(arg) && !isBundle(arg) {
 			files = append(files, arg)
 		} else {
 			refs = append(refs, arg)
@@ -292,7 +293,7 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 		return nil
 	}
 	why := map[string]string{}
-	if fileExists(name) {
+	if assembly.FileExists(name) {
 		old, err := labels.ReadKnown(context.Background(), name)
 		if err != nil {
 			return usage.Mark(err)

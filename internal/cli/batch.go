@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/batch"
 	"deem/internal/plan"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
 	"deem/model"
 )
 
@@ -89,9 +89,9 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 // throughBatches takes the requests that a run misses through the vendor's batches, and
 // lets the model answer from what came of them. Without --batch it only makes sure that
 // nothing is paid for twice.
-func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run, g judging, m deem.Model, data items, o runOptions) error {
+func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run, g assembly.Judging, m deem.Model, data items, o runOptions) error {
 	bs, ok := st.(store.Batches)
-	if !ok || g.wire == nil {
+	if !ok || g.Wire == nil {
 		return nil
 	}
 	if run.State == store.Done {
@@ -124,12 +124,12 @@ func noBatches(ctx context.Context, bs store.Batches, run store.Run) error {
 }
 
 // runBatches submits, waits and collects, until all is there or somebody interrupts.
-func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], run store.Run, g judging, m deem.Model, o runOptions) error {
+func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], run store.Run, g assembly.Judging, m deem.Model, o runOptions) error {
 	cached, _ := model.As[*model.Cached](m)
-	vendor, _ := g.wire.(deem.Batcher)
+	vendor, _ := g.Wire.(deem.Batcher)
 	opts := batch.Options{
 		Store: bs, RunID: run.ID, Vendor: vendor, Key: cached.Key, Requests: requests,
-		Cost:     func(r deem.Reply) (int64, bool) { return o.prices.BatchCost(g.wire.Name(), r.Usage) },
+		Cost:     func(r deem.Reply) (int64, bool) { return o.prices.BatchCost(g.Wire.Name(), r.Usage) },
 		MaxLines: o.batch.size, Poll: o.batch.poll,
 		Tell: func(words string) { a.say("%s", words) },
 	}
@@ -137,7 +137,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 		left := o.purse.Sum() - o.purse.Spent()
 		opts.Budget = &left
 		opts.Most = func(req deem.Request) int64 {
-			most, _ := o.prices.BatchMost(g.wire.Name(), req)
+			most, _ := o.prices.BatchMost(g.Wire.Name(), req)
 			return most
 		}
 	}
@@ -170,7 +170,7 @@ func (a *app) tooDear(e *batch.BudgetError) error {
 
 // missingRequests yields what the judge will ask that neither the run nor the reply cache
 // has.
-func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run, g judging, m deem.Model, data items, o runOptions) iter.Seq2[deem.Request, error] {
+func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run, g assembly.Judging, m deem.Model, data items, o runOptions) iter.Seq2[deem.Request, error] {
 	cached, _ := model.As[*model.Cached](m)
 	known := func(req deem.Request) (bool, error) {
 		if o.fresh || o.retryUnjudged {
@@ -188,7 +188,7 @@ func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run
 				yield(deem.Request{}, err)
 				return
 			}
-			req, ok := g.request(it)
+			req, ok := g.Request(it)
 			if !ok {
 				continue
 			}
@@ -210,18 +210,6 @@ func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run
 			}
 		}
 	}
-}
-
-// request returns what the judge asks about an item, unless it decides without asking or
-// cannot ask.
-func (c choice) request(it deem.Item) (deem.Request, bool) {
-	if d, ok := c.protocol.(judge.Decider); ok {
-		if _, ok := d.Decide(it); ok {
-			return deem.Request{}, false
-		}
-	}
-	req, err := c.protocol.Request(it)
-	return req, err == nil
 }
 
 // settleBatches pays for the replies that no record has yet, and says what the batches

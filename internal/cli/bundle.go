@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/bundle"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
@@ -168,7 +169,7 @@ func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (st
 
 // Reply returns a reply out of the database, if there is one.
 func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
-	if s.base == nil && !fileExists(s.app.db) {
+	if s.base == nil && !assembly.FileExists(s.app.db) {
 		return deem.Reply{}, false, nil
 	}
 	st, err := s.database(ctx)
@@ -180,7 +181,7 @@ func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 
 // Labels returns the labels in the database, if there is one.
 func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	if s.base == nil && !fileExists(s.app.db) {
+	if s.base == nil && !assembly.FileExists(s.app.db) {
 		return func(func(store.Label, error) bool) {}
 	}
 	st, err := s.database(ctx)
@@ -427,7 +428,7 @@ func (a *app) keygen(name string) error {
 		text []byte
 		mode os.FileMode
 	}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
-		if fileExists(f.name) {
+		if assembly.FileExists(f.name) {
 			return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
 		}
 		if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
@@ -155,12 +156,12 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Decla
 		if err != nil {
 			return nil, err
 		}
-		if m.Judge, err = relative(o.out, m.Judge); err != nil {
+		if m.Judge, err = assembly.Relative(o.out, m.Judge); err != nil {
 			return nil, err
 		}
 		d.Members = append(d.Members, m)
 	}
-	last, err := relative(o.out, o.last)
+	last, err := assembly.Relative(o.out, o.last)
 	d.Members = append(d.Members, compose.Member{Judge: last, Model: o.lastModel})
 	return d, err
 }
@@ -179,17 +180,17 @@ func stageOf(run store.Run) (compose.Member, error) {
 		m.Model = "" // its members name theirs
 	}
 	for _, m.Reading = range []string{"", "upstream", "strict"} {
-		c, err := choose(m.Judge, judgeOptions{reading: m.Reading, with: set.With}, true)
+		c, err := assembly.Choose(m.Judge, assembly.JudgeOptions{Reading: m.Reading, With: set.With}, true)
 		switch {
 		case err != nil:
 			continue
-		case c.rule == nil && c.composed == nil:
-			hash, err := deem.JudgeHash(c.with(&memory{name: run.Model, endpoint: run.Endpoint, settings: vendorSettings(run)}))
+		case c.Rule == nil && c.Composed == nil:
+			hash, err := deem.JudgeHash(c.With(&memory{name: run.Model, endpoint: run.Endpoint, settings: vendorSettings(run)}))
 			if err != nil || hash != run.Judge.Hash {
 				continue
 			}
-		case c.rule != nil:
-			hash, err := deem.JudgeHash(c.rule)
+		case c.Rule != nil:
+			hash, err := deem.JudgeHash(c.Rule)
 			if err != nil || hash != run.Judge.Hash {
 				continue
 			}
@@ -412,13 +413,13 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 }
 
 // queueable refuses a queue that nothing could come into.
-func (o runOptions) queueable(judgings []judging) error {
+func (o runOptions) queueable(judgings []assembly.Judging) error {
 	if o.queue == "" {
 		return nil
 	}
 	for _, g := range judgings {
-		if g.composed != nil && g.composed.decl.Kind == compose.Cascade {
-			members := g.composed.decl.Members
+		if g.Composed != nil && g.Composed.Declaration.Kind == compose.Cascade {
+			members := g.Composed.Declaration.Members
 			if strings.EqualFold(members[len(members)-1].Judge, compose.People) {
 				return nil
 			}

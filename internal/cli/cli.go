@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
@@ -61,7 +62,7 @@ type app struct {
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
-	env  environment
+	env  assembly.Environment
 
 	json   bool   // --json
 	config string // --config
@@ -125,7 +126,7 @@ const defaultDB = ".deem/deem.db"
 // prepare reads .env and the configuration before any command runs.
 func (a *app) prepare(cmd *cobra.Command) error {
 	var err error
-	if a.env, err = readEnvironment(".env"); err != nil {
+	if a.env, err = assembly.ReadEnvironment(".env"); err != nil {
 		return err
 	}
 	if cmd.Annotations[noConfig] != "" {

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/usage"
@@ -20,7 +21,7 @@ import (
 type items = benchmark.Set
 
 // openData opens what is judged, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (items, error) {
+func (a *app) openData(ctx context.Context, o *runOptions, judgings []assembly.Judging) (items, error) {
 	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
 		return nil, usage.Mark(err)
@@ -47,9 +48,9 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []judging) (
 	return heeded, nil
 }
 
-func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (items, error) {
+func (a *app) openItems(ctx context.Context, o runOptions, judgings []assembly.Judging) (items, error) {
 	if o.benchmark != nil {
-		if err := o.benchmark.Check(o.judge.with); err != nil {
+		if err := o.benchmark.Check(o.judge.With); err != nil {
 			return nil, err
 		}
 		return o.benchmark.Open(ctx, a.benchmarkOptions(o, judgings))
@@ -60,7 +61,7 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (
 	}
 	var fields []string
 	for _, j := range judgings {
-		fields = append(fields, j.wanted...)
+		fields = append(fields, j.Wanted...)
 	}
 	if len(o.other) > 0 {
 		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // it comes from there
@@ -72,14 +73,14 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []judging) (
 
 // benchmarkOptions says what a benchmark reads. The reading is that of its own
 // judge, since which items there are may depend on it.
-func (a *app) benchmarkOptions(o runOptions, judgings []judging) benchmark.Options {
+func (a *app) benchmarkOptions(o runOptions, judgings []assembly.Judging) benchmark.Options {
 	b := benchmark.Options{
 		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
-		With: o.judge.with, MaxUnjudged: o.maxUnjudged,
+		With: o.judge.With, MaxUnjudged: o.maxUnjudged,
 	}
 	for _, j := range judgings {
-		if j.benchmark == o.benchmark.Name {
-			b.Reading = o.judge.reading
+		if j.Benchmark == o.benchmark.Name {
+			b.Reading = o.judge.Reading
 		}
 	}
 	return b
@@ -87,7 +88,7 @@ func (a *app) benchmarkOptions(o runOptions, judgings []judging) benchmark.Optio
 
 // preflight refuses a dataset in which no item has what the judge needs. It looks
 // at the first hundred: whoever forgot a column forgot it in all of them.
-func preflight(ctx context.Context, c choice, data items) error {
+func preflight(ctx context.Context, c assembly.Choice, data items) error {
 	const most = 100
 	var last *deem.Failure
 	n := 0
@@ -95,7 +96,7 @@ func preflight(ctx context.Context, c choice, data items) error {
 		if err != nil {
 			return err
 		}
-		f, ok := errors.AsType[*deem.Failure](c.try(ctx, it))
+		f, ok := errors.AsType[*deem.Failure](c.Try(ctx, it))
 		if !ok || f.Kind != deem.Input {
 			return nil
 		}
@@ -107,22 +108,22 @@ func preflight(ctx context.Context, c choice, data items) error {
 	if last == nil {
 		return nil
 	}
-	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.name(), words.Count(n, "item"), last.Detail)
+	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.Name(), words.Count(n, "item"), last.Detail)
 	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
 }
 
 // dryRun prints the first prompt of each judge and what a run would ask.
-func (a *app) dryRun(judgings []judging, data items, o runOptions) error {
+func (a *app) dryRun(judgings []assembly.Judging, data items, o runOptions) error {
 	for _, j := range judgings {
-		if j.rule != nil {
-			a.say("would judge %s with the rule %s and call nothing", words.Count(data.Len(), "item"), j.name())
+		if j.Rule != nil {
+			a.say("would judge %s with the rule %s and call nothing", words.Count(data.Len(), "item"), j.Name())
 			continue
 		}
-		for _, l := range j.leaves() {
-			if err := a.printPrompt(l.choice, data); err != nil {
+		for _, l := range j.Leaves() {
+			if err := a.printPrompt(l.Choice, data); err != nil {
 				return err
 			}
-			a.say("would ask %s %s%s about %s", l.wire.Name(), l.bound(), words.Count(data.Len()*o.trials*l.times, "time"), words.Count(data.Len(), "item"))
+			a.say("would ask %s %s%s about %s", l.Wire.Name(), l.Bound(), words.Count(data.Len()*o.trials*l.Times, "time"), words.Count(data.Len(), "item"))
 		}
 	}
 	return nil
@@ -130,12 +131,12 @@ func (a *app) dryRun(judgings []judging, data items, o runOptions) error {
 
 // printPrompt prints what would be asked about the first item that can be asked
 // about.
-func (a *app) printPrompt(c choice, data items) error {
+func (a *app) printPrompt(c assembly.Choice, data items) error {
 	for it, err := range data.Items() {
 		if err != nil {
 			return err
 		}
-		req, err := c.protocol.Request(it)
+		req, err := c.Protocol.Request(it)
 		if err != nil {
 			continue // this item would be unjudged
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/store/sqlite"
 	"deem/internal/words"
 	"deem/model"
@@ -25,19 +26,19 @@ EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
 
 func (a *app) doctorCommand() *cobra.Command {
-	var o modelOptions
+	var o assembly.ModelOptions
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
 		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini\n  deem doctor --model ollama:llama3.2",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.name, "model", "", "ask this `model` one question")
-	f.StringVar(&o.baseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
-	f.StringArrayVar(&o.headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
-	f.StringVar(&o.proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
-	f.StringVar(&o.caFile, "ca-file", "", "trust the authorities in this PEM `file` too")
-	f.DurationVar(&o.timeout, "timeout", 30*time.Second, "give up after this `time`")
+	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
+	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
+	f.StringVar(&o.Proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
+	f.StringVar(&o.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
+	f.DurationVar(&o.Timeout, "timeout", 30*time.Second, "give up after this `time`")
 	return cmd
 }
 
@@ -49,9 +50,9 @@ type finding struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (a *app) doctor(ctx context.Context, o modelOptions) error {
+func (a *app) doctor(ctx context.Context, o assembly.ModelOptions) error {
 	findings := []finding{a.checkStore(ctx), a.checkKeys()}
-	if o.name != "" {
+	if o.Name != "" {
 		findings = append(findings, a.checkModel(ctx, o)...)
 	}
 	bad := 0
@@ -107,16 +108,16 @@ func (a *app) checkStore(ctx context.Context) finding {
 // checkKeys says which variables are set, and never what they hold.
 func (a *app) checkKeys() finding {
 	var set, unset []string
-	for _, v := range vendors {
+	for _, v := range assembly.Vendors {
 		keyed := false
-		for _, variable := range append(slices.Clone(v.keys), v.server) {
-			if variable != "" && a.env.get(variable) != "" {
+		for _, variable := range append(slices.Clone(v.Keys), v.Server) {
+			if variable != "" && a.env.Get(variable) != "" {
 				set = append(set, variable+" is set")
-				keyed = keyed || variable != v.server
+				keyed = keyed || variable != v.Server
 			}
 		}
-		if len(v.keys) > 0 && !keyed && !v.optional {
-			unset = append(unset, strings.Join(v.keys, " or "))
+		if len(v.Keys) > 0 && !keyed && !v.KeyOptional {
+			unset = append(unset, strings.Join(v.Keys, " or "))
 		}
 	}
 	if len(unset) > 0 {
@@ -127,8 +128,8 @@ func (a *app) checkKeys() finding {
 
 // checkModel makes one small call, and says of each step of it whether it came so far:
 // is the server there, does it take the key, does it know the model, does it answer.
-func (a *app) checkModel(ctx context.Context, o modelOptions) []finding {
-	wire, err := a.env.openWire(o)
+func (a *app) checkModel(ctx context.Context, o assembly.ModelOptions) []finding {
+	wire, err := a.env.Open(o)
 	if err != nil {
 		return []finding{found("model", "", err)}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/store"
@@ -135,7 +136,7 @@ func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h rep
 	if named == "" {
 		return nil, nil
 	}
-	if file == "" && !fileExists(named) {
+	if file == "" && !assembly.FileExists(named) {
 		// The run itself can still be shown.
 		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, named)
 		return nil, nil
@@ -182,7 +183,7 @@ func judgedItems(ctx context.Context, st store.Store, run store.Run) iter.Seq2[d
 // for a rule that needs more than its name, as a model of embeddings.
 func againJudge(st store.Store, run store.Run, set findings.Settings) (deem.Judge, error) {
 	if run.Judge.Rule {
-		return ruleOf(run, set), nil
+		return assembly.Rule(run, set), nil
 	}
 	p, err := findings.Protocol(run)
 	if err != nil || p == nil {
@@ -194,43 +195,6 @@ func againJudge(st store.Store, run store.Run, set findings.Settings) (deem.Judg
 	_ = json.Unmarshal(run.Judge.Identity, &id) // A judge without an identity has no settings either.
 	m := &memory{name: run.Model, endpoint: run.Endpoint, settings: id.Settings}
 	return &recalling{judge.New(p, model.Cache(m, st, model.CacheOptions{})), m}, nil
-}
-
-// ruleOf makes the rule of a run again. It returns nil when what comes of it is not the
-// judge that the run had.
-func ruleOf(run store.Run, set findings.Settings) deem.Judge {
-	marks := append([]optional[float64]{{}}, passMarks(run.Judge.Identity)...)
-	for _, pass := range marks {
-		c, err := choose(run.Judge.Name, judgeOptions{with: set.With, reading: set.Reading, pass: pass}, true)
-		if err != nil || c.rule == nil {
-			continue
-		}
-		if hash, err := deem.JudgeHash(c.rule); err == nil && hash == run.Judge.Hash {
-			return c.rule
-		}
-	}
-	return nil
-}
-
-// passMarks returns the pass marks in the identity of a rule or of several.
-func passMarks(identity []byte) []optional[float64] {
-	type options struct {
-		Options struct {
-			Pass *float64 `json:"pass"`
-		} `json:"options"`
-	}
-	var id struct {
-		options
-		Rules []options `json:"rules"`
-	}
-	_ = json.Unmarshal(identity, &id) // Of other forms nothing is known.
-	var marks []optional[float64]
-	for _, o := range append(id.Rules, id.options) {
-		if o.Options.Pass != nil {
-			marks = append(marks, optional[float64]{value: *o.Options.Pass, set: true})
-		}
-	}
-	return marks
 }
 
 // A memory is a model that says nothing new. Behind a cache it stands for the model

@@ -5,16 +5,18 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"deem/internal/assembly"
 )
 
 // numberFlag is a number that may be absent.
-type numberFlag struct{ to *optional[float64] }
+type numberFlag struct{ to *assembly.Optional[float64] }
 
 func (f numberFlag) String() string {
-	if f.to == nil || !f.to.set {
+	if f.to == nil || !f.to.Set {
 		return ""
 	}
-	return strconv.FormatFloat(f.to.value, 'g', -1, 64)
+	return strconv.FormatFloat(f.to.Value, 'g', -1, 64)
 }
 
 func (f numberFlag) Set(s string) error {
@@ -22,7 +24,7 @@ func (f numberFlag) Set(s string) error {
 	if err != nil {
 		return err
 	}
-	f.to.value, f.to.set = v, true
+	f.to.Value, f.to.Set = v, true
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -17,13 +18,13 @@ import (
 )
 
 // spec says what the run is.
-func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
+func (a *app) spec(g assembly.Judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
 	hash, err := deem.JudgeHash(j)
 	if err != nil {
 		return store.Spec{}, err
 	}
 	s := store.Spec{
-		Judge:   store.JudgeSpec{Name: j.Name(), Hash: hash, Rule: g.rule != nil},
+		Judge:   store.JudgeSpec{Name: j.Name(), Hash: hash, Rule: g.Rule != nil},
 		Dataset: store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.trials,
 	}
@@ -35,13 +36,13 @@ func (a *app) spec(g judging, j deem.Judge, data items, o runOptions) (store.Spe
 			return store.Spec{}, err
 		}
 	}
-	s.Model, s.Endpoint = g.models()
+	s.Model, s.Endpoint = g.Models()
 	set := findings.Settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.spec, Promise: g.promise(), Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.Spec, Promise: g.Promise(), Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
-		from := a.benchmarkOptions(o, []judging{g})
+		from := a.benchmarkOptions(o, []assembly.Judging{g})
 		set.Benchmark, set.Data, set.Responses = o.benchmark.Name, from.Data, from.Responses
 		set.Reading, set.With = from.Reading, from.With
 	}
@@ -58,8 +59,8 @@ func (o *runOptions) pay() error {
 		}
 		o.prices = prices
 	}
-	if o.maxCost.set {
-		o.purse = model.NewPurse(o.maxCost.value)
+	if o.maxCost.Set {
+		o.purse = model.NewPurse(o.maxCost.Value)
 	}
 	return nil
 }
@@ -74,7 +75,7 @@ func (o runOptions) affordable(name string) error {
 
 // openEmbedder opens what --embeddings names.
 func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
-	return a.env.openEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
+	return a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
 		if err := o.affordable(e.Name()); err != nil {
 			return nil, err
 		}
@@ -114,8 +115,8 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
-func (a *app) judgeAll(ctx context.Context, st store.Store, g judging, data items, o runOptions) (string, *findings.Reporter, error) {
-	j, m, closeModels, err := g.assemble(func(wire deem.Model) (deem.Model, func() error, error) {
+func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions) (string, *findings.Reporter, error) {
+	j, m, closeModels, err := g.Assemble(func(wire deem.Model) (deem.Model, func() error, error) {
 		return a.decorate(wire, st, o)
 	})
 	if err != nil {

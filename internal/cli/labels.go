@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -172,32 +171,4 @@ func (a *app) listLabels(ctx context.Context, st store.Store) error {
 		}
 	}
 	return nil
-}
-
-// labelsPrefix is what the name of a judge begins with whose verdicts are in a file.
-const labelsPrefix = "labels:"
-
-// chooseLabels returns the judge whose verdicts are in a file: labels:FILE, or
-// labels:FILE#COLUMN where the file has those of several.
-func chooseLabels(spec string, o judgeOptions, several bool) (choice, error) {
-	file, column, picked := strings.Cut(spec, "#")
-	src := labels.Source{Names: []string{file}}
-	name := labelsPrefix + filepath.Base(file)
-	if picked {
-		src.Columns = map[string]string{"label": column}
-		name += "#" + column
-	}
-	// The choice of a judge reads small files and is not interrupted.
-	set, err := labels.Read(context.Background(), src)
-	if err != nil {
-		if strings.Contains(deem.HintOf(err), "--columns label") {
-			err = deem.WithHint(err, "say which column holds the verdicts: --judge %s%s#COLUMN", labelsPrefix, file)
-		}
-		return choice{}, usage.Mark(err)
-	}
-	j, err := set.Judge(name)
-	if err != nil {
-		return choice{}, err
-	}
-	return o.chooseRule(j, several)
 }

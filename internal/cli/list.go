@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -142,12 +143,12 @@ func (a *app) listJudges() error {
 
 func (a *app) listModels() error {
 	var things []listed
-	for _, v := range vendors {
-		about := v.about
-		if len(v.options) > 0 {
-			about += "; --model-option " + strings.Join(v.options, ", ")
+	for _, v := range assembly.Vendors {
+		about := v.About
+		if len(v.Options) > 0 {
+			about += "; --model-option " + strings.Join(v.Options, ", ")
 		}
-		things = append(things, listed{Name: v.name + ":NAME", About: about})
+		things = append(things, listed{Name: v.Name + ":NAME", About: about})
 	}
 	for _, f := range fake.Names() {
 		things = append(things, listed{Name: "fake:" + f.Spec, About: f.Doc})

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/lock"
 	"deem/internal/store"
@@ -93,14 +94,14 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
 
 // promised returns the lock of a run with these options. Its time has whole seconds,
 // since stores keep no finer one.
-func promised(ctx context.Context, judgings []judging, data items, o runOptions) (lock.Lock, error) {
+func promised(ctx context.Context, judgings []assembly.Judging, data items, o runOptions) (lock.Lock, error) {
 	l := lock.Lock{
 		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
 		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
 	for _, g := range judgings {
-		who, err := g.promised()
+		who, err := judgePromised(g)
 		if err != nil {
 			return l, err
 		}
@@ -116,16 +117,16 @@ func promised(ctx context.Context, judgings []judging, data items, o runOptions)
 	return l, nil
 }
 
-// promised returns who judges. What is put around the models of a run changes no judge.
-func (g judging) promised() (lock.Judge, error) {
-	j, err := g.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+// judgePromised returns who judges. What is put around the models of a run changes no judge.
+func judgePromised(g assembly.Judging) (lock.Judge, error) {
+	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 	if err != nil {
 		return lock.Judge{}, err
 	}
 	who := lock.Judge{Name: j.Name()}
-	who.Model, _ = g.models()
-	if g.protocol != nil {
-		who.Reading = g.protocol.Reading()
+	who.Model, _ = g.Models()
+	if g.Protocol != nil {
+		who.Reading = g.Protocol.Reading()
 	}
 	who.Hash, err = deem.JudgeHash(j)
 	return who, err
@@ -178,7 +179,7 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 
 // hold compares what is about to be judged with what was promised, before anything is
 // written or paid for.
-func (a *app) hold(ctx context.Context, judgings []judging, data items, o *runOptions) error {
+func (a *app) hold(ctx context.Context, judgings []assembly.Judging, data items, o *runOptions) error {
 	if o.lock.locked == nil {
 		return nil
 	}

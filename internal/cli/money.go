@@ -1,18 +1,19 @@
 package cli
 
 import (
+	"deem/internal/assembly"
 	"deem/internal/words"
 	"deem/model"
 )
 
 // moneyFlag is a sum of dollars that may be absent, in millionths.
-type moneyFlag struct{ to *optional[int64] }
+type moneyFlag struct{ to *assembly.Optional[int64] }
 
 func (f moneyFlag) String() string {
-	if f.to == nil || !f.to.set {
+	if f.to == nil || !f.to.Set {
 		return ""
 	}
-	return words.Dollars(f.to.value)
+	return words.Dollars(f.to.Value)
 }
 
 func (f moneyFlag) Set(s string) error {
@@ -20,7 +21,7 @@ func (f moneyFlag) Set(s string) error {
 	if err != nil {
 		return err
 	}
-	f.to.value, f.to.set = v, true
+	f.to.Value, f.to.Set = v, true
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/plan"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -54,7 +55,7 @@ func (a *app) planCommand() *cobra.Command {
 
 // plan prints the plan of each judge.
 func (a *app) plan(ctx context.Context, o runOptions) error {
-	o.model.uncalled = true
+	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err
@@ -69,11 +70,11 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 	}
 	var plans []plan.Plan
 	for _, g := range judgings {
-		if g.rule != nil {
-			a.say("%s is a rule: it judges %s and calls nobody", g.name(), words.Count(data.Len(), "item"))
+		if g.Rule != nil {
+			a.say("%s is a rule: it judges %s and calls nobody", g.Name(), words.Count(data.Len(), "item"))
 			continue
 		}
-		for _, l := range g.leaves() {
+		for _, l := range g.Leaves() {
 			p, err := a.planLeaf(ctx, st, l, data, o, 0)
 			if err != nil {
 				return err
@@ -118,7 +119,7 @@ func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
 // planOf plans the run of one judge. It looks at every item, or, when most is not 0, at
 // that many and takes the others to be like them; then tokens are estimated, which
 // costs less than counting.
-func (a *app) planOf(ctx context.Context, st store.Store, g judging, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planOf(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) (plan.Plan, error) {
 	opts, err := a.planOptions(ctx, st, g, o)
 	if err != nil {
 		return plan.Plan{}, err
@@ -145,14 +146,14 @@ func (a *app) planOf(ctx context.Context, st store.Store, g judging, data items,
 }
 
 // planItem adds what the judge would ask about one item.
-func planItem(ctx context.Context, p *plan.Planner, g judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
-	if d, ok := g.protocol.(judge.Decider); ok {
+func planItem(ctx context.Context, p *plan.Planner, g assembly.Judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
+	if d, ok := g.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
 			p.AddDecided()
 			return nil
 		}
 	}
-	req, err := g.protocol.Request(it)
+	req, err := g.Protocol.Request(it)
 	if err != nil {
 		p.AddUnjudgeable(err)
 		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
@@ -168,15 +169,15 @@ func planItem(ctx context.Context, p *plan.Planner, g judging, it deem.Item, don
 }
 
 // planOptions says what the run would be like, as far as earlier runs tell.
-func (a *app) planOptions(ctx context.Context, st store.Store, g judging, o runOptions) (plan.Options, error) {
+func (a *app) planOptions(ctx context.Context, st store.Store, g assembly.Judging, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
-		Model: g.wire.Name(), Prices: o.prices, Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
+		Model: g.Wire.Name(), Prices: o.prices, Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
 	}
 	if st == nil {
 		return opts, nil
 	}
 	if !o.fresh && !o.retryUnjudged {
-		keys := model.Cache(g.wire, nil, model.CacheOptions{})
+		keys := model.Cache(g.Wire, nil, model.CacheOptions{})
 		opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
 			_, ok, err := st.Reply(ctx, keys.Key(req))
 			return ok, err
@@ -189,12 +190,12 @@ func (a *app) planOptions(ctx context.Context, st store.Store, g judging, o runO
 
 // earlierCalls returns how long replies of the same judge and model were, and how long
 // they took, in the newest run that has any; 0 when none has.
-func earlierCalls(ctx context.Context, st store.Store, g judging) (output int, latency time.Duration, err error) {
+func earlierCalls(ctx context.Context, st store.Store, g assembly.Judging) (output int, latency time.Duration, err error) {
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if run.Judge.Name != g.name() || run.Model != g.wire.Name() || run.Records == 0 {
+		if run.Judge.Name != g.Name() || run.Model != g.Wire.Name() || run.Records == 0 {
 			continue
 		}
 		n, batched := 0, 0
@@ -222,11 +223,11 @@ func earlierCalls(ctx context.Context, st store.Store, g judging) (output int, l
 
 // doneBefore returns a function that says which trials of an item an earlier run of the
 // same command lacks. It is nil when there is no such run.
-func (a *app) doneBefore(ctx context.Context, st store.Store, g judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
+func (a *app) doneBefore(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
 	if st == nil || o.fresh {
 		return nil, nil
 	}
-	spec, err := a.spec(g, g.with(g.wire), data, o)
+	spec, err := a.spec(g, g.With(g.Wire), data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -263,58 +264,42 @@ var errDeclined = errors.New("not started: the answer was not yes")
 
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
-func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g judging, data items, o runOptions) error {
-	if g.rule != nil || run.State == store.Done && !o.retryUnjudged {
+func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g assembly.Judging, data items, o runOptions) error {
+	if g.Rule != nil || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, run); under || err != nil {
 		return err // it was told before the batches were submitted
 	}
 	most := glance
-	if o.askAbove.set {
+	if o.askAbove.Set {
 		most = 0 // a decision about money wants the whole plan
 	}
 	var plans []plan.Plan
-	for _, l := range g.leaves() {
+	for _, l := range g.Leaves() {
 		p, err := a.planLeaf(ctx, st, l, data, o, most)
 		if err != nil {
 			return err
 		}
 		p = o.inBatches(p)
-		a.say("plan: %s%s", l.who(g), o.planLine(p))
+		a.say("plan: %s%s", l.Who(g), o.planLine(p))
 		for _, w := range p.Warnings {
 			a.say("warning: %s", w)
 		}
 		plans = append(plans, p)
 	}
 	p := sumPlans(plans)
-	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.value
-	if !o.askAbove.set || o.yes || enough || p.Calls == 0 {
+	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.Value
+	if !o.askAbove.Set || o.yes || enough || p.Calls == 0 {
 		return nil
 	}
 	return a.confirm(p, o)
 }
 
 // planLeaf plans what one judge of a composed one would ask.
-func (a *app) planLeaf(ctx context.Context, st store.Store, l leaf, data items, o runOptions, most int) (plan.Plan, error) {
-	o.trials *= l.times
-	return a.planOf(ctx, st, l.judging, data, o, most)
-}
-
-// bound says that a judge may be asked less often.
-func (l leaf) bound() string {
-	if l.atMost {
-		return "at most "
-	}
-	return ""
-}
-
-// who names the judge in a line about it, where there is more than one.
-func (l leaf) who(g judging) string {
-	if g.composed == nil {
-		return ""
-	}
-	return fmt.Sprintf("%s with %s: %s", l.name(), l.wire.Name(), l.bound())
+func (a *app) planLeaf(ctx context.Context, st store.Store, l assembly.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
+	o.trials *= l.Times
+	return a.planOf(ctx, st, l.Judging, data, o, most)
 }
 
 // sumPlans returns what several plans come to together. A price that is not known makes

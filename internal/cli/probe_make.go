@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -34,9 +35,9 @@ func (s *probeSet) Notes() []string { return nil }
 func (s *probeSet) Close() error    { return nil }
 
 // makeProbes makes the probes for one judge: injections ask for the label that it has.
-func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOptions) (*probeSet, error) {
-	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.choice)}
-	if slices.Contains(g.wanted, pairwise.Field) {
+func (a *app) makeProbes(ctx context.Context, g assembly.Judging, data items, o probeOptions) (*probeSet, error) {
+	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.Choice)}
+	if slices.Contains(g.Wanted, pairwise.Field) {
 		opts.Beside, opts.Accept = pairwise.Field, "FIRST"
 	}
 	for _, k := range o.kinds {
@@ -60,7 +61,7 @@ func (a *app) makeProbes(ctx context.Context, g judging, data items, o probeOpti
 	names := append(slices.Clone(source), fmt.Sprintf("probes, seed %d", o.seed))
 	set := &probeSet{made, source, names, hash}
 	a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
-	return set, preflight(ctx, g.choice, set)
+	return set, preflight(ctx, g.Choice, set)
 }
 
 // absentKinds names the kinds of which no probe could be made.
@@ -86,8 +87,8 @@ func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 
 // acceptLabel returns what the judge says of a right answer, as far as it declares that;
 // "" otherwise.
-func acceptLabel(c choice) string {
-	d, ok := c.protocol.(*judge.Declared)
+func acceptLabel(c assembly.Choice) string {
+	d, ok := c.Protocol.(*judge.Declared)
 	if !ok || len(d.Declaration().Labels) == 0 {
 		return ""
 	}
@@ -122,7 +123,7 @@ func (a *app) printProbes(set *probeSet) error {
 // openProbed opens judges and data as a run does, and adds what columns of the data say
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
-func (a *app) openProbed(ctx context.Context, o *runOptions) ([]judging, items, error) {
+func (a *app) openProbed(ctx context.Context, o *runOptions) ([]assembly.Judging, items, error) {
 	judgings, err := a.chooseProbed(o)
 	if err != nil {
 		return nil, nil, err
@@ -143,7 +144,7 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]judging, items, 
 
 // chooseProbed chooses the judges as a run does. Whether they can judge is seen on the
 // probes, because a judge may want what only those have.
-func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
+func (a *app) chooseProbed(o *runOptions) ([]assembly.Judging, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -154,11 +155,11 @@ func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
 		return nil, err
 	}
 	var err error
-	if o.judge.embedder, err = a.openEmbedder(*o); err != nil {
+	if o.judge.Embedder, err = a.openEmbedder(*o); err != nil {
 		return nil, err
 	}
 	if o.wordnet != "" {
-		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
 			return nil, usage.Mark(err)
 		}
 	}
@@ -167,7 +168,7 @@ func (a *app) chooseProbed(o *runOptions) ([]judging, error) {
 
 // staleValues returns what was right before, by item.
 func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
-	all, err := a.openItems(ctx, o, []judging{{choice: choice{wanted: probe.StaleFields}}})
+	all, err := a.openItems(ctx, o, []assembly.Judging{{Choice: assembly.Choice{Wanted: probe.StaleFields}}})
 	if err != nil {
 		return nil, usage.Mark(err)
 	}

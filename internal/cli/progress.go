@@ -73,7 +73,7 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 
 // embeddingModel returns what a rule asks for embeddings, nil when it asks nobody.
 func embeddingModel(o runOptions) deem.Model {
-	if e, ok := o.judge.embedder.(*model.Embedding); ok {
+	if e, ok := o.judge.Embedder.(*model.Embedding); ok {
 		return e.Model()
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/imports"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -149,11 +150,11 @@ func (o *rejudgeOptions) forget(given map[string]bool) {
 		case "trials":
 			o.run.trials = 1
 		case "pass":
-			o.run.judge.pass = optional[float64]{}
+			o.run.judge.Pass = assembly.Optional[float64]{}
 		}
 	}
 	if !given["judge"] && !given["model"] {
-		o.run.model.name = ""
+		o.run.model.Name = ""
 	}
 }
 
@@ -192,7 +193,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 }
 
 // anythingToDo refuses files without a verdict when nobody is to judge them.
-func anythingToDo(systems []published, judgings []judging) error {
+func anythingToDo(systems []published, judgings []assembly.Judging) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
 			return nil
@@ -240,7 +241,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 // systemName takes the name off "mem0=results.json". A file of that whole name comes
 // first.
 func systemName(arg string) (name, file string) {
-	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !fileExists(arg) {
+	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !assembly.FileExists(arg) {
 		return name, file
 	}
 	return "", arg
@@ -322,7 +323,7 @@ func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 			return err
 		}
 	}
-	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.with})
+	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.With})
 	if err != nil {
 		return usage.Mark(err)
 	}
@@ -338,10 +339,10 @@ func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 }
 
 // judgesAgain chooses the judges that are to judge again and checks that they can.
-func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOptions) ([]judging, error) {
+func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOptions) ([]assembly.Judging, error) {
 	r := &o.run
 	if len(r.judges) == 0 {
-		if r.model.name == "" || r.model.name == offline {
+		if r.model.Name == "" || r.model.Name == offline {
 			return nil, nil
 		}
 		b, ok := benchmark.Named(systems[0].set.Benchmark)
@@ -367,7 +368,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOp
 
 // openJudges opens judges and their models, and refuses those that cannot judge the
 // items of a system.
-func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]judging, error) {
+func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]assembly.Judging, error) {
 	if err := a.equip(r); err != nil {
 		return nil, err
 	}
@@ -377,7 +378,7 @@ func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]ju
 	}
 	for _, j := range judgings {
 		for _, set := range sets {
-			if err := preflight(ctx, j.choice, set); err != nil {
+			if err := preflight(ctx, j.Choice, set); err != nil {
 				return nil, err
 			}
 		}
@@ -394,11 +395,11 @@ func (a *app) equip(r *runOptions) error {
 		return err
 	}
 	var err error
-	if r.judge.embedder, err = a.openEmbedder(*r); err != nil {
+	if r.judge.Embedder, err = a.openEmbedder(*r); err != nil {
 		return err
 	}
 	if r.wordnet != "" {
-		if r.judge.thesaurus, err = nltk.OpenWordNet(r.wordnet); err != nil {
+		if r.judge.Thesaurus, err = nltk.OpenWordNet(r.wordnet); err != nil {
 			return usage.Mark(err)
 		}
 	}

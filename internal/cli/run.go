@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/model"
@@ -79,8 +79,8 @@ type runOptions struct {
 	tie    string   // what a tie of a panel comes to, "" for what the panel says
 	queue  string   // where items go that a cascade leaves to people
 	other  []string // responses to compare with
-	judge  judgeOptions
-	model  modelOptions
+	judge  assembly.JudgeOptions
+	model  assembly.ModelOptions
 
 	concurrency, trials, retries int
 	rpm, tpm                     int
@@ -88,8 +88,8 @@ type runOptions struct {
 
 	// What the run may cost. The purse is shared by all judges, and nil without a
 	// bound.
-	maxCost    optional[int64]
-	askAbove   optional[int64]
+	maxCost    assembly.Optional[int64]
+	askAbove   assembly.Optional[int64]
 	yes        bool
 	pricesFile string
 	prices     model.Prices
@@ -141,7 +141,7 @@ func (o *runOptions) setBenchmark(args []string) error {
 		o.benchmark = &b
 		return nil
 	}
-	if fileExists(args[0]) {
+	if assembly.FileExists(args[0]) {
 		return usage.Mark(deem.WithHint(fmt.Errorf("no benchmark %q", args[0]), "a file is given with --data: deem run --data %s", args[0]))
 	}
 	return usage.Mark(usage.Unknown("benchmark", args[0], benchmarkNames()))
@@ -152,7 +152,7 @@ func (o runOptions) check() error {
 	switch {
 	case len(o.data) == 0 && (o.benchmark == nil || len(o.responses) == 0):
 		return usage.Mark(deem.WithHint(errors.New("no data to judge"), "name a file: deem run --data answers.jsonl; or try deem demo"))
-	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.with) > 0):
+	case o.benchmark == nil && (len(o.responses) > 0 || o.requireAll || len(o.judge.With) > 0):
 		return usage.Mark(deem.WithHint(errors.New("--responses, --require-all and --with go with a benchmark"), "a file of items has the responses in it: --map response=COLUMN"))
 	case o.benchmark != nil && len(o.other) > 0:
 		return usage.Errorf("--other goes with a file of items, and not with a benchmark")
@@ -162,7 +162,7 @@ func (o runOptions) check() error {
 		return usage.Errorf("-j is %d; at least one item must be judged at once", o.concurrency)
 	case o.trials < 1:
 		return usage.Errorf("--trials is %d; each item must be judged at least once", o.trials)
-	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.maxTokens < 0 || o.model.timeout < 0 || o.runTimeout < 0:
+	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.MaxTokens < 0 || o.model.Timeout < 0 || o.runTimeout < 0:
 		return usage.Errorf("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
 	return errors.Join(o.batch.check(), o.errata.check())
@@ -170,7 +170,7 @@ func (o runOptions) check() error {
 
 // open opens what a run needs besides the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
-func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error) {
+func (a *app) open(ctx context.Context, o *runOptions) ([]assembly.Judging, items, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -181,11 +181,11 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 		return nil, nil, err
 	}
 	var err error
-	if o.judge.embedder, err = a.openEmbedder(*o); err != nil {
+	if o.judge.Embedder, err = a.openEmbedder(*o); err != nil {
 		return nil, nil, err
 	}
 	if o.wordnet != "" {
-		if o.judge.thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
 			return nil, nil, usage.Mark(err)
 		}
 	}
@@ -201,7 +201,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]judging, items, error)
 		return nil, nil, err
 	}
 	for _, j := range judgings {
-		if err := preflight(ctx, j.choice, data); err != nil {
+		if err := preflight(ctx, j.Choice, data); err != nil {
 			_ = data.Close()
 			return nil, nil, err
 		}
@@ -252,21 +252,21 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // chooseAll returns the judges that were named, else the benchmark's own, else the
 // one that needs nothing, each with its model.
-func (a *app) chooseAll(o runOptions) ([]judging, error) {
+func (a *app) chooseAll(o runOptions) ([]assembly.Judging, error) {
 	names := o.judges
-	if len(names) == 0 && (o.benchmark == nil || o.model.name == offline) {
+	if len(names) == 0 && (o.benchmark == nil || o.model.Name == offline) {
 		names = []string{defaultJudge}
 	}
-	var choices []choice
+	var choices []assembly.Choice
 	if len(names) == 0 {
-		c, err := chooseBenchmark(*o.benchmark, o.benchmark.Judges[0], o.judge)
+		c, err := assembly.ChooseBenchmark(*o.benchmark, o.benchmark.Judges[0], o.judge)
 		if err != nil {
 			return nil, err
 		}
 		choices = append(choices, c)
 	}
 	for _, name := range names {
-		c, err := choose(name, o.judge, len(names) > 1)
+		c, err := assembly.Choose(name, o.judge, len(names) > 1)
 		if err == nil {
 			c, err = o.joinPanel(c)
 		}
@@ -283,36 +283,36 @@ const offline = "offline"
 
 // withModels opens the model for the judges that ask one. A model that nobody would
 // ask is a mistake.
-func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
-	named := o.model.name != "" && o.model.name != offline
-	var judgings []judging
+func (a *app) withModels(choices []assembly.Choice, o runOptions) ([]assembly.Judging, error) {
+	named := o.model.Name != "" && o.model.Name != offline
+	var judgings []assembly.Judging
 	asked, used := false, false
 	for _, c := range choices {
-		if o.batch.on && c.composed != nil && c.rule == nil {
-			return nil, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.name())
+		if o.batch.on && c.Composed != nil && c.Rule == nil {
+			return nil, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.Name())
 		}
-		j, err := c.withModels(func(judge, own string) (deem.Model, error) {
+		j, err := c.WithModels(func(judge, own string) (deem.Model, error) {
 			used = used || own == ""
 			return a.openModel(judge, own, o)
 		})
 		if err == nil {
 			// Whether the parts fit together is known only with the models.
-			_, err = j.judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+			_, err = j.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 		}
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
-		asked = asked || c.rule == nil
+		asked = asked || c.Rule == nil
 		judgings = append(judgings, j)
 	}
 	if o.batch.on && !asked {
-		return nil, usage.Errorf("%s is a rule and asks nobody; --batch says nothing to it", choices[0].name())
+		return nil, usage.Errorf("%s is a rule and asks nobody; --batch says nothing to it", choices[0].Name())
 	}
 	if named && !used {
 		if asked {
-			return nil, usage.Errorf("--model %s: every member of %s names a model of its own", o.model.name, choices[0].name())
+			return nil, usage.Errorf("--model %s: every member of %s names a model of its own", o.model.Name, choices[0].Name())
 		}
-		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].name()), "leave --model out, or choose a judge that asks one: --judge universal"))
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", choices[0].Name()), "leave --model out, or choose a judge that asks one: --judge universal"))
 	}
 	return judgings, nil
 }
@@ -321,27 +321,14 @@ func (a *app) withModels(choices []choice, o runOptions) ([]judging, error) {
 func (a *app) openModel(judge, own string, o runOptions) (deem.Model, error) {
 	at := o.model
 	if own != "" {
-		at = at.elsewhere(own)
+		at = at.Elsewhere(own)
 	}
-	if at.name == "" || at.name == offline {
+	if at.Name == "" || at.Name == offline {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 	}
-	wire, err := a.env.openWire(at)
+	wire, err := a.env.Open(at)
 	if err != nil {
 		return nil, err
 	}
 	return wire, errors.Join(o.affordable(wire.Name()), o.batchable(wire))
-}
-
-// elsewhere returns how another model is reached. An address, headers and options that
-// were given belong to the vendor of --model, and nobody else is to see them; without
-// a --model they are for whomever they are sent to.
-func (m modelOptions) elsewhere(name string) modelOptions {
-	maker, _, _ := strings.Cut(m.name, ":")
-	other, _, _ := strings.Cut(name, ":")
-	if m.name != "" && maker != other {
-		m.baseURL, m.headers, m.options = "", nil, nil
-	}
-	m.name = name
-	return m
 }

@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/imports"
 	"deem/internal/store"
@@ -24,7 +25,7 @@ type stand struct {
 	app      *app
 	store    store.Store
 	o        rejudgeOptions
-	judgings []judging
+	judgings []assembly.Judging
 
 	systems []stood
 }
@@ -51,7 +52,7 @@ const (
 	atRejudged
 )
 
-func newStand(a *app, st store.Store, o rejudgeOptions, judgings []judging) *stand {
+func newStand(a *app, st store.Store, o rejudgeOptions, judgings []assembly.Judging) *stand {
 	return &stand{app: a, store: st, o: o, judgings: judgings}
 }
 
@@ -145,7 +146,7 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 		spec.Model = set.JudgeModel
 	}
 	spec.Settings, err = json.Marshal(findings.Settings{
-		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: s.o.run.judge.with,
+		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: s.o.run.judge.With,
 	})
 	return spec, err
 }
@@ -255,7 +256,7 @@ func (s *stand) reread(sys *stood) {
 }
 
 // rejudged lets a judge go over the responses.
-func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j judging) error {
+func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j assembly.Judging) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
 	if b, ok := benchmark.Named(sys.set.Benchmark); ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/assembly"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -55,7 +56,7 @@ func (a *app) startTelemetry(cmd *cobra.Command, o telemetryOptions) (stop func(
 	}
 	a.telemetry = telemetry.Start(cmd.Context(), telemetry.Options{
 		Version: version(), Log: log, Level: level, Prometheus: o.metrics != "",
-		Getenv: a.env.get, Secrets: a.secrets(cmd),
+		Getenv: a.env.Get, Secrets: a.secrets(cmd),
 		Warn: func(message string) { a.say("warning: %s", message) },
 	})
 	stop = func() {
@@ -98,13 +99,13 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 // the model is opened.
 func (a *app) secrets(cmd *cobra.Command) []string {
 	var list []string
-	for _, v := range vendors {
-		for _, variable := range v.keys {
-			list = append(list, a.env.get(variable))
+	for _, v := range assembly.Vendors {
+		for _, variable := range v.Keys {
+			list = append(list, a.env.Get(variable))
 		}
 	}
 	given, _ := cmd.Flags().GetStringArray("header")
-	headers, _ := a.env.headers(given)
+	headers, _ := a.env.Headers(given)
 	for _, value := range headers {
 		_, credentials, _ := strings.Cut(value, " ") // as "Bearer key"
 		list = append(list, value, credentials)

@@ -1,32 +1,26 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/benchmark"
 	"deem/bundle"
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/compose"
-	"deem/judge/pairwise"
 	"deem/judge/panel"
-	"deem/judge/rule"
 	"deem/report"
 )
 
@@ -175,29 +169,18 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 		}
 		return bundle.Again{Protocol: p}, nil
 	}
-	if !knownRule(j.Name) {
+	if !assembly.KnownRule(j.Name) {
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	}
 	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return bundle.Again{}, err
 	}
-	again := ruleOf(run, set)
+	again := assembly.Rule(run, set)
 	if again == nil {
 		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil
 	}
 	return bundle.Again{Rule: again}, nil
-}
-
-// knownRule reports whether a name is that of a rule, or of several. What a file says
-// must not make us open others.
-func knownRule(name string) bool {
-	for _, part := range together(name) {
-		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(rule.Names(), part) {
-			return false
-		}
-	}
-	return true
 }
 
 // composedAgain makes a judge again that is made of others.
@@ -208,11 +191,11 @@ func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, e
 	}
 	var recordings bundle.Recordings
 	taken := &takenMembers{}
-	r := &restorer{
-		set: set, careful: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, instead: taken.take,
-		model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
+	r := &assembly.Restorer{
+		Settings: set, Careful: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, Instead: taken.take,
+		Model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
 	}
-	j, err := r.restore(run.Judge.Identity, 0)
+	j, err := r.Restore(run.Judge.Identity)
 	if err != nil {
 		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", run.Judge.Name, id.Kind, err)
 	}
@@ -238,7 +221,7 @@ type takenMembers struct {
 }
 
 // take makes a judge that says what a record holds of a member that cannot be made.
-func (t *takenMembers) take(id restorable, i int) deem.Judge {
+func (t *takenMembers) take(id assembly.Identity, i int) deem.Judge {
 	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
 	list := id.Stages
 	if id.Kind == compose.Panel {
@@ -253,215 +236,6 @@ func (t *takenMembers) take(id restorable, i int) deem.Judge {
 	t.names = append(t.names, m.Name)
 	t.models = append(t.models, findings.ModelsIn(m.Judge)...)
 	return bundle.Taken(m.Name, m.Judge, said)
-}
-
-// A restorer makes a judge out of its identity.
-type restorer struct {
-	set findings.Settings
-
-	// model opens a model by its name and the settings that are part of the identity.
-	model func(name, settings string) (deem.Model, error)
-
-	// careful goes around every member; nil leaves them as they are.
-	careful func(deem.Judge) deem.Judge
-
-	// instead stands in for the i-th member or stage of a judge that cannot be made;
-	// nil means that the whole judge cannot.
-	instead func(id restorable, i int) deem.Judge
-}
-
-// member makes the i-th member or stage of a judge.
-func (r *restorer) member(id restorable, i int, identity json.RawMessage, depth int) (deem.Judge, error) {
-	j, err := r.restore(identity, depth+1)
-	if err != nil && (depth > 0 || r.instead == nil) {
-		return nil, err
-	}
-	if err != nil {
-		j = r.instead(id, i)
-	}
-	return r.around(j), nil
-}
-
-// around returns the judge with care, where that is wanted.
-func (r *restorer) around(j deem.Judge) deem.Judge {
-	if r.careful == nil || j == cascade.People() { // at which a cascade looks
-		return j
-	}
-	return r.careful(j)
-}
-
-// A restorable is what the identities of all judges have between them.
-type restorable struct {
-	Kind     string          `json:"kind"`
-	Name     string          `json:"name"`
-	Rule     string          `json:"rule"`
-	Tie      string          `json:"tie"`
-	Quorum   int             `json:"quorum"`
-	Pass     float64         `json:"pass"`
-	Judge    json.RawMessage `json:"judge"`
-	Members  []member        `json:"members"`
-	Stages   []member        `json:"stages"`
-	Model    string          `json:"model"`
-	Settings string          `json:"settings"`
-}
-
-// A member is the identity of one in a panel or a cascade.
-type member struct {
-	Name      string          `json:"name"`
-	Weight    float64         `json:"weight"`
-	Threshold *float64        `json:"threshold"`
-	Judge     json.RawMessage `json:"judge"`
-}
-
-// restore makes the judge that an identity is of, depth judges deep.
-func (r *restorer) restore(identity json.RawMessage, depth int) (deem.Judge, error) {
-	var id restorable
-	if json.Unmarshal(identity, &id.Name) != nil { // A judge without an identity is its name.
-		if err := json.Unmarshal(identity, &id); err != nil {
-			return nil, err
-		}
-	}
-	if depth > maxNesting+1 { // --repeat is one more than a file may have
-		return nil, fmt.Errorf("its judges are made of judges more than %d deep", maxNesting)
-	}
-	switch id.Kind {
-	case compose.Panel:
-		return r.panel(id, depth)
-	case compose.Repeat:
-		return r.repeat(id, depth)
-	case compose.Cascade:
-		return r.cascade(id, depth)
-	case compose.Pairwise:
-		j, err := r.restore(id.Judge, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		return pairwise.New(id.Name, r.around(j)), nil
-	case compose.People:
-		return cascade.People(), nil
-	case "model":
-		return r.asking(id, identity)
-	default:
-		return r.rule(id, identity)
-	}
-}
-
-func (r *restorer) panel(id restorable, depth int) (deem.Judge, error) {
-	var members []panel.Member
-	for i, m := range id.Members {
-		j, err := r.member(id, i, m.Judge, depth)
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, panel.Member{Name: m.Name, Judge: j, Weight: m.Weight})
-	}
-	return orNil(panel.New(members, r.options(id)))
-}
-
-func (r *restorer) options(id restorable) panel.Options {
-	return panel.Options{Name: id.Name, Rule: panel.Rule(id.Rule), Tie: panel.Tie(id.Tie), Quorum: id.Quorum, Pass: id.Pass}
-}
-
-func (r *restorer) repeat(id restorable, depth int) (deem.Judge, error) {
-	j, err := r.restore(id.Judge, depth+1)
-	if err != nil {
-		return nil, err
-	}
-	return orNil(panel.Repeat(r.around(j), len(id.Members), r.options(id)))
-}
-
-func (r *restorer) cascade(id restorable, depth int) (deem.Judge, error) {
-	var stages []cascade.Stage
-	for i, s := range id.Stages {
-		j, err := r.member(id, i, s.Judge, depth)
-		if err != nil {
-			return nil, err
-		}
-		stages = append(stages, cascade.Stage{Name: s.Name, Judge: j, Threshold: s.Threshold})
-	}
-	return orNil(cascade.New(id.Name, stages))
-}
-
-// asking makes a judge that asks a model. Whose protocol it is, the hash tells.
-func (r *restorer) asking(id restorable, identity json.RawMessage) (deem.Judge, error) {
-	want, err := deem.Hash(identity)
-	if err != nil {
-		return nil, err
-	}
-	m, err := r.model(id.Model, id.Settings)
-	if err != nil {
-		return nil, err
-	}
-	makers := []func([]byte) (judge.Readable, error){func(id []byte) (judge.Readable, error) { return judge.Restore(id) }}
-	for _, b := range benchmark.All() {
-		if b.Restore != nil {
-			makers = append(makers, b.Restore)
-		}
-	}
-	for _, restore := range makers {
-		p, err := restore(identity)
-		if err != nil {
-			continue // It is of another kind.
-		}
-		j := judge.New(p, m)
-		if hash, err := deem.JudgeHash(j); err == nil && hash == want {
-			return j, nil
-		}
-	}
-	return nil, fmt.Errorf("this deem cannot ask %s as its member %s did", id.Model, deem.ShortHash(want))
-}
-
-// rule makes a rule, if it needs nothing but its name.
-func (r *restorer) rule(id restorable, identity json.RawMessage) (deem.Judge, error) {
-	name := nameOfRule(id.Name, identity)
-	hash, err := deem.Hash(identity)
-	if err != nil {
-		return nil, err
-	}
-	if name != "" && knownRule(name) {
-		set := r.set
-		for _, reading := range []string{set.Reading, readingOf(identity)} {
-			set.Reading = reading
-			if j := ruleOf(store.Run{Spec: store.Spec{Judge: store.JudgeSpec{Name: name, Hash: hash, Identity: identity}}}, set); j != nil {
-				return j, nil
-			}
-		}
-	}
-	return nil, fmt.Errorf("its member %s judges by further data", cmp.Or(name, id.Kind, deem.ShortHash(hash)))
-}
-
-// nameOfRule returns the name of a rule, or of several that go together.
-func nameOfRule(name string, identity json.RawMessage) string {
-	var several struct {
-		Rules []json.RawMessage `json:"rules"`
-	}
-	if name != "" || json.Unmarshal(identity, &several) != nil {
-		return name
-	}
-	var names []string
-	for _, rule := range several.Rules {
-		var one struct {
-			Name string `json:"name"`
-		}
-		if json.Unmarshal(rule, &one) != nil && json.Unmarshal(rule, &one.Name) != nil {
-			return ""
-		}
-		names = append(names, one.Name)
-	}
-	return strings.Join(names, "+")
-}
-
-// readingOf returns the reading in the identity of a benchmark's rule, which the file of
-// a panel may have named.
-func readingOf(identity json.RawMessage) string {
-	var id struct {
-		Reading string `json:"reading"`
-		Options struct {
-			Reading string `json:"reading"`
-		} `json:"options"`
-	}
-	_ = json.Unmarshal(identity, &id) // Other rules have no reading.
-	return cmp.Or(id.Reading, id.Options.Reading)
 }
 
 // voteOf returns the vote of the i-th member of a panel.

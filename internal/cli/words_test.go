@@ -45,37 +45,6 @@ func TestCommandLineCanBePasted(t *testing.T) {
 	}
 }
 
-func TestTogether(t *testing.T) {
-	for _, c := range []struct{ name, want string }{
-		{"f1", "f1"},
-		{"f1+bleu", "f1 bleu"},
-		{"chrf++", "chrf++"},
-		{"f1+chrf++", "f1 chrf++"},
-		{"chrf+++f1", "chrf++ f1"},
-		{"", ""},
-	} {
-		if got := strings.Join(together(c.name), " "); got != c.want {
-			t.Errorf("together(%q) = %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestUnquote(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{`plain`, `plain`},
-		{`plain # comment`, `plain`},
-		{`a#b`, `a#b`},
-		{`"in # quotes" # comment`, `in # quotes`},
-		{`'single'`, `single`},
-		{`"open`, `"open`},
-		{``, ``},
-	} {
-		if got := unquote(c.in); got != c.want {
-			t.Errorf("unquote(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 func TestPrintableKeepsTheTerminalSafe(t *testing.T) {
 	if got := words.Printable("a\tb\x1b[31m\x00\u009bé两"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "é两") || !strings.Contains(got, "\t") {
 		t.Errorf("printable = %q", got)

@@ -1,4 +1,4 @@
-package cli
+package assembly
 
 import (
 	"bufio"
@@ -12,13 +12,13 @@ import (
 	"deem"
 )
 
-// An environment is the process's environment, and behind it what a file .env
+// An Environment is the process's environment, and behind it what a file .env
 // says. Keys come from here and from nowhere else.
-type environment struct{ file map[string]string }
+type Environment struct{ file map[string]string }
 
-// get returns the value of a variable, "" when it is not set. What the process was
+// Get returns the value of a variable, "" when it is not set. What the process was
 // given goes before the file.
-func (e environment) get(name string) string {
+func (e Environment) Get(name string) string {
 	if v, ok := os.LookupEnv(name); ok {
 		return v
 	}
@@ -28,9 +28,9 @@ func (e environment) get(name string) string {
 // envLine is NAME=value, with an optional "export" as shells have it.
 var envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$`)
 
-// readEnvironment reads a .env file if there is one.
-func readEnvironment(name string) (environment, error) {
-	e := environment{file: map[string]string{}}
+// ReadEnvironment reads a .env file if there is one.
+func ReadEnvironment(name string) (Environment, error) {
+	e := Environment{file: map[string]string{}}
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, nil

@@ -1,4 +1,4 @@
-package cli
+package assembly
 
 import (
 	"fmt"
@@ -19,63 +19,63 @@ import (
 	"deem/model/replay"
 )
 
-// A vendor makes models.
-type vendor struct {
-	name, about string
-	keys        []string // variables of which one must hold a key, unless a server is named
-	optional    bool     // the vendor's own server wants no key
-	server      string   // the variable that names a server
-	options     []string // what --model-option may set
+// A Vendor makes models.
+type Vendor struct {
+	Name, About string
+	Keys        []string // variables of which one must hold a key, unless a server is named
+	KeyOptional bool     // the vendor's own server wants no key
+	Server      string   // the variable that names a server
+	Options     []string // what --model-option may set
 	open        func(name string, at access) (deem.Model, error)
 }
 
-// vendors are the makers of models, with what they are for.
-var vendors = []vendor{
+// Vendors are the makers of models, with what they are for.
+var Vendors = []Vendor{
 	{
-		name: "openai", about: "Chat Completions of OpenAI and of every compatible server (--base-url)",
-		keys: []string{"OPENAI_API_KEY"}, server: "OPENAI_BASE_URL", open: openOpenAI,
-		options: []string{"reasoning", "service-tier"},
+		Name: "openai", About: "Chat Completions of OpenAI and of every compatible server (--base-url)",
+		Keys: []string{"OPENAI_API_KEY"}, Server: "OPENAI_BASE_URL", open: openOpenAI,
+		Options: []string{"reasoning", "service-tier"},
 	},
 	{
-		name: "anthropic", about: "Messages of Anthropic: claude-...",
-		keys: []string{"ANTHROPIC_API_KEY"}, server: "ANTHROPIC_BASE_URL", open: openAnthropic,
-		options: []string{"thinking", "thinking-tokens", "effort", "beta"},
+		Name: "anthropic", About: "Messages of Anthropic: claude-...",
+		Keys: []string{"ANTHROPIC_API_KEY"}, Server: "ANTHROPIC_BASE_URL", open: openAnthropic,
+		Options: []string{"thinking", "thinking-tokens", "effort", "beta"},
 	},
 	{
-		name: "google", about: "Gemini of Google: gemini-...",
-		keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
-		options: []string{"thinking-budget", "thinking-level"},
+		Name: "google", About: "Gemini of Google: gemini-...",
+		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
+		Options: []string{"thinking-budget", "thinking-level"},
 	},
 	{
-		name: "ollama", about: "models that run on this machine or another one, with Ollama; no key",
-		keys: []string{"OLLAMA_API_KEY"}, optional: true, server: "OLLAMA_HOST", open: openOllama,
-		options: []string{"think", "context-length"},
+		Name: "ollama", About: "models that run on this machine or another one, with Ollama; no key",
+		Keys: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Server: "OLLAMA_HOST", open: openOllama,
+		Options: []string{"think", "context-length"},
 	},
 	{
-		name: "fake", about: "made-up replies, for tests; see deem list models",
+		Name: "fake", About: "made-up replies, for tests; see deem list models",
 		open: func(name string, _ access) (deem.Model, error) { return fake.New(name) },
 	},
 	{
-		name: "replay", about: "replies out of a file that --record wrote, or that you wrote",
+		Name: "replay", About: "replies out of a file that --record wrote, or that you wrote",
 		open: func(name string, _ access) (deem.Model, error) { return replay.Open(name) },
 	},
 }
 
-// A modelOptions says which model to ask and how to reach it.
-type modelOptions struct {
-	name     string
-	baseURL  string
-	headers  []string
-	timeout  time.Duration
-	proxy    string
-	caFile   string
-	options  map[string]string // of the vendor's own
-	uncalled bool              // nobody will be called, so no key is needed
+// A ModelOptions says which model to ask and how to reach it.
+type ModelOptions struct {
+	Name     string
+	BaseURL  string
+	Headers  []string
+	Timeout  time.Duration
+	Proxy    string
+	CAFile   string
+	Options  map[string]string // of the vendor's own
+	Uncalled bool              // nobody will be called, so no key is needed
 }
 
 // An access is how a server is reached, secrets included.
 type access struct {
-	env           environment
+	env           Environment
 	key, base     string
 	headers       map[string]string
 	timeout       time.Duration
@@ -96,25 +96,25 @@ func (at access) number(name string) (int, error) {
 	return n, nil
 }
 
-// vendorOf splits "vendor:name".
-func vendorOf(model string) (vendor, string, error) {
+// VendorOf splits "vendor:name".
+func VendorOf(model string) (Vendor, string, error) {
 	maker, name, ok := strings.Cut(model, ":")
 	if !ok || name == "" {
-		return vendor{}, "", usage.Mark(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
+		return Vendor{}, "", usage.Mark(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
 	}
 	var names []string
-	for _, v := range vendors {
-		if v.name == maker {
+	for _, v := range Vendors {
+		if v.Name == maker {
 			return v, name, nil
 		}
-		names = append(names, v.name)
+		names = append(names, v.Name)
 	}
-	return vendor{}, "", usage.Mark(usage.Unknown("vendor", maker, names))
+	return Vendor{}, "", usage.Mark(usage.Unknown("vendor", maker, names))
 }
 
-// openWire returns the bare model that the options name.
-func (e environment) openWire(o modelOptions) (deem.Model, error) {
-	v, name, err := vendorOf(o.name)
+// Open returns the bare model that the options name.
+func (e Environment) Open(o ModelOptions) (deem.Model, error) {
+	v, name, err := VendorOf(o.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -131,32 +131,32 @@ func (e environment) openWire(o modelOptions) (deem.Model, error) {
 
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
-func (e environment) access(v vendor, name string, o modelOptions) (access, error) {
-	at := access{env: e, base: o.baseURL, timeout: o.timeout, caFile: o.caFile, options: o.options}
-	for option := range o.options {
-		if !slices.Contains(v.options, option) {
-			return at, usage.Mark(usage.Unknown("option of "+v.name, option, v.options))
+func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
+	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.Options}
+	for option := range o.Options {
+		if !slices.Contains(v.Options, option) {
+			return at, usage.Mark(usage.Unknown("option of "+v.Name, option, v.Options))
 		}
 	}
-	if at.base == "" && v.server != "" {
-		at.base = e.get(v.server)
+	if at.base == "" && v.Server != "" {
+		at.base = e.Get(v.Server)
 	}
-	for _, variable := range v.keys {
+	for _, variable := range v.Keys {
 		if at.key == "" {
-			at.key = e.get(variable)
+			at.key = e.Get(variable)
 		}
 	}
-	if len(v.keys) > 0 && !v.optional && !o.uncalled && at.key == "" && at.base == "" {
-		return at, usage.Mark(deem.WithHint(fmt.Errorf("no key for %s:%s", v.name, name),
-			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.keys, " or ")))
+	if len(v.Keys) > 0 && !v.KeyOptional && !o.Uncalled && at.key == "" && at.base == "" {
+		return at, usage.Mark(deem.WithHint(fmt.Errorf("no key for %s:%s", v.Name, name),
+			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.Keys, " or ")))
 	}
 	var err error
-	if at.headers, err = e.headers(o.headers); err != nil {
+	if at.headers, err = e.Headers(o.Headers); err != nil {
 		return at, err
 	}
-	at.proxy = o.proxy
-	if variable, ok := strings.CutPrefix(o.proxy, "env:"); ok {
-		if at.proxy = e.get(variable); at.proxy == "" {
+	at.proxy = o.Proxy
+	if variable, ok := strings.CutPrefix(o.Proxy, "env:"); ok {
+		if at.proxy = e.Get(variable); at.proxy == "" {
 			return at, usage.Errorf("--proxy wants the variable %s, which is not set", variable)
 		}
 	}
@@ -166,7 +166,7 @@ func (e environment) access(v vendor, name string, o modelOptions) (access, erro
 func openOpenAI(name string, at access) (deem.Model, error) {
 	o := openai.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
-		Organization: at.env.get("OPENAI_ORGANIZATION"), Project: at.env.get("OPENAI_PROJECT"),
+		Organization: at.env.Get("OPENAI_ORGANIZATION"), Project: at.env.Get("OPENAI_PROJECT"),
 		ServiceTier: at.options["service-tier"],
 	}
 	if text, ok := at.options["reasoning"]; ok {
@@ -220,9 +220,9 @@ func openOllama(name string, at access) (deem.Model, error) {
 	})
 }
 
-// headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
+// Headers reads NAME=value and NAME=env:VARIABLE. The second form is for secrets,
 // which have no place on a command line.
-func (e environment) headers(list []string) (map[string]string, error) {
+func (e Environment) Headers(list []string) (map[string]string, error) {
 	headers := map[string]string{}
 	for _, h := range list {
 		name, value, ok := strings.Cut(h, "=")
@@ -230,7 +230,7 @@ func (e environment) headers(list []string) (map[string]string, error) {
 			return nil, usage.Errorf("a header is NAME=value or NAME=env:VARIABLE")
 		}
 		if variable, ok := strings.CutPrefix(value, "env:"); ok {
-			if value = e.get(variable); value == "" {
+			if value = e.Get(variable); value == "" {
 				return nil, usage.Errorf("header %s wants the variable %s, which is not set", name, variable)
 			}
 		}
@@ -239,22 +239,22 @@ func (e environment) headers(list []string) (map[string]string, error) {
 	return headers, nil
 }
 
-// openEmbedder opens what --embeddings names: a model of a server as vendor:name, or
+// OpenEmbedder opens what --embeddings names: a model of a server as vendor:name, or
 // a folder with the files of a sentence model. What goes around a server's model is
 // added by around, so that it is asked with all the care that a judge's model gets.
-func (e environment) openEmbedder(name string, at modelOptions, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
+func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule.Embedder) (rule.Embedder, error)) (rule.Embedder, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if !isServed(name) {
+	if !IsServed(name) {
 		m, err := minilm.Open(name)
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
 		return m, nil
 	}
-	at.name = name
-	m, err := e.openWire(at)
+	at.Name = name
+	m, err := e.Open(at)
 	if err != nil {
 		return nil, err
 	}
@@ -265,16 +265,29 @@ func (e environment) openEmbedder(name string, at modelOptions, around func(rule
 	return around(embedder)
 }
 
-// isServed tells "vendor:name" from a folder.
-func isServed(name string) bool {
+// IsServed tells "vendor:name" from a folder.
+func IsServed(name string) bool {
 	maker, _, ok := strings.Cut(name, ":")
 	if !ok {
 		return false
 	}
-	for _, v := range vendors {
-		if v.name == maker {
+	for _, v := range Vendors {
+		if v.Name == maker {
 			return true
 		}
 	}
 	return false
+}
+
+// Elsewhere returns how another model is reached. An address, headers and options that
+// were given belong to the vendor of --model, and nobody else is to see them; without
+// a --model they are for whomever they are sent to.
+func (m ModelOptions) Elsewhere(name string) ModelOptions {
+	maker, _, _ := strings.Cut(m.Name, ":")
+	other, _, _ := strings.Cut(name, ":")
+	if m.Name != "" && maker != other {
+		m.BaseURL, m.Headers, m.Options = "", nil, nil
+	}
+	m.Name = name
+	return m
 }
