@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
 	"deem/internal/store"
@@ -12,18 +13,106 @@ import (
 type indexer struct {
 	ctx     context.Context
 	browser store.Browser // nil when the store has no index
+	log     *slog.Logger
 	wg      sync.WaitGroup
 
 	mu       sync.Mutex
 	busy     bool
-	searched map[string]store.Searched
+	next     string // the run that somebody wants next
+	searched map[string]indexed
 }
 
-func newIndexer(ctx context.Context, st store.Store) *indexer {
-	ix := &indexer{ctx: ctx, searched: map[string]store.Searched{}}
+// An indexed run is known to the index as far as searched says, as it was then.
+type indexed struct {
+	run      store.Run
+	searched store.Searched
+}
+
+func newIndexer(ctx context.Context, st store.Store, log *slog.Logger) *indexer {
+	ix := &indexer{ctx: ctx, log: log, searched: map[string]indexed{}}
 	ix.browser, _ = st.(store.Browser)
 	return ix
 }
 
 // wait waits until nothing is being indexed.
 func (ix *indexer) wait() { ix.wg.Wait() }
+
+// want asks for a run to be indexed. It returns at once. While another run is being
+// indexed only the last wish is kept, since that is the page somebody looks at.
+func (ix *indexer) want(run store.Run) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.browser == nil || ix.ctx.Err() != nil || ix.complete(run) {
+		return
+	}
+	ix.next = run.ID
+	if !ix.busy {
+		ix.busy = true
+		ix.wg.Go(ix.work)
+	}
+}
+
+// complete reports whether the index knows all of a run. The caller holds the lock.
+func (ix *indexer) complete(run store.Run) bool {
+	k, ok := ix.searched[run.ID]
+	return ok && same(k.run, run) && k.searched.Complete()
+}
+
+// progress returns how far the index of a run is, nil when it is complete, and asks
+// for the rest.
+func (ix *indexer) progress(run store.Run) *store.Searched {
+	ix.want(run)
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.browser == nil || ix.complete(run) {
+		return nil
+	}
+	s := ix.searched[run.ID].searched
+	s.Total = max(s.Total, run.Records)
+	return &s
+}
+
+// work indexes what is wanted until nothing is.
+func (ix *indexer) work() {
+	for {
+		ix.mu.Lock()
+		id := ix.next
+		ix.next = ""
+		if id == "" || ix.ctx.Err() != nil {
+			ix.busy = false
+			ix.mu.Unlock()
+			return
+		}
+		ix.mu.Unlock()
+		ix.index(id)
+	}
+}
+
+// index indexes a run until it is complete or somebody wants another.
+func (ix *indexer) index(id string) {
+	st, ok := ix.browser.(store.Store)
+	if !ok {
+		return
+	}
+	for ix.ctx.Err() == nil {
+		run, err := st.Run(ix.ctx, id)
+		if err != nil {
+			return
+		}
+		s, err := ix.browser.Index(ix.ctx, id)
+		if err != nil {
+			if ix.ctx.Err() == nil {
+				ix.log.Error("index", "run", id, "error", err)
+			}
+			return
+		}
+		ix.mu.Lock()
+		before := ix.searched[id]
+		ix.searched[id] = indexed{run, s}
+		other := ix.next != "" && ix.next != id
+		ix.mu.Unlock()
+		if s.Complete() || other || before.searched == s {
+			return // What makes no progress is not tried for ever.
+		}
+	}
+}

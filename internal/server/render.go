@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 )
 
@@ -21,6 +22,9 @@ type page struct {
 	Section  string // which entry of the navigation is the current one
 	Status   int    // 0 means 200
 	Data     any    // {{.Data}} in the template
+
+	// Refresh is after how many seconds the page is loaded again, 0 for never.
+	Refresh int
 
 	// Scripts are files in static that this page runs besides app.js.
 	Scripts []string
@@ -87,6 +91,9 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store") // What was judged stays in the store.
+	if p.Refresh > 0 {
+		h.Set("Refresh", strconv.Itoa(p.Refresh))
+	}
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)
 	}

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"io"
+	"strings"
 	"sync"
 	"time"
 
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/report"
 )
@@ -24,6 +27,7 @@ type found struct {
 	Report    report.Report
 	Published string // the benchmark's own numbers, as its package prints them
 	Parts     string // what the parts of the judge did
+	Latency   latencyCount
 }
 
 // Reports makes the reports of runs and keeps them.
@@ -101,7 +105,7 @@ func (rs *reports) entry(run store.Run) *kept {
 
 // goodFor reports whether the report still says what the run is.
 func (k *kept) goodFor(run store.Run, now time.Time) bool {
-	if k.run.Records == run.Records && k.run.State == run.State && k.run.Updated.Equal(run.Updated) {
+	if same(k.run, run) {
 		return !k.failed() || now.Sub(k.at) < reportEvery
 	}
 	select {
@@ -150,18 +154,46 @@ func (rs *reports) make(k *kept) {
 	k.got, k.err = findingsOf(rs.ctx, rs.store, k.run)
 }
 
-// findingsOf makes the report of a run.
+// findingsOf makes the report of a run, and counts in the same pass what a report does
+// not hold.
 func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, error) {
-	b := report.New(report.Head{
-		Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model, DatasetHash: run.Dataset.Hash,
-		Items: run.Dataset.Items, Trials: run.Trials, MaxUnjudged: report.DefaultMaxUnjudged,
-		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
-	})
-	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+	p, err := findings.Protocol(run)
+	if err != nil {
+		return found{}, err
+	}
+	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	if err != nil {
+		return found{}, err
+	}
+	got := found{Run: run}
+	// Texts are needed only to read replies again and for a benchmark's own numbers.
+	brief := (p == nil || p.Reread() == nil) && r.Published == nil
+	for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: brief})) {
 		if err != nil {
 			return found{}, err
 		}
-		b.Add(rec)
+		r.Add(rec)
+		got.Latency.addCalls(rec.Calls)
 	}
-	return found{Run: run, Report: b.Report()}, nil
+	f, err := r.Found(run).WithParts(ctx, st)
+	if err != nil {
+		return found{}, err
+	}
+	got.Report = f.Report
+	if f.Published != nil {
+		if got.Published, err = printed(f.Published); err != nil {
+			return found{}, err
+		}
+	}
+	if f.Parts != nil {
+		got.Parts, err = printed(f.Parts)
+	}
+	return got, err
+}
+
+// printed returns what a package says of its numbers, for people.
+func printed(t interface{ Text(w io.Writer) error }) (string, error) {
+	var b strings.Builder
+	err := t.Text(&b)
+	return strings.TrimRight(b.String(), "\n"), err
 }

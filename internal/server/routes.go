@@ -25,6 +25,14 @@ type route struct {
 func (s *Server) routes() []route {
 	list := []route{
 		{pattern: "GET /{$}", page: s.runsPage},
+		{pattern: "GET /choose", handle: s.choose},
+		{pattern: "GET /runs/{id}", page: s.runPage},
+		{pattern: "GET /runs/{id}/score", handle: s.score},
+		{pattern: "GET /runs/{id}/events", handle: s.events},
+		{pattern: "GET /runs/{id}/items", page: s.itemsPage},
+		{pattern: "GET /runs/{id}/items.csv", handle: s.itemsCSV},
+		{pattern: "GET /runs/{id}/items/{item...}", page: s.itemPage},
+		{pattern: "GET /runs/{id}/raw/{item...}", handle: s.rawText},
 		{pattern: "GET /login", page: s.loginPage},
 		{pattern: "POST /login", handle: s.login},
 		{pattern: "POST /logout", handle: s.logout},

@@ -2,7 +2,9 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"deem/internal/store"
 )
@@ -19,8 +21,13 @@ type runsList struct {
 // A runRow is one run in the list.
 type runRow struct {
 	store.Run
-	Wanted int // records that the run will have when it is done
+	Wanted int        // records that the run will have when it is done
+	Score  *scoreView // nil when there is no report yet
+	Late   string     // where the score can be had
 }
+
+// Done reports whether the run is done.
+func (r runRow) Done() bool { return r.State == store.Done }
 
 // runsPage lists runs, newest first.
 func (s *Server) runsPage(r *http.Request) (page, error) {
@@ -37,7 +44,7 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 			break
 		}
 		if i >= (at-1)*runsPerPage {
-			list.Runs = append(list.Runs, runRow{Run: run, Wanted: wanted(run)})
+			list.Runs = append(list.Runs, s.runRow(run))
 		}
 		i++
 	}
@@ -45,6 +52,32 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 		list.Newer = "/?page=" + strconv.Itoa(at-1)
 	}
 	return page{Template: "runs", Title: "Runs", Section: "runs", Data: list}, nil
+}
+
+// runRow returns a run with its score if that is known already. Otherwise a script asks
+// for it: the list does not wait.
+func (s *Server) runRow(run store.Run) runRow {
+	row := runRow{Run: run, Wanted: wanted(run)}
+	if got, ok := s.reports.peek(run); ok {
+		score := scoreOf(run, got.Report)
+		row.Score = &score
+	} else {
+		row.Late = runURL(run.ID) + "/score"
+	}
+	return row
+}
+
+// choose sends whoever has ticked runs to the page that compares them.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
+	ids := r.URL.Query()["run"]
+	if len(ids) < 2 {
+		return badRequest("choose at least two runs to compare")
+	}
+	for i, id := range ids {
+		ids[i] = url.QueryEscape(id)
+	}
+	http.Redirect(w, r, "/compare?runs="+strings.Join(ids, ","), http.StatusSeeOther)
+	return nil
 }
 
 // wanted returns how many records a run has when it is done.

@@ -42,6 +42,9 @@ type Server struct {
 	guard   *guard
 	reports *reports
 	indexer *indexer
+	facets  *facets
+	streams chan struct{} // one for each page that watches a run
+	poll    time.Duration // how often it looks
 
 	// background ends with the server. What a visitor waits for may serve others
 	// after they have gone, so it cannot hang on their request.
@@ -70,7 +73,8 @@ func New(o Options) (*Server, error) {
 	s.guard = newGuard(o.Token)
 	s.background, s.stop = context.WithCancel(context.Background())
 	s.reports = newReports(s.background, o.Store)
-	s.indexer = newIndexer(s.background, o.Store)
+	s.indexer = newIndexer(s.background, o.Store, s.log)
+	s.facets, s.streams, s.poll = newFacets(), make(chan struct{}, maxStreams), pollEvery
 	s.handler = s.wrap(s.mux())
 	return s, nil
 }

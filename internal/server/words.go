@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/report"
 	"deem/stat"
 )
 
@@ -33,6 +34,12 @@ func (s *Server) functions() template.FuncMap {
 		"csrf":     csrfField,
 		"join":     strings.Join,
 		"took":     took,
+		"plural":   plural,
+		"clip":     beginning,
+		"score":    number,
+		"orNone":   orNone,
+
+		"filterURL": filterURL,
 	}
 }
 
@@ -112,6 +119,17 @@ func upperFirst(s string) string {
 	return s
 }
 
+// number returns a score with four digits at most.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 4, 64) }
+
+// orNone returns the name of a category, or what stands for none.
+func orNone(name string) string {
+	if name == "" {
+		return noCategory
+	}
+	return name
+}
+
 // excerptLength is how many characters of a text a list shows.
 const excerptLength = 200
 
@@ -132,6 +150,21 @@ func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
 
 // itemsURL returns the path of a run's items.
 func itemsURL(run string) string { return runURL(run) + "/items" }
+
+// filterURL returns the path of the items that have something in common, as a report
+// names it.
+func filterURL(run, name, value string) string {
+	var f filter
+	switch name {
+	case report.ByCategory:
+		f.Category = value
+	case report.ByLabel:
+		f.Label = value
+	case report.ByKind:
+		f.Kind = value
+	}
+	return f.link(itemsURL(run))
+}
 
 // itemURL returns the path of an item. Ids are whatever a dataset calls its items; one
 // that a browser would take for a way up goes into the query.

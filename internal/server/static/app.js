@@ -1,8 +1,9 @@
-// What all pages have: the switch between light and dark.
+// What all pages have: the switch between light and dark, and cells that come late.
 (() => {
   "use strict";
   const root = document.documentElement;
-  const dark = () => (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme || (system.matches ? "dark" : "light")) === "dark";
 
   const button = document.getElementById("theme");
   if (button) {
@@ -13,6 +14,36 @@
       try { localStorage.setItem("deem-theme", root.dataset.theme); } catch { /* It holds for this page. */ }
       label();
     });
+    system.addEventListener("change", label);
     label();
+  }
+
+  // A cell that takes a while is fetched behind the page, two at a time, from top to bottom.
+  const late = [...document.querySelectorAll("[data-late]")];
+  const next = async () => {
+    for (let cell; (cell = late.shift());) {
+      try {
+        const answer = await fetch(cell.dataset.late);
+        if (!answer.ok) throw new Error(answer.status);
+        cell.innerHTML = await answer.text(); // Our own server has escaped it.
+      } catch {
+        cell.textContent = "not to be had";
+      }
+    }
+  };
+  next();
+  next();
+
+  // Two ticked runs can be compared.
+  const chosen = document.querySelector("form[data-choose]");
+  if (chosen) {
+    const go = chosen.querySelector("button");
+    const count = () => {
+      const n = chosen.querySelectorAll("input[name=run]:checked").length;
+      go.disabled = n < 2;
+      go.textContent = n < 2 ? "Compare runs" : `Compare ${n} runs`;
+    };
+    chosen.addEventListener("change", count);
+    count();
   }
 })();

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/report"
+	"deem/stat"
+)
+
+// Charts are laid out here and drawn by templates, in units of their own that scale
+// with the page. Each says in words what it shows, for those who cannot see it.
+
+// An intervalBar is an estimate drawn small: the interval as a line on an axis from 0 to
+// 100 percent, with the value marked.
+type intervalBar struct{ X1, X2, CX float64 }
+
+// The width of the axis, and what is left free on both sides for the mark.
+const (
+	barWidth  = 120
+	barMargin = 5
+)
+
+func newIntervalBar(est stat.Estimate) *intervalBar {
+	x := func(share float64) float64 {
+		share = math.Min(math.Max(share, 0), 1)
+		return tenth(barMargin + share*(barWidth-2*barMargin))
+	}
+	return &intervalBar{X1: x(est.Lo), X2: x(est.Hi), CX: x(est.Value)}
+}
+
+// ends returns the ends of an interval, as "48.8 to 80.8".
+func ends(est stat.Estimate) string { return fmt.Sprintf("%.1f to %.1f", 100*est.Lo, 100*est.Hi) }
+
+// tenth rounds to a tenth of a unit.
+func tenth(x float64) float64 { return math.Round(10*x) / 10 }
+
+// The measures of a chart of bars.
+const (
+	chartWidth  = 560
+	chartHeight = 170
+	chartLeft   = 44
+	chartRight  = 550
+	chartTop    = 12
+	chartBase   = 134
+	chartTick   = 152
+	chartTitle  = 167
+)
+
+// A chart is what all charts have.
+type chart struct {
+	ID, Title, Words, Axis string
+	Width, Height          int
+	Left, Right, Top, Base int
+	TickY, AxisY           int
+	Bars                   []chartBar
+	Ticks, Levels          []chartTickMark
+}
+
+type chartBar struct {
+	X, Y, W, H float64
+	Words      string
+}
+
+type chartTickMark struct {
+	X, Y  float64
+	Label string
+}
+
+func newChart(id, title, axis string) chart {
+	return chart{
+		ID: id, Title: title, Axis: axis, Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartRight,
+		Top: chartTop, Base: chartBase, TickY: chartTick, AxisY: chartTitle,
+	}
+}
+
+// x and y return where shares of the axes lie.
+func (c chart) x(share float64) float64 { return tenth(chartLeft + share*(chartRight-chartLeft)) }
+func (c chart) y(share float64) float64 { return tenth(chartBase - share*(chartBase-chartTop)) }
+
+// level marks a height.
+func (c *chart) level(share float64, label string) {
+	c.Levels = append(c.Levels, chartTickMark{X: chartLeft - 6, Y: c.y(share) + 4, Label: label})
+}
+
+// How latencies are counted: by factors of the square root of two, from a tenth of a
+// millisecond to about an hour.
+const (
+	latencyBins  = 52
+	latencyFirst = 100 * time.Microsecond
+)
+
+// A latencyCount counts how long replies took.
+type latencyCount [latencyBins]int
+
+// add counts one reply.
+func (l *latencyCount) add(d time.Duration) {
+	at := 2 * math.Log2(float64(max(d, latencyFirst))/float64(latencyFirst))
+	l[min(int(at), latencyBins-1)]++
+}
+
+// addCalls counts the replies of calls that were made and not taken from the cache. A
+// batch says nothing of how long each reply took.
+func (l *latencyCount) addCalls(calls []deem.Call) {
+	for i := range calls {
+		if r := calls[i].Reply; r != nil && !r.Cached && r.Batch == "" {
+			l.add(r.Latency)
+		}
+	}
+}
+
+// latencyFrom returns where a bin begins.
+func latencyFrom(bin int) time.Duration {
+	return time.Duration(float64(latencyFirst) * math.Pow(2, float64(bin)/2))
+}
+
+// A latencyChart is the histogram of latencies.
+type latencyChart struct {
+	chart
+	Median, Slow string
+}
+
+// newLatencyChart draws latencies, nil when there are none.
+func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
+	lo, hi := -1, -1
+	most, total := 0, 0
+	for i, n := range counts {
+		if n > 0 {
+			if lo < 0 {
+				lo = i
+			}
+			hi, most, total = i, max(most, n), total+n
+		}
+	}
+	if lo < 0 || l == nil {
+		return nil
+	}
+	lo, hi = max(0, lo-1), min(latencyBins-1, hi+1) // Some room on both sides.
+	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, each bar 1.4 times the one before"), Median: took(l.P50), Slow: took(l.P95)}
+	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", plural(total, "reply", "replies"), c.Median, c.Slow)
+	c.drawLatency(counts[lo:hi+1], lo, most)
+	c.level(0, "0")
+	c.level(1, comma(most))
+	return c
+}
+
+// drawLatency adds a bar for each bin, and a few times below them.
+func (c *latencyChart) drawLatency(counts []int, first, most int) {
+	width := 1 / float64(len(counts))
+	every := max(1, (len(counts)+5)/6)
+	for i, n := range counts {
+		x := c.x(float64(i) * width)
+		if i%every == 0 {
+			c.Ticks = append(c.Ticks, chartTickMark{X: x, Label: took(rounded(latencyFrom(first + i)))})
+		}
+		if n == 0 {
+			continue
+		}
+		share := float64(n) / float64(most)
+		c.Bars = append(c.Bars, chartBar{
+			X: x + 1, Y: c.y(share), W: tenth(width*(chartRight-chartLeft) - 2), H: tenth(chartBase - c.y(share)),
+			Words: fmt.Sprintf("%s to %s: %s", took(latencyFrom(first+i)), took(latencyFrom(first+i+1)), comma(n)),
+		})
+	}
+}
+
+// rounded returns a duration with two digits.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// plural returns a number with its noun.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return comma(n) + " " + many
+}
+
+// A confidenceChart is how sure the judge says it is and, where people have labelled
+// items, how often it was right when it was that sure.
+type confidenceChart struct {
+	chart
+	Points   []chartPoint
+	Labelled int  // items with a confidence that people labelled too
+	Trials   bool // the confidence is how far trials agree
+}
+
+type chartPoint struct {
+	CX, CY, Lo, Hi float64
+	Words          string
+}
+
+// newConfidenceChart draws the confidences, nil when there are none.
+func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceChart {
+	if conf == nil || conf.N == 0 {
+		return nil
+	}
+	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Trials: conf.Source == report.FromTrials}
+	words := []string{conf.Words()}
+	for _, l := range conf.Levels {
+		c.addLevel(l, conf.N)
+	}
+	for _, b := range bins {
+		c.Labelled += b.N
+		c.Points = append(c.Points, chartPoint{
+			CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(b.Observed.Lo), Hi: c.y(b.Observed.Hi),
+			Words: fmt.Sprintf("%s sure: right in %s, n=%d", percent(b.Confidence), share(b.Observed), b.N),
+		})
+		words = append(words, c.Points[len(c.Points)-1].Words)
+	}
+	for i := range 6 {
+		part := float64(i) / 5
+		c.Ticks = append(c.Ticks, chartTickMark{X: c.x(part), Label: fmt.Sprintf("%.0f%%", 100*part)})
+	}
+	c.level(0, "0%")
+	c.level(0.5, "50%")
+	c.level(1, "100%")
+	c.Words = strings.Join(words, "; ")
+	return c
+}
+
+// addLevel draws how many verdicts are about that sure. A level without width, as three
+// of four trials, is drawn around its place.
+func (c *confidenceChart) addLevel(l report.ConfidenceLevel, all int) {
+	from, to := l.From, l.To
+	if from == to {
+		from, to = math.Max(0, from-0.02), math.Min(1, to+0.02)
+	}
+	part := float64(l.N) / float64(all)
+	x := c.x(from)
+	c.Bars = append(c.Bars, chartBar{
+		X: x + 1, Y: c.y(part), W: tenth(c.x(to) - x - 2), H: tenth(chartBase - c.y(part)),
+		Words: fmt.Sprintf("%s of %s are %s to %s sure", comma(l.N), comma(all), percent(l.From), percent(l.To)),
+	})
+}

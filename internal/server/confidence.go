@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/report"
+	"deem/stat"
+)
+
+// maxLabelled is how many labelled items a page sets beside the judge's confidence. The
+// page of agreement takes them all.
+const maxLabelled = 5000
+
+// confidence draws how sure the judge of a run is. Labels come while one looks, so they
+// are read for every page; they are few.
+func (s *Server) confidence(ctx context.Context, run store.Run, conf *report.Confidence) (*confidenceChart, error) {
+	labelled, ok := s.store.(store.Labels)
+	if conf == nil || !ok || conf.Source != report.FromVerdicts {
+		return newConfidenceChart(conf, nil), nil
+	}
+	query := store.LabelQuery{Dataset: run.Dataset.Hash}
+	ids, err := labelledIDs(ctx, labelled, query)
+	if err != nil || len(ids) == 0 {
+		return newConfidenceChart(conf, nil), err
+	}
+	people, err := findings.Kept(ctx, labelled, query)
+	if err != nil {
+		return nil, err
+	}
+	bins, err := s.reliability(ctx, run, people, ids)
+	return newConfidenceChart(conf, bins), err
+}
+
+// labelledIDs returns the ids of items that people labelled.
+func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]string, error) {
+	seen := map[string]bool{}
+	var ids []string
+	for l, err := range st.Labels(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		if !seen[l.ID] {
+			seen[l.ID] = true
+			if ids = append(ids, l.ID); len(ids) == maxLabelled {
+				break
+			}
+		}
+	}
+	return ids, nil
+}
+
+// reliability returns how often the judge was right when it was how sure.
+func (s *Server) reliability(ctx context.Context, run store.Run, people *findings.People, ids []string) ([]stat.Bin, error) {
+	var sure []float64
+	var right []bool
+	for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+		if err != nil {
+			return nil, err
+		}
+		c, yes, ok := stated(rec)
+		if !ok {
+			continue
+		}
+		if truth := people.Of(rec.Item); truth != nil && !truth.Tie {
+			sure, right = append(sure, c), append(right, truth.Yes == yes)
+		}
+	}
+	return stat.Reliability(sure, right, stat.Binning{})
+}
+
+// stated returns how sure a verdict is and what it says, if it says how sure it is.
+func stated(rec deem.Record) (sure float64, yes, ok bool) {
+	v := rec.Verdict
+	if v == nil || v.Confidence == nil || !(*v.Confidence >= 0 && *v.Confidence <= 1) {
+		return 0, false, false
+	}
+	return *v.Confidence, v.Yes(), true
+}

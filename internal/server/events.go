@@ -1,0 +1,169 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"deem/internal/store"
+)
+
+// How a run is watched. Another process writes the records, so the store is asked.
+const (
+	pollEvery  = time.Second
+	beatEvery  = 15 * time.Second // so that proxies do not take silence for the end
+	rateWindow = 30 * time.Second
+	maxStreams = 64
+)
+
+// A progress is how far a run is, as the page of a run is told.
+type progress struct {
+	State    store.State `json:"state"`
+	Records  int         `json:"records"`
+	Wanted   int         `json:"wanted"`
+	Unjudged int         `json:"unjudged"`
+	Cost     string      `json:"cost"`
+	Rate     float64     `json:"rate"`          // records per second, of the last half minute
+	ETA      string      `json:"eta,omitempty"` // until the last item, "" when nobody can tell
+	Words    string      `json:"words"`
+}
+
+// Done reports whether the run is done.
+func (p progress) Done() bool { return p.State == store.Done }
+
+// Percent is how much of the run is done.
+func (p progress) Percent() int {
+	if p.Wanted == 0 {
+		return 0
+	}
+	return min(100, 100*p.Records/p.Wanted)
+}
+
+// progressOf returns how far a run is.
+func progressOf(run store.Run) progress {
+	p := progress{
+		State: run.State, Records: run.Records, Wanted: wanted(run),
+		Unjudged: run.Unjudged, Cost: dollars(run.CostMicros),
+	}
+	p.Words = fmt.Sprintf("%s of %s", comma(p.Records), count(p.Wanted, "record"))
+	return p
+}
+
+// A pace measures how fast records come.
+type pace struct{ seen []seenAt }
+
+type seenAt struct {
+	at      time.Time
+	records int
+}
+
+// add notes how many records there are, and returns how many came per second of late.
+func (pc *pace) add(now time.Time, records int) float64 {
+	pc.seen = append(pc.seen, seenAt{now, records})
+	for len(pc.seen) > 2 && now.Sub(pc.seen[0].at) > rateWindow {
+		pc.seen = pc.seen[1:]
+	}
+	first := pc.seen[0]
+	passed := now.Sub(first.at).Seconds()
+	if passed <= 0 || records <= first.records {
+		return 0
+	}
+	return float64(records-first.records) / passed
+}
+
+// eta returns how long the rest will take.
+func (p progress) eta() string {
+	left := p.Wanted - p.Records
+	if p.Rate <= 0 || left <= 0 {
+		return ""
+	}
+	return took((time.Duration(float64(left)/p.Rate) * time.Second))
+}
+
+// events streams the progress of a run until it is done.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	select {
+	case s.streams <- struct{}{}:
+		defer func() { <-s.streams }()
+	default:
+		w.Header().Set("Retry-After", "10")
+		return withStatus(http.StatusServiceUnavailable, errors.New("too many pages watch runs"))
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	st := &stream{w: w, rc: http.NewResponseController(w)}
+	// Once the stream has begun, an error can only end it: the browser asks again.
+	if err := s.watch(r, run, st); err != nil {
+		s.log.Debug("events", "run", run.ID, "error", err)
+	}
+	return nil
+}
+
+// watch sends the progress of a run whenever it has changed.
+func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
+	ticks := time.NewTicker(s.poll)
+	defer ticks.Stop()
+	var pc pace
+	var last string
+	for {
+		p := progressOf(run)
+		p.Rate = pc.add(time.Now(), run.Records)
+		p.ETA = p.eta()
+		if err := st.send(p, &last); err != nil || p.Done() {
+			return err
+		}
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-s.background.Done():
+			return nil
+		case <-ticks.C:
+		}
+		var err error
+		if run, err = s.store.Run(r.Context(), run.ID); err != nil {
+			return err
+		}
+	}
+}
+
+// A stream writes server-sent events.
+type stream struct {
+	w    io.Writer
+	rc   *http.ResponseController
+	beat time.Time // when something was sent last
+}
+
+// send sends the progress if it differs from the last one, and now and then a sign of
+// life. A run that is done ends with an event of its own.
+func (st *stream) send(p progress, last *string) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	var out string
+	switch {
+	case p.Done():
+		out = fmt.Sprintf("event: done\ndata: %s\n\n", text)
+	case string(text) != *last:
+		out = fmt.Sprintf("event: progress\ndata: %s\n\n", text)
+	case time.Since(st.beat) >= beatEvery:
+		out = ": still here\n\n"
+	default:
+		return nil
+	}
+	*last, st.beat = string(text), time.Now()
+	extend(st.rc)
+	if _, err := io.WriteString(st.w, out); err != nil {
+		return err
+	}
+	return st.rc.Flush()
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// noCategory stands for items without a category, as in reports.
+const noCategory = "(none)"
+
+// What a filter may ask of verdicts.
+const (
+	saysYes  = "yes"
+	saysNo   = "no"
+	unjudged = "unjudged"
+)
+
+// A filter is what the address of a page says about which items are shown, and in
+// which order. All links within the items of a run carry it.
+type filter struct {
+	Category, Label, Kind string
+	Verdict               string // saysYes, saysNo, unjudged or ""
+	Trial                 string // a number, or "" for all
+	Text                  string
+	Against               string // the id of another run
+	Order                 store.Order
+	Descending            bool
+}
+
+// readFilter reads a filter from the query of an address.
+func readFilter(q url.Values) (filter, error) {
+	f := filter{
+		Category: q.Get("category"), Label: q.Get("label"), Kind: q.Get("kind"), Verdict: q.Get("verdict"),
+		Trial: q.Get("trial"), Text: q.Get("q"), Against: q.Get("against"),
+		Order: store.Order(q.Get("sort")), Descending: q.Get("desc") != "",
+	}
+	if f.Order == store.ByPosition {
+		f.Order = ""
+	}
+	if f.Order != "" && !slices.Contains(store.Orders(), f.Order) {
+		return f, badRequest("items are not sorted by %q", f.Order)
+	}
+	if f.Verdict != "" && f.Verdict != saysYes && f.Verdict != saysNo && f.Verdict != unjudged {
+		return f, badRequest("a verdict is yes, no or unjudged, not %q", f.Verdict)
+	}
+	if n, err := strconv.Atoi(f.Trial); f.Trial != "" && (err != nil || n < 0) {
+		return f, badRequest("a trial is a number from 0, not %q", f.Trial)
+	}
+	return f, nil
+}
+
+// values returns the filter as the query of an address.
+func (f filter) values() url.Values {
+	q := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	set("category", f.Category)
+	set("label", f.Label)
+	set("kind", f.Kind)
+	set("verdict", f.Verdict)
+	set("trial", f.Trial)
+	set("q", f.Text)
+	set("against", f.Against)
+	set("sort", string(f.Order))
+	if f.Descending {
+		set("desc", "1")
+	}
+	return q
+}
+
+// Active reports whether the filter leaves anything out.
+func (f filter) Active() bool {
+	f.Order, f.Descending = "", false
+	return f != filter{}
+}
+
+// link returns a path with the filter, and names and values besides.
+func (f filter) link(path string, more ...string) string {
+	q := f.values()
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	if len(q) == 0 {
+		return path
+	}
+	sep := "?"
+	if slices.Contains([]byte(path), '?') {
+		sep = "&"
+	}
+	return path + sep + q.Encode()
+}
+
+// view returns what the store is asked for.
+func (f filter) view() store.View {
+	v := store.View{Text: f.Text, Against: f.Against, Order: f.Order, Descending: f.Descending}
+	if f.Category != "" {
+		v.Categories = []string{f.Category}
+		if f.Category == noCategory {
+			v.Categories = []string{"", noCategory}
+		}
+	}
+	if f.Label != "" {
+		v.Labels = []string{f.Label}
+	}
+	if f.Kind != "" {
+		v.Kinds = []deem.Kind{deem.Kind(f.Kind)}
+	}
+	switch f.Verdict {
+	case saysYes, saysNo:
+		yes := f.Verdict == saysYes
+		v.Pass = &yes
+	case unjudged:
+		v.Unjudged = true
+	}
+	if n, err := strconv.Atoi(f.Trial); err == nil {
+		v.Trial = &n
+	}
+	return v
+}
+
+// encodePlace returns a place as it stands in an address.
+func encodePlace(p *store.Place) string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err) // A place is made of a number, which JSON has, and texts.
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+// decodePlace reads it back. What people make up is refused.
+func decodePlace(text string) (*store.Place, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, badRequest("there is no such place in the items")
+	}
+	p := &store.Place{}
+	if err := json.Unmarshal(raw, p); err != nil {
+		return nil, badRequest("there is no such place in the items")
+	}
+	return p, nil
+}

@@ -1,0 +1,355 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/store/bundled"
+	"deem/judge"
+)
+
+// maxShown is how much of a text a page shows, in bytes. The rest is a link away.
+const maxShown = 64 << 10
+
+// A textView is a text as a page shows it.
+type textView struct {
+	Name string
+	Text string // the beginning of it, if it is long
+	Size int    // of all of it
+	Raw  string // where all of it is found
+}
+
+// Long reports whether there is more than is shown.
+func (t textView) Long() bool { return len(t.Text) < t.Size }
+
+// An itemView is what the page of an item shows.
+type itemView struct {
+	Run    store.Run
+	Tabs   []tab
+	Filter filter
+	Back   string // to the list
+	Prev   string // to the neighbours within the filter, "" for none
+	Next   string
+
+	Item       deem.Item
+	Hash       string
+	Question   textView
+	References []textView
+	Response   textView
+	Fields     []textView
+
+	Trials  []trialView
+	Current int // which of the trials is meant
+	Besides []besideView
+	Labels  []store.Label
+	Note    string // what else the reader must know
+}
+
+// Shown returns the trial that is meant.
+func (v itemView) Shown() trialView { return v.Trials[v.Current] }
+
+// A trialView is one record of the item.
+type trialView struct {
+	deem.Record
+	URL     string // of the page that shows it
+	Current bool
+
+	Prompt   []textView
+	Verified bool
+	Other    *findings.ShownReading
+	Calls    []callView
+	Trace    *trace
+}
+
+// A callView is a call with the text of its reply.
+type callView struct {
+	deem.Call
+	Reply textView
+	Got   *deem.Reply
+}
+
+// A besideView is what another judge said of the same item.
+type besideView struct {
+	Run store.Run
+	deem.Record
+	URL string
+}
+
+// itemOf returns the id of the item that an address names.
+func itemOf(r *http.Request) string {
+	if id := r.PathValue("item"); id != "" {
+		return id
+	}
+	return r.URL.Query().Get("id")
+}
+
+// itemPage shows one item.
+func (s *Server) itemPage(r *http.Request) (page, error) {
+	run, f, err := s.filtered(r)
+	if err != nil {
+		return page{}, err
+	}
+	id := itemOf(r)
+	recs, err := s.recordsOf(r.Context(), run, id)
+	if err != nil {
+		return page{}, err
+	}
+	v := itemView{Run: run, Tabs: runTabs(run, "items"), Filter: f, Item: recs[0].Item, Hash: recs[0].Item.Hash()}
+	v.Back = f.link(itemsURL(run.ID))
+	v.texts()
+	s.addTrials(&v, run, recs, r.URL.Query().Get("t"))
+	if err := s.addNeighbours(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	if err := s.addBesides(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	if err := s.addLabels(r.Context(), &v); err != nil {
+		return page{}, err
+	}
+	return page{Template: "item", Title: excerpt(id), Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// recordsOf returns every trial of an item.
+func (s *Server) recordsOf(ctx context.Context, run store.Run, id string) ([]deem.Record, error) {
+	var recs []deem.Record
+	for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, rec)
+	}
+	if len(recs) == 0 {
+		return nil, notFound("run %s has no record of item %q", run.ID, id)
+	}
+	return recs, nil
+}
+
+// texts enters what the item says.
+func (v *itemView) texts() {
+	it := v.Item
+	v.Question = v.text("question", "question", 0, it.Question)
+	v.Response = v.text("response", "response", 0, it.Response)
+	for i, ref := range it.References {
+		v.References = append(v.References, v.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
+	}
+	for _, name := range slices.Sorted(maps.Keys(it.Fields)) {
+		v.Fields = append(v.Fields, v.text(name, "field."+name, 0, it.Fields[name]))
+	}
+}
+
+// text returns a text with the way to all of it.
+func (v *itemView) text(name, part string, trial int, text string) textView {
+	args := append([]string{"part", part}, trialArg(trial)...)
+	return textView{Name: name, Text: beginning(text), Size: len(text), Raw: filter{}.link(rawURL(v.Run.ID, v.Item.ID), args...)}
+}
+
+// beginning returns as much of a text as a page shows.
+func beginning(text string) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	cut := maxShown
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut]
+}
+
+// addTrials enters every trial, with its prompt rendered again and its reply read both
+// ways.
+func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantTrial string) {
+	p, note := s.protocol(run)
+	v.Note = note
+	for i, rec := range recs {
+		if strconv.Itoa(rec.Trial) == wantTrial {
+			v.Current = i
+		}
+		v.Trials = append(v.Trials, v.trial(run, p, rec))
+	}
+	v.Trials[v.Current].Current = true
+}
+
+// protocol returns the protocol of a run, or says why there is nothing to render and
+// read.
+func (s *Server) protocol(run store.Run) (judge.Readable, string) {
+	if b, ok := s.store.(*bundled.Store); ok && b.Redacted {
+		return nil, "The texts of this run were removed: their hashes stand in their place."
+	}
+	p, err := findings.Protocol(run)
+	if err != nil {
+		return nil, "The prompt cannot be rendered again: " + err.Error() + "."
+	}
+	return p, ""
+}
+
+func (v *itemView) trial(run store.Run, p judge.Readable, rec deem.Record) trialView {
+	shown := findings.Show(run, p, rec)
+	t := trialView{Record: rec, Verified: shown.Verified, Other: shown.Other}
+	t.URL = v.Filter.link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...)
+	for i, m := range shown.Prompt {
+		t.Prompt = append(t.Prompt, v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content))
+	}
+	for i, c := range rec.Calls {
+		cv := callView{Call: c, Got: c.Reply}
+		if c.Reply != nil {
+			cv.Reply = v.text("reply", fmt.Sprintf("reply.%d", i), rec.Trial, c.Reply.Text)
+		}
+		t.Calls = append(t.Calls, cv)
+	}
+	if reply, ok := findings.LastReply(rec); ok {
+		t.Trace = traceOf(p, rec, reply)
+	}
+	return t
+}
+
+// addNeighbours enters the way to the items before and after within the filter.
+func (s *Server) addNeighbours(ctx context.Context, v *itemView) error {
+	b, ok := s.store.(store.Browser)
+	if !ok {
+		return nil
+	}
+	var err error
+	if v.Next, err = v.neighbour(ctx, b, false); err != nil {
+		return err
+	}
+	v.Prev, err = v.neighbour(ctx, b, true)
+	return err
+}
+
+// neighbour returns the path of the next item in one direction. In the order of the
+// dataset the trials of an item stand together, and the others are not neighbours.
+func (v *itemView) neighbour(ctx context.Context, b store.Browser, backward bool) (string, error) {
+	want := v.Filter.view()
+	want.From, want.Backward = store.PlaceOf(v.Shown().Record, v.Filter.Order), backward
+	want.Limit = len(v.Trials)
+	recs, err := b.View(ctx, v.Run.ID, want)
+	if err != nil {
+		return "", err
+	}
+	for _, rec := range recs {
+		if rec.Item.ID != v.Item.ID {
+			return v.Filter.link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...), nil
+		}
+	}
+	return "", nil
+}
+
+// addBesides enters what other judges said of the same item: the same question with the
+// same response, whatever the dataset was called.
+func (s *Server) addBesides(ctx context.Context, v *itemView) error {
+	n := 0
+	for run, err := range s.store.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		if run.ID == v.Run.ID {
+			continue
+		}
+		if n++; n > maxOthers {
+			break
+		}
+		for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: []string{v.Item.ID}}) {
+			if err != nil {
+				return err
+			}
+			if rec.Item.Hash() == v.Hash {
+				v.Besides = append(v.Besides, besideView{run, rec, filter{}.link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...)})
+			}
+		}
+	}
+	return nil
+}
+
+// addLabels enters what people said of the item.
+func (s *Server) addLabels(ctx context.Context, v *itemView) error {
+	st, ok := s.store.(store.Labels)
+	if !ok {
+		return nil
+	}
+	for l, err := range st.Labels(ctx, store.LabelQuery{IDs: []string{v.Item.ID}}) {
+		if err != nil {
+			return err
+		}
+		if l.Item == v.Hash {
+			v.Labels = append(v.Labels, l)
+		}
+	}
+	return nil
+}
+
+// rawText answers with one text of an item, all of it, as a file.
+func (s *Server) rawText(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	id, part := itemOf(r), r.URL.Query().Get("part")
+	recs, err := s.recordsOf(r.Context(), run, id)
+	if err != nil {
+		return err
+	}
+	rec := recs[0]
+	for _, other := range recs {
+		if strconv.Itoa(other.Trial) == r.URL.Query().Get("t") {
+			rec = other
+		}
+	}
+	text, ok := s.part(run, rec, part)
+	if !ok {
+		return notFound("item %q has no text %q", id, part)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fileName(id)+"."+fileName(part)+".txt"))
+	h.Set("Cache-Control", "no-store")
+	extend(http.NewResponseController(w))
+	_, _ = w.Write([]byte(text)) // Who is gone needs no answer.
+	return nil
+}
+
+// part returns one text of a record by its name.
+func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool) {
+	kind, rest, _ := strings.Cut(name, ".")
+	n, err := strconv.Atoi(rest)
+	if err != nil {
+		n = -1
+	}
+	switch kind {
+	case "question":
+		return rec.Item.Question, true
+	case "response":
+		return rec.Item.Response, true
+	case "field":
+		text, ok := rec.Item.Fields[rest]
+		return text, ok
+	case "reference":
+		return nth(rec.Item.References, n)
+	case "reply":
+		if n >= 0 && n < len(rec.Calls) && rec.Calls[n].Reply != nil {
+			return rec.Calls[n].Reply.Text, true
+		}
+	case "prompt":
+		p, _ := s.protocol(run)
+		if shown := findings.Show(run, p, rec); n >= 0 && n < len(shown.Prompt) {
+			return shown.Prompt[n].Content, true
+		}
+	}
+	return "", false
+}
+
+func nth(list []string, n int) (string, bool) {
+	if n < 0 || n >= len(list) {
+		return "", false
+	}
+	return list[n], true
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// An itemsView is what the page of items shows.
+type itemsView struct {
+	Run    store.Run
+	Tabs   []tab
+	Filter filter
+	Facets store.Counts // of the whole run, to choose from
+	Counts store.Counts // of what the filter selects
+	Others []store.Run  // over the same dataset, to disagree with
+	Trials []int        // to choose from, empty when there is but one
+
+	Rows       []itemRow
+	Prev, Next string // paths, "" for none
+	CSV        string
+	Searched   *store.Searched // nil unless the index of words is incomplete
+}
+
+// Verdicts and Orders return what there is to choose from.
+func (itemsView) Verdicts() []string    { return []string{saysYes, saysNo, unjudged} }
+func (itemsView) Orders() []store.Order { return store.Orders() }
+
+// An itemRow is one record in the list.
+type itemRow struct {
+	deem.Record
+	URL string
+}
+
+// Yes reads the verdict of a row as yes or no.
+func (r itemRow) Yes() bool { return r.Verdict != nil && r.Verdict.Yes() }
+
+// browser returns the store as one that can be looked through.
+func (s *Server) browser() (store.Browser, error) {
+	b, ok := s.store.(store.Browser)
+	if !ok {
+		err := deem.WithHint(errors.New("the items of this store cannot be looked through"), "deem show ITEM prints one of them")
+		return nil, withStatus(http.StatusNotImplemented, err)
+	}
+	return b, nil
+}
+
+// itemsPage lists the items of a run that a filter selects.
+func (s *Server) itemsPage(r *http.Request) (page, error) {
+	run, f, err := s.filtered(r)
+	if err != nil {
+		return page{}, err
+	}
+	b, err := s.browser()
+	if err != nil {
+		return page{}, err
+	}
+	v := itemsView{Run: run, Tabs: runTabs(run, "items"), Filter: f, CSV: f.link(itemsURL(run.ID) + ".csv")}
+	if v.Facets, err = s.facets.of(r.Context(), b, run); err != nil {
+		return page{}, err
+	}
+	v.Counts = v.Facets
+	if f.Active() {
+		if v.Counts, err = b.Count(r.Context(), run.ID, f.view()); err != nil {
+			return page{}, err
+		}
+	}
+	if v.Others, err = s.sameDataset(r, run); err != nil {
+		return page{}, err
+	}
+	if run.Trials > 1 {
+		for n := range min(run.Trials, 100) {
+			v.Trials = append(v.Trials, n)
+		}
+	}
+	if f.Text != "" {
+		v.Searched = s.indexer.progress(run)
+	}
+	if err := s.listItems(r, b, &v); err != nil {
+		return page{}, err
+	}
+	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// filtered returns the run and the filter that an address names.
+func (s *Server) filtered(r *http.Request) (store.Run, filter, error) {
+	run, err := s.runOf(r)
+	if err != nil {
+		return run, filter{}, err
+	}
+	f, err := readFilter(r.URL.Query())
+	if err == nil && f.Against != "" {
+		var other store.Run
+		other, err = s.store.Run(r.Context(), f.Against)
+		f.Against = other.ID
+	}
+	return run, f, err
+}
+
+// listItems fills in one page of records. One more than is shown tells whether there
+// is a further page.
+func (s *Server) listItems(r *http.Request, b store.Browser, v *itemsView) error {
+	q := r.URL.Query()
+	want := v.Filter.view()
+	want.Limit = store.DefaultLimit + 1
+	at := q.Get("after")
+	if before := q.Get("before"); before != "" {
+		at, want.Backward = before, true
+	}
+	if at != "" {
+		var err error
+		if want.From, err = decodePlace(at); err != nil {
+			return err
+		}
+	}
+	recs, err := b.View(r.Context(), v.Run.ID, want)
+	if err != nil {
+		return err
+	}
+	more := len(recs) > store.DefaultLimit
+	if more {
+		recs = recs[:store.DefaultLimit]
+	}
+	if want.Backward {
+		slices.Reverse(recs)
+	}
+	for _, rec := range recs {
+		v.Rows = append(v.Rows, itemRow{rec, v.Filter.link(itemURL(v.Run.ID, rec.Item.ID), trialArg(rec.Trial)...)})
+	}
+	v.turn(at != "", want.Backward, more)
+	return nil
+}
+
+// trialArg returns what says in a link which trial is meant.
+func trialArg(trial int) []string {
+	if trial == 0 {
+		return nil
+	}
+	return []string{"t", strconv.Itoa(trial)}
+}
+
+// turn sets the links to the pages before and after.
+func (v *itemsView) turn(continued, backward, more bool) {
+	if len(v.Rows) == 0 {
+		return
+	}
+	path := itemsURL(v.Run.ID)
+	first, last := v.Rows[0].Record, v.Rows[len(v.Rows)-1].Record
+	if backward && more || !backward && continued {
+		v.Prev = v.Filter.link(path, "before", encodePlace(store.PlaceOf(first, v.Filter.Order)))
+	}
+	if backward || more {
+		v.Next = v.Filter.link(path, "after", encodePlace(store.PlaceOf(last, v.Filter.Order)))
+	}
+}
+
+// maxOthers is how many runs are offered to be set beside one.
+const maxOthers = 50
+
+// sameDataset returns the newest other runs over the dataset of a run.
+func (s *Server) sameDataset(r *http.Request, run store.Run) ([]store.Run, error) {
+	var list []store.Run
+	for other, err := range s.store.Runs(r.Context()) {
+		if err != nil {
+			return nil, err
+		}
+		if other.ID != run.ID && other.Dataset.Hash == run.Dataset.Hash {
+			if list = append(list, other); len(list) == maxOthers {
+				break
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/report"
+)
+
+// A tab is one of the pages of a run.
+type tab struct {
+	Name, URL string
+	Current   bool
+}
+
+// runTabs returns the pages of a run.
+func runTabs(run store.Run, current string) []tab {
+	all := []struct{ key, name, url string }{
+		{"run", "Report", runURL(run.ID)},
+		{"items", "Items", itemsURL(run.ID)},
+	}
+	var tabs []tab
+	for _, t := range all {
+		tabs = append(tabs, tab{t.name, t.url, t.key == current})
+	}
+	return tabs
+}
+
+// runOf returns the run that an address names.
+func (s *Server) runOf(r *http.Request) (store.Run, error) {
+	return s.store.Run(r.Context(), r.PathValue("id"))
+}
+
+// A runView is what the page of a run shows.
+type runView struct {
+	Run     store.Run
+	Tabs    []tab
+	Report  *report.Page // nil while it is being made, and when it cannot be
+	Plot    template.HTML
+	Problem string // why it cannot be made
+	Hint    string
+	Waiting bool
+
+	Latency    *latencyChart
+	Confidence *confidenceChart
+	Published  string
+	Parts      string
+	Progress   progress
+}
+
+// patience is how long a visitor waits for a report before the page comes without it.
+const patience = 3 * time.Second
+
+// runPage shows what a run found.
+func (s *Server) runPage(r *http.Request) (page, error) {
+	run, err := s.runOf(r)
+	if err != nil {
+		return page{}, err
+	}
+	s.indexer.want(run)
+	v := runView{Run: run, Tabs: runTabs(run, "run"), Progress: progressOf(run)}
+	p := page{Template: "run", Title: "Run " + run.ID, Section: "runs", Scripts: []string{"run.js"}}
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	switch got, err := s.reports.of(ctx, run); {
+	case err == nil:
+		if err := s.fillRun(r, &v, got); err != nil {
+			return page{}, err
+		}
+	case r.Context().Err() != nil:
+		return page{}, err
+	case errors.Is(err, context.DeadlineExceeded):
+		v.Waiting, p.Refresh = true, 2
+	default:
+		// A run of a judge that this deem does not know has records all the same.
+		v.Problem, v.Hint = err.Error(), deem.HintOf(err)
+	}
+	p.Data = v
+	return p, nil
+}
+
+// fillRun enters what the report says.
+func (s *Server) fillRun(r *http.Request, v *runView, got found) error {
+	v.Report = got.Report.Page()
+	v.Published, v.Parts = got.Published, got.Parts
+	v.Report.Published = ""
+	if v.Run.Endpoint != "" {
+		v.Report.Card = append(v.Report.Card, report.PageFact{Name: "endpoint", Text: v.Run.Endpoint})
+	}
+	v.Latency = newLatencyChart(got.Latency, got.Report.Calls.Latency)
+	var err error
+	if v.Plot, err = v.Report.Plot(); err != nil {
+		return err
+	}
+	v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence)
+	return err
+}
+
+// A scoreView is the score of a run in the list of runs.
+type scoreView struct {
+	Run      store.Run
+	Name     string // of the metric
+	Value    string
+	Interval string
+	Held     string // why there is none
+	Bar      *intervalBar
+}
+
+// scoreOf returns what the list of runs shows of a report.
+func scoreOf(run store.Run, r report.Report) scoreView {
+	v := scoreView{Run: run, Held: r.WithheldReason()}
+	if len(r.Metrics) == 0 {
+		v.Held = "no records"
+		return v
+	}
+	m := r.Metrics[0]
+	v.Name = m.Metric
+	switch {
+	case m.Judged != nil:
+		v.Value, v.Interval = percent(m.Judged.Value), ends(*m.Judged)
+		v.Bar = newIntervalBar(*m.Judged)
+	case v.Held == "":
+		v.Held = "nothing was judged"
+	}
+	return v
+}
+
+// score answers with the cell of a run in the list of runs. Making a report takes a
+// while, and the list does not wait for it.
+func (s *Server) score(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	v := scoreView{Run: run}
+	got, err := s.reports.of(r.Context(), run)
+	if err == nil {
+		v = scoreOf(run, got.Report)
+	} else {
+		v.Held = err.Error()
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	var b strings.Builder
+	if err := s.pages["runs"].ExecuteTemplate(&b, "score", v); err != nil {
+		return err
+	}
+	_, _ = w.Write([]byte(b.String())) // Who is gone needs no answer.
+	return nil
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/judge"
+	"deem/judge/extract"
+)
+
+// A trace is what the reader of a reply saw: the reply in pieces, each with what became
+// of it, and what the reading makes of it now.
+type trace struct {
+	Pieces []piece
+	Steps  []string // in words
+
+	Reading string // "" when the protocol has no names for them
+	Again   string // what the reading makes of the reply now
+	Differs bool   // and it is not what was recorded
+}
+
+// What becomes of a piece of a reply, where it is not just read.
+const (
+	thought  = "thought" // The model's thinking is taken away.
+	blanked  = "blanked" // Words of the response cannot vote.
+	theLabel = "label"   // The verdict was found here.
+)
+
+// A piece is a stretch of a reply and what became of it.
+type piece struct{ Text, Class string }
+
+// traceOf reads a reply again and says what was seen. p may be nil.
+func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
+	if p == nil || len(reply.Text) > maxShown {
+		return nil
+	}
+	t := &trace{Reading: p.Reading()}
+	marks := make([]string, len(reply.Text))
+	t.mark(marks, p, rec, reply.Text)
+	t.Pieces = pieces(reply.Text, marks)
+	v, f := findings.Reread(p, rec.Item, reply)
+	t.Again = decision(v, f)
+	t.Differs = t.Again != decision(rec.Verdict, rec.Failure)
+	return t
+}
+
+// mark says of every byte of a reply what became of it.
+func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text string) {
+	body := extract.Body(text)
+	at := strings.Index(text, body)
+	if body == "" || at < 0 {
+		t.Steps = append(t.Steps, "Nothing is left once the model's thinking is taken away.")
+		return
+	}
+	if len(body) < len(strings.TrimSpace(text)) {
+		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", count(len(text)-len(body), "byte"), comma(len(text))))
+		fill(marks[:at], thought)
+		fill(marks[at+len(body):], thought)
+	}
+	masked := extract.Mask(body, rec.Item.Response)
+	if n := markBlanked(marks[at:], body, masked); n > 0 {
+		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", count(n, "byte")))
+	}
+	t.markLabel(marks[at:], masked, labelsOf(p), rec.Verdict)
+}
+
+// markBlanked marks what masking has changed, and returns how much it is.
+func markBlanked(marks []string, body, masked string) int {
+	n := 0
+	for i := range min(len(body), len(masked)) {
+		if body[i] != masked[i] {
+			marks[i] = blanked
+			n++
+		}
+	}
+	// Spaces between two blanked words belong to them.
+	last := -1
+	for i := range body {
+		if marks[i] == blanked {
+			if last >= 0 && strings.TrimSpace(body[last+1:i]) == "" {
+				fill(marks[last+1:i], blanked)
+			}
+			last = i
+		}
+	}
+	return n
+}
+
+// markLabel marks where the verdict stands.
+func (t *trace) markLabel(marks []string, masked string, labels []string, v *deem.Verdict) {
+	if len(labels) == 0 {
+		return
+	}
+	f, err := extract.Label(masked, labels)
+	switch {
+	case err != nil:
+		t.Steps = append(t.Steps, "No label is clearly said: "+err.Error()+".")
+	case v != nil && v.Label == f.Label:
+		fill(marks[f.Start:f.End], theLabel)
+		t.Steps = append(t.Steps, fmt.Sprintf("The label %s was found: %s.", f.Label, foundHow(f.How)))
+	default:
+		t.Steps = append(t.Steps, fmt.Sprintf("A lenient reader would find the label %s: %s.", f.Label, foundHow(f.How)))
+	}
+}
+
+// foundHow says in words where a label stood.
+func foundHow(how string) string {
+	switch how {
+	case "json":
+		return "in a JSON object"
+	case "marked":
+		return "behind a mark such as “Verdict:”"
+	case "line":
+		return "alone on a line"
+	case "first":
+		return "at the beginning"
+	case "only":
+		return "it is the only one that is stated"
+	case "last":
+		return "the last sentence draws a conclusion"
+	}
+	return how
+}
+
+// labelsOf returns the labels that a judge offers, as far as it is declared.
+func labelsOf(p judge.Readable) []string {
+	d, ok := p.(*judge.Declared)
+	if !ok {
+		return nil
+	}
+	decl := d.Declaration()
+	var labels []string
+	for _, l := range decl.Labels {
+		labels = append(labels, l.Label)
+	}
+	return labels
+}
+
+func fill(marks []string, with string) {
+	for i := range marks {
+		marks[i] = with
+	}
+}
+
+// pieces cuts a text where its marks change.
+func pieces(text string, marks []string) []piece {
+	var list []piece
+	from := 0
+	for i := range text {
+		if marks[i] != marks[from] {
+			list = append(list, piece{text[from:i], marks[from]})
+			from = i
+		}
+	}
+	if from < len(text) {
+		list = append(list, piece{text[from:], marks[from]})
+	}
+	return list
+}
+
+// decision returns a verdict or a failure in one line.
+func decision(v *deem.Verdict, f *deem.Failure) string {
+	switch {
+	case f != nil:
+		return "unjudged: " + f.Error()
+	case v == nil:
+		return "no verdict"
+	}
+	return fmt.Sprintf("%s, score %.4g", v.Label, v.Score)
+}
