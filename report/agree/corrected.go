@@ -230,6 +230,7 @@ func twoPhase(parts []stratum, labels int, level float64) stat.Estimate {
 		d := float64(s.yes)/float64(s.labels) - value
 		variance += float64(s.items) / float64(total) * d * d / float64(total)
 	}
+	value = math.Min(value, 1) // Weights that add up to 1 may do so with a rounding error.
 	lo, hi := wilson(value, smooth*(1-smooth)/variance, level)
 	est := stat.Estimate{Value: value, Lo: lo, Hi: hi, Level: level, N: labels, SE: math.Sqrt(variance), Method: MethodStratified}
 	if labels < 50 {
