@@ -23,6 +23,7 @@ type People struct {
 	OtherResponses int
 
 	byID, byHash map[string][]labels.Label
+	ids          map[string]bool // of items with a label that a store keeps
 	texts        bool            // somebody has to look at the items themselves
 	used         map[string]bool // ids or hashes of items that were asked about
 }
@@ -39,11 +40,12 @@ func Written(name string, list []labels.Label) *People {
 
 // Kept returns the people whose labels a store keeps.
 func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, error) {
-	p := &People{Name: "the database", byHash: map[string][]labels.Label{}, texts: true, used: map[string]bool{}}
+	p := &People{Name: "the database", byHash: map[string][]labels.Label{}, ids: map[string]bool{}, texts: true, used: map[string]bool{}}
 	for l, err := range st.Labels(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
+		p.ids[l.ID] = true
 		p.byHash[l.Item] = append(p.byHash[l.Item], labels.Label{
 			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Reason: l.Note,
 		})
@@ -75,6 +77,9 @@ func (p *People) Missing() []string {
 func (p *People) Of(it deem.Item) *agree.Truth {
 	list, key := p.byID[it.ID], it.ID
 	if p.byHash != nil {
+		if !p.ids[it.ID] {
+			return nil // The id is part of the hash, which takes a while for long texts.
+		}
 		key = it.Hash()
 		list = p.byHash[key]
 	}
@@ -125,19 +130,33 @@ func (p *People) query(run store.Run, o agree.Options) store.Query {
 // BesidePeople sets the judge of a run beside people.
 func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
+	err := EachBesidePeople(ctx, st, run, p, o, b.Add)
+	return b.Agreement(), err
+}
+
+// EachBesidePeople calls visit with each item of a run, what its judge said of it, and
+// what people did.
+func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
 	for rec, err := range st.Records(ctx, run.ID, p.query(run, o)) {
 		if err != nil {
-			return agree.Agreement{}, err
+			return err
 		}
-		b.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: p.Of(rec.Item)})
+		visit(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: p.Of(rec.Item)})
 	}
-	return b.Agreement(), nil
+	return nil
 }
 
 // BesideRun sets the judge of a run beside that of another, which is taken to be right.
 func BesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options) (agree.Agreement, error) {
 	b := agree.New(o)
-	err := Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
+	err := EachBesideRun(ctx, st, run, other, o, b.Add)
+	return b.Agreement(), err
+}
+
+// EachBesideRun calls visit with each item of a run, what its judge said of it, and what
+// that of the other run did.
+func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o agree.Options, visit func(agree.Pair)) error {
+	return Both(ctx, st, run, other, (*People)(nil).query(run, o), func(first, second *deem.Record) {
 		if first == nil {
 			return // an item that this judge has not come to yet
 		}
@@ -146,32 +165,68 @@ func BesideRun(ctx context.Context, st store.Store, run, other store.Run, o agre
 			v := second.Verdict
 			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Reason: v.Reason}
 		}
-		b.Add(p)
+		visit(p)
 	})
-	return b.Agreement(), err
 }
 
 // Draw chooses n items of a run for people to label, at random and from every category
 // and verdict. It returns their positions in random order, and how many there were to
 // choose from: items with a verdict and without a label.
 func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, seed uint64) (positions []int, free int, err error) {
+	from, places, err := candidates(ctx, st, run, p)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, c := range from {
+		if !c.Labelled {
+			free++
+		}
+	}
+	for _, i := range agree.Draw(from, n, seed) {
+		positions = append(positions, places[i].Position)
+	}
+	return positions, free, nil
+}
+
+// candidates returns the items of a run that have a verdict, and where they are.
+func candidates(ctx context.Context, st store.Store, run store.Run, p *People) ([]agree.Candidate, []Drawn, error) {
 	var from []agree.Candidate
-	var places []int
+	var places []Drawn
 	for rec, err := range st.Records(ctx, run.ID, p.query(run, agree.Options{})) {
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		if rec.Verdict == nil {
 			continue // what has no verdict cannot be set beside anything
 		}
-		c := agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: p.Of(rec.Item) != nil}
-		if !c.Labelled {
-			free++
+		from = append(from, agree.Candidate{Category: strings.Clone(rec.Item.Category), Yes: rec.Verdict.Yes(), Labelled: p.Of(rec.Item) != nil})
+		places = append(places, Drawn{ID: strings.Clone(rec.Item.ID), Position: rec.Position})
+	}
+	return from, places, nil
+}
+
+// A Drawn item was chosen to be labelled.
+type Drawn struct {
+	ID       string
+	Position int
+}
+
+// DrawOrder puts all items of a run that have a verdict into the order in which people
+// are to label them: the first n are those that [Draw] chooses while there are no
+// labels, the next n those that it chooses when these have one, then twice as many,
+// and so on. Wherever people stop, the labels are a draw from every category and
+// verdict, and with the same seed everybody has the same order.
+func DrawOrder(ctx context.Context, st store.Store, run store.Run, n int, seed uint64) ([]Drawn, error) {
+	from, places, err := candidates(ctx, st, run, Written("", nil))
+	if err != nil {
+		return nil, err
+	}
+	order := make([]Drawn, 0, len(from))
+	for round := uint64(0); len(order) < len(from); round++ {
+		for _, i := range agree.Draw(from, max(n, len(order)), seed+round) {
+			from[i].Labelled = true
+			order = append(order, places[i])
 		}
-		from, places = append(from, c), append(places, rec.Position)
 	}
-	for _, i := range agree.Draw(from, n, seed) {
-		positions = append(positions, places[i])
-	}
-	return positions, free, nil
+	return order, nil
 }
