@@ -61,6 +61,16 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"LabelsDrop", testLabelsDrop},
 		{"LabelsFilters", testLabelsFilters},
 		{"LabelsRefused", testLabelsRefused},
+		{"Browse", testBrowse},
+		{"BrowsePages", testBrowsePages},
+		{"BrowseWhole", testBrowseWhole},
+		{"BrowseRefused", testBrowseRefused},
+		{"BrowseEmpty", testBrowseEmpty},
+		{"BrowseText", testBrowseText},
+		{"BrowseTyped", testBrowseTyped},
+		{"BrowseReplaced", testBrowseReplaced},
+		{"BrowseLong", testBrowseLong},
+		{"BrowseAtOnce", testBrowseAtOnce},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
