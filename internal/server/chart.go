@@ -91,6 +91,7 @@ func (c *chart) level(share float64, label string) {
 const (
 	latencyBins  = 52
 	latencyFirst = 100 * time.Microsecond
+	fewestBars   = 9
 )
 
 // A latencyCount counts how long replies took.
@@ -138,7 +139,9 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 	if lo < 0 || l == nil {
 		return nil
 	}
-	lo, hi = max(0, lo-1), min(latencyBins-1, hi+1) // Some room on both sides.
+	for hi-lo < fewestBars { // One lonely bar says nothing about how long is long.
+		lo, hi = max(0, lo-1), min(latencyBins-1, hi+1)
+	}
 	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, each bar 1.4 times the one before"), Median: took(l.P50), Slow: took(l.P95)}
 	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", plural(total, "reply", "replies"), c.Median, c.Slow)
 	c.drawLatency(counts[lo:hi+1], lo, most)

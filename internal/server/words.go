@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +40,8 @@ func (s *Server) functions() template.FuncMap {
 		"score":    number,
 		"orNone":   orNone,
 
-		"filterURL": filterURL,
+		"datasetName": datasetName,
+		"filterURL":   filterURL,
 	}
 }
 
@@ -128,6 +130,19 @@ func orNone(name string) string {
 		return noCategory
 	}
 	return name
+}
+
+// datasetName returns what a dataset is called, without the folders of its files. Others
+// may look at the page, and long paths hide what differs.
+func datasetName(names []string) string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = filepath.Base(name)
+	}
+	if len(short) > 3 {
+		short = append(short[:3:3], fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return strings.Join(short, ", ")
 }
 
 // excerptLength is how many characters of a text a list shows.
