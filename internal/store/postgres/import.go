@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"iter"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+var (
+	_ store.Importer    = (*Store)(nil)
+	_ store.BatchLister = (*Store)(nil)
+)
+
+// Import implements [store.Importer].
+func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err error) {
+	spec, err := run.Clean()
+	if err != nil {
+		return false, err
+	}
+	run.Spec = spec
+	_, err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		added, err = addRun(ctx, tx, run)
+		return err
+	})
+	return added, s.explain("import a run into", err)
+}
+
+// PutReplies implements [store.Importer].
+func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
+	var a appender
+	for _, r := range list {
+		if r.Key == "" {
+			continue
+		}
+		body, err := encodeReply(r)
+		if err != nil {
+			return s.explain("import replies into", err)
+		}
+		a.gatherReply(call{deem.Call{Reply: &r}, body})
+	}
+	a.gather()
+	if len(a.replies) == 0 {
+		return nil
+	}
+	return s.explain("import replies into", s.once(ctx, a.queueReplies))
+}
+
+// Imported implements [store.Importer].
+func (s *Store) Imported(ctx context.Context, run store.Run) error {
+	n, err := s.number(ctx, run.ID)
+	if err == nil {
+		err = s.once(ctx, func(b *pgx.Batch) {
+			b.Queue(`UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano())
+			b.Queue(`UPDATE runs SET state = $2, updated = $3 WHERE n = $1`, n, string(run.State), run.Updated.UnixNano())
+		})
+	}
+	return s.explain("import a run into", err)
+}
+
+// BatchLines implements [store.BatchLister].
+func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
+	return func(yield func(store.BatchLine, error) bool) {
+		run, err := s.number(ctx, runID)
+		if err != nil {
+			yield(store.BatchLine{}, s.explain("read", err))
+			return
+		}
+		for after := ""; ; {
+			page, err := s.linePage(ctx, run, batch, after)
+			if err != nil {
+				yield(store.BatchLine{}, s.explain("read", err))
+				return
+			}
+			for _, l := range page {
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if len(page) < pageRows {
+				return
+			}
+			after = page[len(page)-1].Key
+		}
+	}
+}
+
+// linePage returns the first lines of a batch behind a key.
+func (s *Store) linePage(ctx context.Context, run int64, batch, after string) (page []store.BatchLine, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, selectLine+` WHERE b.run = $1 AND b.key = $2 AND l.key > $3 ORDER BY l.key LIMIT $4`,
+			run, pack(batch), pack(after), pageRows)
+		if err != nil {
+			return err
+		}
+		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.BatchLine, error) { return scanLine(row) })
+		return err
+	})
+	return page, err
+}

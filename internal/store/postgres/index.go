@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem/internal/store"
+)
+
+const (
+	// indexSlice is about how long one call of Index takes.
+	indexSlice = 200 * time.Millisecond
+
+	// indexRows is how many records are indexed with one statement.
+	indexRows = 64
+)
+
+// Index implements [store.Browser]. It adds the words of records that are not in the
+// index in their present version. Who appends does not wait for it: it only looks at the
+// records. Two processes that index at once do the same work twice, which does no harm.
+func (s *Store) Index(ctx context.Context, runID string) (store.Searched, error) {
+	done, err := s.index(ctx, runID)
+	return done, s.explain("index", err)
+}
+
+func (s *Store) index(ctx context.Context, runID string) (store.Searched, error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return store.Searched{}, err
+	}
+	missing, total, err := s.unindexed(ctx, run)
+	if err != nil {
+		return store.Searched{}, err
+	}
+	done := store.Searched{Done: total - len(missing), Total: total}
+	if s.readOnly {
+		return done, nil // Whoever may write makes it.
+	}
+	cache := &textCache{}
+	deadline := time.Now().Add(indexSlice)
+	for group := range slices.Chunk(missing, indexRows) {
+		if err := s.indexGroup(ctx, group, cache); err != nil {
+			return done, err
+		}
+		if done.Done += len(group); time.Now().After(deadline) {
+			break
+		}
+	}
+	return done, nil
+}
+
+// A versioned record is the number of a record and its version.
+type versioned struct{ n, version int64 }
+
+// unindexed returns the records of a run that the index does not know as they are, and
+// how many records there are.
+func (s *Store) unindexed(ctx context.Context, run int64) (missing []versioned, total int, err error) {
+	err = s.retry(ctx, func(ctx context.Context) error {
+		if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM records WHERE run = $1`, run).Scan(&total); err != nil {
+			return err
+		}
+		rows, err := s.pool.Query(ctx, `SELECT r.n, r.version FROM records r LEFT JOIN words w ON w.record = r.n AND w.version = r.version
+			WHERE r.run = $1 AND w.record IS NULL ORDER BY r.n`, run)
+		if err != nil {
+			return err
+		}
+		missing, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (v versioned, err error) {
+			err = row.Scan(&v.n, &v.version)
+			return v, err
+		})
+		return err
+	})
+	// Records that came between the two queries are counted with the next call.
+	return missing, max(total, len(missing)), err
+}
+
+const putWords = `INSERT INTO words (record, version, said, found)
+	SELECT u.record, u.version, u.said, CASE WHEN u.words IS NOT NULL THEN array_to_tsvector(string_to_array(u.words, ' ')) END
+	FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS u (record, version, said, words)
+	ON CONFLICT (record) DO UPDATE SET version = excluded.version, said = excluded.said, found = excluded.found`
+
+// indexGroup indexes some records. Their versions were read before their texts are: if
+// one is replaced in between, what is indexed counts as out of date.
+func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCache) error {
+	versions := map[int64]int64{}
+	for _, v := range group {
+		versions[v.n] = v.version
+	}
+	body, join := bodyOf(false)
+	page, err := s.readPage(ctx, selectRecord+body+` FROM records r `+join+` WHERE r.n = ANY ($1::bigint[]) ORDER BY r.n`,
+		[]any{slices.Collect(maps.Keys(versions))}, false)
+	if err != nil {
+		return err
+	}
+	var numbers, current []int64
+	var texts []string
+	var words []*string
+	for len(page) > 0 {
+		n := fit(page)
+		if err := s.fillTexts(ctx, withoutFields(page[:n]), cache); err != nil {
+			return err
+		}
+		for _, f := range page[:n] {
+			inOrder, each := said(f.rec)
+			numbers, current, texts = append(numbers, f.n), append(current, versions[f.n]), append(texts, inOrder)
+			words = append(words, vector(each))
+		}
+		page = page[n:]
+	}
+	return s.retry(ctx, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, putWords, numbers, current, texts, words)
+		return err
+	})
+}
+
+// vector returns words as a list for a tsvector, nil when it cannot hold them.
+func vector(words []string) *string {
+	if !indexable(words) {
+		return nil
+	}
+	return new(strings.Join(words, " "))
+}
+
+// withoutFields lets go of fields, which are not searched, before they are read.
+func withoutFields(page []found) []found {
+	for i := range page {
+		page[i].rec.Item.Fields = nil
+		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return strings.HasPrefix(place, placeFields+"/") })
+	}
+	return page
+}

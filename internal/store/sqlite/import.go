@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"deem"
+	"deem/internal/store"
+)
+
+var (
+	_ store.Importer    = (*Store)(nil)
+	_ store.BatchLister = (*Store)(nil)
+)
+
+// Import implements [store.Importer].
+func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err error) {
+	spec, err := run.Clean()
+	if err != nil {
+		return false, err
+	}
+	names, err := json.Marshal(spec.Dataset.Names)
+	if err != nil {
+		return false, err
+	}
+	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+		res, err := w.conn.ExecContext(ctx, `INSERT INTO runs
+			(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+			model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+			run.ID, spec.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
+			spec.Judge.Name, spec.Judge.Hash, nullJSON(spec.Judge.Identity), spec.Judge.Rule,
+			spec.Model, spec.Endpoint, string(names), spec.Dataset.Hash, spec.Dataset.Items, spec.Trials,
+			nullJSON(spec.Settings))
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		added = n == 1
+		return err
+	})
+	return added, s.explain("import a run into", err)
+}
+
+// PutReplies implements [store.Importer].
+func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
+	bodies := make([]string, len(list))
+	for i, r := range list {
+		var err error
+		if bodies[i], err = encodeReply(r); err != nil {
+			return s.explain("import replies into", err)
+		}
+	}
+	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+		for i, r := range list {
+			if r.Key == "" {
+				continue
+			}
+			_, err := w.conn.ExecContext(ctx, `INSERT INTO replies (key, body, latency, attempts, cost_micros, unpriced)
+				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+				text(r.Key), bodies[i], int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain("import replies into", err)
+}
+
+// Imported implements [store.Importer].
+func (s *Store) Imported(ctx context.Context, run store.Run) error {
+	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ? WHERE id = ?`,
+			string(run.State), run.Updated.UnixNano(), run.ID)
+		if err != nil {
+			return err
+		}
+		if found, err := res.RowsAffected(); err != nil || found == 0 {
+			return errors.Join(err, fmt.Errorf("run %q: %w", run.ID, store.ErrNotFound))
+		}
+		return nil
+	})
+	return s.explain("import a run into", err)
+}
+
+// BatchLines implements [store.BatchLister].
+func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
+	return func(yield func(store.BatchLine, error) bool) {
+		run, err := s.number(ctx, runID)
+		if err != nil {
+			yield(store.BatchLine{}, s.explain("read", err))
+			return
+		}
+		for after := ""; ; {
+			keys, err := s.lineKeys(ctx, run, batch, after)
+			if err != nil {
+				yield(store.BatchLine{}, s.explain("read", err))
+				return
+			}
+			for _, key := range keys {
+				l, ok, err := s.BatchLine(ctx, runID, key)
+				if err == nil && !ok {
+					continue // It was dropped meanwhile.
+				}
+				if !yield(l, err) || err != nil {
+					return
+				}
+			}
+			if len(keys) < pageRows {
+				return
+			}
+			after = keys[len(keys)-1]
+		}
+	}
+}
+
+// lineKeys returns the keys of the first lines of a batch behind the given one.
+func (s *Store) lineKeys(ctx context.Context, run int64, batch, after string) (keys []string, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT l.key FROM batches b JOIN batch_lines l ON l.batch = b.n
+		WHERE b.run = ? AND b.key = ? AND l.key > ? ORDER BY l.key LIMIT ?`, run, text(batch), after, pageRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	for rows.Next() {
+		var key sql.NullString
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		keys = append(keys, key.String)
+	}
+	return keys, rows.Err()
+}
