@@ -14,38 +14,40 @@ import (
 // writeStatements are what an append is made of. What every record needs is added
 // in bulk.
 type writeStatements struct {
-	addText, findText     *sql.Stmt
-	findItem, findReply   *sql.Stmt
-	findRecord, setRecord *sql.Stmt
-	numbers, count        *sql.Stmt
-	takeLine              *sql.Stmt
+	findRecord, setRecord, replyBody *sql.Stmt
+	numbers, count                   *sql.Stmt
+	takeLine                         *sql.Stmt
 
-	items, records, replies, calls bulk
+	texts, items, records, replies, calls bulk
+
+	textKeys, itemKeys, replyKeys keyStatements
 }
 
 func (st *writeStatements) list() []statement {
 	return slices.Concat([]statement{
-		{&st.addText, `INSERT INTO texts (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`},
-		{&st.findText, `SELECT n FROM texts WHERE hash = ?`},
-		{&st.findItem, `SELECT n FROM items WHERE hash = ?`},
-		{&st.findReply, `SELECT n, body FROM replies WHERE key = ?`},
+		{&st.replyBody, `SELECT body FROM replies WHERE n = ?`},
 		{&st.findRecord, `SELECT n, kind IS NOT NULL, calls FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.setRecord, `UPDATE records SET item = ?, position = ?, category = ?, cluster = ?, weight = ?, judge = ?,
 			label = ?, score = ?, pass = ?, confidence = ?, reason = ?, aspects = ?, kind = ?, detail = ?, calls = ?
 			WHERE n = ?`},
-		{&st.numbers, `SELECT coalesce((SELECT max(n) FROM items), 0), coalesce((SELECT max(n) FROM records), 0),
-			coalesce((SELECT max(n) FROM replies), 0)`},
+		{&st.numbers, `SELECT coalesce((SELECT max(n) FROM records), 0),
+			coalesce((SELECT max(n) FROM texts), 0), texts, coalesce((SELECT max(n) FROM items), 0), items,
+			coalesce((SELECT max(n) FROM replies), 0), replies FROM indexed`},
 		{&st.count, `UPDATE runs SET records = records + ?, unjudged = unjudged + ?, cost_micros = cost_micros + ?,
 			updated = ?, state = 'open' WHERE n = ?`},
 		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
 	},
-		st.items.list("items (n, hash, body, texts)", 4, "ON CONFLICT (hash) DO NOTHING"),
+		st.texts.list("texts (n, hash, body)", 3, ""),
+		st.items.list("items (n, hash, body, texts)", 4, ""),
 		st.records.list(`records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
 			label, score, pass, confidence, reason, aspects, kind, detail, calls)`, 19,
 			"ON CONFLICT (run, item_id, trial) DO NOTHING"),
-		st.replies.list("replies (n, key, body, latency, attempts, cost_micros, unpriced)", 7, "ON CONFLICT (key) DO NOTHING"),
+		st.replies.list("replies (n, key, body, latency, attempts, cost_micros, unpriced)", 7, ""),
 		st.calls.list(`calls (record, seq, model, request, started, error, tries,
 			reply, reply_key, reply_inline, latency, attempts, cost_micros, unpriced, cached)`, 15, ""),
+		st.textKeys.reads(textKeys), st.textKeys.writes(textKeys),
+		st.itemKeys.reads(itemKeys), st.itemKeys.writes(itemKeys),
+		st.replyKeys.reads(replyKeys), st.replyKeys.writes(replyKeys),
 	)
 }
 
@@ -86,9 +88,10 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 			return s.explain("append to", err)
 		}
 	}
-	a := appender{run: run, texts: map[[sha256.Size]byte]int64{}}
+	a := appender{run: run, texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a.st, a.known = &w.stmt, &w.texts
+		a.st = &w.stmt
+		a.texts.st, a.items.st, a.replies.st = &a.st.textKeys, &a.st.itemKeys, &a.st.replyKeys
 		if err := a.add(ctx, rows); err != nil {
 			return err
 		}
@@ -96,8 +99,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 		return err
 	})
 	if err == nil {
-		s.write.remember(a.texts)
-		s.filter.appended(a.kept, a.before, a.reply)
+		a.texts.commit()
+		a.items.commit()
+		a.replies.commit()
 	}
 	return s.explain("append to", err)
 }
@@ -131,30 +135,62 @@ func newRow(rec deem.Record, hashes *sums) (row, error) {
 //
 // It goes through the rows table by table, so that many rows go in with one
 // statement. For that it gives out the numbers itself: nobody else can while the
-// transaction lasts. A statement that finds all of its rows new, as nearly all do,
-// needs no look at what was there before.
+// transaction lasts.
 type appender struct {
 	st  *writeStatements
 	run int64
 
-	// The last numbers that are taken, and the last of a reply before the append.
-	item, record, reply, before int64
-
-	kept map[string]keptReply // what the cache has under the keys of this append
-
-	texts map[[sha256.Size]byte]int64 // the texts of this append that have a number
-	known *recent[[sha256.Size]byte, int64]
+	record                int64 // the last number that is taken
+	texts, items, replies keyed
+	kept                  map[string]keptReply // what the cache has under the keys of this append
 
 	// What the rows add to the counts of the run.
 	records, unjudged int
 	cost              int64
 }
 
+// A keyed is a table with keys, and what an append does to it.
+type keyed struct {
+	index  *keyIndex
+	st     *keyStatements
+	last   int64            // the last number that is taken
+	known  map[string]int64 // the rows that the append found or adds
+	folded int64            // up to which row it moved keys, 0 for none
+}
+
+func newKeyed(index *keyIndex) keyed { return keyed{index: index, known: map[string]int64{}} }
+
+// find returns the number of the row with the key, and 0 if there is none, also not
+// among those that this append adds. What it found it need not look for again: all
+// items of a session have one dialogue.
+func (k *keyed) find(ctx context.Context, key string) (int64, error) {
+	if n, ok := k.known[key]; ok {
+		return n, nil
+	}
+	n, err := k.index.find(ctx, k.st, key)
+	if n > 0 {
+		k.known[key] = n
+	}
+	return n, err
+}
+
+// add returns the number for a new row.
+func (k *keyed) add(key string) int64 {
+	k.last++
+	k.known[key] = k.last
+	return k.last
+}
+
+// commit makes known what was added.
+func (k *keyed) commit() { k.index.appended(k.known, k.last, k.folded) }
+
 func (a *appender) add(ctx context.Context, rows []row) error {
-	if err := a.st.numbers.QueryRowContext(ctx).Scan(&a.item, &a.record, &a.reply); err != nil {
+	if err := a.begin(ctx); err != nil {
 		return err
 	}
-	a.before = a.reply
+	if err := a.addTexts(ctx, rows); err != nil {
+		return err
+	}
 	if err := a.addItems(ctx, rows); err != nil {
 		return err
 	}
@@ -167,56 +203,62 @@ func (a *appender) add(ctx context.Context, rows []row) error {
 	if err := a.takeLines(ctx, rows); err != nil {
 		return err
 	}
-	return a.addCalls(ctx, rows)
+	if err := a.addCalls(ctx, rows); err != nil {
+		return err
+	}
+	return a.fold(ctx)
 }
 
-// addItems gives each row the number of its item, which it adds if it is new.
-func (a *appender) addItems(ctx context.Context, rows []row) error {
-	numbers := make(map[[sha256.Size]byte]int64, len(rows))
-	var fresh []*row
-	for i := range rows {
-		r := &rows[i]
-		if _, ok := numbers[r.itemHash]; !ok {
-			numbers[r.itemHash] = 0
-			fresh = append(fresh, r)
-		}
+// begin learns which numbers are taken and which keys are there.
+func (a *appender) begin(ctx context.Context) error {
+	var texts, items, replies int64 // up to which number they are in the tables of keys
+	err := a.st.numbers.QueryRowContext(ctx).Scan(&a.record, &a.texts.last, &texts, &a.items.last, &items, &a.replies.last, &replies)
+	if err == nil {
+		err = a.texts.index.catchUp(ctx, a.texts.st, a.texts.last, texts)
 	}
-	err := each(&a.st.items, fresh, func(part []*row, args []any) error {
-		first := a.item
-		for _, r := range part {
-			places, err := a.places(ctx, r.long)
-			if err != nil {
-				return err
-			}
-			a.item++
-			numbers[r.itemHash] = a.item
-			args = append(args, a.item, r.itemHash[:], string(r.item), places)
-		}
-		all, err := a.st.items.insert(ctx, len(part), args)
-		if err != nil || all {
-			return err
-		}
-		return a.findItems(ctx, part, numbers, first)
-	})
-	for i := range rows {
-		rows[i].number = numbers[rows[i].itemHash]
+	if err == nil {
+		err = a.items.index.catchUp(ctx, a.items.st, a.items.last, items)
+	}
+	if err == nil {
+		err = a.replies.index.catchUp(ctx, a.replies.st, a.replies.last, replies)
 	}
 	return err
 }
 
-// findItems looks up the numbers of items of which some were there already. Numbers
-// that were not needed are given out again.
-func (a *appender) findItems(ctx context.Context, part []*row, numbers map[[sha256.Size]byte]int64, last int64) error {
-	for _, r := range part {
-		var n int64
-		if err := a.st.findItem.QueryRowContext(ctx, r.itemHash[:]).Scan(&n); err != nil {
+// fold moves the keys of one table, at most, to where they are found without memory.
+// More than one would make a commit long.
+func (a *appender) fold(ctx context.Context) (err error) {
+	for _, k := range []*keyed{&a.replies, &a.items, &a.texts} {
+		if k.folded, err = k.index.fold(ctx, k.st, k.last); err != nil || k.folded > 0 {
 			return err
 		}
-		numbers[r.itemHash] = n
-		last = max(last, n)
 	}
-	a.item = last
 	return nil
+}
+
+// addItems gives each row the number of its item, which it adds if it is new.
+func (a *appender) addItems(ctx context.Context, rows []row) error {
+	var fresh []*row
+	for i := range rows {
+		r := &rows[i]
+		key := string(r.itemHash[:])
+		n, err := a.items.find(ctx, key)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			n = a.items.add(key)
+			fresh = append(fresh, r)
+		}
+		r.number = n
+	}
+	return each(&a.st.items, fresh, func(part []*row, args []any) error {
+		for _, r := range part {
+			args = append(args, r.number, r.itemHash[:], string(r.item), places(r.long))
+		}
+		_, err := a.st.items.insert(ctx, len(part), args)
+		return err
+	})
 }
 
 // addRecords writes the records themselves. It leaves the number of each in its row,
@@ -303,32 +345,27 @@ type keptReply struct {
 // key. The first reply of a key stays.
 func (a *appender) addReplies(ctx context.Context, rows []row) error {
 	a.kept = make(map[string]keptReply, len(rows))
-	var fresh []freshReply
+	fresh := make([]freshReply, 0, len(rows))
 	for i := range rows {
 		for k, c := range rows[i].rec.Calls {
 			if c.Reply == nil || c.Reply.Key == "" {
 				continue
 			}
-			key := text(c.Reply.Key)
-			if _, ok := a.kept[key]; !ok {
-				a.kept[key] = keptReply{}
-				fresh = append(fresh, freshReply{key, c.Reply, rows[i].replies[k]})
+			f := freshReply{text(c.Reply.Key), c.Reply, rows[i].replies[k]}
+			if added, err := a.keep(ctx, f); err != nil {
+				return err
+			} else if added {
+				fresh = append(fresh, f)
 			}
 		}
 	}
 	return each(&a.st.replies, fresh, func(part []freshReply, args []any) error {
-		first := a.reply
 		for _, f := range part {
-			a.reply++
-			a.kept[f.key] = keptReply{a.reply, f.body}
 			r := f.reply
-			args = append(args, a.reply, f.key, f.body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
+			args = append(args, a.kept[f.key].n, f.key, f.body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
 		}
-		all, err := a.st.replies.insert(ctx, len(part), args)
-		if err != nil || all {
-			return err
-		}
-		return a.findReplies(ctx, part, first)
+		_, err := a.st.replies.insert(ctx, len(part), args)
+		return err
 	})
 }
 
@@ -339,18 +376,24 @@ type freshReply struct {
 	body  string
 }
 
-// findReplies looks up replies of which some were there already.
-func (a *appender) findReplies(ctx context.Context, part []freshReply, last int64) error {
-	for _, f := range part {
-		var k keptReply
-		if err := a.st.findReply.QueryRowContext(ctx, f.key).Scan(&k.n, &k.body); err != nil {
-			return err
-		}
-		a.kept[f.key] = k
-		last = max(last, k.n)
+// keep notes what the cache has under the key of a reply, and reports whether it is
+// this reply that is to be added.
+func (a *appender) keep(ctx context.Context, f freshReply) (added bool, err error) {
+	if _, ok := a.kept[f.key]; ok {
+		return false, nil
 	}
-	a.reply = last
-	return nil
+	n, err := a.replies.find(ctx, f.key)
+	if err != nil {
+		return false, err
+	}
+	if n == 0 {
+		a.kept[f.key] = keptReply{a.replies.add(f.key), f.body}
+		return true, nil
+	}
+	k := keptReply{n: n}
+	err = a.st.replyBody.QueryRowContext(ctx, n).Scan(&k.body)
+	a.kept[f.key] = k
+	return false, err
 }
 
 // A placedCall is a call with its place in a record.
@@ -398,18 +441,4 @@ func (a *appender) replyColumns(args []any, r *deem.Reply, body string) []any {
 		args = append(args, nil, nullText(r.Key), body)
 	}
 	return append(args, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced, r.Cached)
-}
-
-// insert runs a statement that adds one row or, if there is one already, none.
-func insert(ctx context.Context, st *sql.Stmt, args ...any) (n int64, added bool, err error) {
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, false, err
-	}
-	count, err := res.RowsAffected()
-	if err != nil || count == 0 {
-		return 0, false, err
-	}
-	n, err = res.LastInsertId()
-	return n, true, err
 }

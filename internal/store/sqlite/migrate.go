@@ -38,23 +38,29 @@ type identity struct {
 	version     int64 // of the schema, 0 before the first migration
 }
 
-// identify reads what the database says it is. It changes nothing.
-func identify(ctx context.Context, db *sql.DB) (identity, error) {
-	var found identity
-	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+// identify reads what the database says it is. It changes nothing, and reads all in one
+// transaction: between two queries another process may bring the database up to date.
+func identify(ctx context.Context, db *sql.DB) (found identity, err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return identity{}, err
+	}
+	defer tx.Rollback() //nolint:errcheck // Nothing was written.
+	err = found.read(ctx, tx)
+	return found, err
+}
+
+func (id *identity) read(ctx context.Context, tx *sql.Tx) error {
+	row := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		coalesce(sum(name NOT IN ('goose_db_version', 'sqlite_sequence')), 0),
 		coalesce(sum(name = 'goose_db_version'), 0) FROM sqlite_schema`)
 	var versioned bool
-	if err := row.Scan(&found.application, &found.strange, &versioned); err != nil {
-		return identity{}, err
-	}
-	if !versioned {
-		return found, nil
+	if err := row.Scan(&id.application, &id.strange, &versioned); err != nil || !versioned {
+		return err
 	}
 	// goose writes one row for each migration that was applied.
-	row = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
-	err := row.Scan(&found.version)
-	return found, err
+	row = tx.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
+	return row.Scan(&id.version)
 }
 
 // blank reports whether the database is empty, or was left by a process that died

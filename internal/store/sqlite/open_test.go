@@ -120,9 +120,9 @@ func TestCheck(t *testing.T) {
 	blank := write(t, "deem.db", nil)
 	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
 	for path, want := range map[string]sqlite.Health{
-		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 3, Latest: 3, Runs: 1, Records: 120},
-		blank:   {Path: blank, Exists: true, Latest: 3},
-		missing: {Path: missing, Latest: 3},
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 4, Latest: 4, Runs: 1, Records: 120},
+		blank:   {Path: blank, Exists: true, Latest: 4},
+		missing: {Path: missing, Latest: 4},
 	} {
 		got, err := sqlite.Check(t.Context(), path, sqlite.Options{})
 		if err != nil {

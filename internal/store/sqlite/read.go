@@ -13,22 +13,24 @@ import (
 
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
-	find, reply, calls, text *sql.Stmt
-	newest, keys, line       *sql.Stmt
+	find, calls, text, line *sql.Stmt
+
+	replyKeys              keyStatements
+	replyByKey, replyByNum *sql.Stmt
 }
 
 func (st *readStatements) list() []statement {
-	return []statement{
+	const reply = `SELECT body, latency, attempts, cost_micros, unpriced FROM replies `
+	return append([]statement{
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
-		{&st.reply, `SELECT body, latency, attempts, cost_micros, unpriced FROM replies WHERE key = ?`},
+		{&st.replyByKey, reply + replyKeys.where()},
+		{&st.replyByNum, reply + `WHERE n = ?`},
 		{&st.calls, `SELECT c.record, c.seq, c.model, c.request, c.started, c.error, c.tries,
 			coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
 			FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
-		{&st.newest, `SELECT coalesce(max(n), 0) FROM replies`},
 		{&st.line, selectLine},
-		{&st.keys, `SELECT n, key FROM replies WHERE n > ? ORDER BY n`},
-	}
+	}, st.replyKeys.reads(replyKeys)...)
 }
 
 func (st *readStatements) prepare(ctx context.Context, db *sql.DB) error {
@@ -71,14 +73,19 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	}
 	ctx = context.WithoutCancel(ctx)
 	key = text(key)
-	if may, err := s.mayHold(ctx, key); err != nil || !may {
+	n, may, err := s.replies.fresh(ctx, &s.query.replyKeys, key)
+	if err != nil || !may {
 		return deem.Reply{}, false, s.explain("read", err)
+	}
+	st, arg := s.query.replyByKey, any(key)
+	if n > 0 {
+		st, arg = s.query.replyByNum, n
 	}
 	var body string
 	var latency, cost int64
 	var attempts int
 	var unpriced bool
-	err := s.query.reply.QueryRowContext(ctx, key).Scan(&body, &latency, &attempts, &cost, &unpriced)
+	err = st.QueryRowContext(ctx, arg).Scan(&body, &latency, &attempts, &cost, &unpriced)
 	if errors.Is(err, sql.ErrNoRows) {
 		return deem.Reply{}, false, nil
 	}

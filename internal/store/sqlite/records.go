@@ -113,19 +113,15 @@ const fewIDs = 64
 
 // bestIndex returns the index along which the records of q are read. SQLite would
 // choose by statistics that it does not have. In all indexes but that of the ids
-// the records that are wanted lie in order, so that a page costs what is on it;
-// several labels or categories would have to be merged, so for them the run is
-// read through.
+// the records that are wanted lie in order, so that a page costs what is on it.
+// Labels and categories have no index, which every record would pay for: for them the
+// run is read through.
 func bestIndex(q store.Query) string {
 	switch {
 	case len(q.IDs) > 0 && len(q.IDs) <= fewIDs:
 		return "records_item"
 	case q.Unjudged || len(q.Kinds) > 0:
 		return "records_unjudged"
-	case len(q.Labels) == 1:
-		return "records_label"
-	case len(q.Categories) == 1:
-		return "records_category"
 	default:
 		return "records_position"
 	}

@@ -77,8 +77,8 @@ type Store struct {
 	// write is nil in a store that was opened for reading only.
 	write *writer
 
-	filter keyFilter
-	search searcher
+	texts, items, replies keyIndex
+	search                searcher
 
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
@@ -140,7 +140,10 @@ func newStore(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	return &Store{path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
+	return &Store{
+		path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{},
+		texts: newKeyIndex(textKeys), items: newKeyIndex(itemKeys), replies: newKeyIndex(replyKeys),
+	}, nil
 }
 
 // openReaders opens the pool of connections that read, with the given parameters

@@ -29,6 +29,8 @@ type taken struct {
 	place string // "question", "response", "references/0" or "fields/dialogue"
 	body  string
 	hash  [sha256.Size]byte // of body
+
+	number int64 // of the text, once it has one
 }
 
 // The places of an item that hold texts of any length. Behind a slash follows
@@ -156,24 +158,19 @@ func putBack(it *deem.Item, place, body string) error {
 }
 
 // places returns the JSON that says which text goes where, NULL if none was taken.
-// It adds the texts that are new.
-func (a *appender) places(ctx context.Context, long []taken) (any, error) {
+func places(long []taken) any {
 	if len(long) == 0 {
-		return nil, nil //nolint:nilnil // NULL is what is to be stored.
+		return nil
 	}
 	body := []byte{'{'}
-	for i := range long {
-		n, err := a.text(ctx, &long[i])
-		if err != nil {
-			return nil, err
-		}
+	for i, t := range long {
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(append(body, quote(long[i].place)...), ':')
-		body = strconv.AppendInt(body, n, 10)
+		body = append(append(body, quote(t.place)...), ':')
+		body = strconv.AppendInt(body, t.number, 10)
 	}
-	return string(append(body, '}')), nil
+	return string(append(body, '}'))
 }
 
 // quote returns the JSON of a place. Only a field's name can need an escape.
@@ -188,23 +185,31 @@ func quote(place string) string {
 	return string(body)
 }
 
-// text returns the number of a text, which it adds if it is new.
-func (a *appender) text(ctx context.Context, t *taken) (int64, error) {
-	if n, ok := a.texts[t.hash]; ok {
-		return n, nil
+// addTexts gives each long text its number, and adds those that are new.
+func (a *appender) addTexts(ctx context.Context, rows []row) error {
+	var fresh []*taken
+	for i := range rows {
+		for k := range rows[i].long {
+			t := &rows[i].long[k]
+			key := string(t.hash[:])
+			n, err := a.texts.find(ctx, key)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				n = a.texts.add(key)
+				fresh = append(fresh, t)
+			}
+			t.number = n
+		}
 	}
-	if n, ok := a.known.get(t.hash); ok {
-		return n, nil
-	}
-	n, added, err := insert(ctx, a.st.addText, t.hash[:], t.body)
-	if err == nil && !added {
-		err = a.st.findText.QueryRowContext(ctx, t.hash[:]).Scan(&n)
-	}
-	if err != nil {
-		return 0, err
-	}
-	a.texts[t.hash] = n
-	return n, nil
+	return each(&a.st.texts, fresh, func(part []*taken, args []any) error {
+		for _, t := range part {
+			args = append(args, t.number, t.hash[:], t.body)
+		}
+		_, err := a.st.texts.insert(ctx, len(part), args)
+		return err
+	})
 }
 
 // A textReader puts the long texts of the records of one query back. It

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -18,15 +17,7 @@ type writer struct {
 	mu   sync.Mutex // held during a transaction
 	conn *sql.Conn
 	stmt writeStatements
-
-	// texts are the numbers of long texts that were used lately. Only what is
-	// committed is in it: a number that was given in a transaction that was
-	// undone will be given again.
-	texts recent[[sha256.Size]byte, int64]
 }
-
-// recentTexts is of how many texts the numbers are remembered.
-const recentTexts = 1024
 
 // errReadOnly is what a store that was opened for reading says to a write.
 var errReadOnly = errors.New("it was opened for reading only")
@@ -34,6 +25,19 @@ var errReadOnly = errors.New("it was opened for reading only")
 // openWriter opens the connection of s that writes, and brings the database up to
 // date.
 func openWriter(ctx context.Context, s *Store) (*writer, error) {
+	db, err := s.openWriterDB()
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{db: db}
+	if err := w.open(ctx, s); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// openWriterDB opens the pool of the one connection that writes.
+func (s *Store) openWriterDB() (*sql.DB, error) {
 	// The log is moved into the database at 32 MiB: often enough for the disk,
 	// seldom enough that the pages of the indexes, which every commit touches
 	// all over, are not moved each time. A log that grew beyond 48 MiB while
@@ -48,12 +52,7 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(1)
-	w := &writer{db: db}
-	w.texts.limit = recentTexts
-	if err := w.open(ctx, s); err != nil {
-		return nil, errors.Join(err, w.close())
-	}
-	return w, nil
+	return db, nil
 }
 
 func (w *writer) open(ctx context.Context, s *Store) error {
@@ -90,18 +89,6 @@ func (w *writer) close() error {
 		errs = append(errs, w.stmt.close(), w.conn.Close())
 	}
 	return errors.Join(append(errs, w.db.Close())...)
-}
-
-// remember keeps the numbers of texts that were committed.
-func (w *writer) remember(texts map[[sha256.Size]byte]int64) {
-	if len(texts) == 0 {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for hash, n := range texts {
-		w.texts.put(hash, n, 1)
-	}
 }
 
 // transact runs do in a transaction, which is committed if do returns nil and
