@@ -148,7 +148,7 @@ func patterns(lines string) map[string][]pattern {
 func (r *reading) abstains() (span, bool) {
 	for i, t := range r.toks {
 		if t.kind == han {
-			if n := hanAbstention(r.toks[i:]); n > 0 {
+			if n := hanPhrase(r.toks[i:], hanAbstentions); n > 0 {
 				return span{i, i + n}, true
 			}
 			continue
@@ -198,8 +198,10 @@ func (p pattern) match(toks []token) int {
 	return n
 }
 
-func hanAbstention(toks []token) int {
-	for _, phrase := range hanAbstentions {
+// hanPhrase returns how many tokens the first of the phrases has that toks begin with,
+// or 0.
+func hanPhrase(toks []token, phrases []string) int {
+	for _, phrase := range phrases {
 		n := 0
 		rest := phrase
 		for n < len(toks) && rest != "" && strings.HasPrefix(rest, toks[n].text) {

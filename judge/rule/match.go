@@ -46,7 +46,7 @@ func (j *match) Name() string { return j.name }
 // Identity returns the name and the version of the rule, and the hash of the model
 // that it weighs with.
 func (j *match) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: 2, Options: map[string]any{"model": matchmodel.Default().Hash()}}
+	return identity{Kind: "rule", Name: j.name, Version: 3, Options: map[string]any{"model": matchmodel.Default().Hash()}}
 }
 
 // Judge compares the response with each reference, and weighs the comparison that
@@ -162,7 +162,7 @@ type comparison struct {
 
 // compare reads the question and the response of an item.
 func compare(it deem.Item) *comparison {
-	c := &comparison{question: read(it.Question), response: read(it.Response)}
+	c := &comparison{question: read(it.Question), response: read(it.Response).retracted()}
 	if s, ok := c.response.abstains(); ok {
 		c.hedges = c.response.answersAnyway(s)
 		c.abstains = !c.hedges
@@ -233,7 +233,7 @@ func (c *comparison) unanswerable() finding {
 	case c.response.empty():
 		return finding{call: right, conf: .8, why: "the reference says that there is no answer, and the response gives none"}
 	case c.response.negationIn():
-		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}
+		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()
 	}
 	return finding{call: wrong, conf: .85, why: "the reference says that there is no answer, but the response gives one"}
 }

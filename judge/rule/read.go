@@ -47,7 +47,12 @@ func clip(s string) (string, bool) {
 // read reads s, or as much of it as [clip] leaves. It is linear in that length.
 func read(s string) *reading {
 	s, cut := clip(s)
-	r := &reading{toks: tokenize(s), cut: cut}
+	return readTokens(tokenize(s), cut)
+}
+
+// readTokens reads a text that is in tokens.
+func readTokens(toks []token, cut bool) *reading {
+	r := &reading{toks: toks, cut: cut}
 	r.elems = make([]elem, 0, len(r.toks))
 	for i := 0; i < len(r.toks); {
 		i = r.step(i)
