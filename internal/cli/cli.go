@@ -107,7 +107,7 @@ func (a *app) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
-	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`")
+	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`, a file or postgres://user@host/database; also DEEM_DB")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Mark(err) })
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
@@ -127,6 +127,9 @@ const defaultDB = ".deem/deem.db"
 func (a *app) prepare(cmd *cobra.Command) error {
 	var err error
 	if a.env, err = assembly.ReadEnvironment(".env"); err != nil {
+		return err
+	}
+	if err := a.takeDB(cmd.Flags()); err != nil {
 		return err
 	}
 	if cmd.Annotations[noConfig] != "" {

@@ -181,7 +181,7 @@ func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
 // resolve makes a path relative to the folder of the configuration. A judge is a
 // path only when it looks like one.
 func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || name == "judge" && !assembly.LooksLikeFile(v) || name == "embeddings" && assembly.IsServed(v) {
+	if filepath.IsAbs(v) || v == "-" || name == "db" && strings.Contains(v, "://") || name == "judge" && !assembly.LooksLikeFile(v) || name == "embeddings" && assembly.IsServed(v) {
 		return v
 	}
 	return filepath.Join(filepath.Dir(c.file), v)

@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/words"
 	"deem/model"
@@ -98,11 +99,32 @@ func (a *app) checkStore(ctx context.Context) finding {
 	if err := a.checkDB(); err != nil {
 		return found("store", "", err)
 	}
+	if postgres.IsURL(a.db) {
+		return a.checkPostgres(ctx)
+	}
 	h, err := sqlite.Check(ctx, a.db, sqlite.Options{})
 	if !h.Exists {
 		return found("store", a.db+" is not there yet; the first run makes it", err)
 	}
 	return found("store", fmt.Sprintf("%s is sound: %s, %s", a.db, words.Count(h.Runs, "run"), words.Count(h.Records, "record")), err)
+}
+
+// checkPostgres reads the runs of a Postgres.
+func (a *app) checkPostgres(ctx context.Context) finding {
+	st, err := a.storeIfThere(ctx)
+	if err != nil || st == nil {
+		return found("store", a.dbName()+" has no runs yet; the first run makes its tables", err)
+	}
+	runs, records := 0, 0
+	for run, rerr := range st.Runs(ctx) {
+		if rerr != nil {
+			err = rerr
+			break
+		}
+		runs, records = runs+1, records+run.Records
+	}
+	good := fmt.Sprintf("%s is reached: %s, %s", a.dbName(), words.Count(runs, "run"), words.Count(records, "record"))
+	return found("store", good, errors.Join(err, st.Close()))
 }
 
 // checkKeys says which variables are set, and never what they hold.

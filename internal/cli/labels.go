@@ -99,7 +99,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 		writeJSON(a.out, map[string]any{"run": run.ID, "labels": len(list), "left_out": left, "blank": set.Blank})
 		return nil
 	}
-	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.db)
+	a.say("kept %s of %s in %s", words.Count(len(list), "label"), words.Count(len(set.Annotators()), "annotator"), a.dbName())
 	if left > 0 {
 		a.say("%s about no item of run %s, or about another response, and left out", areLabels(left), run.ID)
 	}

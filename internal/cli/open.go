@@ -2,9 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"deem"
 	"deem/internal/store"
+	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
 )
@@ -12,12 +20,19 @@ import (
 // defaultJudge needs no key, so that the first command works.
 const defaultJudge = "match"
 
+// dbVariable names the database where --db does not. A URL with a password has no place
+// on a command line.
+const dbVariable = "DEEM_DB"
+
 // openStore opens the store for writing and creates it where there is none.
 func (a *app) openStore(ctx context.Context) (store.Store, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
 	}
-	return sqlite.Open(ctx, a.db, sqlite.Options{})
+	if postgres.IsURL(a.db) {
+		return storeOrNil(postgres.Open(ctx, a.db, postgres.Options{}))
+	}
+	return storeOrNil(sqlite.Open(ctx, a.db, sqlite.Options{}))
 }
 
 // readStore opens a store that is there already.
@@ -25,12 +40,95 @@ func (a *app) readStore(ctx context.Context) (store.Store, error) {
 	if err := a.checkDB(); err != nil {
 		return nil, err
 	}
-	return sqlite.OpenReadOnly(ctx, a.db, sqlite.Options{})
+	if postgres.IsURL(a.db) {
+		return storeOrNil(postgres.OpenReadOnly(ctx, a.db, postgres.Options{}))
+	}
+	return storeOrNil(sqlite.OpenReadOnly(ctx, a.db, sqlite.Options{}))
 }
 
-func (a *app) checkDB() error {
-	if strings.Contains(a.db, "://") {
-		return usage.Errorf("--db %s: a database is a file", a.db)
+// storeOrNil keeps a nil pointer from becoming a store.
+func storeOrNil[S store.Store](st S, err error) (store.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// storeIfThere opens the store to read, and returns nil when there is none yet: a plan
+// leaves nothing behind.
+func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
+	if postgres.IsURL(a.db) {
+		st, err := a.readStore(ctx)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil //nolint:nilnil // There is none.
+		}
+		return st, err
+	}
+	if _, err := os.Stat(a.db); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // There is none.
+	}
+	return a.readStore(ctx)
+}
+
+// takeDB takes the database from the environment, unless the user gave --db. What the
+// environment says goes before deem.yaml.
+func (a *app) takeDB(flags *pflag.FlagSet) error {
+	flag := flags.Lookup("db")
+	if flag == nil || flag.Changed {
+		return nil
+	}
+	if db := a.env.Get(dbVariable); db != "" {
+		return flags.Set("db", db)
 	}
 	return nil
+}
+
+// checkDB refuses a database that is neither a file nor a Postgres.
+func (a *app) checkDB() error {
+	scheme, _, isURL := strings.Cut(a.db, "://")
+	if !isURL || postgres.IsURL(a.db) {
+		return nil
+	}
+	return usage.Mark(deem.WithHint(usage.Errorf("--db %s://...: a database is a file, or a Postgres", scheme),
+		"a Postgres is named as postgres://user@host:5432/database"))
+}
+
+// dbName is the database as people know it, without a password.
+func (a *app) dbName() string { return withoutPassword(a.db) }
+
+// redactArg takes the password out of an argument that names a database, as
+// --db=postgres://user:password@host/database.
+func redactArg(arg string) string {
+	flag, db := "", arg
+	if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+		flag, db = name+"=", value
+	}
+	if !postgres.IsURL(db) {
+		return arg
+	}
+	return flag + withoutPassword(db)
+}
+
+// withoutPassword takes the password out of the URL of a database. Anything in a URL
+// that cannot be read may be the password.
+func withoutPassword(db string) string {
+	scheme, _, isURL := strings.Cut(db, "://")
+	if !isURL {
+		return db
+	}
+	u, err := url.Parse(db)
+	if err != nil {
+		return scheme + "://..."
+	}
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(strings.ToLower(name), "pass") {
+			q.Del(name)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
 }

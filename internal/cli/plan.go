@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -105,15 +104,6 @@ func (a *app) printPlans(plans []plan.Plan) error {
 		}
 	}
 	return nil
-}
-
-// storeIfThere opens the store to read, and returns nil when there is none yet: a plan
-// leaves nothing behind.
-func (a *app) storeIfThere(ctx context.Context) (store.Store, error) {
-	if _, err := os.Stat(a.db); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return a.readStore(ctx)
 }
 
 // planOf plans the run of one judge. It looks at every item, or, when most is not 0, at

@@ -82,7 +82,7 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
 	if rerr == nil {
-		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records), words.Thousands(run.Dataset.Items*run.Trials), a.db, run.ID)
+		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records), words.Thousands(run.Dataset.Items*run.Trials), a.dbName(), run.ID)
 	}
 	switch {
 	case !interrupted:
@@ -103,6 +103,7 @@ func commandLine(args []string) string {
 		if arg == "--fresh" || arg == "--fresh=true" {
 			continue
 		}
+		arg = redactArg(arg)
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$`*?[]{}()<>|&;#~!") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
