@@ -8,6 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/conduct"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -19,22 +20,17 @@ import (
 
 // spec says what the run is.
 func (a *app) spec(g assembly.Judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
-	hash, err := deem.JudgeHash(j)
+	who, err := conduct.Describe(j, g.Rule != nil)
 	if err != nil {
 		return store.Spec{}, err
 	}
 	s := store.Spec{
-		Judge:   store.JudgeSpec{Name: j.Name(), Hash: hash, Rule: g.Rule != nil},
+		Judge:   who,
 		Dataset: store.DatasetSpec{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
 		Trials:  o.trials,
 	}
 	if o.title != "" {
 		s.Dataset.Names = []string{o.title}
-	}
-	if ij, ok := j.(deem.Identified); ok {
-		if s.Judge.Identity, err = deem.Canonical(ij.Identity()); err != nil {
-			return store.Spec{}, err
-		}
 	}
 	s.Model, s.Endpoint = g.Models()
 	set := findings.Settings{
@@ -147,13 +143,8 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err == nil {
 		err = a.judge(ctx, st, run, j, m, data, o, live)
 	}
-	err = errors.Join(err, closeModels())
-	if err != nil {
-		_ = st.Release(run.ID)
+	if err = conduct.End(ctx, st, run, errors.Join(err, closeModels())); err != nil {
 		return "", nil, a.unfinished(ctx, st, run, o, err)
-	}
-	if err := st.Finish(ctx, run.ID); err != nil {
-		return "", nil, err
 	}
 	return run.ID, live, forgetBatches(ctx, st, run.ID)
 }
@@ -180,37 +171,20 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions, live *findings.Reporter) error {
 	ctx, stop, release := a.watch(ctx, o.deadline)
 	defer release()
-	opts := deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop}
-	if run.Records > 0 {
-		opts.Done = func(ctx context.Context, it deem.Item, trial int) (bool, error) {
-			status, err := st.Status(ctx, run.ID, it.ID, trial)
-			return status == store.Judged || status == store.Unjudged && !o.retryUnjudged, err
-		}
-	}
-	w := store.NewWriter(st, run.ID, store.WriterOptions{})
 	p := a.startProgress(run, o, m)
 	ctx, told := a.telemetry.Run(ctx, runInfo(run, m, o))
-	var ended error
-	for rec, err := range deem.Run(ctx, data.Items(), told.Judge(j), opts) {
-		if err != nil {
-			ended = err
-			break
-		}
-		p.add(rec)
-		told.Add(rec)
-		// What is judged is kept, however the run ends.
-		if err := w.Put(context.WithoutCancel(ctx), rec); err != nil {
-			ended = err
-			break
-		}
-		if live != nil {
-			live.Add(rec)
-		}
-	}
+	err := conduct.Job{
+		Store: st, Run: run, Judge: told.Judge(j), Items: data.Items(), RetryUnjudged: o.retryUnjudged,
+		Options: deem.Options{Concurrency: o.concurrency, Trials: o.trials, Stop: stop},
+		Each: func(rec deem.Record) {
+			p.add(rec)
+			told.Add(rec)
+			if live != nil {
+				live.Add(rec)
+			}
+		},
+	}.Do(ctx)
 	p.stop()
-	told.End(ended)
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return ended
+	told.End(err)
+	return err
 }
