@@ -63,6 +63,7 @@ var arrows = []arrow{
 	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
+	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
 	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
 	{"internal/words", nil, "numbers and texts are written for people the same way everywhere"},
 	{"internal/usage", []string{".", "text"}, "who is to mend an error is known where it is made, and told where it is shown"},
