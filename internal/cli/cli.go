@@ -115,7 +115,7 @@ func (a *app) root() *cobra.Command {
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
-		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()),
+		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.manCommand(),
 	)
 	return root
 }

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem/internal/words"
+)
+
+const manHelp = `Write the manual pages of all commands into a folder, for man(1): deem.1, deem-run.1 and
+so on. They say what --help says.
+
+EXIT STATUS
+  0 written   1 could not   2 wrong usage`
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "man FOLDER", Short: "write manual pages", Long: manHelp, Example: "  deem man /usr/local/share/man/man1",
+		Hidden: true, Annotations: map[string]string{noConfig: "yes"}, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			n, err := manPages(args[0], cmd.Root())
+			if err == nil {
+				a.say("wrote %s into %s", words.Count(n, "page"), args[0])
+			}
+			return err
+		},
+	}
+}
+
+// manPages writes the page of a command and those of its subcommands, and returns how
+// many they are.
+func manPages(dir string, cmd *cobra.Command) (int, error) {
+	var page strings.Builder
+	manPage(&page, cmd)
+	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(page.String()), 0o644); err != nil {
+		return 0, err
+	}
+	n := 1
+	for _, sub := range cmd.Commands() {
+		if !sub.IsAvailableCommand() {
+			continue
+		}
+		more, err := manPages(dir, sub)
+		if err != nil {
+			return n, err
+		}
+		n += more
+	}
+	return n, nil
+}
+
+// manPage writes one page in the macros of man(7). The texts are laid out by hand for
+// a terminal, so they are shown as they are.
+func manPage(w io.Writer, cmd *cobra.Command) {
+	dashed := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
+	text, exits, _ := strings.Cut(strings.TrimSpace(cmd.Long), "\nEXIT STATUS\n")
+	fmt.Fprintf(w, ".TH %s 1 \"\" \"deem %s\" \"deem\"\n", strings.ToUpper(roff(dashed)), roff(version()))
+	fmt.Fprintf(w, ".SH NAME\n%s \\- %s\n", roff(dashed), roff(cmd.Short))
+	fmt.Fprintf(w, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
+	manSection(w, "DESCRIPTION", text)
+	manSection(w, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
+	manSection(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
+	manSection(w, "EXAMPLE", cmd.Example)
+	manSection(w, "EXIT STATUS", exits)
+}
+
+// manSection writes a section whose lines stay as they are.
+func manSection(w io.Writer, title, text string) {
+	if text = strings.Trim(text, "\n"); text == "" {
+		return
+	}
+	fmt.Fprintf(w, ".SH %s\n.nf\n", title)
+	for line := range strings.Lines(text + "\n") {
+		fmt.Fprintln(w, roff(strings.TrimSuffix(line, "\n")))
+	}
+	fmt.Fprintln(w, ".fi")
+}
+
+// roff escapes what troff would take for its own.
+func roff(s string) string {
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
+	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
+		s = `\&` + s
+	}
+	return s
+}
