@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +21,6 @@ import (
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/model"
-	"deem/report"
 )
 
 // bundleExt is how run files are named.
@@ -276,7 +272,7 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	if out == "" {
 		out = run.ID + bundleExt
 	}
-	write := func(w io.Writer) (bundle.Manifest, error) { return writeBundle(ctx, w, st, run, opts) }
+	write := func(w io.Writer) (bundle.Manifest, error) { return findings.WriteBundle(ctx, w, st, run, software(), opts) }
 	if isBundle(ref) && o.redact && o.sign == "" {
 		// The file may be signed, and its signature holds for the copy too.
 		write = func(w io.Writer) (bundle.Manifest, error) { return redactFile(w, ref) }
@@ -332,64 +328,8 @@ func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 	return m, nil
 }
 
-// writeBundle writes a run as a run file.
-func writeBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, o bundle.Options) (bundle.Manifest, error) {
-	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
-	if err != nil {
-		return bundle.Manifest{}, err
-	}
-	src := bundle.Source{
-		Software: software(),
-		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
-		Numbers:  recount{r, false},
-	}
-	src.Run, src.Judge = bundled.Describe(run)
-	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // what a shelf may have added
-	if src.Prices, err = pricesOf(run.Model); err != nil {
-		return bundle.Manifest{}, err
-	}
-	return bundle.Write(w, src, o)
-}
-
 // software names this program in the files that it writes.
 func software() string { return "deem " + version() }
-
-// pricesOf returns the part of the price table that a model's calls are paid by. It is
-// that of this deem: a run does not keep its own.
-func pricesOf(name string) (json.RawMessage, error) {
-	table := model.BuiltinPrices()
-	price, ok := table.Of(name)
-	if name == "" || !ok {
-		return nil, nil
-	}
-	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
-}
-
-// A recount counts the numbers of a run for the manifest of a run file: its report.
-type recount struct {
-	*findings.Reporter
-	redacted bool
-}
-
-var _ bundle.Counter = recount{}
-
-// Numbers returns the report as JSON. Without texts no reply can be read in another
-// way, and benchmarks cannot make their own numbers.
-func (c recount) Numbers() (json.RawMessage, []string, error) {
-	r := c.Builder.Report()
-	if c.Published != nil {
-		r.Published = c.Published.JSON()
-	}
-	var text bytes.Buffer
-	if err := r.JSON(&text); err != nil {
-		return nil, nil, err
-	}
-	var left []string
-	if c.redacted {
-		left = []string{"notes", "published", "readings"}
-	}
-	return text.Bytes(), left, nil
-}
 
 const keygenHelp = `Make a pair of keys to sign run files with: NAME.key, which only you should have, and
 NAME.pub, for those who check your files. Both are Ed25519 keys in PEM, as OpenSSL

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/export"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -24,10 +22,10 @@ import (
 // The formats of an export that other programs read.
 const (
 	formatUpstream  = "upstream" // another name for results
-	formatCSV       = "csv"
-	formatJSONL     = "jsonl"
-	formatParquet   = "parquet"
-	formatJUnit     = "junit"
+	formatCSV       = findings.CSV
+	formatJSONL     = findings.JSONL
+	formatParquet   = findings.Parquet
+	formatJUnit     = findings.JUnit
 	formatMarkdown  = "markdown"
 	formatCard      = "card"
 	formatCardJSON  = "card-json"
@@ -94,46 +92,10 @@ func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o e
 		if out == "" && o.format == formatParquet {
 			return usage.Mark(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
 		}
-		return a.writeOut(out, func(w io.Writer) error { return writeRecords(ctx, w, st, run, o) })
+		as := findings.ExportOptions{Spreadsheet: o.spreadsheet, Redacted: redacted(st, run)}
+		return a.writeOut(out, func(w io.Writer) error { return findings.WriteRecords(ctx, w, st, run, o.format, as) })
 	}
 	return a.exportReport(ctx, st, run, out, o)
-}
-
-// writeRecords streams the records of a run.
-func writeRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, o exportOptions) error {
-	as := exportRun(run, redacted(st, run))
-	records := func() iter.Seq2[deem.Record, error] {
-		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
-	}
-	var to export.Writer
-	switch o.format {
-	case formatCSV:
-		to = export.NewCSV(w, as, export.CSVOptions{Spreadsheet: o.spreadsheet})
-	case formatJSONL:
-		to = export.NewJSONL(w, as)
-	case formatParquet:
-		to = export.NewParquet(w, as)
-	default:
-		return export.JUnit(w, as, records)
-	}
-	for rec, err := range records() {
-		if err != nil {
-			return err
-		}
-		if err := to.Add(rec); err != nil {
-			return err
-		}
-	}
-	return to.Close()
-}
-
-// exportRun says what the records belong to.
-func exportRun(run store.Run, redacted bool) export.Run {
-	return export.Run{
-		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
-		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
-		Created: run.Created, Software: strings.TrimSpace("deem " + findings.SettingsOf(run.Spec).Deem), Redacted: redacted,
-	}
 }
 
 // exportReport writes the report of a run, or its card.

@@ -15,8 +15,6 @@ import (
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/judge/compose"
-	"deem/judge/rule"
 	"deem/model/fake"
 )
 
@@ -118,22 +116,8 @@ func (a *app) listBenchmarks() error {
 
 func (a *app) listJudges() error {
 	var things []listed
-	for _, name := range rule.Names() {
-		things = append(things, listed{name, "rule", rule.Doc(name)})
-	}
-	for _, name := range judge.Builtins() {
-		d, _ := judge.Builtin(name)
-		things = append(things, listed{name, "model", d.About})
-	}
-	things = append(things, listed{compose.Pairwise, "model", "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
-	for _, b := range benchmark.All() {
-		for _, name := range b.Judges {
-			kind := "model"
-			if j, err := b.Judge(name, benchmark.Options{}); err == nil && j.Rule != nil {
-				kind = "rule"
-			}
-			things = append(things, listed{name, kind, "the judge of " + b.Name + ": " + b.About})
-		}
+	for _, j := range assembly.Judges() {
+		things = append(things, listed(j))
 	}
 	if !a.json {
 		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")

@@ -271,7 +271,7 @@ func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool
 	if err != nil {
 		return nil, err
 	}
-	return recount{rep, redacted}, nil
+	return findings.Recount{Reporter: rep, Redacted: redacted}, nil
 }
 
 // text prints what was checked.

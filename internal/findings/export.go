@@ -1,0 +1,131 @@
+package findings
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"deem"
+	"deem/bundle"
+	"deem/internal/export"
+	"deem/internal/store"
+	"deem/internal/store/bundled"
+	"deem/model"
+	"deem/report"
+)
+
+// The formats in which the records of a run are written for other programs.
+const (
+	CSV     = "csv"
+	JSONL   = "jsonl"
+	Parquet = "parquet"
+	JUnit   = "junit"
+)
+
+// RecordFormats returns the formats of [WriteRecords].
+func RecordFormats() []string { return []string{CSV, JSONL, Parquet, JUnit} }
+
+// An ExportOptions says how records are written.
+type ExportOptions struct {
+	Spreadsheet bool // in a CSV, what a spreadsheet would take for a formula begins with an apostrophe
+	Redacted    bool // the texts of the items were removed
+}
+
+// WriteRecords streams the records of a run in a format that other programs read.
+func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Run, format string, o ExportOptions) error {
+	as := ExportRun(run, o.Redacted)
+	records := func() iter.Seq2[deem.Record, error] {
+		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
+	}
+	var to export.Writer
+	switch format {
+	case CSV:
+		to = export.NewCSV(w, as, export.CSVOptions{Spreadsheet: o.Spreadsheet})
+	case JSONL:
+		to = export.NewJSONL(w, as)
+	case Parquet:
+		to = export.NewParquet(w, as)
+	case JUnit:
+		return export.JUnit(w, as, records)
+	default:
+		return fmt.Errorf("records are not written as %q", format)
+	}
+	for rec, err := range records() {
+		if err != nil {
+			return err
+		}
+		if err := to.Add(rec); err != nil {
+			return err
+		}
+	}
+	return to.Close()
+}
+
+// ExportRun says what the records in a file belong to.
+func ExportRun(run store.Run, redacted bool) export.Run {
+	return export.Run{
+		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+		Dataset: strings.Join(run.Dataset.Names, ", "), DatasetHash: run.Dataset.Hash, Trials: run.Trials,
+		Created: run.Created, Software: strings.TrimSpace("deem " + SettingsOf(run.Spec).Deem), Redacted: redacted,
+	}
+}
+
+// WriteBundle writes a run as a run file. The software is who writes it.
+func WriteBundle(ctx context.Context, w io.Writer, st store.Store, run store.Run, software string, o bundle.Options) (bundle.Manifest, error) {
+	r, err := NewReporter(ctx, run, Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	if err != nil {
+		return bundle.Manifest{}, err
+	}
+	src := bundle.Source{
+		Software: software,
+		Records:  store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true})),
+		Numbers:  Recount{r, false},
+	}
+	src.Run, src.Judge = bundled.Describe(run)
+	src.Run.ID, _, _ = strings.Cut(run.ID, "@") // what a command may have added to tell two apart
+	if src.Prices, err = pricesOf(run.Model); err != nil {
+		return bundle.Manifest{}, err
+	}
+	return bundle.Write(w, src, o)
+}
+
+// pricesOf returns the part of the price table that a model's calls are paid by. It is
+// that of this deem: a run does not keep its own.
+func pricesOf(name string) (json.RawMessage, error) {
+	table := model.BuiltinPrices()
+	price, ok := table.Of(name)
+	if name == "" || !ok {
+		return nil, nil
+	}
+	return json.Marshal(model.Prices{Version: table.Version, Date: table.Date, Entries: []model.Price{price}})
+}
+
+// A Recount counts the numbers of a run for the manifest of a run file: its report.
+type Recount struct {
+	*Reporter
+	Redacted bool
+}
+
+var _ bundle.Counter = Recount{}
+
+// Numbers returns the report as JSON. Without texts no reply can be read in another
+// way, and benchmarks cannot make their own numbers.
+func (c Recount) Numbers() (json.RawMessage, []string, error) {
+	r := c.Builder.Report()
+	if c.Published != nil {
+		r.Published = c.Published.JSON()
+	}
+	var text bytes.Buffer
+	if err := r.JSON(&text); err != nil {
+		return nil, nil, err
+	}
+	var left []string
+	if c.Redacted {
+		left = []string{"notes", "published", "readings"}
+	}
+	return text.Bytes(), left, nil
+}
