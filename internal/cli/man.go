@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deem/internal/usage"
 	"deem/internal/words"
 )
 
@@ -21,7 +22,12 @@ EXIT STATUS
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "man FOLDER", Short: "write manual pages", Long: manHelp, Example: "  deem man /usr/local/share/man/man1",
-		Hidden: true, Annotations: map[string]string{noConfig: "yes"}, Args: cobra.ExactArgs(1),
+		Hidden: true, Annotations: map[string]string{noConfig: "yes"}, Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage.Errorf("deem man wants one folder, not %s", words.Count(len(args), "argument"))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

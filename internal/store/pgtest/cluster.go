@@ -21,10 +21,10 @@ import (
 // patience is how long the server may take to start or to stop.
 const patience = time.Minute
 
-// settings make the server fast and small: what it writes need not survive a power
-// cut. Everything else is as Postgres has it.
+// settings make the server fast and small: what it writes need not survive a power cut,
+// but what it has committed survives its own end. Everything else is as Postgres has it.
 var settings = []string{
-	"fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB",
+	"fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=64MB",
 	"max_wal_size=256MB", "log_min_messages=fatal", "log_checkpoints=off",
 }
 

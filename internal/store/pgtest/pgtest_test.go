@@ -97,7 +97,7 @@ func TestKilled(t *testing.T) {
 		fmt.Println("url", c.URL("postgres"))
 		time.Sleep(time.Hour)
 	}
-	pgtest.Shared(t) // Says it if there is no Postgres.
+	pgtest.Shared(t)                                                                         // Says it if there is no Postgres.
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$", "-test.v") //nolint:gosec // This very test.
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	out, err := cmd.StdoutPipe()

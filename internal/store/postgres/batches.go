@@ -140,7 +140,7 @@ func (s *Store) Batches(ctx context.Context, runID string) ([]store.Batch, error
 		if err != nil {
 			return err
 		}
-		list, err = pgx.CollectRows(rows, scanBatch)
+		list, err = pgx.AppendRows([]store.Batch(nil), rows, scanBatch)
 		return err
 	})
 	return list, s.explain("read", err)

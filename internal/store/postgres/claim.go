@@ -27,7 +27,8 @@ import (
 // The goroutine begins with the first claim; close ends it.
 type claims struct {
 	config *pgx.ConnConfig
-	name   string // of our connection, by which we know it again
+	every  time.Duration // how often the connection is looked after
+	name   string        // of our connection, by which we know it again
 
 	mu   sync.Mutex
 	conn *pgx.Conn        // nil before the first claim, and while there is none
@@ -44,10 +45,7 @@ type claim struct {
 	lost bool // guarded by claims.mu
 }
 
-// claimCheck is how often the connection is looked after.
-const claimCheck = 2 * time.Second
-
-func newClaims(config *pgx.ConnConfig) *claims {
+func newClaims(config *pgx.ConnConfig, every time.Duration) *claims {
 	config = config.Copy()
 	host, err := os.Hostname()
 	if err != nil {
@@ -56,7 +54,7 @@ func newClaims(config *pgx.ConnConfig) *claims {
 	// A name has at most 63 bytes.
 	name := fmt.Sprintf("deem %d@%.36s %s", os.Getpid(), host, rand.Text()[:10])
 	config.RuntimeParams["application_name"] = name
-	return &claims{config: config, name: name, held: map[int64]*claim{}, runs: map[string]*claim{}}
+	return &claims{config: config, every: every, name: name, held: map[int64]*claim{}, runs: map[string]*claim{}}
 }
 
 // lockOf returns the lock of the runs with a key. Two keys with one lock, of which there
@@ -166,7 +164,7 @@ func (c *claims) watch() {
 	c.stop, c.stopped = cancel, make(chan struct{})
 	go func() {
 		defer close(c.stopped)
-		tick := time.NewTicker(claimCheck)
+		tick := time.NewTicker(c.every)
 		defer tick.Stop()
 		for {
 			select {

@@ -120,7 +120,8 @@ func (s *Store) explain(doing string, err error) error {
 func troubleOf(err error) (trouble, bool) {
 	code := codeOf(err)
 	if code == "" {
-		return unreachable, broken(err) && !errors.Is(err, context.Canceled)
+		_, misspelt := errors.AsType[*net.DNSError](err)
+		return unreachable, (misspelt || broken(err)) && !errors.Is(err, context.Canceled)
 	}
 	if t, ok := troubles[code]; ok {
 		return t, true

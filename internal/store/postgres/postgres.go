@@ -35,6 +35,9 @@ type Options struct {
 	// of pgxpool, which is 4 or as many as there are cores.
 	Conns int
 
+	// Check is how often the connection that holds the claims is looked after; 2 s.
+	Check time.Duration
+
 	// Now tells the time; nil means time.Now.
 	Now func() time.Time
 }
@@ -42,6 +45,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Wait <= 0 {
 		o.Wait = 2 * time.Minute
+	}
+	if o.Check <= 0 {
+		o.Check = 2 * time.Second
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -141,7 +147,7 @@ func connect(ctx context.Context, url string, o Options, readOnly bool) (*Store,
 	if s.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, s.explain("open", err)
 	}
-	s.claims = newClaims(cfg.ConnConfig)
+	s.claims = newClaims(cfg.ConnConfig, o.Check)
 	return s, nil
 }
 

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -13,6 +14,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if url := os.Getenv(childURL); url != "" {
+		fmt.Println("error:", holdForever(url))
+		os.Exit(1)
+	}
 	os.Exit(pgtest.Main(m, pgtest.Options{Template: migrated}))
 }
 

@@ -46,29 +46,29 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 	return added, s.explain("import a run into", err)
 }
 
-// PutReplies implements [store.Importer].
+// PutReplies implements [store.Importer]. They go in as those of a record do, of which
+// there is none.
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
-	bodies := make([]string, len(list))
-	for i, r := range list {
-		var err error
-		if bodies[i], err = encodeReply(r); err != nil {
+	var calls row
+	for _, r := range list {
+		body, err := encodeReply(r)
+		if err != nil {
 			return s.explain("import replies into", err)
 		}
+		calls.rec.Calls, calls.replies = append(calls.rec.Calls, deem.Call{Reply: &r}), append(calls.replies, body)
 	}
+	a := appender{texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
-		for i, r := range list {
-			if r.Key == "" {
-				continue
-			}
-			_, err := w.conn.ExecContext(ctx, `INSERT INTO replies (key, body, latency, attempts, cost_micros, unpriced)
-				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
-				text(r.Key), bodies[i], int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
-			if err != nil {
-				return err
-			}
+		a.st = &w.stmt
+		a.texts.st, a.items.st, a.replies.st = &a.st.textKeys, &a.st.itemKeys, &a.st.replyKeys
+		if err := a.begin(ctx); err != nil {
+			return err
 		}
-		return nil
+		return a.addReplies(ctx, []row{calls})
 	})
+	if err == nil {
+		a.replies.commit()
+	}
 	return s.explain("import replies into", err)
 }
 

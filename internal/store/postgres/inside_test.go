@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+	"pgregory.net/rapid"
+
+	"deem"
+)
+
+// drawText returns texts with NUL and the characters that stand for it.
+var drawText = rapid.StringOfN(rapid.OneOf(rapid.SampledFrom([]rune{0, 1, 2, 3, 'a', 'é', utf8.MaxRune}), rapid.Rune()), 0, 12, -1)
+
+// TestPack holds that packed texts come back, hold no NUL, and compare as the texts do.
+func TestPack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawText.Draw(t, "a"), drawText.Draw(t, "b")
+		packed := pack(a)
+		if got := unpack(packed); got != a || strings.Contains(packed, "\x00") {
+			t.Fatalf("pack(%q) = %q, and unpacked %q", a, packed, got)
+		}
+		if cmp.Compare(pack(a), pack(b)) != cmp.Compare(a, b) {
+			t.Fatalf("%q and %q compare otherwise than %q and %q", pack(a), pack(b), a, b)
+		}
+	})
+	if got := unpack(pack("a\xff\x00")); got != "a\ufffd\x00" {
+		t.Errorf("a text that is no UTF-8 becomes %q", got)
+	}
+}
+
+// TestPackID holds that long ids are short to look up, come back whole, and are told
+// apart.
+func TestPackID(t *testing.T) {
+	seen := map[string]string{}
+	for _, id := range []string{
+		"", "q1", "\x00", strings.Repeat("x", longID-1), strings.Repeat("x", longID), strings.Repeat("x", longID+1),
+		strings.Repeat("é", longID), strings.Repeat("é\x00", longID), strings.Repeat("x", 1<<20),
+	} {
+		short, whole := packID(id)
+		if other, ok := seen[short]; ok {
+			t.Errorf("two ids of %d and %d bytes are both kept as %q", len(id), len(other), short)
+		}
+		seen[short] = id
+		if len(short) > longID || !utf8.ValidString(short) || strings.Contains(short, "\x00") || unpackID(short, whole) != id {
+			t.Errorf("id %.40q of %d bytes is kept as %q", id, len(id), short)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "",
+		"?!":                         "",
+		"Don't stop-me NOW":          "don t stop me now",
+		"Crème Brûlée, Ærø, naïve":   "creme brulee ærø naive",
+		"cre\u0300me":                "creme",
+		"Йод ЁЖ":                     "йод ёж",
+		"3.14 is 42%":                "3 14 is 42",
+		"東京タワー42m":                   "東 京 タ ワ ー 42m",
+		"한국어 text":                   "한국어 text",
+		"ไทย":                        "ไ ท ย",
+		"हिन्दी":                     "हिन्दी",
+		"a\x00b\x01c":                "a b c",
+		"out_of_range":               "out of range",
+		"İstanbul":                   "istanbul",
+		strings.Repeat("x", 5):       "xxxxx",
+		"\ue000":                     "\ue000",
+		"tab\there\nthere\u00a0each": "tab here there each",
+	} {
+		if got := strings.Join(wordsOf(text), " "); got != want {
+			t.Errorf("words of %q = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTerms(t *testing.T) {
+	for query, want := range map[string]string{
+		"":                        "[]",
+		"  ":                      "[]",
+		"tower":                   "[{[tower] false}]",
+		"Tower* of":               "[{[tower] true} {[of] false}]",
+		`"the tower" of`:          "[{[the tower] false} {[of] false}]",
+		`"the tow"* of`:           "[{[the tow] true} {[of] false}]",
+		`"not closed`:             "[{[not closed] false}]",
+		"“the tower”":             "[{[the tower] false}]",
+		"don't":                   "[{[don t] false}]",
+		"* ? \"\" \"":             "[]",
+		"' OR 1=1; -- & | ! <-> ": "[{[or] false} {[1 1] false}]",
+	} {
+		if got := fmt.Sprint(terms(query)); got != want {
+			t.Errorf("terms(%q) = %s, want %s", query, got, want)
+		}
+	}
+	if n := len(terms(strings.Repeat("word ", 1000))); n != maxTerms {
+		t.Errorf("%d terms of a paragraph, want %d", n, maxTerms)
+	}
+}
+
+// TestIndexable holds that what no tsvector can hold is not given to one.
+func TestIndexable(t *testing.T) {
+	rec := deem.Record{Item: deem.Item{ID: "q", Response: strings.Repeat("x", 70_000) + " after"}, Verdict: &deem.Verdict{Reason: "why"}}
+	inOrder, words := said(rec)
+	if indexable(words) || vector(words) != nil {
+		t.Error("a word of 64 KiB counts as one that can be indexed")
+	}
+	if want := " q \n " + strings.Repeat("x", textBytes) + " \n why \n"; inOrder != want {
+		t.Errorf("said %.60q..., want %.60q...", inOrder, want)
+	}
+	many := make([]string, 200_000)
+	for i := range many {
+		many[i] = fmt.Sprint("word", i)
+	}
+	if indexable(many) || !indexable(many[:1000]) {
+		t.Error("indexable does not tell 1,000 words from 200,000")
+	}
+	if _, ok := tsquery([]term{{words: []string{strings.Repeat("x", 2000)}}}); ok {
+		t.Error("a word of 2,000 bytes is looked for in the index")
+	}
+}
+
+// TestPassing holds which errors are waited out.
+func TestPassing(t *testing.T) {
+	code := func(c string) error { return fmt.Errorf("x: %w", &pgconn.PgError{Code: c}) }
+	for _, tt := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errors.New("x"), false},
+		{code("57P01"), true},
+		{code("57P03"), true},
+		{code("40P01"), true},
+		{code("40001"), true},
+		{code("53300"), true},
+		{code("08006"), true},
+		{code("23505"), false},
+		{code("57014"), false},
+		{code("28P01"), false},
+		{code("3D000"), false},
+		{code("53100"), false}, // The disk is full.
+		{io.ErrUnexpectedEOF, true},
+		{&net.OpError{Op: "read", Err: errors.New("connection reset by peer")}, true},
+		{&net.DNSError{IsNotFound: true}, false},
+		{&net.DNSError{IsTimeout: true}, true},
+	} {
+		if got := passing(tt.err); got != tt.want {
+			t.Errorf("passing(%v) = %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
+
+// TestItems holds that an item of any shape is kept under a hash of its own and comes
+// back.
+func TestItems(t *testing.T) {
+	long := strings.Repeat("long ", 200)
+	items := []deem.Item{
+		{},
+		{Question: long},
+		{Response: long},
+		{Question: long, Response: long},
+		{References: []string{long}},
+		{References: []string{"", long}},
+		{Fields: map[string]string{"": long, "a/b": long}},
+		{Fields: map[string]string{"question": long}},
+		{Fields: map[string]string{"a\xff": long}},
+	}
+	seen := map[sum]int{}
+	for i, it := range items {
+		e, err := encodeItem(it)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[e.hash]; ok {
+			t.Errorf("items %d and %d have one hash", other, i)
+		}
+		seen[e.hash] = i
+		var f found
+		if err := f.decodeItem(&e.body, e.places); err != nil {
+			t.Fatal(err)
+		}
+		for _, taken := range e.long {
+			if ref := f.places[taken.place]; ref.hash != taken.hash || ref.size != len(taken.body) {
+				t.Errorf("item %d: the place %q has %v", i, taken.place, ref)
+			}
+			if err := putBack(&f.rec.Item, taken.place, taken.body); err != nil {
+				t.Error(err)
+			}
+		}
+		if d := gocmp.Diff(it.Hash(), f.rec.Item.Hash()); d != "" {
+			t.Errorf("item %d came back as another:\n%s", i, d)
+		}
+	}
+	for _, place := range []string{"", "nothing", "references/7", "references/x", "fields/none"} {
+		if err := putBack(&deem.Item{}, place, "x"); err == nil {
+			t.Errorf("putBack(%q) gave no error", place)
+		}
+	}
+}

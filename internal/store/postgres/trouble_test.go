@@ -1,0 +1,369 @@
+package postgres_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/pgtest"
+	"deem/internal/store/postgres"
+	"deem/internal/store/storetest"
+)
+
+func begin(t testing.TB, s *postgres.Store) store.Run {
+	t.Helper()
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// read returns every record of a run with its calls.
+func read(t testing.TB, s store.Store, runID string) []deem.Record {
+	t.Helper()
+	var list []deem.Record
+	for rec, err := range s.Records(t.Context(), runID, store.Query{WithCalls: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, rec)
+	}
+	return list
+}
+
+// TestAppendAtOnce holds that workers in several processes append to one run at the same
+// time, also the same items, and that nothing is lost, counted twice or refused.
+func TestAppendAtOnce(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	var stores []*postgres.Store
+	for range 3 {
+		stores = append(stores, open(t, url, postgres.Options{}))
+	}
+	run := begin(t, stores[0])
+	const workers, groups, size, items = 8, 12, 20, 60
+	var failed atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			s := stores[w%len(stores)]
+			for g := range groups {
+				var recs []deem.Record
+				for k := range size {
+					// Each worker goes through the items in an order of its own, and
+					// shares texts with the others.
+					i := (w*17 + (g*size+k)*(2*w+1)) % items
+					rec := storetest.Record(i)
+					if (w+g+k)%5 == 0 {
+						rec = storetest.Failed(i, deem.Timeout)
+					}
+					rec.Item.Fields = map[string]string{"dialogue": storetest.Text(fmt.Sprint("dialogue ", i%7), 3000)}
+					rec.Calls = []deem.Call{storetest.Call(fmt.Sprint("shared ", i)), storetest.Call(fmt.Sprint(w, " ", g, " ", k))}
+					recs = append(recs, rec)
+				}
+				if err := s.Append(t.Context(), run.ID, recs); err != nil {
+					failed.Add(1)
+					t.Errorf("Append: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := stores[1].Run(t.Context(), run.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs, unjudged, calls := read(t, stores[2], run.ID), 0, 0
+	for _, rec := range recs {
+		calls += len(rec.Calls)
+		if rec.Failure != nil {
+			unjudged++
+		}
+	}
+	const made = workers * groups * size * 2
+	if len(recs) != items || calls != made {
+		t.Errorf("%d records with %d calls, want %d with %d", len(recs), calls, items, made)
+	}
+	if got.Records != items || got.Unjudged != unjudged || got.CostMicros != made*40 {
+		t.Errorf("Records, Unjudged, CostMicros = %d, %d, %d, want %d, %d, %d",
+			got.Records, got.Unjudged, got.CostMicros, items, unjudged, made*40)
+	}
+	if n := deadlocks(t, stores[0]); n != 0 {
+		t.Errorf("the server broke up %d deadlocks, want none", n)
+	}
+}
+
+// deadlocks returns how many of them the server saw in the database.
+func deadlocks(t *testing.T, s *postgres.Store) (n int) {
+	t.Helper()
+	err := s.Pool().QueryRow(t.Context(), `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestAppendTx holds that records commit together with what else is in a transaction, or
+// not at all.
+func TestAppendTx(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.Database(t), postgres.Options{})
+	run := begin(t, s)
+	execute := func(tx pgx.Tx, statement string) {
+		t.Helper()
+		if _, err := tx.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	undo := errors.New("undo")
+	work := func(rec deem.Record, end error) error {
+		return pgx.BeginFunc(t.Context(), s.Pool(), func(tx pgx.Tx) error {
+			execute(tx, "CREATE TABLE IF NOT EXISTS jobs (n INT)")
+			if err := s.AppendTx(t.Context(), tx, run.ID, []deem.Record{rec}); err != nil {
+				return err
+			}
+			execute(tx, "INSERT INTO jobs VALUES (1)")
+			return end
+		})
+	}
+	if err := work(storetest.Record(0), undo); !errors.Is(err, undo) {
+		t.Fatal(err)
+	}
+	if got := read(t, s, run.ID); len(got) != 0 {
+		t.Errorf("%d records after a transaction was undone, want none", len(got))
+	}
+	if err := work(storetest.Record(1), nil); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]deem.Record{storetest.Record(1)}, read(t, s, run.ID)); d != "" {
+		t.Errorf("records differ (-want +got):\n%s", d)
+	}
+	bad := storetest.Record(2)
+	bad.Verdict = nil
+	if err := work(bad, nil); err == nil {
+		t.Error("AppendTx took a record without a verdict")
+	}
+	if got, err := s.Run(t.Context(), run.ID); err != nil || got.Records != 1 {
+		t.Errorf("the run has %d records, %v, want 1", got.Records, err)
+	}
+}
+
+// TestRestart restarts the server while workers append, once politely and once as if it
+// was killed, and holds that nothing is lost and nothing is doubled.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Start(t, pgtest.Options{Template: migrated})
+	url := c.Database(t)
+	stores := []*postgres.Store{open(t, url, postgres.Options{Check: 50 * time.Millisecond}), open(t, url, postgres.Options{})}
+	run := begin(t, stores[0])
+	var stop atomic.Bool
+	var done [3]int
+	var wg sync.WaitGroup
+	for w := range done {
+		wg.Go(func() {
+			s := stores[w%2]
+			for n := 0; !stop.Load(); n++ {
+				var recs []deem.Record
+				for k := range 8 {
+					recs = append(recs, storetest.Record((n*len(done)+w)*8+k))
+				}
+				if err := s.Append(t.Context(), run.ID, recs); err != nil {
+					t.Errorf("Append: %v", err)
+					return
+				}
+				done[w] = n + 1
+				if status, err := s.Status(t.Context(), run.ID, recs[0].Item.ID, 0); status != store.Judged || err != nil {
+					t.Errorf("Status of what was just appended = %v, %v, want judged", status, err)
+				}
+			}
+		})
+	}
+	for _, atOnce := range []bool{false, true} {
+		time.Sleep(150 * time.Millisecond)
+		c.Restart(t, atOnce)
+	}
+	time.Sleep(150 * time.Millisecond)
+	stop.Store(true)
+	wg.Wait()
+	want := 0
+	for w, groups := range done {
+		want += groups * 8
+		if groups < 3 {
+			t.Errorf("worker %d appended %d groups, which proves nothing", w, groups)
+		}
+	}
+	recs := read(t, stores[1], run.ID)
+	for _, rec := range recs {
+		if d := cmp.Diff(storetest.Record(rec.Position), rec); d != "" {
+			t.Fatalf("record differs (-want +got):\n%s", d)
+		}
+	}
+	got, err := stores[0].Run(t.Context(), run.ID)
+	if err != nil || len(recs) != want || got.Records != want || got.CostMicros != int64(want)*40 {
+		t.Errorf("%d records, counted %d at a cost of %d, %v, want %d at %d", len(recs), got.Records, got.CostMicros, err, want, want*40)
+	}
+	// The claim that was lost with the server was taken again.
+	waitFor(t, "the claim is held again", func() bool { return holder(t, stores[1]) != 0 })
+	if _, _, err := stores[1].Begin(t.Context(), storetest.Spec(""), false); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Begin of a run that is held: %v, want ErrBusy", err)
+	}
+}
+
+// waitFor waits until something holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("20 s later it is still not so that %s", what)
+		}
+	}
+}
+
+// TestDown holds that a server that stays away is an error in the end, with advice, and
+// that the store works when it is back.
+func TestDown(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Start(t, pgtest.Options{Template: migrated})
+	s := open(t, c.Database(t), postgres.Options{Wait: 300 * time.Millisecond})
+	run := begin(t, s)
+	c.Shutdown(t, false)
+	err := s.Append(t.Context(), run.ID, []deem.Record{storetest.Record(0)})
+	if err == nil || !strings.Contains(deem.HintOf(err), "kept") {
+		t.Errorf("Append without a server: %v with the hint %q, want one that says what is kept", err, deem.HintOf(err))
+	}
+	c.Resume(t)
+	if err := s.Append(t.Context(), run.ID, []deem.Record{storetest.Record(0)}); err != nil {
+		t.Errorf("Append when the server is back: %v", err)
+	}
+	if got := read(t, s, run.ID); len(got) != 1 || len(got[0].Calls) != 1 {
+		t.Errorf("%d records, want 1 with 1 call", len(got))
+	}
+}
+
+// A lossy proxy stands between a store and its server. When told, it lets the next
+// statements through, throws the answer away, and closes the connection.
+type lossy struct {
+	net.Listener
+	server string // path of the socket
+	lose   atomic.Bool
+	lost   atomic.Int64
+}
+
+func newLossy(t *testing.T, socket string) *lossy {
+	t.Helper()
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &lossy{Listener: l, server: socket}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { p.serve(t, client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		wg.Wait()
+	})
+	return p
+}
+
+func (p *lossy) serve(t *testing.T, client net.Conn) {
+	defer client.Close() //nolint:errcheck // Nothing is lost with it.
+	server, err := (&net.Dialer{}).DialContext(t.Context(), "unix", p.server)
+	if err != nil {
+		return
+	}
+	defer server.Close() //nolint:errcheck // Nothing is lost with it.
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	}()
+	buf := make([]byte, 1<<16)
+	for {
+		n, err := server.Read(buf)
+		if err != nil {
+			return
+		}
+		if p.lose.CompareAndSwap(true, false) {
+			p.lost.Add(1)
+			return // The server has done it all: it answers when it has committed.
+		}
+		if _, err := client.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// TestAnswerLost holds that a commit whose acknowledgement was lost is not made twice:
+// the calls of a record would be there, and paid for, twice.
+func TestAnswerLost(t *testing.T) {
+	t.Parallel()
+	c := pgtest.Shared(t)
+	url := pgtest.Database(t)
+	_, rest, _ := strings.Cut(url, "@/")
+	db, params, _ := strings.Cut(rest, "?host=")
+	folder, port, _ := strings.Cut(params, "&port=")
+	p := newLossy(t, fmt.Sprintf("%s/.s.PGSQL.%s", folder, port))
+	s := open(t, fmt.Sprintf("postgres://deem:%s@%s/%s?sslmode=disable", c.Password(), p.Addr(), db), postgres.Options{})
+	run := begin(t, s)
+	var want []deem.Record
+	for i := range 6 {
+		rec := storetest.Record(i)
+		want = append(want, rec)
+		p.lose.Store(i >= 2) // The first two prepare the statements.
+		if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
+			t.Fatalf("Append: %v", err)
+		}
+	}
+	if p.lost.Load() != 4 {
+		t.Fatalf("%d answers were lost, want 4: the test proves nothing", p.lost.Load())
+	}
+	if d := cmp.Diff(want, read(t, s, run.ID)); d != "" {
+		t.Errorf("records differ (-want +got):\n%s", d)
+	}
+	got, err := s.Run(t.Context(), run.ID)
+	if err != nil || got.Records != 6 || got.CostMicros != 240 {
+		t.Errorf("Records, CostMicros = %d, %d, %v, want 6, 240", got.Records, got.CostMicros, err)
+	}
+	// The same for a run that is begun.
+	p.lose.Store(true)
+	if err := s.Release(run.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, fresh := range []bool{false, true} {
+		p.lose.Store(true)
+		run, _, err := s.Begin(t.Context(), storetest.Spec(fmt.Sprint("other ", fresh)), fresh)
+		if err != nil {
+			t.Fatalf("Begin: %v", err)
+		}
+		if err := s.Release(run.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := 0
+	for range s.Runs(t.Context()) {
+		runs++
+	}
+	if runs != 3 {
+		t.Errorf("%d runs, want 3", runs)
+	}
+}

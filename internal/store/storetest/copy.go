@@ -1,0 +1,289 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// TestCopy runs the suite of stores that take in the runs of others. The function open
+// returns a store of the given test: another one for each name, and empty.
+func TestCopy(t *testing.T, open func(t *testing.T, name string) store.Store) {
+	for _, tt := range []struct {
+		name string
+		run  func(t *testing.T, from, to store.Store)
+	}{
+		{"Whole", testCopyWhole},
+		{"Chosen", testCopyChosen},
+		{"Interrupted", testCopyInterrupted},
+		{"Conflict", testCopyConflict},
+		{"Replies", testCopyReplies},
+		{"Labels", testCopyLabels},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			named := func(name string) store.Store {
+				return suite{func(t *testing.T) store.Store { return open(t, name) }}.open(t)
+			}
+			tt.run(t, named("from"), named("to"))
+		})
+	}
+}
+
+// FillForCopy puts runs of every sort into a store, with all that belongs to them, and
+// returns their ids, the oldest first.
+func FillForCopy(t *testing.T, st store.Store) (ids []string) {
+	t.Helper()
+	run, _ := mustBegin(t, st, Spec("first"), false)
+	var recs []deem.Record
+	for i := range 300 {
+		rec := Record(i)
+		if i%9 == 0 {
+			rec = Failed(i, deem.Kinds()[i%11])
+		}
+		// Several items claim one position, in no order of their ids.
+		rec.Position, rec.Item.ID = i/3, fmt.Sprintf("q%03d", i*7%300)
+		rec.Item.Fields = map[string]string{"dialogue": Text(fmt.Sprint("dialogue ", i/20), 2000)}
+		recs = append(recs, rec)
+	}
+	recs = append(recs, strangeRecord("NUL", "a\x00b\x01"))
+	mustAppend(t, st, run.ID, recs...)
+	again, lost := recs[9], recs[10] // In the place of others.
+	again.Calls = []deem.Call{Call("again")}
+	lost.Verdict, lost.Failure = nil, deem.Failf(deem.Timeout, "too late")
+	mustAppend(t, st, run.ID, again, lost)
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	ids = append(ids, run.ID)
+
+	// One that found its replies in the cache, is not done, and has batches.
+	run, _ = mustBegin(t, st, Spec("second"), false)
+	var cached []deem.Record
+	for i := range 20 {
+		rec := Record(i + 1)
+		rec.Calls[0].Reply.Cached, rec.Calls[0].Reply.Attempts, rec.Calls[0].Reply.CostMicros = true, 0, 0
+		cached = append(cached, rec)
+	}
+	if bs, ok := st.(store.Batches); ok {
+		b, lines := planned("b1", "k1", "k2", "k3")
+		b.State, b.ID = store.BatchCollected, "batch_1"
+		lines[0], lines[1] = answered("k1", 7), store.BatchLine{Key: "k2", Failure: deem.Failf(deem.Timeout, "late"), Passing: true}
+		mustPut(t, bs, run.ID, b, lines...)
+		b2, _ := planned("b2")
+		mustPut(t, bs, run.ID, b2)
+		taken := Record(400)
+		taken.Calls[0].Reply = mustLine(t, bs, run.ID, "k1").Reply
+		cached = append(cached, taken)
+	}
+	mustAppend(t, st, run.ID, cached...)
+	ids = append(ids, run.ID)
+
+	run, _ = mustBegin(t, st, Full[store.Spec](), false) // One without records.
+	ids = append(ids, run.ID)
+	if ls, ok := st.(store.Labels); ok {
+		mustLabel(t, ls, label(1, "anna", true), label(2, "bert", false))
+	}
+	return ids
+}
+
+// SameForCopy fails the test unless both stores hold the same.
+func SameForCopy(t *testing.T, want, got store.Store) {
+	t.Helper()
+	runs := collect(t, want.Runs(t.Context()))
+	diff(t, "runs", collect(t, got.Runs(t.Context())), runs)
+	for _, run := range runs {
+		recs := all(t, want, run.ID)
+		diff(t, "records of run "+run.ID, all(t, got, run.ID), recs)
+		sameReplies(t, want, got, recs)
+		sameBatches(t, want, got, run.ID)
+	}
+	if a, ok := want.(store.Labels); ok {
+		b, _ := got.(store.Labels)
+		diff(t, "labels", labelsOf(t, b, store.LabelQuery{}), labelsOf(t, a, store.LabelQuery{}))
+	}
+}
+
+// sameReplies compares what the caches hold under the keys of records.
+func sameReplies(t *testing.T, want, got store.Store, recs []deem.Record) {
+	t.Helper()
+	for _, rec := range recs {
+		for _, c := range rec.Calls {
+			if c.Reply == nil || c.Reply.Key == "" {
+				continue
+			}
+			a, _, err := want.Reply(t.Context(), c.Reply.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, ok, err := got.Reply(t.Context(), c.Reply.Key)
+			if err != nil || !ok {
+				t.Fatalf("Reply(%q) = %v, %v, want one", c.Reply.Key, ok, err)
+			}
+			diff(t, "cached reply "+c.Reply.Key, b, a)
+		}
+	}
+}
+
+func sameBatches(t *testing.T, want, got store.Store, runID string) {
+	t.Helper()
+	a, ok := want.(store.Batches)
+	if !ok {
+		return
+	}
+	b, _ := got.(store.Batches)
+	list := mustBatches(t, a, runID)
+	diff(t, "batches", mustBatches(t, b, runID), list)
+	lines, _ := want.(store.BatchLister)
+	others, _ := got.(store.BatchLister)
+	for _, batch := range list {
+		diff(t, "lines of batch "+batch.Key, collect(t, others.BatchLines(t.Context(), runID, batch.Key)),
+			collect(t, lines.BatchLines(t.Context(), runID, batch.Key)))
+	}
+}
+
+// mustCopy copies and fails the test if that is not possible.
+func mustCopy(t *testing.T, from, to store.Store, ids ...string) store.Copied {
+	t.Helper()
+	done, err := store.Copy(t.Context(), from, to, ids...)
+	if err != nil {
+		t.Fatalf("Copy: %v", err)
+	}
+	return done
+}
+
+// testCopyWhole holds that everything comes over, once.
+func testCopyWhole(t *testing.T, from, to store.Store) {
+	ids := FillForCopy(t, from)
+	if done := mustCopy(t, from, to); done.Runs != 3 || done.Records != 322 || done.Labels != 2 || done.There != 0 {
+		t.Errorf("Copy = %+v, want 3 runs, 322 records and 2 labels", done)
+	}
+	SameForCopy(t, from, to)
+	diff(t, "a second copy", mustCopy(t, from, to), store.Copied{Runs: 3, There: 3})
+	SameForCopy(t, from, to)
+	// The copy can be continued.
+	run, resumed := mustBegin(t, to, Spec("second"), false)
+	if !resumed || run.ID != ids[1] {
+		t.Errorf("Begin = %s, %v, want to continue %s", run.ID, resumed, ids[1])
+	}
+	mustAppend(t, to, run.ID, Record(500))
+	if got := mustRun(t, to, run.ID); got.Records != 22 || got.State != store.Open {
+		t.Errorf("the copy has %d records and is %s, want 22 and open", got.Records, got.State)
+	}
+}
+
+// testCopyChosen holds that one run can be copied alone.
+func testCopyChosen(t *testing.T, from, to store.Store) {
+	ids := FillForCopy(t, from)
+	if done := mustCopy(t, from, to, ids[1]); done.Runs != 1 || done.Labels != 0 {
+		t.Errorf("Copy = %+v, want 1 run and no labels", done)
+	}
+	diff(t, "records", all(t, to, ids[1]), all(t, from, ids[1]))
+	sameReplies(t, from, to, all(t, from, ids[1])) // As they were paid for, by a run that is not there.
+	if _, err := store.Copy(t.Context(), from, to, "nobody"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Copy of an unknown run: %v, want ErrNotFound", err)
+	}
+}
+
+// A brittle store fails after some appends.
+type brittle struct {
+	store.Store
+	store.Importer
+	left int
+}
+
+var errBrittle = errors.New("it broke")
+
+func (b *brittle) Append(ctx context.Context, runID string, recs []deem.Record) error {
+	if b.left--; b.left < 0 {
+		return errBrittle
+	}
+	return b.Store.Append(ctx, runID, recs)
+}
+
+// testCopyInterrupted holds that a copy that was interrupted is finished by the next,
+// without doubling what came over.
+func testCopyInterrupted(t *testing.T, from, to store.Store) {
+	FillForCopy(t, from)
+	in, ok := to.(store.Importer)
+	if !ok {
+		t.Fatal("this store takes in no runs")
+	}
+	for left := range 3 {
+		if _, err := store.Copy(t.Context(), from, &brittle{to, in, left}); !errors.Is(err, errBrittle) {
+			t.Fatalf("Copy that breaks: %v", err)
+		}
+	}
+	mustCopy(t, from, to)
+	SameForCopy(t, from, to)
+}
+
+// testCopyConflict holds that what is there already, and is something else, is neither
+// replaced nor mixed with what is copied.
+func testCopyConflict(t *testing.T, from, to store.Store) {
+	ids := FillForCopy(t, from)
+	mustCopy(t, from, to, ids[1])
+	mustAppend(t, to, ids[1], Record(500))
+	_, err := store.Copy(t.Context(), from, to, ids[1])
+	if err == nil || !strings.Contains(err.Error(), ids[1]) || deem.HintOf(err) == "" {
+		t.Errorf("Copy over a run that has gone on: %v, want an error with a hint", err)
+	}
+	run := mustRun(t, from, ids[0])
+	run.Dataset.Hash = "another"
+	in, _ := to.(store.Importer)
+	if _, err := in.Import(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Copy(t.Context(), from, to, ids[0])
+	if err == nil || deem.HintOf(err) == "" {
+		t.Errorf("Copy over another run with that id: %v, want an error with a hint", err)
+	}
+	if n := len(all(t, to, ids[0])); n != 0 {
+		t.Errorf("the other run has %d records now, want none", n)
+	}
+}
+
+// testCopyReplies holds that the first reply of a key stays.
+func testCopyReplies(t *testing.T, _, st store.Store) {
+	in, ok := st.(store.Importer)
+	if !ok {
+		t.Fatal("this store takes in no replies")
+	}
+	first, second := *Call("k").Reply, *Call("k").Reply
+	second.Text = "something else"
+	noKey := *Call("").Reply
+	noKey.Key = ""
+	for _, list := range [][]deem.Reply{{first, second, noKey}, {second}, nil} {
+		if err := in.PutReplies(t.Context(), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, ok, err := st.Reply(t.Context(), "k")
+	if err != nil || !ok {
+		t.Fatalf("Reply = %v, %v, want one", ok, err)
+	}
+	diff(t, "reply", got, first)
+}
+
+// testCopyLabels holds that the newer of two labels stays.
+func testCopyLabels(t *testing.T, from, to store.Store) {
+	a, ok := keepsLabels(t, from)
+	b, _ := keepsLabels(t, to)
+	if !ok {
+		return
+	}
+	older, newer := label(1, "anna", true), label(1, "anna", false)
+	newer.Labelled = newer.Labelled.Add(1)
+	other := label(2, "anna", true)
+	mustLabel(t, a, older, other)
+	mustLabel(t, b, newer)
+	if done := mustCopy(t, from, to); done.Labels != 1 {
+		t.Errorf("Copy = %+v, want 1 label", done)
+	}
+	diff(t, "labels", labelsOf(t, b, store.LabelQuery{}), []store.Label{newer, other})
+}
