@@ -272,7 +272,9 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	if out == "" {
 		out = run.ID + bundleExt
 	}
-	write := func(w io.Writer) (bundle.Manifest, error) { return findings.WriteBundle(ctx, w, st, run, software(), opts) }
+	write := func(w io.Writer) (bundle.Manifest, error) {
+		return findings.WriteBundle(ctx, w, st, run, software(), opts)
+	}
 	if isBundle(ref) && o.redact && o.sign == "" {
 		// The file may be signed, and its signature holds for the copy too.
 		write = func(w io.Writer) (bundle.Manifest, error) { return redactFile(w, ref) }
