@@ -77,11 +77,11 @@ type callView struct {
 	Got   *deem.Reply
 }
 
-// A besideView is what another judge said of the same item.
+// A besideView is what another judge said of the same item, in every trial.
 type besideView struct {
-	Run store.Run
-	deem.Record
-	URL string
+	Run    store.Run
+	URL    string
+	Trials []deem.Record
 }
 
 // itemOf returns the id of the item that an address names.
@@ -258,13 +258,17 @@ func (s *Server) addBesides(ctx context.Context, v *itemView) error {
 		if n++; n > maxOthers {
 			break
 		}
+		b := besideView{Run: run, URL: itemURL(run.ID, v.Item.ID)}
 		for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: []string{v.Item.ID}}) {
 			if err != nil {
 				return err
 			}
 			if rec.Item.Hash() == v.Hash {
-				v.Besides = append(v.Besides, besideView{run, rec, filter{}.link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...)})
+				b.Trials = append(b.Trials, rec)
 			}
+		}
+		if len(b.Trials) > 0 {
+			v.Besides = append(v.Besides, b)
 		}
 	}
 	return nil
@@ -339,12 +343,22 @@ func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool
 			return rec.Calls[n].Reply.Text, true
 		}
 	case "prompt":
-		p, _ := s.protocol(run)
-		if shown := findings.Show(run, p, rec); n >= 0 && n < len(shown.Prompt) {
-			return shown.Prompt[n].Content, true
-		}
+		return s.prompt(run, rec, n)
 	}
 	return "", false
+}
+
+// prompt returns one message of the prompt of a record, rendered again.
+func (s *Server) prompt(run store.Run, rec deem.Record, n int) (string, bool) {
+	p, _ := s.protocol(run)
+	if p == nil {
+		return "", false
+	}
+	req, err := p.Request(rec.Item)
+	if err != nil || n < 0 || n >= len(req.Messages) {
+		return "", false
+	}
+	return req.Messages[n].Content, true
 }
 
 func nth(list []string, n int) (string, bool) {

@@ -18,8 +18,9 @@ const (
 type throttle struct {
 	now func() time.Time
 
-	mu   sync.Mutex
-	seen map[string]missed
+	mu    sync.Mutex
+	seen  map[string]missed
+	swept time.Time // when those that are forgiven were forgotten last
 }
 
 // missed is what one address did since a time.
@@ -62,9 +63,12 @@ func (t *throttle) slot(addr string) string {
 	if _, known := t.seen[addr]; known || len(t.seen) < maxAddresses {
 		return addr
 	}
-	for a, m := range t.seen {
-		if t.now().Sub(m.since) >= missWindow {
-			delete(t.seen, a)
+	if now := t.now(); now.Sub(t.swept) >= missWindow/10 { // Not for every guess.
+		t.swept = now
+		for a, m := range t.seen {
+			if now.Sub(m.since) >= missWindow {
+				delete(t.seen, a)
+			}
 		}
 	}
 	if len(t.seen) < maxAddresses {
