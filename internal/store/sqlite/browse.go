@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"deem"
@@ -70,20 +69,24 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	return recs, nil
 }
 
-// viewPage reads the records of one page, without their long texts and calls. Which they
-// are is found without looking at their items; but in one statement, so that no record
-// is on the page that was replaced meanwhile and does not belong there any more.
-func (s *Store) viewPage(ctx context.Context, where selection, order viewOrder, v store.View) ([]found, error) {
+// viewQuery returns the query for one page, without long texts and calls. Which records
+// are on it is found without looking at their items; but in one statement, so that none
+// is there that was replaced meanwhile and does not belong there any more.
+func viewQuery(where selection, order viewOrder, brief bool) string {
 	body, join := "i.body, i.texts", "CROSS JOIN items i ON i.n = r.item"
-	if v.Brief {
+	if brief {
 		body, join = "NULL, NULL", ""
 	}
 	by := order.by()
-	query := fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
+	return fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
 		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s`,
 		recordColumns, body, where.index, strings.Join(where.terms, " AND "), by, join, by)
+}
+
+// viewPage reads the records of one page.
+func (s *Store) viewPage(ctx context.Context, where selection, order viewOrder, v store.View) ([]found, error) {
 	limit := cmp.Or(v.Limit, store.DefaultLimit)
-	rows, err := s.read.QueryContext(ctx, query, append(where.args, limit)...)
+	rows, err := s.read.QueryContext(ctx, viewQuery(where, order, v.Brief), append(where.args, limit)...)
 	if err != nil {
 		return nil, err
 	}
@@ -236,29 +239,57 @@ func (s *Store) Count(ctx context.Context, runID string, v store.View) (store.Co
 	return counts, s.explain("count records in", err)
 }
 
-// selectCounted says of all records in one text what is counted: the category, then the
-// label after a v or the kind after an f, each behind its length. To hand 100,000 rows
-// out one by one takes three times as long as to walk over them, and to have SQLite
-// group them, which sorts them, five times.
-const selectCounted = `SELECT coalesce(group_concat(octet_length(r.category) || ':' || r.category ||
-	coalesce('v' || octet_length(r.label) || ':' || r.label, 'f' || octet_length(r.kind) || ':' || r.kind), ''), '')
-	FROM records r INDEXED BY %s WHERE %s`
+// Signs that nobody uses in a name stand between what is counted.
+const (
+	afterRecord   = "\x1e"
+	beforeLabel   = "\x1f"
+	beforeFailure = "\x1d"
+)
+
+// countQuery returns the query for what is counted of all records in one text: the
+// category and the label, or the category and the kind. To hand 100,000 rows out one by
+// one takes twice as long as to walk over them, and to have SQLite group them, which
+// sorts them, five times.
+func countQuery(where selection) string {
+	return fmt.Sprintf(`SELECT count(*), coalesce(group_concat(r.category || coalesce('%s' || r.label, '%s' || r.kind), '%s'), '')
+		FROM records r INDEXED BY %s WHERE %s`, beforeLabel, beforeFailure, afterRecord, where.index, strings.Join(where.terms, " AND "))
+}
 
 func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
 	where, err := s.selects(ctx, runID, v)
 	if err != nil || where.nothing {
 		return newTally().counts(), err
 	}
+	var n int
 	var said string
-	query := fmt.Sprintf(selectCounted, where.index, strings.Join(where.terms, " AND "))
-	if err := s.read.QueryRowContext(ctx, query, where.args...).Scan(&said); err != nil {
+	if err := s.read.QueryRowContext(ctx, countQuery(where), where.args...).Scan(&n, &said); err != nil {
 		return store.Counts{}, err
 	}
+	if t := newTally(); t.read(said, n) {
+		return t.counts(), nil
+	}
+	return s.countGroups(ctx, where)
+}
+
+// countGroups counts in a run with names that have our signs in them after all.
+func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts, error) {
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
+		FROM records r INDEXED BY %s WHERE %s GROUP BY 1, 2, 3`, where.index, strings.Join(where.terms, " AND ")), where.args...)
+	if err != nil {
+		return store.Counts{}, err
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	t := newTally()
-	if err := t.add(said); err != nil {
-		return store.Counts{}, err
+	for rows.Next() {
+		var category, name string
+		var failed bool
+		var n int
+		if err := rows.Scan(&category, &name, &failed, &n); err != nil {
+			return store.Counts{}, err
+		}
+		t.add(category, name, failed, n)
 	}
-	return t.counts(), nil
+	return t.counts(), rows.Err()
 }
 
 // A tally counts what records say.
@@ -271,24 +302,39 @@ func newTally() *tally {
 	return &tally{categories: map[string]int{}, labels: map[string]int{}, kinds: map[string]int{}}
 }
 
-// add counts what selectCounted returned.
-func (t *tally) add(said string) error {
-	c := lengths{rest: said}
-	for c.rest != "" {
-		category, what, name := c.name(), c.letter(), c.name()
-		if c.bad {
-			return errors.New("counted records are not as expected") // Of our own making, and no input's.
-		}
-		t.total++
-		t.categories[category]++
-		if what == 'v' {
-			t.labels[name]++
-		} else {
-			t.unjudged++
-			t.kinds[name]++
-		}
+// read counts what countQuery returned for n records. It returns false if names have
+// signs in them: then there are more parts than records, or a part has more signs than
+// one.
+func (t *tally) read(said string, n int) bool {
+	if n == 0 {
+		return true
 	}
-	return nil
+	// Few records are unlike all others, so what they say is taken apart only once.
+	alike := map[string]int{}
+	for part := range strings.SplitSeq(said, afterRecord) {
+		alike[part]++
+		n--
+	}
+	for part, count := range alike {
+		at := strings.IndexAny(part, beforeLabel+beforeFailure)
+		if at < 0 || at != strings.LastIndexAny(part, beforeLabel+beforeFailure) {
+			return false
+		}
+		t.add(part[:at], part[at+1:], part[at:at+1] == beforeFailure, count)
+	}
+	return n == 0
+}
+
+// add counts n records that say the same.
+func (t *tally) add(category, name string, failed bool, n int) {
+	t.total += n
+	t.categories[category] += n
+	if failed {
+		t.unjudged += n
+		t.kinds[name] += n
+	} else {
+		t.labels[name] += n
+	}
 }
 
 func (t *tally) counts() store.Counts {
@@ -308,31 +354,4 @@ func ranked(counts map[string]int) []store.Count {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
 	})
 	return list
-}
-
-// lengths reads names that stand behind their lengths, as 3:abc.
-type lengths struct {
-	rest string
-	bad  bool
-}
-
-func (c *lengths) name() string {
-	digits, rest, ok := strings.Cut(c.rest, ":")
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || n < 0 || n > len(rest) {
-		c.bad, c.rest = true, ""
-		return ""
-	}
-	c.rest = rest[n:]
-	return rest[:n]
-}
-
-func (c *lengths) letter() byte {
-	if c.rest == "" {
-		c.bad = true
-		return 0
-	}
-	b := c.rest[0]
-	c.rest = c.rest[1:]
-	return b
 }

@@ -3,6 +3,7 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -112,21 +113,23 @@ func soakStore(tb testing.TB) (*sqlite.Store, store.Run) {
 // there takes longer than they notice.
 func TestSoakBrowse(t *testing.T) {
 	s, run := soakStore(t)
-	start, calls, slowest := time.Now(), 0, time.Duration(0)
-	for done := (store.Searched{Total: 1}); !done.Complete(); calls++ {
+	start, before := time.Now(), cpuTime()
+	var calls []time.Duration
+	for done := (store.Searched{Total: 1}); !done.Complete(); {
 		begun := time.Now()
 		var err error
 		if done, err = s.Index(t.Context(), run.ID); err != nil {
 			t.Fatal(err)
 		}
-		slowest = max(slowest, time.Since(begun))
+		calls = append(calls, time.Since(begun))
 	}
+	slices.Sort(calls)
 	size := int64(0)
 	if info, err := os.Stat(s.Path() + ".search"); err == nil {
 		size = info.Size()
 	}
-	t.Logf("indexed in %v: %d calls, the slowest %v; %d MB", time.Since(start).Round(time.Millisecond), calls,
-		slowest.Round(time.Millisecond), size>>20)
+	t.Logf("indexed in %v of %d calls, half of them below %.0f ms and the longest %.0f ms; %d MB",
+		timing{time.Since(start), cpuTime() - before}, len(calls), ms(calls[len(calls)/2]), ms(calls[len(calls)-1]), size>>20)
 	other := soakOther(t, s, run)
 	deep := soakDeep(t, s, run.ID)
 	for _, tt := range []struct {
@@ -166,22 +169,30 @@ func TestSoakBrowse(t *testing.T) {
 			}
 			return counts.Total
 		})
-		t.Logf("%-26s page of %2d in %5.1f ms, %6d counted in %5.1f ms", tt.name, page, ms(view), total, ms(count))
-		if limit := 150 * time.Millisecond; (view > limit || count > limit) && tt.view.Against == "" {
+		t.Logf("%-26s page of %2d in %v, %6d counted in %v", tt.name, page, view, total, count)
+		// It is 150 ms on a machine with nothing else to do.
+		if limit := 250 * time.Millisecond; view.cpu > limit || count.cpu > limit {
 			t.Errorf("%s takes %v and %v, want at most %v", tt.name, view, count, limit)
 		}
 	}
 }
 
-// quickest returns the shortest of five times: what the machine can do, whatever else it
-// did.
-func quickest(t *testing.T, do func() int) (n int, best time.Duration) {
+// A timing is what something took: by the clock, and of the processor. On a machine that
+// others use too, the second is what counts.
+type timing struct{ clock, cpu time.Duration }
+
+func (tm timing) String() string {
+	return fmt.Sprintf("%5.1f ms (cpu %5.1f)", ms(tm.clock), ms(tm.cpu))
+}
+
+// quickest returns the shortest of seven times.
+func quickest(t *testing.T, do func() int) (n int, best timing) {
 	t.Helper()
-	best = time.Hour
-	for range 5 {
-		start := time.Now()
+	best = timing{time.Hour, time.Hour}
+	for range 7 {
+		start, before := time.Now(), cpuTime()
 		n = do()
-		best = min(best, time.Since(start))
+		best.clock, best.cpu = min(best.clock, time.Since(start)), min(best.cpu, cpuTime()-before)
 	}
 	return n, best
 }

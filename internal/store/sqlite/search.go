@@ -12,6 +12,8 @@ import (
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"deem"
 )
 
 // The index of words is a database of its own beside that of the runs, deem.db.search:
@@ -62,9 +64,11 @@ var searchSchema = []string{
 	createWords("item_words"),
 	createWords("record_words"),
 	// Fewer, larger pieces: a slice is written at once, and pieces are put together only
-	// when there are sixteen. That halves the time that indexing takes.
-	`INSERT INTO item_words (item_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16)`,
-	`INSERT INTO record_words (record_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16)`,
+	// when there are sixteen. That halves the time that indexing takes. FTS5 does so a
+	// little with every slice, but when it falls behind it puts all of a level together
+	// at once, which takes seconds; it is let fall further behind.
+	`INSERT INTO item_words (item_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16), ('crisismerge', 256)`,
+	`INSERT INTO record_words (record_words, rank) VALUES ('hashsize', 8388608), ('automerge', 16), ('crisismerge', 256)`,
 	fmt.Sprintf("PRAGMA application_id = %d", searchID),
 	fmt.Sprintf("PRAGMA user_version = %d", searchVersion),
 }
@@ -106,7 +110,8 @@ func (x *searcher) giveUp(s *Store, path string, why error) error {
 	case x.temp == "" && path == s.real+searchSuffix:
 		var err error
 		if x.temp, err = os.MkdirTemp("", "deem-search-"); err != nil {
-			return errors.Join(why, err)
+			return deem.WithHint(fmt.Errorf("keep the index of words: %w; nor for the time being: %w", why, err),
+				"make the folder of the database one that you may write to, or set TMPDIR to one")
 		}
 		return nil
 	case path != filepath.Join(x.temp, "deem.db"+searchSuffix):
@@ -136,8 +141,8 @@ func (s *Store) withSearch(ctx context.Context, do func(*sql.DB) error) error {
 	if err != nil {
 		return err
 	}
-	// Three times is enough: for an index that is missing or damaged, and for one that
-	// then cannot be made where it should be.
+	// A few times are enough: an index is missing or damaged, then cannot be made where it
+	// should be, and is made elsewhere.
 	for attempt := 0; ; attempt++ {
 		path := s.search.place(s)
 		before, _ := os.Stat(path) //nolint:errcheck // nil if there is none.
@@ -194,8 +199,9 @@ func (s *Store) searchDB(path string) (*sql.DB, error) {
 	return db, err
 }
 
-// searchWait is how long to wait for another process that indexes: some slices.
-const searchWait = 2 * time.Second
+// searchWait is how long to wait for another process that has the index to itself, while
+// it makes or closes it. That takes milliseconds, unless the disk is very busy.
+const searchWait = 10 * time.Second
 
 // mustBeSearch refuses what is no index of the database with the given source.
 func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
@@ -208,13 +214,14 @@ func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
 		return errStrange
 	}
 	var of string
-	if err := db.QueryRowContext(ctx, `SELECT source FROM about`).Scan(&of); errors.Is(err, sql.ErrNoRows) || err == nil && of != source {
+	err := db.QueryRowContext(ctx, `SELECT source FROM about`).Scan(&of)
+	switch {
+	case errors.Is(err, sql.ErrNoRows) || err == nil && of != source:
 		return errStrange
-	} else if hasCode(err, sqlite3.SQLITE_ERROR) {
+	case hasCode(err, sqlite3.SQLITE_ERROR):
 		return errors.Join(errStrange, err) // It has no such table.
-	} else {
-		return err
 	}
+	return err
 }
 
 // makeSearch puts a new index at path, in place of the file that was there before. If

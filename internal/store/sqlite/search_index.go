@@ -67,8 +67,8 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 		return st.searched(now, total), err
 	}
 	// The lock is taken before anything is looked at: what this slice finds missing is
-	// missing still when it is added.
-	if _, err := db.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+	// missing still when it is added. Whoever has it needs it for no longer than a slice.
+	if _, err := db.ExecContext(ctx, "PRAGMA busy_timeout = 300; BEGIN IMMEDIATE"); err != nil {
 		if hasCode(err, sqlite3.SQLITE_BUSY) {
 			err = nil // Another process is at it, and gets further.
 		}
@@ -267,11 +267,11 @@ func printOf(b []byte) int64 {
 
 // add indexes what is new of some records, one after the other until the deadline.
 func (x *indexer) add(ctx context.Context, rows []indexedRow) error {
-	records, err := x.prints(ctx, "records", rows, func(r *indexedRow) int64 { return r.n })
+	records, err := x.prints(ctx, selectRecordPrints, rows, func(r *indexedRow) int64 { return r.n })
 	if err != nil {
 		return err
 	}
-	items, err := x.prints(ctx, "items", rows, func(r *indexedRow) int64 { return r.item })
+	items, err := x.prints(ctx, selectItemPrints, rows, func(r *indexedRow) int64 { return r.item })
 	if err != nil {
 		return err
 	}
@@ -291,8 +291,13 @@ func (x *indexer) add(ctx context.Context, rows []indexedRow) error {
 	return nil
 }
 
+const (
+	selectRecordPrints = `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN records t ON t.n = j.value`
+	selectItemPrints   = `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN items t ON t.n = j.value`
+)
+
 // prints returns the prints of what is indexed under the numbers of some records.
-func (x *indexer) prints(ctx context.Context, table string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
+func (x *indexer) prints(ctx context.Context, query string, rows []indexedRow, number func(*indexedRow) int64) (map[int64]int64, error) {
 	list := []byte{'['}
 	for i := range rows {
 		if i > 0 {
@@ -300,7 +305,7 @@ func (x *indexer) prints(ctx context.Context, table string, rows []indexedRow, n
 		}
 		list = strconv.AppendInt(list, number(&rows[i]), 10)
 	}
-	found, err := x.db.QueryContext(ctx, `SELECT t.n, t.print FROM json_each(?) j CROSS JOIN `+table+` t ON t.n = j.value`, string(append(list, ']')))
+	found, err := x.db.QueryContext(ctx, query, string(append(list, ']')))
 	if err != nil {
 		return nil, err
 	}

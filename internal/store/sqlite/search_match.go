@@ -32,11 +32,11 @@ func (s *Store) selectText(ctx context.Context, sel *selection, text string) err
 		}
 		nothing := false
 		for _, term := range list {
-			items, err := findWords(ctx, db, "item_words", term, of.items)
+			items, err := findWords(ctx, db, matchItems, term, of.items)
 			if err != nil {
 				return err
 			}
-			records, err := findWords(ctx, db, "record_words", term, of.records)
+			records, err := findWords(ctx, db, matchRecords, term, of.records)
 			if err != nil {
 				return err
 			}
@@ -78,10 +78,14 @@ func (s *numbers) args() []any {
 	return []any{s.low, s.bits, s.low - 1}
 }
 
-// findWords returns the numbers within bounds under which a table has a term.
-func findWords(ctx context.Context, db *sql.DB, table, term string, within bounds) (*numbers, error) {
+const (
+	matchItems   = `SELECT json_group_array(rowid) FROM item_words WHERE item_words MATCH ? AND rowid BETWEEN ? AND ?`
+	matchRecords = `SELECT json_group_array(rowid) FROM record_words WHERE record_words MATCH ? AND rowid BETWEEN ? AND ?`
+)
+
+// findWords returns the numbers within bounds under which a term is found by a query.
+func findWords(ctx context.Context, db *sql.DB, query, term string, within bounds) (*numbers, error) {
 	var list string
-	query := fmt.Sprintf(`SELECT json_group_array(rowid) FROM %[1]s WHERE %[1]s MATCH ? AND rowid BETWEEN ? AND ?`, table)
 	if err := db.QueryRowContext(ctx, query, term, within.low, within.high).Scan(&list); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,9 @@
 // the process loses nothing that was committed. The disk is waited for only at
 // checkpoints (synchronous=NORMAL): a power cut may lose the last commits, but
 // never tears one apart or damages the file.
+//
+// Once somebody searches a run, the index of its words is a further file, with .search
+// at the end of its name. It can be deleted at any time.
 package sqlite
 
 import (

@@ -183,7 +183,7 @@ func (b browsed) counts(v store.View) store.Counts {
 }
 
 func ranked(counts map[string]int) []store.Count {
-	var list []store.Count
+	list := []store.Count{}
 	for name, n := range counts {
 		list = append(list, store.Count{Name: name, N: n})
 	}
@@ -333,6 +333,49 @@ func testBrowsePages(t *testing.T, s suite) {
 			diff(t, fmt.Sprintf("pages by %s, descending %v", order, v.Descending), forward, want)
 		}
 	}
+}
+
+// testBrowseNames holds that categories and labels are counted and selected whatever
+// they are called.
+func testBrowseNames(t *testing.T, s suite) {
+	st := s.open(t)
+	b, ok := browse(t, st)
+	if !ok {
+		return
+	}
+	run, _ := mustBegin(t, st, Spec(""), false)
+	signs := []string{"", "a", "a\x00b", "\x1d", "\x1e", "\x1f", "a\x1fb", "a\x1fb\x1ec", "\x1fa", "b\x1e", "1:a", "null"}
+	check := func(names []string) {
+		t.Helper()
+		var recs []deem.Record
+		for i, name := range names {
+			for k := range i%3 + 1 {
+				rec := deem.Record{Item: deem.Item{ID: fmt.Sprint("q", i, " ", k), Category: name}, Position: i, Trial: k}
+				if k == 1 {
+					rec.Failure = &deem.Failure{Kind: deem.Kind(name)}
+				} else {
+					rec.Verdict = &deem.Verdict{Label: names[len(names)-1-i]}
+				}
+				recs = append(recs, rec)
+			}
+		}
+		mustAppend(t, st, run.ID, recs...)
+		model := browsed{recs: recs}
+		for _, v := range []store.View{
+			{},
+			{Query: store.Query{Categories: names[1:3]}},
+			{Query: store.Query{Labels: names[2:3]}},
+			{Query: store.Query{Kinds: []deem.Kind{deem.Kind(names[4])}}},
+		} {
+			got, err := b.Count(t.Context(), run.ID, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			diff(t, fmt.Sprintf("counts of %+v", v), got, model.counts(v))
+		}
+	}
+	check([]string{"x", "y", "z", "", "w", "v"})
+	check(append(signs, strange...))
 }
 
 // pages returns all records of a view from its place on, in pages of 7.

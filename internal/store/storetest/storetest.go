@@ -63,6 +63,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"LabelsRefused", testLabelsRefused},
 		{"Browse", testBrowse},
 		{"BrowsePages", testBrowsePages},
+		{"BrowseNames", testBrowseNames},
 		{"BrowseWhole", testBrowseWhole},
 		{"BrowseRefused", testBrowseRefused},
 		{"BrowseEmpty", testBrowseEmpty},

@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem/internal/store"
+	"deem/internal/store/storetest"
+)
+
+// TestViewPlans holds that a page by position is read along the index, in order, up to
+// the last record that is on it: to sort the run for every page would make the first
+// page as slow as any. It may sort the page.
+func TestViewPlans(t *testing.T) {
+	s := openInside(t)
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := &store.Place{Cursor: store.Cursor{Position: 7}}
+	for _, v := range []store.View{
+		{},
+		{Descending: true},
+		{From: from},
+		{From: from, Backward: true, Descending: true},
+		{Pass: new(true)},
+		{Query: store.Query{Labels: []string{"a"}, Categories: []string{"b", "c"}, Unjudged: true, Brief: true}},
+		{Against: run.ID},
+	} {
+		plan := viewPlan(t, s, run.ID, v)
+		// The last step sorts the page that was chosen before.
+		chosen, _, _ := strings.Cut(plan, "SCAN (subquery")
+		if !strings.Contains(chosen, "records_position (run=?") || strings.Contains(chosen, "FOR ORDER BY") {
+			t.Errorf("%+v is read by %s, want the index records_position and no sorting", v, plan)
+		}
+		if v.From != nil && !strings.Contains(chosen, "position") {
+			t.Errorf("%+v is read by %s, want it to begin at its place", v, plan)
+		}
+	}
+}
+
+func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
+	t.Helper()
+	where, err := s.selects(t.Context(), runID, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := orderOf(v)
+	if v.From != nil {
+		if err := s.continues(t.Context(), &where, order, *v.From); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+viewQuery(where, order, v.Brief), append(where.args, 50)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	var plan []string
+	for rows.Next() {
+		var step string
+		if err := rows.Scan(new(int), new(int), new(int), &step); err != nil {
+			t.Fatal(err)
+		}
+		plan = append(plan, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(plan, "; ")
+}
+
+// TestTally holds that counts are read right, or not at all.
+func TestTally(t *testing.T) {
+	got := newTally()
+	if said := "a\x1fx\x1e\x1dempty\x1ea\x1fx\x1eé\x1f\x1eb\x1fy"; !got.read(said, 5) {
+		t.Fatalf("read(%q) gave up", said)
+	}
+	want := store.Counts{
+		Total: 5, Unjudged: 1,
+		Categories: []store.Count{{Name: "a", N: 2}, {Name: "", N: 1}, {Name: "b", N: 1}, {Name: "é", N: 1}},
+		Labels:     []store.Count{{Name: "x", N: 2}, {Name: "", N: 1}, {Name: "y", N: 1}},
+		Kinds:      []store.Count{{Name: "empty", N: 1}},
+	}
+	if d := cmp.Diff(want, got.counts()); d != "" {
+		t.Errorf("counts differ (-want +got):\n%s", d)
+	}
+	for _, strange := range []struct {
+		said string
+		n    int
+	}{
+		{"a\x1fx\x1eb\x1fx", 1}, // the label or the category has the sign between records
+		{"a\x1eb\x1fx", 1},      // the category has it
+		{"a\x1fb\x1fx", 1},      // the category or the label has the sign before labels
+		{"a\x1db\x1fx", 1},      // the category has the sign before failures, or the kind the other
+	} {
+		if newTally().read(strange.said, strange.n) {
+			t.Errorf("read(%q, %d) was sure of it", strange.said, strange.n)
+		}
+	}
+}
+
+func TestTerms(t *testing.T) {
+	for query, want := range map[string][]string{
+		"":                         nil,
+		"tower":                    {`"tower"`},
+		"  two\twords ":            {`"two"`, `"words"`},
+		`"a phrase" word`:          {`"a phrase"`, `"word"`},
+		`open "never closed`:       {`"open"`, `"never closed"`},
+		"tow*":                     {`"tow" *`},
+		`"eiffel tow"* x`:          {`"eiffel tow" *`, `"x"`},
+		"*":                        nil,
+		"a*b":                      {`"a b"`},
+		"well-known":               {`"well known"`},
+		`x"y"z`:                    {`"x"`, `"y"`, `"z"`},
+		"NEAR(a, b)":               {`"NEAR a"`, `"b"`},
+		"故宫":                       {`"故 宫"`},
+		"2024年の":                   {`"2024 年 の"`},
+		"a\x00b\"\xff":             {`"a b"`},
+		strings.Repeat("x ", 1000): slices.Repeat([]string{`"x"`}, maxTerms),
+	} {
+		if got := terms(query); !slices.Equal(got, want) {
+			t.Errorf("terms(%.40q) = %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		limit int
+		want  string
+	}{{0, ""}, {1, "a"}, {2, "a"}, {3, "aé"}, {4, "aéb"}, {9, "aéb"}} {
+		if got := cut("aéb", tt.limit); got != tt.want {
+			t.Errorf("cut(%d) = %q, want %q", tt.limit, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+)
+
+// indexAll brings the index of words up to date, and returns after how many calls.
+func indexAll(t *testing.T, s *sqlite.Store, runID string) (calls int) {
+	t.Helper()
+	for calls = 1; calls < 1000; calls++ {
+		done, err := s.Index(t.Context(), runID)
+		if err != nil {
+			t.Fatalf("Index: %v", err)
+		}
+		if done.Complete() {
+			return calls
+		}
+	}
+	t.Fatal("Index does not come to an end")
+	return 0
+}
+
+// wantFound fails the test unless a word is found in as many records as wanted.
+func wantFound(t *testing.T, s *sqlite.Store, runID, word string, want int) {
+	t.Helper()
+	counts, err := s.Count(t.Context(), runID, store.View{Text: word})
+	if err != nil || counts.Total != want {
+		t.Errorf("%q is found in %d records, %v, want %d", word, counts.Total, err, want)
+	}
+}
+
+// readOnly opens a database for reading.
+func readOnly(t *testing.T, path string) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.OpenReadOnly(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return s
+}
+
+// names returns what is in a folder.
+func names(t *testing.T, folder string) string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return strings.Join(list, " ")
+}
+
+// TestSearchReadOnly holds that a store that was opened for reading can be searched, and
+// that the index is one file beside the database, for the user alone, which others use
+// again.
+func TestSearchReadOnly(t *testing.T) {
+	path := file(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := readOnly(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, s, run.ID, "lighthouse", 0)
+	indexAll(t, s, run.ID)
+	wantFound(t, s, run.ID, "lighthouse", 120)
+	wantFound(t, s, run.ID, "q00000017", 1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, filepath.Dir(path)); got != "deem.db deem.db.search" {
+		t.Errorf("the folder holds %s, want the database and its index", got)
+	}
+	if info, err := os.Stat(path + ".search"); err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode of the index = %v, %v, want 0600", info.Mode(), err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the database was changed by indexing it, %v", err)
+	}
+	again := readOnly(t, path)
+	wantFound(t, again, run.ID, "lighthouse", 120)
+	if calls := indexAll(t, again, run.ID); calls != 1 {
+		t.Errorf("an index that is complete took %d calls", calls)
+	}
+}
+
+// TestSearchMadeAnew holds that whatever happens to the file of the index, nobody hears
+// of it: it is made again.
+func TestSearchMadeAnew(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		spoil func(t *testing.T, index string)
+	}{
+		{"deleted", func(t *testing.T, index string) { remove(t, index) }},
+		{"empty", func(t *testing.T, index string) { overwrite(t, index, nil) }},
+		{"text", func(t *testing.T, index string) {
+			overwrite(t, index, []byte(strings.Repeat("my shopping list\n", 500)))
+		}},
+		{"short text", func(t *testing.T, index string) { overwrite(t, index, []byte("hello")) }},
+		{"cut off", func(t *testing.T, index string) {
+			if err := os.Truncate(index, 9000); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"overwritten inside", func(t *testing.T, index string) {
+			data, err := os.ReadFile(index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 4096; i < len(data); i++ {
+				data[i] = byte(i * 7)
+			}
+			overwrite(t, index, data)
+		}},
+		{"another program's", func(t *testing.T, index string) {
+			remove(t, index)
+			execute(t, index, "CREATE TABLE visits (url TEXT)")
+		}},
+		{"of another deem", func(t *testing.T, index string) { execute(t, index, "PRAGMA user_version = 9999") }},
+		{"without its tables", func(t *testing.T, index string) { execute(t, index, "DROP TABLE about") }},
+		{"words damaged", func(t *testing.T, index string) {
+			execute(t, index, "UPDATE item_words_data SET block = randomblob(500)")
+		}},
+		{"a log without its file", func(t *testing.T, index string) {
+			remove(t, index)
+			overwrite(t, index+"-wal", []byte(strings.Repeat("x", 10_000)))
+		}},
+		{"a half-made one", func(t *testing.T, index string) {
+			remove(t, index)
+			overwrite(t, index+".new", []byte("x"))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			path := file(t)
+			s := readOnly(t, path)
+			run, err := s.Run(t.Context(), "last")
+			if err != nil {
+				t.Fatal(err)
+			}
+			indexAll(t, s, run.ID)
+			wantFound(t, s, run.ID, "lighthouse", 120)
+			tt.spoil(t, path+".search")
+			wantFound(t, s, run.ID, "lighthouse", 0)
+			indexAll(t, s, run.ID)
+			wantFound(t, s, run.ID, "lighthouse", 120)
+			wantFound(t, readOnly(t, path), run.ID, "lighthouse", 120)
+		})
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func overwrite(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSearchElsewhere holds that a search works where no file can be made beside the
+// database, and leaves nothing behind.
+func TestSearchElsewhere(t *testing.T) {
+	path, temp := file(t), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	// A folder of that name cannot be made a file by anybody, not even by root.
+	if err := os.MkdirAll(filepath.Join(path+".search", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := readOnly(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, s, run.ID, "lighthouse", 0)
+	indexAll(t, s, run.ID)
+	wantFound(t, s, run.ID, "lighthouse", 120)
+	if got := names(t, temp); !strings.HasPrefix(got, "deem-search-") {
+		t.Errorf("the folder for temporary files holds %q, want the index", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(t, temp); got != "" {
+		t.Errorf("after Close the folder for temporary files holds %q", got)
+	}
+}
+
+// TestSearchNowhere holds that a search that can keep its index nowhere says so.
+func TestSearchNowhere(t *testing.T) {
+	path := file(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	if err := os.MkdirAll(filepath.Join(path+".search", "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := readOnly(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Index(t.Context(), run.ID)
+	wantTrouble(t, "Index", err, "missing", "TMPDIR")
+	if recs, err := s.View(t.Context(), run.ID, store.View{}); err != nil || len(recs) != store.DefaultLimit {
+		t.Errorf("View without a text = %d records, %v, want a page", len(recs), err)
+	}
+}
+
+// TestSearchOtherDatabase holds that an index that was made from a database that is gone
+// is not taken for that of the next one, whose numbers mean other items.
+func TestSearchOtherDatabase(t *testing.T) {
+	path, other := file(t), file(t)
+	s := open(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexAll(t, s, run.ID)
+	data, err := os.ReadFile(path + ".search")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, other+".search", data)
+	s = open(t, other)
+	if run, err = s.Run(t.Context(), "last"); err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, s, run.ID, "lighthouse", 0)
+	indexAll(t, s, run.ID)
+	wantFound(t, s, run.ID, "lighthouse", 120)
+}
+
+// TestSearchPutBack holds that a database that is put back to an earlier state, and goes
+// on another way, is not searched by what it said before.
+func TestSearchPutBack(t *testing.T) {
+	path := file(t)
+	early, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(response, reason string) {
+		t.Helper()
+		s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec := storetest.Record(500)
+		rec.Item.Response, rec.Verdict.Reason = response, reason
+		if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
+			t.Fatal(err)
+		}
+		indexAll(t, s, run.ID)
+		wantFound(t, s, run.ID, response, 1)
+		wantFound(t, s, run.ID, reason, 1)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said("granite", "velvet")
+	overwrite(t, path, early)
+	said("walnut", "maple")
+	s := open(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, s, run.ID, "granite", 0)
+	wantFound(t, s, run.ID, "velvet", 0)
+}
+
+// TestSearchSlices holds that one call of Index takes a bounded time, that the next goes
+// on where it stopped, also in another store, and that what is indexed is found already.
+func TestSearchSlices(t *testing.T) {
+	s, run := begin(t)
+	recs := make([]deem.Record, 3000)
+	for i := range recs {
+		recs[i] = storetest.Record(i)
+		recs[i].Item.Response, recs[i].Calls = storetest.Text(fmt.Sprint("nr", i), 4000), nil
+	}
+	if err := s.Append(t.Context(), run.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	calls, last := 0, store.Searched{}
+	for ; !last.Complete() || calls == 0; calls++ {
+		each := s
+		if calls%2 == 1 {
+			each = readOnly(t, s.Path())
+		}
+		start := time.Now()
+		done, err := each.Index(t.Context(), run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 5*time.Second { // On a machine that is busy.
+			t.Errorf("a call took %v", took)
+		}
+		if done.Total != len(recs) || done.Done < last.Done || done.Done == last.Done && !done.Complete() {
+			t.Errorf("Index = %+v after %+v, want it to go on", done, last)
+		}
+		last = done
+		if done.Done != done.Total-1 { // It may have all, and not know that it has.
+			wantFound(t, s, run.ID, "lighthouse", done.Done)
+		}
+	}
+	if calls < 2 {
+		t.Errorf("12 MB were indexed in %d calls, want several", calls)
+	}
+}
+
+// TestSearchBusy holds that a process that finds another one indexing lets it, and
+// reports how far that one is.
+func TestSearchBusy(t *testing.T) {
+	path := file(t)
+	s := readOnly(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFound(t, s, run.ID, "lighthouse", 0) // It makes the file.
+	db := raw(t, path+".search")
+	if _, err := db.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	done, err := s.Index(t.Context(), run.ID)
+	if want := (store.Searched{Total: 120}); done != want || err != nil {
+		t.Errorf("Index = %+v, %v, want %+v", done, err, want)
+	}
+	if _, err := db.ExecContext(t.Context(), "ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	indexAll(t, s, run.ID)
+	wantFound(t, s, run.ID, "lighthouse", 120)
+}
+
+// TestSearchMadeAtOnce holds that stores that find no index, or a damaged one, do not
+// trip over each other when all of them make it.
+func TestSearchMadeAtOnce(t *testing.T) {
+	path := file(t)
+	for _, spoil := range []func(){func() {}, func() { overwrite(t, path+".search", []byte("hello")) }} {
+		spoil()
+		var wg sync.WaitGroup
+		for range 6 {
+			s := readOnly(t, path)
+			wg.Go(func() {
+				run, err := s.Run(context.WithoutCancel(t.Context()), "last")
+				if err != nil {
+					t.Errorf("Run: %v", err)
+					return
+				}
+				for done := (store.Searched{Total: 1}); !done.Complete(); {
+					if done, err = s.Index(t.Context(), run.ID); err != nil {
+						t.Errorf("Index: %v", err)
+						return
+					}
+				}
+				wantFound(t, s, run.ID, "lighthouse", 120)
+			})
+		}
+		wg.Wait()
+	}
+	if got := names(t, filepath.Dir(path)); strings.Contains(got, ".lock") || strings.Contains(got, ".new") {
+		t.Errorf("the folder holds %s, want no traces", got)
+	}
+}
