@@ -28,6 +28,12 @@ type Purse struct {
 	reserved int64      // what calls in flight may cost
 	waiting  *list.List // of *claim
 	shut     error      // why no call is paid for any more
+
+	// A purse that borrows has a bank, which one caller asks at a time. It is dry once
+	// the bank has no more.
+	bank      Bank
+	borrowing chan struct{}
+	dry       bool
 }
 
 // A claim is a caller who waits for money.
@@ -66,6 +72,14 @@ func (p *Purse) reserve(ctx context.Context, need int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if p.bank != nil {
+		return p.reserveLent(ctx, need)
+	}
+	return p.claim(ctx, need)
+}
+
+// claim is reserve with the money that is in the purse.
+func (p *Purse) claim(ctx context.Context, need int64) error {
 	p.mu.Lock()
 	c := &claim{need: need, settled: make(chan struct{})}
 	e := p.waiting.PushBack(c)
@@ -113,6 +127,8 @@ func (p *Purse) serve() {
 			c.err = p.shut
 		case c.need <= left:
 			p.reserved += c.need
+		case p.bank != nil && !p.dry:
+			c.err = errShort
 		case p.reserved > 0:
 			return // some of it may come back
 		default:
@@ -127,6 +143,7 @@ func (p *Purse) serve() {
 // extend sets need aside on top of what the caller has set aside already. It never
 // waits: two who wait for each other's money would do so for ever.
 func (p *Purse) extend(need int64) error {
+	p.borrowBriefly(need)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shut == nil && need > p.sum-p.spent-p.reserved {
@@ -152,11 +169,15 @@ func (p *Purse) settle(reserved, spent int64) {
 // exhausted says that a call cannot be paid for. The caller holds the lock.
 func (p *Purse) exhausted(need int64) error {
 	var err error
-	if need > p.sum {
-		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", usd(need), usd(p.sum)),
+	sum, spent := p.sum, p.spent
+	if p.bank != nil {
+		sum, spent = p.bank.Sum(), p.bank.Sum()-max(0, p.sum-p.spent)
+	}
+	if need > sum {
+		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", usd(need), usd(sum)),
 			"raise --max-cost, or bound the length of replies with --max-tokens, which bounds what a call may cost")
 	} else {
-		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", usd(p.sum), usd(p.spent), usd(need)),
+		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", usd(sum), usd(spent), usd(need)),
 			"what was judged is kept; with a higher --max-cost the same command goes on and repeats nothing")
 	}
 	return &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: err}

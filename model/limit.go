@@ -16,6 +16,8 @@ type LimitOptions struct {
 	Concurrency int // calls in flight; 0 means 16
 	RPM         int // requests per minute; 0 means no bound
 	TPM         int // tokens per minute, input and output; 0 means no bound
+
+	Fleet Fleet // other processes that share the model; nil means that there are none
 }
 
 const (
@@ -49,6 +51,7 @@ type Limiter struct {
 	inner    deem.Model
 	requests *bucket // nil when requests are not bounded
 	tokens   *bucket // nil when tokens are not bounded
+	fleet    Fleet   // nil when nobody else asks
 
 	mu      sync.Mutex
 	level   level
@@ -99,7 +102,7 @@ func Limit(m deem.Model, o LimitOptions) *Limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	l := &Limiter{inner: m, level: newLevel(o.Concurrency), waiting: list.New()}
+	l := &Limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New()}
 	if o.RPM > 0 {
 		l.requests = perMinute(o.RPM)
 	}
@@ -154,10 +157,14 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	if err := over(ctx); err != nil {
 		return deem.Reply{}, err
 	}
+	if err := l.fleetBegin(ctx, estimate); err != nil {
+		return deem.Reply{}, err
+	}
 	l.begin(p)
 	begun = true
 	reply, err := l.inner.Complete(ctx, req)
 	fatal(ctx, err) // before the place goes to another, who would ask in vain
+	l.fleetEnd(estimate, reply, err)
 	l.settle(estimate, reply, err)
 	l.learn(p, err)
 	return reply, err
@@ -340,7 +347,7 @@ func draw(ctx context.Context, b *bucket, n float64) error {
 // estimate returns how many tokens a call may use: about four bytes of English
 // make one, and the reply may be as long as it is allowed to be.
 func (l *Limiter) estimate(req deem.Request) float64 {
-	if l.tokens == nil {
+	if l.tokens == nil && l.fleet == nil {
 		return 0
 	}
 	size := 0
