@@ -98,6 +98,14 @@ bench: build ## measure deem beside a bare loop, and check the targets (a few mi
 	$(GO) build -trimpath -o bin/bench ./bench
 	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
 
+.PHONY: release
+release: ## build the archives of a release into dist/, with checksums, parts and formula
+	$(GO) run ./internal/ci/release -out dist
+
+.PHONY: release-check
+release-check: ## build a release into a scratch folder, twice where it must be the same, and look at it
+	$(GO) run ./internal/ci/release -check
+
 .PHONY: match-model
 match-model: ## fit the model of match to the labelled items in DATA=FILE
 	@test -n "$(DATA)" || { echo "make match-model needs DATA=FILE, a .jsonl or .jsonl.gz of labelled items"; exit 2; }
