@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"deem/internal/store"
+	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report/compare"
@@ -65,50 +65,7 @@ func writeWhole(name string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// flipsAtOnce is how many items are read again at once.
-const flipsAtOnce = 200
-
-// texts reads the texts of items again, some at a time, so that memory does not grow
-// with how many there are.
+// texts reads the texts of items again.
 func (f beside) texts(ctx context.Context, flips []compare.Flip) iter.Seq2[compare.FlipText, error] {
-	return func(yield func(compare.FlipText, error) bool) {
-		for len(flips) > 0 {
-			n := min(len(flips), flipsAtOnce)
-			list, err := f.read(ctx, flips[:n])
-			if err != nil {
-				yield(compare.FlipText{}, err)
-				return
-			}
-			for _, t := range list {
-				if !yield(t, nil) {
-					return
-				}
-			}
-			flips = flips[n:]
-		}
-	}
-}
-
-// read reads the texts of some items from all runs.
-func (f beside) read(ctx context.Context, flips []compare.Flip) ([]compare.FlipText, error) {
-	list := make([]compare.FlipText, len(flips))
-	place := map[string]int{}
-	ids := make([]string, len(flips))
-	for i, flip := range flips {
-		list[i] = compare.FlipText{Flip: flip, Responses: make([]string, len(f.runs)), Reasons: make([]string, len(f.runs))}
-		ids[i], place[flip.ID] = flip.ID, i
-	}
-	for j := len(f.runs) - 1; j >= 0; j-- { // The first run has the last word.
-		for rec, err := range f.store.Records(ctx, f.runs[j].ID, store.Query{Trial: new(int), IDs: ids}) {
-			if err != nil {
-				return nil, err
-			}
-			t := &list[place[rec.Item.ID]]
-			t.Question, t.References, t.Responses[j] = rec.Item.Question, rec.Item.References, rec.Item.Response
-			if rec.Verdict != nil {
-				t.Reasons[j] = rec.Verdict.Reason
-			}
-		}
-	}
-	return list, nil
+	return findings.FlipTexts(ctx, f.store, f.runs, flips)
 }
