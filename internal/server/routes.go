@@ -40,6 +40,10 @@ func (s *Server) routes() []route {
 		{pattern: "GET /static/{name}", handle: s.assets.serve},
 		{pattern: "GET /", page: s.nowhere},
 	}
+	list = append(list, s.compareRoutes()...)
+	list = append(list, s.agreeRoutes()...)
+	list = append(list, s.labelRoutes()...)
+	list = append(list, s.probeRoutes()...)
 	return list
 }
 

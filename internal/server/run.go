@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/report"
 )
@@ -24,6 +25,14 @@ func runTabs(run store.Run, current string) []tab {
 	all := []struct{ key, name, url string }{
 		{"run", "Report", runURL(run.ID)},
 		{"items", "Items", itemsURL(run.ID)},
+	}
+	if _, _, ok := findings.Probed(run); ok {
+		all = append(all, struct{ key, name, url string }{"card", "Judge card", cardURL(run.ID)})
+	} else {
+		all = append(all, []struct{ key, name, url string }{
+			{"agreement", "Agreement", agreementURL(run.ID)},
+			{"label", "Label", labelURL(run.ID)},
+		}...)
 	}
 	var tabs []tab
 	for _, t := range all {

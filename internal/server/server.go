@@ -43,8 +43,11 @@ type Server struct {
 	reports *reports
 	indexer *indexer
 	facets  *facets
+	bench   *bench
 	streams chan struct{} // one for each page that watches a run
 	poll    time.Duration // how often it looks
+
+	labelling *labelling
 
 	// background ends with the server. What a visitor waits for may serve others
 	// after they have gone, so it cannot hang on their request.
@@ -75,6 +78,7 @@ func New(o Options) (*Server, error) {
 	s.reports = newReports(s.background, o.Store)
 	s.indexer = newIndexer(s.background, o.Store, s.log)
 	s.facets, s.streams, s.poll = newFacets(), make(chan struct{}, maxStreams), pollEvery
+	s.bench, s.labelling = newBench(s.background), newLabelling()
 	s.handler = s.wrap(s.mux())
 	return s, nil
 }
@@ -88,6 +92,7 @@ func (s *Server) Close() {
 	s.stop()
 	s.reports.wait()
 	s.indexer.wait()
+	s.bench.wait()
 }
 
 // How long a client may take. Answers that stream extend the limit as they go.

@@ -1,0 +1,251 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/report"
+	"deem/report/agree"
+)
+
+// agreeRoutes are the pages on which a judge stands beside people or another judge.
+func (s *Server) agreeRoutes() []route {
+	return []route{
+		{pattern: "GET /runs/{id}/agreement", page: s.agreementPage},
+		{pattern: "GET /runs/{id}/agreement/items", page: s.cellPage},
+	}
+}
+
+// agreementURL returns the address of a run's agreement, with names and values besides.
+func agreementURL(run string, more ...string) string {
+	return filter{}.link(runURL(run)+"/agreement", more...)
+}
+
+// defaultWidth is how wide the corrected interval may be unless somebody says otherwise,
+// in percentage points: the number of labels that are missing is said for it.
+const defaultWidth = 10
+
+// An agreeAsk is what the address of an agreement says.
+type agreeAsk struct {
+	run    store.Run
+	other  *store.Run // nil when people are right
+	Only   []string   // annotators, all of them when empty
+	Width  float64    // of the corrected interval that is wished for, in percentage points
+	labels []store.Label
+}
+
+// readAgree reads what the address says, and the labels there are.
+func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
+	q := r.URL.Query()
+	run, err := s.runOf(r)
+	if err != nil {
+		return agreeAsk{}, err
+	}
+	ask := agreeAsk{run: run, Width: defaultWidth}
+	if text := q.Get("width"); text != "" {
+		if ask.Width, err = strconv.ParseFloat(text, 64); err != nil || !(ask.Width > 0 && ask.Width < 100) {
+			return ask, badRequest("a width lies between 0 and 100 percentage points, not at %q", text)
+		}
+	}
+	if ref := q.Get("with"); ref != "" {
+		other, err := s.store.Run(r.Context(), ref)
+		if err == nil && other.ID == run.ID {
+			err = badRequest("a judge agrees with itself: both are run %s", run.ID)
+		}
+		if err == nil && other.Dataset.Hash != run.Dataset.Hash {
+			err = badRequest("runs %s and %s judged different items, so their judges cannot be set beside each other", run.ID, other.ID)
+		}
+		ask.other = &other
+		return ask, err
+	}
+	for _, name := range q["annotator"] {
+		if !slices.Contains(ask.Only, name) {
+			ask.Only = append(ask.Only, name)
+		}
+	}
+	ask.labels, err = s.labelsOf(r.Context(), store.LabelQuery{})
+	return ask, err
+}
+
+// labelsOf returns the labels that the store keeps, none when it keeps none.
+func (s *Server) labelsOf(ctx context.Context, q store.LabelQuery) ([]store.Label, error) {
+	st, ok := s.store.(store.Labels)
+	if !ok {
+		return nil, nil
+	}
+	var list []store.Label
+	for l, err := range st.Labels(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// link returns the address of a page below the agreement, as "/items".
+func (a agreeAsk) link(below string, more ...string) string {
+	q := url.Values{}
+	if a.other != nil {
+		q.Set("with", a.other.ID)
+	}
+	for _, name := range a.Only {
+		q.Add("annotator", name)
+	}
+	if a.Width != defaultWidth {
+		q.Set("width", strconv.FormatFloat(a.Width, 'g', -1, 64))
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		q.Set(more[i], more[i+1])
+	}
+	path := runURL(a.run.ID) + "/agreement" + below
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// stamp says how far the run and the labels are.
+func (a agreeAsk) stamp() string {
+	now := time.Now()
+	text := stampOf(a.run, now)
+	if a.other != nil {
+		return text + ";" + stampOf(*a.other, now)
+	}
+	// Who changes their mind labels later; who takes a label back leaves one fewer; who
+	// does both changes what the others add up to.
+	last, sum := int64(0), int64(0)
+	for _, l := range a.labels {
+		at := l.Labelled.UnixNano()
+		last, sum = max(last, at), sum+at%1_000_003
+		if l.Yes {
+			sum++
+		}
+	}
+	return fmt.Sprint(text, ";", len(a.labels), ";", last, ";", sum)
+}
+
+// An agreed is an agreement, and which items it is about.
+type agreed struct {
+	agree.Agreement
+	both  []bothItem
+	votes map[string]int // how many items each annotator labelled
+	other int            // labels about another response than the one judged
+}
+
+// A bothItem is an item with a verdict and a label.
+type bothItem struct {
+	id, category  string
+	judge, people bool
+}
+
+// agreed sets the judge beside people or another judge.
+func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
+	other := ""
+	if ask.other != nil {
+		other = ask.other.ID
+	}
+	key := fmt.Sprintf("agree %s %s %q %g", ask.run.ID, other, ask.Only, ask.Width)
+	return countOnce(ctx, s.bench, key, ask.stamp(), func(ctx context.Context) (*agreed, error) {
+		return s.countAgreed(ctx, ask)
+	})
+}
+
+func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
+	got := &agreed{votes: map[string]int{}}
+	o := agree.Options{
+		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items,
+		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged,
+		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel, SameFamily: report.SameFamily,
+	}
+	if ask.other != nil {
+		o.Truth = findings.Party(*ask.other)
+		b := agree.New(o)
+		err := findings.EachBesideRun(ctx, s.store, ask.run, *ask.other, o, got.note(b.Add))
+		got.Agreement = b.Agreement()
+		return got, err
+	}
+	kept, ok := s.store.(store.Labels)
+	if !ok {
+		return nil, errors.New("this store keeps no labels")
+	}
+	people, err := findings.Kept(ctx, kept, store.LabelQuery{Annotators: ask.Only})
+	if err != nil {
+		return nil, err
+	}
+	o.Truth = agree.Party{Judge: people.Name}
+	b := agree.New(o)
+	err = findings.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add))
+	got.Agreement, got.other = b.Agreement(), people.OtherResponses
+	return got, err
+}
+
+// note remembers which items an agreement is about.
+func (g *agreed) note(add func(agree.Pair)) func(agree.Pair) {
+	return func(p agree.Pair) {
+		add(p)
+		if p.Truth == nil {
+			return
+		}
+		for name := range p.Truth.Votes {
+			g.votes[name]++
+		}
+		if p.Verdict != nil && !p.Truth.Tie {
+			g.both = append(g.both, bothItem{
+				id: strings.Clone(p.Item.ID), category: strings.Clone(p.Item.Category),
+				judge: p.Verdict.Yes(), people: p.Truth.Yes,
+			})
+		}
+	}
+}
+
+// agreementPage sets the judge of a run beside people, or beside that of another run.
+func (s *Server) agreementPage(r *http.Request) (page, error) {
+	ask, err := s.readAgree(r)
+	if err != nil {
+		return page{}, err
+	}
+	ctx, cancel := soon(r)
+	defer cancel()
+	got, err := s.agreed(ctx, ask)
+	if late(r, err) {
+		return waiting("Agreement"), nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	v := newAgreeView(ask, got)
+	if v.Others, err = s.sameDataset(r, ask.run); err != nil {
+		return page{}, err
+	}
+	return page{Template: "agreement", Title: "Agreement of " + ask.run.ID, Section: "runs", Data: v}, nil
+}
+
+// annotators returns who labelled items of this run or its dataset, with how many.
+func (g *agreed) annotators(ask agreeAsk) []annotatorView {
+	names := map[string]bool{}
+	for name := range g.votes {
+		names[name] = true
+	}
+	for _, l := range ask.labels {
+		if l.Dataset == ask.run.Dataset.Hash {
+			names[l.Annotator] = true
+		}
+	}
+	var list []annotatorView
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		chosen := len(ask.Only) == 0 || slices.Contains(ask.Only, name)
+		list = append(list, annotatorView{Name: name, N: g.votes[name], Chosen: chosen})
+	}
+	return list
+}

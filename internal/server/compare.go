@@ -1,0 +1,247 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/report"
+	"deem/report/compare"
+)
+
+// maxCompared is how many runs are compared at most: a table has no room for more.
+const maxCompared = 8
+
+// compareSeed is that of permutation tests, the same as that of the command.
+const compareSeed = 1
+
+// compareRoutes are the pages on which runs stand beside each other.
+func (s *Server) compareRoutes() []route {
+	return []route{
+		{pattern: "GET /compare", page: s.comparePage},
+		{pattern: "GET /compare/flips.csv", handle: s.flipsCSV},
+	}
+}
+
+// A compareAsk is what the address of a comparison says.
+type compareAsk struct {
+	Refs   []string // of runs, the baseline first
+	Anyway bool
+	Change string // how the items differ that are listed, "" for all
+	page   int
+}
+
+// readCompare reads runs=a,b or, as forms have it, run=a&run=b; base names the baseline.
+func readCompare(q url.Values) compareAsk {
+	ask := compareAsk{Anyway: q.Get("anyway") != "", Change: q.Get("change")}
+	ask.page, _ = strconv.Atoi(q.Get("page"))
+	for _, list := range append(slices.Clone(q["runs"]), q["run"]...) {
+		for ref := range strings.SplitSeq(list, ",") {
+			if ref = strings.TrimSpace(ref); ref != "" && !slices.Contains(ask.Refs, ref) {
+				ask.Refs = append(ask.Refs, ref)
+			}
+		}
+	}
+	if at := slices.Index(ask.Refs, q.Get("base")); at > 0 {
+		base := ask.Refs[at]
+		ask.Refs = slices.Insert(slices.Delete(ask.Refs, at, at+1), 0, base)
+	}
+	return ask
+}
+
+// link returns the address of the comparison with something else said.
+func (a compareAsk) link(path string, more ...string) string {
+	q := url.Values{"runs": {strings.Join(a.Refs, ",")}}
+	if a.Anyway {
+		q.Set("anyway", "1")
+	}
+	if a.Change != "" {
+		q.Set("change", a.Change)
+	}
+	for i := 0; i+1 < len(more); i += 2 {
+		if more[i+1] == "" {
+			q.Del(more[i])
+		} else {
+			q.Set(more[i], more[i+1])
+		}
+	}
+	return path + "?" + q.Encode()
+}
+
+// A beside is several runs compared, with the items on which they differ.
+type beside struct {
+	compare.Comparison
+	runs  []findings.Compared
+	flips []compare.Flip
+}
+
+// compared finds the runs and compares them.
+func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) {
+	runs, err := s.comparedRuns(ctx, ask.Refs)
+	if err != nil {
+		return nil, err
+	}
+	stamp, now := "", time.Now()
+	for i, run := range runs {
+		ask.Refs[i] = run.ID // Links name the whole id: last is another run tomorrow.
+		stamp += stampOf(run.Run, now) + ";"
+	}
+	key := fmt.Sprint("compare ", ask.Anyway, " ", ask.Refs)
+	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*beside, error) {
+		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
+		b, err := findings.Compare(ctx, s.store, runs, o)
+		if err != nil {
+			return nil, err
+		}
+		return &beside{Comparison: b.Comparison(), runs: runs, flips: b.Flips()}, nil
+	})
+}
+
+// comparedRuns returns the runs that are named, each once.
+func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]findings.Compared, error) {
+	if len(refs) > maxCompared {
+		return nil, badRequest("%d runs are too many to set beside each other: at most %d are compared", len(refs), maxCompared)
+	}
+	var runs []findings.Compared
+	for _, ref := range refs {
+		run, err := s.store.Run(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(runs, func(r findings.Compared) bool { return r.ID == run.ID }) {
+			return nil, badRequest("run %s is named twice", run.ID)
+		}
+		runs = append(runs, findings.Compared{Run: run, Name: findings.SettingsOf(run.Spec).System})
+	}
+	return findings.NameRuns(distinct(runs))
+}
+
+// distinct takes away names that do not tell runs apart: one system may be judged twice.
+func distinct(runs []findings.Compared) []findings.Compared {
+	seen := map[string]int{}
+	for _, r := range runs {
+		seen[r.Name]++
+	}
+	for i := range runs {
+		if seen[runs[i].Name] > 1 {
+			runs[i].Name = ""
+		}
+	}
+	return runs
+}
+
+// comparePage shows runs beside each other, and a form to choose them.
+func (s *Server) comparePage(r *http.Request) (page, error) {
+	ask := readCompare(r.URL.Query())
+	if len(ask.Refs) < 2 {
+		return s.choosePage(r, ask)
+	}
+	ctx, cancel := soon(r)
+	defer cancel()
+	b, err := s.compared(ctx, ask)
+	if late(r, err) {
+		return waiting("Comparison"), nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	v, err := s.compareView(r.Context(), b, ask)
+	if err != nil {
+		return page{}, err
+	}
+	return page{Template: "compare", Title: v.Title, Section: "compare", Data: v}, nil
+}
+
+// A chooseView is the form on which runs are chosen.
+type chooseView struct {
+	Runs   []chooseRow
+	One    bool // a single run was named, and there is nothing to compare it with yet
+	Oldest bool // there are more runs than are listed
+}
+
+type chooseRow struct {
+	store.Run
+	Chosen bool
+}
+
+// maxChoose is how many runs are offered.
+const maxChoose = 100
+
+// choosePage lists runs to choose from.
+func (s *Server) choosePage(r *http.Request, ask compareAsk) (page, error) {
+	v := chooseView{One: len(ask.Refs) == 1}
+	for run, err := range s.store.Runs(r.Context()) {
+		if err != nil {
+			return page{}, err
+		}
+		if len(v.Runs) == maxChoose {
+			v.Oldest = true
+			break
+		}
+		v.Runs = append(v.Runs, chooseRow{run, slices.Contains(ask.Refs, run.ID)})
+	}
+	return page{Template: "choose", Title: "Compare", Section: "compare", Data: v}, nil
+}
+
+// flipsCSV streams all items on which runs differ as a file.
+func (s *Server) flipsCSV(w http.ResponseWriter, r *http.Request) error {
+	ask := readCompare(r.URL.Query())
+	if len(ask.Refs) < 2 {
+		return badRequest("choose at least two runs to compare")
+	}
+	b, err := s.compared(r.Context(), ask)
+	if err != nil {
+		return err
+	}
+	if b.Refused {
+		err := deem.WithHint(fmt.Errorf("the runs differ in more than their systems, and are not compared"), "anyway=1 in the address compares them all the same")
+		return withStatus(http.StatusConflict, err)
+	}
+	names := make([]string, len(b.Runs))
+	for i, run := range b.Runs {
+		names[i] = run.Name
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="flips.csv"`)
+	h.Set("Cache-Control", "no-store")
+	rc := http.NewResponseController(w)
+	texts := findings.FlipTexts(r.Context(), s.store, b.runs, b.listed(ask.Change))
+	err = compare.WriteCSV(w, names, func(yield func(compare.FlipText, error) bool) {
+		n := 0
+		for f, err := range texts {
+			if n++; n%csvPage == 1 {
+				extend(rc)
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return cut(s, r, err)
+	}
+	return nil
+}
+
+// listed returns the items that differ in one way, or all.
+func (b *beside) listed(change string) []compare.Flip {
+	if change == "" {
+		return b.flips
+	}
+	var list []compare.Flip
+	for _, f := range b.flips {
+		if f.Change() == change {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,348 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// labelRoutes are the pages on which people label items. Nothing that they answer says
+// what the judge said.
+func (s *Server) labelRoutes() []route {
+	return []route{
+		{pattern: "GET /runs/{id}/label", page: s.labelPage},
+		{pattern: "POST /runs/{id}/label", handle: s.labelPost},
+	}
+}
+
+// labelURL returns the address of a run's labelling page.
+func labelURL(run string) string { return runURL(run) + "/label" }
+
+// annotatorCookie keeps the name of whoever labels in this browser.
+const annotatorCookie = "deem_annotator"
+
+// How long names and notes may be.
+const (
+	maxName = 64
+	maxNote = 4000
+)
+
+// A labelView is what the labelling page shows.
+type labelView struct {
+	Run   store.Run
+	Tabs  []tab
+	URL   string // of the page itself
+	Who   string // "" until somebody says who they are
+	Names []string
+	Batch int
+
+	Item       *planItem // nil when there is nothing left
+	Question   textView
+	References []textView
+	Response   textView
+	Fields     []textView
+	Mine       *store.Label // what this person said of the item before
+	Undo       bool         // there is something to undo
+	Undone     bool         // something has just been undone
+	PutOff     bool         // the item was put off before
+
+	Done, All, Size, Total, Shared int
+	Others                         int // people who labelled items of the plan besides
+	More                           string
+	Open                           bool // the run is not done
+	Agreement                      string
+}
+
+// labels returns the store as one that keeps labels, or says why it cannot.
+func (s *Server) labels() (store.Labels, error) {
+	st, ok := s.store.(store.Labels)
+	if !ok {
+		err := deem.WithHint(errors.New("this store keeps no labels"), "deem agree RUN labels.csv takes them from a file")
+		return nil, withStatus(http.StatusNotImplemented, err)
+	}
+	if ro, ok := s.store.(interface{ ReadOnly() bool }); ok && ro.ReadOnly() {
+		err := deem.WithHint(errors.New("this store was opened for reading only, so nothing can be labelled in it"),
+			"start the server where the database can be written to; deem agree RUN --plan 200 -o to-label.csv chooses items for a file")
+		return nil, withStatus(http.StatusForbidden, err)
+	}
+	return st, nil
+}
+
+// labelPage shows the next item to a person who labels.
+func (s *Server) labelPage(r *http.Request) (page, error) {
+	if _, err := s.labels(); err != nil {
+		return page{}, err
+	}
+	run, err := s.runOf(r)
+	if err != nil {
+		return page{}, err
+	}
+	q := r.URL.Query()
+	v := labelView{
+		Run: run, Tabs: runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
+		Open: run.State != store.Done, Agreement: agreementURL(run.ID), Undone: q.Get("undone") != "",
+	}
+	if name := cleanName(q.Get("who")); name != "" {
+		v.Who = name
+	}
+	if q.Get("who") == "" && q.Has("who") {
+		v.Who = "" // Somebody else sits down.
+	}
+	p := page{Template: "label", Title: "Label " + run.ID, Section: "runs", Scripts: []string{"label.js"}}
+	ctx, cancel := soon(r)
+	defer cancel()
+	lp, err := s.readPlan(ctx, run, v.Batch)
+	if late(r, err) {
+		return waiting("Labelling"), nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	v.count(lp)
+	if v.Who != "" {
+		err = s.addItem(r.Context(), &v, lp, q.Get("item"))
+	}
+	p.Data = v
+	return p, err
+}
+
+// readPlan returns the plan of a run with what people have labelled of it.
+func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labelledPlan, error) {
+	p, err := s.planOf(ctx, run, batch)
+	if err != nil {
+		return labelledPlan{}, err
+	}
+	return s.labelledPlan(ctx, p)
+}
+
+// count enters how far labelling is.
+func (v *labelView) count(lp labelledPlan) {
+	v.Done, v.All = lp.counts(v.Who)
+	v.Size, v.Total, v.Shared = len(lp.Items), lp.Total, lp.shared()
+	seen := map[string]bool{}
+	for _, by := range lp.by {
+		for name := range by {
+			if name != v.Who && !seen[name] {
+				seen[name] = true
+				v.Names = append(v.Names, name)
+			}
+		}
+	}
+	v.Others = len(seen)
+	if v.Size < v.Total {
+		v.More = v.link("batch", strconv.Itoa(v.Batch+1))
+	}
+}
+
+// link returns the address of the page with something else said.
+func (v *labelView) link(more ...string) string {
+	if v.Batch > 1 {
+		more = append([]string{"batch", strconv.Itoa(v.Batch)}, more...)
+	}
+	return filter{}.link(labelURL(v.Run.ID), more...)
+}
+
+// addItem chooses the item that is shown: the one that was asked for, or the next one.
+func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wanted string) error {
+	l := s.labelling
+	l.mu.Lock()
+	d := l.desk(v.Run.ID, v.Who)
+	at, ok := lp.byKey[wanted]
+	if !ok {
+		at, ok = lp.next(v.Who, d)
+	}
+	if _, has := lp.newest(v.Who); has || len(d.history) > 0 {
+		v.Undo = true
+	}
+	if ok {
+		d.hold(lp.Items[at].Hash, v.Who)
+		v.PutOff = d.skipped(lp.Items[at].Hash)
+	}
+	l.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	v.Item = &lp.Items[at]
+	if mine, ok := lp.by[at][v.Who]; ok {
+		v.Mine = &mine
+	}
+	return s.addLabelTexts(ctx, v)
+}
+
+// addLabelTexts reads the item, and nothing that was said of it.
+func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
+	for rec, err := range s.store.Records(ctx, v.Run.ID, store.Query{IDs: []string{v.Item.ID}, Trial: new(int)}) {
+		if err != nil {
+			return err
+		}
+		if rec.Position != v.Item.Position {
+			continue
+		}
+		shown := itemView{Run: v.Run, Item: rec.Item}
+		v.Question = shown.text("question", "question", 0, rec.Item.Question)
+		v.Response = shown.text("response", "response", 0, rec.Item.Response)
+		for i, ref := range rec.Item.References {
+			v.References = append(v.References, shown.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
+		}
+		for _, name := range blind(rec.Item) {
+			v.Fields = append(v.Fields, shown.text(name, "field."+name, 0, rec.Item.Fields[name]))
+		}
+		return nil
+	}
+	return notFound("run %s has no item %q any more", v.Run.ID, v.Item.ID)
+}
+
+// batchOf reads how often the plan was doubled.
+func batchOf(text string) int {
+	n, _ := strconv.Atoi(text)
+	return min(max(n, 1), maxBatch)
+}
+
+// whoIs returns the name that this browser was told, "" for none.
+func whoIs(r *http.Request) string {
+	c, err := r.Cookie(annotatorCookie)
+	if err != nil {
+		return ""
+	}
+	name, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	return cleanName(name)
+}
+
+// cleanName returns a name as it is kept, "" for one that is none: it is shown in tables
+// and typed into commands.
+func cleanName(name string) string {
+	name = strings.Join(strings.Fields(name), " ")
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName {
+		return ""
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return name
+}
+
+// labelPost does what a person who labels says: who they are, yes, no, skip or undo.
+func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
+	st, err := s.labels()
+	if err != nil {
+		return err
+	}
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	who := cleanName(r.PostFormValue("annotator"))
+	if who == "" {
+		return badRequest("say who you are: a name of at most %d letters", maxName)
+	}
+	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch"))}
+	say := r.PostFormValue("say")
+	if say == "name" {
+		http.SetCookie(w, s.nameCookie(r, who))
+		http.Redirect(w, r, v.link(), http.StatusSeeOther)
+		return nil
+	}
+	lp, err := s.readPlan(r.Context(), run, v.Batch)
+	if err != nil {
+		return err
+	}
+	to, err := s.label(r, st, v, lp, say)
+	if err != nil {
+		return err
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // It leads to a page of this run.
+	return nil
+}
+
+// nameCookie keeps a name for a year.
+func (s *Server) nameCookie(r *http.Request, who string) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // Secure where it is reached by TLS.
+		Name: annotatorCookie, Value: url.QueryEscape(who), Path: "/", MaxAge: 365 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https",
+	}
+}
+
+// label does one thing and returns where to go on.
+func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labelledPlan, say string) (string, error) {
+	if say == "undo" {
+		return s.undo(r.Context(), st, v, lp)
+	}
+	at, ok := lp.byKey[r.PostFormValue("item")]
+	if !ok {
+		return "", deem.WithHint(badRequest("this item is not among those to label"), "load the page again: the run may have gone on")
+	}
+	it := lp.Items[at]
+	c := change{hash: it.Hash}
+	if before, ok := lp.by[at][v.Who]; ok {
+		c.before = &before
+	}
+	switch say {
+	case "skip":
+		s.atDesk(v, func(d *desk) { d.skip(it.Hash) })
+		return v.link(), nil
+	case saysYes, saysNo:
+	default:
+		return "", badRequest("an item is labelled yes or no, not %q", say)
+	}
+	note := strings.TrimSpace(r.PostFormValue("note"))
+	if len(note) > maxNote {
+		return "", badRequest("a note has %d bytes at most", maxNote)
+	}
+	l := store.Label{
+		Item: it.Hash, ID: it.ID, Dataset: v.Run.Dataset.Hash, Annotator: v.Who,
+		Yes: say == saysYes, Label: say, Note: note, Labelled: time.Now().UTC(),
+	}
+	if l.Yes {
+		l.Score = 1
+	}
+	if err := st.PutLabels(r.Context(), []store.Label{l}); err != nil {
+		return "", err
+	}
+	s.atDesk(v, func(d *desk) { d.did(c) })
+	return v.link(), nil
+}
+
+// atDesk does something at the desk of a person.
+func (s *Server) atDesk(v *labelView, do func(*desk)) {
+	s.labelling.mu.Lock()
+	defer s.labelling.mu.Unlock()
+	do(s.labelling.desk(v.Run.ID, v.Who))
+}
+
+// undo takes back what a person did last. When the server no longer knows what that was,
+// it is the newest of their labels.
+func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp labelledPlan) (string, error) {
+	var c change
+	var ok bool
+	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
+	if !ok {
+		at, found := lp.newest(v.Who)
+		if !found {
+			return v.link(), nil
+		}
+		c = change{hash: lp.Items[at].Hash}
+	}
+	var err error
+	switch {
+	case c.skip:
+	case c.before != nil:
+		err = st.PutLabels(ctx, []store.Label{*c.before})
+	default:
+		err = st.DropLabel(ctx, c.hash, v.Who)
+	}
+	return v.link("item", c.hash, "undone", "1"), err
+}

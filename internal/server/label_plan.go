@@ -1,0 +1,332 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/store"
+)
+
+// The plan of labelling. All people who label a run go through its items in one order,
+// which is drawn at random from every category and verdict with a seed of the run's own.
+//
+// The first planShared items are for everybody, so that it is known how far people agree
+// with one another. Each of the others is for whoever comes to it first, so that several
+// people get further than one. The plan begins with planSize items; who has done these
+// may go on with twice as many, and what was labelled is a draw again.
+const (
+	planSize   = 200
+	planShared = 30
+	maxBatch   = 16 // doublings of the plan, more than any run has items for
+)
+
+// A plan is the part of the order that is being labelled.
+type plan struct {
+	Items []planItem
+	Total int // items with a verdict, labelled or not
+	Batch int
+	byKey map[string]int // places by hash
+}
+
+// A planItem is an item to label.
+type planItem struct {
+	findings.Drawn
+	Hash string
+}
+
+// planSeed returns the seed of a run's plan.
+func planSeed(run store.Run) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(run.ID)) // It never fails.
+	return h.Sum64()
+}
+
+// planOf returns the plan of a run. It is drawn once.
+func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, error) {
+	stamp := fmt.Sprint(run.State, run.Records)
+	return countOnce(ctx, s.bench, fmt.Sprint("plan ", run.ID, " ", batch), stamp, func(ctx context.Context) (*plan, error) {
+		order, err := findings.DrawOrder(ctx, s.store, run, planSize, planSeed(run))
+		if err != nil {
+			return nil, err
+		}
+		p := &plan{Total: len(order), Batch: batch, byKey: map[string]int{}}
+		return p, s.fillPlan(ctx, run, p, order[:min(len(order), planSize<<(batch-1))])
+	})
+}
+
+// fillPlan enters items with their hashes, which say what labels are about.
+func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order []findings.Drawn) error {
+	hashes := map[findings.Drawn]string{}
+	for some := range slices.Chunk(order, planSize) {
+		ids := make([]string, len(some))
+		for i, d := range some {
+			ids[i] = d.ID
+		}
+		for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+			if err != nil {
+				return err
+			}
+			hashes[findings.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
+		}
+	}
+	for _, d := range order {
+		if hash, ok := hashes[d]; ok {
+			p.byKey[hash] = len(p.Items)
+			p.Items = append(p.Items, planItem{d, hash})
+		}
+	}
+	return nil
+}
+
+// ids returns the ids of the items.
+func (p *plan) ids() []string {
+	ids := make([]string, len(p.Items))
+	for i, it := range p.Items {
+		ids[i] = it.ID
+	}
+	return ids
+}
+
+// shared returns how many items are for everybody.
+func (p *plan) shared() int { return min(planShared, len(p.Items)) }
+
+// A labelled plan knows who has labelled which of its items.
+type labelledPlan struct {
+	*plan
+	by []map[string]store.Label // by place, then by annotator
+}
+
+// labelledPlan reads what people have said of the items of a plan.
+func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error) {
+	lp := labelledPlan{plan: p, by: make([]map[string]store.Label, len(p.Items))}
+	if len(p.Items) == 0 {
+		return lp, nil
+	}
+	list, err := s.labelsOf(ctx, store.LabelQuery{IDs: p.ids()})
+	for _, l := range list {
+		at, ok := p.byKey[l.Item]
+		if !ok {
+			continue // It is about another response.
+		}
+		if lp.by[at] == nil {
+			lp.by[at] = map[string]store.Label{}
+		}
+		lp.by[at][l.Annotator] = l
+	}
+	return lp, err
+}
+
+// counts returns how many items a person has labelled, and how many anybody has.
+func (lp labelledPlan) counts(who string) (mine, all int) {
+	for _, by := range lp.by {
+		if len(by) > 0 {
+			all++
+		}
+		if _, ok := by[who]; ok {
+			mine++
+		}
+	}
+	return mine, all
+}
+
+// wants reports whether a person is to label the item at a place.
+func (lp labelledPlan) wants(at int, who string) bool {
+	if at < lp.shared() {
+		_, mine := lp.by[at][who]
+		return !mine
+	}
+	return len(lp.by[at]) == 0
+}
+
+// next returns the place of the item that a person is to label next, and false when
+// there is none: first what they have not put off and nobody else is looking at, then
+// what somebody else is looking at, then what they have put off.
+func (lp labelledPlan) next(who string, d *desk) (int, bool) {
+	busy, put := -1, -1
+	for at, it := range lp.Items {
+		if !lp.wants(at, who) {
+			continue
+		}
+		switch {
+		case d.skipped(it.Hash):
+			if put < 0 || d.before(it.Hash, lp.Items[put].Hash) {
+				put = at
+			}
+		case at >= lp.shared() && d.held(it.Hash, who):
+			if busy < 0 {
+				busy = at
+			}
+		default:
+			return at, true
+		}
+	}
+	if busy >= 0 {
+		return busy, true
+	}
+	return put, put >= 0
+}
+
+// newest returns the place of the last item that a person labelled.
+func (lp labelledPlan) newest(who string) (int, bool) {
+	found := -1
+	for at, by := range lp.by {
+		l, ok := by[who]
+		if ok && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
+			found = at
+		}
+	}
+	return found, found >= 0
+}
+
+// Labelling remembers what people are doing. It is no loss when a server forgets it: an
+// item that was put off comes again sooner, and undo goes by the time of the labels.
+type labelling struct {
+	mu    sync.Mutex
+	desks map[string]*desk     // by run and annotator
+	held  map[string]heldBy    // by run and item
+	now   func() time.Time     // for tests
+	order map[string]time.Time // when each desk was used, to forget the oldest
+}
+
+// A heldBy says who is looking at an item.
+type heldBy struct {
+	who   string
+	until time.Time
+}
+
+// holdTime is how long an item is kept from others that somebody is looking at.
+const holdTime = 10 * time.Minute
+
+// maxDesks and maxHistory bound what is remembered.
+const (
+	maxDesks   = 1000
+	maxHistory = 1000
+)
+
+// A desk is what one person did with one run.
+type desk struct {
+	l       *labelling
+	run     string
+	putOff  map[string]int // by hash of the item, in the order in which they were
+	puts    int
+	history []change
+}
+
+// A change is something that can be undone.
+type change struct {
+	hash   string
+	before *store.Label // what stood there, nil for nothing
+	skip   bool
+}
+
+func newLabelling() *labelling {
+	return &labelling{desks: map[string]*desk{}, held: map[string]heldBy{}, order: map[string]time.Time{}, now: time.Now}
+}
+
+// desk returns the desk of a person. The caller holds the lock.
+func (l *labelling) desk(run, who string) *desk {
+	key := run + "\x00" + who
+	d := l.desks[key]
+	if d == nil {
+		l.forget()
+		d = &desk{l: l, run: run, putOff: map[string]int{}}
+		l.desks[key] = d
+	}
+	l.order[key] = l.now()
+	return d
+}
+
+// forget drops the desk that was not used for the longest time, and what nobody holds
+// any more, when there is too much.
+func (l *labelling) forget() {
+	if len(l.desks) < maxDesks {
+		return
+	}
+	oldest := ""
+	for key, at := range l.order {
+		if oldest == "" || at.Before(l.order[oldest]) {
+			oldest = key
+		}
+	}
+	delete(l.desks, oldest)
+	delete(l.order, oldest)
+	for key, h := range l.held {
+		if l.now().After(h.until) {
+			delete(l.held, key)
+		}
+	}
+}
+
+func (d *desk) skipped(hash string) bool {
+	_, ok := d.putOff[hash]
+	return ok
+}
+
+// before reports whether one item was put off before another.
+func (d *desk) before(a, b string) bool { return d.putOff[a] < d.putOff[b] }
+
+// held reports whether somebody else is looking at an item.
+func (d *desk) held(hash, who string) bool {
+	h, ok := d.l.held[d.run+"\x00"+hash]
+	return ok && h.who != who && d.l.now().Before(h.until)
+}
+
+// hold keeps an item from others for a while.
+func (d *desk) hold(hash, who string) {
+	d.l.held[d.run+"\x00"+hash] = heldBy{who, d.l.now().Add(holdTime)}
+}
+
+// skip puts an item off behind all others.
+func (d *desk) skip(hash string) {
+	d.puts++
+	d.putOff[hash] = d.puts
+	d.did(change{hash: hash, skip: true})
+}
+
+// did remembers a change.
+func (d *desk) did(c change) {
+	if !c.skip {
+		delete(d.putOff, c.hash)
+	}
+	if d.history = append(d.history, c); len(d.history) > maxHistory {
+		d.history = d.history[1:]
+	}
+}
+
+// undo takes the last change off the history.
+func (d *desk) undo() (change, bool) {
+	if len(d.history) == 0 {
+		return change{}, false
+	}
+	c := d.history[len(d.history)-1]
+	d.history = d.history[:len(d.history)-1]
+	if c.skip {
+		delete(d.putOff, c.hash)
+	}
+	return c, true
+}
+
+// hiddenFields are those that say who answered, or what a probe is: whoever labels
+// should not know.
+var hiddenFields = []string{
+	"answer_model", "answer_prompt", "system", "system_model",
+	"probe", "probe_want", "probe_of", "probe_variant",
+}
+
+// blind returns the fields of an item that a person who labels may see, sorted.
+func blind(it deem.Item) []string {
+	var names []string
+	for name, text := range it.Fields {
+		if text != "" && !slices.Contains(hiddenFields, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
