@@ -92,6 +92,7 @@ var arrows = []arrow{
 	{"internal/server", []string{"**"}, "the server shows everything"},
 	{"internal/cli", []string{"**"}, "the commands tie everything together"},
 	{"internal/cli/demo", nil, "the bundled example is data: it knows neither who reads it nor who judges it"},
+	{"internal/cli/schemas", []string{"internal/cli"}, "what the commands write is held against schemas from the outside"},
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
@@ -115,8 +116,8 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "judge/compose", "internal/labels", "internal/cli"}, "YAML is what people write by hand: judges, settings and labels; it is never a format of items"},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "judge/compose", "internal/labels", "internal/cli", "internal/cli/schemas"}, "YAML is what people write by hand: judges, settings and labels; it is never a format of items"},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/imports", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat"}, "a distribution is statistics"},
@@ -143,7 +144,7 @@ var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-inte
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/assembly", "internal/findings", "internal/queue", "internal/server", "internal/cli", "cmd/*"}
+var assembled = []string{"internal/assembly", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
 
 // table names every benchmark, so it is as wide as there are benchmarks, and it does
 // nothing else.

@@ -26,6 +26,7 @@ var batchVendors = map[modeltest.BatchWire]string{
 
 // eachVendor runs a test with the batches of each vendor.
 func eachVendor(t *testing.T, test func(t *testing.T, wire modeltest.BatchWire)) {
+	t.Parallel()
 	for wire := range batchVendors {
 		t.Run(string(wire), func(t *testing.T) {
 			t.Parallel()
@@ -198,7 +199,10 @@ func TestBatchKilledBeforeItsIDIsKnown(t *testing.T) {
 		until(t, "the batch", func() bool { return srv.Batches() == 1 })
 		kill(t, p)
 		second := start(t, dir, args...)
-		time.Sleep(300 * time.Millisecond) // It looks while the batch runs.
+		until(t, "a look at the vendor's batches while this one runs", func() bool {
+			said := second.err.String()
+			return strings.Contains(said, "was submitted before") || strings.Contains(said, "may be running at the vendor")
+		})
 		srv.Release()
 		if code := second.wait(t); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, second.err.String())

@@ -72,6 +72,7 @@ func readPublished(t *testing.T, set string) map[string][]publishedRow {
 // Real published runs, from their recorded replies, give their published numbers:
 // the whole way from files to report, and no model is called.
 func TestPublishedLongMemEvalRuns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		set, run string
 		want     []string
@@ -127,6 +128,7 @@ func writePublished(t *testing.T, dir string, rows []publishedRow) {
 // A HaluMem user with many sessions: dialogues are stored once and not once for
 // each call, and each distinct request is sent once.
 func TestHaluMemUserStaysSmall(t *testing.T) {
+	t.Parallel()
 	srv := modeltest.NewServer(t, func(a modeltest.Asked) modeltest.Answer {
 		switch p := a.Prompt(); {
 		case strings.Contains(p, "accuracy_score"):

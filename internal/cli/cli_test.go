@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SERVER", srv.URL)
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("GOGC", "400") // as cmd/deem has it for small heaps
 			root, err := filepath.Abs(filepath.Join("..", ".."))
 			env.Setenv("ROOT", root)
 			return err

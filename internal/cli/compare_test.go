@@ -15,6 +15,7 @@ import (
 // Two published systems over the same 500 questions, from their recorded replies: the
 // difference, the exact p of McNemar, and the items that flipped.
 func TestPublishedRunsCompared(t *testing.T) {
+	t.Parallel()
 	runs := readPublished(t, "lme_cognitive_memory")
 	if runs == nil {
 		return
@@ -57,7 +58,7 @@ func TestPublishedRunsCompared(t *testing.T) {
 	}
 	p := run(t, dir, 0, "compare", "naive_rag=last~1", "cm_full_run=last", "--json")
 	var c compare.Comparison
-	if err := json.Unmarshal(p.out.Bytes(), &c); err != nil {
+	if err := json.Unmarshal([]byte(p.out.String()), &c); err != nil {
 		t.Fatal(err)
 	}
 	up, down := 0, 0

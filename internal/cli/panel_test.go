@@ -75,7 +75,9 @@ func TestBestThree(t *testing.T) {
 	if rows == nil {
 		return
 	}
+	t.Parallel()
 	best := bestThree(rows)
+	rows = rows[:len(rows)/peopleStep]
 	dir := t.TempDir()
 	var items, votes bytes.Buffer
 	w := csv.NewWriter(&votes)

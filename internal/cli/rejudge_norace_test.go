@@ -2,5 +2,6 @@
 
 package cli_test
 
-// knownStep is how many sets further the next one to be read is.
-const knownStep = 1
+// knownStep is how many sets further the next one to be read is, and peopleStep how many
+// systems that people judged.
+const knownStep, peopleStep = 1, 1

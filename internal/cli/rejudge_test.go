@@ -89,10 +89,13 @@ func TestRejudgeSharedData(t *testing.T) {
 		t.Logf("there is no %s, so no real results are read", sharedData)
 		return
 	}
-	db := filepath.Join(t.TempDir(), "deem.db")
+	t.Parallel()
 	for i := 0; i < len(knownSets); i += knownStep {
 		k := knownSets[i]
-		t.Run(k.set+"/"+k.files+fmt.Sprint(k.args), func(t *testing.T) { k.check(t, db) })
+		t.Run(k.set+"/"+k.files+fmt.Sprint(k.args), func(t *testing.T) {
+			t.Parallel()
+			k.check(t, filepath.Join(t.TempDir(), "deem.db"))
+		})
 	}
 }
 
@@ -237,6 +240,7 @@ func TestRejudgeSharedSystems(t *testing.T) {
 		t.Logf("there is no %s, so no real results are read", sharedData)
 		return
 	}
+	t.Parallel()
 	var out, errw bytes.Buffer
 	args := append([]string{"rejudge", "--json", "--db", filepath.Join(t.TempDir(), "deem.db"), "--judge", "exact", "--judge", "contains"}, files...)
 	if exit := cli.Main(args, strings.NewReader(""), &out, &errw); exit != 0 {

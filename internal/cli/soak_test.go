@@ -52,7 +52,7 @@ func soak(t *testing.T, n int) int64 {
 	began := time.Now()
 	p := run(t, dir, 0, "run", "--data", "items.jsonl", "--judge", "universal", "--model", "fake:labels=CORRECT|INCORRECT", "-j", "64", "--json")
 	var r report.Report
-	if err := json.Unmarshal(p.out.Bytes(), &r); err != nil {
+	if err := json.Unmarshal([]byte(p.out.String()), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Items != n || r.Unjudged != 0 {

@@ -3,4 +3,4 @@
 package cli_test
 
 // troubled is how many items go through trouble. The long tests take ten thousand.
-const troubled = 3000
+const troubled = 2000
