@@ -33,7 +33,7 @@ const annotatorCookie = "deem_annotator"
 
 // How long names and notes may be.
 const (
-	maxName = 64
+	maxAnnotator = 64
 	maxNote = 4000
 )
 
@@ -225,7 +225,7 @@ func whoIs(r *http.Request) string {
 // and typed into commands.
 func cleanName(name string) string {
 	name = strings.Join(strings.Fields(name), " ")
-	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxName {
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxAnnotator {
 		return ""
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -246,7 +246,7 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	who := cleanName(r.PostFormValue("annotator"))
 	if who == "" {
-		return badRequest("say who you are: a name of at most %d letters", maxName)
+		return badRequest("say who you are: a name of at most %d letters", maxAnnotator)
 	}
 	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch"))}
 	say := r.PostFormValue("say")
