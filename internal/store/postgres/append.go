@@ -88,8 +88,7 @@ type row struct {
 	ord   int // place in the append
 	rec   deem.Record
 	item  encodedItem
-	id    string  // packed
-	whole *string // a long id
+	key   []byte // see keyOf
 	calls []call
 
 	aspects *string // JSON
@@ -128,12 +127,12 @@ func (a *appender) add(recs []deem.Record) error {
 	}
 	byKey := make(map[key]*row, len(recs))
 	for i, rec := range recs {
-		r, err := newRow(rec)
+		r, err := newRow(a.run, rec)
 		if err != nil {
 			return err
 		}
 		r.ord = i
-		k := key{r.id, rec.Trial}
+		k := key{string(r.key), rec.Trial}
 		if old, ok := byKey[k]; ok {
 			// One statement cannot write a row twice.
 			r.ord, r.calls = old.ord, append(old.calls, r.calls...)
@@ -144,7 +143,7 @@ func (a *appender) add(recs []deem.Record) error {
 		a.rows = append(a.rows, r)
 	}
 	slices.SortFunc(a.rows, func(x, y *row) int {
-		if c := strings.Compare(x.id, y.id); c != 0 {
+		if c := bytes.Compare(x.key, y.key); c != 0 {
 			return c
 		}
 		return x.rec.Trial - y.rec.Trial
@@ -153,12 +152,11 @@ func (a *appender) add(recs []deem.Record) error {
 	return nil
 }
 
-func newRow(rec deem.Record) (*row, error) {
+func newRow(run int64, rec deem.Record) (*row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return nil, err
 	}
-	r := &row{rec: rec, calls: make([]call, len(rec.Calls))}
-	r.id, r.whole = packID(rec.Item.ID)
+	r := &row{rec: rec, key: keyOf(run, rec.Item.ID), calls: make([]call, len(rec.Calls))}
 	var err error
 	if r.item, err = encodeItem(rec.Item); err != nil {
 		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)

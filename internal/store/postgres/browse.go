@@ -87,14 +87,20 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (*selec
 		if err != nil {
 			return nil, err
 		}
-		// A failure is NULL here, which is distinct from yes and no, but not from
-		// another failure.
-		sel.term(`EXISTS (SELECT 1 FROM records o WHERE o.run = $%d AND o.item_id = r.item_id AND o.trial = r.trial
-			AND o.yes IS DISTINCT FROM r.yes)`, other)
+		sel.term(differs, other)
 	}
 	sel.join = sel.selectText(v.Text)
 	return sel, nil
 }
+
+// differs is true of a record to which the other run says something else. A failure is
+// NULL in yes, which is distinct from yes and no, but not from another failure.
+//
+// Postgres reads the other run once for each case, into memory: a CASE keeps it from
+// making a join of this, for which it has no idea how many records a new run has.
+const differs = `CASE WHEN r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT true)
+	WHEN NOT r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT false)
+	ELSE (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT NULL) END`
 
 // A viewOrder is the order in which a view is read: that of its records, or with
 // backward the opposite.

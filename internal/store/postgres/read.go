@@ -20,12 +20,11 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 	if err != nil {
 		return store.Missing, s.explain("read", err)
 	}
-	short, _ := packID(itemID)
 	status := store.Missing
 	err = s.retry(ctx, func(ctx context.Context) error {
 		var failed bool
-		err := s.pool.QueryRow(ctx, `SELECT kind IS NOT NULL FROM records WHERE run = $1 AND item_id = $2 AND trial = $3`,
-			run, short, trial).Scan(&failed)
+		err := s.pool.QueryRow(ctx, `SELECT kind IS NOT NULL FROM records WHERE item_key = $1 AND trial = $2`,
+			keyOf(run, itemID), trial).Scan(&failed)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
 			status, err = store.Missing, nil

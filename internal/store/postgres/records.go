@@ -101,9 +101,8 @@ func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cach
 	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
 }
 
-// recordColumnsOf are the columns that scanRecord reads. What is NULL for brief records
-// follows.
-const selectRecord = `SELECT r.n, r.item_id, r.long_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+// selectRecord begins a query that scanRecord reads. What bodyOf returns follows.
+const selectRecord = `SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, `
 
 // A pager reads the records of a run page by page. Each page begins behind the last
@@ -170,7 +169,7 @@ func newConditions(run int64, q store.Query) *conditions {
 	c.oneOf("r.label", q.Labels)
 	c.oneOf("r.category", q.Categories)
 	if len(q.IDs) > 0 {
-		c.term("r.item_id = ANY ($%d::text[])", packIDs(q.IDs))
+		c.term("r.item_key = ANY ($%d::bytea[])", keysOf(run, q.IDs))
 	}
 	if len(q.Kinds) > 0 {
 		c.term("r.kind = ANY ($%d::text[])", packAll(q.Kinds))
@@ -211,9 +210,8 @@ func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 
 // recordNumber returns the number of a record, 0 if there is none.
 func (s *Store) recordNumber(ctx context.Context, run int64, id string, trial int) (n int64, err error) {
-	short, _ := packID(id)
 	err = s.retry(ctx, func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE run = $1 AND item_id = $2 AND trial = $3`, run, short, trial).Scan(&n)
+		err := s.pool.QueryRow(ctx, `SELECT n FROM records WHERE item_key = $1 AND trial = $2`, keyOf(run, id), trial).Scan(&n)
 		if errors.Is(err, pgx.ErrNoRows) {
 			n, err = 0, nil
 		}
@@ -255,20 +253,21 @@ func (s *Store) readPage(ctx context.Context, query string, args []any, brief bo
 func scanRecord(row pgx.Row, brief bool) (found, error) {
 	var f found
 	var v outcome
-	var short string
-	var whole, body, places *string
+	var body, places *string
 	rec := &f.rec
 	it := &rec.Item
-	err := row.Scan(&f.n, &short, &whole, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
+	err := row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
 		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body, &places)
 	if err != nil {
 		return found{}, err
 	}
 	rec.Judge = unpack(rec.Judge)
-	if brief {
-		it.ID, it.Category, it.Cluster = unpackID(short, whole), unpack(it.Category), unpack(it.Cluster)
-	} else if err := f.decodeItem(body, places); err != nil {
-		return found{}, fmt.Errorf("decode item %q: %w", unpackID(short, whole), err)
+	it.ID, it.Category, it.Cluster = unpack(it.ID), unpack(it.Category), unpack(it.Cluster)
+	if !brief {
+		id := it.ID
+		if err := f.decodeItem(body, places); err != nil {
+			return found{}, fmt.Errorf("decode item %q: %w", id, err)
+		}
 	}
 	if err := v.fill(rec); err != nil {
 		return found{}, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)

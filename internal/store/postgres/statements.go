@@ -24,41 +24,39 @@ const (
 	// A run that was done is not any more. Mostly it was not, and nothing is written.
 	reopen = `UPDATE runs SET state = 'open' WHERE n = $1 AND state <> 'open'`
 
-	// The last row that an append writes is the one that another append of the same
-	// connection's slot waits for.
+	// Records, their calls, and what both add to the counts of the run are one statement,
+	// so that no record has to be looked for. The calls of a record go behind those that it
+	// had. A call names its reply by its number in the cache or, where the cache has another
+	// reply under that key, keeps it: a request that was made again in spite of the cache.
 	addRecords = `WITH block AS MATERIALIZED (SELECT nextval('record_blocks') * 1048576 AS first),
-	put AS (INSERT INTO records AS r (n, run, item_id, long_id, trial, item, position, category, cluster, weight, judge,
+	put AS (INSERT INTO records AS r (n, run, item_id, item_key, trial, item, position, category, cluster, weight, judge,
 			label, score, pass, confidence, reason, aspects, kind, detail, calls)
-		SELECT (SELECT first FROM block) + u.ord, $1, u.item_id, u.long_id, u.trial, u.item, u.position, u.category, u.cluster, u.weight, u.judge,
+		SELECT (SELECT first FROM block) + u.ord, $1, u.item_id, u.item_key, u.trial, u.item, u.position, u.category, u.cluster, u.weight, u.judge,
 			u.label, u.score, u.pass, u.confidence, u.reason, u.aspects, u.kind, u.detail, u.calls
-		FROM unnest($4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::text[],
+		FROM unnest($4::bigint[], $5::text[], $6::bytea[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::text[],
 			$14::text[], $15::float8[], $16::boolean[], $17::float8[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[])
-			AS u (ord, item_id, long_id, trial, item, position, category, cluster, weight, judge,
+			AS u (ord, item_id, item_key, trial, item, position, category, cluster, weight, judge,
 			label, score, pass, confidence, reason, aspects, kind, detail, calls)
-		ON CONFLICT (run, item_id, trial) DO UPDATE SET item = excluded.item, position = excluded.position, category = excluded.category,
+		ON CONFLICT (item_key, trial) DO UPDATE SET item = excluded.item, position = excluded.position, category = excluded.category,
 			cluster = excluded.cluster, weight = excluded.weight, judge = excluded.judge, label = excluded.label, score = excluded.score,
 			pass = excluded.pass, confidence = excluded.confidence, reason = excluded.reason, aspects = excluded.aspects,
 			kind = excluded.kind, detail = excluded.detail, calls = r.calls + excluded.calls,
 			version = r.version + 1, was_failed = r.kind IS NOT NULL
-		RETURNING (r.version = 1)::int AS added, (r.kind IS NOT NULL)::int - (r.was_failed)::int AS failed)
+		RETURNING r.n, r.item_key, r.trial, r.calls, (r.version = 1)::int AS added, (r.kind IS NOT NULL)::int - (r.was_failed)::int AS failed),
+	made AS (INSERT INTO calls (record, seq, model, request, started, error, tries, reply, reply_key, reply_inline,
+			latency, attempts, cost_micros, unpriced, cached)
+		SELECT put.n, put.calls - u.behind, u.model, u.request, u.started, u.error, u.tries,
+			p.n, CASE WHEN p.n IS NULL THEN u.key END, CASE WHEN p.n IS NULL THEN u.body END,
+			u.latency, u.attempts, u.cost_micros, u.unpriced, u.cached
+		FROM unnest($23::bytea[], $24::bigint[], $25::bigint[], $26::text[], $27::text[], $28::bigint[], $29::text[], $30::bigint[],
+			$31::text[], $32::text[], $33::bigint[], $34::bigint[], $35::bigint[], $36::boolean[], $37::boolean[])
+			AS u (item_key, trial, behind, model, request, started, error, tries, key, body, latency, attempts, cost_micros, unpriced, cached)
+		JOIN put ON put.item_key = u.item_key AND put.trial = u.trial
+		LEFT JOIN replies p ON p.key = u.key AND p.body = u.body)
 	INSERT INTO counts AS c (run, slot, records, unjudged, cost_micros, updated)
 		SELECT $1, pg_backend_pid() % 32, sum(added), sum(failed), $2, $3 FROM put
 		ON CONFLICT (run, slot) DO UPDATE SET records = c.records + excluded.records, unjudged = c.unjudged + excluded.unjudged,
 			cost_micros = c.cost_micros + excluded.cost_micros, updated = greatest(c.updated, excluded.updated)`
-
-	// The calls of a record go behind those that it had. A call names its reply by its
-	// number in the cache or, where the cache has another reply under that key, keeps it:
-	// a request that was made again in spite of the cache.
-	addCalls = `INSERT INTO calls (record, seq, model, request, started, error, tries, reply, reply_key, reply_inline,
-			latency, attempts, cost_micros, unpriced, cached)
-		SELECT r.n, r.calls - u.behind, u.model, u.request, u.started, u.error, u.tries,
-			p.n, CASE WHEN p.n IS NULL THEN u.key END, CASE WHEN p.n IS NULL THEN u.body END,
-			u.latency, u.attempts, u.cost_micros, u.unpriced, u.cached
-		FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::bigint[],
-			$10::text[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::boolean[], $16::boolean[])
-			AS u (item_id, trial, behind, model, request, started, error, tries, key, body, latency, attempts, cost_micros, unpriced, cached)
-		JOIN records r ON r.run = $1 AND r.item_id = u.item_id AND r.trial = u.trial
-		LEFT JOIN replies p ON p.key = u.key AND p.body = u.body`
 )
 
 // queue adds the statements of the append to a batch.
@@ -71,7 +69,6 @@ func (a *appender) queue(b *pgx.Batch) {
 	}
 	b.Queue(reopen, a.run)
 	a.queueRecords(b)
-	a.queueCalls(b)
 }
 
 // maxBytes is about how much goes with one statement. A message can have a gigabyte.
@@ -133,13 +130,13 @@ func (a *appender) queueReplies(b *pgx.Batch) {
 
 // recordColumns are the lists of addRecords.
 type recordColumns struct {
-	ord, trial, position, calls                     []int64
-	items                                           [][]byte
-	ids, categories, clusters, judges               []string
-	whole, labels, reasons, aspects, kinds, details []*string
-	weights                                         []float64
-	scores, confidences                             []*float64
-	passes                                          []*bool
+	ord, trial, position, calls              []int64
+	items, keys                              [][]byte
+	ids, categories, clusters, judges        []string
+	labels, reasons, aspects, kinds, details []*string
+	weights                                  []float64
+	scores, confidences                      []*float64
+	passes                                   []*bool
 }
 
 func (a *appender) queueRecords(b *pgx.Batch) {
@@ -148,13 +145,16 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 		it := r.rec.Item
 		c.ord, c.trial = append(c.ord, int64(r.ord)), append(c.trial, int64(r.rec.Trial))
 		c.position, c.calls = append(c.position, int64(r.rec.Position)), append(c.calls, int64(len(r.calls)))
-		c.items, c.ids, c.whole = append(c.items, r.item.hash[:]), append(c.ids, r.id), append(c.whole, r.whole)
+		c.items, c.ids, c.keys = append(c.items, r.item.hash[:]), append(c.ids, pack(it.ID)), append(c.keys, r.key)
 		c.categories, c.clusters = append(c.categories, pack(it.Category)), append(c.clusters, pack(it.Cluster))
 		c.weights, c.judges = append(c.weights, it.Weight), append(c.judges, pack(r.rec.Judge))
 		c.addOutcome(r)
 	}
-	b.Queue(addRecords, a.run, a.cost, a.now, c.ord, c.ids, c.whole, c.trial, c.items, c.position, c.categories, c.clusters, c.weights, c.judges,
-		c.labels, c.scores, c.passes, c.confidences, c.reasons, c.aspects, c.kinds, c.details, c.calls)
+	k := a.callColumns()
+	b.Queue(addRecords, a.run, a.cost, a.now, c.ord, c.ids, c.keys, c.trial, c.items, c.position, c.categories, c.clusters, c.weights, c.judges,
+		c.labels, c.scores, c.passes, c.confidences, c.reasons, c.aspects, c.kinds, c.details, c.calls,
+		k.keys, k.trials, k.behind, k.models, k.requests, k.started, k.errors, k.tries,
+		k.replies, k.bodies, k.latencies, k.attempts, k.costs, k.unpriced, k.cached)
 }
 
 // addOutcome adds the verdict or the failure of a row.
@@ -172,42 +172,28 @@ func (c *recordColumns) addOutcome(r *row) {
 	c.kinds, c.details = append(c.kinds, kind), append(c.details, detail)
 }
 
-// A placedCall is a call of a row, with how many calls of the record follow it, itself
-// among them.
-type placedCall struct {
-	*call
-	row    *row
-	behind int
-}
-
-// callColumns are the lists of addCalls.
+// callColumns are the lists of calls in addRecords.
 type callColumns struct {
-	ids, models, requests, errors       []string
+	keys                                [][]byte
+	models, requests, errors            []string
 	trials, behind, tries               []int64
-	keys, bodies                        []*string
+	replies, bodies                     []*string
 	started, latencies, attempts, costs []*int64
 	unpriced, cached                    []*bool
 }
 
-func (a *appender) queueCalls(b *pgx.Batch) {
-	var calls []placedCall
+func (a *appender) callColumns() (c callColumns) {
 	for _, r := range a.rows {
 		for i := range r.calls {
-			calls = append(calls, placedCall{&r.calls[i], r, len(r.calls) - i})
+			// How many calls of the record follow it, itself among them.
+			c.keys, c.trials, c.behind = append(c.keys, r.key), append(c.trials, int64(r.rec.Trial)), append(c.behind, int64(len(r.calls)-i))
+			c.add(&r.calls[i])
 		}
 	}
-	for part := range parts(calls, func(c placedCall) int { return len(c.body) + len(c.Error) }) {
-		var c callColumns
-		for _, p := range part {
-			c.add(p)
-		}
-		b.Queue(addCalls, a.run, c.ids, c.trials, c.behind, c.models, c.requests, c.started, c.errors, c.tries,
-			c.keys, c.bodies, c.latencies, c.attempts, c.costs, c.unpriced, c.cached)
-	}
+	return c
 }
 
-func (c *callColumns) add(p placedCall) {
-	c.ids, c.trials, c.behind = append(c.ids, p.row.id), append(c.trials, int64(p.row.rec.Trial)), append(c.behind, int64(p.behind))
+func (c *callColumns) add(p *call) {
 	c.models, c.requests = append(c.models, pack(p.Model)), append(c.requests, pack(p.Request))
 	c.started, c.errors, c.tries = append(c.started, nanos(p.Started)), append(c.errors, pack(p.Error)), append(c.tries, int64(p.Attempts))
 	var key, body *string
@@ -218,7 +204,7 @@ func (c *callColumns) add(p placedCall) {
 		latency, attempts, cost = new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros
 		unpriced, cached = &r.Unpriced, &r.Cached
 	}
-	c.keys, c.bodies = append(c.keys, key), append(c.bodies, body)
+	c.replies, c.bodies = append(c.replies, key), append(c.bodies, body)
 	c.latencies, c.attempts, c.costs = append(c.latencies, latency), append(c.attempts, attempts), append(c.costs, cost)
 	c.unpriced, c.cached = append(c.unpriced, unpriced), append(c.cached, cached)
 }

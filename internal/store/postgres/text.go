@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"encoding/binary"
 	"encoding/json"
 	"strings"
 	"time"
@@ -60,35 +60,22 @@ func unpackNull(s *string) string {
 	return unpack(*s)
 }
 
-// longID is from how many bytes on an id is too long for an index.
-const longID = 512
-
-// packID returns the id of an item as it is looked up. A long one is its beginning and
-// its hash, behind a mark that no packed text has; the whole of it is returned besides.
-func packID(id string) (short string, whole *string) {
-	packed := pack(id)
-	if len(packed) < longID {
-		return packed, nil
-	}
-	sum := sha256.Sum256([]byte(packed))
-	return strings.ToValidUTF8(packed[:128], "") + "\x01\x03" + hex.EncodeToString(sum[:]), &packed
+// keyOf returns the key under which a record of an item is found: the first half of the
+// SHA-256 of the run's number and the id.
+func keyOf(run int64, id string) []byte {
+	h := sha256.New()
+	_ = binary.Write(h, binary.BigEndian, run) // A hash takes everything.
+	h.Write([]byte(pack(id)))
+	return h.Sum(nil)[:16]
 }
 
-// packIDs is packID for each of a list.
-func packIDs(ids []string) []string {
-	packed := make([]string, len(ids))
+// keysOf is keyOf for each of a list.
+func keysOf(run int64, ids []string) [][]byte {
+	keys := make([][]byte, len(ids))
 	for i, id := range ids {
-		packed[i], _ = packID(id)
+		keys[i] = keyOf(run, id)
 	}
-	return packed
-}
-
-// unpackID returns the id that was packed.
-func unpackID(short string, whole *string) string {
-	if whole != nil {
-		return unpack(*whole)
-	}
-	return unpack(short)
+	return keys
 }
 
 func packJSON(raw json.RawMessage) *string {
