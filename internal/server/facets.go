@@ -7,11 +7,20 @@ import (
 	"deem/internal/store"
 )
 
-// Facets counts what the records of runs say, to choose from. The counts of a whole run
-// are the same on every page until it goes on.
+// maxFacets is how many counts are kept.
+const maxFacets = 256
+
+// Facets counts what the records of runs say, and keeps the counts: they are the same on
+// every page of a filter until the run goes on.
 type facets struct {
 	mu   sync.Mutex
-	kept map[string]facet // by run
+	kept map[facetKey]facet
+}
+
+// A facetKey names what was counted.
+type facetKey struct {
+	run    string
+	filter filter // without its order
 }
 
 type facet struct {
@@ -19,26 +28,29 @@ type facet struct {
 	counts store.Counts
 }
 
-func newFacets() *facets { return &facets{kept: map[string]facet{}} }
+func newFacets() *facets { return &facets{kept: map[facetKey]facet{}} }
 
-// of returns the counts of a run.
-func (fs *facets) of(ctx context.Context, b store.Browser, run store.Run) (store.Counts, error) {
+// of counts what a filter selects of a run.
+func (fs *facets) of(ctx context.Context, b store.Browser, run store.Run, f filter) (store.Counts, error) {
+	f.Order, f.Descending = "", false
+	key := facetKey{run.ID, f}
 	fs.mu.Lock()
-	k, ok := fs.kept[run.ID]
+	k, ok := fs.kept[key]
 	fs.mu.Unlock()
 	if ok && same(k.run, run) {
 		return k.counts, nil
 	}
-	counts, err := b.Count(ctx, run.ID, store.View{})
-	if err != nil {
+	counts, err := b.Count(ctx, run.ID, f.view())
+	// What a search finds depends on the index, and what disagrees on another run.
+	if err != nil || f.Text != "" || f.Against != "" {
 		return counts, err
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if len(fs.kept) >= maxReports {
+	if len(fs.kept) >= maxFacets {
 		clear(fs.kept) // They are made again in no time.
 	}
-	fs.kept[run.ID] = facet{run, counts}
+	fs.kept[key] = facet{run, counts}
 	return counts, nil
 }
 

@@ -165,8 +165,8 @@ func beginning(text string) string {
 	return text[:cut]
 }
 
-// addTrials enters every trial, with its prompt rendered again and its reply read both
-// ways.
+// addTrials enters every trial, and of the one that is meant the prompt rendered again
+// and the reply read both ways.
 func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantTrial string) {
 	p, note := s.protocol(run)
 	v.Note = note
@@ -174,9 +174,11 @@ func (s *Server) addTrials(v *itemView, run store.Run, recs []deem.Record, wantT
 		if strconv.Itoa(rec.Trial) == wantTrial {
 			v.Current = i
 		}
-		v.Trials = append(v.Trials, v.trial(run, p, rec))
+		v.Trials = append(v.Trials, trialView{
+			Record: rec, URL: v.Filter.link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...),
+		})
 	}
-	v.Trials[v.Current].Current = true
+	v.fillTrial(&v.Trials[v.Current], run, p)
 }
 
 // protocol returns the protocol of a run, or says why there is nothing to render and
@@ -192,10 +194,11 @@ func (s *Server) protocol(run store.Run) (judge.Readable, string) {
 	return p, ""
 }
 
-func (v *itemView) trial(run store.Run, p judge.Readable, rec deem.Record) trialView {
+// fillTrial enters what was asked and replied in one trial, and how it was read.
+func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
+	rec := t.Record
 	shown := findings.Show(run, p, rec)
-	t := trialView{Record: rec, Verified: shown.Verified, Other: shown.Other}
-	t.URL = v.Filter.link(itemURL(run.ID, rec.Item.ID), trialArg(rec.Trial)...)
+	t.Current, t.Verified, t.Other = true, shown.Verified, shown.Other
 	for i, m := range shown.Prompt {
 		t.Prompt = append(t.Prompt, v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content))
 	}
@@ -209,7 +212,6 @@ func (v *itemView) trial(run store.Run, p judge.Readable, rec deem.Record) trial
 	if reply, ok := findings.LastReply(rec); ok {
 		t.Trace = traceOf(p, rec, reply)
 	}
-	return t
 }
 
 // addNeighbours enters the way to the items before and after within the filter.

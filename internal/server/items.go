@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	"deem"
 	"deem/internal/store"
@@ -60,15 +61,6 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	v := itemsView{Run: run, Tabs: runTabs(run, "items"), Filter: f, CSV: f.link(itemsURL(run.ID) + ".csv")}
-	if v.Facets, err = s.facets.of(r.Context(), b, run); err != nil {
-		return page{}, err
-	}
-	v.Counts = v.Facets
-	if f.Active() {
-		if v.Counts, err = b.Count(r.Context(), run.ID, f.view()); err != nil {
-			return page{}, err
-		}
-	}
 	if v.Others, err = s.sameDataset(r, run); err != nil {
 		return page{}, err
 	}
@@ -80,10 +72,28 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	if f.Text != "" {
 		v.Searched = s.indexer.progress(run)
 	}
-	if err := s.listItems(r, b, &v); err != nil {
+	if err := s.countAndList(r, b, &v); err != nil {
 		return page{}, err
 	}
 	return page{Template: "items", Title: "Items of " + run.ID, Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+}
+
+// countAndList counts what the filter selects while it fetches one page of it: in a
+// large run each takes a while.
+func (s *Server) countAndList(r *http.Request, b store.Browser, v *itemsView) error {
+	var counting error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if v.Facets, counting = s.facets.of(r.Context(), b, v.Run, filter{}); counting != nil {
+			return
+		}
+		if v.Counts = v.Facets; v.Filter.Active() {
+			v.Counts, counting = s.facets.of(r.Context(), b, v.Run, v.Filter)
+		}
+	})
+	err := s.listItems(r, b, v)
+	wg.Wait()
+	return errors.Join(err, counting)
 }
 
 // filtered returns the run and the filter that an address names.

@@ -33,7 +33,7 @@ type piece struct{ Text, Class string }
 
 // traceOf reads a reply again and says what was seen. p may be nil.
 func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
-	if p == nil || len(reply.Text) > maxShown {
+	if p == nil || len(reply.Text) > maxShown || len(rec.Calls) == 0 {
 		return nil
 	}
 	t := &trace{Reading: p.Reading()}
@@ -42,7 +42,9 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	t.Pieces = pieces(reply.Text, marks)
 	v, f := findings.Reread(p, rec.Item, reply)
 	t.Again = decision(v, f)
-	t.Differs = t.Again != decision(rec.Verdict, rec.Failure)
+	// A record whose last call failed says that, and not what an earlier reply says.
+	last := rec.Calls[len(rec.Calls)-1]
+	t.Differs = last.Reply != nil && t.Again != decision(rec.Verdict, rec.Failure)
 	return t
 }
 
