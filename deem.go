@@ -58,7 +58,7 @@ type Item struct {
 
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.
-func (it Item) Hash() string { return hashOf(it.appendCanonical) }
+func (it Item) Hash() string { return hashOf(it.AppendCanonical) }
 
 // Canonical returns the item's canonical JSON, as the function [Canonical] does. An
 // item with a weight that is no number has no JSON, and Canonical panics.
@@ -67,11 +67,13 @@ func (it Item) Canonical() []byte {
 	for _, ref := range it.References {
 		size += len(ref) + 8
 	}
-	return it.appendCanonical(make([]byte, 0, size+size/16))
+	return it.AppendCanonical(make([]byte, 0, size+size/16))
 }
 
-// appendCanonical writes the fields in the order of their keys.
-func (it Item) appendCanonical(to []byte) []byte {
+// AppendCanonical appends what [Item.Canonical] returns to a text that may hold
+// something already. It is for those who encode many items.
+func (it Item) AppendCanonical(to []byte) []byte {
+	// The fields come in the order of their keys.
 	for name := range it.Fields {
 		if !utf8.ValidString(name) {
 			// The character in place of what is no UTF-8 may change how names sort,
@@ -79,7 +81,7 @@ func (it Item) appendCanonical(to []byte) []byte {
 			return append(to, mustCanonical(it)...)
 		}
 	}
-	o := object{to}
+	o := begin(to)
 	o.str("category", it.Category)
 	o.str("cluster", it.Cluster)
 	o.texts("fields", it.Fields)

@@ -1,9 +1,11 @@
 package deem
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -78,9 +80,22 @@ func Prompt(text string) Request {
 // Hash returns the SHA-256 of the request's canonical JSON in hexadecimal.
 func (r Request) Hash() string { return hashOf(r.appendCanonical) }
 
+// same reports whether two requests ask the same in the same words. Texts that are one
+// in memory are found equal at once.
+func (r Request) same(o Request) bool {
+	return slices.Equal(r.Messages, o.Messages) && slices.Equal(r.Stop, o.Stop) && bytes.Equal(r.Schema, o.Schema) &&
+		r.MaxTokens == o.MaxTokens && r.JSON == o.JSON && r.TopLogprobs == o.TopLogprobs && r.Trial == o.Trial &&
+		equal(r.Temperature, o.Temperature) && equal(r.TopP, o.TopP) && equal(r.Seed, o.Seed)
+}
+
+// equal reports whether two numbers are the same, or both are not given.
+func equal[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // appendCanonical writes the fields in the order of their keys.
 func (r Request) appendCanonical(to []byte) []byte {
-	o := object{to}
+	o := begin(to)
 	if r.JSON {
 		o.key("json")
 		o.text = append(o.text, "true"...)

@@ -115,16 +115,19 @@ func appendField(b []byte, field string) []byte {
 }
 
 // Key returns the content address of the reply to req.
-func (c *Cached) Key(req deem.Request) string {
-	h := sha256.New()
-	h.Write(c.prefix)
-	h.Write(appendField(nil, req.Hash()))
-	return hex.EncodeToString(h.Sum(nil))
+func (c *Cached) Key(req deem.Request) string { return c.key(req.Hash()) }
+
+// key returns the content address of the reply to the request with the given hash.
+func (c *Cached) key(request string) string {
+	// The room for the usual prefix is on the stack.
+	b := append(make([]byte, 0, 256), c.prefix...)
+	sum := sha256.Sum256(appendField(b, request))
+	return hex.EncodeToString(sum[:])
 }
 
 // Complete returns the reply that is known, or asks the model inside.
 func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	key := c.Key(req)
+	key := c.key(deem.HashOf(ctx, req))
 	for {
 		if err := ctx.Err(); err != nil {
 			return deem.Reply{}, err
