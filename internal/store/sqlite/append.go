@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,30 +38,46 @@ func (st *writeStatements) list() []statement {
 			updated = ?, state = 'open' WHERE n = ?`},
 		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
 	},
-		st.texts.list("texts (n, hash, body)", 3, ""),
-		st.items.list("items (n, hash, body, texts)", 4, ""),
-		st.records.list(`records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, calls)`, 19,
-			"ON CONFLICT (run, item_id, trial) DO NOTHING"),
-		st.replies.list("replies (n, key, body, latency, attempts, cost_micros, unpriced)", 7, ""),
-		st.calls.list(`calls (record, seq, model, request, started, error, tries,
-			reply, reply_key, reply_inline, latency, attempts, cost_micros, unpriced, cached)`, 15, ""),
 		st.textKeys.reads(textKeys), st.textKeys.writes(textKeys),
 		st.itemKeys.reads(itemKeys), st.itemKeys.writes(itemKeys),
 		st.replyKeys.reads(replyKeys), st.replyKeys.writes(replyKeys),
 	)
 }
 
+// bulks returns the statements of which there is one for each row of a record.
+func (st *writeStatements) bulks() []*bulk {
+	return []*bulk{&st.texts, &st.items, &st.records, &st.replies, &st.calls}
+}
+
 func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
+	st.texts = bulk{into: "texts (n, hash, body)", columns: 3}
+	st.items = bulk{into: "items (n, hash, body, texts)", columns: 4}
+	st.records = bulk{into: `records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
+		label, score, pass, confidence, reason, aspects, kind, detail, calls)`, columns: 19,
+		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING"}
+	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced)", columns: 7}
+	st.calls = bulk{into: `calls (record, seq, model, request, started, error, tries,
+		reply, reply_key, reply_inline, latency, attempts, cost_micros, unpriced, cached)`, columns: 15}
+	for _, b := range st.bulks() {
+		if err := b.prepare(ctx, conn); err != nil {
+			return err
+		}
+	}
 	return prepareAll(ctx, conn, st.list())
 }
 
-func (st *writeStatements) close() error { return closeAll(st.list()) }
+func (st *writeStatements) close() error {
+	errs := []error{closeAll(st.list())}
+	for _, b := range st.bulks() {
+		errs = append(errs, b.close())
+	}
+	return errors.Join(errs...)
+}
 
 // A row is a record with its texts encoded, ready to be written.
 type row struct {
 	rec      deem.Record
-	item     []byte // canonical JSON, without the long texts
+	item     string // canonical JSON, without the long texts
 	long     []taken
 	itemHash [sha256.Size]byte
 	aspects  any
@@ -252,34 +269,29 @@ func (a *appender) addItems(ctx context.Context, rows []row) error {
 		}
 		r.number = n
 	}
-	return each(&a.st.items, fresh, func(part []*row, args []any) error {
+	return each(ctx, &a.st.items, fresh, func(part []*row, c *cells) {
 		for _, r := range part {
-			args = append(args, r.number, r.itemHash[:], string(r.item), places(r.long))
+			c.add(r.number, r.itemHash[:], r.item, places(r.long))
 		}
-		_, err := a.st.items.insert(ctx, len(part), args)
-		return err
-	})
+	}, nil)
 }
 
 // addRecords writes the records themselves. It leaves the number of each in its row,
 // and how many calls of an earlier record of the same item and trial go before its
 // own.
 func (a *appender) addRecords(ctx context.Context, rows []row) error {
-	return each(&a.st.records, rows, func(part []row, args []any) error {
-		first := a.record
+	return each(ctx, &a.st.records, rows, func(part []row, c *cells) {
 		for i := range part {
 			r := &part[i]
 			a.record++
-			args = append(args, a.record, a.run, text(r.rec.Item.ID), r.rec.Trial)
-			args = r.columns(args, r.number, 0)
+			c.add(a.record, a.run, text(r.rec.Item.ID), int64(r.rec.Trial))
+			r.columns(c, r.number, 0)
 			if r.rec.Failure != nil {
 				a.unjudged++
 			}
 		}
-		all, err := a.st.records.insert(ctx, len(part), args)
-		if err != nil {
-			return err
-		}
+	}, func(part []row, all bool) error {
+		first := a.record - int64(len(part))
 		if !all {
 			return a.replaceRecords(ctx, part, first)
 		}
@@ -313,7 +325,9 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 		if unjudged {
 			a.unjudged--
 		}
-		if _, err := a.st.setRecord.ExecContext(ctx, append(r.columns(nil, item, r.calls), n)...); err != nil {
+		var c cells
+		r.columns(&c, item, r.calls)
+		if _, err := a.st.setRecord.ExecContext(ctx, append(c.values(), n)...); err != nil {
 			return err
 		}
 	}
@@ -321,18 +335,18 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 	return nil
 }
 
-// columns appends the columns of a record that are no part of its key, in the order
-// in which the statements have them.
-func (r *row) columns(cols []any, item int64, calls int) []any {
+// columns adds the columns of a record that are no part of its key, in the order in
+// which the statements have them.
+func (r *row) columns(c *cells, item int64, calls int) {
 	it := r.rec.Item
-	cols = append(cols, item, r.rec.Position, text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
+	c.add(item, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
 	if v := r.rec.Verdict; v != nil {
-		cols = append(cols, text(v.Label), v.Score, v.Pass, v.Confidence, nullText(v.Reason), r.aspects, nil, nil)
+		c.add(text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
 	} else {
 		f := r.rec.Failure
-		cols = append(cols, nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
+		c.add(nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
 	}
-	return append(cols, calls+len(r.rec.Calls))
+	c.add(int64(calls + len(r.rec.Calls)))
 }
 
 // A keptReply is one that is in the cache.
@@ -359,14 +373,12 @@ func (a *appender) addReplies(ctx context.Context, rows []row) error {
 			}
 		}
 	}
-	return each(&a.st.replies, fresh, func(part []freshReply, args []any) error {
+	return each(ctx, &a.st.replies, fresh, func(part []freshReply, c *cells) {
 		for _, f := range part {
 			r := f.reply
-			args = append(args, a.kept[f.key].n, f.key, f.body, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced)
+			c.add(a.kept[f.key].n, f.key, f.body, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
 		}
-		_, err := a.st.replies.insert(ctx, len(part), args)
-		return err
-	})
+	}, nil)
 }
 
 // A freshReply is one that may be new to the cache.
@@ -412,33 +424,32 @@ func (a *appender) addCalls(ctx context.Context, rows []row) error {
 			calls = append(calls, placedCall{r.number, r.calls + k, &r.rec.Calls[k], r.replies[k]})
 		}
 	}
-	return each(&a.st.calls, calls, func(part []placedCall, args []any) error {
+	return each(ctx, &a.st.calls, calls, func(part []placedCall, c *cells) {
 		for _, p := range part {
-			c := p.call
-			args = append(args, p.record, p.seq, text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), c.Attempts)
-			args = a.replyColumns(args, c.Reply, p.body)
+			call := p.call
+			c.add(p.record, int64(p.seq), text(call.Model), text(call.Request), nanos(call.Started), text(call.Error), int64(call.Attempts))
+			a.replyColumns(c, call.Reply, p.body)
 		}
-		_, err := a.st.calls.insert(ctx, len(part), args)
-		return err
-	})
+	}, nil)
 }
 
-// replyColumns appends what a call says of its reply: the number of the reply in the
+// replyColumns adds what a call says of its reply: the number of the reply in the
 // cache, or its key and body if it is not there. Besides a reply without a key, that
 // is a reply whose key belongs to another reply: a request that was made again in
 // spite of the cache. The cache keeps the first, and the call keeps what it was
 // really told.
-func (a *appender) replyColumns(args []any, r *deem.Reply, body string) []any {
+func (a *appender) replyColumns(c *cells, r *deem.Reply, body string) {
 	if r == nil {
-		return append(args, nil, nil, nil, nil, nil, nil, nil, nil)
+		c.add(nil, nil, nil, nil, nil, nil, nil, nil)
+		return
 	}
 	if !r.Cached {
 		a.cost += r.CostMicros
 	}
 	if k := a.kept[text(r.Key)]; r.Key != "" && k.body == body {
-		args = append(args, k.n, nil, nil)
+		c.add(k.n, nil, nil)
 	} else {
-		args = append(args, nil, nullText(r.Key), body)
+		c.add(nil, nullText(r.Key), body)
 	}
-	return append(args, int64(r.Latency), r.Attempts, r.CostMicros, r.Unpriced, r.Cached)
+	c.add(int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced, r.Cached)
 }

@@ -3,6 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -13,33 +16,96 @@ const bulkRows = 32
 // A bulk adds rows to a table: bulkRows at a time with one statement, and what is left
 // over one by one. A statement costs as much as a row or two, and a record is a row in
 // each of four tables.
+//
+// It talks to the driver itself. Package sql would look at the type of each of the 45
+// columns of a record and make a list of them anew, which costs more than some of the
+// rows. It is for one goroutine at a time, the one that holds the writer.
 type bulk struct {
-	one, many *sql.Stmt
-	columns   int
+	into, conflict string // the table with its columns, and what to do with rows that are there
+	columns        int
+
+	conn      *sql.Conn
+	one, many driver.Stmt
+	args      []driver.NamedValue
 }
 
-// list returns the statements, which insert into the table and columns named, and do
-// what is said about rows that are there already.
-func (b *bulk) list(into string, columns int, conflict string) []statement {
-	b.columns = columns
-	row := "(?" + strings.Repeat(", ?", columns-1) + ")"
-	text := "INSERT INTO " + into + " VALUES " + row
-	return []statement{
-		{&b.one, text + " " + conflict},
-		{&b.many, text + strings.Repeat(", "+row, bulkRows-1) + " " + conflict},
+// A cells is the list of columns of the rows of one statement, one row after the other.
+// The values have the types that drivers know: int64, float64, bool, string, []byte and
+// nil.
+type cells struct {
+	list []driver.NamedValue
+}
+
+// add adds columns.
+func (c *cells) add(values ...driver.Value) {
+	for _, v := range values {
+		c.list = append(c.list, driver.NamedValue{Ordinal: len(c.list) + 1, Value: v})
 	}
 }
 
+// values returns the columns for package sql.
+func (c *cells) values() []any {
+	values := make([]any, len(c.list))
+	for i, v := range c.list {
+		values[i] = v.Value
+	}
+	return values
+}
+
+// prepare prepares the statements. They are closed with the connection at the latest.
+func (b *bulk) prepare(ctx context.Context, conn *sql.Conn) error {
+	row := "(?" + strings.Repeat(", ?", b.columns-1) + ")"
+	text := "INSERT INTO " + b.into + " VALUES " + row
+	b.conn = conn
+	return conn.Raw(func(dc any) (err error) {
+		p, ok := dc.(driver.ConnPrepareContext)
+		if !ok {
+			return fmt.Errorf("the driver's connection is %T, which prepares nothing", dc)
+		}
+		// The statements outlive ctx.
+		ctx := context.WithoutCancel(ctx)
+		if b.one, err = p.PrepareContext(ctx, text+" "+b.conflict); err != nil {
+			return err
+		}
+		b.many, err = p.PrepareContext(ctx, text+strings.Repeat(", "+row, bulkRows-1)+" "+b.conflict)
+		return err
+	})
+}
+
+// close closes the statements, as many as there are.
+func (b *bulk) close() error {
+	if b.conn == nil {
+		return nil
+	}
+	return b.conn.Raw(func(any) error {
+		var errs []error
+		for _, st := range []driver.Stmt{b.one, b.many} {
+			if st != nil {
+				errs = append(errs, st.Close())
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
 // each hands rows to do in parts that are inserted at once, with an empty list for
-// their columns.
-func each[T any](b *bulk, rows []T, do func(part []T, args []any) error) error {
-	args := make([]any, 0, b.columns*min(len(rows), bulkRows))
+// their columns, and inserts what do puts there. Then it tells after about the part,
+// and whether all of its rows were new; nil for nobody to tell.
+func each[T any](ctx context.Context, b *bulk, rows []T, do func(part []T, row *cells), after func(part []T, all bool) error) error {
 	for len(rows) > 0 {
 		n := 1
 		if len(rows) >= bulkRows {
 			n = bulkRows
 		}
-		if err := do(rows[:n], args); err != nil {
+		c := cells{b.args[:0]}
+		do(rows[:n], &c)
+		all, err := b.insert(ctx, n, c.list)
+		clear(c.list) // Lets go of the texts.
+		b.args = c.list
+		if err == nil && after != nil {
+			err = after(rows[:n], all)
+		}
+		if err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -48,15 +114,23 @@ func each[T any](b *bulk, rows []T, do func(part []T, args []any) error) error {
 }
 
 // insert adds a part of n rows, and reports whether all of them were new.
-func (b *bulk) insert(ctx context.Context, n int, args []any) (all bool, err error) {
+func (b *bulk) insert(ctx context.Context, n int, args []driver.NamedValue) (all bool, err error) {
 	st := b.one
 	if n > 1 {
 		st = b.many
 	}
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil {
-		return false, err
-	}
-	count, err := res.RowsAffected()
-	return count == int64(n), err
+	err = b.conn.Raw(func(any) error {
+		ex, ok := st.(driver.StmtExecContext)
+		if !ok {
+			return fmt.Errorf("the driver's statement is %T, which takes no context", st)
+		}
+		res, err := ex.ExecContext(ctx, args)
+		if err != nil {
+			return err
+		}
+		count, err := res.RowsAffected()
+		all = count == int64(n)
+		return err
+	})
+	return all, err
 }

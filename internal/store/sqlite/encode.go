@@ -16,25 +16,29 @@ import (
 // encodeItem returns the canonical JSON of an item without its long texts, these
 // texts, and the hash that the item is kept under. That of an item without long
 // texts is the SHA-256 of its JSON.
-func encodeItem(it deem.Item, hashes *sums) (body []byte, long []taken, hash [sha256.Size]byte, err error) {
+func encodeItem(it deem.Item, hashes *sums) (body string, long []taken, hash [sha256.Size]byte, err error) {
 	it, long = takeLong(it)
 	for i := range long {
 		long[i].hash = hashes.of(long[i].body)
 	}
-	body, err = canonical(it)
-	if len(long) == 0 {
-		return body, nil, sha256.Sum256(body), err
+	if hashes.json, err = canonical(it, hashes.json[:0]); err != nil {
+		return "", nil, hash, err
 	}
-	return body, long, splitHash(body, long), err
+	if len(long) == 0 {
+		hash = sha256.Sum256(hashes.json)
+	} else {
+		hash = splitHash(hashes.json, long)
+	}
+	return string(hashes.json), long, hash, nil
 }
 
-// canonical returns the canonical JSON of an item. A weight that is no number has no
+// canonical appends the canonical JSON of an item. A weight that is no number has no
 // JSON; whoever made the item, a store must not fall over it.
-func canonical(it deem.Item) ([]byte, error) {
+func canonical(it deem.Item, to []byte) ([]byte, error) {
 	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
-		return nil, fmt.Errorf("item %q: the weight %v is no number", it.ID, it.Weight)
+		return to, fmt.Errorf("item %q: the weight %v is no number", it.ID, it.Weight)
 	}
-	return it.Canonical(), nil
+	return it.AppendCanonical(to), nil
 }
 
 // replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
@@ -95,6 +99,14 @@ func nullText(s string) any {
 		return nil
 	}
 	return text(s)
+}
+
+// nullable returns what p points to, or NULL.
+func nullable[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
 }
 
 func nullJSON(raw json.RawMessage) any {

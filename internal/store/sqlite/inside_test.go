@@ -52,7 +52,7 @@ func mend(tb rapid.TB, it deem.Item) deem.Item {
 // not know.
 func TestCanonical(t *testing.T) {
 	check := func(tb rapid.TB, it deem.Item) {
-		body, err := canonical(it)
+		body, err := canonical(it, nil)
 		want, wantErr := deem.Canonical(it)
 		if err != nil || wantErr != nil || string(body) != string(want) {
 			tb.Errorf("canonical = %s, %v, want %s, %v", body, err, want, wantErr)

@@ -104,6 +104,7 @@ func validNames(fields map[string]string) bool {
 type sums struct {
 	known map[string][sha256.Size]byte
 	buf   []byte // spares a copy of each text
+	json  []byte // and a copy of the JSON of each item
 }
 
 func (s *sums) of(body string) [sha256.Size]byte {
@@ -203,13 +204,11 @@ func (a *appender) addTexts(ctx context.Context, rows []row) error {
 			t.number = n
 		}
 	}
-	return each(&a.st.texts, fresh, func(part []*taken, args []any) error {
+	return each(ctx, &a.st.texts, fresh, func(part []*taken, c *cells) {
 		for _, t := range part {
-			args = append(args, t.number, t.hash[:], t.body)
+			c.add(t.number, t.hash[:], t.body)
 		}
-		_, err := a.st.texts.insert(ctx, len(part), args)
-		return err
-	})
+	}, nil)
 }
 
 // A textReader puts the long texts of the records of one query back. It

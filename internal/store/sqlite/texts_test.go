@@ -31,7 +31,7 @@ func TestEncodeItem(t *testing.T) {
 			tb.Errorf("encodeItem changed the item (-want +got):\n%s", d)
 		}
 		var got deem.Item
-		if err := decode(string(body), &got); err != nil {
+		if err := decode(body, &got); err != nil {
 			tb.Fatalf("decode %s: %v", body, err)
 		}
 		if len(long) == 0 && hex.EncodeToString(hash[:]) != got.Hash() {
