@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
 )
 
 // A watcher takes what OTLP brings, as it is. What it means is looked at where it is
