@@ -28,9 +28,11 @@ type level struct {
 }
 
 const (
-	// slowStart is how many calls are in flight at first. Doubling from here, a
-	// ceiling of 512 is reached after six rounds.
-	slowStart = 8
+	// slowStart is how many calls are in flight at first, if as many are allowed.
+	// Doubling from here, a ceiling of 512 is reached after four rounds. A vendor with
+	// fewer places refuses some of the first calls, and is found out as fast as if the
+	// level had grown to there: no more calls are in vain than with a start of 8.
+	slowStart = 32
 
 	// firstPatience and maxPatience bound how many rounds the level stays at a
 	// wall. The first is short, because a wall may come of a burst of refusals

@@ -269,8 +269,8 @@ func TestFatalErrorIsTheLast(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if calls != 8 || judged != 7 || stopped != 57 || failed != 0 {
-			t.Errorf("%d calls, %d judged, %d stopped, %d failed, want the 8 of slow start, 7, 57 and none", calls, judged, stopped, failed)
+		if calls != 32 || judged != 31 || stopped != 33 || failed != 0 {
+			t.Errorf("%d calls, %d judged, %d stopped, %d failed, want the 32 of slow start, 31, 33 and none", calls, judged, stopped, failed)
 		}
 	})
 }
