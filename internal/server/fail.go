@@ -42,6 +42,9 @@ func statusOf(err error) int {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge
 	}
+	if status := apiStatus(err); status != 0 {
+		return status
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
 		return http.StatusNotFound
@@ -58,6 +61,11 @@ type problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail,omitempty"`
 	Hint   string `json:"hint,omitempty"`
+
+	// Problems are what is wrong with single items, and Run is where what was judged
+	// is kept.
+	Problems []itemProblem `json:"problems,omitempty"`
+	Run      string        `json:"run,omitempty"`
 }
 
 // fail answers with an error: a page for people, problem+json for programs.
@@ -69,11 +77,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError {
 		s.log.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(), Hint: deem.HintOf(err)}
 	if isAPI(r) {
-		writeProblem(w, p)
+		writeProblem(w, s.problemOf(err))
 		return
 	}
+	p := problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: err.Error(), Hint: deem.HintOf(err)}
 	if err := s.render(w, r, page{Template: "error", Title: p.Title, Status: status, Data: p}); err != nil {
 		s.log.Error("error page", "error", err)
 		http.Error(w, p.Title, status)

@@ -26,8 +26,10 @@ type found struct {
 	Run       store.Run // as it was when the report was made
 	Report    report.Report
 	Published string // the benchmark's own numbers, as its package prints them
-	Parts     string // what the parts of the judge did
-	Latency   latencyCount
+
+	PublishedJSON any    // the same for programs
+	Parts         string // what the parts of the judge did
+	Latency       latencyCount
 }
 
 // Reports makes the reports of runs and keeps them.
@@ -184,6 +186,7 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		if got.Published, err = printed(f.Published); err != nil {
 			return found{}, err
 		}
+		got.PublishedJSON = f.Published.JSON()
 	}
 	if f.Parts != nil {
 		got.Parts, err = printed(f.Parts)

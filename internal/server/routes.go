@@ -44,7 +44,7 @@ func (s *Server) routes() []route {
 	list = append(list, s.agreeRoutes()...)
 	list = append(list, s.labelRoutes()...)
 	list = append(list, s.probeRoutes()...)
-	return list
+	return append(list, s.apiRoutes()...)
 }
 
 // defaultBody is how long the body of a request may be.

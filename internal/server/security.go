@@ -20,7 +20,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // wrap puts around the routes what holds for all of them. The order matters: headers
 // are set whatever comes after, and nobody who is not let in gets any further.
 func (s *Server) wrap(routes http.Handler) http.Handler {
-	h := s.demandOurs(routes)
+	h := s.demandWritable(s.demandOurs(routes))
 	h = s.demandToken(h)
 	h = s.demandOrigin(h)
 	h = s.demandHost(h)
@@ -90,7 +90,7 @@ func (s *Server) demandOrigin(next http.Handler) http.Handler {
 
 // open reports whether a path is for everybody.
 func open(path string) bool {
-	return path == "/login" || path == "/healthz" || strings.HasPrefix(path, "/static/")
+	return path == "/login" || path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/static/")
 }
 
 // demandToken lets in who has a session or knows the token. People without either get

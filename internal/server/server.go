@@ -24,6 +24,12 @@ type Options struct {
 	// machine is answered.
 	Token string
 
+	// API says what clients of the HTTP API may do.
+	API API
+
+	// ReadOnly refuses everything that would change something.
+	ReadOnly bool
+
 	Title   string       // of the site; "" means "deem"
 	Version string       // of deem, shown at the foot of the pages
 	Logger  *slog.Logger // nil means slog.Default
@@ -36,6 +42,13 @@ type Server struct {
 	title   string
 	version string
 	log     *slog.Logger
+
+	api      API
+	models   *models
+	spool    *spool
+	jobs     *runJobs
+	router   *http.ServeMux
+	readOnly bool
 
 	assets  *assets
 	pages   map[string]*template.Template
@@ -79,7 +92,12 @@ func New(o Options) (*Server, error) {
 	s.indexer = newIndexer(s.background, o.Store, s.log)
 	s.facets, s.streams, s.poll = newFacets(), make(chan struct{}, maxStreams), pollEvery
 	s.bench, s.labelling = newBench(s.background), newLabelling()
-	s.handler = s.wrap(s.mux())
+	if err := s.openAPI(o); err != nil {
+		s.stop()
+		return nil, err
+	}
+	s.router = s.mux()
+	s.handler = s.wrap(s.router)
 	return s, nil
 }
 
@@ -87,9 +105,11 @@ func New(o Options) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends what the server does in the background and waits for it. The store stays
-// open.
+// open. Runs that are being judged take no new items; calls in flight have half a minute
+// to finish, and less if [Server.Kill] is called.
 func (s *Server) Close() {
 	s.stop()
+	s.jobs.close()
 	s.reports.wait()
 	s.indexer.wait()
 	s.bench.wait()

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"deem/bundle"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/report"
+	"deem/report/card"
+)
+
+// A form is one in which a run is exported.
+type form struct {
+	name, media, ending string
+	write               func(s *Server, ctx context.Context, w io.Writer, run store.Run) error
+}
+
+// forms lists those that "deem export" has too, but for a benchmark's own files: these
+// are made of the files that the benchmark read, which a server may not have.
+func forms() []form {
+	return []form{
+		{"deem", "application/vnd.deem.run", "deem", func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
+			_, err := findings.WriteBundle(ctx, w, s.store, run, strings.TrimSpace("deem "+s.version), bundle.Options{})
+			return err
+		}},
+		{"csv", "text/csv; charset=utf-8", "csv", recordsAs(findings.CSV)},
+		{"jsonl", ndjson, "jsonl", recordsAs(findings.JSONL)},
+		{"parquet", "application/vnd.apache.parquet", "parquet", recordsAs(findings.Parquet)},
+		{"junit", "application/xml", "xml", recordsAs(findings.JUnit)},
+		{"html", "text/html; charset=utf-8", "html", reportAs(report.Report.HTML)},
+		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Write(w, r) })},
+		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Markdown(w, r) })},
+		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return card.New(r).JSON(w) })},
+	}
+}
+
+// recordsAs returns what writes the records of a run.
+func recordsAs(format string) func(*Server, context.Context, io.Writer, store.Run) error {
+	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
+		return findings.WriteRecords(ctx, w, s.store, run, format, findings.ExportOptions{})
+	}
+}
+
+// reportAs returns what writes the report of a run.
+func reportAs(write func(report.Report, io.Writer) error) func(*Server, context.Context, io.Writer, store.Run) error {
+	return func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
+		got, err := s.reports.of(ctx, run)
+		if err != nil {
+			return err
+		}
+		got.Report.PublishedText = got.Published
+		return write(got.Report, w)
+	}
+}
+
+// formNames returns the names of the forms.
+func formNames() []string {
+	var names []string
+	for _, f := range forms() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// getExport answers with a run as a file.
+func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	name := r.URL.Query().Get("format")
+	for _, f := range forms() {
+		if f.name != name {
+			continue
+		}
+		h := w.Header()
+		out := &firstByte{w: w, rc: http.NewResponseController(w), head: func() {
+			h.Set("Content-Type", f.media)
+			h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", fileName(run.ID)+"."+f.ending))
+			h.Set("Cache-Control", "no-store")
+		}}
+		err := f.write(s, r.Context(), out, run)
+		if err != nil && out.begun {
+			return cut(s, r, err)
+		}
+		return err
+	}
+	if name == "" {
+		return badRequest("format is missing: it is one of %s", strings.Join(formNames(), ", "))
+	}
+	return usage.Mark(usage.Unknown("format", name, formNames()))
+}
+
+// A firstByte is a writer that sets the headers of a file when the first byte of it
+// comes. Until then an error can still be answered as one.
+type firstByte struct {
+	w     io.Writer
+	rc    *http.ResponseController
+	head  func()
+	begun bool
+	at    time.Time // when the deadline was put off last
+}
+
+// Write writes, and gives a slow client time.
+func (f *firstByte) Write(p []byte) (int, error) {
+	if !f.begun {
+		f.begun = true
+		f.head()
+	}
+	if time.Since(f.at) > time.Second {
+		extend(f.rc)
+		f.at = time.Now()
+	}
+	return f.w.Write(p)
+}

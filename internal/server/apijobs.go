@@ -1,0 +1,446 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/conduct"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/telemetry"
+	"deem/internal/usage"
+	"deem/model"
+)
+
+// How many runs are judged. Small ones have places of their own, so that who waits for
+// ten verdicts need not wait for a hundred thousand others.
+const (
+	defaultRuns = 2
+	smallRuns   = 16
+	maxJobs     = 256 // those that wait included
+	smallItems  = 100 // in a run that somebody may wait for
+
+	runsGrace = 30 * time.Second // for calls in flight when the server stops
+	maxEnded  = 1000             // runs of which is remembered why they are not done
+)
+
+// runJobs are the runs that this server judges. A job is begun by a request and outlives
+// it; [runJobs.close] ends them all.
+type runJobs struct {
+	s            *Server
+	large, small chan struct{} // a place for each run that is judged at once
+
+	// Calls in flight end with hard. That a run is to stop comes from the server.
+	hard context.Context
+	kill context.CancelFunc
+	wg   sync.WaitGroup
+
+	starting sync.Mutex // is held while a run is begun
+
+	mu    sync.Mutex
+	byRun map[string]*runJob
+	byKey map[string]*runJob
+	ended map[string]error // why runs are not done
+	order []string         // of ended
+	left  []string         // runs that the end of the server interrupted
+}
+
+func newJobs(s *Server) *runJobs {
+	n := s.api.Runs
+	if n <= 0 {
+		n = defaultRuns
+	}
+	js := &runJobs{
+		s: s, large: make(chan struct{}, n), small: make(chan struct{}, smallRuns),
+		byRun: map[string]*runJob{}, byKey: map[string]*runJob{}, ended: map[string]error{},
+	}
+	js.hard, js.kill = context.WithCancel(context.Background())
+	return js
+}
+
+// close waits until no run is judged any more. The server has told them to stop.
+func (js *runJobs) close() {
+	timer := time.AfterFunc(runsGrace, js.kill)
+	defer timer.Stop()
+	js.wg.Wait()
+	js.kill()
+}
+
+// Kill cancels the calls that are in flight, as a second Ctrl-C does.
+func (s *Server) Kill() { s.jobs.kill() }
+
+// Interrupted returns the runs that the end of the server interrupted. They are whole
+// once [Server.Close] or [Server.Serve] has returned.
+func (s *Server) Interrupted() []string {
+	s.jobs.mu.Lock()
+	defer s.jobs.mu.Unlock()
+	return slices.Clone(s.jobs.left)
+}
+
+// A runJob is one run that this server judges.
+type runJob struct {
+	run   store.Run // as it was begun
+	key   string
+	data  spooled
+	retry bool // what is unjudged is judged again
+
+	judge       deem.Judge
+	model       deem.Model // nil for a rule
+	closeModels func() error
+
+	stopping context.Context //nolint:containedctx // It is the channel that says stop, and who may say so.
+	stop     context.CancelFunc
+	done     chan struct{} // closed when err is set and nothing follows
+	err      error
+
+	mu        sync.Mutex
+	judging   bool // it has a place
+	cancelled bool
+	records   []deem.Record // of a small run, so that they can be told as they come
+	more      chan struct{} // closed when there are more of them
+}
+
+// runSettings are what a run keeps of how it was asked for.
+type runSettings struct {
+	findings.Settings
+	API *submission `json:"api,omitempty"`
+}
+
+// submissionOf returns how a run was asked for, nil when that was not here.
+func submissionOf(run store.Run) *submission {
+	var set runSettings
+	_ = json.Unmarshal(run.Settings, &set) // A run without settings was told nothing.
+	return set.API
+}
+
+// start begins the run that a client wants, or finds it where it is judged already. The
+// items are the job's from here on.
+func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
+	j, err := js.begin(ctx, sub, d)
+	if err != nil || j.data != d {
+		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
+	}
+	return j, err
+}
+
+// begin makes the judge, claims the run and sets it going.
+func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (*runJob, error) {
+	g, err := js.s.judging(sub)
+	if err != nil {
+		return nil, err
+	}
+	purse := js.purse(sub)
+	if err := js.s.models.affordable(g, purse); err != nil {
+		return nil, err
+	}
+	j := &runJob{data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
+	j.judge, j.model, j.closeModels, err = g.Assemble(func(shared deem.Model) (deem.Model, func() error, error) {
+		m := js.s.models.around(shared, js.s.store, purse, sub.Fresh || sub.RetryUnjudged)
+		return m, func() error { return nil }, nil
+	})
+	if err != nil {
+		return nil, usage.Mark(err)
+	}
+	spec, err := js.spec(g, j.judge, sub, d)
+	if err != nil {
+		return nil, err
+	}
+	j.key = spec.Key()
+	js.starting.Lock()
+	defer js.starting.Unlock()
+	if other := js.of(j.key); other != nil && !sub.Fresh {
+		return other, nil
+	}
+	if err := js.room(); err != nil {
+		return nil, err
+	}
+	run, _, err := js.s.store.Begin(ctx, spec, sub.Fresh)
+	if err != nil {
+		return nil, err
+	}
+	if purse != nil {
+		purse.Spend(run.CostMicros) // by earlier parts of this run
+	}
+	j.run = run
+	if err := js.recall(ctx, j); err != nil {
+		return nil, conduct.End(ctx, js.s.store, run, err)
+	}
+	js.launch(j)
+	return j, nil
+}
+
+// purse holds what the run may cost: what the client allows, but no more than the server
+// does.
+func (js *runJobs) purse(sub submission) *model.Purse {
+	bound, most := sub.cost(), js.s.api.MaxCost
+	if most.Set && (!bound.Set || bound.Value > most.Value) {
+		bound = most
+	}
+	if !bound.Set {
+		return nil
+	}
+	return model.NewPurse(bound.Value)
+}
+
+// spec says what the run is.
+func (js *runJobs) spec(g assembly.Judging, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
+	who, err := conduct.Describe(judge, g.Rule != nil)
+	if err != nil {
+		return store.Spec{}, err
+	}
+	name := sub.Dataset
+	if name == "" {
+		name = "api"
+	}
+	s := store.Spec{Judge: who, Trials: sub.trials(), Dataset: store.DatasetSpec{Names: []string{name}, Hash: d.hash, Items: d.n}}
+	s.Model, s.Endpoint = g.Models()
+	// Neither is for a server that goes on: it would start over each time.
+	sub.Fresh, sub.RetryUnjudged = false, false
+	s.Settings, err = json.Marshal(runSettings{API: &sub, Settings: findings.Settings{
+		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
+		Judge: g.Spec, Deem: js.s.version,
+	}})
+	return s, err
+}
+
+// of returns the job with a key, nil when there is none.
+func (js *runJobs) of(key string) *runJob {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	return js.byKey[key]
+}
+
+// room refuses more runs than can be waited for.
+func (js *runJobs) room() error {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	if js.s.background.Err() != nil {
+		return withStatus(http.StatusServiceUnavailable, errors.New("the server is stopping"))
+	}
+	if len(js.byRun) >= maxJobs {
+		return withStatus(http.StatusServiceUnavailable, deem.WithHint(fmt.Errorf("%d runs are waiting to be judged", len(js.byRun)), "try again later"))
+	}
+	return nil
+}
+
+// recall brings back what earlier parts of a small run judged, for those who want to be
+// told of all records.
+func (js *runJobs) recall(ctx context.Context, j *runJob) error {
+	if j.run.Records == 0 || !j.isSmall() {
+		return nil
+	}
+	for rec, err := range js.s.store.Records(ctx, j.run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return err
+		}
+		if rec.Failure == nil || !j.retry {
+			j.records = append(j.records, rec)
+		}
+	}
+	return nil
+}
+
+func (j *runJob) isSmall() bool { return j.data.n <= smallItems }
+
+// launch sets a job going.
+func (js *runJobs) launch(j *runJob) {
+	j.stopping, j.stop = context.WithCancel(js.s.background)
+	js.mu.Lock()
+	js.byRun[j.run.ID], js.byKey[j.key] = j, j
+	delete(js.ended, j.run.ID)
+	js.mu.Unlock()
+	js.wg.Go(func() {
+		defer j.stop()
+		err := js.work(j)
+		err = conduct.End(context.WithoutCancel(js.hard), js.s.store, j.run, errors.Join(err, j.closeModels()))
+		js.over(j, err)
+	})
+}
+
+// work waits for a place and judges.
+func (js *runJobs) work(j *runJob) error {
+	places := js.large
+	if j.isSmall() {
+		places = js.small
+	}
+	select {
+	case places <- struct{}{}:
+		defer func() { <-places }()
+	case <-j.stopping.Done():
+		return deem.ErrStopped
+	}
+	j.mu.Lock()
+	j.judging = true
+	j.mu.Unlock()
+	at := js.s.models.limit.Concurrency
+	ctx, told := js.s.api.Telemetry.Run(js.hard, telemetry.RunInfo{
+		ID: j.run.ID, Judge: j.run.Judge.Name, JudgeHash: j.run.Judge.Hash, Model: j.run.Model,
+		Items: j.run.Dataset.Items, Trials: j.run.Trials, Concurrency: at, Before: j.run.Records, Asks: j.model,
+	})
+	err := conduct.Job{
+		Store: js.s.store, Run: j.run, Judge: told.Judge(j.judge), Items: j.data.items(), RetryUnjudged: j.retry,
+		Options: deem.Options{Concurrency: at, Trials: j.run.Trials, Stop: j.stopping.Done()},
+		Each: func(rec deem.Record) {
+			told.Add(rec)
+			j.add(rec)
+		},
+	}.Do(ctx)
+	told.End(err)
+	return err
+}
+
+// add tells those who follow the run of a record.
+func (j *runJob) add(rec deem.Record) {
+	if !j.isSmall() {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.records = append(j.records, rec)
+	close(j.more)
+	j.more = make(chan struct{})
+}
+
+// from returns the records from the i-th on, and what is closed when there are more.
+func (j *runJob) from(i int) ([]deem.Record, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.records[i:len(j.records):len(j.records)], j.more
+}
+
+// over notes how a job ended.
+func (js *runJobs) over(j *runJob, err error) {
+	j.err = err
+	if errors.Is(err, deem.ErrStopped) && j.isCancelled() {
+		j.err = errCancelled
+	}
+	js.s.spool.release(j.data, func() bool { return js.s.unfinished(j.data.hash) })
+	js.mu.Lock()
+	delete(js.byRun, j.run.ID)
+	if js.byKey[j.key] == j {
+		delete(js.byKey, j.key)
+	}
+	if err != nil {
+		js.remember(j.run.ID, j.err)
+		if js.s.background.Err() != nil {
+			js.left = append(js.left, j.run.ID)
+		}
+	}
+	js.mu.Unlock()
+	close(j.done)
+	if err != nil && !errors.Is(err, deem.ErrStopped) {
+		js.s.log.Error("run", "run", j.run.ID, "error", err)
+	}
+}
+
+// remember keeps why a run is not done. The caller holds the lock.
+func (js *runJobs) remember(id string, err error) {
+	js.ended[id] = err
+	js.order = append(js.order, id)
+	if len(js.order) > maxEnded {
+		delete(js.ended, js.order[0])
+		js.order = js.order[1:]
+	}
+}
+
+// errCancelled is why a run is not done that a client cancelled.
+var errCancelled = deem.WithHint(errors.New("the run was cancelled; what was judged is kept"), "POST %s/runs/ID/resume goes on with it", apiRoot)
+
+// cancel stops a job: no new item is taken, and calls in flight finish and are kept.
+func (j *runJob) cancel() {
+	j.mu.Lock()
+	j.cancelled = true
+	j.mu.Unlock()
+	j.stop()
+}
+
+func (j *runJob) isCancelled() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cancelled
+}
+
+// state says what a job does.
+func (j *runJob) state() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.judging {
+		return stateJudging
+	}
+	return stateQueued
+}
+
+// find returns the job of a run, or why the run is not done if this server knows.
+func (js *runJobs) find(id string) (*runJob, error) {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	return js.byRun[id], js.ended[id]
+}
+
+// unfinished reports whether a run that came over the API still needs the items with
+// this hash.
+func (s *Server) unfinished(hash string) bool {
+	for run, err := range s.store.Runs(context.Background()) {
+		if err != nil {
+			return true // Nobody knows, so nothing is removed.
+		}
+		if run.Dataset.Hash == hash && run.State != store.Done && submissionOf(run) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// resume goes on with a run that came over the API and is not done.
+func (s *Server) resume(ctx context.Context, run store.Run, change func(*submission)) (*runJob, error) {
+	sub := submissionOf(run)
+	if sub == nil {
+		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "the command that began it goes on with it"))
+	}
+	d, err := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model go on with the same run"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	change(sub)
+	j, err := s.jobs.start(ctx, *sub, d)
+	if err != nil {
+		return nil, err
+	}
+	if j.run.ID != run.ID {
+		return nil, withStatus(http.StatusConflict, fmt.Errorf("run %s has been started over as run %s", run.ID, j.run.ID))
+	}
+	return j, nil
+}
+
+// Resumable returns the runs that came over the API, are not done, and could be gone on
+// with by this server.
+func (s *Server) Resumable(ctx context.Context) ([]store.Run, error) {
+	var list []store.Run
+	for run, err := range s.store.Runs(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if run.State != store.Done && submissionOf(run) != nil && s.spool.has(run.Dataset.Hash) {
+			list = append(list, run)
+		}
+	}
+	return list, nil
+}
+
+// Resume goes on with a run that an earlier server left behind. It returns at once.
+func (s *Server) Resume(ctx context.Context, run store.Run) error {
+	_, err := s.resume(ctx, run, func(*submission) {})
+	return err
+}

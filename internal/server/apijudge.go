@@ -1,0 +1,183 @@
+package server
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/usage"
+	"deem/judge"
+	"deem/judge/compose"
+	"deem/model"
+)
+
+// defaultJudge decides where a client names no judge, as it does for commands.
+const defaultJudge = "match"
+
+// madeUp is how the models begin that everybody may ask: they cost nothing and tell
+// nothing.
+const madeUp = "fake:"
+
+// Models are those that clients may ask. All runs that ask the same one share its
+// limits.
+type models struct {
+	env    assembly.Environment
+	limit  model.LimitOptions
+	prices model.Prices
+	api    API
+
+	names  []string
+	opened map[string]deem.Model
+	total  *model.Purse // of all runs together, nil without a bound
+}
+
+// openModels opens the models of the server. A key that is missing is told of now and
+// not to the first client.
+func openModels(o API) (*models, error) {
+	ms := &models{env: o.Env, prices: o.Prices, api: o, opened: map[string]deem.Model{}}
+	// Items wait before they are judged, and calls wait here.
+	ms.limit = model.LimitOptions{Concurrency: cmp.Or(o.Concurrency, 8), RPM: o.RPM, TPM: o.TPM}
+	if o.MaxTotal.Set {
+		ms.total = model.NewPurse(o.MaxTotal.Value)
+	}
+	for _, at := range o.Models {
+		if slices.Contains(ms.names, at.Name) {
+			return nil, usage.Errorf("the model %s is named twice", at.Name)
+		}
+		wire, err := o.Env.Open(at)
+		if err != nil {
+			return nil, err
+		}
+		ms.names = append(ms.names, at.Name)
+		ms.opened[at.Name] = ms.limited(wire)
+	}
+	return ms, nil
+}
+
+// limited puts around a wire what all runs share. See [models.around].
+func (ms *models) limited(wire deem.Model) deem.Model {
+	return model.Limit(model.Meter(ms.api.Telemetry.Wire(wire), ms.prices), ms.limit)
+}
+
+// open returns the model that a judge asks. The keys are the server's, and so is the
+// choice.
+func (ms *models) open(judge, name string) (deem.Model, error) {
+	if name == "" && len(ms.names) > 0 {
+		name = ms.names[0]
+	}
+	if name == "" {
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and this server has none", judge),
+			"judge with a rule, as match, or start the server with a model: deem serve --model openai:gpt-4o-mini"))
+	}
+	if m, ok := ms.opened[name]; ok {
+		return m, nil
+	}
+	if strings.HasPrefix(name, madeUp) {
+		wire, err := ms.env.Open(assembly.ModelOptions{Name: name})
+		if err != nil {
+			return nil, err
+		}
+		return ms.limited(wire), nil
+	}
+	err := fmt.Errorf("this server does not ask %q", name)
+	if len(ms.names) > 0 {
+		return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks %s; whoever starts it chooses", strings.Join(ms.names, ", ")))
+	}
+	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks no model; deem serve --model %s allows it", name))
+}
+
+// around puts around a model that several runs share what each run has of its own, in
+// the order that [model.Assemble] explains. Two purses pay for a call: that of the run,
+// and inside of it that of the server, which also pays for calls that have to be made
+// again. The breaker is the run's, since one that broke stays so.
+func (ms *models) around(shared deem.Model, replies model.ReplyCache, purse *model.Purse, fresh bool) deem.Model {
+	attempts := cmp.Or(ms.api.Retries, 5)
+	m := deem.Model(model.Retry(shared, model.RetryOptions{Attempts: max(attempts, 0) + 1}))
+	if ms.total != nil {
+		m = model.Budget(m, ms.total, ms.prices)
+	}
+	if purse != nil {
+		m = model.Budget(m, purse, ms.prices)
+	}
+	m = model.Break(m, model.BreakOptions{})
+	return ms.api.Telemetry.Model(model.Cache(m, replies, model.CacheOptions{Fresh: fresh}))
+}
+
+// affordable refuses models whose price nobody knows when there is a budget.
+func (ms *models) affordable(g assembly.Judging, purse *model.Purse) error {
+	if purse == nil && ms.total == nil {
+		return nil
+	}
+	for _, l := range g.Leaves() {
+		if _, ok := ms.prices.Of(l.Wire.Name()); !ok {
+			return usage.Mark(model.Unpriced(l.Wire.Name()))
+		}
+	}
+	return nil
+}
+
+// judging returns the judge that a client wants, with its model.
+func (s *Server) judging(sub submission) (assembly.Judging, error) {
+	c, err := s.choice(sub)
+	if err != nil {
+		return assembly.Judging{}, err
+	}
+	asks := false
+	g, err := c.WithModels(func(judge, own string) (deem.Model, error) {
+		asks = true
+		return s.models.open(judge, cmp.Or(own, sub.Model))
+	})
+	switch {
+	case err != nil:
+		return g, err
+	case !asks && sub.Model != "":
+		return g, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule and asks no model", c.Name()), "leave model out, or choose a judge that asks one, as universal"))
+	}
+	return g, nil
+}
+
+// choice finds the judge. Names are all that counts: no client makes the server open a
+// file.
+func (s *Server) choice(sub submission) (assembly.Choice, error) {
+	if sub.Declaration != "" {
+		return declared(sub)
+	}
+	name := cmp.Or(sub.Judge, defaultJudge)
+	known := assembly.JudgeNames()
+	if !slices.Contains(known, name) && !assembly.KnownRule(name) {
+		return assembly.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
+	}
+	o := assembly.JudgeOptions{Reading: sub.Reading, Embedder: s.api.Embedder, Thesaurus: s.api.Thesaurus}
+	return assembly.Choose(name, o, false)
+}
+
+// declarationName stands for the name of a file in what is said about a declaration.
+const declarationName = "declaration"
+
+// declared returns the judge that a client wrote down.
+func declared(sub submission) (assembly.Choice, error) {
+	text := []byte(sub.Declaration)
+	if _, ok, _ := compose.Parse(declarationName, text); ok {
+		return assembly.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that is made of others cannot be sent"),
+			"send the declaration of one judge; deem run --judge FILE takes panels and cascades"))
+	}
+	d, err := judge.Parse(declarationName, text, func(name string) ([]byte, error) {
+		return nil, fmt.Errorf("the prompt cannot be in a file (%s): write it into the declaration", name)
+	})
+	if err != nil {
+		return assembly.Choice{}, usage.Mark(err)
+	}
+	if slices.Contains(assembly.JudgeNames(), d.Name) {
+		return assembly.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose a name of your own, as %q", "my-"+d.Name))
+	}
+	p, err := d.Protocol(sub.Reading)
+	if err != nil {
+		return assembly.Choice{}, usage.Mark(err)
+	}
+	return assembly.Choice{Protocol: p, Wanted: d.Fields(), Spec: d.Name}, nil
+}

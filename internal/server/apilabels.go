@@ -1,0 +1,178 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"deem"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/internal/usage"
+)
+
+// A labelsOut is the labels of the items of a run.
+type labelsOut struct {
+	Labels []store.Label `json:"labels"`
+}
+
+// keeper returns the store as one that keeps labels.
+func (s *Server) keeper() (store.Labels, error) {
+	kept, ok := s.store.(store.Labels)
+	if !ok {
+		return nil, withStatus(http.StatusNotImplemented, errors.New("this store keeps no labels"))
+	}
+	return kept, nil
+}
+
+// getLabels answers with what people said of the items of a run.
+func (s *Server) getLabels(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	kept, err := s.keeper()
+	if err != nil {
+		return err
+	}
+	out := labelsOut{Labels: []store.Label{}}
+	for l, err := range kept.Labels(r.Context(), store.LabelQuery{Dataset: run.Dataset.Hash}) {
+		if err != nil {
+			return err
+		}
+		out.Labels = append(out.Labels, l)
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A sentLabels is what people said, as clients send it.
+type sentLabels struct {
+	Annotator string      `json:"annotator"`
+	Labels    []sentLabel `json:"labels"`
+}
+
+// A sentLabel is what a person said of one item.
+type sentLabel struct {
+	ID    string   `json:"id"`
+	Label string   `json:"label,omitempty"`
+	Score *float64 `json:"score,omitempty"`
+	Note  string   `json:"note,omitempty"`
+}
+
+// row returns the label as a file of labels has it.
+func (l sentLabel) row() map[string]any {
+	row := map[string]any{"id": l.ID, "reason": l.Note}
+	if l.Label != "" || l.Score == nil {
+		row["label"] = l.Label
+	}
+	if l.Score != nil {
+		row["score"] = *l.Score
+	}
+	return row
+}
+
+// A keptLabels says what became of labels.
+type keptLabels struct {
+	Kept int `json:"kept"`
+}
+
+// postLabels keeps what people said of items of a run: all of it, or nothing.
+func (s *Server) postLabels(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	kept, err := s.keeper()
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	var sent sentLabels
+	if err := usage.Mark(decodeStrictly(text, &sent, "the body")); err != nil {
+		return err
+	}
+	list, err := s.sentLabelsOf(r.Context(), run, sent)
+	if err != nil {
+		return err
+	}
+	if err := kept.PutLabels(r.Context(), list); err != nil {
+		return err
+	}
+	return writeAnswer(w, http.StatusOK, keptLabels{Kept: len(list)})
+}
+
+// sentLabelsOf reads labels as those in files are read, and finds the items they are about.
+func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabels) ([]store.Label, error) {
+	if len(sent.Labels) == 0 {
+		return nil, badRequest("there are no labels")
+	}
+	var file bytes.Buffer
+	enc := json.NewEncoder(&file)
+	at, ids := map[string]int{}, make([]string, 0, len(sent.Labels))
+	for i, l := range sent.Labels {
+		if err := enc.Encode(l.row()); err != nil {
+			return nil, err
+		}
+		at[l.ID] = i
+		ids = append(ids, l.ID)
+	}
+	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: sent.Annotator})
+	if ps, ok := errors.AsType[*deem.Problems](err); ok {
+		return nil, wrongLabels(ps, err, sent)
+	}
+	if err != nil {
+		return nil, usage.Mark(err)
+	}
+	items := map[string]string{}
+	for rec, err := range s.store.Records(ctx, run.ID, store.Query{IDs: ids, Trial: new(int)}) {
+		if err != nil {
+			return nil, err
+		}
+		items[rec.Item.ID] = rec.Item.Hash()
+	}
+	return bound(run, set, items, at)
+}
+
+// bound binds labels to items by their hashes.
+func bound(run store.Run, set *labels.Set, items map[string]string, at map[string]int) ([]store.Label, error) {
+	var bad badItems
+	var list []store.Label
+	now := time.Now()
+	for _, l := range set.Labels {
+		hash, ok := items[l.Item]
+		if !ok {
+			bad.add(at[l.Item], l.Item, fmt.Errorf("run %s has no record of this item", run.ID))
+			continue
+		}
+		list = append(list, store.Label{
+			Item: hash, ID: l.Item, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
+			Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Labelled: now,
+		})
+	}
+	switch {
+	case bad.total > 0:
+		return nil, &bad
+	case set.Blank > 0:
+		return nil, badRequest("%d of the labels say nothing: a label is yes or no, or a score", set.Blank)
+	}
+	return list, nil
+}
+
+// wrongLabels says what is wrong with labels by their place in the list, where a file
+// has lines.
+func wrongLabels(ps *deem.Problems, err error, sent sentLabels) error {
+	bad := &badItems{total: ps.Total, hint: deem.HintOf(err)}
+	for _, p := range ps.List {
+		i := max(0, p.Line-1)
+		bad.list = append(bad.list, itemProblem{i, sent.Labels[min(i, len(sent.Labels)-1)].ID, p.Message})
+	}
+	return bad
+}

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"net/http"
+	"runtime"
+
+	"deem/benchmark"
+	"deem/internal/assembly"
+	"deem/model"
+	"deem/model/fake"
+	"deem/report"
+)
+
+// A judgesOut is the list of judges that can be named.
+type judgesOut struct {
+	Judges  []assembly.Listed `json:"judges"`
+	Default string            `json:"default"`
+}
+
+func (s *Server) getJudges(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, judgesOut{assembly.Judges(), defaultJudge})
+}
+
+// A benchmarkOut is a benchmark as clients see it.
+type benchmarkOut struct {
+	Name     string            `json:"name"`
+	About    string            `json:"about"`
+	Where    string            `json:"where"`
+	Licence  string            `json:"licence"`
+	Readings []string          `json:"readings"`
+	Judges   []string          `json:"judges"`
+	Params   []benchmark.Param `json:"params,omitempty"`
+}
+
+type benchmarksOut struct {
+	Benchmarks []benchmarkOut `json:"benchmarks"`
+}
+
+func (s *Server) getBenchmarks(w http.ResponseWriter, _ *http.Request) error {
+	var out benchmarksOut
+	for _, b := range benchmark.All() {
+		out.Benchmarks = append(out.Benchmarks, benchmarkOut{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A modelOut is a model that clients may ask.
+type modelOut struct {
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Default bool   `json:"default,omitempty"`
+}
+
+type modelsOut struct {
+	Models []modelOut `json:"models"`
+}
+
+// getModels lists the models that clients may ask, those for tests last.
+func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
+	var out modelsOut
+	for i, name := range s.models.names {
+		about := ""
+		if v, _, err := assembly.VendorOf(name); err == nil {
+			about = v.About
+		}
+		out.Models = append(out.Models, modelOut{Name: name, About: about, Default: i == 0})
+	}
+	for _, f := range fake.Names() {
+		out.Models = append(out.Models, modelOut{Name: madeUp + f.Spec, About: f.Doc})
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A versionOut says which server this is.
+type versionOut struct {
+	Version string `json:"version"`
+	API     string `json:"api"`
+	Go      string `json:"go"`
+	Report  string `json:"report"`
+	Prices  string `json:"prices"`
+}
+
+func (s *Server) getVersion(w http.ResponseWriter, _ *http.Request) error {
+	return writeAnswer(w, http.StatusOK, versionOut{
+		Version: s.version, API: "v1", Go: runtime.Version(), Report: report.Version, Prices: model.BuiltinPrices().Date,
+	})
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"net/http"
+
+	"deem/internal/findings"
+	"deem/internal/store"
+)
+
+// A recordsOut is a page of records.
+type recordsOut struct {
+	Records []recordOut `json:"records"`
+	Next    string      `json:"next,omitempty"`
+}
+
+// recordsPage is how many records are read at once when all of them are wanted.
+const recordsPage = 500
+
+// getRecords answers with the records that a filter selects: one page of them, or all as
+// a stream of lines.
+func (s *Server) getRecords(w http.ResponseWriter, r *http.Request) error {
+	run, f, err := s.filtered(r)
+	if err != nil {
+		return err
+	}
+	b, err := s.browser()
+	if err != nil {
+		return err
+	}
+	with, err := readParts(r)
+	if err != nil {
+		return err
+	}
+	want := f.view()
+	want.WithCalls, want.Brief = with.calls, !with.item && f.Text == ""
+	q := r.URL.Query()
+	if at := q.Get("after"); at != "" {
+		if want.From, err = decodePlace(at); err != nil {
+			return err
+		}
+	}
+	if f.Text != "" {
+		s.indexer.want(run)
+	}
+	if wants(r, ndjson) {
+		want.Limit = recordsPage
+		return s.streamRecords(w, r, b, run.ID, want, with)
+	}
+	limit, err := pageSize(q)
+	if err != nil {
+		return err
+	}
+	want.Limit = limit + 1 // One more tells whether there is a further page.
+	recs, err := b.View(r.Context(), run.ID, want)
+	if err != nil {
+		return err
+	}
+	out := recordsOut{Records: []recordOut{}}
+	for i, rec := range recs {
+		if i == limit {
+			out.Next = encodePlace(store.PlaceOf(recs[limit-1], f.Order))
+			break
+		}
+		out.Records = append(out.Records, with.of(rec))
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// streamRecords writes a line for each record. It reads them page by page, so that no
+// client, however slow, holds up a run that writes.
+func (s *Server) streamRecords(w http.ResponseWriter, r *http.Request, b store.Browser, runID string, want store.View, with parts) error {
+	recs, err := b.View(r.Context(), runID, want)
+	if err != nil {
+		return err
+	}
+	out := newLines(w, 0)
+	for len(recs) > 0 {
+		for _, rec := range recs {
+			if err := out.write(with.of(rec)); err != nil {
+				return cut(s, r, err)
+			}
+		}
+		if err := out.flush(); err != nil {
+			return cut(s, r, err)
+		}
+		want.From = store.PlaceOf(recs[len(recs)-1], want.Order)
+		if recs, err = b.View(r.Context(), runID, want); err != nil {
+			return cut(s, r, err)
+		}
+	}
+	return nil
+}
+
+// An itemOut is everything that a run knows of one item.
+type itemOut struct {
+	Trials []findings.Shown `json:"trials"`
+}
+
+// getRecord answers with the trials of one item, as "deem show --json" has them.
+func (s *Server) getRecord(w http.ResponseWriter, r *http.Request) error {
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	recs, err := s.recordsOf(r.Context(), run, r.PathValue("item"))
+	if err != nil {
+		return err
+	}
+	p, _ := s.protocol(run)
+	var out itemOut
+	for _, rec := range recs {
+		out.Trials = append(out.Trials, findings.Show(run, p, rec))
+	}
+	return writeAnswer(w, http.StatusOK, out)
+}

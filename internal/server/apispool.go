@@ -1,0 +1,350 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"deem"
+	"deem/internal/dataset"
+	"deem/internal/usage"
+)
+
+// How much may be sent. A line bounds what one item takes in memory.
+const (
+	maxLine  = 16 << 20
+	maxItems = 1_000_000
+)
+
+// A spool is a folder in which items wait for their judges. A file holds the items of
+// one dataset and is named after its hash, so that whoever sends the same items again
+// finds them there, and so that no name ever comes from a client.
+//
+// Items are needed until their run is done: the store learns of an item with its
+// record, and a server that is stopped must find the rest of them again.
+type spool struct {
+	dir string
+
+	mu   sync.Mutex
+	used map[string]int // how many jobs want a file
+}
+
+func newSpool(dir string) *spool { return &spool{dir: dir, used: map[string]int{}} }
+
+// A spooled dataset is items in a file of the spool.
+type spooled struct {
+	file string
+	hash string
+	n    int
+}
+
+// take reads items from read, which calls its argument with the JSON of each, checks
+// them and keeps them. The caller must let go of what it returns.
+func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (spooled, error) {
+	if sp.dir == "" {
+		return spooled{}, errNoSpool
+	}
+	if err := os.MkdirAll(sp.dir, 0o700); err != nil {
+		return spooled{}, fmt.Errorf("keep items: %w", err)
+	}
+	f, err := os.CreateTemp(sp.dir, "incoming-*.jsonl")
+	if err != nil {
+		return spooled{}, fmt.Errorf("keep items: %w", err)
+	}
+	in := &intake{most: most, out: bufio.NewWriter(f), ids: map[[16]byte]bool{}}
+	hash, err := dataset.HashItems(in.items(read))
+	if err = errors.Join(err, in.out.Flush(), f.Close()); err == nil {
+		err = in.err()
+	}
+	if err != nil {
+		return spooled{}, errors.Join(err, os.Remove(f.Name()))
+	}
+	got := spooled{file: sp.name(hash), hash: hash, n: in.n}
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if err := os.Rename(f.Name(), got.file); err != nil {
+		return spooled{}, errors.Join(err, os.Remove(f.Name()))
+	}
+	sp.used[hash]++
+	return got, nil
+}
+
+// errNoSpool is the error of a server that judges nothing.
+var errNoSpool = errors.New("this server judges nothing: it has no folder for items")
+
+func (sp *spool) name(hash string) string { return filepath.Join(sp.dir, hash+".jsonl") }
+
+// find returns items that were kept earlier. The caller must let go of them.
+func (sp *spool) find(hash string, n int) (spooled, error) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	got := spooled{file: sp.name(hash), hash: hash, n: n}
+	if sp.dir == "" || !sp.has(hash) {
+		return got, fs.ErrNotExist
+	}
+	sp.used[hash]++
+	return got, nil
+}
+
+// has reports whether the items are there.
+func (sp *spool) has(hash string) bool {
+	_, err := os.Stat(sp.name(hash))
+	return sp.dir != "" && err == nil
+}
+
+// release lets go of items. They are removed when nobody wants them any more.
+func (sp *spool) release(d spooled, wanted func() bool) {
+	sp.mu.Lock()
+	defer sp.mu.Unlock()
+	if sp.used[d.hash]--; sp.used[d.hash] > 0 {
+		return
+	}
+	delete(sp.used, d.hash)
+	if !wanted() {
+		_ = os.Remove(d.file) // What cannot be removed is only in the way.
+	}
+}
+
+// items yields the items of the file, as often as they are asked for.
+func (d spooled) items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		f, err := os.Open(d.file)
+		if err != nil {
+			yield(deem.Item{}, err)
+			return
+		}
+		defer func() { _ = f.Close() }()
+		dec := json.NewDecoder(bufio.NewReader(f))
+		for n := 0; ; n++ {
+			var it deem.Item
+			err := dec.Decode(&it)
+			if errors.Is(err, io.EOF) && n == d.n {
+				return
+			}
+			if err != nil {
+				yield(deem.Item{}, fmt.Errorf("read the items of dataset %s: %w", deem.ShortHash(d.hash), err))
+				return
+			}
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+// An intake checks items as they come in, and writes those that are sound.
+type intake struct {
+	most int
+	out  *bufio.Writer
+	n    int
+	ids  map[[16]byte]bool // by a part of their hash, since there may be a million
+	bad  badItems
+}
+
+// items yields the sound items of what is read.
+func (in *intake) items(read func(each func(raw []byte) error) error) iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		err := read(func(raw []byte) error {
+			it, err := in.item(raw)
+			if err != nil || in.bad.total > 0 {
+				return err
+			}
+			if _, err := in.out.Write(append(it.Canonical(), '\n')); err != nil {
+				return err
+			}
+			yield(it, nil)
+			return nil
+		})
+		if err != nil {
+			yield(deem.Item{}, err)
+		}
+	}
+}
+
+// item reads one item. What is wrong with it is noted; an error ends the intake.
+func (in *intake) item(raw []byte) (deem.Item, error) {
+	index := in.n
+	if in.n++; in.n > in.most {
+		return deem.Item{}, tooManyItems(in.most)
+	}
+	it, err := decodeItem(raw)
+	if it.ID == "" {
+		it.ID = strconv.Itoa(in.n) // as for rows of a file
+	}
+	sum := sha256.Sum256([]byte(it.ID))
+	key := [16]byte(sum[:16])
+	if err == nil && in.ids[key] {
+		err = deem.WithHint(fmt.Errorf("the id %q is that of an earlier item", it.ID), "the ids of items are unique")
+	}
+	in.ids[key] = true
+	if err != nil {
+		in.bad.add(index, it.ID, err)
+	}
+	return it, nil
+}
+
+func tooManyItems(most int) error {
+	err := fmt.Errorf("these are more than %d items", most)
+	if most < maxItems {
+		err = deem.WithHint(err, "POST %s/runs takes more, and judges them in the background", apiRoot)
+	}
+	return withStatus(413, err)
+}
+
+// err returns what was wrong with the items.
+func (in *intake) err() error {
+	switch {
+	case in.bad.total > 0:
+		return &in.bad
+	case in.n == 0:
+		return badRequest("there are no items to judge")
+	}
+	return nil
+}
+
+// An itemProblem is what is wrong with one item.
+type itemProblem struct {
+	Index   int    `json:"index"` // from 0, in the order in which items were sent
+	ID      string `json:"id,omitempty"`
+	Message string `json:"message"`
+}
+
+// badItems is the error of items of which some are wrong. It lists the first ones.
+type badItems struct {
+	list  []itemProblem
+	total int
+	hint  string
+}
+
+// maxListed is how many wrong items are listed.
+const maxListed = 20
+
+func (b *badItems) add(index int, id string, err error) {
+	b.total++
+	b.hint = cmp.Or(b.hint, deem.HintOf(err))
+	if len(b.list) < maxListed {
+		b.list = append(b.list, itemProblem{index, id, err.Error()})
+	}
+}
+
+// Error says how many items are wrong, and what is wrong with the first.
+func (b *badItems) Error() string {
+	first := b.list[0]
+	if b.total == 1 {
+		return fmt.Sprintf("item %d (id %q): %s", first.Index, first.ID, first.Message)
+	}
+	return fmt.Sprintf("%d items are wrong; the first is item %d (id %q): %s", b.total, first.Index, first.ID, first.Message)
+}
+
+// A sentItem is an item as clients send it. Pointers tell what is missing from what is
+// empty.
+type sentItem struct {
+	ID         string            `json:"id"`
+	Category   string            `json:"category"`
+	Cluster    string            `json:"cluster"`
+	Question   string            `json:"question"`
+	References []string          `json:"references"`
+	Response   *string           `json:"response"`
+	Fields     map[string]string `json:"fields"`
+	Weight     *float64          `json:"weight"`
+}
+
+// decodeItem reads the JSON of an item.
+func decodeItem(raw []byte) (deem.Item, error) {
+	var in sentItem
+	err := decodeStrictly(raw, &in, "an item")
+	it := deem.Item{
+		ID: in.ID, Category: in.Category, Cluster: in.Cluster, Question: in.Question,
+		References: in.References, Fields: in.Fields,
+	}
+	switch {
+	case err != nil:
+		return it, err
+	case in.Response == nil:
+		return it, deem.WithHint(errors.New("there is no response"), "a system that gave nothing has the empty text as its response")
+	case in.Weight != nil && !(*in.Weight > 0 && !math.IsInf(*in.Weight, 0)):
+		return it, fmt.Errorf("the weight %v is no positive number", *in.Weight)
+	case in.Weight != nil:
+		it.Weight = *in.Weight
+	}
+	it.Response = *in.Response
+	return it, nil
+}
+
+// decodeStrictly reads an object all of whose members are known. There may be more that
+// were read elsewhere.
+func decodeStrictly(raw []byte, to any, what string, more ...string) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(to)
+	if err == nil {
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return fmt.Errorf("something follows behind %s", what)
+		}
+		return nil
+	}
+	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if field.Field == "" {
+			return fmt.Errorf("%s is an object, not %s", what, article(field.Value))
+		}
+		return fmt.Errorf("%s is %s, not %s", field.Field, wordFor(field.Type), article(field.Value))
+	}
+	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
+		name, _ = strconv.Unquote(name)
+		return usage.Unknown("field", name, append(fieldNames(to), more...))
+	}
+	return fmt.Errorf("%s is no JSON: %w", what, err)
+}
+
+// fieldNames returns the members that a struct has in JSON.
+func fieldNames(to any) []string {
+	t := reflect.TypeOf(to).Elem()
+	var names []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// wordFor names a type as people know it from JSON.
+func wordFor(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "an object"
+	case reflect.Bool:
+		return "true or false"
+	default:
+		return "a number"
+	}
+}
+
+func article(noun string) string {
+	word, _, _ := strings.Cut(noun, " ") // as "number -1"
+	if word == "bool" {
+		return "true or false"
+	}
+	if slices.Contains([]string{"array", "object"}, word) {
+		return "an " + word
+	}
+	return "a " + word
+}

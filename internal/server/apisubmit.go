@@ -1,0 +1,275 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"deem/internal/assembly"
+	"deem/internal/usage"
+	"deem/model"
+)
+
+// A submission is what a client wants judged and by whom, without the items. It is kept
+// with the run, so that a server can go on with what another one left.
+type submission struct {
+	Judge       string `json:"judge,omitempty"`
+	Declaration string `json:"declaration,omitempty"` // a declared judge, in place of the name of one
+	Model       string `json:"model,omitempty"`
+	Reading     string `json:"reading,omitempty"`
+	Trials      int    `json:"trials,omitempty"`
+
+	MaxCost *dollarSum `json:"max_cost,omitempty"`
+
+	Dataset     string `json:"dataset,omitempty"`
+	System      string `json:"system,omitempty"`
+	SystemModel string `json:"system_model,omitempty"`
+
+	Fresh         bool `json:"fresh,omitempty"`
+	RetryUnjudged bool `json:"retry_unjudged,omitempty"`
+}
+
+// What a submission may say at most.
+const (
+	maxTrials      = 100
+	maxName        = 200
+	maxDeclaration = 256 << 10
+)
+
+// A dollarSum is a sum of money in millionths of a dollar. In JSON it is a decimal
+// number of dollars, or a text that holds one, and never passes through a float.
+type dollarSum int64
+
+// UnmarshalJSON reads 1.5 and "1.50".
+func (d *dollarSum) UnmarshalJSON(raw []byte) error {
+	text := string(raw)
+	if len(raw) > 0 && raw[0] == '"' {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return err
+		}
+	}
+	micros, err := model.ParseDollars(text)
+	if err != nil {
+		return fmt.Errorf("max_cost: %w", err)
+	}
+	*d = dollarSum(micros)
+	return nil
+}
+
+// MarshalJSON writes a text, which keeps every digit.
+func (d dollarSum) MarshalJSON() ([]byte, error) {
+	return json.Marshal(fmt.Sprintf("%d.%06d", d/1_000_000, d%1_000_000))
+}
+
+// check refuses what makes no sense whoever judges.
+func (sub submission) check() error {
+	switch {
+	case sub.Judge != "" && sub.Declaration != "":
+		return usage.Errorf("judge names a judge and declaration is one; give one of the two")
+	case sub.Trials < 0 || sub.Trials > maxTrials:
+		return usage.Errorf("trials is %d, and must be from 1 to %d", sub.Trials, maxTrials)
+	case len(sub.Declaration) > maxDeclaration:
+		return usage.Errorf("the declaration has %d bytes, and may have %d", len(sub.Declaration), maxDeclaration)
+	case max(len(sub.Dataset), len(sub.System), len(sub.SystemModel), len(sub.Judge), len(sub.Model), len(sub.Reading)) > maxName:
+		return usage.Errorf("a name has more than %d bytes", maxName)
+	}
+	return nil
+}
+
+// trials is how often each item is judged.
+func (sub submission) trials() int { return max(sub.Trials, 1) }
+
+// cost is the bound that the client gave.
+func (sub submission) cost() assembly.Optional[int64] {
+	if sub.MaxCost == nil {
+		return assembly.Optional[int64]{}
+	}
+	return assembly.Optional[int64]{Value: int64(*sub.MaxCost), Set: true}
+}
+
+// readSubmission reads the body of a request into the spool. What it returns must be
+// let go of, unless there is an error.
+func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
+	var sub submission
+	rc := http.NewResponseController(w)
+	body := slowBody{r.Body, rc}
+	read := func(each func(raw []byte) error) error { return sub.readJSON(body, each) }
+	if media(r) == ndjson {
+		if err := sub.readQuery(r.URL.Query()); err != nil {
+			return sub, spooled{}, err
+		}
+		read = func(each func(raw []byte) error) error { return readLines(body, each) }
+	}
+	d, err := s.spool.take(most, read)
+	if err != nil {
+		return sub, spooled{}, err
+	}
+	if err := sub.check(); err != nil {
+		s.spool.release(d, func() bool { return s.unfinished(d.hash) })
+		return sub, spooled{}, err
+	}
+	return sub, d, nil
+}
+
+// A slowBody gives a client that keeps sending more time.
+type slowBody struct {
+	io.Reader
+	rc *http.ResponseController
+}
+
+func (b slowBody) Read(p []byte) (int, error) {
+	// A writer that knows no deadlines, as in tests, has none to extend.
+	_ = b.rc.SetReadDeadline(time.Now().Add(readTimeout))
+	return b.Reader.Read(p)
+}
+
+// readJSON reads an object. Its items are handed over one by one, wherever they stand
+// in it, so that they are never all in memory.
+func (sub *submission) readJSON(body io.Reader, each func(raw []byte) error) error {
+	dec := json.NewDecoder(body)
+	if err := expect(dec, '{'); err != nil {
+		return err
+	}
+	rest, seen := map[string]json.RawMessage{}, map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return noJSON(err)
+		}
+		key, _ := token.(string) // In an object nothing else comes before a value.
+		if seen[key] {
+			return badRequest("the field %q stands twice in the body", key)
+		}
+		seen[key] = true
+		if key == "items" {
+			err = eachOf(dec, each)
+		} else {
+			var raw json.RawMessage
+			err = noJSON(dec.Decode(&raw))
+			rest[key] = raw
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := expect(dec, '}'); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("something follows behind the body")
+	}
+	text, err := json.Marshal(rest)
+	if err != nil {
+		return noJSON(err)
+	}
+	return usage.Mark(decodeStrictly(text, sub, "the body", "items"))
+}
+
+// eachOf hands the elements of a list over.
+func eachOf(dec *json.Decoder, each func(raw []byte) error) error {
+	if err := expect(dec, '['); err != nil {
+		return err
+	}
+	for dec.More() {
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return noJSON(err)
+		}
+		if err := each(raw); err != nil {
+			return err
+		}
+	}
+	return expect(dec, ']')
+}
+
+// expect reads a bracket.
+func expect(dec *json.Decoder, want json.Delim) error {
+	got, err := dec.Token()
+	switch {
+	case errors.Is(err, io.EOF) && dec.InputOffset() == 0:
+		return badRequest("the body is empty")
+	case err != nil:
+		return noJSON(err)
+	case got != want && want == '[':
+		return badRequest("items is a list of items")
+	case got != want:
+		return badRequest("the body is no JSON object")
+	}
+	return nil
+}
+
+// noJSON says that the body cannot be read. One that is too long is told of as such.
+func noJSON(err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return usage.Errorf("the body is no JSON: %w", err)
+}
+
+// readQuery reads what stands in the address where the body is nothing but items.
+func (sub *submission) readQuery(q url.Values) error {
+	sub.Judge, sub.Model, sub.Reading = q.Get("judge"), q.Get("model"), q.Get("reading")
+	sub.Dataset, sub.System, sub.SystemModel = q.Get("dataset"), q.Get("system"), q.Get("system_model")
+	if text := q.Get("trials"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return badRequest("trials is a number from 1, not %q", text)
+		}
+		sub.Trials = n
+	}
+	if text := q.Get("max_cost"); text != "" {
+		micros, err := model.ParseDollars(text)
+		if err != nil {
+			return usage.Mark(fmt.Errorf("max_cost: %w", err))
+		}
+		sub.MaxCost = (*dollarSum)(&micros)
+	}
+	for name, to := range map[string]*bool{"fresh": &sub.Fresh, "retry_unjudged": &sub.RetryUnjudged} {
+		var err error
+		if *to, err = readBool(q, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBool reads a parameter that is true or false, and false when it is not there.
+func readBool(q url.Values, name string) (bool, error) {
+	switch text := q.Get(name); text {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	default:
+		return false, badRequest("%s is true or false, not %q", name, text)
+	}
+}
+
+// readLines hands the lines of a body over, of which each is an item.
+func readLines(body io.Reader, each func(raw []byte) error) error {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		if err := each(lines.Bytes()); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return withStatus(http.StatusRequestEntityTooLarge, fmt.Errorf("line %d has more than %d bytes", n+1, maxLine))
+	}
+	return lines.Err()
+}

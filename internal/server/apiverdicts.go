@@ -1,0 +1,274 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/report"
+)
+
+// How long a client that wants verdicts may wait for them.
+const (
+	defaultWait = 60 * time.Second
+	maxWait     = 10 * time.Minute
+)
+
+// waitOf returns how long a client wants to wait, as the header Prefer says (RFC 7240).
+func waitOf(r *http.Request) (time.Duration, error) {
+	wait := defaultWait
+	for _, value := range r.Header.Values("Prefer") {
+		for _, preference := range strings.Split(value, ",") {
+			preference, _, _ = strings.Cut(preference, ";")
+			name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
+			switch {
+			case strings.EqualFold(name, "respond-async"):
+				return 0, nil
+			case strings.EqualFold(name, "wait"):
+				n, err := strconv.Atoi(strings.Trim(value, `" `))
+				if err != nil || n < 0 {
+					return 0, badRequest("Prefer: wait=%s is no number of seconds", value)
+				}
+				wait = min(time.Duration(n)*time.Second, maxWait)
+			}
+		}
+	}
+	return wait, nil
+}
+
+// A recordOut is a record as clients see it: a verdict, or a failure and never a score.
+type recordOut struct {
+	ID       string        `json:"id"` // of the item
+	Position int           `json:"position"`
+	Trial    int           `json:"trial"`
+	Judge    string        `json:"judge"`
+	Verdict  *deem.Verdict `json:"verdict,omitempty"`
+	Failure  *deem.Failure `json:"failure,omitempty"`
+	Item     *deem.Item    `json:"item,omitempty"`
+	Calls    []deem.Call   `json:"calls,omitempty"`
+}
+
+// Parts say what records bring along.
+type parts struct{ item, calls bool }
+
+// readParts reads the parameter with.
+func readParts(r *http.Request) (parts, error) {
+	var p parts
+	text := r.URL.Query().Get("with")
+	if text == "" {
+		return p, nil
+	}
+	for _, name := range strings.Split(text, ",") {
+		switch strings.TrimSpace(name) {
+		case "item":
+			p.item = true
+		case "calls":
+			p.calls = true
+		default:
+			return p, badRequest("records come with item and calls, and not with %q", name)
+		}
+	}
+	return p, nil
+}
+
+// of returns a record with its parts.
+func (p parts) of(rec deem.Record) recordOut {
+	out := recordOut{
+		ID: rec.Item.ID, Position: rec.Position, Trial: rec.Trial, Judge: rec.Judge,
+		Verdict: rec.Verdict, Failure: rec.Failure,
+	}
+	if p.item {
+		out.Item = &rec.Item
+	}
+	if p.calls {
+		out.Calls = rec.Calls
+	}
+	return out
+}
+
+// A verdictsOut is what a client gets who waited for verdicts.
+type verdictsOut struct {
+	Run     runOut        `json:"run"`
+	Records []recordOut   `json:"records"`
+	Report  report.Report `json:"report"`
+}
+
+// postVerdicts judges items while the client waits. If that takes longer than the client
+// wants to wait, the run goes on in the background: nothing that was paid for is lost.
+func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
+	wait, err := waitOf(r)
+	if err != nil {
+		return err
+	}
+	with, err := readParts(r)
+	if err != nil {
+		return err
+	}
+	sub, d, err := s.readSubmission(w, r, smallItems)
+	if err != nil {
+		return err
+	}
+	j, err := s.jobs.start(r.Context(), sub, d)
+	if err != nil {
+		return err
+	}
+	patient(http.NewResponseController(w), wait)
+	if wants(r, ndjson) {
+		return s.streamVerdicts(w, r, j, wait, with)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-j.done:
+		return s.verdicts(w, r, j, with)
+	case <-timer.C:
+		w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(wait.Seconds())))
+		return s.accepted(w, r, j)
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+}
+
+// patient lets an answer take so long, and then as long as others.
+func patient(rc *http.ResponseController, wait time.Duration) {
+	// A writer that knows no deadlines, as in tests, has none to extend.
+	_ = rc.SetWriteDeadline(time.Now().Add(wait + writeTimeout))
+	_ = rc.SetReadDeadline(time.Time{}) // See extend.
+}
+
+// verdicts answers with all records of a run that is over.
+func (s *Server) verdicts(w http.ResponseWriter, r *http.Request, j *runJob, with parts) error {
+	if j.err != nil {
+		return &runError{j.run.ID, j.err}
+	}
+	run, err := s.store.Run(r.Context(), j.run.ID)
+	if err != nil {
+		return err
+	}
+	out := verdictsOut{Run: s.runOut(run), Records: []recordOut{}}
+	for rec, err := range s.store.Records(r.Context(), run.ID, store.Query{WithCalls: with.calls}) {
+		if err != nil {
+			return err
+		}
+		out.Records = append(out.Records, with.of(rec))
+	}
+	if out.Report, err = s.freshReport(r.Context(), run); err != nil {
+		return err
+	}
+	w.Header().Set("Location", apiRunURL(run.ID))
+	return writeAnswer(w, http.StatusOK, out)
+}
+
+// A runError is why a run ended early. What it judged is kept.
+type runError struct {
+	run string
+	err error
+}
+
+func (e *runError) Error() string { return fmt.Sprintf("run %s: %v", e.run, e.err) }
+
+func (e *runError) Unwrap() error { return e.err }
+
+// A verdictLine is one line of a stream: a record, or at the end the run with its
+// report, or why there is none.
+type verdictLine struct {
+	Record  *recordOut     `json:"record,omitempty"`
+	Run     *runOut        `json:"run,omitempty"`
+	Report  *report.Report `json:"report,omitempty"`
+	Problem *problem       `json:"problem,omitempty"`
+}
+
+// streamVerdicts tells of records as they are judged. The last line holds the run: with
+// its report if it is done, without one if it goes on in the background.
+func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJob, wait time.Duration, with parts) error {
+	out := newLines(w, wait)
+	w.Header().Set("Location", apiRunURL(j.run.ID))
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for told, over := 0, false; !over; {
+		recs, more := j.from(told)
+		for _, rec := range recs {
+			line := with.of(rec)
+			if err := out.write(verdictLine{Record: &line}); err != nil {
+				return nil //nolint:nilerr // Who is gone needs no answer.
+			}
+		}
+		told += len(recs)
+		if err := out.flush(); err != nil {
+			return nil //nolint:nilerr // Who is gone needs no answer.
+		}
+		select {
+		case <-more:
+		case <-j.done:
+			recs, _ = j.from(told)
+			over = len(recs) == 0
+		case <-timer.C:
+			over = true
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+	_ = out.write(s.lastLine(r, j)) // Who is gone needs no answer.
+	return nil
+}
+
+// lastLine returns how a stream of records ends.
+func (s *Server) lastLine(r *http.Request, j *runJob) verdictLine {
+	failed := func(err error) verdictLine {
+		p := s.problemOf(err)
+		return verdictLine{Problem: &p}
+	}
+	run, err := s.store.Run(r.Context(), j.run.ID)
+	if err != nil {
+		return failed(err)
+	}
+	out := s.runOut(run)
+	select {
+	case <-j.done:
+	default:
+		return verdictLine{Run: &out}
+	}
+	if j.err != nil {
+		return failed(&runError{j.run.ID, j.err})
+	}
+	rep, err := s.freshReport(r.Context(), run)
+	if err != nil {
+		return failed(err)
+	}
+	return verdictLine{Run: &out, Report: &rep}
+}
+
+// Lines writes JSON texts, one in a line, and gives slow clients time.
+type lines struct {
+	enc  *json.Encoder
+	rc   *http.ResponseController
+	wait time.Duration // until there is something to write again
+}
+
+// newLines begins an answer of lines.
+func newLines(w http.ResponseWriter, wait time.Duration) *lines {
+	h := w.Header()
+	h.Set("Content-Type", ndjson)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	l := &lines{enc: json.NewEncoder(w), rc: http.NewResponseController(w), wait: wait}
+	l.enc.SetEscapeHTML(false)
+	return l
+}
+
+func (l *lines) write(v any) error { return l.enc.Encode(v) }
+
+// flush sends what was written.
+func (l *lines) flush() error {
+	patient(l.rc, l.wait)
+	if err := l.rc.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
