@@ -51,7 +51,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, list 
 	if err != nil {
 		return s.explain("put a batch into", err)
 	}
-	_, err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var n int64
 		err := tx.QueryRow(ctx, `INSERT INTO batches (run, key, id, state, lines, most_micros, planned)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run, key) DO UPDATE SET id = excluded.id, state = excluded.state,

@@ -220,10 +220,8 @@ func (s *Store) viewPart(ctx context.Context, sel *selection, seg segment, limit
 		numbers[i] = len(args)
 	}
 	args = append(args, limit)
-	body, join := bodyOf(brief)
 	where := sel.String() + " AND " + fmt.Sprintf(seg.where, numbers...)
-	query := fmt.Sprintf(`%s %s FROM records r %s %s WHERE %s ORDER BY %s LIMIT $%d`,
-		selectRecord, body, sel.join, join, where, seg.by, len(args))
+	query := selectRecords(sel.join, where, seg.by, len(args), brief)
 	return s.readPage(ctx, query, args, brief)
 }
 

@@ -218,8 +218,9 @@ func (c *claims) retake(ctx context.Context, cl *claim) bool {
 		return false
 	}
 	if name == c.name {
-		// It is our own connection, of whose end the server does not know yet.
-		_, err = c.conn.Exec(ctx, `SELECT pg_terminate_backend($1)`, pid)
+		// It is our own connection, of whose end the server does not know yet. Whether
+		// that can be helped shows the next time.
+		_, _ = c.conn.Exec(ctx, `SELECT pg_terminate_backend($1)`, pid)
 		return false
 	}
 	cl.lost = true

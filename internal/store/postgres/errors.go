@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -79,7 +80,7 @@ func passing(err error) bool {
 	default:
 		// Shutdown, crash, starting up, idle session closed; too many connections;
 		// the database is being copied.
-		return strings.Contains("57P01 57P02 57P03 57P05 53300 55006", code)
+		return slices.Contains([]string{"57P01", "57P02", "57P03", "57P05", "53300", "55006"}, code)
 	}
 }
 

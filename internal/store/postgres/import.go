@@ -22,7 +22,7 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 		return false, err
 	}
 	run.Spec = spec
-	_, err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		added, err = addRun(ctx, tx, run)
 		return err
 	})

@@ -91,9 +91,8 @@ func (s *Store) indexGroup(ctx context.Context, group []versioned, cache *textCa
 	for _, v := range group {
 		versions[v.n] = v.version
 	}
-	body, join := bodyOf(false)
-	page, err := s.readPage(ctx, selectRecord+body+` FROM records r `+join+` WHERE r.n = ANY ($1::bigint[]) ORDER BY r.n`,
-		[]any{slices.Collect(maps.Keys(versions))}, false)
+	page, err := s.readPage(ctx, selectRecords("", "r.n = ANY ($1::bigint[])", "r.n", 2, false),
+		[]any{slices.Collect(maps.Keys(versions)), len(group)}, false)
 	if err != nil {
 		return err
 	}

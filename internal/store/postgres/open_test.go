@@ -193,3 +193,26 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("Finish of no run: %v, want an error without the password", err)
 	}
 }
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	s := open(t, url, postgres.Options{})
+	if err := s.Append(t.Context(), begin(t, s).ID, []deem.Record{storetest.Record(0), storetest.Record(1)}); err != nil {
+		t.Fatal(err)
+	}
+	h, err := postgres.Check(t.Context(), url, postgres.Options{})
+	if err != nil || h.Schema != h.Latest || h.Latest == 0 || h.Runs != 1 || h.Records != 2 || h.Bytes == 0 || h.Server == "" {
+		t.Errorf("Check = %+v, %v, want the latest schema with 1 run and 2 records", h, err)
+	}
+	blank := empty(t)
+	if h, err := postgres.Check(t.Context(), blank, postgres.Options{}); err != nil || h.Schema != 0 || h.Runs != 0 {
+		t.Errorf("Check of an empty database = %+v, %v, want no schema", h, err)
+	}
+	if _, err := postgres.OpenReadOnly(t.Context(), blank, postgres.Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after Check, OpenReadOnly says %v, want that there is nothing still", err)
+	}
+	if _, err := postgres.Check(t.Context(), "postgres://deem@127.0.0.1:1/x", postgres.Options{}); err == nil {
+		t.Error("Check of no server gave no error")
+	}
+}

@@ -101,10 +101,6 @@ func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cach
 	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
 }
 
-// selectRecord begins a query that scanRecord reads. What bodyOf returns follows.
-const selectRecord = `SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, `
-
 // A pager reads the records of a run page by page. Each page begins behind the last
 // record of the page before, which the index finds at once.
 type pager struct {
@@ -127,20 +123,24 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	}
 	where := newConditions(run, q)
 	place := where.add(0, 0, 0, 0)
-	body, join := bodyOf(q.Brief)
-	p.query = selectRecord + body + ` FROM records r ` + join + ` WHERE ` + where.String() +
-		fmt.Sprintf(` AND (r.position, r.trial, r.n) > ($%d, $%d, $%d) ORDER BY r.position, r.trial, r.n LIMIT $%d`,
-			place, place+1, place+2, place+3)
+	behind := fmt.Sprintf(" AND (r.position, r.trial, r.n) > ($%d, $%d, $%d)", place, place+1, place+2)
+	p.query = selectRecords("", where.String()+behind, "r.position, r.trial, r.n", place+3, q.Brief)
 	p.args = where.args[:place-1]
 	return p
 }
 
-// bodyOf returns what is selected of the item, and how it is joined.
-func bodyOf(brief bool) (body, join string) {
+// selectRecords returns a query that scanRecord reads. Argument limit says how many
+// records are wanted. Which they are is settled before their items are looked up, one by
+// one: Postgres would sooner read all items there are.
+func selectRecords(join, where, by string, limit int, brief bool) string {
+	body, items := "i.body, i.texts", "CROSS JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i"
 	if brief {
-		return "NULL::text, NULL::text", ""
+		body, items = "NULL::text, NULL::text", ""
 	}
-	return "i.body, i.texts", "JOIN items i ON i.hash = r.item"
+	return fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
+		FROM (SELECT r.* FROM records r %s WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
+		body, join, where, by, limit, items, by)
 }
 
 // conditions are the terms of a WHERE clause and the arguments for them.
@@ -165,7 +165,9 @@ func (c *conditions) String() string { return strings.Join(c.terms, " AND ") }
 
 func newConditions(run int64, q store.Query) *conditions {
 	c := &conditions{}
-	c.term("r.run = $%d", run)
+	if len(q.IDs) == 0 { // The keys of items are those of one run.
+		c.term("r.run = $%d", run)
+	}
 	c.oneOf("r.label", q.Labels)
 	c.oneOf("r.category", q.Categories)
 	if len(q.IDs) > 0 {
@@ -249,7 +251,7 @@ func (s *Store) readPage(ctx context.Context, query string, args []any, brief bo
 	return page, err
 }
 
-// scanRecord reads a row of selectRecord.
+// scanRecord reads a row of selectRecords.
 func scanRecord(row pgx.Row, brief bool) (found, error) {
 	var f found
 	var v outcome

@@ -100,17 +100,16 @@ func (s *Store) once(ctx context.Context, queue func(b *pgx.Batch)) error {
 	})
 }
 
-// transact is once for work that has to see what it finds. It reports whether do was
-// the one that committed: if not, an earlier try was, of which the server's answer was
-// lost.
-func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) (last bool, err error) {
+// transact is once for work that has to see what it finds. When an earlier try was
+// committed and only its acknowledgement was lost, do is not called again: what it left
+// behind is that of the try that counts.
+func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
 	if s.readOnly {
-		return false, errReadOnly
+		return errReadOnly
 	}
 	id := newCommit()
-	err = s.retry(ctx, func(ctx context.Context) error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		ctx = context.WithoutCancel(ctx)
-		last = true
 		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, addCommit, id, s.opts.Now().UnixNano()); err != nil {
 				return err
@@ -118,11 +117,10 @@ func (s *Store) transact(ctx context.Context, do func(ctx context.Context, tx pg
 			return do(ctx, tx)
 		})
 		if isDone(err) {
-			last, err = false, nil
+			return nil
 		}
 		return err
 	})
-	return last, err
 }
 
 // forget removes the ids of commits that nobody can be in doubt of any more.

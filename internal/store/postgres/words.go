@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,36 +34,44 @@ func isUnspaced(r rune) bool {
 }
 
 // isWord reports whether r is part of a word.
-func isWord(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co) }
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf { // Nearly all are, and the tables are slow.
+		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
+	}
+	return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co)
+}
 
-// wordsOf returns the words of a text in order.
+// wordsOf returns the words of a text in order. They are parts of one string.
 func wordsOf(text string) []string {
+	text = fold(text)
 	var words []string
-	var word strings.Builder
-	flush := func() {
-		if word.Len() > 0 {
-			words = append(words, word.String())
-			word.Reset()
+	start := -1 // of the word that is being read
+	end := func(at int) {
+		if start >= 0 {
+			words = append(words, text[start:at])
 		}
+		start = -1
 	}
 	apart := false // the last character was one of a script without spaces
-	for _, r := range fold(text) {
+	for i, r := range text {
 		switch {
 		case !isWord(r):
-			flush()
+			end(i)
 			apart = false
 			continue
-		case unicode.Is(unicode.M, r): // A vowel of Thai stays with its consonant.
+		case r >= 0x300 && unicode.Is(unicode.M, r): // A vowel of Thai stays with its consonant.
 		case isUnspaced(r):
-			flush()
+			end(i)
 			apart = true
 		case apart:
-			flush()
+			end(i)
 			apart = false
 		}
-		word.WriteRune(r)
+		if start < 0 {
+			start = i
+		}
 	}
-	flush()
+	end(len(text))
 	return words
 }
 
@@ -129,16 +138,19 @@ func said(rec deem.Record) (inOrder string, each []string) {
 		texts = append(texts, string(f.Kind), cut(f.Detail, textBytes))
 	}
 	var b strings.Builder
+	seen := map[string]bool{}
 	for _, text := range texts {
 		words := wordsOf(text)
-		if len(words) == 0 {
-			continue
+		for _, w := range words {
+			seen[w] = true
+			b.WriteByte(' ')
+			b.WriteString(w)
 		}
-		each = append(each, words...)
-		b.WriteString(" " + strings.Join(words, " ") + " \n")
+		if len(words) > 0 {
+			b.WriteString(" \n")
+		}
 	}
-	slices.Sort(each)
-	return b.String(), slices.Compact(each)
+	return b.String(), slices.Sorted(maps.Keys(seen))
 }
 
 // indexable reports whether a tsvector can hold the words: it has a megabyte for all of
