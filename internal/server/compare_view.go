@@ -109,7 +109,8 @@ type rankView struct {
 type placeView struct {
 	compare.Place
 	Figure figure
-	Less   []string // the runs of the columns
+	Less   []string   // the runs of the columns
+	Blank  []struct{} // a cell for each run below
 }
 
 // newRanks returns nil for two runs, whose difference says it all.
@@ -124,6 +125,7 @@ func newRanks(c compare.Comparison, notes *footnotes) *rankView {
 		for _, column := range r.Places[:i] {
 			place.Less = append(place.Less, r.Between(column.Run, p.Run))
 		}
+		place.Blank = make([]struct{}, max(0, len(r.Places)-1-i))
 		v.Places = append(v.Places, place)
 		if i < len(r.Places)-1 {
 			v.Heads = append(v.Heads, shorten(p.Name, 14))

@@ -34,7 +34,7 @@ const annotatorCookie = "deem_annotator"
 // How long names and notes may be.
 const (
 	maxAnnotator = 64
-	maxNote = 4000
+	maxNote      = 4000
 )
 
 // A labelView is what the labelling page shows.

@@ -1,0 +1,403 @@
+package server_test
+
+import (
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+)
+
+// A labeller is a person with a browser that runs no scripts.
+type labeller struct {
+	t    testing.TB
+	s    *server.Server
+	run  store.Run
+	who  string
+	at   string // the page that is shown
+	body string
+	form map[string]string // what its form carries
+	all  []*httptest.ResponseRecorder
+}
+
+// sitDown opens the page, says who one is, and comes to the first item.
+func sitDown(t testing.TB, s *server.Server, run store.Run, who string) *labeller {
+	t.Helper()
+	l := &labeller{t: t, s: s, run: run, who: who, at: "/runs/" + run.ID + "/label"}
+	l.open(l.at)
+	if l.who != "" {
+		l.submit(map[string]string{"annotator": who}, "name")
+	}
+	return l
+}
+
+func (l *labeller) open(path string) {
+	l.t.Helper()
+	answer := get(l.t, l.s, path, "Cookie", "deem_annotator="+url.QueryEscape(l.who))
+	if l.body == "" { // The first page is that of a browser which was told nothing.
+		answer = get(l.t, l.s, path)
+	}
+	l.all = append(l.all, answer)
+	if answer.Code != http.StatusOK {
+		l.t.Fatalf("GET %s = %d: %s", path, answer.Code, answer.Body)
+	}
+	l.at, l.body, l.form = path, answer.Body.String(), map[string]string{}
+	for _, e := range elements(l.t, path, l.body) {
+		if e.name == "input" && e.attrs["type"] == "hidden" {
+			l.form[e.attrs["name"]] = e.attrs["value"]
+		}
+	}
+}
+
+// submit presses the button with a value and follows to the next page.
+func (l *labeller) submit(more map[string]string, say string) {
+	l.t.Helper()
+	answer := l.post(more, say)
+	if answer.Code != http.StatusSeeOther {
+		l.t.Fatalf("POST %s = %d: %s", say, answer.Code, answer.Body)
+	}
+	l.open(answer.Header().Get("Location"))
+}
+
+func (l *labeller) post(more map[string]string, say string) *httptest.ResponseRecorder {
+	l.t.Helper()
+	v := url.Values{"say": {say}}
+	for name, value := range l.form {
+		v.Set(name, value)
+	}
+	for name, value := range more {
+		v.Set(name, value)
+	}
+	answer := do(l.t, l.s, http.MethodPost, "/runs/"+l.run.ID+"/label", strings.NewReader(v.Encode()), "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
+	l.all = append(l.all, answer)
+	return answer
+}
+
+// item returns the hash of the item that is shown, "" when there is none.
+func (l *labeller) item() string { return l.form["item"] }
+
+// labelsBy returns what a person said, by the hash of the item.
+func labelsBy(t testing.TB, st store.Labels, who string) map[string]store.Label {
+	t.Helper()
+	by := map[string]store.Label{}
+	for l, err := range st.Labels(t.Context(), store.LabelQuery{Annotators: []string{who}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		by[l.Item] = l
+	}
+	return by
+}
+
+// A person labels, skips, takes back, goes away and comes back: without scripts, and
+// every label is in the store at once.
+func TestLabelling(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	items := plainItems(12, "rag")
+	run := keepRun(t, st, "rag.jsonl", "one", items, every(3))
+	l := sitDown(t, s, run, "anna")
+	wantAll(t, "the first page", l.body, "<b>0</b> by anna", "of 12 by anybody", "Is the response right?", `data-key="y"`, `data-key="n"`, `data-key="s"`, `data-key="u" disabled`)
+
+	first := l.item()
+	l.submit(map[string]string{"note": "sure of it"}, "yes")
+	kept := labelsBy(t, st, "anna")[first]
+	want := store.Label{Item: first, ID: kept.ID, Dataset: run.Dataset.Hash, Annotator: "anna", Yes: true, Label: "yes", Score: 1, Note: "sure of it", Labelled: kept.Labelled}
+	if kept != want || kept.Labelled.IsZero() {
+		t.Errorf("the store has %+v, want %+v", kept, want)
+	}
+	wantAll(t, "the second page", l.body, "<b>1</b> by anna")
+
+	second := l.item()
+	l.submit(nil, "skip")
+	if l.item() == second || l.item() == first {
+		t.Error("what was skipped, or labelled, is shown again at once")
+	}
+	third := l.item()
+	l.submit(nil, "no")
+	if got := labelsBy(t, st, "anna")[third]; got.Yes || got.Label != "no" || got.Score != 0 {
+		t.Errorf("the store has %+v, want a no", got)
+	}
+
+	l.submit(nil, "undo")
+	if _, there := labelsBy(t, st, "anna")[third]; there || l.item() != third {
+		t.Errorf("after undo the label is there: %v, and the item shown is %.8s, want %.8s", there, l.item(), third)
+	}
+	wantAll(t, "the page after undo", l.body, "undone")
+	l.submit(nil, "yes")
+
+	// Another server, as after a restart, goes on where this one stopped.
+	again := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
+	seen := map[string]bool{first: true, third: true}
+	for again.item() != "" {
+		if seen[again.item()] {
+			t.Fatalf("item %.8s is shown again", again.item())
+		}
+		seen[again.item()] = true
+		again.submit(nil, "yes")
+	}
+	if len(seen) != 12 || len(labelsBy(t, st, "anna")) != 12 {
+		t.Errorf("%d items were shown and %d labelled, want 12", len(seen), len(labelsBy(t, st, "anna")))
+	}
+	wantAll(t, "the last page", again.body, "Everything planned is labelled", "That is all there is", "/agreement")
+	again.submit(nil, "undo")
+	if n := len(labelsBy(t, st, "anna")); n != 11 || again.item() == "" {
+		t.Errorf("undo at the end leaves %d labels, want 11 and the item shown", n)
+	}
+}
+
+// What is skipped comes again behind all others, in the order in which it was skipped.
+func TestLabelSkip(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	run := keepRun(t, st, "rag.jsonl", "one", plainItems(5, "rag"), every(2))
+	l := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
+	var order []string
+	for range 5 {
+		order = append(order, l.item())
+		l.submit(nil, "skip")
+	}
+	for i := range 5 {
+		if l.item() != order[i] {
+			t.Errorf("item %d that comes again is %.8s, want %.8s", i, l.item(), order[i])
+		}
+		l.submit(nil, "no")
+	}
+	l.submit(nil, "undo") // of the label
+	if l.item() != order[4] || len(labelsBy(t, st, "anna")) != 4 {
+		t.Errorf("undo shows %.8s and leaves %d labels, want %.8s and 4", l.item(), len(labelsBy(t, st, "anna")), order[4])
+	}
+}
+
+// Undo after a change of mind brings back what was said before.
+func TestLabelUndoRestores(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	items := plainItems(3, "rag")
+	run := keepRun(t, st, "rag.jsonl", "one", items, every(2))
+	old := labelled(items[1], "anna", true)
+	old.Note = "from a file"
+	putLabels(t, st, old)
+	l := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
+	l.open(l.at + "?item=" + old.Item)
+	wantAll(t, "an item that was labelled before", l.body, "You said yes before", "from a file")
+	l.submit(map[string]string{"note": ""}, "no")
+	if got := labelsBy(t, st, "anna")[old.Item]; got.Yes {
+		t.Error("the change of mind is not kept")
+	}
+	l.submit(nil, "undo")
+	got := labelsBy(t, st, "anna")[old.Item]
+	if !got.Labelled.Equal(old.Labelled) || !got.Yes || got.Note != old.Note {
+		t.Errorf("undo left %+v, want %+v", got, old)
+	}
+}
+
+// Two people share the first items, and split the others between them.
+func TestLabelTwoPeople(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	run := keepRun(t, st, "rag.jsonl", "one", plainItems(50, "rag"), every(3))
+	people := []*labeller{sitDown(t, s, run, "anna"), sitDown(t, s, run, "bert")}
+	if people[0].item() != people[1].item() {
+		t.Error("two people begin with different items")
+	}
+	for range 100 {
+		for _, l := range people {
+			if l.item() != "" {
+				l.submit(nil, "yes")
+			}
+		}
+	}
+	both, either := 0, map[string]bool{}
+	bert := labelsBy(t, st, "bert")
+	for hash := range labelsBy(t, st, "anna") {
+		either[hash] = true
+		if _, ok := bert[hash]; ok {
+			both++
+		}
+	}
+	for hash := range bert {
+		either[hash] = true
+	}
+	// At the end one of them may be shown what the other is looking at: nothing else is left.
+	if both < 30 || both > 31 || len(either) != 50 {
+		t.Errorf("%d items were labelled by both and %d by either, want 30 and 50", both, len(either))
+	}
+	if n := len(bert); n < 40 || n > 41 {
+		t.Errorf("bert labelled %d, want 40: the others are split", n)
+	}
+}
+
+// The plan has 200 items, drawn from every category and verdict, and then more.
+func TestLabelPlan(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	run := keepRun(t, st, "rag.jsonl", "one", plainItems(500, "rag"), every(50))
+	l := sitDown(t, s, run, "anna")
+	wantAll(t, "the plan", l.body, "of 200 by anybody")
+	ids := map[string]deem.Item{}
+	for _, it := range plainItems(500, "rag") {
+		ids[it.Hash()] = it
+	}
+	wrong := 0
+	for l.item() != "" {
+		if id := ids[l.item()].ID; strings.HasSuffix(id, "00") || strings.HasSuffix(id, "50") {
+			wrong++
+		}
+		l.submit(nil, "yes")
+	}
+	if n := len(labelsBy(t, st, "anna")); n != 200 {
+		t.Errorf("the plan has %d items, want 200", n)
+	}
+	if wrong < 5 {
+		t.Errorf("%d of the 10 items that the judge rejects are among them, want 5 at least", wrong)
+	}
+	wantAll(t, "the end of the plan", l.body, "500 items of this run have a verdict", "?batch=2")
+	l.open("/runs/" + run.ID + "/label?batch=2")
+	wantAll(t, "the second part", l.body, "<b>200</b> by anna", "of 400 by anybody")
+	if l.item() == "" {
+		t.Fatal("the second part has no item")
+	}
+	l.submit(nil, "no")
+	wantAll(t, "the second part goes on", l.body, "<b>201</b> by anna", "of 400 by anybody")
+}
+
+// Nothing that the labelling pages answer says what the judge said, or who answered.
+func TestLabelBlind(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	items := plainItems(40, "rag")
+	for i := range items {
+		items[i].Fields = map[string]string{"answer_model": "zebra-model", "dialogue": "the context"}
+	}
+	run := keepRun(t, st, "rag.jsonl", "one", items, func(i int) string {
+		if i%7 == 0 {
+			return "" // unjudged
+		}
+		return every(2)(i)
+	})
+	l := sitDown(t, s, run, "anna")
+	for n := 0; l.item() != ""; n++ {
+		l.submit(map[string]string{"note": "n"}, []string{"yes", "no", "skip", "undo", "yes"}[min(n%7, 4)])
+		if n > 200 {
+			t.Fatal("labelling does not end")
+		}
+	}
+	l.open("/runs/" + run.ID + "/label?who=")
+	if len(l.all) < 60 {
+		t.Fatalf("only %d answers were looked at", len(l.all))
+	}
+	shown := 0
+	for _, answer := range l.all {
+		text := answer.Body.String()
+		for name, values := range answer.Header() {
+			text += name + strings.Join(values, "\n")
+		}
+		wantNone(t, "a labelling page", text, sayRight, sayWrong, zebraWords, "zebra failure", "zebra-model", "answer_model", "% sure")
+		if strings.Contains(text, "the context") {
+			shown++
+		}
+	}
+	if shown < 30 {
+		t.Errorf("the context was shown on %d pages: the test looks at the wrong ones", shown)
+	}
+}
+
+// Requests that make no sense, or come from elsewhere, change nothing.
+func TestLabelRefused(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	run := keepRun(t, st, "rag.jsonl", "one", plainItems(5, "rag"), every(2))
+	l := sitDown(t, s, run, "anna")
+	for _, c := range []struct {
+		name string
+		more map[string]string
+		say  string
+		want int
+	}{
+		{"no name", map[string]string{"annotator": "  "}, "yes", http.StatusBadRequest},
+		{"a long name", map[string]string{"annotator": strings.Repeat("x", 65)}, "yes", http.StatusBadRequest},
+		{"a name with signs", map[string]string{"annotator": "a\x00b"}, "name", http.StatusBadRequest},
+		{"another item", map[string]string{"item": "nothing"}, "yes", http.StatusBadRequest},
+		{"another word", nil, "maybe", http.StatusBadRequest},
+		{"a long note", map[string]string{"note": strings.Repeat("x", 5000)}, "yes", http.StatusBadRequest},
+		{"a foreign form", map[string]string{"csrf": "guess"}, "yes", http.StatusForbidden},
+	} {
+		if got := l.post(c.more, c.say).Code; got != c.want {
+			t.Errorf("%s is answered with %d, want %d", c.name, got, c.want)
+		}
+	}
+	if n := len(labelsBy(t, st, "anna")); n != 0 {
+		t.Errorf("refused requests left %d labels", n)
+	}
+}
+
+// A store that cannot be written to says so before anybody begins.
+func TestLabelReadOnly(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "deem.db")
+	st, err := sqlite.Open(t.Context(), name, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := keepRun(t, st, "rag.jsonl", "one", plainItems(5, "rag"), every(2))
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := sqlite.OpenReadOnly(t.Context(), name, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	s := newServer(t, server.Options{Store: reader})
+	answer := get(t, s, "/runs/"+run.ID+"/label")
+	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "reading only") {
+		t.Errorf("GET label = %d: %s", answer.Code, answer.Body)
+	}
+	page(t, s, "/runs/"+run.ID+"/agreement") // which needs no writing
+}
+
+// Whatever a response or a name holds stays text.
+func TestLabelEscapes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := newServer(t, server.Options{Store: w.store})
+	l := sitDown(t, s, w.first, `anna <b>"x"`)
+	for range 5 {
+		body := l.body
+		if strings.Contains(body, "<script>alert") || strings.Contains(body, "<img") || strings.Contains(body, "<b>\"x") {
+			t.Fatalf("what was judged gets out of its place: %s", body)
+		}
+		if !strings.Contains(html.UnescapeString(body), evil) {
+			t.Error("the response is not shown as it is")
+		}
+		l.submit(nil, "yes")
+	}
+	if n := len(labelsBy(t, w.store, `anna <b>"x"`)); n != 5 {
+		t.Errorf("%d labels were kept, want 5", n)
+	}
+}
+
+// A run without a verdict has nothing to label, and one that goes on says so.
+func TestLabelOpenRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	l := sitDown(t, newServer(t, server.Options{Store: w.store}), w.going, "anna")
+	wantAll(t, "a run without records", l.body, "There is no judged item to label yet", "This run is not done")
+	if slices.Contains([]string{"yes", "no"}, l.item()) || l.item() != "" {
+		t.Errorf("an item is shown: %s", l.item())
+	}
+}

@@ -1,0 +1,61 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/probe"
+)
+
+// The card of a run over probes says what the judge did, kind by kind.
+func TestCard(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	s := newServer(t, server.Options{Store: st})
+	spec := store.Spec{
+		Judge:   store.JudgeSpec{Name: "zebra", Hash: "one", Identity: []byte(`{"kind":"rule"}`), Rule: true},
+		Dataset: store.DatasetSpec{Names: findings.ProbeNames([]string{"rag.jsonl"}, 7), Hash: "probes", Items: 60}, Trials: 1,
+	}
+	run, _, err := st.Begin(t.Context(), spec, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recs []deem.Record
+	add := func(kind probe.Kind, i int, yes bool) {
+		want, _ := kind.Want()
+		it := deem.Item{ID: fmt.Sprint("q", i), Question: "Where? " + evil, References: []string{"Porto"}}
+		rec := deem.Record{Item: probe.New(it, kind, "", want, "Lisbon "+evil).Item, Position: len(recs), Verdict: &deem.Verdict{Label: "no", Reason: evil}}
+		if yes {
+			rec.Verdict.Label, rec.Verdict.Score = "yes", 1
+		}
+		recs = append(recs, rec)
+	}
+	for i := range 20 {
+		add(probe.Vague, i, i < 5)
+		add(probe.Injection, i, i < 4)
+		add(probe.Reference, i, i > 1)
+	}
+	if err := st.Append(t.Context(), run.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	body := page(t, s, "/runs/"+run.ID+"/card")
+	wantAll(t, "the card", body, "60 probes", "seed 7", "made of rag.jsonl", "25.0% [", "10.0% [", "Instructions to the judge", "For example", "topical, but says less")
+	if strings.Contains(body, "<script>alert") {
+		t.Error("the card shows what was judged as HTML")
+	}
+	wantAll(t, "the page of the run", page(t, s, "/runs/"+run.ID), "/card", "Judge card")
+	plain := keepRun(t, st, "rag.jsonl", "one", plainItems(5, "rag"), every(2))
+	if code := get(t, s, "/runs/"+plain.ID+"/card").Code; code != http.StatusNotFound {
+		t.Errorf("the card of a run without probes is answered with %d, want 404", code)
+	}
+	wantNone(t, "the page of a run without probes", page(t, s, "/runs/"+plain.ID), "Judge card")
+}
