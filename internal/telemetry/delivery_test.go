@@ -31,7 +31,7 @@ func closed(t *testing.T) string {
 }
 
 // A collector that is down, hangs or answers rudely costs one warning and a moment at
-// the end, and its key is in no warning.
+// the end, and its key is in no warning. OpenTelemetry itself would wait for half a minute.
 func TestTroubledCollector(t *testing.T) {
 	const key = "otel-canary-0123456789"
 	hang := func(w http.ResponseWriter, r *http.Request) bool {
@@ -48,26 +48,25 @@ func TestTroubledCollector(t *testing.T) {
 		return false
 	}
 	for name, tt := range map[string]struct {
-		url    func(t *testing.T) string
-		within time.Duration
-		why    string
+		url func(t *testing.T) string
+		why string
 	}{
-		"down":  {closed, time.Second, "refused"},
-		"hangs": {func(t *testing.T) string { return newCollector(t, hang).URL }, 4 * time.Second, "the collector did not take them in time"},
-		"rude":  {func(t *testing.T) string { return newCollector(t, rude).URL }, time.Second, "403 Forbidden"},
-		"busy":  {func(t *testing.T) string { return newCollector(t, busy).URL }, 4 * time.Second, "later"},
+		"down":  {closed, "refused"},
+		"hangs": {func(t *testing.T) string { return newCollector(t, hang).URL }, "the collector did not take them in time"},
+		"rude":  {func(t *testing.T) string { return newCollector(t, rude).URL }, "403 Forbidden"},
+		"busy":  {func(t *testing.T) string { return newCollector(t, busy).URL }, "later"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
-			tel, warnings := start(t, telemetry.Options{Log: &log, Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT="+tt.url(t), "OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer "+key)})
-			began := time.Now()
+			tel, warnings := start(t, telemetry.Options{Log: &log, Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT="+tt.url(t),
+				"OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer "+key, "OTEL_EXPORTER_OTLP_TIMEOUT=3600000")})
 			play(t, tel, trouble)
-			ran := time.Since(began)
+			began := time.Now()
 			tel.Close()
-			closing := time.Since(began) - ran
-			if ran > 2*time.Second || closing > tt.within {
-				t.Errorf("the run took %v and the end %v, want at most %v", ran, closing, tt.within)
+			closing := time.Since(began)
+			if closing > 20*time.Second {
+				t.Errorf("the end took %v", closing)
 			}
 			if len(*warnings) != 1 || !strings.Contains((*warnings)[0], "changes nothing in the run: ") || !strings.Contains((*warnings)[0], tt.why) || len((*warnings)[0]) > 310 {
 				t.Errorf("warnings %q, want one with %q", *warnings, tt.why)
@@ -84,12 +83,14 @@ func TestTroubledCollector(t *testing.T) {
 func TestDroppedSpans(t *testing.T) {
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "2")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
+	over := make(chan struct{})
 	c := newCollector(t, func(http.ResponseWriter, *http.Request) bool {
-		time.Sleep(20 * time.Millisecond)
+		<-over // Nothing is taken before all has come.
 		return true
 	})
 	tel, warnings := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=" + c.URL + "/v1/traces")})
 	play(t, tel, trouble)
+	close(over)
 	tel.Close()
 	if want := fmt.Sprintf("%d of 17 spans were dropped", 17-len(c.spans)); len(*warnings) != 1 || !strings.HasPrefix((*warnings)[0], want) {
 		t.Errorf("warnings %q, want one that begins with %q", *warnings, want)
@@ -174,7 +175,11 @@ func callOnce(t *testing.T, tel *telemetry.Telemetry, a modeltest.Answer, name s
 	srv := modeltest.Serve(modeltest.OpenAI(), func(modeltest.Asked) modeltest.Answer { return a })
 	defer srv.Close()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	wire, err := openai.New(openai.Options{Model: "test-model", BaseURL: srv.URL, Key: modeltest.Key, HTTPClient: client, Timeout: 200 * time.Millisecond})
+	timeout := 10 * time.Minute
+	if a.Hang {
+		timeout = 200 * time.Millisecond
+	}
+	wire, err := openai.New(openai.Options{Model: "test-model", BaseURL: srv.URL, Key: modeltest.Key, HTTPClient: client, Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestServerClosesOnThoseWhoHang(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("a closed server gave a reply")
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("Close took %v", took)
 	}
 }

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deem"
@@ -25,6 +29,64 @@ func collect(c *wire.Client, path string) (lines []string, err error) {
 	}
 	return lines, nil
 }
+
+// A network is one without a machine below: in a bubble of synctest nothing on it takes
+// time but what sleeps.
+type network struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// onNetwork serves h, until the test ends, and returns a client of it.
+func onNetwork(t *testing.T, h http.HandlerFunc) *http.Client {
+	t.Helper()
+	n := &network{conns: make(chan net.Conn), done: make(chan struct{})}
+	srv := &http.Server{Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), ReadHeaderTimeout: time.Hour}
+	ended := make(chan error)
+	go func() { ended <- srv.Serve(n) }()
+	transport := &http.Transport{DialContext: n.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		time.Sleep(time.Minute) // A server that broke a call off lingers.
+	})
+	return &http.Client{Transport: transport}
+}
+
+func (n *network) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case n.conns <- theirs:
+		return ours, nil
+	case <-n.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept waits for the next caller.
+func (n *network) Accept() (net.Conn, error) {
+	select {
+	case c := <-n.conns:
+		return c, nil
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close lets nobody in any more.
+func (n *network) Close() error {
+	n.once.Do(func() { close(n.done) })
+	return nil
+}
+
+// Addr returns an address that nobody asks for.
+func (n *network) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
 
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 300_000)
@@ -55,9 +117,11 @@ func TestLines(t *testing.T) {
 
 // An answer that is an error, one that breaks off, and one that stands still are told
 // apart.
-func TestLinesFail(t *testing.T) {
+func TestLinesFail(t *testing.T) { synctest.Test(t, testLinesFail) }
+
+func testLinesFail(t *testing.T) {
 	stay := make(chan struct{})
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	client := onNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/missing":
 			w.WriteHeader(http.StatusNotFound)
@@ -72,7 +136,7 @@ func TestLinesFail(t *testing.T) {
 		}
 	})
 	defer close(stay)
-	c := open(t, wire.Options{Base: base(t, srv.URL), Key: "k-secret", KeyHeader: "Authorization", Timeout: 200 * time.Millisecond})
+	c := open(t, wire.Options{Base: base(t, "http://test"), HTTPClient: client, Key: "k-secret", KeyHeader: "Authorization", Timeout: 200 * time.Millisecond})
 	for path, want := range map[string]struct {
 		lines   int
 		status  int
@@ -95,11 +159,13 @@ func TestLinesFail(t *testing.T) {
 }
 
 // A caller who takes his time is not a server that stands still.
-func TestLinesWaitForTheCaller(t *testing.T) {
-	srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+func TestLinesWaitForTheCaller(t *testing.T) { synctest.Test(t, testLinesWaitForTheCaller) }
+
+func testLinesWaitForTheCaller(t *testing.T) {
+	client := onNetwork(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "1\n2\n"+strings.Repeat("3", 1<<20)+"\n4\n")
 	})
-	c := open(t, wire.Options{Base: base(t, srv.URL), Timeout: 100 * time.Millisecond})
+	c := open(t, wire.Options{Base: base(t, "http://test"), HTTPClient: client, Timeout: 100 * time.Millisecond})
 	n := 0
 	for _, err := range c.Lines(t.Context(), c.To("/")) {
 		if err != nil {
@@ -125,11 +191,13 @@ func (s *slowly) Read(p []byte) (int, error) {
 }
 
 // A body may take longer than the timeout as long as it moves.
-func TestSend(t *testing.T) {
+func TestSend(t *testing.T) { synctest.Test(t, testSend) }
+
+func testSend(t *testing.T) {
 	var got string
 	deaf := make(chan struct{})
 	defer close(deaf)
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	client := onNetwork(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/deaf" {
 			<-deaf
 			return
@@ -138,7 +206,7 @@ func TestSend(t *testing.T) {
 		got = fmt.Sprint(r.Header.Get("Content-Type"), " ", r.ContentLength, " ", len(body), " ", r.URL.RawQuery)
 		_, _ = io.WriteString(w, "{}")
 	})
-	c := open(t, wire.Options{Base: base(t, srv.URL+"?v=1"), Timeout: 200 * time.Millisecond})
+	c := open(t, wire.Options{Base: base(t, "http://test?v=1"), HTTPClient: client, Timeout: 200 * time.Millisecond})
 	to := c.To("/files").With(url.Values{"after": {"a b"}})
 	a, err := c.Send(t.Context(), to, "text/odd", &slowly{parts: 8}, 80)
 	if err != nil || !a.OK() || got != "text/odd 80 80 after=a+b&v=1" {
