@@ -70,7 +70,7 @@ func (g *guard) newSession(r *http.Request) *http.Cookie {
 func (g *guard) endSession(r *http.Request) *http.Cookie { return g.cookie(r, "", -1) }
 
 func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // Secure is set where there is TLS; on loopback there is none.
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: age,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		// A proxy before us that speaks TLS says so. If somebody else says so, the

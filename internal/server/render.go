@@ -68,8 +68,8 @@ func (s *Server) parseTemplates() (map[string]*template.Template, error) {
 }
 
 // show makes a page and writes it.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, make pageFunc) error {
-	p, err := make(r)
+func (s *Server) show(w http.ResponseWriter, r *http.Request, of pageFunc) error {
+	p, err := of(r)
 	if err != nil {
 		return err
 	}

@@ -304,14 +304,3 @@ func checkElements(t testing.TB, where string, list []element) {
 		}
 	}
 }
-
-// count returns how many elements have a name.
-func countElements(list []element, name string) int {
-	n := 0
-	for _, e := range list {
-		if e.name == name {
-			n++
-		}
-	}
-	return n
-}
