@@ -115,7 +115,7 @@ func (a *app) root() *cobra.Command {
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
-		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.manCommand(),
+		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(),
 	)
 	return root
 }
@@ -239,7 +239,8 @@ COMMANDS
   deem export   write a run in another form           deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
   deem init     write a deem.yaml                     deem doctor   check store, keys and model
-  deem version  say which deem this is                deem completion SHELL, deem help COMMAND
+  deem serve    web page and HTTP API                 deem version  say which deem this is
+  deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 

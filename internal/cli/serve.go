@@ -1,0 +1,429 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/internal/telemetry"
+	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/judge/rule"
+	"deem/model"
+	"deem/text/nltk"
+)
+
+const serveHelp = `Show runs in a browser, and judge over HTTP.
+
+The pages show the runs of the database, also while they go on: estimates, categories,
+items, one item with its prompt and reply, runs compared, judges beside people. People can
+label items there. The HTTP API under /api/v1 takes items and answers with verdicts;
+/api/v1/openapi.json describes it, and docs/api.md shows how to use it.
+
+The server listens on this machine only, unless --listen says otherwise. Then it demands
+a token, from --token-file or the variable DEEM_TOKEN; --new-token writes one. People give
+it on the first page, and programs send it as "Authorization: Bearer TOKEN".
+
+Clients judge with rules, and with the models that --model names, the first of which is
+the default; the keys are yours and stay here. --max-cost bounds what one run may cost,
+and --max-total all of them together while the server runs. Judges that come with deem are
+asked by name, and declared ones can be sent; no client makes the server open a file.
+
+Ctrl-C takes no new items, lets calls in flight finish, and says which runs are not done;
+a second one cancels the calls. Items wait in the folder --spool until their run is done:
+with --resume the next server goes on with those runs, and without it they wait to be
+resumed over the API.
+
+/healthz says that the server is there, /readyz that its database is, and /metrics has
+counters for Prometheus.
+
+EXIT STATUS
+  0 stopped   1 could not   2 wrong usage   130 stopped, and runs are not done: they are
+  kept, and --resume goes on with them`
+
+const serveExample = `  deem serve
+  deem serve --model openai:gpt-4o-mini --max-cost 1.00 --max-total 20.00
+  deem serve --new-token ~/.deem-token
+  deem serve --listen 0.0.0.0:8080 --token-file ~/.deem-token
+  deem serve --db team.db --read-only
+  curl -s http://127.0.0.1:8080/api/v1/verdicts -H 'Content-Type: application/json' \
+    -d '{"items": [{"references": ["18 days"], "response": "It took 18 days."}]}'`
+
+// A serveOptions is what "deem serve" was told.
+type serveOptions struct {
+	listen, tokenFile, newToken string
+	readOnly, resume            bool
+	title                       string
+
+	models              []string
+	at                  assembly.ModelOptions // how the first of them is reached
+	embeddings, wordnet string
+
+	concurrency, retries, runs int
+	rpm, tpm                   int
+
+	maxCost, maxTotal assembly.Optional[int64]
+	pricesFile, spool string
+	log, level        string
+}
+
+func (a *app) serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use: "serve [flags]", Short: "web page and HTTP API", Long: serveHelp, Example: serveExample, Args: atMost(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.newToken != "" {
+				return a.writeToken(o.newToken)
+			}
+			return a.serve(cmd, o)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func (o *serveOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "answer at this `address`; port 0 is any free one")
+	f.StringVar(&o.tokenFile, "token-file", "", "demand the token in this `file` (default: DEEM_TOKEN)")
+	f.StringVar(&o.newToken, "new-token", "", "write a new token to this `file`, which only you can read, and end")
+	f.BoolVar(&o.readOnly, "read-only", false, "only show: nobody can judge or label")
+	f.StringVar(&o.title, "title", "", "what the pages are called (default deem)")
+	f.StringArrayVar(&o.models, "model", nil, "let clients ask this `model`, as openai:gpt-4o-mini; may be given again")
+	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
+	f.StringVar(&o.wordnet, "wordnet", "", "a `folder` with the database files of WordNet 3.0, from which the judge meteor knows synonyms")
+	f.StringVar(&o.at.BaseURL, "base-url", "", "`address` of the first model's server")
+	f.StringArrayVar(&o.at.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
+	f.StringToStringVar(&o.at.Options, "model-option", nil, "an option of the first model's vendor, as `name=value`; may be given again")
+	f.StringVar(&o.at.Proxy, "proxy", "", "reach models through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
+	f.StringVar(&o.at.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
+	f.DurationVar(&o.at.Timeout, "timeout", 0, "give up a call after this `time` (default 2m, longer for models that think)")
+	f.IntVarP(&o.concurrency, "concurrency", "j", 8, "judge `n` items of a run at once, and make as many calls to a model")
+	f.IntVar(&o.runs, "runs", 2, "judge `n` large runs at once; others wait")
+	f.IntVar(&o.retries, "retries", 5, "make a call `n` more times when the error may pass; one more when it timed out")
+	f.IntVar(&o.rpm, "rpm", 0, "requests per minute to a model at most, of all runs together")
+	f.IntVar(&o.tpm, "tpm", 0, "tokens per minute at most, of all runs together")
+	f.Var(moneyFlag{&o.maxCost}, "max-cost", "let no run cost more than this many US `dollars`")
+	f.Var(moneyFlag{&o.maxTotal}, "max-total", "spend this many US `dollars` at most while the server runs")
+	f.StringVar(&o.pricesFile, "prices", "", "take prices from this `file` before the built-in ones")
+	f.StringVar(&o.spool, "spool", "", "keep items in this `folder` until they are judged (default: api beside the database)")
+	f.BoolVar(&o.resume, "resume", false, "go on with the runs that an earlier server left behind")
+	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: errors, to standard error)")
+	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
+}
+
+// writeToken writes a token that nobody can guess to a file that nobody else can read.
+func (a *app) writeToken(name string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "whoever knows the token in it would lose access; name another file, or remove it"))
+	}
+	if err != nil {
+		return usage.Mark(err)
+	}
+	_, err = fmt.Fprintln(f, rand.Text())
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]string{"written": name})
+		return nil
+	}
+	a.say("wrote a token to %s; serve with it: deem serve --token-file %s", name, name)
+	return nil
+}
+
+// readToken returns the token that clients must know, "" for none.
+func (a *app) readToken(o serveOptions) (string, error) {
+	if o.tokenFile == "" {
+		return strings.TrimSpace(a.env.Get("DEEM_TOKEN")), nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return "", usage.Mark(deem.WithHint(err, "deem serve --new-token %s writes one", o.tokenFile))
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", usage.Mark(deem.WithHint(fmt.Errorf("%s: there is no token in it", o.tokenFile), "deem serve --new-token FILE writes one"))
+	}
+	if info, err := os.Stat(o.tokenFile); err == nil && info.Mode().Perm()&0o077 != 0 {
+		a.say("warning: others on this machine may read %s; chmod 600 keeps it yours", o.tokenFile)
+	}
+	return token, nil
+}
+
+// checkServe refuses options that make no sense, before anything is opened.
+func (a *app) checkServe(o serveOptions, token string) error {
+	switch {
+	case o.concurrency < 1 || o.runs < 1:
+		return usage.Errorf("-j and --runs are at least 1")
+	case o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.at.Timeout < 0:
+		return usage.Errorf("--retries, --rpm, --tpm and --timeout cannot be negative")
+	case o.readOnly && (len(o.models) > 0 || o.resume):
+		return usage.Errorf("--read-only goes with neither --model nor --resume")
+	}
+	err := server.CheckListen(o.listen, token)
+	if errors.Is(err, server.ErrNoToken) {
+		err = deem.WithHint(err, "make a token and serve with it: deem serve --new-token deem.token, then deem serve --listen %s --token-file deem.token", o.listen)
+	}
+	return usage.Mark(err)
+}
+
+// serve shows the database until somebody stops it.
+func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
+	token, err := a.readToken(o)
+	if err != nil {
+		return err
+	}
+	if err := a.checkServe(o, token); err != nil {
+		return err
+	}
+	stop, logger, err := a.startServing(cmd, o, token)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx := cmd.Context()
+	api, err := a.servedAPI(o)
+	if err != nil {
+		return err
+	}
+	open := a.openStore
+	if o.readOnly {
+		open = a.readStore
+	}
+	st, err := open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	srv, err := server.New(server.Options{
+		Store: st, API: api, Token: token, ReadOnly: o.readOnly, Title: o.title, Version: version(), Logger: logger,
+	})
+	if err != nil {
+		return usage.Mark(err)
+	}
+	return a.listen(ctx, srv, st, o)
+}
+
+// startServing begins to tell those who watch the server, and returns what ends that.
+func (a *app) startServing(cmd *cobra.Command, o serveOptions, token string) (stop func(), logger *slog.Logger, err error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.level)); err != nil {
+		return nil, nil, usage.Errorf("--log-level is debug, info, warn or error, and not %q", o.level)
+	}
+	log, closeLog, err := a.openLog(o.log)
+	if err != nil {
+		return nil, nil, err
+	}
+	if log != nil {
+		log = &together{w: log} // The runs and the server both write to it.
+	}
+	a.telemetry = telemetry.Start(cmd.Context(), telemetry.Options{
+		Version: version(), Log: log, Level: level, Prometheus: true,
+		Getenv: a.env.Get, Secrets: append(a.secrets(cmd), token),
+		Warn: func(message string) { a.say("warning: %s", message) },
+	})
+	logger = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelError}))
+	if log != nil {
+		logger = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
+	}
+	return func() {
+		a.telemetry.Close()
+		closeLog()
+	}, logger, nil
+}
+
+// A together is a writer for several goroutines.
+type together struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(p)
+}
+
+// servedAPI says what clients may do.
+func (a *app) servedAPI(o serveOptions) (server.API, error) {
+	api := server.API{
+		Env: a.env, Concurrency: o.concurrency, Retries: o.retries, RPM: o.rpm, TPM: o.tpm, Runs: o.runs,
+		MaxCost: o.maxCost, MaxTotal: o.maxTotal, Spool: o.spool, Telemetry: a.telemetry,
+	}
+	if o.retries == 0 {
+		api.Retries = -1 // 0 is the default there
+	}
+	if api.Spool == "" {
+		api.Spool = filepath.Join(a.folder(), "api")
+	}
+	if o.pricesFile != "" {
+		prices, err := model.LoadPrices(o.pricesFile)
+		if err != nil {
+			return api, usage.Mark(err)
+		}
+		api.Prices = prices
+	}
+	for _, name := range o.models {
+		if name == offline {
+			continue // as a deem.yaml may say
+		}
+		at := o.at
+		if len(api.Models) == 0 {
+			at.Name = name
+		} else {
+			at.Name = api.Models[0].Name
+			at = at.Elsewhere(name)
+		}
+		api.Models = append(api.Models, at)
+	}
+	var err error
+	api.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.at, func(e rule.Embedder) (rule.Embedder, error) {
+		return model.Embed(e, model.Options{Limit: model.LimitOptions{Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm}, Prices: api.Prices}), nil
+	})
+	if err == nil && o.wordnet != "" {
+		api.Thesaurus, err = nltk.OpenWordNet(o.wordnet)
+	}
+	return api, usage.Mark(err)
+}
+
+// folder is where the database is, or where it would be.
+func (a *app) folder() string {
+	if strings.Contains(a.db, "://") {
+		return filepath.Dir(defaultDB)
+	}
+	return filepath.Dir(a.db)
+}
+
+// listen answers requests until the first interrupt. The second one cancels the calls
+// that are in flight.
+func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o serveOptions) error {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		srv.Close()
+		return deem.WithHint(err, "--listen names another address; port 0 is any free one")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() { a.interruptible(signals, over, cancel, srv.Kill) })
+	a.welcome(l.Addr().String(), o)
+	err = a.leftBehind(ctx, srv, o)
+	if err == nil {
+		err = srv.Serve(ctx, l)
+	} else {
+		err = errors.Join(err, l.Close())
+		srv.Close()
+	}
+	signal.Stop(signals)
+	close(over)
+	wg.Wait()
+	if err != nil {
+		return err
+	}
+	return a.parted(context.WithoutCancel(ctx), srv, st)
+}
+
+// interruptible calls first at the first interrupt, and second at each later one.
+func (a *app) interruptible(signals <-chan os.Signal, over <-chan struct{}, first, second func()) {
+	for n := 0; ; n++ {
+		select {
+		case <-over:
+			return
+		case <-signals:
+		}
+		if n == 0 {
+			a.say("stopping: calls in flight finish and are kept; again to cancel them")
+			first()
+		} else {
+			second()
+		}
+	}
+}
+
+// welcome says where the server is. A program that starts one on any free port reads it.
+func (a *app) welcome(addr string, o serveOptions) {
+	url := "http://" + addr + "/"
+	if a.json {
+		writeJSON(a.out, map[string]string{"url": url})
+		return
+	}
+	doing := ""
+	if o.readOnly {
+		doing = ", only to be read"
+	}
+	a.say("%s is shown at %s%s; Ctrl-C stops", a.dbName(), url, doing)
+}
+
+// leftBehind goes on with what an earlier server left behind, or says how that is done.
+func (a *app) leftBehind(ctx context.Context, srv *server.Server, o serveOptions) error {
+	runs, err := srv.Resumable(ctx)
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	if !o.resume {
+		a.say("%s not done: start with --resume to go on", areRuns(len(runs)))
+		return nil
+	}
+	for _, run := range runs {
+		if err := srv.Resume(ctx, run); err != nil {
+			a.say("warning: run %s does not go on: %v", run.ID, err)
+			continue
+		}
+		a.say("run %s goes on: %s of %s done", run.ID, words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
+	}
+	return nil
+}
+
+func areRuns(n int) string {
+	if n == 1 {
+		return "1 run is"
+	}
+	return words.Count(n, "run") + " are"
+}
+
+// parted says which runs are not done.
+func (a *app) parted(ctx context.Context, srv *server.Server, st store.Store) error {
+	left := srv.Interrupted()
+	if len(left) == 0 {
+		return nil
+	}
+	for _, id := range left {
+		if run, err := st.Run(ctx, id); err == nil {
+			a.say("run %s: %s of %s judged and kept", id, words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
+		}
+	}
+	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "go on with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))
+}
+
+// without returns the arguments without one of them.
+func without(args []string, drop string) []string {
+	var rest []string
+	for _, arg := range args {
+		if arg != drop {
+			rest = append(rest, arg)
+		}
+	}
+	return rest
+}
