@@ -25,9 +25,12 @@ var htmlTemplate = template.Must(template.New("report").Parse(htmlText))
 // HTML writes the report as one file that stands alone: it loads nothing, runs no
 // script, and follows the reader's choice of light and dark. The plot of intervals is
 // for the eye; tables hold the same for everybody.
-func (r Report) HTML(w io.Writer) error {
+func (r Report) HTML(w io.Writer) error { return newPage(r).html(w) }
+
+// html writes the page, all of it or nothing.
+func (p *Page) html(w io.Writer) error {
 	var b bytes.Buffer
-	if err := htmlTemplate.Execute(&b, newPage(r)); err != nil {
+	if err := htmlTemplate.Execute(&b, p); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -46,6 +49,7 @@ type Page struct {
 	Published                 string
 	Card                      []PageFact
 	Notes                     []PageNote
+	Items                     *PageItems // nil when none were asked for
 
 	footnotes []string
 }
@@ -206,6 +210,7 @@ func (p *Page) facts(r Report) {
 		{"intervals", page.OrNone(intervals(r))},
 		{"calls", callsLine(c)},
 		{"cost", costLine(c)},
+		{"latency", latencyLine(c)},
 		{"report", r.Version},
 	}
 	for _, f := range slices.Concat(list, harnessFacts(r)) {
@@ -236,6 +241,14 @@ func costLine(c Calls) string {
 	}
 	return strings.Join(nonEmpty(page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"),
 		page.Comma(c.InputTokens)+" tokens in", page.Comma(c.OutputTokens)+" out"), ", ")
+}
+
+func latencyLine(c Calls) string {
+	if c.Latency == nil {
+		return ""
+	}
+	return fmt.Sprintf("half of the replies within %s, 95%% within %s, n=%s",
+		page.Rounded(c.Latency.P50), page.Rounded(c.Latency.P95), page.Comma(c.Latency.N))
 }
 
 // published returns the benchmark's own numbers: the text of its package or, if the

@@ -91,3 +91,81 @@ func TestHTMLMarks(t *testing.T) {
 		}
 	}
 }
+
+// withItems returns the report of some records as HTML with items below it.
+func withItems(t testing.TB, r report.Report, items report.Items) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.HTMLWith(&b, items); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The page lists items, and says exactly how many it does not list.
+func TestHTMLItems(t *testing.T) {
+	b := report.New(head())
+	var recs []deem.Record
+	for i := range 40 {
+		rec := yes(i, i%4 != 0)
+		rec.Item.Question, rec.Item.References, rec.Item.Response = "Where?", []string{"Porto", "Oporto", "O Porto", "Invicta"}, strings.Repeat("é", 700)
+		rec.Verdict.Reason = "it says so"
+		if i == 3 {
+			rec.Verdict, rec.Failure = nil, deem.Failf(deem.Refused, "would not say")
+		}
+		recs = append(recs, rec)
+		b.Add(rec)
+	}
+	r := b.Report()
+	for _, tt := range []struct {
+		items report.Items
+		want  string
+		rows  int
+	}{
+		{report.Items{First: recs[:10], All: 40}, "The first 10 of 40 items; 30 are left out.", 10},
+		{report.Items{First: recs[:39], All: 40}, "The first 39 of 40 items; 1 is left out.", 39},
+		{report.Items{First: recs, All: 40}, "All 40 items.", 40},
+		{report.Items{All: 40}, "None of 40 items is listed.", 0},
+		{report.Items{}, "There are no items.", 0},
+		{report.Items{First: recs[:10], All: 40, Redacted: true}, "The texts of the items were removed", 0},
+	} {
+		got := withItems(t, r, tt.items)
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("the page does not say %q", tt.want)
+		}
+		if n := strings.Count(got, `<article class="item">`); n != tt.rows {
+			t.Errorf("%s: the page lists %d items, want %d", tt.want, n, tt.rows)
+		}
+	}
+	got := withItems(t, r, report.Items{First: recs, All: 40})
+	for _, want := range []string{"unjudged: refused", "would not say", "it says so", "and 1 more", strings.Repeat("é", 599) + "…", `class="tag yes"`, `class="tag no"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
+	if strings.Contains(got, strings.Repeat("é", 600)) {
+		t.Error("a long text is not shortened")
+	}
+	if strings.Contains(string(html(t, r)), `id="items"`) {
+		t.Error("a page lists items that nobody asked for")
+	}
+}
+
+// What was judged is shown as text, whatever it holds.
+func TestHTMLItemsEscape(t *testing.T) {
+	const evil = "</p></article><script>alert(1)</script><img src=x onerror=alert(1)>\u202e\x1b[2J\xff"
+	rec := yes(1, true)
+	rec.Item.ID, rec.Item.Category, rec.Item.Question, rec.Item.References, rec.Item.Response = evil, evil, evil, []string{evil}, evil+strings.Repeat("\xff", 5000)
+	rec.Verdict.Label, rec.Verdict.Reason = evil, evil
+	b := report.New(head())
+	b.Add(rec)
+	got := withItems(t, b.Report(), report.Items{First: []deem.Record{rec}, All: 1})
+	for _, bad := range []string{"<script", "<img", "\u202e", "\x1b", "\xff", "http:"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("the page holds %q", bad)
+		}
+	}
+	if n := strings.Count(got, "&lt;script&gt;"); n < 6 {
+		t.Errorf("the page shows the text %d times, want 6 at least", n)
+	}
+}

@@ -30,10 +30,10 @@ item: what was asked, answered and decided. An item without a verdict has no sco
 them, and is an error and no failure in JUnit.
 
 The formats "markdown" and "html" are the report as tables for a README or a comment,
-and as one page that stands alone. "card" is the harness card by itself, as Markdown;
-"card-json" is the same as data; "every-eval-ever" is card and scores in the aggregate
-schema of that database. A score that is withheld is withheld there too, with exit
-status 3.
+and as one page that stands alone, with the first items below it: --items says how many.
+"card" is the harness card by itself, as Markdown; "card-json" is the same as data;
+"every-eval-ever" is card and scores in the aggregate schema of that database. A score
+that is withheld is withheld there too, with exit status 3.
 
 All of these go to standard output unless -o names a file, whose ending also chooses the
 format: .csv, .parquet, .xml, .md, .html. docs/export.md describes each.

@@ -48,11 +48,16 @@ func formatOf(name string) (string, bool) {
 	return format, ok
 }
 
+// defaultItems is how many items a page lists: enough to get an impression, and still a
+// file that can be mailed.
+const defaultItems = 200
+
 // exportOptions are what further formats are told.
 type exportOptions struct {
 	format string
 	want   findings.Options
 
+	items        int // how many a page lists
 	spreadsheet  bool
 	organization string
 	relationship string
@@ -60,6 +65,7 @@ type exportOptions struct {
 
 func (o *exportOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report, 0 for none")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would take for a formula")
 	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of who publishes the numbers")
 	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: what they are to the `system`: "+strings.Join(card.Relationships(), ", "))
@@ -68,12 +74,15 @@ func (o *exportOptions) flags(cmd *cobra.Command) {
 // check refuses options that say nothing to the format.
 func (o exportOptions) check(cmd *cobra.Command) error {
 	for flag, formats := range map[string][]string{
-		"spreadsheet": {formatCSV}, "organization": {formatAggregate}, "relationship": {formatAggregate},
+		"items": {formatHTML}, "spreadsheet": {formatCSV}, "organization": {formatAggregate}, "relationship": {formatAggregate},
 		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
 	} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
 			return usage.Errorf("--%s says nothing to the format %s; it goes with %s", flag, o.format, strings.Join(formats, ", "))
 		}
+	}
+	if o.items < 0 {
+		return usage.Errorf("--items is %d; a page lists 0 items or more", o.items)
 	}
 	if o.relationship != "" && !slices.Contains(card.Relationships(), o.relationship) {
 		return usage.Mark(usage.Unknown("relationship", o.relationship, card.Relationships()))
@@ -119,7 +128,13 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 		}
 		r.PublishedText = text.String()
 	}
-	if err := a.writeOut(out, func(w io.Writer) error { return writeReport(w, r, o) }); err != nil {
+	listed := report.Items{All: r.Items, Redacted: want.Redacted}
+	if o.format == formatHTML && !listed.Redacted {
+		if listed.First, err = firstRecords(ctx, st, run, o.items); err != nil {
+			return err
+		}
+	}
+	if err := a.writeOut(out, func(w io.Writer) error { return writeReport(w, r, listed, o) }); err != nil {
 		return err
 	}
 	if r.Withheld() {
@@ -128,8 +143,23 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 	return nil
 }
 
+// firstRecords returns the first n records of a run, of the first trial.
+func firstRecords(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Record, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	var recs []deem.Record
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Limit: n}) {
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, rec)
+	}
+	return recs, nil
+}
+
 // writeReport writes a report in the given form.
-func writeReport(w io.Writer, r report.Report, o exportOptions) error {
+func writeReport(w io.Writer, r report.Report, listed report.Items, o exportOptions) error {
 	switch o.format {
 	case formatMarkdown:
 		return card.Write(w, r)
@@ -140,7 +170,7 @@ func writeReport(w io.Writer, r report.Report, o exportOptions) error {
 	case formatAggregate:
 		return card.Aggregate(w, r, card.Source{Organization: o.organization, Relationship: o.relationship, Retrieved: clock()})
 	default:
-		return r.HTML(w)
+		return r.HTMLWith(w, listed)
 	}
 }
 
