@@ -4,9 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"deem"
 	"deem/internal/store"
 	"deem/internal/store/storetest"
 )
@@ -71,6 +73,51 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 		t.Fatal(err)
 	}
 	return strings.Join(plan, "; ")
+}
+
+// TestIndexSlices holds that one call of Index takes a bounded time, that the next goes
+// on where it stopped, also in another store, and that what is indexed is found already.
+func TestIndexSlices(t *testing.T) {
+	s := openInside(t)
+	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs := make([]deem.Record, 60)
+	for i := range recs {
+		recs[i] = storetest.Record(i)
+		recs[i].Calls = nil
+	}
+	if err := s.Append(t.Context(), run.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	calls, last := 0, store.Searched{}
+	for ; !last.Complete() || calls == 0; calls++ {
+		other, err := OpenReadOnly(t.Context(), s.path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.search.slice = time.Millisecond
+		done, err := other.Index(t.Context(), run.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.Total != len(recs) || done.Done < last.Done || calls > 200 {
+			t.Fatalf("Index = %+v after %+v, want it to go on", done, last)
+		}
+		last = done
+		counts, err := s.Count(t.Context(), run.ID, store.View{Text: "lighthouse"})
+		// It may have all, and not know that it has.
+		if err != nil || counts.Total != done.Done && done.Done != done.Total-1 {
+			t.Errorf("%d records are found, %v, want the %d that are indexed", counts.Total, err, done.Done)
+		}
+		if err := other.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if calls < 3 {
+		t.Errorf("60 records were indexed in %d calls of a millisecond", calls)
+	}
 }
 
 // TestTally holds that counts are read right, or not at all.

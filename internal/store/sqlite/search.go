@@ -87,6 +87,8 @@ const searchCache = 4 << 10
 type searcher struct {
 	turn sync.Mutex // held while this process indexes, so that it does not wait for itself
 
+	slice time.Duration // how long one call of Index adds words; 0 means indexSlice
+
 	mu   sync.Mutex
 	temp string // the folder for temporary files; "" while the index is beside the database
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -74,7 +75,7 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 		}
 		return st.searched(now, total), err
 	}
-	x := indexer{s: s, db: db, texts: newTextReader(s), deadline: time.Now().Add(indexSlice)}
+	x := indexer{s: s, db: db, texts: newTextReader(s)}
 	err = x.slice(ctx, run, now)
 	if err == nil {
 		_, err = db.ExecContext(ctx, "COMMIT")
@@ -203,23 +204,30 @@ func (x *indexer) slice(given context.Context, run int64, now string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll(x.insert.list())) }()
-	for time.Now().Before(x.deadline) {
+	// However slow the machine is, every slice gets further.
+	x.deadline = time.Now().Add(cmp.Or(x.s.search.slice, indexSlice))
+	for more := true; more; more = more && time.Now().Before(x.deadline) {
 		if err := given.Err(); err != nil {
 			return err
 		}
-		rows, err := x.rows(ctx)
-		if err != nil {
+		if more, err = x.step(ctx); err != nil {
 			return err
-		}
-		if err := x.add(ctx, rows); err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			x.state.end()
-			break
 		}
 	}
 	return x.state.write(ctx, x.db)
+}
+
+// step indexes the next few records. It returns false at the end of the pass.
+func (x *indexer) step(ctx context.Context) (more bool, err error) {
+	rows, err := x.rows(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(rows) == 0 {
+		x.state.end()
+		return false, nil
+	}
+	return true, x.add(ctx, rows)
 }
 
 // An indexedRow is what the index wants to know of a record.

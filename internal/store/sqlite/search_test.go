@@ -3,13 +3,11 @@ package sqlite_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -112,6 +110,7 @@ func TestSearchReadOnly(t *testing.T) {
 // TestSearchMadeAnew holds that whatever happens to the file of the index, nobody hears
 // of it: it is made again.
 func TestSearchMadeAnew(t *testing.T) {
+	run, database, index := indexed(t)
 	for _, tt := range []struct {
 		name  string
 		spoil func(t *testing.T, index string)
@@ -157,21 +156,36 @@ func TestSearchMadeAnew(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			path := file(t)
+			path := filepath.Join(t.TempDir(), "deem.db")
+			overwrite(t, path, database)
+			overwrite(t, path+".search", index)
 			s := readOnly(t, path)
-			run, err := s.Run(t.Context(), "last")
-			if err != nil {
-				t.Fatal(err)
-			}
-			indexAll(t, s, run.ID)
 			wantFound(t, s, run.ID, "lighthouse", 120)
 			tt.spoil(t, path+".search")
 			wantFound(t, s, run.ID, "lighthouse", 0)
 			indexAll(t, s, run.ID)
 			wantFound(t, s, run.ID, "lighthouse", 120)
-			wantFound(t, readOnly(t, path), run.ID, "lighthouse", 120)
 		})
 	}
+}
+
+// indexed returns a run, and the files of a database that has it and of its index.
+func indexed(t *testing.T) (run store.Run, database, index []byte) {
+	t.Helper()
+	path := file(t)
+	s := readOnly(t, path)
+	run, err := s.Run(t.Context(), "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexAll(t, s, run.ID)
+	if database, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if index, err = os.ReadFile(path + ".search"); err != nil {
+		t.Fatal(err)
+	}
+	return run, database, index
 }
 
 func remove(t *testing.T, path string) {
@@ -299,45 +313,6 @@ func TestSearchPutBack(t *testing.T) {
 	}
 	wantFound(t, s, run.ID, "granite", 0)
 	wantFound(t, s, run.ID, "velvet", 0)
-}
-
-// TestSearchSlices holds that one call of Index takes a bounded time, that the next goes
-// on where it stopped, also in another store, and that what is indexed is found already.
-func TestSearchSlices(t *testing.T) {
-	s, run := begin(t)
-	recs := make([]deem.Record, 3000)
-	for i := range recs {
-		recs[i] = storetest.Record(i)
-		recs[i].Item.Response, recs[i].Calls = storetest.Text(fmt.Sprint("nr", i), 4000), nil
-	}
-	if err := s.Append(t.Context(), run.ID, recs); err != nil {
-		t.Fatal(err)
-	}
-	calls, last := 0, store.Searched{}
-	for ; !last.Complete() || calls == 0; calls++ {
-		each := s
-		if calls%2 == 1 {
-			each = readOnly(t, s.Path())
-		}
-		start := time.Now()
-		done, err := each.Index(t.Context(), run.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(start); took > 5*time.Second { // On a machine that is busy.
-			t.Errorf("a call took %v", took)
-		}
-		if done.Total != len(recs) || done.Done < last.Done || done.Done == last.Done && !done.Complete() {
-			t.Errorf("Index = %+v after %+v, want it to go on", done, last)
-		}
-		last = done
-		if done.Done != done.Total-1 { // It may have all, and not know that it has.
-			wantFound(t, s, run.ID, "lighthouse", done.Done)
-		}
-	}
-	if calls < 2 {
-		t.Errorf("12 MB were indexed in %d calls, want several", calls)
-	}
 }
 
 // TestSearchBusy holds that a process that finds another one indexing lets it, and

@@ -201,7 +201,7 @@ func browsedRun(t *testing.T, st store.Store) (b browsed, runID, otherID string)
 	other, _ := mustBegin(t, st, Spec("other"), false)
 	b.against = map[string]deem.Record{}
 	var others []deem.Record
-	for i := range 180 {
+	for i := range 120 {
 		rec := browsedRecord(i)
 		rec.Position *= 2 // Places between records are places too.
 		b.recs = append(b.recs, rec)
@@ -307,9 +307,9 @@ func testBrowsePages(t *testing.T, s suite) {
 	}
 	run, _ := mustBegin(t, st, Spec(""), false)
 	var recs []deem.Record
-	for i := range 120 {
+	for i := range 48 {
 		rec := browsedRecord(i)
-		rec.Item.ID, rec.Position, rec.Trial = fmt.Sprintf("q%03d", i*37%120), i/30, i%2
+		rec.Item.ID, rec.Position, rec.Trial = fmt.Sprintf("q%03d", i*37%48), i/12, i%2
 		recs = append(recs, rec)
 	}
 	mustAppend(t, st, run.ID, recs...)

@@ -16,14 +16,9 @@ import (
 // finds returns the ids of what a text selects, in order.
 func finds(t *testing.T, b store.Browser, runID, text string) []string {
 	t.Helper()
-	v := store.View{Text: text, Query: store.Query{Limit: 1000}}
-	recs, err := b.View(t.Context(), runID, v)
+	recs, err := b.View(t.Context(), runID, store.View{Text: text, Query: store.Query{Limit: 1000, Brief: true}})
 	if err != nil {
 		t.Errorf("View(%q): %v", text, err)
-	}
-	counts, err := b.Count(t.Context(), runID, v)
-	if err != nil || counts.Total != len(recs) {
-		t.Errorf("Count(%q) = %d, %v, want %d", text, counts.Total, err, len(recs))
 	}
 	ids := make([]string, len(recs))
 	for i, rec := range recs {
@@ -121,12 +116,13 @@ func testBrowseTyped(t *testing.T, s suite) {
 	run, _ := mustBegin(t, st, Spec(""), false)
 	mustAppend(t, st, run.ID, searched()...)
 	index(t, b, run.ID)
-	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)).Draw(rt, "text")
+	signs := rapid.StringOfN(rapid.SampledFrom([]rune(`aé "*()^:-+{}.,;'\%_&|!~故タ`+"\x00")), 0, 12, -1)
+	for i := range 40 { // A property would be tried a hundred times, which takes longer than it is worth.
+		text := rapid.OneOf(rapid.String(), signs, signs).Example(i)
 		if _, err := b.View(t.Context(), run.ID, store.View{Text: text}); err != nil {
-			rt.Fatalf("View(%q): %v", text, err)
+			t.Errorf("View(%q): %v", text, err)
 		}
-	})
+	}
 }
 
 // testBrowseReplaced holds that records that take another's place are found by what they
