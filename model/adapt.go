@@ -29,10 +29,10 @@ type level struct {
 
 const (
 	// slowStart is how many calls are in flight at first, if as many are allowed.
-	// Doubling from here, a ceiling of 512 is reached after four rounds. A vendor with
-	// fewer places refuses some of the first calls, and is found out as fast as if the
-	// level had grown to there: no more calls are in vain than with a start of 8.
-	slowStart = 32
+	// Doubling from here, a ceiling of 512 is reached after five rounds. With 32, a
+	// vendor with three places refused so many at first that the level sometimes took
+	// it for one that counts calls a minute.
+	slowStart = 16
 
 	// firstPatience and maxPatience bound how many rounds the level stays at a
 	// wall. The first is short, because a wall may come of a burst of refusals

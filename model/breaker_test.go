@@ -269,8 +269,8 @@ func TestFatalErrorIsTheLast(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if calls != 32 || judged != 31 || stopped != 33 || failed != 0 {
-			t.Errorf("%d calls, %d judged, %d stopped, %d failed, want the 32 of slow start, 31, 33 and none", calls, judged, stopped, failed)
+		if calls != 16 || judged != 15 || stopped != 49 || failed != 0 {
+			t.Errorf("%d calls, %d judged, %d stopped, %d failed, want the 16 of slow start, 15, 49 and none", calls, judged, stopped, failed)
 		}
 	})
 }

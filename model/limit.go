@@ -82,7 +82,7 @@ var (
 // Limit returns a model that keeps the calls to m below what the user allows and
 // at what the vendor bears.
 //
-// Concurrency is a ceiling. Below it the limit adapts: it starts at 32 calls and
+// Concurrency is a ceiling. Below it the limit adapts: it starts at 16 calls and
 // doubles with each round of calls that succeed. A vendor that says it is asked too
 // much (429, any error with a Retry-After, or several 503 and 529 in a row) cuts it to
 // the number of calls that are being served, and to half when it still says so then.

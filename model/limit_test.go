@@ -114,12 +114,12 @@ func TestLimitStartsSlowlyAndDoubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{}
 		l := model.Limit(v, model.LimitOptions{Concurrency: 512})
-		if got := l.Current(); got != 32 {
-			t.Errorf("Current() = %d at first, want 32", got)
+		if got := l.Current(); got != 16 {
+			t.Errorf("Current() = %d at first, want 16", got)
 		}
-		// Rounds of 32, 64, 128 and 256 calls, and then 512.
+		// Rounds of 16, 32, 64, 128 and 256 calls, and then 512.
 		got := hammer(t.Context(), l, 1024, 10*time.Second+500*time.Millisecond)
-		if want := 32 + 64 + 128 + 256 + 6*512; got != want {
+		if want := 16 + 32 + 64 + 128 + 256 + 5*512; got != want {
 			t.Errorf("%d replies in ten rounds, want %d", got, want)
 		}
 	})
@@ -151,8 +151,8 @@ func TestLimitGrowsOnlyWhenReached(t *testing.T) {
 			t.Fatalf("Complete: %v", err)
 		}
 	}
-	if got := l.Current(); got != 32 {
-		t.Errorf("Current() = %d after calls one by one, want 32", got)
+	if got := l.Current(); got != 16 {
+		t.Errorf("Current() = %d after calls one by one, want 16", got)
 	}
 }
 
