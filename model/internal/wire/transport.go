@@ -80,6 +80,7 @@ func transport(proxy *url.URL, authorities *x509.CertPool) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    15 * time.Second,
 		ExpectContinueTimeout:  time.Second,
+		DisableCompression:     true, // Replies are short, and to unpack one takes longer than to read it.
 		OnProxyConnectResponse: checkProxy,
 	}
 	if proxy != nil {
