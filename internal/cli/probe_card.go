@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -22,18 +23,9 @@ func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet
 	if err != nil {
 		return probe.Card{}, err
 	}
-	b := probe.NewBuilder(probe.Head{
-		Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model, Run: run.ID,
-		Data: set.source, Dataset: run.Dataset.Hash, Sources: set.Sources(), Seed: o.seed,
-		Deem: version(), Trials: run.Trials, MaxUnjudged: o.run.maxUnjudged,
-	})
-	for rec, err := range store.Ahead(st.Records(ctx, id, store.Query{})) {
-		if err != nil {
-			return probe.Card{}, err
-		}
-		b.Add(rec)
-	}
-	return b.Card(), nil
+	h := findings.ProbeHead(run, o.run.maxUnjudged)
+	h.Sources, h.Seed, h.Deem = set.Sources(), o.seed, version()
+	return findings.Card(ctx, st, run, h)
 }
 
 // A cardJSON is a card with what became of the gates.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"deem"
 	"deem/internal/assembly"
 	"deem/internal/dataset"
+	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
@@ -24,9 +24,8 @@ import (
 // A probeSet is the probes of one judge, as a dataset.
 type probeSet struct {
 	*probe.Set
-	source []string // where the items come from
-	names  []string
-	hash   string
+	names []string // where the items come from, and how they were made
+	hash  string
 }
 
 func (s *probeSet) Hash() string    { return s.hash }
@@ -58,8 +57,7 @@ func (a *app) makeProbes(ctx context.Context, g assembly.Judging, data items, o 
 	if err != nil {
 		return nil, err
 	}
-	names := append(slices.Clone(source), fmt.Sprintf("probes, seed %d", o.seed))
-	set := &probeSet{made, source, names, hash}
+	set := &probeSet{made, findings.ProbeNames(source, o.seed), hash}
 	a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
 	return set, preflight(ctx, g.Choice, set)
 }
