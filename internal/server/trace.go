@@ -21,6 +21,10 @@ type trace struct {
 	Differs bool   // and it is not what was recorded
 }
 
+// maxTraced is how long a response may be for a page to look for quotes from it, in
+// bytes. A megabyte takes about a tenth of a second.
+const maxTraced = 1 << 20
+
 // What becomes of a piece of a reply, where it is not just read.
 const (
 	thought  = "thought" // The model's thinking is taken away.
@@ -37,6 +41,11 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 		return nil
 	}
 	t := &trace{Reading: p.Reading()}
+	if len(rec.Item.Response) > maxTraced {
+		t.Pieces = []piece{{Text: reply.Text}}
+		t.Steps = []string{"The response is too long to look here for what the reply quotes from it."}
+		return t
+	}
 	marks := make([]string, len(reply.Text))
 	t.mark(marks, p, rec, reply.Text)
 	t.Pieces = pieces(reply.Text, marks)
