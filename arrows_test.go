@@ -109,9 +109,9 @@ type library struct {
 var libraries = []library{
 	{"github.com/jackc/pgx/v5", []string{"internal/store/postgres", "internal/store/pgtest", "internal/queue"}, "only what keeps runs in Postgres, and what hands out work there, speaks to it"},
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
-	{"github.com/chromedp/chromedp", []string{"internal/server/browsertest"}, "a browser is for tests"},
+	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
-	{"github.com/pressly/goose/v3", []string{"internal/store/sqlite", "internal/store/postgres"}, "only a store migrates"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/sqlite", "internal/store/postgres", "internal/queue"}, "only a store migrates, and the queue beside it"},
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
@@ -140,7 +140,7 @@ var libraries = []library{
 var suites = []string{"model/modeltest", "internal/store/storetest"}
 
 // testOnly lists what any test may import besides.
-var testOnly = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "go.uber.org/goleak"}
+var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "go.uber.org/goleak"}
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.

@@ -75,16 +75,16 @@ func NewLentPurse(b Bank) *Purse {
 	return p
 }
 
-// Repay returns what was spent so far in all, and takes what no call needs out of the
-// purse, but for as much as keep: it is the bank's again once the caller has said so
-// there. What is left in the purse is lent.
-func (p *Purse) Repay(keep int64) (spent, lent int64) {
+// Repay takes what no call needs out of the purse, but for as much as keep, and returns
+// it: it is the bank's again. It also returns what was spent so far in all.
+func (p *Purse) Repay(keep int64) (spent, back int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if idle := p.sum - p.spent - p.reserved - keep; idle > 0 && p.waiting.Len() == 0 {
-		p.sum -= idle
+		back = idle
+		p.sum -= back
 	}
-	return p.spent, p.sum - p.spent
+	return p.spent, back
 }
 
 // errShort is what a claim on a lent purse gets when money has to be borrowed first.

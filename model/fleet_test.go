@@ -55,8 +55,9 @@ func TestLentPurse(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if spent, lent := purse.Repay(0); spent != 60 || lent != 0 {
-			t.Errorf("Repay = %d spent, %d lent, want 60 and 0", spent, lent)
+		drawn := 1000 - bank.left
+		if spent, back := purse.Repay(0); spent != 60 || back != drawn-60 {
+			t.Errorf("Repay = %d spent, %d back, want 60 and %d", spent, back, drawn-60)
 		}
 		bank.left = 100 // Others spent the rest.
 		_, err := m.Complete(t.Context(), req)

@@ -116,6 +116,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(),
+		a.workerCommand(), a.queueCommand(),
 	)
 	return root
 }

@@ -129,6 +129,9 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err != nil {
 		return "", nil, err
 	}
+	if err := a.notQueued(ctx, st, run.ID); err != nil {
+		return "", nil, conduct.End(ctx, st, run, err)
+	}
 	if o.purse != nil {
 		o.purse.Spend(run.CostMicros) // by earlier parts of this run
 	}

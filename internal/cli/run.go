@@ -70,6 +70,7 @@ type runOptions struct {
 	exclude    []string             // items that are left out
 	exclusions []findings.Exclusion // the same, counted when the items are opened
 	lock       lockOptions
+	detach     detachOptions
 
 	errata errataOptions
 	system systemOptions
@@ -114,12 +115,14 @@ func (a *app) runCommand() *cobra.Command {
 			if err := errors.Join(o.setBenchmark(args), o.take(cmd.Flags())); err != nil {
 				return err
 			}
+			o.detach.bounded = cmd.Flags().Changed("concurrency")
 			return a.run(cmd.Context(), o)
 		},
 		ValidArgs: benchmarkNames(),
 	}
 	o.flags(cmd.Flags())
 	o.lock.flags(cmd.Flags())
+	o.detach.flags(cmd.Flags())
 	return cmd
 }
 
@@ -216,6 +219,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkDetach(&o); err != nil {
+		return err
+	}
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err
@@ -226,6 +232,9 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	if o.dryRun {
 		return a.dryRun(judgings, data, o)
+	}
+	if o.detach.on {
+		return a.detach(ctx, judgings, data, o)
 	}
 	st, err := a.openStore(ctx)
 	if err != nil {

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/queue"
+	"deem/internal/store"
+	"deem/internal/store/postgres"
+	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/model"
+)
+
+// A detachOptions is what "deem run" was told about workers.
+type detachOptions struct {
+	on       bool
+	priority string
+	bounded  bool // -j was given, and bounds all workers together
+}
+
+func (o *detachOptions) flags(f *pflag.FlagSet) {
+	f.BoolVar(&o.on, "detach", false, "leave the judging to \"deem worker\" processes that share the database (--db postgres://...); -j, --rpm, --tpm and --max-cost then bound all of them together (docs/scale.md)")
+	f.StringVar(&o.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
+}
+
+// checkDetach refuses what cannot be left to workers. Their keys are their own, so this
+// command needs none.
+func (a *app) checkDetach(o *runOptions) error {
+	if !o.detach.on {
+		if o.detach.priority != "" {
+			return usage.Errorf("--priority goes with --detach")
+		}
+		return nil
+	}
+	if _, err := queue.ParsePriority(o.detach.priorityName()); err != nil {
+		return usage.Mark(err)
+	}
+	var flag string
+	switch {
+	case o.batch.on:
+		flag = "--batch"
+	case o.record != "":
+		flag = "--record"
+	case o.queue != "":
+		flag = "--queue"
+	case o.runTimeout > 0:
+		flag = "--run-timeout"
+	case len(o.gates) > 0 && o.lock.file == "":
+		flag = "--gate"
+	case len(o.model.Headers) > 0:
+		flag = "--header"
+	case o.model.Proxy != "":
+		flag = "--proxy"
+	case o.model.CAFile != "":
+		flag = "--ca-file"
+	}
+	if flag != "" {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s does not go with --detach", flag),
+			"headers, proxies and authorities are given to deem worker; gates to deem report"))
+	}
+	if !postgres.IsURL(a.db) {
+		return usage.Mark(deem.WithHint(errors.New("--detach needs a Postgres, which workers share"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
+	}
+	o.model.Uncalled = true
+	return nil
+}
+
+func (o detachOptions) priorityName() string {
+	if o.priority == "" {
+		return queue.Normal.String()
+	}
+	return o.priority
+}
+
+// openQueue opens the store and the queue in it.
+func (a *app) openQueue(ctx context.Context, o postgres.Options) (*postgres.Store, *queue.Control, error) {
+	if err := a.checkDB(); err != nil {
+		return nil, nil, err
+	}
+	if !postgres.IsURL(a.db) {
+		return nil, nil, usage.Mark(deem.WithHint(errors.New("only a Postgres has a queue"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
+	}
+	st, err := postgres.Open(ctx, a.db, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := queue.Open(ctx, st)
+	if err != nil {
+		return nil, nil, errors.Join(err, st.Close())
+	}
+	return st, c, nil
+}
+
+// notQueued refuses to judge a run that workers have.
+func (a *app) notQueued(ctx context.Context, st store.Store, runID string) error {
+	pg, ok := st.(*postgres.Store)
+	if !ok {
+		return nil
+	}
+	c, err := queue.Look(ctx, pg)
+	if err != nil || c == nil {
+		return err
+	}
+	return c.Busy(ctx, runID)
+}
+
+// A queuedRun is what "deem run --detach --json" writes of each run.
+type queuedRun struct {
+	Run    string `json:"run"`
+	Items  int    `json:"items"` // that were left to workers
+	Chunks int    `json:"chunks"`
+}
+
+// detach leaves the runs to workers.
+func (a *app) detach(ctx context.Context, judgings []assembly.Judging, data items, o runOptions) error {
+	st, c, err := a.openQueue(ctx, postgres.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	queued := []queuedRun{}
+	for _, g := range judgings {
+		q, err := a.enqueue(ctx, st, c, g, data, o)
+		if err != nil {
+			return err
+		}
+		queued = append(queued, q)
+	}
+	if a.json {
+		writeJSON(a.out, queued)
+		return nil
+	}
+	for _, q := range queued {
+		fmt.Fprintln(a.out, q.Run)
+	}
+	a.say("watch with: deem queue; what was found so far: deem report %s", queued[0].Run)
+	return nil
+}
+
+// enqueue begins the run of one judge and leaves it to workers.
+func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g assembly.Judging, data items, o runOptions) (queuedRun, error) {
+	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+	if err != nil {
+		return queuedRun{}, err
+	}
+	s, err := a.spec(g, j, data, o)
+	if err != nil {
+		return queuedRun{}, err
+	}
+	if err := workable(s, g); err != nil {
+		return queuedRun{}, err
+	}
+	if s, err = o.lock.heir(ctx, st, s, o.fresh); err != nil {
+		return queuedRun{}, err
+	}
+	run, resumed, err := st.Begin(ctx, s, o.fresh)
+	if err != nil {
+		return queuedRun{}, err
+	}
+	defer func() { _ = st.Release(run.ID) }()
+	if err := c.Busy(ctx, run.ID); err != nil && !o.fresh {
+		return queuedRun{}, err
+	}
+	a.announce(run, resumed, o)
+	if err := a.foretell(ctx, st, run, g, data, o); err != nil {
+		return queuedRun{}, err
+	}
+	options, err := o.forWorkers(g)
+	if err != nil {
+		return queuedRun{}, err
+	}
+	q, err := c.Enqueue(ctx, queue.Work{Run: run, Items: data.Items(), Calls: callsOf(g), Options: options})
+	if err != nil {
+		return queuedRun{}, err
+	}
+	if q.Chunks == 0 {
+		return queuedRun{Run: run.ID}, st.Finish(ctx, run.ID)
+	}
+	a.say("%s in %s are left to workers: deem worker --db %s", words.Count(q.Items, "item"), words.Count(q.Chunks, "chunk"), a.dbName())
+	return queuedRun{run.ID, q.Items, q.Chunks}, nil
+}
+
+// workable refuses a judge that a worker could not make: one that needs further files.
+func workable(s store.Spec, g assembly.Judging) error {
+	wires := map[string]deem.Model{}
+	for _, l := range g.Leaves() {
+		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
+	}
+	_, err := queue.Restore(store.Run{Spec: s}, func(name, settings string) (deem.Model, error) {
+		m, ok := wires[name+"\x00"+settings]
+		if !ok {
+			return nil, fmt.Errorf("no model %s", name)
+		}
+		return m, nil
+	})
+	if err == nil {
+		return nil
+	}
+	return usage.Mark(deem.WithHint(fmt.Errorf("judge %s cannot be left to workers: %w", s.Judge.Name, err),
+		"workers know a judge by what the run keeps of it, and have no files of yours; leave --detach out"))
+}
+
+// forWorkers says what workers have to know.
+func (o runOptions) forWorkers(g assembly.Judging) (queue.Options, error) {
+	p, err := queue.ParsePriority(o.detach.priorityName())
+	if err != nil {
+		return queue.Options{}, err
+	}
+	w := queue.Options{
+		RPM: o.rpm, TPM: o.tpm, Retries: o.retries, Timeout: o.model.Timeout, Prices: o.prices,
+		Fresh: o.fresh, RetryUnjudged: o.retryUnjudged, Priority: p, Version: version(),
+	}
+	if o.detach.bounded {
+		w.Concurrency = o.concurrency
+	}
+	if o.maxCost.Set {
+		w.MaxMicros = &o.maxCost.Value
+	}
+	for _, l := range g.Leaves() {
+		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
+		maker, _, _ := assembly.VendorOf(o.model.Name)
+		if own, _, err := assembly.VendorOf(m.Name); err == nil && own.Name == maker.Name {
+			m.Options = o.model.Options
+		}
+		w.Models = append(w.Models, m)
+	}
+	return w, nil
+}
+
+// callsOf returns how many calls a judge makes about one item at most.
+func callsOf(g assembly.Judging) int {
+	n := 0
+	for _, l := range g.Leaves() {
+		n += l.Times
+	}
+	return n
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/queue"
+	"deem/internal/store/postgres"
+	"deem/internal/usage"
+	"deem/internal/words"
+)
+
+const queueHelp = `Show the runs that were left to workers, and the workers; or pause, resume or cancel a run.
+
+  deem queue               runs, how far they are and when they will be done; workers; models
+  deem queue pause RUN     no worker takes further items, until the run is resumed
+  deem queue resume RUN    workers go on, also after cancel, or when the money was spent
+  deem queue cancel RUN    no worker takes further items, and what was judged is kept
+
+Workers notice within about two seconds. Calls that were made are paid for, so they finish
+and are kept.
+
+EXIT STATUS
+  0 done   1 could not   2 wrong usage`
+
+// queueVerbs are what "deem queue" can be told.
+var queueVerbs = []string{"status", "pause", "resume", "cancel"}
+
+func (a *app) queueCommand() *cobra.Command {
+	var maxCost assembly.Optional[int64]
+	var priority string
+	cmd := &cobra.Command{
+		Use: "queue [status|pause|resume|cancel] [RUN]", Short: "runs that were left to workers", Long: queueHelp,
+		Example:   "  deem queue --db postgres://deem@db.example/deem\n  deem queue cancel last\n  deem queue resume 20261115-9f3a2c --max-cost 10.00",
+		ValidArgs: queueVerbs, Args: atMost(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ch queue.Change
+			if maxCost.Set {
+				ch.MaxMicros = &maxCost.Value
+			}
+			if priority != "" {
+				p, err := queue.ParsePriority(priority)
+				if err != nil {
+					return usage.Mark(err)
+				}
+				ch.Priority = &p
+			}
+			return a.queue(cmd.Context(), args, ch)
+		},
+	}
+	f := cmd.Flags()
+	f.Var(moneyFlag{&maxCost}, "max-cost", "with resume: let the run cost this many US `dollars` in all")
+	f.StringVar(&priority, "priority", "", "with resume: high, normal or low")
+	return cmd
+}
+
+func (a *app) queue(ctx context.Context, args []string, ch queue.Change) error {
+	if len(args) == 0 || args[0] == "status" {
+		return a.queueStatus(ctx, args)
+	}
+	if !slices.Contains(queueVerbs, args[0]) {
+		return usage.Mark(usage.Unknown("subcommand", args[0], queueVerbs))
+	}
+	if len(args) == 1 {
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s which run?", args[0]), "deem queue lists them"))
+	}
+	if args[0] != "resume" && ch != (queue.Change{}) {
+		return usage.Errorf("--max-cost and --priority go with resume")
+	}
+	st, c, err := a.openQueue(ctx, postgres.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	run, err := st.Run(ctx, args[1])
+	if err != nil {
+		return usage.Mark(err)
+	}
+	switch args[0] {
+	case "pause":
+		err = c.Pause(ctx, run.ID)
+	case "resume":
+		err = c.Resume(ctx, run.ID, ch)
+	case "cancel":
+		err = c.Cancel(ctx, run.ID)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := c.Run(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, s)
+		return nil
+	}
+	a.printQueued(s)
+	return nil
+}
+
+// queueStatus shows what the queue does, or how far one run is.
+func (a *app) queueStatus(ctx context.Context, args []string) error {
+	if err := a.checkDB(); err != nil {
+		return err
+	}
+	st, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	pg, ok := st.(*postgres.Store)
+	if !ok {
+		return usage.Mark(deem.WithHint(errors.New("only a Postgres has a queue"), "name it: --db postgres://user@host:5432/database, or DEEM_DB"))
+	}
+	c, err := queue.Look(ctx, pg)
+	if err != nil {
+		return err
+	}
+	var s queue.Status
+	switch {
+	case c == nil: // Nothing was ever queued.
+	case len(args) == 2:
+		run, err := st.Run(ctx, args[1])
+		if err != nil {
+			return usage.Mark(err)
+		}
+		one, err := c.Run(ctx, run.ID)
+		if err != nil {
+			return err
+		}
+		s.Runs = []queue.RunStatus{one}
+	default:
+		if s, err = c.Status(ctx); err != nil {
+			return err
+		}
+	}
+	if a.json {
+		writeJSON(a.out, s)
+		return nil
+	}
+	a.printStatus(s)
+	return nil
+}
+
+func (a *app) printStatus(s queue.Status) {
+	if len(s.Runs) == 0 {
+		fmt.Fprintln(a.out, "no run is left to workers")
+	}
+	for _, r := range s.Runs {
+		a.printQueued(r)
+	}
+	if len(s.Workers) == 0 {
+		fmt.Fprintln(a.out, "no worker is at work; start one with: deem worker")
+	}
+	for _, w := range s.Workers {
+		fmt.Fprintf(a.out, "worker %s  %s, %d of %d items in flight, %s, %.1f/s\n", words.Printable(w.ID), w.State, w.InFlight, w.Slots,
+			words.Count(w.Records, "record"), w.Rate)
+	}
+	for _, m := range s.Models {
+		line := fmt.Sprintf("model %s  %.1f requests/s", words.Printable(strings.TrimSpace(m.Model)), m.Speed)
+		if m.Rate > 0 {
+			line += fmt.Sprintf(", held at %.1f/s because the vendor refused some", m.Rate)
+		}
+		if m.Paused != nil {
+			line += ", paused until " + m.Paused.Local().Format(time.TimeOnly)
+		}
+		fmt.Fprintln(a.out, line)
+	}
+}
+
+// printQueued prints a run in a line, and what keeps it back in further ones.
+func (a *app) printQueued(r queue.RunStatus) {
+	line := fmt.Sprintf("run %s  %s, %s of %s records, %s left, %s priority", r.Run, r.State, words.Thousands(r.Records), words.Thousands(r.Total),
+		words.Count(r.Chunks, "chunk"), r.Priority)
+	if r.Workers > 0 {
+		line += fmt.Sprintf(", %s, %.1f/s", words.Count(r.Workers, "worker"), r.Rate)
+	}
+	if r.ETA != nil {
+		line += ", done in " + (time.Duration(*r.ETA) * time.Second).String()
+	}
+	if r.MaxMicros != nil {
+		line += fmt.Sprintf(", %s of %s spent", words.Dollars(r.SpentMicros), words.Dollars(*r.MaxMicros))
+	}
+	fmt.Fprintln(a.out, line)
+	if r.Reason != "" {
+		fmt.Fprintf(a.out, "  %s\n", words.Printable(r.Reason))
+	}
+	for worker, why := range r.Refused {
+		fmt.Fprintf(a.out, "  worker %s leaves it to others: %s\n", words.Printable(worker), words.Printable(why))
+	}
+}

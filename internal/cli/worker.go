@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/queue"
+	"deem/internal/store"
+	"deem/internal/store/postgres"
+	"deem/internal/telemetry"
+	"deem/internal/usage"
+)
+
+const workerHelp = `Judge for a shared database: take the runs that "deem run --detach" left there, chunk by
+chunk, until it is stopped. Any number of workers on any machines share the work, the
+limits and the money of a run. docs/scale.md says more.
+
+A worker has its own keys (OPENAI_API_KEY and its like) and its own addresses
+(OPENAI_BASE_URL and its like). It sends a key only to the vendor's own address or to the
+one that it was told itself: a run that asks elsewhere it leaves to others, and says why.
+
+The first SIGTERM or Ctrl-C takes no new items, lets calls in flight finish, and gives the
+rest to others; the second cancels the calls. A worker that is killed is missed after 15
+seconds, and others take over. A Postgres that restarts is waited for.
+
+With --listen, /healthz answers while the process is alive, /readyz while it takes work,
+and /metrics has counters for Prometheus.
+
+ENVIRONMENT
+  DEEM_DB       the database, where --db does not name it
+  DEEM_WORKER_SLOTS, DEEM_WORKER_LISTEN, DEEM_WORKER_MODELS   as -j, --listen and --models
+
+EXIT STATUS
+  0 stopped as asked   1 could not   2 wrong usage`
+
+// A workerOptions is what "deem worker" was told.
+type workerOptions struct {
+	slots     int
+	models    []string
+	addresses map[string]string
+	model     assembly.ModelOptions
+	listen    string
+	grace     time.Duration
+	log       string
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var o workerOptions
+	cmd := &cobra.Command{
+		Use: "worker --db postgres://... [flags]", Short: "judge for a shared database", Long: workerHelp, Args: atMost(0),
+		Example: "  DEEM_DB=postgres://deem@db.example/deem deem worker -j 64\n" +
+			"  deem worker --db postgres://deem@db.example/deem --models 'openai:*' --listen 127.0.0.1:9090",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.workerEnvironment(cmd); err != nil {
+				return err
+			}
+			return a.work(cmd, o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVarP(&o.slots, "concurrency", "j", 16, "judge `n` items at once")
+	f.StringSliceVar(&o.models, "models", nil, "judge only runs whose `models` are like these, as 'openai:*,ollama:llama3.2'; a rule asks none")
+	f.StringToStringVar(&o.addresses, "base-url", nil, "reach the models of a vendor at this address, as `vendor=URL` (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringArrayVar(&o.model.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
+	f.StringVar(&o.model.Proxy, "proxy", "", "reach servers through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
+	f.StringVar(&o.model.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
+	f.StringVar(&o.listen, "listen", "", "answer /healthz, /readyz and /metrics at this `address`, as 127.0.0.1:9090")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "calls in flight have this `time` to finish when the worker stops")
+	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
+	return cmd
+}
+
+// workerEnvironment takes flags that were not given from the environment, as containers
+// are told things.
+func (a *app) workerEnvironment(cmd *cobra.Command) error {
+	for flag, variable := range map[string]string{"concurrency": "DEEM_WORKER_SLOTS", "listen": "DEEM_WORKER_LISTEN", "models": "DEEM_WORKER_MODELS"} {
+		value := a.env.Get(variable)
+		if value == "" || cmd.Flags().Changed(flag) {
+			continue
+		}
+		if err := cmd.Flags().Set(flag, value); err != nil {
+			return usage.Mark(fmt.Errorf("%s: %w", variable, err))
+		}
+	}
+	return nil
+}
+
+// work opens the queue and works in it.
+func (a *app) work(cmd *cobra.Command, o workerOptions) error {
+	if o.slots < 1 {
+		return usage.Errorf("-j is %d; at least one item must be judged at once", o.slots)
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	st, c, err := a.openQueue(ctx, postgres.Options{Conns: workerConns})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	log, closeLog, err := a.openLog(o.log)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	a.telemetry = telemetry.Start(ctx, telemetry.Options{
+		Version: version(), Log: log, Prometheus: o.listen != "", Getenv: a.env.Get, Secrets: a.secrets(cmd),
+		Warn: func(message string) { a.say("warning: %s", message) },
+	})
+	defer a.telemetry.Close()
+	w, err := queue.NewWorker(c, a.workerWith(o))
+	if err != nil {
+		return err
+	}
+	stop, err := a.serveHealth(ctx, o.listen, w)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	a.say("worker %s judges %d items at once for %s", w.ID(), o.slots, a.dbName())
+	return a.workUntilStopped(ctx, w)
+}
+
+// workerConns is how many connections a worker has: River listens on one and fetches on
+// others, and two chunks of each judge commit.
+const workerConns = 10
+
+// check refuses patterns and vendors that there are not.
+func (o workerOptions) check() error {
+	for _, pattern := range o.models {
+		if _, err := path.Match(pattern, ""); err != nil || !strings.Contains(pattern, ":") {
+			return usage.Mark(deem.WithHint(fmt.Errorf("--models %s: no pattern of models", pattern), "a model is vendor:name, as openai:gpt-4o-mini or 'openai:*'"))
+		}
+	}
+	for vendor := range o.addresses {
+		if _, _, err := assembly.VendorOf(vendor + ":any"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// workerWith says how a worker goes about its work.
+func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
+	return queue.WorkerOptions{
+		Slots: o.slots, Grace: o.grace, Version: version(),
+		Open:  func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
+		Wire:  a.telemetry.Wire,
+		Model: a.telemetry.Model,
+		Say:   func(message string) { a.say("%s", message) },
+		Watch: func(ctx context.Context, run store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func()) {
+			ctx, told := a.telemetry.Run(ctx, telemetry.RunInfo{
+				ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
+				Items: run.Dataset.Items, Trials: run.Trials, Concurrency: o.slots, Before: run.Records,
+			})
+			var mu sync.Mutex
+			each := func(rec deem.Record) {
+				mu.Lock()
+				defer mu.Unlock()
+				told.Add(rec)
+			}
+			return ctx, told.Judge(j), each, func() { told.End(nil) }
+		},
+	}
+}
+
+// openForRun opens a model of a run as this process is told to reach it.
+func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) (deem.Model, error) {
+	if !o.takes(m.Name) {
+		return nil, fmt.Errorf("--models does not name %s", m.Name)
+	}
+	vendor, _, err := assembly.VendorOf(m.Name)
+	if err != nil {
+		return nil, err
+	}
+	at := o.model
+	at.Name, at.Options, at.Timeout, at.BaseURL = m.Name, m.Options, timeout, o.addresses[vendor.Name]
+	return a.env.Open(at)
+}
+
+// takes reports whether the worker asks a model of that name.
+func (o workerOptions) takes(name string) bool {
+	for _, pattern := range o.models {
+		if ok, _ := path.Match(pattern, name); ok { // They were checked.
+			return true
+		}
+	}
+	return len(o.models) == 0
+}
+
+// workUntilStopped works until a signal says to stop.
+func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals, over := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer close(over)
+	wg.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-over:
+				return
+			case <-signals:
+			}
+			if n > 0 {
+				cancel()
+				continue
+			}
+			a.say("stopping: calls in flight finish and are kept, the rest goes to other workers; again to cancel them")
+			w.Drain()
+		}
+	})
+	return w.Run(ctx)
+}
+
+// serveHealth answers those who watch over processes, until the function is called.
+func (a *app) serveHealth(ctx context.Context, address string, w *queue.Worker) (func(), error) {
+	if address == "" {
+		return func() {}, nil
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, usage.Mark(fmt.Errorf("--listen: %w", err))
+	}
+	srv := &http.Server{Handler: a.healthHandler(w), ReadHeaderTimeout: 10 * time.Second}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := srv.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+			a.say("warning: %v", err)
+		}
+	})
+	a.say("health and metrics are at http://%s", ln.Addr())
+	return func() {
+		_ = srv.Close()
+		wg.Wait()
+	}, nil
+}
+
+// healthHandler answers /healthz, /readyz and /metrics.
+func (a *app) healthHandler(w *queue.Worker) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { fmt.Fprintln(rw, "ok") })
+	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
+		if !w.Ready() {
+			http.Error(rw, "not ready: draining, or the database does not answer", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(rw, "ok")
+	})
+	counters := a.telemetry.Handler()
+	mux.HandleFunc("GET /metrics", func(rw http.ResponseWriter, r *http.Request) {
+		counters.ServeHTTP(rw, r)
+		w.WriteMetrics(rw)
+	})
+	return mux
+}

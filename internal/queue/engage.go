@@ -1,0 +1,282 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/model"
+)
+
+// An engagement is what a worker needs to judge the items of one run: its judge, made
+// from its identity, with its models, limits and money. All chunks of the run share it.
+type engagement struct {
+	w       *Worker
+	run     store.Run
+	o       Options
+	queue   string
+	changed time.Time
+	judge   deem.Judge
+
+	ctx     context.Context //nolint:containedctx // in which all chunks of the run are judged
+	each    func(deem.Record)
+	unwatch func()
+
+	share *share // nil when calls at once are not bounded
+	bank  *bank  // nil when money is not
+
+	models []deem.Model
+
+	halted context.Context // done once no further item is taken
+	stop   context.CancelFunc
+
+	mu    sync.Mutex
+	users int  // chunks that are under way
+	over  bool // the last of them closes what is open
+}
+
+// engage returns the engagement with a run, which the caller releases. Its error is why
+// this worker cannot judge the run, unless it passes.
+func (w *Worker) engage(ctx context.Context, runID string) (*engagement, error) {
+	w.mu.Lock()
+	e := w.engaged[runID]
+	w.mu.Unlock()
+	if e != nil && e.use() {
+		return e, nil
+	}
+	e, err := w.newEngagement(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	e.use()
+	w.mu.Lock()
+	other := w.engaged[runID]
+	if other == nil {
+		w.engaged[runID] = e
+	}
+	w.mu.Unlock()
+	if other != nil && other.use() {
+		// Another chunk was faster.
+		e.release()
+		return other, e.end(ctx)
+	}
+	return e, nil
+}
+
+func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, error) {
+	e := &engagement{w: w}
+	var options string
+	err := w.c.pool.QueryRow(ctx, `SELECT options, queue, changed_at FROM queue_runs WHERE run = $1`, runID).Scan(&options, &e.queue, &e.changed)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(options), &e.o); err != nil {
+		return nil, fmt.Errorf("read the options of run %s: %w", runID, err)
+	}
+	if e.run, err = w.c.st.Run(ctx, runID); err != nil {
+		return nil, err
+	}
+	e.halted, e.stop = context.WithCancel(context.Background())
+	if e.o.Concurrency > 0 {
+		e.share = w.c.newShare(runID, w.id, w.o.Dead*2/3)
+	}
+	if e.o.MaxMicros != nil {
+		e.bank = w.c.newBank(runID, w.id, *e.o.MaxMicros)
+	}
+	if err := e.restore(ctx); err != nil {
+		e.stop()
+		return nil, errors.Join(err, e.closeModels())
+	}
+	return e, nil
+}
+
+// restore makes the judge. It must be the one that the run has, to the byte.
+func (e *engagement) restore(ctx context.Context) error {
+	made := map[string]deem.Model{}
+	j, err := Restore(e.run, func(name, settings string) (deem.Model, error) {
+		key := name + "\x00" + settings
+		if m, ok := made[key]; ok {
+			return m, nil
+		}
+		m, err := e.open(ctx, name, settings)
+		if err == nil {
+			made[key] = m
+		}
+		return m, err
+	})
+	if err != nil {
+		return err
+	}
+	e.ctx, e.judge, e.each, e.unwatch = e.w.o.Watch(e.w.hard, e.run, j)
+	return nil
+}
+
+// Restore makes the judge of a run from its identity. It is an error when what comes of
+// it is another judge.
+func Restore(run store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+	r := assembly.Restorer{Settings: findings.SettingsOf(run.Spec), Model: open}
+	j, err := r.Restore(run.Judge.Identity)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := deem.JudgeHash(j)
+	if err != nil {
+		return nil, err
+	}
+	if hash != run.Judge.Hash {
+		return nil, fmt.Errorf("this deem makes another judge of %s (%s, and the run has %s)", run.Judge.Name, deem.ShortHash(hash), deem.ShortHash(run.Judge.Hash))
+	}
+	return j, nil
+}
+
+// open opens a model with the keys of this worker and puts the decorators around it. It
+// must be reached where the run's was.
+func (e *engagement) open(ctx context.Context, name, settings string) (deem.Model, error) {
+	m, ok := e.o.model(name, settings)
+	if !ok {
+		return nil, fmt.Errorf("the run does not say how %s was reached", name)
+	}
+	wire, err := e.w.o.Open(m, e.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
+	e.models = append(e.models, wire)
+	if at := CleanEndpoint(model.Endpoint(wire)); at != m.Endpoint {
+		return nil, fmt.Errorf("the run asks %s at %s, and this worker would ask it at %s", name, orVendor(m.Endpoint), orVendor(at))
+	}
+	if got := deem.SettingsOf(wire); got != settings {
+		return nil, fmt.Errorf("the run asks %s with the settings %s, and this worker would ask with %s", name, settings, got)
+	}
+	limit, err := e.w.c.newLimit(ctx, m, e.o, e.share)
+	if err != nil {
+		return nil, err
+	}
+	o := model.Options{
+		Replies: e.w.c.st, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
+		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
+		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit},
+	}
+	if e.bank != nil {
+		o.Purse = e.bank.purse
+	}
+	return e.w.o.Model(model.Assemble(e.w.o.Wire(wire), o)), nil
+}
+
+func orVendor(endpoint string) string {
+	if endpoint == "" {
+		return "no address"
+	}
+	return endpoint
+}
+
+// model finds how a model was reached.
+func (o Options) model(name, settings string) (Model, bool) {
+	for _, m := range o.Models {
+		if m.Name == name && m.Settings == settings {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// use counts a chunk that is under way. It returns false when the engagement is over.
+func (e *engagement) use() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over || e.halted.Err() != nil {
+		return false
+	}
+	e.users++
+	return true
+}
+
+// release says that a chunk is not under way any more.
+func (e *engagement) release() {
+	e.mu.Lock()
+	e.users--
+	last := e.over && e.users == 0
+	e.mu.Unlock()
+	if last {
+		e.closeSoon()
+	}
+}
+
+// halt takes no further items. What is open is closed by the last chunk.
+func (e *engagement) halt() {
+	e.stop()
+	e.mu.Lock()
+	idle := !e.over && e.users == 0
+	e.over = true
+	e.mu.Unlock()
+	if idle {
+		e.closeSoon()
+	}
+}
+
+// closeSoon closes what is open, as far as the database answers soon. Otherwise what was
+// lent is counted as spent when the worker is gone.
+func (e *engagement) closeSoon() {
+	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+	defer cancel()
+	if err := e.end(ctx); err != nil {
+		e.w.say("end "+e.run.ID, "settle run %s: %v", e.run.ID, err)
+	}
+}
+
+// abandon ends an engagement whose share and money others took over.
+func (e *engagement) abandon() {
+	if e.bank != nil {
+		e.bank.abandon()
+	}
+	e.halt()
+}
+
+// renew settles money and the share of calls.
+func (e *engagement) renew(ctx context.Context) error {
+	if e.bank != nil {
+		if err := e.bank.settle(ctx); err != nil {
+			return err
+		}
+	}
+	if e.share != nil {
+		return e.share.renew(ctx)
+	}
+	return nil
+}
+
+// end gives back what the engagement has. No chunk is under way.
+func (e *engagement) end(ctx context.Context) error {
+	e.stop()
+	e.mu.Lock()
+	e.over = true
+	e.mu.Unlock()
+	e.unwatch()
+	var errs []error
+	if e.bank != nil {
+		errs = append(errs, e.bank.close(ctx))
+	}
+	if e.share != nil {
+		_, err := e.w.c.pool.Exec(ctx, `DELETE FROM queue_shares WHERE run = $1 AND worker = $2`, e.run.ID, e.w.id)
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, e.closeModels())...)
+}
+
+func (e *engagement) closeModels() error {
+	var errs []error
+	for _, m := range e.models {
+		if c, ok := m.(io.Closer); ok {
+			errs = append(errs, c.Close())
+		}
+	}
+	e.models = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,160 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A share is how many calls of a run this worker may have in flight, of those that the
+// run may have in all workers together. Unused places go back with each beat, and those
+// of a worker that is gone are free once it is known to be.
+type share struct {
+	c           *Control
+	run, worker string
+	stale       time.Duration // a share that was not renewed for so long is worth nothing
+
+	asking sync.Mutex // one asks the database at a time
+
+	mu      sync.Mutex
+	slots   int
+	used    int
+	waiting int
+	renewed time.Time
+	asked   time.Time
+	free    chan struct{} // closed and made anew when a place may be free
+}
+
+func (c *Control) newShare(run, worker string, stale time.Duration) *share {
+	return &share{c: c, run: run, worker: worker, stale: stale, free: make(chan struct{})}
+}
+
+// shareEvery is how often a share is asked for that is too small.
+const shareEvery = 200 * time.Millisecond
+
+// acquire waits for a place.
+func (s *share) acquire(ctx context.Context) error {
+	if s.try(0) {
+		return nil
+	}
+	s.mu.Lock()
+	s.waiting++
+	s.mu.Unlock()
+	for {
+		if s.due() {
+			// While the server is away the share gets stale, and nobody calls.
+			_ = s.renew(ctx)
+		}
+		if s.try(1) {
+			return nil
+		}
+		s.mu.Lock()
+		free := s.free
+		s.mu.Unlock()
+		t := time.NewTimer(shareEvery)
+		select {
+		case <-free:
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			s.mu.Lock()
+			s.waiting--
+			s.mu.Unlock()
+			return ctx.Err()
+		}
+		t.Stop()
+	}
+}
+
+// try takes a place if there is one. Whoever waited for it waits no more.
+func (s *share) try(waited int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used >= s.slots || time.Since(s.renewed) > s.stale {
+		return false
+	}
+	s.used++
+	s.waiting -= waited
+	return true
+}
+
+func (s *share) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used--
+	close(s.free)
+	s.free = make(chan struct{})
+}
+
+// due reports whether it is time to ask again, and that somebody does.
+func (s *share) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.asked) < shareEvery {
+		return false
+	}
+	s.asked = time.Now()
+	return true
+}
+
+// renew asks for as many places as are used and waited for.
+func (s *share) renew(ctx context.Context) error {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	s.mu.Lock()
+	used, wanted := s.used, s.used+s.waiting
+	before := time.Now()
+	s.mu.Unlock()
+	slots, err := s.c.divide(ctx, s.run, s.worker, used, wanted)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slots, s.renewed = slots, before
+	if slots > s.used {
+		close(s.free)
+		s.free = make(chan struct{})
+	}
+	return nil
+}
+
+// divide gives a worker its places. A worker that has more than an equal part while
+// others want for some gets no more than it uses, until its calls are done.
+func (c *Control) divide(ctx context.Context, run, worker string, used, wanted int) (slots int, err error) {
+	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
+		var bound *int64
+		err := tx.QueryRow(ctx, `SELECT concurrency FROM queue_runs WHERE run = $1 FOR UPDATE`, run).Scan(&bound)
+		if errors.Is(err, pgx.ErrNoRows) || err == nil && bound == nil {
+			slots = wanted
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var others, taken, short int
+		err = tx.QueryRow(ctx, `SELECT count(*), coalesce(sum(slots), 0)::bigint, count(*) FILTER (WHERE wanted > slots)
+			FROM queue_shares WHERE run = $1 AND worker <> $2`, run, worker).Scan(&others, &taken, &short)
+		if err != nil {
+			return err
+		}
+		slots = part(int(*bound), others, taken, short, used, wanted)
+		_, err = tx.Exec(ctx, `INSERT INTO queue_shares (run, worker, slots, wanted) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (run, worker) DO UPDATE SET slots = excluded.slots, wanted = excluded.wanted`, run, worker, slots, wanted)
+		return err
+	})
+	return slots, err
+}
+
+// part returns how many of bound places a worker gets that uses and wants so many, when
+// others have taken some and so many of them are short of places.
+func part(bound, others, taken, short, used, wanted int) int {
+	slots := min(wanted, bound-taken)
+	if short > 0 {
+		slots = min(slots, max(used, bound/(others+1)))
+	}
+	return max(slots, used, 0)
+}

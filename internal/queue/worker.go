@@ -1,0 +1,225 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// WorkerOptions say how a worker goes about its work. The zero value of each field but
+// Open means the default.
+type WorkerOptions struct {
+	Slots int // items that are judged at once; 16
+
+	// Open opens a model with the keys and addresses of this process. Its error is why
+	// the worker does not judge runs that ask the model.
+	Open func(m Model, timeout time.Duration) (deem.Model, error)
+
+	// Wire and Model go around models, next to the wire and outermost, as for those who
+	// watch; nil changes nothing.
+	Wire, Model func(deem.Model) deem.Model
+
+	// Watch, if it is set, is told of each run that this worker begins to judge. It
+	// returns the context to judge in and the judge to ask, both of which may be those
+	// that it was given, what is told of every record, also from several goroutines, and
+	// what is called when the worker is done with the run.
+	Watch func(ctx context.Context, run store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func())
+
+	// Say is told what a person may want to know; nil means nobody is.
+	Say func(message string)
+
+	Version string        // of deem
+	Grace   time.Duration // calls in flight have it to finish once the worker stops or the run is halted; 30 s
+	Beat    time.Duration // how often the worker says that it is alive; 1 s
+	Dead    time.Duration // a worker that was not heard of for so long is dead; 15 s
+	Log     *slog.Logger  // of River; nil means none
+}
+
+func (o WorkerOptions) withDefaults() WorkerOptions {
+	if o.Slots <= 0 {
+		o.Slots = 16
+	}
+	if o.Grace <= 0 {
+		o.Grace = 30 * time.Second
+	}
+	if o.Beat <= 0 {
+		o.Beat = time.Second
+	}
+	if o.Dead <= 0 {
+		o.Dead = 15 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	if o.Say == nil {
+		o.Say = func(string) {}
+	}
+	same := func(m deem.Model) deem.Model { return m }
+	if o.Wire == nil {
+		o.Wire = same
+	}
+	if o.Model == nil {
+		o.Model = same
+	}
+	if o.Watch == nil {
+		o.Watch = func(ctx context.Context, _ store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func()) {
+			return ctx, j, func(deem.Record) {}, func() {}
+		}
+	}
+	return o
+}
+
+// A Worker judges for a shared database. [NewWorker] makes one, and [Worker.Run] lets it
+// work.
+type Worker struct {
+	c      *Control
+	o      WorkerOptions
+	id     string
+	client *river.Client[pgx.Tx]
+	turns  *turns
+
+	draining context.Context // done once no further item is taken
+	drain    context.CancelFunc
+	hard     context.Context // done once calls in flight are cancelled
+	cancel   context.CancelFunc
+
+	inFlight, records atomic.Int64
+
+	mu       sync.Mutex
+	engaged  map[string]*engagement // by run
+	queues   map[string]time.Time   // that it listens to, and when they last had a run
+	refused  map[string]refusal     // by queue
+	beaten   time.Time              // the last beat that succeeded
+	steady   time.Time              // since when beats succeed
+	lastSaid map[string]string
+	recent   []tally // of the last beats
+}
+
+// A tally is how many records there were at a time.
+type tally struct {
+	at time.Time
+	n  int64
+}
+
+// NewWorker returns a worker that does nothing yet.
+func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
+	w := &Worker{
+		c: c, o: o.withDefaults(), id: newWorkerID(),
+		engaged: map[string]*engagement{}, queues: map[string]time.Time{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
+	}
+	w.turns = newTurns(w.o.Slots)
+	w.draining, w.drain = context.WithCancel(context.Background())
+	w.hard, w.cancel = context.WithCancel(context.Background())
+	workers := river.NewWorkers()
+	if err := errors.Join(river.AddWorkerSafely(workers, &chunkWorker{w: w}), river.AddWorkerSafely(workers, &houseWorker{w: w})); err != nil {
+		return nil, err
+	}
+	var err error
+	w.client, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{
+		ID: w.id, Workers: workers, Logger: w.o.Log,
+		Queues: map[string]river.QueueConfig{houseQueue: {MaxWorkers: 1}},
+		// A chunk takes as long as it takes. River would rescue jobs by their age, and
+		// cannot know which worker is alive: that is known here, and done here.
+		JobTimeout: -1, RescueStuckJobsAfter: 100 * 365 * 24 * time.Hour,
+		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: time.Second,
+		CompletedJobRetentionPeriod: time.Hour, CancelledJobRetentionPeriod: time.Hour,
+		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(houseEvery),
+			func() (river.JobArgs, *river.InsertOpts) { return housekeeping{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
+	})
+	return w, err
+}
+
+// newWorkerID returns a name that no other process has, now or later.
+func newWorkerID() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%.50s-%d-%s", host, os.Getpid(), strings.ToLower(rand.Text()[:6]))
+}
+
+// ID returns the name of the worker, which no other process has.
+func (w *Worker) ID() string { return w.id }
+
+// Drain ends the work gently: no new item is taken, calls in flight finish and are kept,
+// and what is left of the chunks goes to others at once. [Worker.Run] then returns.
+func (w *Worker) Drain() { w.drain() }
+
+// Run works until [Worker.Drain] is called or ctx is done, which cancels the calls in
+// flight. It returns when nothing of the worker is left, neither here nor in the
+// database. A Postgres that restarts meanwhile is waited for.
+func (w *Worker) Run(ctx context.Context) error {
+	defer w.cancel()
+	if err := w.beat(ctx); err != nil {
+		return err
+	}
+	// The client ends when it is told to, and not when ctx does: jobs have to be given
+	// back first.
+	if err := w.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(err, w.leave(ctx))
+	}
+	var wg sync.WaitGroup
+	over := make(chan struct{})
+	wg.Go(func() { w.beats(over) })
+	select {
+	case <-w.draining.Done():
+	case <-ctx.Done():
+		w.drain()
+	}
+	stop := context.AfterFunc(ctx, w.cancel)
+	err := w.client.Stop(context.WithoutCancel(ctx))
+	stop()
+	close(over)
+	wg.Wait()
+	return errors.Join(err, w.leave(context.WithoutCancel(ctx)))
+}
+
+// leave removes what the worker has in the database.
+func (w *Worker) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, w.o.Dead)
+	defer cancel()
+	var errs []error
+	for _, e := range w.takeEngaged() {
+		errs = append(errs, e.end(ctx))
+	}
+	_, err := w.c.pool.Exec(ctx, `WITH s AS (DELETE FROM queue_shares WHERE worker = $1) DELETE FROM queue_workers WHERE id = $1`, w.id)
+	return errors.Join(append(errs, err)...)
+}
+
+// takeEngaged empties the list of engagements.
+func (w *Worker) takeEngaged() []*engagement {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []*engagement
+	for run, e := range w.engaged {
+		delete(w.engaged, run)
+		list = append(list, e)
+	}
+	return list
+}
+
+// say says something once, until something else is to be said about the same.
+func (w *Worker) say(about, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	w.mu.Lock()
+	again := w.lastSaid[about] == message
+	w.lastSaid[about] = message
+	w.mu.Unlock()
+	if !again {
+		w.o.Say(message)
+	}
+}
