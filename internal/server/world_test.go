@@ -89,6 +89,9 @@ func specOf(t testing.TB, j deem.Judge, names string, items, trials int) store.S
 		Judge: store.JudgeSpec{Name: j.Name()}, Model: "fake:test", Endpoint: "http://localhost:9/v1",
 		Dataset: store.DatasetSpec{Names: []string{names}, Hash: "dataset-" + names, Items: items}, Trials: trials,
 	}
+	if _, asks := j.(*judge.Judge); !asks {
+		spec.Judge.Rule, spec.Model, spec.Endpoint = true, "", ""
+	}
 	var err error
 	if spec.Judge.Hash, err = deem.JudgeHash(j); err != nil {
 		t.Fatal(err)
@@ -303,4 +306,15 @@ func checkElements(t testing.TB, where string, list []element) {
 			t.Errorf("%s: <%s %v> is not ours", where, e.name, e.attrs)
 		}
 	}
+}
+
+// countElements returns how many elements have a name.
+func countElements(list []element, name string) int {
+	n := 0
+	for _, e := range list {
+		if e.name == name {
+			n++
+		}
+	}
+	return n
 }
