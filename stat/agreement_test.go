@@ -31,6 +31,7 @@ func ratings(t *rapid.T) [][]float64 {
 
 // Whatever goes in, a number with an interval comes out.
 func TestAgreementIsSane(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		table, units := counts(t), ratings(t)
 		level := rapid.SampledFrom([]float64{-1, 0.5, 0.95}).Draw(t, "level")
@@ -156,6 +157,7 @@ func TestKrippendorffErrors(t *testing.T) {
 
 // The bootstrap of alpha is the same for the same seed, and holds its level roughly.
 func TestKrippendorffInterval(t *testing.T) {
+	t.Parallel()
 	const units, replications = 150, 300
 	rng := rand.New(rand.NewPCG(1, 2))
 	draw := func(n int) [][]float64 {
@@ -196,6 +198,7 @@ func TestKrippendorffInterval(t *testing.T) {
 
 // The intervals of kappa and of AC1 hold their level.
 func TestAgreementCoverage(t *testing.T) {
+	t.Parallel()
 	const items, replications = 200, 4000
 	j, prevalence := simulatedJudge{.9, .85}, 0.6
 	rng := rand.New(rand.NewPCG(3, 4))

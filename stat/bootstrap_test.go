@@ -202,6 +202,7 @@ func TestBootstrapMeanWithErrors(t *testing.T) {
 
 // BCa holds the mean of skewed scores about as often as it says.
 func TestBootstrapMeanCoverage(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1987, 171))
 	const rounds, n = 800, 40
 	for _, method := range bootstraps {

@@ -178,6 +178,7 @@ func (c conversations) draw(rng *rand.Rand) (all *stat.Clustered, k, n int) {
 // With 30 conversations, intervals hold the truth as often as they say, where an
 // interval that takes items for independent does not come near.
 func TestClusteredCoverage(t *testing.T) {
+	t.Parallel()
 	const rounds = 1500
 	equal := slices.Repeat([]int{12}, 30)
 	unequal := make([]int, 30)

@@ -59,6 +59,7 @@ func covers(est stat.Estimate, truth float64) bool { return est.Lo <= truth && t
 
 // Both corrections hold their level with 200 labels and judges like real ones.
 func TestCorrectedCoverage(t *testing.T) {
+	t.Parallel()
 	const replications, labels, unlabelled = 20000, 200, 2000
 	for i, j := range []simulatedJudge{{.8, .7}, {.8, .97}, {.9, .85}, {.97, .7}, {.95, .9}, {.97, .97}} {
 		for k, prevalence := range []float64{.3, .5, .7, .9} {
@@ -90,6 +91,7 @@ func TestCorrectedCoverage(t *testing.T) {
 // The published correction of the normal interval alone falls short where the judge
 // is rarely wrong, which is why the interval for shares differs.
 func TestPPIProportionBeatsNormal(t *testing.T) {
+	t.Parallel()
 	const replications, labels, unlabelled = 4000, 60, 20000
 	j, prevalence := simulatedJudge{.97, .97}, 0.7
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -341,6 +343,7 @@ func TestTriviaAgreement(t *testing.T) {
 // rows drawn anew each time, which is what the interval speaks of; for the same
 // 3,200 rows it does so more often, since they are not uncertain then.
 func TestTriviaCorrected(t *testing.T) {
+	t.Parallel()
 	rows := readTrivia(t)
 	if rows == nil {
 		return

@@ -125,6 +125,7 @@ func permute(y []float64, k int, visit func([]float64)) {
 
 // The intervals hold their level for normal values with a correlation of 0.6.
 func TestCorrelationCoverage(t *testing.T) {
+	t.Parallel()
 	const pairs, replications, rho = 50, 2000, 0.6
 	truth := map[string]float64{
 		"Pearson":     rho,

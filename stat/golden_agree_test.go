@@ -273,6 +273,7 @@ func init() {
 // where 2.36462425159 is right), so an end near 0 differs by more than a share of
 // it. irrCAC cuts off the upper end at 1 and never the lower end.
 func TestGoldenGwetInterval(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("DEEM_GOLDEN_UPDATE") != "" {
 		t.Log("TestGolden writes the vectors")
 		return

@@ -14,6 +14,7 @@ var left = map[string]string{}
 
 // TestGolden holds the package to what SciPy, statsmodels, NumPy and others gave.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	metrics := metricsA()
 	maps.Copy(metrics, metricsB())
 	golden.Test(t, metrics, golden.Options{Relative: 1e-9, Numeric: true, Left: left})

@@ -39,6 +39,7 @@ func decisions(r *rand.Rand, n int) []stat.Trusted {
 // and counts how often the share of errors above the threshold, which is known exactly
 // here, exceeds alpha.
 func TestGuaranteeKeepsItsPromise(t *testing.T) {
+	t.Parallel()
 	const alpha, delta, times = 0.1, 0.1, 1000
 	r := rand.New(rand.NewPCG(7, 1))
 	broken, made, decided := 0, 0, 0.0

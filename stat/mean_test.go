@@ -209,6 +209,7 @@ func TestMomentsBinary(t *testing.T) {
 }
 
 func TestMeanCoverage(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1908, 25))
 	const rounds = 4000
 	for _, n := range []int{5, 40} {

@@ -141,6 +141,7 @@ func TestPairedPermutationSmall(t *testing.T) {
 // Beyond twenty differences a grid still allows the exact answer, and drawing comes
 // near it.
 func TestPairedPermutationLarger(t *testing.T) {
+	t.Parallel()
 	marks := []float64{
 		0.3, -0.1, 0.2, 0.2, -0.4, 0.5, 0.1, 0.1, -0.2, 0.7, -0.1,
 		0.2, 0.3, -0.3, 0.1, -0.6, 0.4, 0.2, -0.1, 0.1, -0.2,

@@ -12,6 +12,7 @@ import (
 
 // The planned number of pairs finds the difference as often as was planned.
 func TestNeededNFinds(t *testing.T) {
+	t.Parallel()
 	n := stat.NeededN(0.3, 1, 0.95, 0.8)
 	if n != 88 { // (1.95996 + 0.84162)² / 0.09 = 87.2
 		t.Errorf("NeededN(0.3, 1, 0.95, 0.8) = %d, want 88", n)

@@ -152,6 +152,7 @@ func TestWeightedProportion(t *testing.T) {
 
 // Over many true shares, the interval holds the truth about as often as it says.
 func TestProportionCoverage(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1927, 209))
 	for _, n := range []int{10, 30, 200} {
 		const rounds = 20_000

@@ -11,6 +11,7 @@ import (
 )
 
 func TestByMetric(t *testing.T) {
+	t.Parallel()
 	yes, no := true, false
 	for _, tt := range []struct {
 		name, response string

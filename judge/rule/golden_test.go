@@ -13,6 +13,7 @@ import (
 // metrics themselves are held to them where they are written; here it is the way from
 // an item to a verdict.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	ask := func(name string, scale float64, references []string, response string) (any, error) {
 		j, _ := rule.Named(name)
 		v, err := j.Judge(t.Context(), deem.Item{References: references, Response: response})

@@ -115,6 +115,7 @@ func TestMETEORIdentity(t *testing.T) {
 
 // TestMETEORWordNet checks that the real database fits where a thesaurus is wanted.
 func TestMETEORWordNet(t *testing.T) {
+	t.Parallel()
 	dir := os.Getenv("DEEM_WORDNET")
 	if dir == "" {
 		dir = "../../.tools/wordnet"
@@ -142,6 +143,7 @@ func TestMETEORWordNet(t *testing.T) {
 // TestMem0File computes the numbers again that stand in a published file of Mem0's
 // format, which is not part of the repository.
 func TestMem0File(t *testing.T) {
+	t.Parallel()
 	const name = "../../../shared/data/locomo_memobase/derived.jsonl.gz"
 	f, err := os.Open(name)
 	if err != nil {

@@ -196,6 +196,7 @@ func (c *confusion) count(v deem.Verdict, want bool) {
 // human_evouna, so that row guards against change and proves nothing; bench/match
 // measures on questions that were held out.
 func TestAgainstLabels(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		file                  string
 		agreement, kappa      float64

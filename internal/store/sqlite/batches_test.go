@@ -30,6 +30,7 @@ func TestBatches(t *testing.T) {
 
 // A database of before there were batches keeps its runs and learns of batches.
 func TestBatchesAreAddedToAnOlderDatabase(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	s := open(t, path)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)

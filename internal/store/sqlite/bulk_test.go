@@ -16,6 +16,7 @@ import (
 // one by one do: with items, trials and replies that are new, that were there before,
 // and that come twice in the same append.
 func TestBulk(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the test must be the same each time
 		recs := jumble(rng, 100)

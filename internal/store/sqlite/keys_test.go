@@ -78,6 +78,7 @@ func TestKeys(t *testing.T) {
 // TestFilterSpares holds that a key that is not there costs no query, or the filter is
 // worth nothing.
 func TestFilterSpares(t *testing.T) {
+	t.Parallel()
 	s := openInside(t)
 	mustAppend(t, s, withKeys("a", 1000))
 	mustFold(t, s)

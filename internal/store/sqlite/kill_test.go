@@ -78,6 +78,7 @@ func longRecord(i int) deem.Record {
 // TestKill kills a process that judges, with SIGKILL and in the middle of its
 // work, and holds that every record it said was committed is there, each time.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	committed := 0
 	for round := range 3 {

@@ -11,6 +11,7 @@ import (
 
 // A database of before there were labels keeps its runs and learns of labels.
 func TestLabelsAreAddedToAnOlderDatabase(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	s := open(t, path)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestOpenCreates(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "a", ".deem")
 	path := filepath.Join(folder, "deem.db")
 	s := open(t, path)
@@ -70,6 +71,7 @@ func TestOpenNames(t *testing.T) {
 // TestOpenAtOnce holds that processes that find no database do not trip over each
 // other when all of them create it.
 func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	var wg sync.WaitGroup
 	for range 8 {
@@ -89,6 +91,7 @@ func TestOpenAtOnce(t *testing.T) {
 
 // TestOpenUnborn holds that a database whose creation was killed is finished.
 func TestOpenUnborn(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	execute(t, path, `CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT,
 		version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`,
@@ -102,6 +105,7 @@ func TestOpenUnborn(t *testing.T) {
 // TestOpenOutOfWAL holds that a tool that took the database out of WAL mode does no
 // lasting harm.
 func TestOpenOutOfWAL(t *testing.T) {
+	t.Parallel()
 	path := file(t)
 	execute(t, path, "PRAGMA journal_mode = DELETE")
 	open(t, path)
@@ -112,6 +116,7 @@ func TestOpenOutOfWAL(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	path := file(t)
 	info, err := os.Stat(path)
 	if err != nil {
@@ -140,6 +145,7 @@ func TestCheck(t *testing.T) {
 // TestLogBounded holds that the log beside the database is moved into it, and does
 // not grow with the run.
 func TestLogBounded(t *testing.T) {
+	t.Parallel()
 	s, run := begin(t)
 	const bound = 40 << 20 // It is moved at 32 MiB, after the commit that reaches them.
 	rec := storetest.Record(0)

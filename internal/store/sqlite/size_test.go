@@ -48,6 +48,7 @@ func sizeOf(t *testing.T, recs []deem.Record) int64 {
 // TestSharedDialogue holds that a dialogue which 500 items carry along is there
 // once.
 func TestSharedDialogue(t *testing.T) {
+	t.Parallel()
 	const items, size = 500, 50_000
 	dialogue := storetest.Text("dialogue", size)
 	recs := make([]deem.Record, items)
@@ -70,6 +71,7 @@ func TestSharedDialogue(t *testing.T) {
 // most three times the input. Ten sessions tell as much as the 65 of a real user:
 // sessions share nothing.
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	var recs []deem.Record
 	input := 0
 	for i := range 10 {
@@ -234,6 +236,7 @@ func heap() uint64 {
 // TestReadOnlyTexts holds that a store which was opened for reading only has the
 // long texts as well.
 func TestReadOnlyTexts(t *testing.T) {
+	t.Parallel()
 	s, run := begin(t)
 	want := longRecord(7)
 	if err := s.Append(t.Context(), run.ID, []deem.Record{want}); err != nil {

@@ -194,6 +194,7 @@ func withText(i int, response, dialogue string) deem.Record {
 // TestTextsOnce holds that the database has each long text once: within an append,
 // across appends, runs and stores, and when its key was moved into the table of keys.
 func TestTextsOnce(t *testing.T) {
+	t.Parallel()
 	s := openInside(t)
 	const texts = 100
 	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), longText) }
@@ -232,6 +233,7 @@ func TestTextsOnce(t *testing.T) {
 // TestTextsUndone holds that the number of a text whose append was undone is
 // forgotten: the next text gets it.
 func TestTextsUndone(t *testing.T) {
+	t.Parallel()
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
 	if err != nil {
@@ -268,6 +270,7 @@ func TestTextsUndone(t *testing.T) {
 // TestTextsMissing holds that a text which is not there is an error and never an
 // empty response, and that brief records do not need it.
 func TestTextsMissing(t *testing.T) {
+	t.Parallel()
 	s := openInside(t)
 	run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
 	if err != nil {

@@ -108,6 +108,7 @@ var openers = map[string]func(ctx context.Context, path string) error{
 
 // TestCannotOpen holds that what cannot be opened is named, and left as it was.
 func TestCannotOpen(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name   string
 		make   func(t *testing.T) string
@@ -147,6 +148,7 @@ func TestCannotOpen(t *testing.T) {
 	} {
 		for opener, open := range openers {
 			t.Run(tt.name+"/"+opener, func(t *testing.T) {
+				t.Parallel()
 				path := tt.make(t)
 				before, _ := os.ReadFile(path) //nolint:errcheck // It may be a folder.
 				wantTrouble(t, opener, open(t.Context(), path), tt.says, tt.advice)
@@ -185,6 +187,7 @@ func TestReadOnlyMissing(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	path := file(t)
 	s, err := sqlite.OpenReadOnly(t.Context(), path, sqlite.Options{})
 	if err != nil {
@@ -220,6 +223,7 @@ func TestReadOnly(t *testing.T) {
 // TestFull fills the database up and holds that nothing is half written, that what
 // was committed is there, and that the run goes on once there is space.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deem.db")
 	s, err := sqlite.Open(t.Context(), path, sqlite.Options{MaxPages: 150})
 	if err != nil {
@@ -318,6 +322,7 @@ func TestLocked(t *testing.T) {
 
 // TestDamaged spoils pages in the middle of the file.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	path := file(t)
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
