@@ -126,7 +126,7 @@ func (c *copier) run(ctx context.Context, run Run) error {
 	if err := c.batches(ctx, run.ID); err != nil {
 		return err
 	}
-	if err := c.records(ctx, run.ID); err != nil {
+	if err := c.records(ctx, run.ID, added); err != nil {
 		return err
 	}
 	return c.finish(ctx, run)
@@ -162,20 +162,23 @@ func sameRun(a, b Run) bool {
 		a.Records == b.Records && a.Unjudged == b.Unjudged && a.CostMicros == b.CostMicros
 }
 
-// records copies the records that the other store does not have. It appends them in the
-// order in which they were read, which is kept where positions are equal.
-func (c *copier) records(ctx context.Context, runID string) error {
+// records copies the records that the other store does not have, which are all when the
+// run is fresh there. It appends them in the order in which they were read, which is kept
+// where positions are equal.
+func (c *copier) records(ctx context.Context, runID string, fresh bool) error {
 	group := make([]deem.Record, 0, copyRows)
 	for rec, err := range c.from.Records(ctx, runID, Query{WithCalls: true}) {
 		if err != nil {
 			return err
 		}
-		status, err := c.to.Status(ctx, runID, rec.Item.ID, rec.Trial)
-		if err != nil {
-			return err
-		}
-		if status != Missing {
-			continue
+		if !fresh {
+			status, err := c.to.Status(ctx, runID, rec.Item.ID, rec.Trial)
+			if err != nil {
+				return err
+			}
+			if status != Missing {
+				continue
+			}
 		}
 		if group = append(group, rec); len(group) == copyRows {
 			if err := c.group(ctx, runID, group); err != nil {

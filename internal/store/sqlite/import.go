@@ -46,16 +46,16 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 	return added, s.explain("import a run into", err)
 }
 
-// PutReplies implements [store.Importer]. They go in as those of a record do, of which
-// there is none.
+// PutReplies implements [store.Importer]. They go in as those of records do, of which
+// there are none.
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
-	var calls row
-	for _, r := range list {
+	rows := make([]row, len(list))
+	for i, r := range list {
 		body, err := encodeReply(r)
 		if err != nil {
 			return s.explain("import replies into", err)
 		}
-		calls.rec.Calls, calls.replies = append(calls.rec.Calls, deem.Call{Reply: &r}), append(calls.replies, body)
+		rows[i] = row{rec: deem.Record{Calls: []deem.Call{{Reply: &r}}}, replies: []string{body}}
 	}
 	a := appender{texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
@@ -64,7 +64,7 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		if err := a.begin(ctx); err != nil {
 			return err
 		}
-		return a.addReplies(ctx, []row{calls})
+		return a.addReplies(ctx, rows)
 	})
 	if err == nil {
 		a.replies.commit()
