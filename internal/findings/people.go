@@ -135,15 +135,65 @@ func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People,
 }
 
 // EachBesidePeople calls visit with each item of a run, what its judge said of it, and
-// what people did.
+// what people did. Where a store keeps the labels, only items with a label are read
+// whole, and none of their texts is handed on.
 func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
-	for rec, err := range st.Records(ctx, run.ID, p.query(run, o)) {
+	q := p.query(run, o)
+	var known map[Drawn]labelledItem
+	if p.Kept() {
+		var err error
+		if known, err = p.look(ctx, st, run); err != nil {
+			return err
+		}
+		q.Brief = true
+	}
+	for rec, err := range st.Records(ctx, run.ID, q) {
 		if err != nil {
 			return err
 		}
-		visit(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: p.Of(rec.Item)})
+		pair := agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict}
+		if !p.Kept() {
+			pair.Truth = p.Of(rec.Item)
+		} else if it, ok := known[Drawn{rec.Item.ID, rec.Position}]; ok {
+			pair.Truth, pair.Item.Fields = it.truth, it.fields
+		}
+		visit(pair)
 	}
 	return nil
+}
+
+// A labelledItem is what is remembered of an item with a label: what people say, and the
+// fields that tell who answered.
+type labelledItem struct {
+	truth  *agree.Truth
+	fields map[string]string
+}
+
+// lookAtOnce is how many items with a label are read at once.
+const lookAtOnce = 500
+
+// look reads the items of a run that have a label.
+func (p *People) look(ctx context.Context, st store.Store, run store.Run) (map[Drawn]labelledItem, error) {
+	known := map[Drawn]labelledItem{}
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(p.ids)), lookAtOnce) {
+		for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), IDs: ids}) {
+			if err != nil {
+				return nil, err
+			}
+			truth := p.Of(rec.Item)
+			if truth == nil {
+				continue
+			}
+			it := labelledItem{truth: truth, fields: map[string]string{}}
+			for _, name := range agree.ModelFields() {
+				if text, ok := rec.Item.Fields[name]; ok {
+					it.fields[name] = strings.Clone(text)
+				}
+			}
+			known[Drawn{strings.Clone(rec.Item.ID), rec.Position}] = it
+		}
+	}
+	return known, nil
 }
 
 // BesideRun sets the judge of a run beside that of another, which is taken to be right.

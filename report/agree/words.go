@@ -1,6 +1,12 @@
 package agree
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// ModelFields returns the fields of an item that may say which model answered.
+func ModelFields() []string { return slices.Clone(modelFields) }
 
 // Who returns who is taken to be right: "people", or the name of another judge.
 func (a Agreement) Who() string { return a.who() }

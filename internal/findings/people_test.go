@@ -1,0 +1,145 @@
+package findings_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+	"deem/report/agree"
+)
+
+// keep returns a store with a run of n items, every seventh of which is unjudged.
+func keep(t *testing.T, n int) (*sqlite.Store, store.Run, []deem.Item) {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "deem.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	run, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]deem.Item, n)
+	recs := make([]deem.Record, n)
+	for i := range items {
+		items[i] = deem.Item{ID: fmt.Sprint("q", i), Category: fmt.Sprint("c", i%3), Response: fmt.Sprint("answer ", i), Fields: map[string]string{"system": "m", "dialogue": "long"}}
+		recs[i] = deem.Record{Item: items[i], Position: i, Verdict: &deem.Verdict{Label: "no"}}
+		switch {
+		case i%7 == 6:
+			recs[i].Verdict, recs[i].Failure = nil, deem.Failf(deem.Empty, "")
+		case i%4 != 0:
+			recs[i].Verdict = &deem.Verdict{Label: "yes", Score: 1}
+		}
+	}
+	if err := st.Append(t.Context(), run.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	return st, run, items
+}
+
+// The order of labelling has every judged item once, is the same for everybody, and
+// begins as a draw of that size does.
+func TestDrawOrder(t *testing.T) {
+	st, run, items := keep(t, 300)
+	order, err := findings.DrawOrder(t.Context(), st, run, 50, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, d := range order {
+		if seen[d.Position] || d.ID != items[d.Position].ID || d.Position%7 == 6 {
+			t.Errorf("%+v is there twice, is another item, or has no verdict", d)
+		}
+		seen[d.Position] = true
+	}
+	if want := 300 - 300/7; len(order) != want {
+		t.Errorf("the order has %d items, want %d", len(order), want)
+	}
+	drawn, free, err := findings.Draw(t.Context(), st, run, findings.Written("", nil), 50, 9)
+	if err != nil || free != len(order) {
+		t.Fatalf("Draw: %d free of %d, %v", free, len(order), err)
+	}
+	var first []int
+	for _, d := range order[:50] {
+		first = append(first, d.Position)
+	}
+	if diff := cmp.Diff(drawn, first); diff != "" {
+		t.Errorf("the order begins with other items than a draw (-draw +order):\n%s", diff)
+	}
+	again, err := findings.DrawOrder(t.Context(), st, run, 50, 9)
+	if err != nil || !slices.Equal(order, again) {
+		t.Errorf("the same seed gives another order (%v)", err)
+	}
+}
+
+// Labels that a store keeps and the same labels in a file come to the same, though items
+// are read in another way.
+func TestBesidePeople(t *testing.T) {
+	st, run, items := keep(t, 100)
+	var kept []store.Label
+	for i, it := range items[:60] {
+		l := store.Label{Item: it.Hash(), ID: it.ID, Annotator: "anna", Yes: i%3 == 0, Label: "x"}
+		if i%10 == 0 { // of another response
+			other := it
+			other.Response = "another"
+			l.Item = other.Hash()
+		}
+		kept = append(kept, l)
+	}
+	if err := st.PutLabels(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	people, err := findings.Kept(t.Context(), st, store.LabelQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]bool{}
+	n := 0
+	err = findings.EachBesidePeople(t.Context(), st, run, people, agree.Options{}, func(p agree.Pair) {
+		n++
+		if p.Truth == nil {
+			return
+		}
+		got[p.Item.ID] = p.Truth.Yes
+		if p.Item.Fields["system"] != "m" || p.Item.Fields["dialogue"] != "" {
+			t.Errorf("item %s has fields %v, want who answered and nothing else", p.Item.ID, p.Item.Fields)
+		}
+	})
+	if err != nil || n != 100 {
+		t.Fatalf("%d items were visited, want 100: %v", n, err)
+	}
+	want := map[string]bool{}
+	for i, it := range items[:60] {
+		if i%10 != 0 {
+			want[it.ID] = i%3 == 0
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what people say (-want +got):\n%s", diff)
+	}
+}
+
+// A run over probes is known by the name of its dataset.
+func TestProbed(t *testing.T) {
+	run := store.Run{}
+	run.Dataset.Names = findings.ProbeNames([]string{"a.jsonl", "b.jsonl"}, 42)
+	source, seed, ok := findings.Probed(run)
+	if !ok || seed != 42 || !slices.Equal(source, []string{"a.jsonl", "b.jsonl"}) {
+		t.Errorf("Probed = %q, %d, %v", source, seed, ok)
+	}
+	for _, names := range [][]string{nil, {"a.jsonl"}, {"probes, seed x"}} {
+		run.Dataset.Names = names
+		if _, _, ok := findings.Probed(run); ok {
+			t.Errorf("Probed(%q) holds", names)
+		}
+	}
+}
