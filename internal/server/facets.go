@@ -24,25 +24,25 @@ type facetKey struct {
 }
 
 type facet struct {
-	run    store.Run
-	counts store.Counts
+	run, beside store.Run // as they were
+	counts      store.Counts
 }
 
 func newFacets() *facets { return &facets{kept: map[facetKey]facet{}} }
 
-// of counts what a filter selects of a run.
-func (fs *facets) of(ctx context.Context, b store.Browser, run store.Run, f filter) (store.Counts, error) {
+// of counts what a filter selects of a run. The other run is the one that the filter
+// sets beside it, if it does.
+func (fs *facets) of(ctx context.Context, b store.Browser, run, beside store.Run, f filter) (store.Counts, error) {
 	f.Order, f.Descending = "", false
 	key := facetKey{run.ID, f}
 	fs.mu.Lock()
 	k, ok := fs.kept[key]
 	fs.mu.Unlock()
-	if ok && same(k.run, run) {
+	if ok && same(k.run, run) && same(k.beside, beside) {
 		return k.counts, nil
 	}
 	counts, err := b.Count(ctx, run.ID, f.view())
-	// What a search finds depends on the index, and what disagrees on another run.
-	if err != nil || f.Text != "" || f.Against != "" {
+	if err != nil {
 		return counts, err
 	}
 	fs.mu.Lock()
@@ -50,7 +50,7 @@ func (fs *facets) of(ctx context.Context, b store.Browser, run store.Run, f filt
 	if len(fs.kept) >= maxFacets {
 		clear(fs.kept) // They are made again in no time.
 	}
-	fs.kept[key] = facet{run, counts}
+	fs.kept[key] = facet{run, beside, counts}
 	return counts, nil
 }
 

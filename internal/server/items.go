@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -84,16 +85,35 @@ func (s *Server) countAndList(r *http.Request, b store.Browser, v *itemsView) er
 	var counting error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if v.Facets, counting = s.facets.of(r.Context(), b, v.Run, filter{}); counting != nil {
-			return
-		}
-		if v.Counts = v.Facets; v.Filter.Active() {
-			v.Counts, counting = s.facets.of(r.Context(), b, v.Run, v.Filter)
-		}
+		counting = s.count(r.Context(), b, v)
 	})
 	err := s.listItems(r, b, v)
 	wg.Wait()
 	return errors.Join(err, counting)
+}
+
+// count counts the whole run, to choose from, and what the filter selects.
+func (s *Server) count(ctx context.Context, b store.Browser, v *itemsView) error {
+	var err error
+	if v.Facets, err = s.facets.of(ctx, b, v.Run, store.Run{}, filter{}); err != nil {
+		return err
+	}
+	v.Counts = v.Facets
+	if !v.Filter.Active() {
+		return nil
+	}
+	if v.Searched != nil { // What a search finds depends on an index that grows.
+		v.Counts, err = b.Count(ctx, v.Run.ID, v.Filter.view())
+		return err
+	}
+	var beside store.Run
+	if v.Filter.Against != "" {
+		if beside, err = s.store.Run(ctx, v.Filter.Against); err != nil {
+			return err
+		}
+	}
+	v.Counts, err = s.facets.of(ctx, b, v.Run, beside, v.Filter)
+	return err
 }
 
 // filtered returns the run and the filter that an address names.
