@@ -99,7 +99,10 @@ func (o *object) end() []byte { return append(o.text, '}') }
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends the JSON of a text. A byte that is no UTF-8 becomes U+FFFD.
+// AppendText appends the JSON of a text, as [Canonical] writes it, which is several times
+// as fast as encoding/json. A byte that is no UTF-8 becomes U+FFFD.
+func AppendText(to []byte, text string) []byte { return appendText(to, text) }
+
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

@@ -178,7 +178,7 @@ func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Ans
 	if err := m.keyless(); err != nil {
 		return wire.Answer{}, err
 	}
-	body, err := wire.Encode(request)
+	body, err := encodeBody(request)
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}
@@ -187,6 +187,14 @@ func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Ans
 		err = m.client.StatusError(a)
 	}
 	return a, err
+}
+
+// encodeBody returns the JSON of what is posted.
+func encodeBody(request any) ([]byte, error) {
+	if w, ok := request.(*wireRequest); ok {
+		return w.body()
+	}
+	return wire.Encode(request)
 }
 
 // keyless refuses to call OpenAI itself without a key.

@@ -6,13 +6,19 @@ import (
 	"strings"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // A wireRequest is the body of a call. Pointers tell 0 from not given: a
 // temperature of 0 must arrive as 0.
 type wireRequest struct {
-	Model               string          `json:"model"`
-	Messages            []deem.Message  `json:"messages"`
+	Model    string         `json:"model"`
+	Messages []deem.Message `json:"messages"`
+	settings
+}
+
+// The settings are what most calls of a run have in common.
+type settings struct {
 	MaxTokens           int             `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int             `json:"max_completion_tokens,omitempty"`
 	Temperature         *float64        `json:"temperature,omitempty"`
@@ -43,15 +49,13 @@ const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
 func (m *Model) encode(req deem.Request) *wireRequest {
-	w := &wireRequest{
-		Model:          m.name,
-		Messages:       req.Messages,
+	w := &wireRequest{Model: m.name, Messages: req.Messages, settings: settings{
 		Seed:           req.Seed,
 		Stop:           req.Stop,
 		ResponseFormat: format(req),
 		ServiceTier:    m.serviceTier,
 		N:              1,
-	}
+	}}
 	if m.reasoning {
 		w.MaxCompletionTokens = req.MaxTokens
 	} else {
@@ -62,6 +66,33 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 		w.TopLogprobs = min(req.TopLogprobs, maxTopLogprobs)
 	}
 	return w
+}
+
+// body returns the JSON of a call. The messages are written by hand: every prompt goes
+// through here, and encoding/json takes several times as long.
+func (w *wireRequest) body() ([]byte, error) {
+	size := 256
+	for _, m := range w.Messages {
+		size += len(m.Content) + len(m.Content)/8 + 64
+	}
+	b := append(make([]byte, 0, size), `{"model":`...)
+	b = deem.AppendText(b, w.Model)
+	b = append(b, `,"messages":[`...)
+	for i, m := range w.Messages {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"role":`...)
+		b = append(deem.AppendText(b, m.Role), `,"content":`...)
+		b = append(deem.AppendText(b, m.Content), '}')
+	}
+	b = append(b, ']')
+	rest, err := wire.Encode(w.settings)
+	if err != nil {
+		return nil, err
+	}
+	rest[0] = ',' // There are always some settings.
+	return append(b, rest...), nil
 }
 
 // format returns the response format that req asks for, or nil.
