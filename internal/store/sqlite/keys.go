@@ -185,7 +185,8 @@ func (x *keyIndex) fresh(ctx context.Context, st *keyStatements, key string) (n 
 	if young {
 		return n, may, nil
 	}
-	if err := x.refresh(ctx, st); err != nil {
+	// A context that can be cancelled costs a goroutine per query.
+	if err := x.refresh(context.WithoutCancel(ctx), st); err != nil {
 		return 0, false, err
 	}
 	x.mu.RLock()

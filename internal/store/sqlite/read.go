@@ -71,12 +71,12 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, false, err
 	}
-	ctx = context.WithoutCancel(ctx)
 	key = text(key)
 	n, may, err := s.replies.fresh(ctx, &s.query.replyKeys, key)
 	if err != nil || !may {
 		return deem.Reply{}, false, s.explain("read", err)
 	}
+	ctx = context.WithoutCancel(ctx)
 	st, arg := s.query.replyByKey, any(key)
 	if n > 0 {
 		st, arg = s.query.replyByNum, n
