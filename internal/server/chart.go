@@ -191,6 +191,7 @@ func plural(n int, one, many string) string {
 // items, how often it was right when it was that sure.
 type confidenceChart struct {
 	chart
+	Summary  string // in words
 	Points   []chartPoint
 	Labelled int  // items with a confidence that people labelled too
 	Trials   bool // the confidence is how far trials agree
@@ -206,7 +207,7 @@ func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceCha
 	if conf == nil || conf.N == 0 {
 		return nil
 	}
-	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Trials: conf.Source == report.FromTrials}
+	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Summary: conf.Words(), Trials: conf.Source == report.FromTrials}
 	words := []string{conf.Words()}
 	for _, l := range conf.Levels {
 		c.addLevel(l, conf.N)

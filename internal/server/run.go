@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +108,10 @@ func (s *Server) fillRun(r *http.Request, v *runView, got found) error {
 	if v.Plot, err = v.Report.Plot(); err != nil {
 		return err
 	}
-	v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence)
+	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); v.Confidence != nil {
+		// The chart says the same, and stands with its words.
+		v.Report.Tables = slices.DeleteFunc(v.Report.Tables, func(t report.PageTable) bool { return t.Title == v.Confidence.Title && len(t.Rows) == 0 })
+	}
 	return err
 }
 
