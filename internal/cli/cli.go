@@ -115,7 +115,7 @@ func (a *app) root() *cobra.Command {
 		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
-		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(),
+		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(),
 	)
 	return root
@@ -240,8 +240,9 @@ COMMANDS
   deem export   write a run in another form           deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
   deem init     write a deem.yaml                     deem doctor   check store, keys and model
-  deem serve    web page and HTTP API                 deem version  say which deem this is
-  deem completion SHELL, deem help COMMAND
+  deem serve    web page and HTTP API                 deem worker   judge for a shared database
+  deem queue    runs that workers judge               deem migrate-store  copy runs into another database
+  deem version  say which deem this is                deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
+)
+
+const migrateHelp = `Copy the runs of one database into another: from a file into a Postgres that a team
+shares, or back. Runs keep their ids, times, records, calls, replies and batches, and a
+run file that is exported from either is the same to the byte. Without runs named, all
+are copied, and all that people said of items.
+
+What is there already is not copied again, so the same command goes on after it was
+interrupted. Nothing is removed from the database that is copied from, and a run that is
+being judged is refused.
+
+A database is a file or postgres://user@host:5432/database. A password has no place on a
+command line: ` + fromVariable + ` and ` + toVariable + ` in the environment, or a .pgpass, may hold it.
+
+EXIT STATUS
+  0 copied   1 could not   2 wrong usage`
+
+// Where the databases are named that --from and --to do not name.
+const (
+	fromVariable = "DEEM_FROM_DB"
+	toVariable   = "DEEM_TO_DB"
+)
+
+func (a *app) migrateCommand() *cobra.Command {
+	var from, to string
+	cmd := &cobra.Command{
+		Use: "migrate-store [RUN...] --to DATABASE [flags]", Short: "copy runs into another database", Long: migrateHelp,
+		Example: "  deem migrate-store --to postgres://deem@db.example/deem\n  deem migrate-store last --from postgres://deem@db.example/deem --to .deem/deem.db",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.migrate(cmd.Context(), from, to, args)
+		},
+	}
+	cmd.Flags().StringVar(&from, "from", "", "the `database` to copy from (default: "+fromVariable+", or what --db says)")
+	cmd.Flags().StringVar(&to, "to", "", "the `database` to copy to (default: "+toVariable+")")
+	return cmd
+}
+
+// migrate opens both databases and copies.
+func (a *app) migrate(ctx context.Context, from, to string, refs []string) error {
+	if from = cmp.Or(from, a.env.Get(fromVariable), a.db); from == "" {
+		return usage.Errorf("no database to copy from")
+	}
+	if to = cmp.Or(to, a.env.Get(toVariable)); to == "" {
+		return usage.Mark(deem.WithHint(errors.New("no database to copy to"), "name one: --to postgres://user@host/database, or a file"))
+	}
+	if from == to {
+		return usage.Errorf("%s is copied to itself", withoutPassword(from))
+	}
+	source, err := (&app{db: from}).readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	ids, err := runIDs(ctx, source, refs)
+	if err != nil {
+		return err
+	}
+	target, err := (&app{db: to}).openStore(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := store.Copy(ctx, source, target, ids...)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command goes on"))
+	}
+	if a.json {
+		writeJSON(a.out, done)
+		return nil
+	}
+	a.say("copied %s with %s and %s from %s to %s",
+		words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))
+	if done.There > 0 {
+		a.say("%s there before", areRuns(done.There))
+	}
+	return nil
+}
+
+// runIDs returns the ids of the runs that are named.
+func runIDs(ctx context.Context, st store.Store, refs []string) ([]string, error) {
+	var ids []string
+	for _, ref := range refs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, run.ID)
+	}
+	return ids, nil
+}
+
+func areRuns(n int) string {
+	if n == 1 {
+		return "1 run was"
+	}
+	return words.Thousands(n) + " runs were"
+}
