@@ -55,6 +55,7 @@ type workerOptions struct {
 	model     assembly.ModelOptions
 	listen    string
 	grace     time.Duration
+	dead      time.Duration
 	log       string
 }
 
@@ -81,6 +82,7 @@ func (a *app) workerCommand() *cobra.Command {
 	f.StringVar(&o.model.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
 	f.StringVar(&o.listen, "listen", "", "answer /healthz, /readyz and /metrics at this `address`, as 127.0.0.1:9090")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "calls in flight have this `time` to finish when the worker stops")
+	f.DurationVar(&o.dead, "dead-after", 15*time.Second, "take over what a worker had that was not heard of for this `time`; the same for all workers")
 	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
 	return cmd
 }
@@ -104,6 +106,9 @@ func (a *app) workerEnvironment(cmd *cobra.Command) error {
 func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	if o.slots < 1 {
 		return usage.Errorf("-j is %d; at least one item must be judged at once", o.slots)
+	}
+	if o.dead < time.Second {
+		return usage.Errorf("--dead-after is %v; a worker says that it is alive a few times a second at most", o.dead)
 	}
 	if err := o.check(); err != nil {
 		return err
@@ -159,7 +164,7 @@ func (o workerOptions) check() error {
 // workerWith says how a worker goes about its work.
 func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 	return queue.WorkerOptions{
-		Slots: o.slots, Grace: o.grace, Version: version(),
+		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
 		Open:  func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
 		Wire:  a.telemetry.Wire,
 		Model: a.telemetry.Model,

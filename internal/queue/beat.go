@@ -52,16 +52,18 @@ func (w *Worker) beats(over <-chan struct{}) {
 // noteBeat remembers whether the database answers.
 func (w *Worker) noteBeat(err error) {
 	w.mu.Lock()
+	away := w.steady.IsZero()
 	if err != nil {
 		w.steady = time.Time{}
-	} else if w.beaten = time.Now(); w.steady.IsZero() {
+	} else if w.beaten = time.Now(); away {
 		w.steady = w.beaten
 	}
 	w.mu.Unlock()
-	if err != nil {
-		w.say("database", "the database does not answer, waiting for it: %v", err)
-	} else {
-		w.say("database", "the database answers")
+	switch {
+	case err != nil && !away:
+		w.o.Say(fmt.Sprintf("the database does not answer, and is waited for: %v", err))
+	case err == nil && away:
+		w.o.Say("the database answers again")
 	}
 }
 

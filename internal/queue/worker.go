@@ -44,7 +44,7 @@ type WorkerOptions struct {
 
 	Version string        // of deem
 	Grace   time.Duration // calls in flight have it to finish once the worker stops or the run is halted; 30 s
-	Beat    time.Duration // how often the worker says that it is alive; 1 s
+	Beat    time.Duration // how often the worker says that it is alive; 1 s, or a fifth of Dead
 	Dead    time.Duration // a worker that was not heard of for so long is dead; 15 s
 	Log     *slog.Logger  // of River; nil means none
 }
@@ -56,11 +56,11 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	if o.Grace <= 0 {
 		o.Grace = 30 * time.Second
 	}
-	if o.Beat <= 0 {
-		o.Beat = time.Second
-	}
 	if o.Dead <= 0 {
 		o.Dead = 15 * time.Second
+	}
+	if o.Beat <= 0 {
+		o.Beat = min(time.Second, o.Dead/5)
 	}
 	if o.Log == nil {
 		o.Log = quiet

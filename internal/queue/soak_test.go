@@ -1,0 +1,92 @@
+//go:build soak
+
+package queue_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"deem/internal/store/pgtest"
+)
+
+// Twenty thousand items, three workers, five kills.
+func TestSoakKilledWorkers(t *testing.T) {
+	killWorkers(t, killing{items: 20_000, kills: 5, workers: 3, slots: 16, rpm: 7200, window: time.Minute, maxCost: "10"})
+}
+
+// writeMany writes n items with responses of the given size.
+func writeMany(t testing.TB, dir string, n, size int) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "items.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	filler := strings.Repeat("all work and no play ", size/21)
+	for i := range n {
+		fmt.Fprintf(w, `{"id":"q%d","category":"c%d","question":"Which number?","reference":"%d","response":"%s %d"}`+"\n", i, i%7, i, filler, i)
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A million items are queued in under two minutes, and memory does not grow with them.
+func TestSoakEnqueueAMillion(t *testing.T) {
+	enqueue := func(n int) (time.Duration, int64) {
+		url := pgtest.Database(t)
+		dir := t.TempDir()
+		writeMany(t, dir, n, 210)
+		began := time.Now()
+		p := run(t, dir, url, 0, "run", "--data", "items.jsonl", "--detach", "--judge", "universal", "--model", "fake:labels=CORRECT|INCORRECT")
+		usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		if !ok {
+			t.Fatal("no usage of resources")
+		}
+		return time.Since(began), usage.Maxrss << 10
+	}
+	_, small := enqueue(10_000)
+	took, large := enqueue(1_000_000)
+	t.Logf("1,000,000 items queued in %v; %d MB, and %d MB for 10,000", took.Round(time.Second), large>>20, small>>20)
+	if took > 2*time.Minute {
+		t.Errorf("1,000,000 items took %v, want at most two minutes", took)
+	}
+	if float64(large) > 1.5*float64(small)+float64(30<<20) {
+		t.Errorf("1,000,000 items need %d MB and 10,000 need %d: memory grows", large>>20, small>>20)
+	}
+}
+
+// A worker judges at least half as fast as one process that keeps its run in a file,
+// when judging itself takes no time.
+func TestSoakOverhead(t *testing.T) {
+	const n = 50_000
+	dir := t.TempDir()
+	writeMany(t, dir, n, 210)
+	judge := []string{"--judge", "universal", "--model", "fake:labels=CORRECT|INCORRECT"}
+	began := time.Now()
+	run(t, dir, filepath.Join(dir, "alone.db"), 0, append([]string{"run", "--data", "items.jsonl", "-j", "16", "--json"}, judge...)...)
+	alone := time.Since(began)
+
+	url := pgtest.Database(t)
+	st, _ := open(t, url)
+	id := detach(t, dir, url, judge...)
+	began = time.Now()
+	start(t, t.TempDir(), url, "worker", "-j", "16")
+	finished(t, st, id)
+	worker := time.Since(began)
+	ratio := alone.Seconds() / worker.Seconds()
+	t.Logf("alone %.0f/s, a worker %.0f/s: %.2f", n/alone.Seconds(), n/worker.Seconds(), ratio)
+	checkRecords(t, st, id, n, 1)
+	if ratio < 0.5 {
+		t.Errorf("a worker reaches %.2f of the rate of one process, want at least 0.5", ratio)
+	}
+}
