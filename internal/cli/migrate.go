@@ -83,7 +83,7 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 	a.say("copied %s with %s and %s from %s to %s",
 		words.Count(done.Runs-done.There, "run"), words.Count(done.Records, "record"), words.Count(done.Labels, "label"), withoutPassword(from), withoutPassword(to))
 	if done.There > 0 {
-		a.say("%s there before", areRuns(done.There))
+		a.say("%s there before", wereRuns(done.There))
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func runIDs(ctx context.Context, st store.Store, refs []string) ([]string, error
 	return ids, nil
 }
 
-func areRuns(n int) string {
+func wereRuns(n int) string {
 	if n == 1 {
 		return "1 run was"
 	}
