@@ -64,7 +64,7 @@ const readers = 4
 // hundred; that of a large database would not fit into any, and the system has its
 // pages in memory anyway.
 const (
-	cacheWriter = 6 << 10
+	cacheWriter = 3 << 10
 	cacheReader = 1 << 10
 )
 
