@@ -52,13 +52,13 @@ func workloads() []workload {
 			},
 			once: func(ctx context.Context, l *lab) ([]value, error) { return beside(ctx, l, 10_000, 64, 0) },
 		},
-		ideal(960, 8, 97),
-		ideal(6400, 64, 95),
+		ideal(1000, 8, 97),
+		ideal(10_000, 64, 95),
 		{
-			name:    "50 ms latency, 30,000 items, -j 512",
+			name:    "50 ms latency, 100,000 items, -j 512",
 			targets: []target{{what: "rate, deem / bare loop", unit: "%", limit: 90, least: true}},
 			once: func(ctx context.Context, l *lab) ([]value, error) {
-				vs, err := beside(ctx, l, 30_000, 512, 50*time.Millisecond)
+				vs, err := beside(ctx, l, 100_000, 512, 50*time.Millisecond)
 				if err != nil {
 					return nil, err
 				}
