@@ -50,9 +50,9 @@ func readCompare(q url.Values) compareAsk {
 			}
 		}
 	}
-	if at := slices.Index(ask.Refs, q.Get("base")); at > 0 {
-		base := ask.Refs[at]
-		ask.Refs = slices.Insert(slices.Delete(ask.Refs, at, at+1), 0, base)
+	if base := q.Get("base"); base != "" {
+		rest := slices.DeleteFunc(ask.Refs, func(ref string) bool { return ref == base })
+		ask.Refs = slices.Insert(rest, 0, base)
 	}
 	return ask
 }

@@ -161,7 +161,7 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	if !ok {
 		at, ok = lp.next(v.Who, d)
 	}
-	if _, has := lp.newest(v.Who); has || len(d.history) > 0 {
+	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash); has || len(d.history) > 0 {
 		v.Undo = true
 	}
 	if ok {
@@ -250,8 +250,8 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	}
 	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch"))}
 	say := r.PostFormValue("say")
+	http.SetCookie(w, s.nameCookie(r, who))
 	if say == "name" {
-		http.SetCookie(w, s.nameCookie(r, who))
 		http.Redirect(w, r, v.link(), http.StatusSeeOther)
 		return nil
 	}
@@ -330,7 +330,7 @@ func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp lab
 	var ok bool
 	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
 	if !ok {
-		at, found := lp.newest(v.Who)
+		at, found := lp.newest(v.Who, v.Run.Dataset.Hash)
 		if !found {
 			return v.link(), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -172,12 +173,14 @@ func (lp labelledPlan) next(who string, d *desk) (int, bool) {
 	return put, put >= 0
 }
 
-// newest returns the place of the last item that a person labelled.
-func (lp labelledPlan) newest(who string) (int, bool) {
+// newest returns the place of the last item that a person labelled on this page. What
+// came from a file is not undone: nobody could give it again as it was.
+func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 	found := -1
 	for at, by := range lp.by {
 		l, ok := by[who]
-		if ok && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
+		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && (l.Label == saysYes || l.Label == saysNo)
+		if ours && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
 			found = at
 		}
 	}
@@ -203,10 +206,11 @@ type heldBy struct {
 // holdTime is how long an item is kept from others that somebody is looking at.
 const holdTime = 10 * time.Minute
 
-// maxDesks and maxHistory bound what is remembered.
+// How much is remembered. What is held too long is forgotten when there is much of it.
 const (
 	maxDesks   = 1000
 	maxHistory = 1000
+	maxHeld    = 10_000
 )
 
 // A desk is what one person did with one run.
@@ -242,8 +246,7 @@ func (l *labelling) desk(run, who string) *desk {
 	return d
 }
 
-// forget drops the desk that was not used for the longest time, and what nobody holds
-// any more, when there is too much.
+// forget drops the desk that was not used for the longest time when there are too many.
 func (l *labelling) forget() {
 	if len(l.desks) < maxDesks {
 		return
@@ -256,11 +259,6 @@ func (l *labelling) forget() {
 	}
 	delete(l.desks, oldest)
 	delete(l.order, oldest)
-	for key, h := range l.held {
-		if l.now().After(h.until) {
-			delete(l.held, key)
-		}
-	}
 }
 
 func (d *desk) skipped(hash string) bool {
@@ -279,6 +277,9 @@ func (d *desk) held(hash, who string) bool {
 
 // hold keeps an item from others for a while.
 func (d *desk) hold(hash, who string) {
+	if l := d.l; len(l.held) >= maxHeld {
+		maps.DeleteFunc(l.held, func(_ string, h heldBy) bool { return l.now().After(h.until) })
+	}
 	d.l.held[d.run+"\x00"+hash] = heldBy{who, d.l.now().Add(holdTime)}
 }
 

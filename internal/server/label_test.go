@@ -41,10 +41,11 @@ func sitDown(t testing.TB, s *server.Server, run store.Run, who string) *labelle
 
 func (l *labeller) open(path string) {
 	l.t.Helper()
-	answer := get(l.t, l.s, path, "Cookie", "deem_annotator="+url.QueryEscape(l.who))
-	if l.body == "" { // The first page is that of a browser which was told nothing.
-		answer = get(l.t, l.s, path)
+	var cookie []string
+	if l.body != "" { // The first page is that of a browser which was told nothing.
+		cookie = []string{"Cookie", "deem_annotator=" + url.QueryEscape(l.who)}
 	}
+	answer := patiently(l.t, l.s, path, cookie...)
 	l.all = append(l.all, answer)
 	if answer.Code != http.StatusOK {
 		l.t.Fatalf("GET %s = %d: %s", path, answer.Code, answer.Body)
@@ -185,18 +186,19 @@ func TestLabelUndoRestores(t *testing.T) {
 	items := plainItems(3, "rag")
 	run := keepRun(t, st, "rag.jsonl", "one", items, every(2))
 	old := labelled(items[1], "anna", true)
-	old.Note = "from a file"
+	old.Note, old.Label, old.Score = "from a file", "right", 0.75
 	putLabels(t, st, old)
 	l := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
 	l.open(l.at + "?item=" + old.Item)
-	wantAll(t, "an item that was labelled before", l.body, "You said yes before", "from a file")
+	wantAll(t, "an item that was labelled before", l.body, "You said right before", "from a file")
 	l.submit(map[string]string{"note": ""}, "no")
 	if got := labelsBy(t, st, "anna")[old.Item]; got.Yes {
 		t.Error("the change of mind is not kept")
 	}
 	l.submit(nil, "undo")
+	l.submit(nil, "undo") // There is nothing more: what came from a file stays.
 	got := labelsBy(t, st, "anna")[old.Item]
-	if !got.Labelled.Equal(old.Labelled) || !got.Yes || got.Note != old.Note {
+	if !got.Labelled.Equal(old.Labelled) || !got.Yes || got.Note != old.Note || got.Score != old.Score {
 		t.Errorf("undo left %+v, want %+v", got, old)
 	}
 }
