@@ -337,7 +337,7 @@ func (js *runJobs) over(j *runJob, err error) {
 	}
 	js.mu.Unlock()
 	close(j.done)
-	if err != nil && !errors.Is(err, deem.ErrStopped) {
+	if err != nil && !errors.Is(err, deem.ErrStopped) && js.hard.Err() == nil {
 		js.s.log.Error("run", "run", j.run.ID, "error", err)
 	}
 }

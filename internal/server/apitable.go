@@ -128,10 +128,13 @@ func (s *Server) judgingOperations() []operation {
 
 // runOperations are those that show runs.
 func (s *Server) runOperations() []operation {
-	binary := schema{literal: node{"type": "string"}}
 	var files []content
 	for _, f := range forms() {
-		files = append(files, content{media: f.media, schema: binary})
+		file := text()
+		if f.media == "application/json" {
+			file = schema{literal: node{"type": "object"}}
+		}
+		files = append(files, content{media: f.media, schema: file})
 	}
 	return []operation{
 		{

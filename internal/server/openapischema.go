@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -14,7 +15,6 @@ import (
 type schema struct {
 	literal node
 	value   any
-	about   string
 }
 
 // of returns the schema of a Go value's type.
@@ -114,6 +114,11 @@ func (b *schemas) define(t reflect.Type) string {
 		return name
 	}
 	name := schemaName(t)
+	for other, taken := range b.names {
+		if taken == name {
+			panic(fmt.Sprintf("server: %v and %v are both called %s in the document", other, t, name))
+		}
+	}
 	b.names[t] = name
 	properties, required := node{}, []string{}
 	b.fields(t, name, properties, &required)
@@ -186,6 +191,7 @@ func schemaName(t reflect.Type) string {
 
 // schemaNames are the names of types that are called otherwise in Go.
 var schemaNames = map[reflect.Type]string{
+	reflect.TypeFor[deem.Record]():  "WholeRecord",
 	reflect.TypeFor[sentItem]():     "SentItem",
 	reflect.TypeFor[sentLabels]():   "SentLabels",
 	reflect.TypeFor[sentLabel]():    "SentLabel",
@@ -246,6 +252,7 @@ var abouts = map[string]string{
 	"Record.failure":       "Why there is no verdict. It has no score: unjudged is not wrong.",
 	"Record.item":          "With with=item.",
 	"Record.calls":         "With with=calls.",
+	"WholeRecord":          "A record with all of its parts.",
 	"Verdict":              "What a judge decided.",
 	"Verdict.label":        "As the judge spells it.",
 	"Verdict.score":        "How it counts, from 0 to 1.",
