@@ -256,6 +256,14 @@ func (w *Worker) refuse(queue, run string, why error) {
 	w.say("run "+run, "run %s is not judged by this worker: %v", run, why)
 }
 
+// refuses reports whether this worker cannot judge the runs of a queue.
+func (w *Worker) refuses(queue string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, ok := w.refused[queue]
+	return ok
+}
+
 // refusals returns why which run is refused.
 func (w *Worker) refusals() map[string]string {
 	w.mu.Lock()

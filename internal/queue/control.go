@@ -124,7 +124,9 @@ func moveUp(ctx context.Context, tx pgx.Tx, runID, queue string, p Priority) err
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE queue_chunks SET place = place + $2 - (SELECT min(place) FROM queue_chunks WHERE run = $1)
+	// Whoever takes a chunk now has to look which of its items have a record: somebody may
+	// have judged them meanwhile.
+	_, err = tx.Exec(ctx, `UPDATE queue_chunks SET token = token + 1, place = place + $2 - (SELECT min(place) FROM queue_chunks WHERE run = $1)
 		WHERE run = $1 AND worker IS NULL`, runID, place)
 	return err
 }

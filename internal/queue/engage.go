@@ -71,6 +71,17 @@ func (w *Worker) engage(ctx context.Context, runID string) (*engagement, error) 
 	return e, nil
 }
 
+// disengage ends an engagement that is of no use any more, as one whose model does not
+// answer: the next chunk begins with a new one.
+func (w *Worker) disengage(e *engagement) {
+	w.mu.Lock()
+	if w.engaged[e.run.ID] == e {
+		delete(w.engaged, e.run.ID)
+	}
+	w.mu.Unlock()
+	e.halt()
+}
+
 func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, error) {
 	e := &engagement{w: w}
 	var options string

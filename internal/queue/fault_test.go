@@ -88,6 +88,7 @@ func writePrices(t testing.TB, dir string) {
 type killing struct {
 	items, kills, workers, slots, rpm int
 	window                            time.Duration // in which requests are counted
+	late                              int           // calls that may come late into a window
 	maxCost                           string
 }
 
@@ -122,7 +123,9 @@ func killWorkers(t *testing.T, k killing) {
 	r := finished(t, st, id)
 	s := v.Stats()
 	most := v.most(k.window)
-	allowed := int(float64(k.rpm) * k.window.Minutes() * 1.05)
+	// A call may reach the vendor later than it was sent, and on a machine that stands
+	// still for a second, a second of them do. In a minute that does not matter.
+	allowed := int(float64(k.rpm)*k.window.Minutes()*1.05) + k.late
 	t.Logf("%d items in %v: %d requests, %d answered twice; at most %d requests in %v, %d allowed; %d micros",
 		k.items, time.Since(began).Round(time.Second), s.Requests, s.Duplicates, most, k.window, allowed, r.CostMicros)
 	checkRecords(t, st, id, k.items, 1)
@@ -147,7 +150,7 @@ func killWorkers(t *testing.T, k killing) {
 // Workers that are killed cost hardly anything.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
-	killWorkers(t, killing{items: 600, kills: 2, workers: 3, slots: 8, rpm: 3600, window: 5 * time.Second, maxCost: "10"})
+	killWorkers(t, killing{items: 600, kills: 2, workers: 3, slots: 8, rpm: 3600, window: 5 * time.Second, late: 60, maxCost: "10"})
 }
 
 // A Postgres that is restarted in the middle is waited for: nothing is lost and nothing
@@ -195,7 +198,9 @@ func TestCancelAndResume(t *testing.T) {
 	until(t, "requests", func() bool { return v.Stats().Requests >= n/5 })
 	run(t, dir, url, 0, "queue", "cancel", id)
 	cancelled := time.Now()
-	until(t, "the last request", func() bool { return time.Since(cancelled) > time.Second && v.askedSince(time.Now().Add(-time.Second)) == 0 })
+	until(t, "the last request", func() bool {
+		return time.Since(cancelled) > time.Second && v.askedSince(time.Now().Add(-time.Second)) == 0
+	})
 	asked := v.Stats().Requests
 	t.Logf("%d requests came after the cancel", v.askedSince(cancelled))
 	if asked >= n {

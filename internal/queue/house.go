@@ -85,6 +85,9 @@ func (c *Control) mend(ctx context.Context, client *river.Client[pgx.Tx], run st
 		if err != nil || state != Queued {
 			return err
 		}
+		if _, err := tx.Exec(ctx, replace, run, origin, horizon, ticket{}.Kind()); err != nil {
+			return err
+		}
 		chunks, err := chunksOf(ctx, tx, ticketless, run, ticket{}.Kind())
 		if err != nil || len(chunks) == 0 {
 			return err

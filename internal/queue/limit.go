@@ -139,12 +139,13 @@ func (l *limit) next(now time.Time, tokens int) (time.Time, bool) {
 		at = g.from
 	}
 	if g.bounded {
+		g.loseTokens(now.Add(-late))
 		if tokens > g.tokens {
 			return time.Time{}, false
 		}
 		at = later(at, g.tokensAt)
 		g.tokens -= tokens
-		g.tokensAt = later(g.tokensAt, now.Add(-late)).Add(time.Duration(float64(tokens) * g.tokensGap * float64(time.Second)))
+		g.tokensAt = g.tokensAt.Add(seconds(float64(tokens) * g.tokensGap))
 	}
 	if !g.free {
 		g.requests--
@@ -152,6 +153,16 @@ func (l *limit) next(now time.Time, tokens int) (time.Time, bool) {
 	}
 	return later(at, g.paused), true
 }
+
+// loseTokens lets go of tokens that should have been used before a time.
+func (g *grant) loseTokens(before time.Time) {
+	if lost := before.Sub(g.tokensAt).Seconds() / g.tokensGap; lost > 0 {
+		g.tokens = max(0, g.tokens-int(lost))
+		g.tokensAt = before
+	}
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // refill reserves more. The caller has the lock.
 func (l *limit) refill(ctx context.Context, tokens int) error {

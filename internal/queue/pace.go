@@ -31,7 +31,7 @@ const (
 	// cutTo is what a refusal leaves of the rate, and growth is how much of the peak comes
 	// back in a second. A vendor that bore no trouble for long is asked freely again.
 	cutTo   = 0.7
-	growth  = 0.02
+	growth  = 0.05
 	forget  = 3.0
 	minRate = 0.1
 
@@ -41,6 +41,9 @@ const (
 
 	// longestPause is how long one answer can stop the fleet.
 	longestPause = 2 * time.Minute
+
+	// longestMeasure is how long a measurement of the speed may take.
+	longestMeasure = 10 * time.Second
 
 	// margin keeps the pace a little below what the user allows, since a call reaches
 	// the vendor a little later than it was meant to, and not always by as much.
@@ -87,7 +90,7 @@ func (p *pace) take(now time.Time, w wish) grant {
 		g.tokens = max(1, w.tokens)
 		g.tokensGap = 60 / (float64(w.tpm) * margin)
 		g.tokensAt = later(p.Tokens, begin)
-		p.Tokens = g.tokensAt.Add(time.Duration(float64(g.tokens) * g.tokensGap * float64(time.Second)))
+		p.Tokens = g.tokensAt.Add(seconds(float64(g.tokens) * g.tokensGap))
 	}
 	return g
 }
@@ -105,13 +108,19 @@ func (p *pace) perSecond(rpm int) float64 {
 	}
 }
 
-// measure counts requests.
+// measure counts requests. A second tells their speed, and after a while in which nobody
+// asked nothing is known.
 func (p *pace) measure(now time.Time, sent int) {
 	p.Sent += sent
-	if took := now.Sub(p.Since).Seconds(); took >= 1 {
-		p.Speed = float64(p.Sent) / took
-		p.Sent, p.Since = 0, now
+	took := now.Sub(p.Since)
+	if took < time.Second {
+		return
 	}
+	p.Speed = float64(p.Sent) / took.Seconds()
+	if took > longestMeasure {
+		p.Speed = 0
+	}
+	p.Sent, p.Since = 0, now
 }
 
 // learn cuts the rate after a refusal, and lets it grow otherwise.
@@ -123,7 +132,10 @@ func (p *pace) learn(now time.Time, w wish) {
 		}
 		asked := p.Rate
 		if asked == 0 || p.Speed > 0 && p.Speed < asked {
-			asked = max(p.Speed, 1)
+			asked = p.Speed
+		}
+		if asked == 0 {
+			return // Nobody knows how much was too much. Each worker slows down by itself.
 		}
 		p.Peak = asked
 		p.Rate = max(minRate, asked*cutTo)

@@ -2,12 +2,15 @@ package queue_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // A run that was left to workers is judged by them and finished, with a rule and with a
 // model, and the worker goes when it is told to.
 func TestWorkersJudge(t *testing.T) {
+	t.Parallel()
 	url := pgURL(t)
 	st, _ := open(t, url)
 	dir := t.TempDir()
@@ -26,4 +29,32 @@ func TestWorkersJudge(t *testing.T) {
 	if code := w.wait(t); code != 0 {
 		t.Errorf("a worker that is told to stop exits with %d, want 0\n%s", code, w.err.String())
 	}
+}
+
+// A run that workers have is not judged by a command beside them, is not queued twice,
+// and needs a database that they can share.
+func TestQueuedIsBusy(t *testing.T) {
+	t.Parallel()
+	url := pgURL(t)
+	dir := t.TempDir()
+	writeItems(t, dir, 20)
+	id := detach(t, dir, url, "--judge", "contains")
+	for _, args := range [][]string{{"run", "--data", "items.jsonl", "--judge", "contains"}, {"run", "--data", "items.jsonl", "--judge", "contains", "--detach"}} {
+		p := run(t, dir, url, 1, args...)
+		if !strings.Contains(p.err.String(), "workers have the run") {
+			t.Errorf("deem %v says:\n%s", args, p.err.String())
+		}
+	}
+	run(t, dir, url, 0, "queue", "cancel", id)
+	run(t, dir, url, 0, "run", "--data", "items.jsonl", "--judge", "contains") // Now it may.
+	again := detach(t, dir, url, "--judge", "contains")
+	if again != id {
+		t.Errorf("the run was queued as %s, want %s", again, id)
+	}
+	p := run(t, dir, url, 0, "queue", "status", id)
+	if !strings.Contains(p.out.String(), "done, 20 of 20 records") {
+		t.Errorf("deem queue says:\n%s", p.out.String())
+	}
+	run(t, dir, filepath.Join(dir, "file.db"), 2, "run", "--data", "items.jsonl", "--detach")
+	run(t, dir, filepath.Join(dir, "file.db"), 2, "worker")
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"deem"
 	"deem/internal/store"
@@ -70,7 +71,7 @@ func Look(ctx context.Context, st *postgres.Store) (*Control, error) {
 }
 
 func newControl(st *postgres.Store) (*Control, error) {
-	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{Logger: quiet})
+	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{Logger: quiet, Hooks: []rivertype.Hook{atOnce}})
 	if err != nil {
 		return nil, err
 	}

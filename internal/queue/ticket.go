@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // A ticket is a job of River: whoever has it may take the chunk that it names, if that
@@ -26,20 +27,32 @@ func (ticket) Kind() string { return "deem_chunk" }
 // is start-time fair queueing.
 var origin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// horizon is beyond every place. What River tries again has a real time, behind it.
+var horizon = origin.AddDate(20, 0, 0)
+
 // timeAt returns the time that stands for a place.
 func timeAt(place int64) time.Time { return origin.Add(time.Duration(place) * time.Microsecond) }
 
 // placeAt is the inverse of timeAt.
 func placeAt(t time.Time) int64 { return t.Sub(origin).Microseconds() }
 
+// atOnce is a hook of River. It takes every job that has a time for one that is to wait
+// for it, even if it is long past, until its leader looks; but a ticket can be had at once.
+var atOnce = river.HookInsertBeginFunc(func(_ context.Context, p *rivertype.JobInsertParams) error {
+	if p.Kind == (ticket{}).Kind() && p.State == rivertype.JobStateScheduled {
+		p.State = rivertype.JobStateAvailable
+	}
+	return nil
+})
+
 // servedPlace returns the place that is being served in a queue: that of the next
 // ticket, or else of the last one that was taken.
 func servedPlace(ctx context.Context, tx pgx.Tx, queue string, priority Priority) (int64, error) {
 	var at time.Time
 	err := tx.QueryRow(ctx, `SELECT coalesce(
-		(SELECT min(scheduled_at) FROM river_job WHERE state = 'available' AND queue = $1 AND priority = $2 AND kind = $3),
-		(SELECT max(scheduled_at) FROM river_job WHERE state = 'running' AND queue = $1 AND priority = $2 AND kind = $3),
-		$4)`, queue, int16(priority), ticket{}.Kind(), origin).Scan(&at)
+		(SELECT min(scheduled_at) FROM river_job WHERE state = 'available' AND queue = $1 AND priority = $2 AND kind = $3 AND scheduled_at < $5),
+		(SELECT max(scheduled_at) FROM river_job WHERE state = 'running' AND queue = $1 AND priority = $2 AND kind = $3 AND scheduled_at < $5),
+		$4)`, queue, int16(priority), ticket{}.Kind(), origin, horizon).Scan(&at)
 	return max(0, placeAt(at)), err
 }
 
@@ -77,6 +90,11 @@ func dropTickets(ctx context.Context, tx pgx.Tx, run, queue string) error {
 		AND state IN ('available', 'scheduled', 'retryable', 'pending')`, ticket{}.Kind(), queue, run)
 	return err
 }
+
+// replace gives tickets that River tried again, and that have a real time therefore,
+// the places of their chunks.
+const replace = `UPDATE river_job j SET scheduled_at = $2::timestamptz + c.place * interval '1 microsecond' FROM queue_chunks c
+	WHERE c.run = $1 AND j.kind = $4 AND j.state = 'available' AND j.scheduled_at >= $3 AND j.args @> jsonb_build_object('run', $1::text, 'chunk', c.n)`
 
 // ticketless are chunks that nobody has and for which there is no ticket. There should be
 // none but for those of a run that is resumed.

@@ -30,13 +30,16 @@ func (cw *chunkWorker) NextRetry(*river.Job[ticket]) time.Time { return time.Now
 // Work takes the chunk of a ticket and judges what it lacks.
 func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[ticket]) error {
 	w := cw.w
+	if w.refuses(job.Queue) {
+		return w.pass(ctx, job)
+	}
 	e, err := w.engage(ctx, job.Args.Run)
 	if err != nil {
-		if !passing(err) && !errors.Is(err, context.Canceled) {
-			w.refuse(job.Queue, job.Args.Run, err)
-			return river.JobSnooze(refuseAgain)
+		if passing(err) || errors.Is(err, context.Canceled) {
+			return err
 		}
-		return err
+		w.refuse(job.Queue, job.Args.Run, err)
+		return w.pass(ctx, job)
 	}
 	defer e.release()
 	t, ok, err := w.take(ctx, e, job)
@@ -44,6 +47,27 @@ func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[ticket]) error {
 		return err // Without a chunk the ticket is worth nothing, and is done.
 	}
 	return t.judge()
+}
+
+// passAfter keeps a worker that is about to leave a queue from taking the same ticket
+// again and again.
+const passAfter = 200 * time.Millisecond
+
+// pass leaves a ticket to others: it is done, and there is a new one at the same place.
+func (w *Worker) pass(ctx context.Context, job *river.Job[ticket]) error {
+	if err := wait(ctx, passAfter); err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, w.c.pool, func(tx pgx.Tx) error {
+		chunks, err := chunksOf(ctx, tx, `SELECT n, place FROM queue_chunks WHERE run = $1 AND n = $2 AND worker IS NULL`, job.Args.Run, job.Args.Chunk)
+		if err != nil {
+			return err
+		}
+		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil || len(chunks) == 0 {
+			return err
+		}
+		return w.c.reticket(ctx, tx, w.client, job.Args.Run, chunks)
+	})
 }
 
 // A taken chunk is one that this worker has.
@@ -79,7 +103,9 @@ func (w *Worker) take(ctx context.Context, e *engagement, job *river.Job[ticket]
 	if err != nil {
 		return nil, false, err
 	}
-	if t.items, err = unpack(body); err == nil {
+	// A chunk holds what had no record when it was made, so whoever has it first need not
+	// look.
+	if t.items, err = unpack(body); err == nil && t.token > 1 {
 		t.done, err = recorded(ctx, w.c.st, e.run, t.items, e.o.RetryUnjudged)
 	}
 	return t, err == nil, err
@@ -322,9 +348,10 @@ func (t *taken) explain(err error) {
 		herr := pgx.BeginFunc(ctx, t.w.c.pool, func(tx pgx.Tx) error { return t.w.c.haltTx(ctx, tx, run, Stopped, reason) })
 		if herr == nil {
 			t.w.say("run "+run, "run %s is stopped: %s", run, reason)
-			t.e.stop()
+			t.w.disengage(t.e)
 			return
 		}
 	}
 	t.w.refuse(t.e.queue, run, err)
+	t.w.disengage(t.e)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 
 	"deem"
 	"deem/internal/store"
@@ -130,7 +131,7 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	}
 	var err error
 	w.client, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{
-		ID: w.id, Workers: workers, Logger: w.o.Log,
+		ID: w.id, Workers: workers, Logger: w.o.Log, Hooks: []rivertype.Hook{atOnce},
 		Queues: map[string]river.QueueConfig{houseQueue: {MaxWorkers: 1}},
 		// A chunk takes as long as it takes. River would rescue jobs by their age, and
 		// cannot know which worker is alive: that is known here, and done here.

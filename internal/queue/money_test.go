@@ -1,0 +1,190 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/store"
+	"deem/internal/store/pgtest"
+	"deem/internal/store/postgres"
+	"deem/model"
+	"deem/model/fake"
+)
+
+// newTestControl returns the queue of a database of its own, with a run in it.
+func newTestControl(t *testing.T, micros int64) (*Control, string) {
+	t.Helper()
+	st, err := postgres.Open(t.Context(), pgtest.Database(t), postgres.Options{Conns: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	c, err := Open(t.Context(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := st.Begin(t.Context(), store.Spec{
+		Judge: store.JudgeSpec{Name: "any", Hash: "any"}, Trials: 1, Dataset: store.DatasetSpec{Hash: "any", Items: 1},
+	}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := func(yield func(deem.Item, error) bool) { yield(deem.Item{ID: "q0"}, nil) }
+	if _, err := c.Enqueue(t.Context(), Work{Run: r, Items: items, Options: Options{MaxMicros: &micros}}); err != nil {
+		t.Fatal(err)
+	}
+	return c, r.ID
+}
+
+// Three workers spend the money of a run to the end: never more than there is, and all
+// that calls can be paid with, also what others borrowed and did not need.
+func TestBanksShareTheMoney(t *testing.T) {
+	t.Parallel()
+	const sum, cost = 100_000, 900
+	c, run := newTestControl(t, sum)
+	prices := model.Prices{Entries: []model.Price{{Model: "paid:", Input: 1_000_000, Output: 1_000_000}}}
+	var mu sync.Mutex
+	billed := int64(0)
+	ask := func(context.Context, deem.Request) (deem.Reply, error) {
+		time.Sleep(time.Millisecond)
+		mu.Lock()
+		defer mu.Unlock()
+		billed += cost
+		return deem.Reply{Text: "yes", CostMicros: cost}, nil
+	}
+	var wg sync.WaitGroup
+	for _, worker := range []string{"a", "b", "c"} {
+		b := c.newBank(run, worker, sum)
+		m := model.Budget(fake.Func("paid:m", ask), b.purse, prices)
+		var callers sync.WaitGroup
+		for range 4 {
+			callers.Go(func() {
+				for {
+					// At most 64 and 936 tokens: 1000 micros.
+					_, err := m.Complete(t.Context(), deem.Request{MaxTokens: 936})
+					if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Kind == deem.Budget {
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Go(func() {
+			over := make(chan struct{})
+			go func() {
+				callers.Wait()
+				close(over)
+			}()
+			for done := false; !done; {
+				select {
+				case <-over:
+					done = true
+				case <-time.After(20 * time.Millisecond):
+				}
+				if err := b.settle(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := b.close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s, err := c.Run(t.Context(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.SpentMicros != billed || s.LentMicros != 0 {
+		t.Errorf("%d spent and %d lent, want the %d that were billed and none", s.SpentMicros, s.LentMicros, billed)
+	}
+	// The last call may cost 1000 at most, so no more than that is left, and each worker
+	// may give up while another has the rest.
+	if billed > sum || billed < sum-5*1000 {
+		t.Errorf("%d were spent of %d", billed, sum)
+	}
+}
+
+// What a worker that died had been lent counts as spent.
+func TestMoneyOfTheDead(t *testing.T) {
+	t.Parallel()
+	const sum = 100_000
+	c, run := newTestControl(t, sum)
+	b := c.newBank(run, "dead", sum)
+	got, err := b.Draw(t.Context(), 1000)
+	if err != nil || got < 1000 {
+		t.Fatalf("Draw = %d, %v", got, err)
+	}
+	w, err := NewWorker(c, WorkerOptions{Dead: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.beat(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.pool.Exec(t.Context(), `INSERT INTO queue_workers (id, version, state, slots, seen) VALUES ('dead', '', '', 1, now() - interval '1 minute')`); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // The server has to be up for a second.
+		if err := w.reap(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s, err := c.Run(t.Context(), run)
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", s, err)
+		}
+		if s.SpentMicros == got && s.LentMicros == 0 {
+			break
+		}
+	}
+}
+
+// Two workers that keep one pace make no more calls together than one may.
+func TestLimitsShareThePace(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestControl(t, 1)
+	const rpm = 6000
+	var mu sync.Mutex
+	var times []time.Time
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 2 {
+		l, err := c.newLimit(t.Context(), Model{Name: "m"}, Options{RPM: rpm}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 8 {
+			wg.Go(func() {
+				for l.Begin(ctx, 10) == nil {
+					mu.Lock()
+					times = append(times, time.Now())
+					mu.Unlock()
+					l.End(model.FleetCall{Estimate: 10, Used: 10})
+				}
+			})
+		}
+	}
+	wg.Wait()
+	from := 0
+	for to := range times {
+		for times[to].Sub(times[from]) >= time.Second {
+			from++
+		}
+		// Places may be used late by 300 ms.
+		if n := to - from + 1; n > rpm/60*14/10 {
+			t.Fatalf("%d calls in a second, want %d", n, rpm/60)
+		}
+	}
+	t.Logf("%d calls in 3 s", len(times))
+	if len(times) > 3*rpm/60+rpm/60/3 || len(times) < rpm/60 {
+		t.Errorf("%d calls in 3 s, want about %d", len(times), 3*rpm/60)
+	}
+}
