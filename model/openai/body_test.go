@@ -20,7 +20,7 @@ func TestBody(t *testing.T) {
 			TopLogprobs: rapid.IntRange(0, 30).Draw(rt, "top"), Stop: rapid.SliceOfN(texts, 0, 2).Draw(rt, "stop"),
 			Temperature: rapid.Ptr(rapid.Float64(), true).Draw(rt, "temperature"), Seed: rapid.Ptr(rapid.Int64(), true).Draw(rt, "seed"),
 		}
-		for range rapid.IntRange(1, 3).Draw(rt, "messages") {
+		for range rapid.IntRange(0, 3).Draw(rt, "messages") {
 			req.Messages = append(req.Messages, deem.Message{Role: texts.Draw(rt, "role"), Content: texts.Draw(rt, "content")})
 		}
 		w := m.encode(req)

@@ -77,16 +77,18 @@ func (w *wireRequest) body() ([]byte, error) {
 	}
 	b := append(make([]byte, 0, size), `{"model":`...)
 	b = deem.AppendText(b, w.Model)
-	b = append(b, `,"messages":[`...)
+	b = append(b, `,"messages":`...)
 	for i, m := range w.Messages {
-		if i > 0 {
-			b = append(b, ',')
-		}
+		b = append(b, "[,"[min(i, 1)])
 		b = append(b, `{"role":`...)
 		b = append(deem.AppendText(b, m.Role), `,"content":`...)
 		b = append(deem.AppendText(b, m.Content), '}')
 	}
-	b = append(b, ']')
+	if len(w.Messages) > 0 {
+		b = append(b, ']')
+	} else {
+		b = append(b, "null"...) // A server shall refuse it, and not make up what was asked.
+	}
 	rest, err := wire.Encode(w.settings)
 	if err != nil {
 		return nil, err
