@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"deem/internal/store/pgtest"
+	"deem/internal/store/postgres"
 )
 
 // Twenty thousand items, three workers, five kills.
@@ -79,14 +82,42 @@ func TestSoakOverhead(t *testing.T) {
 	url := pgtest.Database(t)
 	st, _ := open(t, url)
 	id := detach(t, dir, url, judge...)
+	ask := connect(t, st)
+	const position = `SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint`
+	logged := ask(position)
 	began = time.Now()
 	start(t, t.TempDir(), url, "worker", "-j", "16")
 	finished(t, st, id)
 	worker := time.Since(began)
+	t.Logf("%d bytes of log for each record, %d connections", (ask(position)-logged)/n,
+		ask(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()`))
+	logSizes(t, st, n)
 	ratio := alone.Seconds() / worker.Seconds()
 	t.Logf("alone %.0f/s, a worker %.0f/s: %.2f", n/alone.Seconds(), n/worker.Seconds(), ratio)
 	checkRecords(t, st, id, n, 1)
 	if ratio < 0.5 {
 		t.Errorf("a worker reaches %.2f of the rate of one process, want at least 0.5", ratio)
 	}
+}
+
+// logSizes says how many bytes each table has for a record, with its indexes.
+func logSizes(t *testing.T, st *postgres.Store, records int) {
+	t.Helper()
+	rows, err := st.Pool().Query(t.Context(), `SELECT relname, pg_total_relation_size(relid), pg_indexes_size(relid), n_live_tup
+		FROM pg_stat_user_tables WHERE pg_total_relation_size(relid) > 100000 ORDER BY 2 DESC`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	var size, indexes, live int64
+	total := int64(0)
+	_, err = pgx.ForEachRow(rows, []any{&name, &size, &indexes, &live}, func() error {
+		total += size
+		t.Logf("%-14s %8d rows, %5d bytes for each record, of them %d for indexes", name, live, size/int64(records), indexes/int64(records))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes for each record in all", total/int64(records))
 }
