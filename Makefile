@@ -48,6 +48,7 @@ test: ## run every test with the race detector, and install what that needs
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
 	scripts/need-postgres.sh
+	scripts/need-clients.sh
 	scripts/need-chromium.sh
 	scripts/axe.sh $(TOOLS)/axe
 	CGO_ENABLED=1 $(GO) run ./internal/ci/testlog $(STRICT) -skips .ci/skips.txt -- -race -timeout $(TESTTIME) $(PKGS)

@@ -1,0 +1,163 @@
+package examples_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A terminal is where a server writes, while others read.
+type terminal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *terminal) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *terminal) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// buildDeem builds the command.
+func buildDeem(t *testing.T) string {
+	t.Helper()
+	deem := filepath.Join(t.TempDir(), "deem")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", deem, "../cmd/deem").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return deem
+}
+
+// startServer starts a server in a folder of its own, and returns the folder and where
+// the server is.
+func startServer(t *testing.T, deem string, args ...string) (dir, address string) {
+	t.Helper()
+	dir = t.TempDir()
+	var said terminal
+	cmd := exec.Command(deem, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd.Dir, cmd.Stderr = dir, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the server ends with %v: %s", err, said.String())
+		}
+	})
+	where := regexp.MustCompile(`http://[0-9.:]+`)
+	for deadline := time.Now().Add(2 * time.Minute); address == ""; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the server does not say where it is: %s", said.String())
+		}
+		address = where.FindString(said.String())
+	}
+	return dir, address
+}
+
+// TestAPI runs the examples in Python and JavaScript as a reader would, and the commands
+// of the document.
+func TestAPI(t *testing.T) {
+	deem := buildDeem(t)
+	t.Run("judged", func(t *testing.T) { judgedExamples(t, deem) })
+	t.Run("refused", func(t *testing.T) { refusedExamples(t, deem) })
+}
+
+func judgedExamples(t *testing.T, deem string) {
+	t.Helper()
+	dir, address := startServer(t, deem)
+	doc := document(t, "api.md")
+	_, want, _ := strings.Cut(doc, "Both print\n\n```\n")
+	want, _, _ = strings.Cut(want, "```")
+	for _, c := range [][]string{{"python3", "api/judge.py"}, {"node", "api/judge.mjs"}} {
+		out, err := exec.CommandContext(t.Context(), c[0], c[1], address).CombinedOutput()
+		if err != nil || string(out) != want {
+			t.Errorf("%s prints, error %v,\n%swant\n%s", strings.Join(c, " "), err, out, want)
+		}
+	}
+	answers := []byte(`{"id": "a", "references": ["7"], "response": "It is 7."}` + "\n")
+	if err := os.WriteFile(filepath.Join(dir, "answers.jsonl"), answers, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, m := range regexp.MustCompile("(?s)```\n(curl .*?)```").FindAllStringSubmatch(doc, -1) {
+		if strings.Contains(m[1], "Bearer") {
+			continue
+		}
+		script := strings.ReplaceAll(m[1], "http://127.0.0.1:8080", address)
+		cmd := exec.CommandContext(t.Context(), "bash", "-euc", strings.ReplaceAll(script, "curl -s", "curl -fsS "))
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `"id"`) {
+			t.Errorf("%s\nprints, error %v,\n%s", m[1], err, out)
+		}
+		n++
+	}
+	if rows, err := os.ReadFile(filepath.Join(dir, "verdicts.csv")); n < 3 || err != nil || !strings.Contains(string(rows), "It is 7.") {
+		t.Errorf("%d commands were run, and verdicts.csv is %.200s, error %v", n, rows, err)
+	}
+	checkOperations(t, doc, address)
+}
+
+// checkOperations looks whether the document tells of every operation that the server
+// has, and of no other.
+func checkOperations(t *testing.T, doc, address string) {
+	t.Helper()
+	resp, err := http.Get(address + "/api/v1/openapi.json") //nolint:noctx // The server is ours.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var api struct{ Paths map[string]any }
+	if err := json.NewDecoder(resp.Body).Decode(&api); err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`/[a-z]+[a-z{}/.]*`).FindAllString(doc, -1)
+	for path := range api.Paths {
+		short := strings.TrimPrefix(path, "/api/v1")
+		if !slices.Contains(told, short) && !slices.Contains(told, path) {
+			t.Errorf("docs/api.md does not tell of %s", path)
+		}
+	}
+}
+
+// refusedExamples looks whether the examples say why they are refused.
+func refusedExamples(t *testing.T, deem string) {
+	t.Helper()
+	_, address := startServer(t, deem, "--read-only", "--db", database(t, deem))
+	for _, c := range [][]string{{"python3", "api/judge.py"}, {"node", "api/judge.mjs"}} {
+		out, err := exec.CommandContext(t.Context(), c[0], c[1], address).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "Forbidden: this server only shows (deem serve without --read-only") {
+			t.Errorf("%s prints, error %v,\n%s", strings.Join(c, " "), err, out)
+		}
+	}
+}
+
+// database returns a database with a run.
+func database(t *testing.T, deem string) string {
+	t.Helper()
+	dir := t.TempDir()
+	db, data := filepath.Join(dir, "deem.db"), filepath.Join(dir, "items.jsonl")
+	if err := os.WriteFile(data, []byte(`{"references": ["7"], "response": "7"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), deem, "run", "--db", db, "--data", data).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return db
+}

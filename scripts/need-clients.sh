@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The examples of the HTTP API are programs in Python and JavaScript, which the
+# tests run, with commands of curl. Installs what is missing where that can be
+# done without asking anybody, and says what to do where it cannot.
+set -euo pipefail
+
+missing() {
+  local program
+  for program in python3 node curl; do
+    if ! command -v "$program" >/dev/null; then
+      # Debian's package of node is called nodejs.
+      if [ "$program" = node ]; then echo nodejs; else echo "$program"; fi
+    fi
+  done
+}
+
+mapfile -t packages < <(missing)
+if [ "${#packages[@]}" -eq 0 ]; then
+  exit 0
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  as_root=(sudo -n)
+fi
+if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
+  echo "need-clients: installing ${packages[*]}" >&2
+  "${as_root[@]}" apt-get update -q >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -q --no-install-recommends "${packages[@]}" >&2
+fi
+if [ -z "$(missing)" ]; then
+  exit 0
+fi
+cat >&2 <<'END'
+need-clients: error: python3, node or curl is missing, which the examples of the HTTP API need
+need-clients: hint: install them (Debian: apt-get install python3 nodejs curl), with Node 20 or later
+END
+exit 1
