@@ -33,10 +33,13 @@ const (
 func (w *Worker) beats(over <-chan struct{}) {
 	tick := time.NewTicker(w.o.Beat)
 	defer tick.Stop()
+	now := make(chan time.Time, 1)
+	now <- time.Now() // There may be work already.
 	for {
 		select {
 		case <-over:
 			return
+		case <-now:
 		case <-tick.C:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)

@@ -171,7 +171,7 @@ func (e *engagement) open(ctx context.Context, name, settings string) (deem.Mode
 		return nil, err
 	}
 	o := model.Options{
-		Replies: e.w.c.st, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
+		Replies: &e.w.known, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
 		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
 		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit},
 	}

@@ -92,6 +92,7 @@ type Worker struct {
 	id     string
 	client *river.Client[pgx.Tx]
 	turns  *turns
+	known  known
 
 	draining context.Context // done once no further item is taken
 	drain    context.CancelFunc
@@ -123,6 +124,7 @@ func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 		engaged: map[string]*engagement{}, queues: map[string]time.Time{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
 	}
 	w.turns = newTurns(w.o.Slots)
+	w.known.c = c
 	w.draining, w.drain = context.WithCancel(context.Background())
 	w.hard, w.cancel = context.WithCancel(context.Background())
 	workers := river.NewWorkers()
