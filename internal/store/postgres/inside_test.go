@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/store/internal/search"
 )
 
 // drawText returns texts with NUL and the characters that stand for it.
@@ -96,8 +98,15 @@ func TestTerms(t *testing.T) {
 			t.Errorf("terms(%q) = %s, want %s", query, got, want)
 		}
 	}
-	if n := len(terms(strings.Repeat("word ", 1000))); n != maxTerms {
-		t.Errorf("%d terms of a paragraph, want %d", n, maxTerms)
+}
+
+// TestFoldLosesNoWord holds that what is a word is one when it is folded, so that no term
+// is without words.
+func TestFoldLosesNoWord(t *testing.T) {
+	for r := range unicode.MaxRune + 1 {
+		if s := string(r); len(search.Words(s)) > 0 && len(wordsOf(s)) == 0 {
+			t.Errorf("%q is a word, but not when it is folded", s)
+		}
 	}
 }
 
@@ -108,7 +117,7 @@ func TestIndexable(t *testing.T) {
 	if indexable(words) || vector(words) != nil {
 		t.Error("a word of 64 KiB counts as one that can be indexed")
 	}
-	if want := " q \n " + strings.Repeat("x", textBytes) + " \n why \n"; inOrder != want {
+	if want := " q \n " + strings.Repeat("x", search.TextBytes) + " \n why \n"; inOrder != want {
 		t.Errorf("said %.60q..., want %.60q...", inOrder, want)
 	}
 	many := make([]string, 200_000)

@@ -11,69 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"deem"
+	"deem/internal/store/internal/search"
 )
 
-// Words are what the SQLite store makes of a text, so that a search finds the same in
-// both: runs of letters, digits and marks, in lower case and without the accents of
-// Latin letters. The characters of scripts that write without spaces are words of their
-// own, and a Chinese word is a phrase of its characters.
+// Words are in lower case and without the accents of Latin letters, as in the index of
+// the SQLite store, so that a search finds the same in both.
 //
-// Postgres could make words too, but its dictionaries know neither, and forget in which
-// order they were after the first 16,383.
+// Postgres could make words too, but its dictionaries do not know those of package
+// search, and forget in which order they were after the first 16,383.
 
-// unspaced are the scripts that put no spaces between words.
-var unspaced = []*unicode.RangeTable{
-	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo,
-	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
-}
-
-// isUnspaced reports whether r is a character of a script without spaces. The sign that
-// makes a Japanese vowel long belongs to several scripts, and so to none.
-func isUnspaced(r rune) bool {
-	return r >= 0x0e00 && (r == 'ー' || r == 'ｰ' || unicode.In(r, unspaced...))
-}
-
-// isWord reports whether r is part of a word.
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf { // Nearly all are, and the tables are slow.
-		return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z'
-	}
-	return unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Co)
-}
-
-// wordsOf returns the words of a text in order. They are parts of one string.
-func wordsOf(text string) []string {
-	text = fold(text)
-	var words []string
-	start := -1 // of the word that is being read
-	end := func(at int) {
-		if start >= 0 {
-			words = append(words, text[start:at])
-		}
-		start = -1
-	}
-	apart := false // the last character was one of a script without spaces
-	for i, r := range text {
-		switch {
-		case !isWord(r):
-			end(i)
-			apart = false
-			continue
-		case r >= 0x300 && unicode.Is(unicode.M, r): // A vowel of Thai stays with its consonant.
-		case isUnspaced(r):
-			end(i)
-			apart = true
-		case apart:
-			end(i)
-			apart = false
-		}
-		if start < 0 {
-			start = i
-		}
-	}
-	end(len(text))
-	return words
-}
+// wordsOf returns the words of a text in order, folded. They are parts of one string.
+func wordsOf(text string) []string { return search.Words(fold(text)) }
 
 // fold returns a text in lower case, and its Latin letters without accents. Other
 // scripts keep theirs: й and и are two letters.
@@ -100,42 +48,24 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-const (
-	// textBytes and itemBytes bound what is indexed of one text and of one item, as in
-	// the SQLite store. What comes later in a text of that length is not found.
-	textBytes = 64 << 10
-	itemBytes = 256 << 10
-
-	// wordBytes is from how many bytes on a word is none that Postgres can index.
-	wordBytes = 1024
-)
-
-// cut returns at most limit bytes of the beginning of s, and no half character.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
-}
+// wordBytes is from how many bytes on a word is none that Postgres can index.
+const wordBytes = 1024
 
 // said returns the words of a record in order, with a space around each, and a line
 // break between two texts, over which no phrase goes. Fields are not among them: they
 // are what the system was given, often as long as a book.
 func said(rec deem.Record) (inOrder string, each []string) {
 	texts := append([]string{rec.Item.ID, rec.Item.Question, rec.Item.Response}, rec.Item.References...)
-	left := itemBytes
+	left := search.ItemBytes
 	for i, text := range texts {
-		texts[i] = cut(text, min(left, textBytes))
+		texts[i] = search.Cut(text, min(left, search.TextBytes))
 		left -= len(texts[i])
 	}
 	if v := rec.Verdict; v != nil {
-		texts = append(texts, cut(v.Reason, textBytes))
+		texts = append(texts, search.Cut(v.Reason, search.TextBytes))
 	}
 	if f := rec.Failure; f != nil {
-		texts = append(texts, string(f.Kind), cut(f.Detail, textBytes))
+		texts = append(texts, string(f.Kind), search.Cut(f.Detail, search.TextBytes))
 	}
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -172,49 +102,13 @@ type term struct {
 	prefix bool
 }
 
-// maxTerms is how many words of a text are looked for. More come only from a paragraph
-// that was pasted.
-const maxTerms = 64
-
 // terms returns what to look for.
 func terms(query string) []term {
 	var list []term
-	add := func(text string, prefix bool) {
-		if words := wordsOf(text); len(words) > 0 && len(list) < maxTerms {
-			list = append(list, term{words, prefix})
-		}
-	}
-	for query != "" {
-		r, size := utf8.DecodeRuneInString(query)
-		rest := query[size:]
-		switch {
-		case unicode.IsSpace(r):
-			query = rest
-		case isQuote(r):
-			words, after := cutAt(rest, isQuote)
-			_, size := utf8.DecodeRuneInString(after)
-			after, prefix := strings.CutPrefix(after[size:], "*")
-			add(words, prefix)
-			query = after
-		default:
-			word, after := cutAt(query, func(r rune) bool { return unicode.IsSpace(r) || isQuote(r) })
-			add(word, strings.HasSuffix(word, "*"))
-			query = after
-		}
+	for _, t := range search.Terms(query) {
+		list = append(list, term{wordsOf(t.Text), t.Prefix})
 	}
 	return list
-}
-
-// isQuote reports whether r begins or ends a phrase, also as telephones write it.
-func isQuote(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
-
-// cutAt cuts s before the first character that end knows, or at its end.
-func cutAt(s string, end func(rune) bool) (before, rest string) {
-	i := strings.IndexFunc(s, end)
-	if i < 0 {
-		return s, ""
-	}
-	return s[:i], s[i:]
 }
 
 // inOrder returns the text that is part of what a record with the term said.

@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/search"
 )
 
 const (
@@ -25,11 +26,6 @@ const (
 
 	// indexRows is how many records are looked at together.
 	indexRows = 256
-
-	// textBytes and itemBytes bound what is indexed of one text and of one item. What
-	// comes later in a text of that length is not found.
-	textBytes = 64 << 10
-	itemBytes = 256 << 10
 
 	// between stands between two texts of an item. It is a word of its own, for private
 	// use, that nobody types.
@@ -257,9 +253,9 @@ func (x *indexer) rows(ctx context.Context) ([]indexedRow, error) {
 		if err := rows.Scan(&r.n, &r.item, &r.position, &r.trial, &hash, &reason, &kind, &detail); err != nil {
 			return nil, err
 		}
-		r.words = cut(reason, textBytes)
+		r.words = search.Cut(reason, search.TextBytes)
 		if kind != "" || detail != "" {
-			r.words = kind + between + cut(detail, textBytes)
+			r.words = kind + between + search.Cut(detail, search.TextBytes)
 		}
 		r.print, r.itemPrint = printOf([]byte(r.words)), printOf(hash)
 		list = append(list, r)
@@ -414,14 +410,14 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 
 // joinTexts returns the texts of an item with a sign between them.
 func joinTexts(it *deem.Item) string {
-	words := it.ID + between + cut(it.Question, textBytes) + between + cut(it.Response, textBytes)
+	words := it.ID + between + search.Cut(it.Question, search.TextBytes) + between + search.Cut(it.Response, search.TextBytes)
 	for _, ref := range it.References {
-		if len(words) > itemBytes {
+		if len(words) > search.ItemBytes {
 			break
 		}
-		words += between + cut(ref, textBytes)
+		words += between + search.Cut(ref, search.TextBytes)
 	}
-	return cut(words, itemBytes)
+	return search.Cut(words, search.ItemBytes)
 }
 
 // isField reports whether a text belongs to the fields of an item.
