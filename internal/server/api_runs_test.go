@@ -87,6 +87,8 @@ func TestWrongLines(t *testing.T) {
 	ask("?fresh=perhaps", lines(1)).wantProblem(t, 400, "fresh")
 	ask("?max_cost=x", lines(1)).wantProblem(t, 400, "max_cost")
 	ask("?judge=match&judge=f1", lines(1)).wantProblem(t, 400, "2 times")
+	ts.ask(t, "POST", "/api/v1/runs?judge=f1", `{"items":`+twoItems+`}`).wantProblem(t, 400, "judge stands in the address")
+	ts.ask(t, "POST", "/api/v1/runs", `{"items":[{"response":"`+strings.Repeat("x", 65<<20)+`"}]}`).wantProblem(t, 413)
 	if files, _ := os.ReadDir(ts.spool); len(files) != 0 {
 		t.Errorf("%d files are left of what was refused", len(files))
 	}

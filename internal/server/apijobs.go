@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -287,7 +289,7 @@ func (js *runJobs) work(j *runJob) error {
 		Items: j.run.Dataset.Items, Trials: j.run.Trials, Concurrency: at, Before: j.run.Records, Asks: j.model,
 	})
 	err := conduct.Job{
-		Store: js.s.store, Run: j.run, Judge: told.Judge(j.judge), Items: j.data.items(), RetryUnjudged: j.retry,
+		Store: js.s.store, Run: j.run, Judge: told.Judge(sound{j.judge, js.s.log}), Items: j.data.items(), RetryUnjudged: j.retry,
 		Options: deem.Options{Concurrency: at, Trials: j.run.Trials, Stop: j.stopping.Done()},
 		Each: func(rec deem.Record) {
 			told.Add(rec)
@@ -296,6 +298,29 @@ func (js *runJobs) work(j *runJob) error {
 	}.Do(ctx)
 	told.End(err)
 	return err
+}
+
+// A sound judge does not take the server down with it. A panic is a bug of ours, and
+// ends the run.
+type sound struct {
+	inner deem.Judge
+	log   *slog.Logger
+}
+
+var _ deem.Judge = sound{}
+
+// Name returns the name of the judge inside.
+func (j sound) Name() string { return j.inner.Name() }
+
+// Judge asks the judge inside.
+func (j sound) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.log.Error("panic", "judge", j.Name(), "item", it.ID, "value", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return j.inner.Judge(ctx, it)
 }
 
 // add tells those who follow the run of a record.

@@ -92,5 +92,8 @@ func (s *Server) openAPI(o Options) error {
 		return err
 	}
 	s.jobs = newJobs(s)
+	if s.api.Spool != "" {
+		s.spool.sweep(s.unfinished)
+	}
 	return nil
 }

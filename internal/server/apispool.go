@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"deem"
 	"deem/internal/dataset"
@@ -62,7 +63,7 @@ func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (s
 	if err := os.MkdirAll(sp.dir, 0o700); err != nil {
 		return spooled{}, fmt.Errorf("keep items: %w", err)
 	}
-	f, err := os.CreateTemp(sp.dir, "incoming-*.jsonl")
+	f, err := os.CreateTemp(sp.dir, incoming+"*.jsonl")
 	if err != nil {
 		return spooled{}, fmt.Errorf("keep items: %w", err)
 	}
@@ -83,6 +84,29 @@ func (sp *spool) take(most int, read func(each func(raw []byte) error) error) (s
 	sp.used[hash]++
 	return got, nil
 }
+
+// stale is how old a file must be to have been forgotten.
+const stale = 24 * time.Hour
+
+// sweep removes what killed servers left behind: items that did not come in whole, and
+// those that no run wants.
+func (sp *spool) sweep(wanted func(hash string) bool) {
+	files, _ := os.ReadDir(sp.dir) // Where there is no folder there is nothing to remove.
+	for _, f := range files {
+		name, isOurs := strings.CutSuffix(f.Name(), ".jsonl")
+		info, err := f.Info()
+		// Another server may be about to begin the run of a file that is new.
+		if err != nil || !isOurs || time.Since(info.ModTime()) < stale {
+			continue
+		}
+		if strings.HasPrefix(name, incoming) || !wanted(name) {
+			_ = os.Remove(filepath.Join(sp.dir, f.Name())) // What cannot be removed is only in the way.
+		}
+	}
+}
+
+// incoming is how files begin whose items have not all come in.
+const incoming = "incoming-"
 
 // errNoSpool is the error of a server that judges nothing.
 var errNoSpool = errors.New("this server judges nothing: it has no folder for items")

@@ -97,14 +97,23 @@ func (sub submission) cost() assembly.Optional[int64] {
 // let go of, unless there is an error.
 func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
 	var sub submission
-	rc := http.NewResponseController(w)
-	body := slowBody{r.Body, rc}
-	read := func(each func(raw []byte) error) error { return sub.readJSON(body, each) }
+	body := slowBody{r.Body, http.NewResponseController(w)}
+	q := r.URL.Query()
+	var read func(each func(raw []byte) error) error
 	if media(r) == ndjson {
-		if err := sub.readQuery(r.URL.Query()); err != nil {
+		if err := sub.readQuery(q); err != nil {
 			return sub, spooled{}, err
 		}
 		read = func(each func(raw []byte) error) error { return readLines(body, each) }
+	} else {
+		for _, p := range lineParameters() {
+			if q.Has(p.name) {
+				return sub, spooled{}, badRequest("%s stands in the address, and belongs into the body where that is JSON", p.name)
+			}
+		}
+		// One item may be as long as all of the body.
+		body.Reader = http.MaxBytesReader(w, r.Body, maxSubmission)
+		read = func(each func(raw []byte) error) error { return sub.readJSON(body, each) }
 	}
 	d, err := s.spool.take(most, read)
 	if err != nil {

@@ -2,20 +2,26 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"deem"
 	"deem/internal/store/sqlite"
 )
 
@@ -445,3 +451,43 @@ func TestAnswersOfAskedRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestSweep removes what a killed server left behind, and nothing that is wanted or new.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Now().Add(-2 * stale)
+	for name, at := range map[string]time.Time{
+		"incoming-1.jsonl": old, "incoming-2.jsonl": time.Now(), "done.jsonl": old, "wanted.jsonl": old, "new.jsonl": time.Now(), "notes.txt": old,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newSpool(dir).sweep(func(hash string) bool { return hash == "wanted" })
+	files, err := os.ReadDir(dir)
+	var left []string
+	for _, f := range files {
+		left = append(left, f.Name())
+	}
+	if want := []string{"incoming-2.jsonl", "new.jsonl", "notes.txt", "wanted.jsonl"}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("the folder has %v, error %v, want %v", left, err, want)
+	}
+}
+
+// TestBuggyJudge has a judge that panics: the run ends, and the server stays.
+func TestBuggyJudge(t *testing.T) {
+	j := sound{panicking{}, slog.New(slog.DiscardHandler)}
+	if _, err := j.Judge(t.Context(), deem.Item{}); !errors.Is(err, errPanic) {
+		t.Errorf("a judge that panics returns %v, want %v", err, errPanic)
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Name() string { return "panicking" }
+
+func (panicking) Judge(context.Context, deem.Item) (deem.Verdict, error) { panic("bug") }
