@@ -90,7 +90,9 @@ func (c *Control) register(ctx context.Context, tx pgx.Tx, w Work, queue string)
 		return true, deem.WithHint(ErrQueued, "watch it with: deem queue")
 	}
 	var busy int
-	if err := tx.QueryRow(ctx, `SELECT count(*) FROM queue_chunks WHERE run = $1 AND worker IS NOT NULL`, w.Run.ID).Scan(&busy); err != nil {
+	err = tx.QueryRow(ctx, `SELECT count(*) FROM queue_chunks c JOIN queue_workers q ON q.id = c.worker
+		WHERE c.run = $1 AND q.seen > now() - $2::interval`, w.Run.ID, 3*silent).Scan(&busy)
+	if err != nil {
 		return true, err
 	}
 	if busy > 0 {
