@@ -82,7 +82,7 @@ func judgedExamples(t *testing.T, deem string) {
 	t.Helper()
 	dir, address := startServer(t, deem)
 	doc := document(t, "api.md")
-	_, want, _ := strings.Cut(doc, "Both print\n\n```\n")
+	_, want, _ := strings.Cut(doc, "Both print\n\n```text\n")
 	want, _, _ = strings.Cut(want, "```")
 	for _, c := range [][]string{{"python3", "api/judge.py"}, {"node", "api/judge.mjs"}} {
 		out, err := exec.CommandContext(t.Context(), c[0], c[1], address).CombinedOutput()
@@ -95,7 +95,7 @@ func judgedExamples(t *testing.T, deem string) {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, m := range regexp.MustCompile("(?s)```\n(curl .*?)```").FindAllStringSubmatch(doc, -1) {
+	for _, m := range regexp.MustCompile("(?s)```sh\n(curl .*?)```").FindAllStringSubmatch(doc, -1) {
 		if strings.Contains(m[1], "Bearer") {
 			continue
 		}

@@ -146,7 +146,7 @@ func TestDocumentedMistake(t *testing.T) {
 	m := block.FindStringSubmatch(doc)
 	wrong := strings.Replace(m[1], "{response}", "{respnse}", 1)
 	_, err := judge.Parse("same-fact.yaml", []byte(wrong), nil)
-	if err == nil || !strings.Contains(doc, "```\n"+err.Error()+"\n```") {
+	if err == nil || !strings.Contains(doc, "```text\n"+err.Error()+"\n```") {
 		t.Errorf("the document does not show this error: %v", err)
 	}
 }

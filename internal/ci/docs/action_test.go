@@ -1,0 +1,269 @@
+package docs_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem/internal/ci/docs"
+)
+
+// An action is as much of action.yml as is run or promised.
+type action struct {
+	Inputs map[string]struct {
+		Description, Default string
+		Required             bool
+	}
+	Outputs map[string]struct{ Description, Value string }
+	Runs    struct {
+		Using string
+		Steps []step
+	}
+}
+
+// A step is one of its steps.
+type step struct {
+	ID, If, Uses, Shell, Run string
+	Env                      map[string]string
+}
+
+func readAction(t *testing.T) action {
+	t.Helper()
+	var a action
+	decoder := yaml.NewDecoder(strings.NewReader(read(t, "action.yml")))
+	if err := decoder.Decode(&a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Runs.Using != "composite" || len(a.Runs.Steps) < 4 {
+		t.Fatalf("action.yml uses %q and has %d steps", a.Runs.Using, len(a.Runs.Steps))
+	}
+	return a
+}
+
+func (a action) step(t *testing.T, id string) step {
+	t.Helper()
+	i := slices.IndexFunc(a.Runs.Steps, func(s step) bool { return s.ID == id })
+	if i < 0 {
+		t.Fatalf("action.yml has no step %s", id)
+	}
+	return a.Runs.Steps[i]
+}
+
+// TestActionInputs holds the document and the example to the inputs of the action, and
+// the action to itself.
+func TestActionInputs(t *testing.T) {
+	a := readAction(t)
+	doc := read(t, "docs/ci.md")
+	for name, in := range a.Inputs {
+		if !strings.Contains(doc, "`"+name+"`") || in.Description == "" {
+			t.Errorf("input %s is not described", name)
+		}
+	}
+	for name := range a.Outputs {
+		if !strings.Contains(doc, "`"+name+"`") {
+			t.Errorf("docs/ci.md does not name the output %s", name)
+		}
+	}
+	used := regexp.MustCompile(`inputs\.([\w-]+)`)
+	for _, m := range used.FindAllStringSubmatch(read(t, "action.yml"), -1) {
+		if _, ok := a.Inputs[m[1]]; !ok {
+			t.Errorf("action.yml uses the input %s, which it does not have", m[1])
+		}
+	}
+	for _, s := range a.Runs.Steps {
+		if strings.Contains(s.Run, "${{") {
+			t.Errorf("step %s puts an expression into its script, where it could be taken for a command", s.ID)
+		}
+	}
+}
+
+// TestActionExample reads the workflow that the document shows.
+func TestActionExample(t *testing.T) {
+	a := readAction(t)
+	example := read(t, "examples/ci/github.yml")
+	page, _ := docs.Parse("docs/ci.md", read(t, "docs/ci.md"))
+	if !slices.ContainsFunc(page.Blocks, func(b docs.Block) bool { return b.Name == "github.yml" && b.Text == example }) {
+		t.Error("docs/ci.md does not show examples/ci/github.yml as it is")
+	}
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(example), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	with := 0
+	for _, s := range workflow.Jobs["judge"].Steps {
+		if !strings.Contains(s.Uses, "/deem@") {
+			continue
+		}
+		for name := range s.With {
+			with++
+			if _, ok := a.Inputs[name]; !ok {
+				t.Errorf("the example gives the input %s, which the action does not have", name)
+			}
+		}
+	}
+	if with == 0 {
+		t.Error("the example does not use the action")
+	}
+}
+
+// A runner does what GitHub's does with a step of an action, as far as ours need it.
+type runner struct {
+	folder string
+	env    []string
+}
+
+func newRunner(t *testing.T, vendors string) *runner {
+	t.Helper()
+	r := &runner{folder: scratch(t, "docs/ci.md")}
+	r.env = append(environment(vendors), "HOME="+r.folder, "RUNNER_TEMP="+t.TempDir())
+	for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"} {
+		r.env = append(r.env, name+"="+r.file(name))
+	}
+	return r
+}
+
+func (r *runner) file(name string) string { return filepath.Join(r.folder, name) }
+
+// do runs a step with some inputs given and the others at their defaults, and returns
+// what it prints and its exit code.
+func (r *runner) do(t *testing.T, a action, s step, inputs map[string]string) (string, int) {
+	t.Helper()
+	expression := regexp.MustCompile(`^\$\{\{ inputs\.([\w-]+) \}\}$`)
+	env := slices.Clone(r.env)
+	for name, value := range s.Env {
+		m := expression.FindStringSubmatch(value)
+		if m == nil {
+			continue
+		}
+		given, ok := inputs[m[1]]
+		if !ok {
+			given = a.Inputs[m[1]].Default
+		}
+		env = append(env, name+"="+given)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.Run)
+	cmd.Dir, cmd.Env = r.folder, env
+	out, _ := cmd.CombinedOutput() // the exit code says the same
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// outputs returns what steps wrote for later ones. The last value of a name counts.
+func (r *runner) outputs(t *testing.T) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(r.file("GITHUB_OUTPUT"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[name] = value
+	}
+	return values
+}
+
+// TestActionInstalls fetches a binary with the right hash and with a wrong one.
+func TestActionInstalls(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Log("no curl here: the step that fetches a binary is not run")
+		return
+	}
+	built, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(built)
+	a := readAction(t)
+	for _, c := range []struct {
+		sum  string
+		want int
+	}{{hex.EncodeToString(sum[:]), 0}, {strings.Repeat("0", 64), 1}, {"", 1}} {
+		r := newRunner(t, "http://127.0.0.1:9")
+		out, code := r.do(t, a, a.step(t, "install"), map[string]string{"binary-url": "file://" + binary, "binary-sha256": c.sum})
+		if code != c.want {
+			t.Errorf("install with the hash %q ends with %d, want %d\n%s", c.sum, code, c.want, out)
+		}
+		if _, err := os.Stat(r.file("GITHUB_PATH")); (err == nil) != (c.want == 0) {
+			t.Errorf("install with the hash %q: path given %v, want %v", c.sum, err == nil, c.want == 0)
+		}
+	}
+}
+
+// TestActionJudges runs the step that judges, and looks at what it leaves behind.
+func TestActionJudges(t *testing.T) {
+	a, vendors := readAction(t), startVendors(t)
+	baseline := func(t *testing.T, r *runner) {
+		t.Helper()
+		if out, code := r.do(t, a, step{Run: "deem run --data before.jsonl >/dev/null && deem report last --json > baseline.json"}, nil); code != 0 {
+			t.Fatal(out)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		inputs map[string]string
+		want   map[string]string
+	}{
+		{"a rule", map[string]string{}, map[string]string{"exit-code": "0", "score": "0.6974789915966386", "unjudged": "1"}},
+		{
+			"a model and a gate that holds",
+			map[string]string{"judge": "universal", "model": "openai:gpt-4o-mini", "max-cost": "1.00", "run-gates": "unjudged <= 1%\noverall > 0%\n", "args": "-j 4 --trials 1"},
+			map[string]string{"exit-code": "0", "unjudged": "0"},
+		},
+		{"a gate that fails", map[string]string{"run-gates": "overall.lo >= 99%"}, map[string]string{"exit-code": "4", "score": "0.6974789915966386"}},
+		{"too many unjudged", map[string]string{"judge": "universal", "model": "fake:gibberish"}, map[string]string{"exit-code": "3", "score": "", "unjudged": "120"}},
+		{"a baseline", map[string]string{"baseline": "baseline.json", "gates": "overall.hi >= 0pp"}, map[string]string{"exit-code": "0"}},
+		{"a baseline that is better", map[string]string{"baseline": "baseline.json", "gates": "overall >= 50pp"}, map[string]string{"exit-code": "4"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRunner(t, vendors)
+			if c.inputs["baseline"] != "" {
+				baseline(t, r)
+			}
+			inputs := maps.Clone(c.inputs)
+			inputs["data"] = "answers.jsonl\n"
+			out, code := r.do(t, a, a.step(t, "judge"), inputs)
+			if code != 0 {
+				t.Errorf("the step ends with %d; it must leave that to the last step\n%s", code, out)
+			}
+			got := r.outputs(t)
+			for name, want := range c.want {
+				if value, ok := got[name]; !ok || value != want {
+					t.Errorf("output %s is %q (%v), want %q\n%s", name, value, ok, want, out)
+				}
+			}
+			for _, file := range []string{"deem-junit.xml", "deem-report.md", "deem-run.deem", "GITHUB_STEP_SUMMARY"} {
+				if info, err := os.Stat(r.file(file)); err != nil || info.Size() == 0 {
+					t.Errorf("%s is not written: %v", file, err)
+				}
+			}
+		})
+	}
+}
+
+// TestActionStops looks that a run which could not be made fails the step itself.
+func TestActionStops(t *testing.T) {
+	a := readAction(t)
+	r := newRunner(t, "http://127.0.0.1:9")
+	if out, code := r.do(t, a, a.step(t, "judge"), map[string]string{"data": "nowhere.jsonl"}); code != 2 {
+		t.Errorf("a file that is not there: the step ends with %d, want 2\n%s", code, out)
+	}
+	if _, err := os.Stat(r.file("deem-report.md")); err == nil {
+		t.Error("a report was written of no run")
+	}
+}

@@ -1,0 +1,171 @@
+package docs
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A Page is a document in Markdown, as far as it concerns who runs it.
+type Page struct {
+	Name   string
+	Blocks []Block
+}
+
+// A Kind says what becomes of a block.
+type Kind string
+
+// The kinds of blocks.
+const (
+	Plain  Kind = ""        // read by people only
+	Run    Kind = "run"     // run as a shell script
+	NotRun Kind = "not run" // a shell script that cannot run in a test
+	Output Kind = "output"  // what the block before it prints
+	File   Kind = "file"    // the content of a file
+)
+
+// A Block is a fenced block of a page.
+type Block struct {
+	Line int    // of the opening fence, from 1
+	Lang string // the first word behind the fence
+	Text string // with the newline of its last line
+
+	Kind   Kind
+	Exit   int    // Run: the exit status that it must have
+	Server bool   // Run: it goes on until it is stopped
+	Part   bool   // Output: other lines may stand around these
+	Name   string // File: of the file
+	Why    string // NotRun: the reason
+}
+
+var (
+	fence  = regexp.MustCompile("^( *)(`{3,})(.*)$")
+	marker = regexp.MustCompile(`^<!-- (run|not run|output|file)(?:: (.*))? -->$`)
+	first  = regexp.MustCompile(`^<!-- first: (.*) -->$`)
+	// command finds what looks like a command in a block that is indented and not fenced.
+	command = regexp.MustCompile(`^(    |\t)(deem|make|curl|go|docker) `)
+)
+
+// Shell reports whether the block is a shell script.
+func (b Block) Shell() bool {
+	switch b.Lang {
+	case "sh", "bash", "shell", "console", "zsh":
+		return true
+	}
+	return false
+}
+
+// Parse reads the blocks of a page. It returns what is wrong with the page as errors that
+// name its lines.
+func Parse(name, text string) (Page, []error) {
+	p := parser{page: Page{Name: name}}
+	for i, line := range strings.Split(text, "\n") {
+		p.line(i+1, line)
+	}
+	if p.open != nil {
+		p.wrong(p.open.Line, "the block has no end")
+	}
+	p.check()
+	return p.page, p.errs
+}
+
+// A parser is somewhere in a page.
+type parser struct {
+	page   Page
+	errs   []error
+	open   *Block // the block that we are in
+	ticks  string // what ends it
+	indent string // of its fence, which its lines share
+	mark   []string
+	markAt int
+}
+
+func (p *parser) wrong(line int, format string, args ...any) {
+	p.errs = append(p.errs, fmt.Errorf("%s:%d: %s", p.page.Name, line, fmt.Sprintf(format, args...)))
+}
+
+func (p *parser) line(n int, line string) {
+	switch m := fence.FindStringSubmatch(line); {
+	case p.open != nil && m != nil && strings.HasPrefix(m[2], p.ticks) && m[3] == "":
+		p.page.Blocks = append(p.page.Blocks, *p.open)
+		p.open = nil
+	case p.open != nil:
+		p.open.Text += strings.TrimPrefix(line, p.indent) + "\n"
+	case m != nil:
+		p.begin(n, m)
+	default:
+		p.prose(n, line)
+	}
+}
+
+// begin opens a block, which the comment above it describes.
+func (p *parser) begin(n int, m []string) {
+	lang, _, _ := strings.Cut(strings.TrimSpace(m[3]), " ")
+	p.open, p.indent, p.ticks = &Block{Line: n, Lang: lang}, m[1], m[2]
+	if p.mark != nil {
+		p.describe(p.open, Kind(p.mark[1]), p.mark[2])
+		p.mark = nil
+	}
+}
+
+// prose looks at a line outside blocks: a comment of ours, or a command that nobody
+// would find.
+func (p *parser) prose(n int, line string) {
+	if p.mark != nil && strings.TrimSpace(line) != "" {
+		p.wrong(p.markAt, "no block follows the comment")
+		p.mark = nil
+	}
+	if m := marker.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		p.mark, p.markAt = m, n
+	}
+	if m := first.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		p.page.Blocks = append(p.page.Blocks, Block{Line: n, Lang: "sh", Text: m[1] + "\n", Kind: Run})
+	}
+	if command.MatchString(line) {
+		p.wrong(n, "a command in a block that is not fenced")
+	}
+}
+
+// describe takes over what a comment says of a block.
+func (p *parser) describe(b *Block, kind Kind, detail string) {
+	b.Kind = kind
+	exit, isExit := strings.CutPrefix(detail, "exit ")
+	switch {
+	case kind == Run && isExit:
+		code, err := strconv.Atoi(exit)
+		if err != nil {
+			p.wrong(p.markAt, "%q is no exit status", exit)
+		}
+		b.Exit = code
+	case kind == Run && detail == "server":
+		b.Server = true
+	case kind == Output && detail == "part":
+		b.Part = true
+	case kind == File && detail != "":
+		b.Name = detail
+	case kind == NotRun && detail != "":
+		b.Why = detail
+	case (kind == Run || kind == Output) && detail == "":
+	default:
+		p.wrong(p.markAt, "the comment %q: %q says nothing that we know", kind, detail)
+	}
+}
+
+// check looks whether each block says what it is.
+func (p *parser) check() {
+	ran := false
+	for _, b := range p.page.Blocks {
+		switch {
+		case b.Lang == "":
+			p.wrong(b.Line, "the block does not say its language; text is one")
+		case b.Shell() && b.Kind != Run && b.Kind != NotRun && b.Kind != File:
+			p.wrong(b.Line, "a shell block needs <!-- run --> or <!-- not run: REASON --> above it")
+		case !b.Shell() && (b.Kind == Run || b.Kind == NotRun):
+			p.wrong(b.Line, "a block of %s cannot be run", b.Lang)
+		case b.Kind == Output && !ran:
+			p.wrong(b.Line, "no block was run whose output this could be")
+		}
+		ran = b.Kind == Run && !b.Server || ran && b.Kind == Output
+	}
+}
