@@ -169,10 +169,10 @@ func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 		Wire:  a.telemetry.Wire,
 		Model: a.telemetry.Model,
 		Say:   func(message string) { a.say("%s", message) },
-		Watch: func(ctx context.Context, run store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func()) {
+		Watch: func(ctx context.Context, run store.Run, j deem.Judge, m deem.Model) (context.Context, deem.Judge, func(deem.Record), func()) {
 			ctx, told := a.telemetry.Run(ctx, telemetry.RunInfo{
 				ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
-				Items: run.Dataset.Items, Trials: run.Trials, Concurrency: o.slots, Before: run.Records,
+				Items: run.Dataset.Items, Trials: run.Trials, Concurrency: o.slots, Before: run.Records, Asks: m,
 			})
 			var mu sync.Mutex
 			each := func(rec deem.Record) {

@@ -33,7 +33,8 @@ type engagement struct {
 	share *share // nil when calls at once are not bounded
 	bank  *bank  // nil when money is not
 
-	models []deem.Model
+	models []deem.Model // that are open
+	asks   deem.Model   // the first of them, with its decorators
 
 	halted context.Context // done once no further item is taken
 	stop   context.CancelFunc
@@ -126,7 +127,7 @@ func (e *engagement) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.ctx, e.judge, e.each, e.unwatch = e.w.o.Watch(e.w.hard, e.run, j)
+	e.ctx, e.judge, e.each, e.unwatch = e.w.o.Watch(e.w.hard, e.run, j, e.asks)
 	return nil
 }
 
@@ -178,7 +179,11 @@ func (e *engagement) open(ctx context.Context, name, settings string) (deem.Mode
 	if e.bank != nil {
 		o.Purse = e.bank.purse
 	}
-	return e.w.o.Model(model.Assemble(e.w.o.Wire(wire), o)), nil
+	assembled := e.w.o.Model(model.Assemble(e.w.o.Wire(wire), o))
+	if e.asks == nil {
+		e.asks = assembled
+	}
+	return assembled, nil
 }
 
 func orVendor(endpoint string) string {

@@ -1,6 +1,9 @@
 package queue_test
 
 import (
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,4 +60,50 @@ func TestQueuedIsBusy(t *testing.T) {
 	}
 	run(t, dir, filepath.Join(dir, "file.db"), 2, "run", "--data", "items.jsonl", "--detach")
 	run(t, dir, filepath.Join(dir, "file.db"), 2, "worker")
+}
+
+// A worker says that it is alive and ready, and what it did.
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	url := pgURL(t)
+	st, _ := open(t, url)
+	dir := t.TempDir()
+	writeItems(t, dir, 30)
+	id := detach(t, dir, url, "--judge", "universal", "--model", "fake:labels=CORRECT|INCORRECT")
+	w := start(t, t.TempDir(), url, "worker", "--listen", "127.0.0.1:0")
+	finished(t, st, id)
+	_, at, _ := strings.Cut(w.err.String(), "health and metrics are at ")
+	at, _, _ = strings.Cut(at, "\n")
+	get := func(path string) string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(resp.StatusCode, " ", string(body))
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if got := get(path); got != "200 ok\n" {
+			t.Errorf("%s = %q", path, got)
+		}
+	}
+	until(t, "the counters", func() bool { return strings.Contains(get("/metrics"), "\ndeem_worker_records_total 30\n") })
+	metrics := get("/metrics")
+	for _, want := range []string{"\ndeem_worker_ready 1\n", "\ndeem_worker_slots 16\n", `gen_ai_operation_name="chat"`} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("no %q in\n%s", want, metrics)
+		}
+	}
+	if strings.Contains(metrics, `gen_ai_operation_name="embeddings"`) {
+		t.Error("calls of a model are counted as embeddings")
+	}
 }

@@ -34,11 +34,12 @@ type WorkerOptions struct {
 	// watch; nil changes nothing.
 	Wire, Model func(deem.Model) deem.Model
 
-	// Watch, if it is set, is told of each run that this worker begins to judge. It
+	// Watch, if it is set, is told of each run that this worker begins to judge, with its
+	// judge and the model that it asks, of several the first, nil for a rule. It
 	// returns the context to judge in and the judge to ask, both of which may be those
 	// that it was given, what is told of every record, also from several goroutines, and
 	// what is called when the worker is done with the run.
-	Watch func(ctx context.Context, run store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func())
+	Watch func(ctx context.Context, run store.Run, j deem.Judge, m deem.Model) (context.Context, deem.Judge, func(deem.Record), func())
 
 	// Say is told what a person may want to know; nil means nobody is.
 	Say func(message string)
@@ -77,7 +78,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 		o.Model = same
 	}
 	if o.Watch == nil {
-		o.Watch = func(ctx context.Context, _ store.Run, j deem.Judge) (context.Context, deem.Judge, func(deem.Record), func()) {
+		o.Watch = func(ctx context.Context, _ store.Run, j deem.Judge, _ deem.Model) (context.Context, deem.Judge, func(deem.Record), func()) {
 			return ctx, j, func(deem.Record) {}, func() {}
 		}
 	}
