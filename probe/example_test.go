@@ -1,0 +1,36 @@
+package probe_test
+
+import (
+	"context"
+	"fmt"
+
+	"deem"
+	"deem/judge/rule"
+	"deem/probe"
+)
+
+// Answers of known worth are made from the references of items, and a judge is asked
+// about them.
+func Example() {
+	items := func(yield func(deem.Item, error) bool) {
+		_ = yield(deem.Item{ID: "q1", Question: "How long was the trip?", References: []string{"18 days"}}, nil) &&
+			yield(deem.Item{ID: "q2", Question: "How many hives has Mara?", References: []string{"5"}}, nil)
+	}
+	set, err := probe.Make(items, probe.Options{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	j := rule.Match()
+	b := probe.NewBuilder(probe.Head{Judge: j.Name()})
+	for rec, err := range deem.Run(context.Background(), set.Items(), j, deem.Options{}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		b.Add(rec)
+	}
+	off, _ := b.Card().Rate(probe.OffByOne)
+	fmt.Println(off.Kind, "answers judged:", off.Judged, "accepted:", off.Errors)
+	// Output: off-by-one answers judged: 2 accepted: 0
+}
