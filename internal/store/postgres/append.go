@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // Append implements [store.Store].
@@ -106,7 +107,7 @@ type appender struct {
 	rows     []*row
 	known    *texts // that need not be sent; nil in a transaction
 
-	texts   []taken
+	texts   []body.Text
 	items   []encodedItem
 	replies []call
 	lines   []string // keys of replies that a batch brought
@@ -125,9 +126,9 @@ func (a *appender) add(recs []deem.Record) error {
 		id    string
 		trial int
 	}
-	byKey := make(map[key]*row, len(recs))
+	byKey, items := make(map[key]*row, len(recs)), body.Encoder{}
 	for i, rec := range recs {
-		r, err := newRow(a.run, rec)
+		r, err := newRow(a.run, rec, &items)
 		if err != nil {
 			return err
 		}
@@ -152,13 +153,13 @@ func (a *appender) add(recs []deem.Record) error {
 	return nil
 }
 
-func newRow(run int64, rec deem.Record) (*row, error) {
+func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return nil, err
 	}
 	r := &row{rec: rec, key: keyOf(run, rec.Item.ID), calls: make([]call, len(rec.Calls))}
 	var err error
-	if r.item, err = encodeItem(rec.Item); err != nil {
+	if r.item, err = encodeItem(rec.Item, items); err != nil {
 		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
 	if rec.Verdict != nil {
@@ -171,7 +172,7 @@ func newRow(run int64, rec deem.Record) (*row, error) {
 		if c.Reply == nil {
 			continue
 		}
-		if r.calls[i].body, err = encodeReply(*c.Reply); err != nil {
+		if r.calls[i].body, err = body.EncodeReply(*c.Reply); err != nil {
 			return nil, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
 		}
 	}
@@ -183,13 +184,13 @@ func newRow(run int64, rec deem.Record) (*row, error) {
 func (a *appender) gather() {
 	for _, r := range a.rows {
 		a.items = append(a.items, r.item)
-		a.texts = append(a.texts, r.item.long...)
+		a.texts = append(a.texts, r.item.Long...)
 		for _, c := range r.calls {
 			a.gatherReply(c)
 		}
 	}
-	a.items = unique(a.items, func(x, y encodedItem) int { return bytes.Compare(x.hash[:], y.hash[:]) })
-	a.texts = unique(a.texts, func(x, y taken) int { return bytes.Compare(x.hash[:], y.hash[:]) })
+	a.items = unique(a.items, func(x, y encodedItem) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
+	a.texts = unique(a.texts, func(x, y body.Text) int { return bytes.Compare(x.Hash[:], y.Hash[:]) })
 	a.replies = unique(a.replies, func(x, y call) int { return strings.Compare(pack(x.Reply.Key), pack(y.Reply.Key)) })
 	a.lines = unique(a.lines, strings.Compare)
 }

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 var _ store.Batches = (*Store)(nil)
@@ -30,11 +31,11 @@ func newLines(list []store.BatchLine) ([]line, error) {
 		}
 		lines[i].BatchLine = l
 		if l.Reply != nil {
-			body, err := encodeReply(*l.Reply)
+			said, err := body.EncodeReply(*l.Reply)
 			if err != nil {
 				return nil, err
 			}
-			lines[i].body = &body
+			lines[i].body = &said
 		}
 	}
 	slices.Reverse(lines)

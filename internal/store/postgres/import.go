@@ -8,6 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 var (
@@ -36,11 +37,11 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 		if r.Key == "" {
 			continue
 		}
-		body, err := encodeReply(r)
+		said, err := body.EncodeReply(r)
 		if err != nil {
 			return s.explain("import replies into", err)
 		}
-		a.gatherReply(call{deem.Call{Reply: &r}, body})
+		a.gatherReply(call{deem.Call{Reply: &r}, said})
 	}
 	a.gather()
 	if len(a.replies) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 const (
@@ -129,7 +130,7 @@ func vector(words []string) *string {
 func withoutFields(page []found) []found {
 	for i := range page {
 		page[i].rec.Item.Fields = nil
-		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return strings.HasPrefix(place, placeFields+"/") })
+		maps.DeleteFunc(page[i].places, func(place string, _ textRef) bool { return body.IsField(place) })
 	}
 	return page
 }

@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // Status implements [store.Store].
@@ -70,7 +71,7 @@ type paid struct {
 
 // reply returns the reply, which there is, with its key.
 func (p *paid) reply(key string) (deem.Reply, error) {
-	r, err := decodeReply(*p.body)
+	r, err := body.DecodeReply(*p.body)
 	if p.latency != nil && p.attempts != nil && p.cost != nil && p.unpriced != nil {
 		r.Latency, r.Attempts, r.CostMicros, r.Unpriced = time.Duration(*p.latency), int(*p.attempts), *p.cost, *p.unpriced
 	}
@@ -142,7 +143,7 @@ func scanCall(row pgx.Row, places map[int64]*found) error {
 
 // A textRef says which text goes to a place. It is a list in JSON.
 type textRef struct {
-	hash sum
+	hash body.Sum
 	size int // in bytes
 }
 
@@ -156,14 +157,14 @@ func (r *textRef) UnmarshalJSON(raw []byte) error {
 	if err != nil || len(hash) != len(r.hash) {
 		return fmt.Errorf("%q is no hash of a text", digits)
 	}
-	r.hash = sum(hash)
+	r.hash = body.Sum(hash)
 	return nil
 }
 
 // A textCache remembers the texts that one query read last, so that neighbours which
 // share a text cost one query and one string.
 type textCache struct {
-	bodies map[sum]string
+	bodies map[body.Sum]string
 	size   int
 }
 
@@ -178,11 +179,11 @@ func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) e
 	for i := range page {
 		it := &page[i].rec.Item
 		for place, ref := range page[i].places {
-			body, ok := cache.bodies[ref.hash]
+			text, ok := cache.bodies[ref.hash]
 			if !ok {
 				return deem.WithHint(fmt.Errorf("the database is damaged: a text of item %q is missing", it.ID), "restore a copy of it")
 			}
-			if err := putBack(it, place, body); err != nil {
+			if err := body.PutBack(it, place, text); err != nil {
 				return fmt.Errorf("read texts of item %q: %w", it.ID, err)
 			}
 		}
@@ -196,7 +197,7 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 	if cache.size > keptBytes {
 		*cache = textCache{}
 	}
-	wanted := map[sum]bool{}
+	wanted := map[body.Sum]bool{}
 	var hashes [][]byte
 	for i := range page {
 		for _, ref := range page[i].places {
@@ -214,19 +215,19 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 		if err != nil {
 			return err
 		}
-		var hash, body []byte
-		_, err = pgx.ForEachRow(rows, []any{&hash, &body}, func() error {
-			cache.put(sum(hash), string(body))
+		var hash, text []byte
+		_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
+			cache.put(body.Sum(hash), string(text))
 			return nil
 		})
 		return err
 	})
 }
 
-func (c *textCache) put(hash sum, body string) {
+func (c *textCache) put(hash body.Sum, text string) {
 	if c.bodies == nil {
-		c.bodies = map[sum]string{}
+		c.bodies = map[body.Sum]string{}
 	}
-	c.bodies[hash] = body
-	c.size += len(body)
+	c.bodies[hash] = text
+	c.size += len(text)
 }

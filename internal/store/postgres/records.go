@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // pageRows is how many records are read at once.
@@ -133,14 +133,14 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 // records are wanted. Which they are is settled before their items are looked up, one by
 // one: Postgres would sooner read all items there are.
 func selectRecords(join, where, by string, limit int, brief bool) string {
-	body, items := "i.body, i.texts", "CROSS JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i"
+	columns, items := "i.body, i.texts", "CROSS JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i"
 	if brief {
-		body, items = "NULL::text, NULL::text", ""
+		columns, items = "NULL::text, NULL::text", ""
 	}
 	return fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
 		FROM (SELECT r.* FROM records r %s WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
-		body, join, where, by, limit, items, by)
+		columns, join, where, by, limit, items, by)
 }
 
 // conditions are the terms of a WHERE clause and the arguments for them.
@@ -255,11 +255,11 @@ func (s *Store) readPage(ctx context.Context, query string, args []any, brief bo
 func scanRecord(row pgx.Row, brief bool) (found, error) {
 	var f found
 	var v outcome
-	var body, places *string
+	var item, places *string
 	rec := &f.rec
 	it := &rec.Item
 	err := row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &item, &places)
 	if err != nil {
 		return found{}, err
 	}
@@ -267,7 +267,7 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 	it.ID, it.Category, it.Cluster = unpack(it.ID), unpack(it.Category), unpack(it.Cluster)
 	if !brief {
 		id := it.ID
-		if err := f.decodeItem(body, places); err != nil {
+		if err := f.decodeItem(item, places); err != nil {
 			return found{}, fmt.Errorf("decode item %q: %w", id, err)
 		}
 	}
@@ -278,15 +278,14 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 }
 
 // decodeItem reads the JSON of the item, which says all of it.
-func (f *found) decodeItem(body, places *string) error {
-	if body == nil {
+func (f *found) decodeItem(item, places *string) error {
+	if item == nil {
 		return errors.New("it is missing")
 	}
-	f.rec.Item = deem.Item{}
-	if err := json.Unmarshal([]byte(*body), &f.rec.Item); err != nil || places == nil {
+	if err := body.DecodeItem(*item, &f.rec.Item); err != nil || places == nil {
 		return err
 	}
-	return json.Unmarshal([]byte(*places), &f.places)
+	return body.Decode(*places, &f.places)
 }
 
 // outcome is a verdict or a failure as a row has it.
@@ -312,5 +311,5 @@ func (v *outcome) fill(rec *deem.Record) error {
 	if v.aspects == nil {
 		return nil
 	}
-	return json.Unmarshal([]byte(*v.aspects), &verdict.Aspects)
+	return body.Decode(*v.aspects, &verdict.Aspects)
 }

@@ -4,6 +4,8 @@ import (
 	"iter"
 
 	"github.com/jackc/pgx/v5"
+
+	"deem/internal/store/internal/body"
 )
 
 // The statements of an append. Each takes a list for every column, and so any number of
@@ -92,22 +94,22 @@ func parts[T any](list []T, size func(T) int) iter.Seq[[]T] {
 }
 
 func (a *appender) queueTexts(b *pgx.Batch) {
-	for part := range parts(a.known.missing(a.texts), func(t taken) int { return len(t.body) }) {
+	for part := range parts(a.known.missing(a.texts), func(t body.Text) int { return len(t.Body) }) {
 		var hashes, bodies [][]byte
 		for _, t := range part {
-			hashes, bodies = append(hashes, t.hash[:]), append(bodies, []byte(t.body))
+			hashes, bodies = append(hashes, t.Hash[:]), append(bodies, []byte(t.Body))
 		}
 		b.Queue(addTexts, hashes, bodies)
 	}
 }
 
 func (a *appender) queueItems(b *pgx.Batch) {
-	for part := range parts(a.items, func(e encodedItem) int { return len(e.body) }) {
+	for part := range parts(a.items, func(e encodedItem) int { return len(e.JSON) }) {
 		var hashes [][]byte
 		var bodies []string
 		var places []*string
 		for _, e := range part {
-			hashes, bodies, places = append(hashes, e.hash[:]), append(bodies, e.body), append(places, e.places)
+			hashes, bodies, places = append(hashes, e.Hash[:]), append(bodies, e.JSON), append(places, e.places)
 		}
 		b.Queue(addItems, hashes, bodies, places)
 	}
@@ -145,7 +147,7 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 		it := r.rec.Item
 		c.ord, c.trial = append(c.ord, int64(r.ord)), append(c.trial, int64(r.rec.Trial))
 		c.position, c.calls = append(c.position, int64(r.rec.Position)), append(c.calls, int64(len(r.calls)))
-		c.items, c.ids, c.keys = append(c.items, r.item.hash[:]), append(c.ids, pack(it.ID)), append(c.keys, r.key)
+		c.items, c.ids, c.keys = append(c.items, r.item.Hash[:]), append(c.ids, pack(it.ID)), append(c.keys, r.key)
 		c.categories, c.clusters = append(c.categories, pack(it.Category)), append(c.clusters, pack(it.Cluster))
 		c.weights, c.judges = append(c.weights, it.Weight), append(c.judges, pack(r.rec.Judge))
 		c.addOutcome(r)

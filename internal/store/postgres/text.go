@@ -6,16 +6,14 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"deem/internal/store/internal/body"
 )
 
-// pack returns s as a column keeps it. Bytes that are no UTF-8 become U+FFFD, as in every
-// store. The character NUL, which no text of Postgres can hold, is written as \x01\x01,
+// pack returns s as a column keeps it. The character NUL, which no text of Postgres can hold, is written as \x01\x01,
 // and \x01 as \x01\x02: packed texts compare as the texts do.
 func pack(s string) string {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
+	s = body.Valid(s)
 	if strings.IndexByte(s, 0) < 0 && strings.IndexByte(s, 1) < 0 {
 		return s
 	}

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"sync"
+
+	"deem/internal/store/internal/body"
 )
 
 // texts remembers long texts that are in the database, so that the dialogue which item
@@ -9,22 +11,22 @@ import (
 // ready for use, and a nil one remembers nothing.
 type texts struct {
 	mu         sync.Mutex
-	young, old map[sum]bool
+	young, old map[body.Sum]bool
 }
 
 // rememberTexts is how many texts are remembered at least, once there are that many.
 const rememberTexts = 4096
 
 // missing returns those of list that are not known to be there.
-func (k *texts) missing(list []taken) []taken {
+func (k *texts) missing(list []body.Text) []body.Text {
 	if k == nil || len(list) == 0 {
 		return list
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var missing []taken
+	var missing []body.Text
 	for _, t := range list {
-		if !k.young[t.hash] && !k.old[t.hash] {
+		if !k.young[t.Hash] && !k.old[t.Hash] {
 			missing = append(missing, t)
 		}
 	}
@@ -32,7 +34,7 @@ func (k *texts) missing(list []taken) []taken {
 }
 
 // add remembers texts that were committed. What was not used for long is forgotten.
-func (k *texts) add(list []taken) {
+func (k *texts) add(list []body.Text) {
 	if len(list) == 0 {
 		return
 	}
@@ -40,8 +42,8 @@ func (k *texts) add(list []taken) {
 	defer k.mu.Unlock()
 	for _, t := range list {
 		if k.young == nil || len(k.young) >= rememberTexts {
-			k.young, k.old = map[sum]bool{}, k.young
+			k.young, k.old = map[body.Sum]bool{}, k.young
 		}
-		k.young[t.hash] = true
+		k.young[t.Hash] = true
 	}
 }

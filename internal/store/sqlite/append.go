@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // writeStatements are what an append is made of. What every record needs is added
@@ -76,12 +76,10 @@ func (st *writeStatements) close() error {
 
 // A row is a record with its texts encoded, ready to be written.
 type row struct {
-	rec      deem.Record
-	item     string // canonical JSON, without the long texts
-	long     []taken
-	itemHash [sha256.Size]byte
-	aspects  any
-	replies  []string // one for each call, "" where there is no reply
+	rec     deem.Record
+	item    body.Item
+	aspects any
+	replies []string // one for each call, "" where there is no reply
 
 	// Where the row went.
 	number int64 // of its item, then of its record
@@ -99,9 +97,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	}
 	// Everything that can be wrong with a record is found before the
 	// transaction begins, and nobody waits for the encoding.
-	rows, hashes := make([]row, len(recs)), &sums{}
+	rows, items := make([]row, len(recs)), &body.Encoder{}
 	for i, rec := range recs {
-		if rows[i], err = newRow(rec, hashes); err != nil {
+		if rows[i], err = newRow(rec, items); err != nil {
 			return s.explain("append to", err)
 		}
 	}
@@ -123,13 +121,13 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	return s.explain("append to", err)
 }
 
-func newRow(rec deem.Record, hashes *sums) (row, error) {
+func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 	if err := store.CheckRecord(rec); err != nil {
 		return row{}, err
 	}
 	r := row{rec: rec, replies: make([]string, len(rec.Calls))}
 	var err error
-	if r.item, r.long, r.itemHash, err = encodeItem(rec.Item, hashes); err != nil {
+	if r.item, err = items.Item(rec.Item); err != nil {
 		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
 	if rec.Verdict != nil {
@@ -141,7 +139,7 @@ func newRow(rec deem.Record, hashes *sums) (row, error) {
 		if c.Reply == nil {
 			continue
 		}
-		if r.replies[i], err = encodeReply(*c.Reply); err != nil {
+		if r.replies[i], err = body.EncodeReply(*c.Reply); err != nil {
 			return row{}, fmt.Errorf("encode reply about item %q: %w", rec.Item.ID, err)
 		}
 	}
@@ -258,7 +256,7 @@ func (a *appender) addItems(ctx context.Context, rows []row) error {
 	var fresh []*row
 	for i := range rows {
 		r := &rows[i]
-		key := string(r.itemHash[:])
+		key := string(r.item.Hash[:])
 		n, err := a.items.find(ctx, key)
 		if err != nil {
 			return err
@@ -271,7 +269,7 @@ func (a *appender) addItems(ctx context.Context, rows []row) error {
 	}
 	return each(ctx, &a.st.items, fresh, func(part []*row, c *cells) {
 		for _, r := range part {
-			c.add(r.number, r.itemHash[:], r.item, places(r.long))
+			c.add(r.number, r.item.Hash[:], r.item.JSON, places(r.item.Long))
 		}
 	}, nil)
 }

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 var _ store.Batches = (*Store)(nil)
@@ -19,7 +20,7 @@ func (s *Store) PutBatch(ctx context.Context, runID string, b store.Batch, lines
 	for i, l := range lines {
 		err := store.CheckBatchLine(l)
 		if err == nil && l.Reply != nil {
-			bodies[i], err = encodeReply(*l.Reply)
+			bodies[i], err = body.EncodeReply(*l.Reply)
 		}
 		if err != nil {
 			return s.explain("put a batch into", err)
@@ -142,17 +143,17 @@ const selectLine = `SELECT l.key, b.key, b.state, l.body, l.latency, l.attempts,
 // scanLine reads a line.
 func scanLine(row *sql.Row) (store.BatchLine, error) {
 	var l store.BatchLine
-	var body, kind, detail sql.NullString
+	var said, kind, detail sql.NullString
 	var latency, attempts, cost, unpriced sql.NullInt64
-	err := row.Scan(&l.Key, &l.Batch, &l.State, &body, &latency, &attempts, &cost, &unpriced, &kind, &detail, &l.Passing, &l.Taken)
+	err := row.Scan(&l.Key, &l.Batch, &l.State, &said, &latency, &attempts, &cost, &unpriced, &kind, &detail, &l.Passing, &l.Taken)
 	if err != nil {
 		return store.BatchLine{}, err
 	}
 	if kind.Valid {
 		l.Failure = &deem.Failure{Kind: deem.Kind(kind.String), Detail: detail.String}
 	}
-	if body.Valid {
-		r, err := decodeReply(body.String)
+	if said.Valid {
+		r, err := body.DecodeReply(said.String)
 		if err != nil {
 			return store.BatchLine{}, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 var (
@@ -51,11 +52,11 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 	rows := make([]row, len(list))
 	for i, r := range list {
-		body, err := encodeReply(r)
+		said, err := body.EncodeReply(r)
 		if err != nil {
 			return s.explain("import replies into", err)
 		}
-		rows[i] = row{rec: deem.Record{Calls: []deem.Call{{Reply: &r}}}, replies: []string{body}}
+		rows[i] = row{rec: deem.Record{Calls: []deem.Call{{Reply: &r}}}, replies: []string{said}}
 	}
 	a := appender{texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {

@@ -8,62 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/storetest"
 )
-
-// drawItem returns an item nobody thought of, with texts around the length from
-// which they are kept by themselves, and bytes that are no UTF-8.
-func drawItem(rt *rapid.T) deem.Item {
-	bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) })
-	str := rapid.OneOf(rapid.String(), bytes)
-	long := rapid.Custom(func(rt *rapid.T) string {
-		return storetest.Text(str.Draw(rt, "start"), rapid.IntRange(longText-2, longText+2).Draw(rt, "size"))
-	})
-	str = rapid.OneOf(str, str, long)
-	return deem.Item{
-		ID: str.Draw(rt, "id"), Category: str.Draw(rt, "category"), Cluster: str.Draw(rt, "cluster"),
-		Question: str.Draw(rt, "question"), Response: str.Draw(rt, "response"),
-		References: rapid.SliceOf(str).Draw(rt, "references"),
-		Fields:     rapid.MapOf(str, str).Draw(rt, "fields"),
-		Weight:     rapid.Float64().Draw(rt, "weight"),
-	}
-}
-
-// mend returns what JSON makes of an item.
-func mend(tb rapid.TB, it deem.Item) deem.Item {
-	tb.Helper()
-	body, err := deem.Canonical(it)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var mended deem.Item
-	if err := decode(string(body), &mended); err != nil {
-		tb.Fatal(err)
-	}
-	return mended
-}
-
-// TestCanonical holds that the short way to an item's canonical JSON ends where
-// the long way does. It also fails when deem.Item gets a field that canonical does
-// not know.
-func TestCanonical(t *testing.T) {
-	check := func(tb rapid.TB, it deem.Item) {
-		body, err := canonical(it, nil)
-		want, wantErr := deem.Canonical(it)
-		if err != nil || wantErr != nil || string(body) != string(want) {
-			tb.Errorf("canonical = %s, %v, want %s, %v", body, err, want, wantErr)
-		}
-	}
-	check(t, deem.Item{})
-	check(t, storetest.Full[deem.Item]())
-	check(t, deem.Item{ID: `\ufffd`})
-	check(t, deem.Item{ID: "<&>\u2028\x00\b\f\xff", Fields: map[string]string{"b\xff": "1", "a": "3", "c": "4"}})
-	rapid.Check(t, func(rt *rapid.T) { check(rt, drawItem(rt)) })
-}
 
 // TestPlans holds that SQLite reads every page along an index, in order. A plan
 // that sorts reads the whole run for every page, which nobody notices on a small

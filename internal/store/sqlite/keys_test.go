@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/storetest"
 )
 
@@ -152,7 +153,7 @@ func TestFilterTooLarge(t *testing.T) {
 // withLong gives each record a long text, every second of which it shares.
 func withLong(recs []deem.Record) []deem.Record {
 	for i := range recs {
-		recs[i].Item.Response = storetest.Text(fmt.Sprint("response", i/2), longText)
+		recs[i].Item.Response = storetest.Text(fmt.Sprint("response", i/2), body.LongText)
 	}
 	return recs
 }

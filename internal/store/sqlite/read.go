@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // readStatements are the queries that are made for every item of a run.
@@ -81,17 +82,17 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	if n > 0 {
 		st, arg = s.query.replyByNum, n
 	}
-	var body string
+	var said string
 	var latency, cost int64
 	var attempts int
 	var unpriced bool
-	err = st.QueryRowContext(ctx, arg).Scan(&body, &latency, &attempts, &cost, &unpriced)
+	err = st.QueryRowContext(ctx, arg).Scan(&said, &latency, &attempts, &cost, &unpriced)
 	if errors.Is(err, sql.ErrNoRows) {
 		return deem.Reply{}, false, nil
 	}
 	var r deem.Reply
 	if err == nil {
-		r, err = decodeReply(body)
+		r, err = body.DecodeReply(said)
 	}
 	if err != nil {
 		return deem.Reply{}, false, s.explain("read", err)
@@ -145,10 +146,10 @@ func scanCall(rows *sql.Rows, places map[int64]*found) error {
 	var c deem.Call
 	var record int64
 	var seq int
-	var body, key sql.NullString
+	var said, key sql.NullString
 	var started, latency, attempts, cost, unpriced, cached sql.NullInt64
 	err := rows.Scan(&record, &seq, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-		&body, &key, &latency, &attempts, &cost, &unpriced, &cached)
+		&said, &key, &latency, &attempts, &cost, &unpriced, &cached)
 	if err != nil {
 		return err
 	}
@@ -159,8 +160,8 @@ func scanCall(rows *sql.Rows, places map[int64]*found) error {
 	if started.Valid {
 		c.Started = time.Unix(0, started.Int64).UTC()
 	}
-	if body.Valid {
-		r, err := decodeReply(body.String)
+	if said.Valid {
+		r, err := body.DecodeReply(said.String)
 		if err != nil {
 			return err
 		}

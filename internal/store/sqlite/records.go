@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 )
 
 // A page of records or runs is read at once. It is bounded in rows, and in bytes
@@ -95,14 +96,14 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 		p.left = math.MaxInt
 	}
 	where := newConditions(run, q)
-	body, join := "i.body, i.texts", "JOIN items i ON i.n = r.item"
+	columns, join := "i.body, i.texts", "JOIN items i ON i.n = r.item"
 	if q.Brief {
-		body, join = "NULL, NULL", ""
+		columns, join = "NULL, NULL", ""
 	}
 	p.query = fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
 		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
 		FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, body, bestIndex(q), join, strings.Join(where.terms, " AND "))
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
 	p.args = where.args
 	return p
 }
@@ -161,12 +162,12 @@ func (c *conditions) oneOf(column string, values []string) {
 		c.terms, c.args = append(c.terms, column+" = ?"), append(c.args, text(values[0]))
 		return
 	}
-	body, err := encode(values)
+	list, err := body.Encode(values)
 	if err != nil {
 		panic(fmt.Sprintf("sqlite: strings have no JSON: %v", err))
 	}
 	c.terms = append(c.terms, column+" IN (SELECT value FROM json_each(?))")
-	c.args = append(c.args, string(body))
+	c.args = append(c.args, list)
 }
 
 // start moves the pager behind a record that was seen before.
@@ -218,24 +219,24 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 // scan reads one record and says about how many bytes it takes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
-	var body, places sql.NullString
+	var item, places sql.NullString
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &body, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
 	f.places = places.String
 	if !p.brief {
-		if err := decodeItem(body.String, it); err != nil {
+		if err := body.DecodeItem(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}
 	if err := v.fill(rec); err != nil {
 		return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
 	}
-	return f, len(body.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
+	return f, len(item.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
 }
 
 // verdictColumns are a verdict or a failure as a row has them.
@@ -262,5 +263,5 @@ func (v *verdictColumns) fill(rec *deem.Record) error {
 	if !v.aspects.Valid {
 		return nil
 	}
-	return decode(v.aspects.String, &verdict.Aspects)
+	return body.Decode(v.aspects.String, &verdict.Aspects)
 }

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/internal/search"
 )
 
@@ -366,15 +366,15 @@ func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n,
 // itemWords returns the texts of an item that are searched. Its fields are not among
 // them: they are what the system was given, often as long as a book.
 func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
-	var body string
+	var said string
 	var places sql.NullString
-	err := x.s.read.QueryRowContext(ctx, `SELECT body, texts FROM items WHERE n = ?`, n).Scan(&body, &places)
+	err := x.s.read.QueryRowContext(ctx, `SELECT body, texts FROM items WHERE n = ?`, n).Scan(&said, &places)
 	if err != nil {
 		return "", err
 	}
 	f := found{places: places.String}
 	it := &f.rec.Item
-	if err := decodeItem(body, it); err != nil {
+	if err := body.DecodeItem(said, it); err != nil {
 		return "", fmt.Errorf("decode item %d: %w", n, err)
 	}
 	it.Fields = nil
@@ -390,16 +390,16 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 		return nil
 	}
 	var numbers map[string]int64
-	if err := decode(f.places, &numbers); err != nil {
+	if err := body.Decode(f.places, &numbers); err != nil {
 		return fmt.Errorf("decode texts of item %q: %w", f.rec.Item.ID, err)
 	}
 	for place, n := range numbers {
-		if isField(place) {
+		if body.IsField(place) {
 			continue
 		}
-		body, err := x.texts.text(ctx, n)
+		text, err := x.texts.text(ctx, n)
 		if err == nil {
-			err = putBack(&f.rec.Item, place, body)
+			err = body.PutBack(&f.rec.Item, place, text)
 		}
 		if err != nil {
 			return fmt.Errorf("read texts of item %q: %w", f.rec.Item.ID, err)
@@ -419,6 +419,3 @@ func joinTexts(it *deem.Item) string {
 	}
 	return search.Cut(words, search.ItemBytes)
 }
-
-// isField reports whether a text belongs to the fields of an item.
-func isField(place string) bool { return strings.HasPrefix(place, placeFields+"/") }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,123 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/storetest"
 )
-
-// TestEncodeItem holds that an item comes back whole from its parts, that no long
-// text remains in its JSON, and that items without one are kept under their own
-// hash.
-func TestEncodeItem(t *testing.T) {
-	check := func(tb rapid.TB, it deem.Item) {
-		before := mend(tb, it)
-		body, long, hash, err := encodeItem(it, &sums{})
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if d := cmp.Diff(before, mend(tb, it)); d != "" {
-			tb.Errorf("encodeItem changed the item (-want +got):\n%s", d)
-		}
-		var got deem.Item
-		if err := decode(body, &got); err != nil {
-			tb.Fatalf("decode %s: %v", body, err)
-		}
-		if len(long) == 0 && hex.EncodeToString(hash[:]) != got.Hash() {
-			tb.Errorf("hash of %s = %x, want %s", body, hash, got.Hash())
-		}
-		// A text that is mended gets longer, and may be short before.
-		if hasLong(got) && cmp.Equal(before, it, cmpopts.EquateEmpty()) {
-			tb.Errorf("a long text remains in %s", body)
-		}
-		for _, text := range long {
-			if err := putBack(&got, text.place, text.body); err != nil {
-				tb.Error(err)
-			}
-		}
-		if d := cmp.Diff(before, got, cmpopts.EquateEmpty()); d != "" {
-			tb.Errorf("item differs (-want +got):\n%s", d)
-		}
-	}
-	check(t, deem.Item{})
-	check(t, storetest.Full[deem.Item]())
-	rapid.Check(t, func(rt *rapid.T) { check(rt, drawItem(rt)) })
-}
-
-// TestTakeLong holds where the line is, and that it is the same in every place.
-func TestTakeLong(t *testing.T) {
-	short, long := storetest.Text("short", longText-1), storetest.Text("long", longText)
-	it := deem.Item{
-		ID: long, Category: long, Cluster: long, // They are columns of the records as well.
-		Question: short, Response: long, References: []string{short, long},
-		Fields: map[string]string{"a": short, "b": long, "c/d": long},
-	}
-	_, taken := takeLong(it)
-	var got []string
-	for _, text := range taken {
-		got = append(got, text.place)
-	}
-	if d := cmp.Diff([]string{"fields/b", "fields/c/d", "references/1", "response"}, got); d != "" {
-		t.Errorf("places differ (-want +got):\n%s", d)
-	}
-	if _, taken := takeLong(deem.Item{Question: long}); len(taken) != 1 || taken[0].place != "question" {
-		t.Errorf("taken = %v, want the question", taken)
-	}
-	// Two names that become one when they are mended stay where they are.
-	if _, taken := takeLong(deem.Item{Fields: map[string]string{"a\xff": long, "a\ufffd": long}}); len(taken) != 0 {
-		t.Errorf("taken = %d texts, want none", len(taken))
-	}
-}
-
-// TestSplitHash holds that items which differ are kept apart, also where their
-// texts are only in other places.
-func TestSplitHash(t *testing.T) {
-	a, b := storetest.Text("a", longText), storetest.Text("b", longText)
-	items := []deem.Item{
-		{},
-		{Response: a},
-		{Response: b},
-		{Question: a},
-		{Question: a, Response: a},
-		{Question: a, Response: b},
-		{Question: b, Response: a},
-		{References: []string{a}},
-		{References: []string{a, ""}},
-		{References: []string{"", a}},
-		{References: []string{"", ""}},
-		{Fields: map[string]string{"x": a}},
-		{Fields: map[string]string{"y": a}},
-		{Fields: map[string]string{"x": ""}},
-		{Fields: map[string]string{"x": a, "y": ""}},
-		{Fields: map[string]string{"x": "", "y": a}},
-		{Fields: map[string]string{"x": a, "y": b}},
-		{Fields: map[string]string{"x": b, "y": a}},
-		{ID: "1", Response: a},
-	}
-	seen := map[string]int{}
-	for i, it := range items {
-		_, _, hash, err := encodeItem(it, &sums{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if j, ok := seen[string(hash[:])]; ok {
-			t.Errorf("items %d and %d are kept under one hash", j, i)
-		}
-		seen[string(hash[:])] = i
-	}
-}
-
-func TestPutBackNowhere(t *testing.T) {
-	for _, place := range []string{"", "id", "weight", "references", "references/1", "references/-1", "references/x", "fields/b", "fields", "/"} {
-		it := deem.Item{References: []string{""}, Fields: map[string]string{"a": ""}}
-		if err := putBack(&it, place, "text"); err == nil {
-			t.Errorf("putBack(%q) gave no error", place)
-		}
-	}
-}
 
 // TestRecent compares what is remembered with what was put, and holds the bound.
 func TestRecent(t *testing.T) {
@@ -197,7 +86,7 @@ func TestTextsOnce(t *testing.T) {
 	t.Parallel()
 	s := openInside(t)
 	const texts = 100
-	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), longText) }
+	dialogue := func(i int) string { return storetest.Text(fmt.Sprint("dialogue ", i), body.LongText) }
 	for _, name := range []string{"", "other"} {
 		run, _, err := s.Begin(t.Context(), storetest.Spec(name), false)
 		if err != nil {
@@ -239,7 +128,7 @@ func TestTextsUndone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, second := storetest.Text("first", longText), storetest.Text("second", longText)
+	first, second := storetest.Text("first", body.LongText), storetest.Text("second", body.LongText)
 	if _, err := s.write.conn.ExecContext(t.Context(), `CREATE TEMP TRIGGER refuse BEFORE INSERT ON records BEGIN SELECT raise(ABORT, 'no'); END`); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +165,7 @@ func TestTextsMissing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := withText(0, storetest.Text("response", longText), "short")
+	rec := withText(0, storetest.Text("response", body.LongText), "short")
 	if err := s.Append(t.Context(), run.ID, []deem.Record{rec}); err != nil {
 		t.Fatal(err)
 	}

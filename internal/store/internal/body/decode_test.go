@@ -1,4 +1,4 @@
-package sqlite
+package body
 
 import (
 	"testing"
@@ -22,14 +22,14 @@ func TestDecode(t *testing.T) {
 			Usage: deem.Usage{Input: rapid.Int().Draw(rt, "in"), Output: rapid.Int().Draw(rt, "out"), CachedInput: rapid.Int().Draw(rt, "cached"), Reasoning: rapid.Int().Draw(rt, "reasoning")},
 			Model: str.Draw(rt, "model"), Fingerprint: str.Draw(rt, "fingerprint"), RequestID: str.Draw(rt, "id"),
 		}
-		body, err := encodeReply(r)
+		body, err := EncodeReply(r)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		checkReply(rt, body)
 	})
 	checkItem(t, string(storetest.Full[deem.Item]().Canonical()))
-	body, err := encodeReply(storetest.Full[deem.Reply]())
+	body, err := EncodeReply(storetest.Full[deem.Reply]())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,19 +39,19 @@ func TestDecode(t *testing.T) {
 func checkItem(tb rapid.TB, body string) {
 	tb.Helper()
 	var got, want deem.Item
-	gotErr, wantErr := decodeItem(body, &got), decode(body, &want)
+	gotErr, wantErr := DecodeItem(body, &got), Decode(body, &want)
 	if (gotErr == nil) != (wantErr == nil) || wantErr == nil && !cmp.Equal(want, got) {
-		tb.Errorf("decodeItem(%q) = %+v, %v, want %+v, %v", body, got, gotErr, want, wantErr)
+		tb.Errorf("DecodeItem(%q) = %+v, %v, want %+v, %v", body, got, gotErr, want, wantErr)
 	}
 }
 
 func checkReply(tb rapid.TB, body string) {
 	tb.Helper()
-	got, gotErr := decodeReply(body)
+	got, gotErr := DecodeReply(body)
 	var want deem.Reply
-	wantErr := decode(body, &want)
+	wantErr := Decode(body, &want)
 	if (gotErr == nil) != (wantErr == nil) || wantErr == nil && !cmp.Equal(want, got) {
-		tb.Errorf("decodeReply(%q) = %+v, %v, want %+v, %v", body, got, gotErr, want, wantErr)
+		tb.Errorf("DecodeReply(%q) = %+v, %v, want %+v, %v", body, got, gotErr, want, wantErr)
 	}
 }
 

@@ -1,7 +1,6 @@
-package sqlite
+package body
 
 import (
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,15 +9,12 @@ import (
 )
 
 // The bodies of items and replies are read once per record of a report, and are JSON
-// that encode wrote: no white space, no key twice. They are read here by hand, at a
+// that this package wrote: no white space, no key twice. They are read here by hand, at a
 // fifth of what encoding/json takes. Whatever is not as expected is left to
 // encoding/json, which has the last word on what is wrong with it.
 
-// decode reads JSON that encode wrote.
-func decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
-
-// decodeItem reads the body of an item into it.
-func decodeItem(body string, it *deem.Item) error {
+// DecodeItem reads the JSON of an item into it. Long texts are to be put back.
+func DecodeItem(body string, it *deem.Item) error {
 	var read deem.Item
 	c := cursor{rest: body}
 	c.object(func(key string) {
@@ -49,14 +45,14 @@ func decodeItem(body string, it *deem.Item) error {
 	})
 	if c.bad || c.rest != "" {
 		*it = deem.Item{}
-		return decode(body, it)
+		return Decode(body, it)
 	}
 	*it = read
 	return nil
 }
 
-// decodeReply reads the body of a reply.
-func decodeReply(body string) (deem.Reply, error) {
+// DecodeReply reads what a reply says.
+func DecodeReply(body string) (deem.Reply, error) {
 	var r deem.Reply
 	c := cursor{rest: body}
 	c.object(func(key string) {
@@ -85,7 +81,7 @@ func decodeReply(body string) (deem.Reply, error) {
 		return r, nil
 	}
 	var b replyBody
-	err := decode(body, &b)
+	err := Decode(body, &b)
 	return deem.Reply{
 		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
 		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Batch: b.Batch, Logprobs: b.Logprobs,
@@ -176,7 +172,7 @@ func (c *cursor) escaped() string {
 			i++
 		case '"':
 			var s string
-			c.bad = decode(`"`+c.rest[:i+1], &s) != nil
+			c.bad = Decode(`"`+c.rest[:i+1], &s) != nil
 			c.rest = c.rest[i+1:]
 			return s
 		}
@@ -200,7 +196,7 @@ func (c *cursor) numeral() string {
 // number reads a number. Few items have one.
 func (c *cursor) number() float64 {
 	var n float64
-	err := decode(c.numeral(), &n)
+	err := Decode(c.numeral(), &n)
 	c.bad = c.bad || err != nil
 	return n
 }

@@ -1,0 +1,119 @@
+// Package body says how stores keep items and replies: as JSON, and the long texts of
+// items by themselves. What is kept is the same in every store, to the byte, and so are
+// the hashes that it is kept under.
+package body
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"deem"
+)
+
+// A Sum is a SHA-256.
+type Sum = [sha256.Size]byte
+
+// An Item is a [deem.Item] as stores keep it.
+type Item struct {
+	JSON string // canonical, without the long texts
+	Long []Text // by their places
+
+	// Hash is what the item is kept under. That of an item without long texts is the
+	// SHA-256 of its JSON.
+	Hash Sum
+}
+
+// An Encoder encodes the items of one append. It remembers the hashes of their long
+// texts: the same dialogue comes item after item, and to find it here is far cheaper than
+// to hash it again. The zero value is ready for use.
+type Encoder struct {
+	known map[string]Sum
+	text  []byte // spares a copy of each text
+	json  []byte // and a copy of the JSON of each item
+}
+
+// Item returns an item as stores keep it. A weight that is no number has no JSON;
+// whoever made the item, a store must not fall over it.
+func (e *Encoder) Item(it deem.Item) (Item, error) {
+	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
+		return Item{}, fmt.Errorf("the weight %v is no number", it.Weight)
+	}
+	it, long := takeLong(it)
+	for i := range long {
+		long[i].Hash = e.sum(long[i].Body)
+	}
+	e.json = it.AppendCanonical(e.json[:0])
+	body := string(e.json)
+	// The texts go into the hash by their own, so that they need not be read again. No
+	// item that is whole has the same: nothing follows the JSON there.
+	for _, t := range long {
+		e.json = binary.AppendUvarint(e.json, uint64(len(t.Place)))
+		e.json = append(append(e.json, t.Place...), t.Hash[:]...)
+	}
+	return Item{body, long, sha256.Sum256(e.json)}, nil
+}
+
+// sum returns the hash of a text.
+func (e *Encoder) sum(text string) Sum {
+	if hash, ok := e.known[text]; ok {
+		return hash
+	}
+	e.text = append(e.text[:0], text...)
+	hash := sha256.Sum256(e.text)
+	if e.known == nil {
+		e.known = map[string]Sum{}
+	}
+	e.known[text] = hash
+	return hash
+}
+
+// replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
+// belongs to the call and is kept there.
+type replyBody struct {
+	Text        string              `json:"text"`
+	Refusal     string              `json:"refusal,omitempty"`
+	Stop        deem.Stop           `json:"stop"`
+	Usage       deem.Usage          `json:"usage"`
+	Model       string              `json:"model,omitempty"`
+	Fingerprint string              `json:"fingerprint,omitempty"`
+	RequestID   string              `json:"request_id,omitempty"`
+	Batch       string              `json:"batch,omitempty"`
+	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
+}
+
+// EncodeReply returns the JSON of what a reply says.
+func EncodeReply(r deem.Reply) (string, error) {
+	return Encode(replyBody{
+		Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
+		Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Logprobs: r.Logprobs,
+	})
+}
+
+// Encode is json.Marshal without its escaping of <, > and &.
+func Encode(v any) (string, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return string(bytes.TrimSuffix(buf.Bytes(), []byte("\n"))), nil
+}
+
+// Decode reads JSON that Encode wrote.
+func Decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
+
+// Valid returns s with U+FFFD for each byte that is no UTF-8. The texts in JSON lose such
+// bytes when they are encoded; those in columns of their own lose them here, so that every
+// store gives back the same.
+func Valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}

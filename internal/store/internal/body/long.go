@@ -1,0 +1,121 @@
+package body
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"deem"
+)
+
+// LongText is from how many bytes on a text of an item is kept by itself, once,
+// however many items say it: the dialogue that all questions about a session
+// carry along. A text that only one item says costs a row more that way, which is
+// why short ones, which are many and hardly shared, stay in their item. The
+// design note on the store has the measurements.
+const LongText = 512
+
+// A Text is a long one that was taken out of its item.
+type Text struct {
+	Place string // "question", "response", "references/0" or "fields/dialogue"
+	Body  string
+	Hash  Sum // of Body
+
+	// Number is for stores that number texts, once it has one.
+	Number int64
+}
+
+// The places of an item that hold texts of any length. Behind a slash follows
+// which reference or field it is, and a field may have any name: a place is cut at
+// its first slash.
+const (
+	placeQuestion   = "question"
+	placeResponse   = "response"
+	placeReferences = "references"
+	placeFields     = "fields"
+)
+
+// IsField reports whether the text of a place belongs to the fields of an item.
+func IsField(place string) bool { return strings.HasPrefix(place, placeFields+"/") }
+
+// takeLong returns an item without its long texts, and these by their places. The
+// item it was given is left alone.
+func takeLong(it deem.Item) (deem.Item, []Text) {
+	if !hasLong(it) {
+		return it, nil
+	}
+	var long []Text
+	take := func(from *string, place string) {
+		if len(*from) >= LongText {
+			long = append(long, Text{Place: place, Body: Valid(*from)})
+			*from = ""
+		}
+	}
+	take(&it.Question, placeQuestion)
+	take(&it.Response, placeResponse)
+	it.References = slices.Clone(it.References)
+	for i := range it.References {
+		take(&it.References[i], placeReferences+"/"+strconv.Itoa(i))
+	}
+	// Names that are no UTF-8 may become one name when they are mended. Which of
+	// their values remains is for the JSON to say, so they stay in it.
+	if validNames(it.Fields) {
+		it.Fields = maps.Clone(it.Fields)
+		for name, value := range it.Fields {
+			take(&value, placeFields+"/"+name)
+			it.Fields[name] = value
+		}
+	}
+	slices.SortFunc(long, func(a, b Text) int { return strings.Compare(a.Place, b.Place) })
+	return it, long
+}
+
+// hasLong reports whether an item has long texts. Most have none.
+func hasLong(it deem.Item) bool {
+	isLong := func(s string) bool { return len(s) >= LongText }
+	if isLong(it.Question) || isLong(it.Response) || slices.ContainsFunc(it.References, isLong) {
+		return true
+	}
+	for _, value := range it.Fields {
+		if isLong(value) {
+			return true
+		}
+	}
+	return false
+}
+
+func validNames(fields map[string]string) bool {
+	for name := range fields {
+		if !utf8.ValidString(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// PutBack sets the text of a place from which a long one was taken.
+func PutBack(it *deem.Item, place, text string) error {
+	kind, name, _ := strings.Cut(place, "/")
+	switch kind {
+	case placeQuestion:
+		it.Question = text
+		return nil
+	case placeResponse:
+		it.Response = text
+		return nil
+	case placeReferences:
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(it.References) {
+			it.References[i] = text
+			return nil
+		}
+	case placeFields:
+		if _, ok := it.Fields[name]; ok {
+			it.Fields[name] = text
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no place %q", place)
+}
