@@ -14,7 +14,7 @@ import (
 
 var (
 	declaredFlag = regexp.MustCompile(`(?m)^ +(?:(-\w), )?(--[\w-]+)`)
-	namedCommand = regexp.MustCompile(`\bdeem ([a-z-]+)`)
+	namedCommand = regexp.MustCompile(`\bdeem ([a-z-]+)  `)
 	benchmark    = regexp.MustCompile(`(?m)^[a-z]+$`)
 )
 
@@ -58,7 +58,7 @@ func flagsOf(words []string) (flags []string, known bool) {
 // commandNames returns the commands that "deem --help" names.
 func commandNames() []string {
 	text, _ := help()
-	names := []string{"help", "completion", "man"}
+	names := []string{"help", "completion"} // which stand in another form
 	for _, m := range namedCommand.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])
 	}

@@ -12,7 +12,7 @@ import (
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
-	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	fenced  = regexp.MustCompile("(?s)\n *```.*?\n *```")
 	notSlug = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
@@ -58,6 +58,19 @@ func TestContents(t *testing.T) {
 		}
 		if !strings.Contains(contents, "]("+page+")") {
 			t.Errorf("docs/README.md does not lead to %s", page)
+		}
+	}
+}
+
+// TestBookHasCommands looks whether the book tells of every command.
+func TestBookHasCommands(t *testing.T) {
+	var book strings.Builder
+	for _, name := range pages(t) {
+		book.WriteString(read(t, name))
+	}
+	for _, command := range commandNames() {
+		if !strings.Contains(book.String(), "deem "+command) {
+			t.Errorf("no document tells of deem %s", command)
 		}
 	}
 }
