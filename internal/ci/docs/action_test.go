@@ -231,6 +231,7 @@ func TestActionJudges(t *testing.T) {
 		{"a baseline that is better", map[string]string{"baseline": "baseline.json", "gates": "overall >= 50pp"}, map[string]string{"exit-code": "4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			r := newRunner(t, vendors)
 			if c.inputs["baseline"] != "" {
 				baseline(t, r)
