@@ -140,10 +140,14 @@ func (l *limit) next(now time.Time, tokens int) (time.Time, bool) {
 	}
 	if g.bounded {
 		g.loseTokens(now.Add(-late))
-		if tokens > g.tokens {
+		credit := min(l.credit, tokens)
+		if tokens-credit > g.tokens {
 			return time.Time{}, false
 		}
-		at = later(at, g.tokensAt)
+		if tokens -= credit; tokens > 0 {
+			at = later(at, g.tokensAt)
+		}
+		l.credit -= credit
 		g.tokens -= tokens
 		g.tokensAt = g.tokensAt.Add(seconds(float64(tokens) * g.tokensGap))
 	}
@@ -178,11 +182,13 @@ func (l *limit) refill(ctx context.Context, tokens int) error {
 	l.mu.Lock()
 	w.sent, w.refused, w.retryAfter = l.sent, l.refused, l.retryAfter
 	l.sent, l.refused, l.retryAfter = 0, false, 0
-	l.credit, l.used = min(l.credit+l.used, w.tokens), 0
+	// What earlier calls did not use of their estimates is used first, at once, since its
+	// time is past. So that this does not become a burst it is no more than two calls use.
+	// What calls used beyond is missing.
+	l.credit, l.used = min(l.credit+l.used, 2*max(tokens, int(l.tokens))), 0
 	l.mu.Unlock()
-	// What earlier calls did not use is used first, and what they used beyond is missing.
-	credit := min(l.credit, w.tokens-1)
-	w.tokens -= credit
+	left := l.grant.tokens
+	w.tokens = max(1, w.tokens-l.credit-left)
 	g, dbNow, err := l.c.reserve(ctx, l.key, w)
 	if err != nil {
 		l.mu.Lock()
@@ -190,11 +196,14 @@ func (l *limit) refill(ctx context.Context, tokens int) error {
 		l.mu.Unlock()
 		return err
 	}
-	l.credit -= credit
-	g.tokens += credit
 	// The places are in the server's time. Its clock may differ from ours.
 	skew := time.Since(dbNow)
 	g.from, g.tokensAt, g.paused = g.from.Add(skew), g.tokensAt.Add(skew), g.paused.Add(skew)
+	if g.bounded {
+		// What is left of the last grant comes before this one on the line.
+		g.tokens += left
+		g.tokensAt = g.tokensAt.Add(-seconds(float64(left) * g.tokensGap))
+	}
 	l.grant, l.until = g, time.Now().Add(freely)
 	l.size = min(l.size, max(1, g.requests*2))
 	return nil

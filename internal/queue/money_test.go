@@ -188,3 +188,37 @@ func TestLimitsShareThePace(t *testing.T) {
 		t.Errorf("%d calls in 3 s, want about %d", len(times), 3*rpm/60)
 	}
 }
+
+// Tokens a minute hold for two workers together, and what a call did not use of its
+// estimate is used by others.
+func TestLimitsShareTokens(t *testing.T) {
+	t.Parallel()
+	c, _ := newTestControl(t, 1)
+	const tpm, estimate, used = 60_000, 100, 50 // a thousand tokens a second
+	var mu sync.Mutex
+	spent := 0
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 2 {
+		l, err := c.newLimit(t.Context(), Model{Name: "m"}, Options{TPM: tpm}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			wg.Go(func() {
+				for l.Begin(ctx, estimate) == nil {
+					mu.Lock()
+					spent += used
+					mu.Unlock()
+					l.End(model.FleetCall{Estimate: estimate, Used: used})
+				}
+			})
+		}
+	}
+	wg.Wait()
+	t.Logf("%d tokens in 4 s", spent)
+	if most := 4*tpm/60 + tpm/60; spent > most || spent < tpm/60 {
+		t.Errorf("%d tokens in 4 s, want %d at most, and some", spent, most)
+	}
+}

@@ -288,3 +288,35 @@ func TestBadKey(t *testing.T) {
 		t.Errorf("the worker with the bad key made %d calls, want a few", n)
 	}
 }
+
+// A small run that comes later is done long before a huge one that was there, and the
+// huge one goes on meanwhile.
+func TestSmallRunIsNotStarved(t *testing.T) {
+	t.Parallel()
+	st, c := open(t, pgtest.Database(t))
+	const n = 2400
+	huge := begin(t, st, c, "huge", n, queue.Options{})
+	employ(t, c, queue.WorkerOptions{Slots: 4}, func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+		time.Sleep(4 * time.Millisecond)
+		return yes(ctx, req)
+	})
+	records := func(id string) int {
+		r, err := st.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Records
+	}
+	until(t, "the huge run to be under way", func() bool { return records(huge.ID) > 0 })
+	before := records(huge.ID)
+	small := begin(t, st, c, "small", 240, queue.Options{})
+	finished(t, st, small.ID)
+	after := records(huge.ID)
+	t.Logf("the huge run had %d records when the small one came, and %d when it was done", before, after)
+	if after > n*3/4 || after == before {
+		t.Errorf("the huge run has %d of %d records, and had %d: want more, and not nearly all", after, n, before)
+	}
+	finished(t, st, huge.ID)
+	checkRecords(t, st, huge.ID, n, 1)
+	checkRecords(t, st, small.ID, 240, 1)
+}
