@@ -90,7 +90,7 @@ func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(runs, func(run Run) bool { return run.ID == id }) {
-			return nil, deem.WithHint(fmt.Errorf("run %q: %w", id, ErrNotFound), "`deem list runs` shows all runs")
+			return nil, NotFound(id)
 		}
 	}
 	slices.Reverse(runs)

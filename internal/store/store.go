@@ -29,6 +29,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -46,6 +47,11 @@ var (
 	// ErrBusy means that the run is being judged by somebody else.
 	ErrBusy = errors.New("the run is being judged already")
 )
+
+// NotFound returns the error of a store that has no run with the given id.
+func NotFound(runID string) error {
+	return deem.WithHint(fmt.Errorf("run %q: %w", runID, ErrNotFound), "`deem list runs` shows all runs")
+}
 
 // A Spec says what a run is: one judge over one dataset with its settings.
 type Spec struct {

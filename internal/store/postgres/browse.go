@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 var _ store.Browser = (*Store)(nil)
@@ -29,7 +30,7 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	if err != nil {
 		return nil, err
 	}
-	order := orderOf(v)
+	order := query.OrderOf(v)
 	segments, err := s.segments(ctx, sel, order, v.From)
 	if err != nil {
 		return nil, err
@@ -80,14 +81,14 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (*selec
 	}
 	sel := &selection{conditions: *newConditions(run, v.Query), run: run}
 	if v.Pass != nil {
-		sel.term("r.yes = $%d", *v.Pass)
+		sel.and("r.yes = $%d", *v.Pass)
 	}
 	if v.Against != "" {
 		other, err := s.number(ctx, v.Against)
 		if err != nil {
 			return nil, err
 		}
-		sel.term(differs, other)
+		sel.and(differs, other)
 	}
 	sel.join = sel.selectText(v.Text)
 	return sel, nil
@@ -102,57 +103,6 @@ const differs = `CASE WHEN r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id,
 	WHEN NOT r.yes THEN (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT false)
 	ELSE (r.item_id, r.trial) IN (SELECT o.item_id, o.trial FROM records o WHERE o.run = $%[1]d AND o.yes IS NOT NULL) END`
 
-// A viewOrder is the order in which a view is read: that of its records, or with
-// backward the opposite.
-type viewOrder struct {
-	value    string // the column that comes first; "" for none
-	down     bool   // the value descends; without a value, the position does
-	backward bool
-}
-
-func orderOf(v store.View) viewOrder {
-	o := viewOrder{down: v.Descending, backward: v.Backward}
-	switch v.Order {
-	case store.ByScore:
-		o.value = "r.score"
-	case store.ByConfidence:
-		o.value = "r.confidence"
-	}
-	return o
-}
-
-// placeDown reports whether the places of records of one value are read downwards.
-func (o viewOrder) placeDown() bool { return o.backward != (o.value == "" && o.down) }
-
-// valueDown reports whether values are read downwards.
-func (o viewOrder) valueDown() bool { return o.down != o.backward }
-
-// direction returns how a column is sorted.
-func direction(down bool) string {
-	if down {
-		return " DESC"
-	}
-	return ""
-}
-
-// beyond returns the operator that is true of what is read later.
-func beyond(down bool) string {
-	if down {
-		return "<"
-	}
-	return ">"
-}
-
-// byPlace sorts records of one value. Records of different items may claim one position,
-// so the number of the record comes last.
-func (o viewOrder) byPlace() string {
-	d := direction(o.placeDown())
-	return "r.position" + d + ", r.trial" + d + ", r.n" + d
-}
-
-// byValue sorts records that have a value.
-func (o viewOrder) byValue() string { return o.value + direction(o.valueDown()) + ", " + o.byPlace() }
-
 // A segment is a part of a view that an index has in order. Segments follow each other:
 // the rest of the records with the value that was seen last, those with further values,
 // and those without one.
@@ -163,12 +113,12 @@ type segment struct {
 }
 
 // segments returns the parts of a view behind a place.
-func (s *Store) segments(ctx context.Context, sel *selection, o viewOrder, from *store.Place) ([]segment, error) {
+func (s *Store) segments(ctx context.Context, sel *selection, o query.Order, from *store.Place) ([]segment, error) {
 	if from == nil {
-		if o.value == "" {
-			return []segment{{"true", nil, o.byPlace()}}, nil
+		if o.Value == "" {
+			return []segment{{"true", nil, o.ByPlace()}}, nil
 		}
-		return []segment{o.some(), o.none()}, nil
+		return []segment{some(o), none(o)}, nil
 	}
 	n, err := s.recordNumber(ctx, sel.run, from.ID, from.Trial)
 	if err != nil {
@@ -178,51 +128,45 @@ func (s *Store) segments(ctx context.Context, sel *selection, o viewOrder, from 
 		n = math.MaxInt64
 	}
 	rest := segment{
-		"(r.position, r.trial, r.n) " + beyond(o.placeDown()) + " ($%d, $%d, $%d)",
+		query.Place + " " + o.BeyondPlace() + " ($%d, $%d, $%d)",
 		[]any{from.Position, from.Trial, n},
-		o.byPlace(),
+		o.ByPlace(),
 	}
-	return o.behind(rest, from.Value), nil
+	return behind(o, rest, from.Value), nil
 }
 
 // behind returns what follows a place with the given value, of which rest are the
 // records with that value.
-func (o viewOrder) behind(rest segment, value *float64) []segment {
+func behind(o query.Order, rest segment, value *float64) []segment {
 	switch {
-	case o.value == "":
+	case o.Value == "":
 		return []segment{rest}
-	case value == nil && o.backward:
-		rest.where = o.value + " IS NULL AND " + rest.where
-		return []segment{rest, o.some()}
+	case value == nil && o.Backward:
+		rest.where = o.Value + " IS NULL AND " + rest.where
+		return []segment{rest, some(o)}
 	case value == nil:
-		rest.where = o.value + " IS NULL AND " + rest.where
+		rest.where = o.Value + " IS NULL AND " + rest.where
 		return []segment{rest}
 	}
-	rest.where = rest.where + " AND " + o.value + " = $%d"
+	rest.where = rest.where + " AND " + o.Value + " = $%d"
 	rest.args = append(rest.args, *value)
-	further := segment{o.value + " " + beyond(o.valueDown()) + " $%d", []any{*value}, o.byValue()}
-	if o.backward {
+	further := segment{o.Value + " " + o.BeyondValue() + " $%d", []any{*value}, o.ByValue()}
+	if o.Backward {
 		return []segment{rest, further}
 	}
-	return []segment{rest, further, o.none()}
+	return []segment{rest, further, none(o)}
 }
 
 // some are all records with a value, none those without.
-func (o viewOrder) some() segment { return segment{o.value + " IS NOT NULL", nil, o.byValue()} }
-func (o viewOrder) none() segment { return segment{o.value + " IS NULL", nil, o.byPlace()} }
+func some(o query.Order) segment { return segment{o.Value + " IS NOT NULL", nil, o.ByValue()} }
+func none(o query.Order) segment { return segment{o.Value + " IS NULL", nil, o.ByPlace()} }
 
 // viewPart reads records of a segment.
 func (s *Store) viewPart(ctx context.Context, sel *selection, seg segment, limit int, brief bool) ([]found, error) {
-	args := slices.Clone(sel.args)
-	numbers := make([]any, len(seg.args))
-	for i, arg := range seg.args {
-		args = append(args, arg)
-		numbers[i] = len(args)
-	}
-	args = append(args, limit)
-	where := sel.String() + " AND " + fmt.Sprintf(seg.where, numbers...)
-	query := selectRecords(sel.join, where, seg.by, len(args), brief)
-	return s.readPage(ctx, query, args, brief)
+	where := conditions{slices.Clone(sel.terms), slices.Clone(sel.args)}
+	where.and(seg.where, seg.args...)
+	last := where.add(limit)
+	return s.readPage(ctx, selectRecords(sel.join, where.String(), seg.by, last, brief), where.args, brief)
 }
 
 // Count implements [store.Browser].
@@ -239,60 +183,22 @@ func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Co
 	if err != nil {
 		return store.Counts{}, err
 	}
-	var t tally
+	var t store.Tally
 	err = s.retry(ctx, func(ctx context.Context) error {
-		t = tally{map[string]int{}, map[string]int{}, map[string]int{}}
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT r.category, r.label, r.kind, count(*) FROM records r %s WHERE %s
-			GROUP BY r.category, r.label, r.kind`, sel.join, sel.String()), sel.args...)
+		t = store.Tally{}
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT r.category, coalesce(r.label, r.kind), r.kind IS NOT NULL, count(*)
+			FROM records r %s WHERE %s GROUP BY r.category, r.label, r.kind`, sel.join, sel.String()), sel.args...)
 		if err != nil {
 			return err
 		}
-		var category string
-		var label, kind *string
+		var category, name string
+		var failed bool
 		var n int
-		_, err = pgx.ForEachRow(rows, []any{&category, &label, &kind, &n}, func() error {
-			t.add(category, label, kind, n)
+		_, err = pgx.ForEachRow(rows, []any{&category, &name, &failed, &n}, func() error {
+			t.Add(unpack(category), unpack(name), failed, n)
 			return nil
 		})
 		return err
 	})
-	return t.counts(), err
-}
-
-// A tally counts what records say.
-type tally struct {
-	categories, labels, kinds map[string]int
-}
-
-func (t *tally) add(category string, label, kind *string, n int) {
-	t.categories[unpack(category)] += n
-	if label != nil {
-		t.labels[unpack(*label)] += n
-	}
-	if kind != nil {
-		t.kinds[unpack(*kind)] += n
-	}
-}
-
-func (t *tally) counts() store.Counts {
-	c := store.Counts{Categories: ranked(t.categories), Labels: ranked(t.labels), Kinds: ranked(t.kinds)}
-	for _, n := range t.categories {
-		c.Total += n
-	}
-	for _, n := range t.kinds {
-		c.Unjudged += n
-	}
-	return c
-}
-
-// ranked returns counts, the largest first.
-func ranked(counts map[string]int) []store.Count {
-	list := make([]store.Count, 0, len(counts))
-	for name, n := range counts {
-		list = append(list, store.Count{Name: name, N: n})
-	}
-	slices.SortFunc(list, func(a, b store.Count) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
-	})
-	return list
+	return t.Counts(), err
 }

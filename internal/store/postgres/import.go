@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
+	"deem/internal/store/internal/query"
 )
 
 var (
@@ -64,33 +65,18 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
-	return func(yield func(store.BatchLine, error) bool) {
-		run, err := s.number(ctx, runID)
-		if err != nil {
-			yield(store.BatchLine{}, s.explain("read", err))
-			return
-		}
-		for after := ""; ; {
-			page, err := s.linePage(ctx, run, batch, after)
-			if err != nil {
-				yield(store.BatchLine{}, s.explain("read", err))
-				return
-			}
-			for _, l := range page {
-				if !yield(l, nil) {
-					return
-				}
-			}
-			if len(page) < pageRows {
-				return
-			}
-			after = page[len(page)-1].Key
-		}
-	}
+	return query.Pages(pageRows, func(last store.BatchLine) ([]store.BatchLine, error) {
+		page, err := s.linePage(ctx, runID, batch, last.Key)
+		return page, s.explain("read", err)
+	})
 }
 
 // linePage returns the first lines of a batch behind a key.
-func (s *Store) linePage(ctx context.Context, run int64, batch, after string) (page []store.BatchLine, err error) {
+func (s *Store) linePage(ctx context.Context, runID, batch, after string) (page []store.BatchLine, err error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
 	err = s.retry(ctx, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, selectLine+` WHERE b.run = $1 AND b.key = $2 AND l.key > $3 ORDER BY l.key LIMIT $4`,
 			run, pack(batch), pack(after), pageRows)

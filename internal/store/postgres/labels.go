@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 var _ store.Labels = (*Store)(nil)
@@ -63,25 +65,10 @@ func (s *Store) DropLabel(ctx context.Context, item, annotator string) error {
 
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return func(yield func(store.Label, error) bool) {
-		after := store.Label{}
-		for {
-			page, err := s.labelPage(ctx, q, after)
-			if err != nil {
-				yield(store.Label{}, s.explain("read labels of", err))
-				return
-			}
-			for _, l := range page {
-				if !yield(l, nil) {
-					return
-				}
-			}
-			if len(page) < pageLabels {
-				return
-			}
-			after = page[len(page)-1]
-		}
-	}
+	return query.Pages(pageLabels, func(last store.Label) ([]store.Label, error) {
+		page, err := s.labelPage(ctx, q, last)
+		return page, s.explain("read labels of", err)
+	})
 }
 
 // pageLabels is how many labels are read at once. They are sorted for every page.
@@ -91,23 +78,19 @@ const pageLabels = 2048
 func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) (page []store.Label, err error) {
 	var where conditions
 	// No label has an item without a hash, so that the zero label is before all.
-	n := where.add(pack(after.ID), pack(after.Item), pack(after.Annotator), pageLabels)
-	if n != 1 {
-		panic("postgres: the place of a page comes first")
-	}
-	where.terms = append(where.terms, "(item_id, item, annotator) > ($1, $2, $3)")
+	where.and("(item_id, item, annotator) > ($%d, $%d, $%d)", pack(after.ID), pack(after.Item), pack(after.Annotator))
 	if q.Dataset != "" {
-		where.term("dataset = $%d", pack(q.Dataset))
+		where.and("dataset = $%d", pack(q.Dataset))
 	}
 	if len(q.Annotators) > 0 {
-		where.term("annotator = ANY ($%d::text[])", packAll(q.Annotators))
+		where.and("annotator = ANY ($%d::text[])", packAll(q.Annotators))
 	}
 	if len(q.IDs) > 0 {
-		where.term("item_id = ANY ($%d::text[])", packAll(q.IDs))
+		where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
 	}
 	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
-			FROM labels WHERE `+where.String()+` ORDER BY item_id, item, annotator LIMIT $4`, where.args...)
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
+			FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
 		if err != nil {
 			return err
 		}

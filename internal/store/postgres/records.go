@@ -14,6 +14,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
+	"deem/internal/store/internal/query"
 )
 
 // pageRows is how many records are read at once.
@@ -122,10 +123,10 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 		p.left = math.MaxInt
 	}
 	where := newConditions(run, q)
-	place := where.add(0, 0, 0, 0)
-	behind := fmt.Sprintf(" AND (r.position, r.trial, r.n) > ($%d, $%d, $%d)", place, place+1, place+2)
-	p.query = selectRecords("", where.String()+behind, "r.position, r.trial, r.n", place+3, q.Brief)
-	p.args = where.args[:place-1]
+	p.args = slices.Clone(where.args)
+	where.and(query.Place+" > ($%d, $%d, $%d)", 0, 0, 0)
+	limit := where.add(0)
+	p.query = selectRecords("", where.String(), "r.position, r.trial, r.n", limit, q.Brief)
 	return p
 }
 
@@ -149,15 +150,19 @@ type conditions struct {
 	args  []any
 }
 
-// add adds arguments and returns the number of the first.
-func (c *conditions) add(args ...any) int {
-	c.args = append(c.args, args...)
-	return len(c.args) - len(args) + 1
+// add adds an argument and returns its number.
+func (c *conditions) add(arg any) int {
+	c.args = append(c.args, arg)
+	return len(c.args)
 }
 
-// term adds a condition in which %[1]d is the number of its argument.
-func (c *conditions) term(format string, arg any) {
-	c.terms = append(c.terms, fmt.Sprintf(format, c.add(arg)))
+// and adds a condition in which each %d is the number of an argument, one after the other.
+func (c *conditions) and(format string, args ...any) {
+	numbers := make([]any, len(args))
+	for i, arg := range args {
+		numbers[i] = c.add(arg)
+	}
+	c.terms = append(c.terms, fmt.Sprintf(format, numbers...))
 }
 
 // String returns the clause.
@@ -166,21 +171,21 @@ func (c *conditions) String() string { return strings.Join(c.terms, " AND ") }
 func newConditions(run int64, q store.Query) *conditions {
 	c := &conditions{}
 	if len(q.IDs) == 0 { // The keys of items are those of one run.
-		c.term("r.run = $%d", run)
+		c.and("r.run = $%d", run)
 	}
 	c.oneOf("r.label", q.Labels)
 	c.oneOf("r.category", q.Categories)
 	if len(q.IDs) > 0 {
-		c.term("r.item_key = ANY ($%d::bytea[])", keysOf(run, q.IDs))
+		c.and("r.item_key = ANY ($%d::bytea[])", keysOf(run, q.IDs))
 	}
 	if len(q.Kinds) > 0 {
-		c.term("r.kind = ANY ($%d::text[])", packAll(q.Kinds))
+		c.and("r.kind = ANY ($%d::text[])", packAll(q.Kinds))
 	}
 	if q.Unjudged || len(q.Kinds) > 0 {
-		c.terms = append(c.terms, "r.kind IS NOT NULL")
+		c.and("r.kind IS NOT NULL")
 	}
 	if q.Trial != nil {
-		c.term("r.trial = $%d", int64(*q.Trial))
+		c.and("r.trial = $%d", int64(*q.Trial))
 	}
 	return c
 }
@@ -191,9 +196,9 @@ func (c *conditions) oneOf(column string, values []string) {
 	switch len(values) {
 	case 0:
 	case 1:
-		c.term(column+" = $%[1]d AND left("+column+", 100) = left($%[1]d, 100)", pack(values[0]))
+		c.and(column+" = $%[1]d AND left("+column+", 100) = left($%[1]d, 100)", pack(values[0]))
 	default:
-		c.term(column+" = ANY ($%d::text[])", packAll(values))
+		c.and(column+" = ANY ($%d::text[])", packAll(values))
 	}
 }
 

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 
 	"github.com/jackc/pgx/v5"
 
-	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 // Begin implements [store.Store].
@@ -119,7 +118,7 @@ func (s *Store) Finish(ctx context.Context, runID string) error {
 			SET updated = CASE WHEN state = 'done' THEN updated ELSE $1 END, state = 'done' WHERE id = $2`,
 			s.opts.Now().UnixNano(), pack(runID))
 		if err == nil && tag.RowsAffected() == 0 {
-			return notFound(runID)
+			return store.NotFound(runID)
 		}
 		return err
 	})
@@ -181,29 +180,20 @@ const pageRuns = 64
 
 // Runs implements [store.Store].
 func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
-	return func(yield func(store.Run, error) bool) {
-		for before := int64(math.MaxInt64); ; {
-			page, last, err := s.runPage(ctx, before)
-			if err != nil {
-				yield(store.Run{}, s.explain("read", err))
-				return
-			}
-			for _, run := range page {
-				if !yield(run, nil) {
-					return
-				}
-			}
-			if len(page) < pageRuns {
-				return
-			}
-			before = last
-		}
-	}
+	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
+		page, err := s.runPage(ctx, last)
+		return page, s.explain("read", err)
+	})
 }
 
-// runPage returns the newest runs whose number is below before, and the lowest number
-// among them.
-func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, last int64, err error) {
+// runPage returns the newest runs that are older than last, or the newest of all.
+func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, err error) {
+	before := int64(math.MaxInt64)
+	if last.ID != "" {
+		if before, err = s.number(ctx, last.ID); err != nil {
+			return nil, err
+		}
+	}
 	err = s.retry(ctx, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, selectRun+` WHERE r.n < $1 ORDER BY r.n DESC LIMIT $2`, before, pageRuns)
 		if err != nil {
@@ -212,11 +202,7 @@ func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, la
 		page, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (store.Run, error) { return scanRun(row) })
 		return err
 	})
-	if err != nil || len(page) == 0 {
-		return nil, 0, err
-	}
-	last, err = s.number(ctx, page[len(page)-1].ID)
-	return page, last, err
+	return page, err
 }
 
 const selectRun = `SELECT r.id, r.state, r.created, greatest(r.updated, c.updated), r.judge_name, r.judge_hash, r.judge_identity,
@@ -273,11 +259,7 @@ func (s *Store) numberIn(ctx context.Context, q querier, runID string) (int64, e
 	var n int64
 	err := q.QueryRow(ctx, `SELECT n FROM runs WHERE id = $1`, pack(runID)).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, notFound(runID)
+		return 0, store.NotFound(runID)
 	}
 	return n, err
-}
-
-func notFound(runID string) error {
-	return deem.WithHint(fmt.Errorf("run %q: %w", runID, store.ErrNotFound), "`deem list runs` shows all runs")
 }

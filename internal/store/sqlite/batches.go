@@ -108,9 +108,7 @@ func (s *Store) batches(ctx context.Context, runID string) ([]store.Batch, error
 		if err := rows.Scan(&b.Key, &b.ID, &b.State, &b.Lines, &b.MostMicros, &planned, &b.Replies, &b.Failed, &b.OwedMicros); err != nil {
 			return nil, err
 		}
-		if planned.Valid {
-			b.Planned = time.Unix(0, planned.Int64).UTC()
-		}
+		b.Planned = timeOf(planned)
 		list = append(list, b)
 	}
 	return list, rows.Err()

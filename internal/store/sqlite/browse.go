@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 var _ store.Browser = (*Store)(nil)
@@ -44,7 +44,7 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	if err != nil || where.nothing {
 		return nil, err
 	}
-	order := orderOf(v)
+	order := query.OrderOf(v)
 	if v.From != nil {
 		if err := s.continues(ctx, &where, order, *v.From); err != nil {
 			return nil, err
@@ -72,19 +72,19 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 // viewQuery returns the query for one page, without long texts and calls. Which records
 // are on it is found without looking at their items; but in one statement, so that none
 // is there that was replaced meanwhile and does not belong there any more.
-func viewQuery(where selection, order viewOrder, brief bool) string {
+func viewQuery(where selection, order query.Order, brief bool) string {
 	body, join := "i.body, i.texts", "CROSS JOIN items i ON i.n = r.item"
 	if brief {
 		body, join = "NULL, NULL", ""
 	}
-	by := order.by()
+	sorted := by(order)
 	return fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
 		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s`,
-		recordColumns, body, where.index, strings.Join(where.terms, " AND "), by, join, by)
+		recordColumns, body, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted)
 }
 
 // viewPage reads the records of one page.
-func (s *Store) viewPage(ctx context.Context, where selection, order viewOrder, v store.View) ([]found, error) {
+func (s *Store) viewPage(ctx context.Context, where selection, order query.Order, v store.View) ([]found, error) {
 	limit := cmp.Or(v.Limit, store.DefaultLimit)
 	rows, err := s.read.QueryContext(ctx, viewQuery(where, order, v.Brief), append(where.args, limit)...)
 	if err != nil {
@@ -109,11 +109,6 @@ type selection struct {
 	run     int64
 	index   string
 	nothing bool // no record can meet the conditions
-}
-
-// and adds a condition.
-func (sel *selection) and(term string, args ...any) {
-	sel.terms, sel.args = append(sel.terms, term), append(sel.args, args...)
 }
 
 // selects returns the conditions on the records r that a view selects.
@@ -143,76 +138,34 @@ func (s *Store) selects(ctx context.Context, runID string, v store.View) (select
 	return sel, err
 }
 
-// A viewOrder is the order in which a view is read: that of its records, or with
-// backward the opposite.
-type viewOrder struct {
-	value    string // the column that comes first; "" for none
-	down     bool   // the value descends; without a value, the position does
-	backward bool
-}
-
-func orderOf(v store.View) viewOrder {
-	o := viewOrder{down: v.Descending, backward: v.Backward}
-	switch v.Order {
-	case store.ByScore:
-		o.value = "r.score"
-	case store.ByConfidence:
-		o.value = "r.confidence"
+// by returns the ORDER BY clause of a view. Records without a value come last, whichever
+// way the values go.
+func by(o query.Order) string {
+	if o.Value == "" {
+		return o.ByPlace()
 	}
-	return o
-}
-
-// place are the columns that settle the order among records of equal value. Records of
-// different items may claim one position, so the number of the record comes last.
-const place = "(r.position, r.trial, r.n)"
-
-// placeDown reports whether places are read downwards.
-func (o viewOrder) placeDown() bool { return o.backward != (o.value == "" && o.down) }
-
-// by returns the ORDER BY clause.
-func (o viewOrder) by() string {
-	direction := func(down bool) string {
-		if down {
-			return " DESC"
-		}
-		return ""
-	}
-	d := direction(o.placeDown())
-	places := "r.position" + d + ", r.trial" + d + ", r.n" + d
-	if o.value == "" {
-		return places
-	}
-	// Records without a value come last, whichever way the values go.
-	return "(" + o.value + " IS NULL)" + direction(o.backward) + ", " + o.value + direction(o.down != o.backward) + ", " + places
-}
-
-// beyond returns the operator that is true of what is read later.
-func beyond(down bool) string {
-	if down {
-		return "<"
-	}
-	return ">"
+	return "(" + o.Value + " IS NULL)" + query.Direction(o.Backward) + ", " + o.ByValue()
 }
 
 // continues adds the condition that a record comes behind the given place.
-func (s *Store) continues(ctx context.Context, sel *selection, o viewOrder, from store.Place) error {
+func (s *Store) continues(ctx context.Context, sel *selection, o query.Order, from store.Place) error {
 	n, err := s.recordNumber(ctx, sel.run, from.Cursor)
 	if err != nil {
 		return err
 	}
-	behind := place + " " + beyond(o.placeDown()) + " (?, ?, ?)"
+	behind := query.Place + " " + o.BeyondPlace() + " (?, ?, ?)"
 	at := []any{from.Position, from.Trial, n}
 	switch {
-	case o.value == "":
+	case o.Value == "":
 		sel.and(behind, at...)
-	case from.Value == nil && o.backward:
-		sel.and("("+o.value+" IS NOT NULL OR "+behind+")", at...)
+	case from.Value == nil && o.Backward:
+		sel.and("("+o.Value+" IS NOT NULL OR "+behind+")", at...)
 	case from.Value == nil:
-		sel.and("("+o.value+" IS NULL AND "+behind+")", at...)
+		sel.and("("+o.Value+" IS NULL AND "+behind+")", at...)
 	default:
-		term := "(" + o.value + " " + beyond(o.down != o.backward) + " ? OR " + o.value + " = ? AND " + behind
-		if !o.backward {
-			term += " OR " + o.value + " IS NULL"
+		term := "(" + o.Value + " " + o.BeyondValue() + " ? OR " + o.Value + " = ? AND " + behind
+		if !o.Backward {
+			term += " OR " + o.Value + " IS NULL"
 		}
 		sel.and(term+")", append([]any{*from.Value, *from.Value}, at...)...)
 	}
@@ -258,15 +211,15 @@ func countQuery(where selection) string {
 func (s *Store) count(ctx context.Context, runID string, v store.View) (store.Counts, error) {
 	where, err := s.selects(ctx, runID, v)
 	if err != nil || where.nothing {
-		return newTally().counts(), err
+		return new(store.Tally).Counts(), err
 	}
 	var n int
 	var said string
 	if err := s.read.QueryRowContext(ctx, countQuery(where), where.args...).Scan(&n, &said); err != nil {
 		return store.Counts{}, err
 	}
-	if t := newTally(); t.read(said, n) {
-		return t.counts(), nil
+	if t, ok := readTally(said, n); ok {
+		return t.Counts(), nil
 	}
 	return s.countGroups(ctx, where)
 }
@@ -279,7 +232,7 @@ func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts,
 		return store.Counts{}, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	t := newTally()
+	var t store.Tally
 	for rows.Next() {
 		var category, name string
 		var failed bool
@@ -287,27 +240,17 @@ func (s *Store) countGroups(ctx context.Context, where selection) (store.Counts,
 		if err := rows.Scan(&category, &name, &failed, &n); err != nil {
 			return store.Counts{}, err
 		}
-		t.add(category, name, failed, n)
+		t.Add(category, name, failed, n)
 	}
-	return t.counts(), rows.Err()
+	return t.Counts(), rows.Err()
 }
 
-// A tally counts what records say.
-type tally struct {
-	total, unjudged           int
-	categories, labels, kinds map[string]int
-}
-
-func newTally() *tally {
-	return &tally{categories: map[string]int{}, labels: map[string]int{}, kinds: map[string]int{}}
-}
-
-// read counts what countQuery returned for n records. It returns false if names have
+// readTally counts what countQuery returned for n records. It returns false if names have
 // signs in them: then there are more parts than records, or a part has more signs than
 // one.
-func (t *tally) read(said string, n int) bool {
+func readTally(said string, n int) (t store.Tally, ok bool) {
 	if n == 0 {
-		return true
+		return t, true
 	}
 	// Few records are unlike all others, so what they say is taken apart only once.
 	alike := map[string]int{}
@@ -318,40 +261,9 @@ func (t *tally) read(said string, n int) bool {
 	for part, count := range alike {
 		at := strings.IndexAny(part, beforeLabel+beforeFailure)
 		if at < 0 || at != strings.LastIndexAny(part, beforeLabel+beforeFailure) {
-			return false
+			return t, false
 		}
-		t.add(part[:at], part[at+1:], part[at:at+1] == beforeFailure, count)
+		t.Add(part[:at], part[at+1:], part[at:at+1] == beforeFailure, count)
 	}
-	return n == 0
-}
-
-// add counts n records that say the same.
-func (t *tally) add(category, name string, failed bool, n int) {
-	t.total += n
-	t.categories[category] += n
-	if failed {
-		t.unjudged += n
-		t.kinds[name] += n
-	} else {
-		t.labels[name] += n
-	}
-}
-
-func (t *tally) counts() store.Counts {
-	return store.Counts{
-		Total: t.total, Unjudged: t.unjudged,
-		Categories: ranked(t.categories), Labels: ranked(t.labels), Kinds: ranked(t.kinds),
-	}
-}
-
-// ranked returns counts, the largest first.
-func ranked(counts map[string]int) []store.Count {
-	list := make([]store.Count, 0, len(counts))
-	for name, n := range counts {
-		list = append(list, store.Count{Name: strings.Clone(name), N: n})
-	}
-	slices.SortFunc(list, func(a, b store.Count) int {
-		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
-	})
-	return list
+	return t, n == 0
 }

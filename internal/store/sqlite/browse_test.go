@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 	"deem/internal/store/storetest"
 )
 
@@ -50,7 +51,7 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	order := orderOf(v)
+	order := query.OrderOf(v)
 	if v.From != nil {
 		if err := s.continues(t.Context(), &where, order, *v.From); err != nil {
 			t.Fatal(err)
@@ -122,9 +123,10 @@ func TestIndexSlices(t *testing.T) {
 
 // TestTally holds that counts are read right, or not at all.
 func TestTally(t *testing.T) {
-	got := newTally()
-	if said := "a\x1fx\x1e\x1dempty\x1ea\x1fx\x1eé\x1f\x1eb\x1fy"; !got.read(said, 5) {
-		t.Fatalf("read(%q) gave up", said)
+	said := "a\x1fx\x1e\x1dempty\x1ea\x1fx\x1eé\x1f\x1eb\x1fy"
+	got, ok := readTally(said, 5)
+	if !ok {
+		t.Fatalf("readTally(%q) gave up", said)
 	}
 	want := store.Counts{
 		Total: 5, Unjudged: 1,
@@ -132,7 +134,7 @@ func TestTally(t *testing.T) {
 		Labels:     []store.Count{{Name: "x", N: 2}, {Name: "", N: 1}, {Name: "y", N: 1}},
 		Kinds:      []store.Count{{Name: "empty", N: 1}},
 	}
-	if d := cmp.Diff(want, got.counts()); d != "" {
+	if d := cmp.Diff(want, got.Counts()); d != "" {
 		t.Errorf("counts differ (-want +got):\n%s", d)
 	}
 	for _, strange := range []struct {
@@ -144,8 +146,8 @@ func TestTally(t *testing.T) {
 		{"a\x1fb\x1fx", 1},      // the category or the label has the sign before labels
 		{"a\x1db\x1fx", 1},      // the category has the sign before failures, or the kind the other
 	} {
-		if newTally().read(strange.said, strange.n) {
-			t.Errorf("read(%q, %d) was sure of it", strange.said, strange.n)
+		if _, ok := readTally(strange.said, strange.n); ok {
+			t.Errorf("readTally(%q, %d) was sure of it", strange.said, strange.n)
 		}
 	}
 }

@@ -57,3 +57,11 @@ func nanos(t time.Time) any {
 	}
 	return t.UnixNano()
 }
+
+// timeOf returns the time that was kept.
+func timeOf(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.Unix(0, n.Int64).UTC()
+}

@@ -3,14 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
+	"deem/internal/store/internal/query"
 )
 
 var (
@@ -24,24 +23,10 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 	if err != nil {
 		return false, err
 	}
-	names, err := json.Marshal(spec.Dataset.Names)
-	if err != nil {
-		return false, err
-	}
+	run.Spec = spec
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		res, err := w.conn.ExecContext(ctx, `INSERT INTO runs
-			(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-			model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			run.ID, spec.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
-			spec.Judge.Name, spec.Judge.Hash, nullJSON(spec.Judge.Identity), spec.Judge.Rule,
-			spec.Model, spec.Endpoint, string(names), spec.Dataset.Hash, spec.Dataset.Items, spec.Trials,
-			nullJSON(spec.Settings))
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
-		added = n == 1
+		n, err := addRun(ctx, w.conn, run)
+		added = n != 0
 		return err
 	})
 	return added, s.explain("import a run into", err)
@@ -82,7 +67,7 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 			return err
 		}
 		if found, err := res.RowsAffected(); err != nil || found == 0 {
-			return errors.Join(err, fmt.Errorf("run %q: %w", run.ID, store.ErrNotFound))
+			return errors.Join(err, store.NotFound(run.ID))
 		}
 		return nil
 	})
@@ -92,36 +77,30 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 // BatchLines implements [store.BatchLister].
 func (s *Store) BatchLines(ctx context.Context, runID, batch string) iter.Seq2[store.BatchLine, error] {
 	return func(yield func(store.BatchLine, error) bool) {
-		run, err := s.number(ctx, runID)
-		if err != nil {
-			yield(store.BatchLine{}, s.explain("read", err))
-			return
-		}
-		for after := ""; ; {
-			keys, err := s.lineKeys(ctx, run, batch, after)
+		for key, err := range query.Pages(pageRows, func(last string) ([]string, error) {
+			return s.lineKeys(ctx, runID, batch, last)
+		}) {
 			if err != nil {
 				yield(store.BatchLine{}, s.explain("read", err))
 				return
 			}
-			for _, key := range keys {
-				l, ok, err := s.BatchLine(ctx, runID, key)
-				if err == nil && !ok {
-					continue // It was dropped meanwhile.
-				}
-				if !yield(l, err) || err != nil {
-					return
-				}
+			l, ok, err := s.BatchLine(ctx, runID, key)
+			if err == nil && !ok {
+				continue // It was dropped meanwhile.
 			}
-			if len(keys) < pageRows {
+			if !yield(l, err) || err != nil {
 				return
 			}
-			after = keys[len(keys)-1]
 		}
 	}
 }
 
 // lineKeys returns the keys of the first lines of a batch behind the given one.
-func (s *Store) lineKeys(ctx context.Context, run int64, batch, after string) (keys []string, err error) {
+func (s *Store) lineKeys(ctx context.Context, runID, batch, after string) (keys []string, err error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.read.QueryContext(ctx, `SELECT l.key FROM batches b JOIN batch_lines l ON l.batch = b.n
 		WHERE b.run = ? AND b.key = ? AND l.key > ? ORDER BY l.key LIMIT ?`, run, text(batch), after, pageRows)
 	if err != nil {

@@ -3,13 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
-	"time"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 var _ store.Labels = (*Store)(nil)
@@ -57,39 +56,24 @@ func (s *Store) ReadOnly() bool { return s.write == nil }
 
 // Labels implements [store.Labels].
 func (s *Store) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	return func(yield func(store.Label, error) bool) {
-		after := store.Label{}
-		for {
-			page, err := s.labelPage(ctx, q, after)
-			if err != nil {
-				yield(store.Label{}, s.explain("read labels of", err))
-				return
-			}
-			// No row is held while the caller has the label.
-			for _, l := range page {
-				if !yield(l, nil) {
-					return
-				}
-			}
-			if len(page) < pageRows {
-				return
-			}
-			after = page[len(page)-1]
-		}
-	}
+	return query.Pages(pageRows, func(last store.Label) ([]store.Label, error) {
+		page, err := s.labelPage(ctx, q, last)
+		return page, s.explain("read labels of", err)
+	})
 }
 
 // labelPage returns the first labels behind the given one.
 func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.Label) ([]store.Label, error) {
-	where, args, err := labelConditions(q)
-	if err != nil {
-		return nil, err
+	var where conditions
+	if q.Dataset != "" {
+		where.and("dataset = ?", text(q.Dataset))
 	}
+	where.oneOf("annotator", q.Annotators)
+	where.oneOf("item_id", q.IDs)
 	// No label has an item without a hash, so that the zero label is before all.
-	args = append(args, after.ID, after.Item, after.Annotator, pageRows)
+	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
 	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
-		FROM labels WHERE %s AND (item_id, item, annotator) > (?, ?, ?)
-		ORDER BY item_id, item, annotator LIMIT ?`, where), args...)
+		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -102,33 +86,8 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 		if err != nil {
 			return nil, err
 		}
-		if labelled.Valid {
-			l.Labelled = time.Unix(0, labelled.Int64).UTC()
-		}
+		l.Labelled = timeOf(labelled)
 		page = append(page, l)
 	}
 	return page, rows.Err()
-}
-
-// labelConditions returns the WHERE clause of a query.
-func labelConditions(q store.LabelQuery) (where string, args []any, err error) {
-	terms := []string{"1"}
-	if q.Dataset != "" {
-		terms, args = append(terms, "dataset = ?"), append(args, text(q.Dataset))
-	}
-	for _, in := range []struct {
-		column string
-		values []string
-	}{{"annotator", q.Annotators}, {"item_id", q.IDs}} {
-		if len(in.values) == 0 {
-			continue
-		}
-		list, err := json.Marshal(in.values)
-		if err != nil {
-			return "", nil, err
-		}
-		terms = append(terms, in.column+" IN (SELECT value FROM json_each(?))")
-		args = append(args, string(list))
-	}
-	return strings.Join(terms, " AND "), args, nil
 }

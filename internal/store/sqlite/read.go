@@ -157,9 +157,7 @@ func scanCall(rows *sql.Rows, places map[int64]*found) error {
 	if seq >= f.calls {
 		return nil
 	}
-	if started.Valid {
-		c.Started = time.Unix(0, started.Int64).UTC()
-	}
+	c.Started = timeOf(started)
 	if said.Valid {
 		r, err := body.DecodeReply(said.String)
 		if err != nil {

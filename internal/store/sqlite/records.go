@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -87,11 +86,11 @@ type pager struct {
 
 	// The place behind which the next page begins. Records of different items
 	// may claim one position, so the number of the record settles the order.
-	position, trial, n int64
+	run, position, trial, n int64
 }
 
 func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{s: s, brief: q.Brief, left: q.Limit, position: -1}
+	p := &pager{s: s, brief: q.Brief, left: q.Limit, run: run, position: -1}
 	if q.Limit <= 0 {
 		p.left = math.MaxInt
 	}
@@ -100,10 +99,8 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	if q.Brief {
 		columns, join = "NULL, NULL", ""
 	}
-	p.query = fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
-		FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
+	p.query = fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
 	p.args = where.args
 	return p
 }
@@ -145,12 +142,17 @@ func newConditions(run int64, q store.Query) conditions {
 	}
 	c.oneOf("r.kind", kinds)
 	if q.Unjudged {
-		c.terms = append(c.terms, "r.kind IS NOT NULL")
+		c.and("r.kind IS NOT NULL")
 	}
 	if q.Trial != nil {
-		c.terms, c.args = append(c.terms, "r.trial = ?"), append(c.args, *q.Trial)
+		c.and("r.trial = ?", *q.Trial)
 	}
 	return c
+}
+
+// and adds a condition.
+func (c *conditions) and(term string, args ...any) {
+	c.terms, c.args = append(c.terms, term), append(c.args, args...)
 }
 
 // oneOf asks for any of values, or for nothing if there are none.
@@ -159,29 +161,23 @@ func (c *conditions) oneOf(column string, values []string) {
 	case 0:
 		return
 	case 1:
-		c.terms, c.args = append(c.terms, column+" = ?"), append(c.args, text(values[0]))
+		c.and(column+" = ?", text(values[0]))
 		return
 	}
 	list, err := body.Encode(values)
 	if err != nil {
 		panic(fmt.Sprintf("sqlite: strings have no JSON: %v", err))
 	}
-	c.terms = append(c.terms, column+" IN (SELECT value FROM json_each(?))")
-	c.args = append(c.args, list)
+	c.and(column+" IN (SELECT value FROM json_each(?))", list)
 }
 
 // start moves the pager behind a record that was seen before.
-func (p *pager) start(ctx context.Context, after *store.Cursor) error {
+func (p *pager) start(ctx context.Context, after *store.Cursor) (err error) {
 	if after == nil {
 		return nil
 	}
 	p.position, p.trial = int64(after.Position), int64(after.Trial)
-	var n int64
-	err := p.s.query.find.QueryRowContext(ctx, p.args[0], text(after.ID), after.Trial).Scan(&n, new(bool))
-	if errors.Is(err, sql.ErrNoRows) {
-		n, err = math.MaxInt64, nil
-	}
-	p.n = n
+	p.n, err = p.s.recordNumber(ctx, p.run, *after)
 	return err
 }
 

@@ -5,13 +5,12 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"time"
 
-	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/query"
 )
 
 // Begin implements [store.Store].
@@ -44,11 +43,6 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 }
 
 func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (store.Run, bool, error) {
-	names, err := json.Marshal(spec.Dataset.Names)
-	if err != nil {
-		return store.Run{}, false, err
-	}
-	now := s.opts.Now()
 	var n int64
 	if !fresh {
 		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ?`, spec.Key()).Scan(&n)
@@ -57,11 +51,11 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 		}
 	}
 	resumed := n != 0
+	var err error
 	if resumed {
-		_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ? WHERE n = ?`,
-			string(names), nullJSON(spec.Settings), n)
+		err = adopt(ctx, conn, n, spec)
 	} else {
-		n, err = insertRun(ctx, conn, spec, string(names), now)
+		n, err = insertRun(ctx, conn, spec, s.opts.Now())
 	}
 	if err != nil {
 		return store.Run{}, false, err
@@ -70,25 +64,50 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	return run, resumed, err
 }
 
+// adopt takes over what is no part of the key.
+func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
+	names, err := json.Marshal(spec.Dataset.Names)
+	if err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ? WHERE n = ?`,
+		string(names), nullJSON(spec.Settings), n)
+	return err
+}
+
 // insertRun adds a run under the first id that is free, and returns its number.
-func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, names string, now time.Time) (int64, error) {
+func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, now time.Time) (int64, error) {
+	run := store.Run{Spec: spec, State: store.Open, Created: now, Updated: now}
 	for attempt := 0; ; attempt++ {
-		res, err := conn.ExecContext(ctx, `INSERT INTO runs
-			(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-			model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-			store.NewID(now, attempt), spec.Key(), string(store.Open), now.UnixNano(), now.UnixNano(),
-			spec.Judge.Name, spec.Judge.Hash, nullJSON(spec.Judge.Identity), spec.Judge.Rule,
-			spec.Model, spec.Endpoint, names, spec.Dataset.Hash, spec.Dataset.Items, spec.Trials,
-			nullJSON(spec.Settings))
-		if err != nil {
-			return 0, err
-		}
-		if added, err := res.RowsAffected(); err != nil || added == 1 {
-			n, idErr := res.LastInsertId()
-			return n, errors.Join(err, idErr)
+		run.ID = store.NewID(now, attempt)
+		if n, err := addRun(ctx, conn, run); err != nil || n != 0 {
+			return n, err
 		}
 	}
+}
+
+// addRun adds a run as it is, without what was counted, and returns its number, or 0 if
+// its id is taken.
+func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
+	names, err := json.Marshal(run.Dataset.Names)
+	if err != nil {
+		return 0, err
+	}
+	res, err := conn.ExecContext(ctx, `INSERT INTO runs
+		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		run.ID, run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
+		run.Judge.Name, run.Judge.Hash, nullJSON(run.Judge.Identity), run.Judge.Rule,
+		run.Model, run.Endpoint, string(names), run.Dataset.Hash, run.Dataset.Items, run.Trials,
+		nullJSON(run.Settings))
+	if err != nil {
+		return 0, err
+	}
+	if added, err := res.RowsAffected(); err != nil || added == 0 {
+		return 0, err
+	}
+	return res.LastInsertId()
 }
 
 // Finish implements [store.Store].
@@ -101,7 +120,7 @@ func (s *Store) Finish(ctx context.Context, runID string) error {
 			return err
 		}
 		if found, err := res.RowsAffected(); err != nil || found == 0 {
-			return errors.Join(err, fmt.Errorf("run %q: %w", runID, store.ErrNotFound))
+			return errors.Join(err, store.NotFound(runID))
 		}
 		return nil
 	})
@@ -160,46 +179,33 @@ func (s *Store) ids(ctx context.Context) ([]string, error) {
 
 // Runs implements [store.Store].
 func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
-	return func(yield func(store.Run, error) bool) {
-		for before := int64(math.MaxInt64); ; {
-			page, last, err := s.runPage(ctx, before)
-			if err != nil {
-				yield(store.Run{}, s.explain("read", err))
-				return
-			}
-			for _, run := range page {
-				if !yield(run, nil) {
-					return
-				}
-			}
-			if len(page) == 0 {
-				return
-			}
-			before = last
-		}
-	}
+	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
+		page, err := s.runPage(ctx, last)
+		return page, s.explain("read", err)
+	})
 }
 
-// runPage returns the newest runs whose number is below before, and the lowest
-// number among them.
-func (s *Store) runPage(ctx context.Context, before int64) (page []store.Run, last int64, err error) {
+// runPage returns the newest runs that are older than last, or the newest of all.
+func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, err error) {
+	before := int64(math.MaxInt64)
+	if last.ID != "" {
+		if before, err = s.number(ctx, last.ID); err != nil {
+			return nil, err
+		}
+	}
 	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE n < ? ORDER BY n DESC LIMIT ?`, before, pageRuns)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
 	for rows.Next() {
 		run, err := scanRun(rows)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		page = append(page, run)
 	}
-	if err := rows.Err(); err != nil || len(page) == 0 {
-		return nil, 0, err
-	}
-	last, err = s.number(ctx, page[len(page)-1].ID)
-	return page, last, err
+	return page, rows.Err()
 }
 
 const selectRun = `SELECT id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
@@ -234,7 +240,7 @@ func (s *Store) number(ctx context.Context, runID string) (int64, error) {
 	var n int64
 	err := s.read.QueryRowContext(ctx, `SELECT n FROM runs WHERE id = ?`, runID).Scan(&n)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, deem.WithHint(fmt.Errorf("run %q: %w", runID, store.ErrNotFound), "`deem list runs` shows all runs")
+		return 0, store.NotFound(runID)
 	}
 	if err == nil {
 		s.numbers.Store(runID, n)
