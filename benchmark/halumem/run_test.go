@@ -113,7 +113,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(page, append([]byte("```\n"), append(out, "```\n"...)...)) {
+	if !bytes.Contains(page, append([]byte("```text\n"), append(out, "```\n"...)...)) {
 		t.Error("the page does not show what the example prints")
 	}
 	s := halumem.NewMetrics("").Summary()
