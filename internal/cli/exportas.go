@@ -130,7 +130,7 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 	}
 	listed := report.Items{All: r.Items, Redacted: want.Redacted}
 	if o.format == formatHTML && !listed.Redacted {
-		if listed.First, err = firstRecords(ctx, st, run, o.items); err != nil {
+		if listed.First, err = findings.First(ctx, st, run, o.items); err != nil {
 			return err
 		}
 	}
@@ -141,21 +141,6 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 		return withheld(r, o.want.MaxUnjudged)
 	}
 	return nil
-}
-
-// firstRecords returns the first n records of a run, of the first trial.
-func firstRecords(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Record, error) {
-	if n == 0 {
-		return nil, nil
-	}
-	var recs []deem.Record
-	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Limit: n}) {
-		if err != nil {
-			return nil, err
-		}
-		recs = append(recs, rec)
-	}
-	return recs, nil
 }
 
 // writeReport writes a report in the given form.

@@ -65,6 +65,22 @@ func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Ru
 	return to.Close()
 }
 
+// First returns the first n records of a run, of the first trial, for a page that lists
+// some of them.
+func First(ctx context.Context, st store.Store, run store.Run, n int) ([]deem.Record, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	var recs []deem.Record
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Limit: n}) {
+		if err != nil {
+			return nil, err
+		}
+		recs = append(recs, rec)
+	}
+	return recs, nil
+}
+
 // ExportRun says what the records in a file belong to.
 func ExportRun(run store.Run, redacted bool) export.Run {
 	return export.Run{

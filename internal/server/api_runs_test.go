@@ -344,6 +344,9 @@ func TestExports(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Errorf("the CSV has %d rows, error %v, want 3", len(rows), err)
 	}
+	if page := ts.ask(t, "GET", "/api/v1/runs/last/export?format=html", ""); !strings.Contains(page.text, "It took 19 days.") {
+		t.Error("the page lists no items")
+	}
 	ts.ask(t, "GET", "/api/v1/runs/last/export", "").wantProblem(t, 400, "format is missing")
 	ts.ask(t, "GET", "/api/v1/runs/last/export?format=cvs", "").wantProblem(t, 400, `did you mean \"csv\"`)
 }

@@ -34,7 +34,7 @@ func forms() []form {
 		{"jsonl", ndjson, "jsonl", recordsAs(findings.JSONL)},
 		{"parquet", "application/vnd.apache.parquet", "parquet", recordsAs(findings.Parquet)},
 		{"junit", "application/xml", "xml", recordsAs(findings.JUnit)},
-		{"html", "text/html; charset=utf-8", "html", reportAs(report.Report.HTML)},
+		{"html", "text/html; charset=utf-8", "html", (*Server).writePage},
 		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Write(w, r) })},
 		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Markdown(w, r) })},
 		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return card.New(r).JSON(w) })},
@@ -58,6 +58,20 @@ func reportAs(write func(report.Report, io.Writer) error) func(*Server, context.
 		got.Report.PublishedText = got.Published
 		return write(got.Report, w)
 	}
+}
+
+// pageItems is how many items a page that stands alone lists, as from the command.
+const pageItems = 200
+
+// writePage writes the report with the first items below it.
+func (s *Server) writePage(ctx context.Context, w io.Writer, run store.Run) error {
+	first, err := findings.First(ctx, s.store, run, pageItems)
+	if err != nil {
+		return err
+	}
+	return reportAs(func(r report.Report, w io.Writer) error {
+		return r.HTMLWith(w, report.Items{First: first, All: r.Items})
+	})(s, ctx, w, run)
 }
 
 // formNames returns the names of the forms.
