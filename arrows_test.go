@@ -112,7 +112,7 @@ var libraries = []library{
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
-	{"github.com/pressly/goose/v3", []string{"internal/store/sqlite", "internal/store/postgres", "internal/queue"}, "only a store migrates, and the queue beside it"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/internal/upgrade"}, "only one package knows who brings tables up to date"},
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},

@@ -3,15 +3,13 @@ package queue
 import (
 	"context"
 	"embed"
-	"errors"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"deem/internal/store/postgres"
 )
 
 // Migrations only add to the schema. Unlike a store, the queue of an older deem works
@@ -21,11 +19,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versions is the table in which goose notes what was applied to the queue.
-const versions = "deem_queue_migrations"
-
-// migrationLock is the advisory lock of whoever migrates: "deemqueu" in ASCII.
-const migrationLock = 0x6465656d71756575
+// tables are ours, beside those of River.
+var tables = postgres.NewTables(migrations, "deem_queue_migrations", 0x6465656d71756575) // "deemqueu" in ASCII
 
 // hasTables reports whether there is a queue.
 func hasTables(ctx context.Context, pool *pgxpool.Pool) (there bool, err error) {
@@ -40,17 +35,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil || current {
 		return err
 	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
-		return err
-	}
-	err = migrateLocked(ctx, pool)
-	_, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(migrationLock))
-	return errors.Join(err, unlockErr)
+	return tables.Alone(ctx, pool, func() error { return migrateLocked(ctx, pool) })
 }
 
 func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
@@ -61,17 +46,7 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
 	if _, err := riverMigrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	db := stdlib.OpenDBFromPool(pool)
-	p, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithTableName(versions),
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err == nil {
-		_, err = p.Up(ctx)
-	}
-	return errors.Join(err, db.Close())
+	return tables.Up(ctx, pool)
 }
 
 func newRiverMigrator(pool *pgxpool.Pool) (*rivermigrate.Migrator[pgx.Tx], error) {
@@ -84,8 +59,8 @@ func isCurrent(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
 	if err != nil || !there {
 		return false, err
 	}
-	var version int64
-	if err := pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versions+` WHERE is_applied`).Scan(&version); err != nil {
+	version, err := tables.Version(ctx, pool)
+	if err != nil {
 		return false, err
 	}
 	riverMigrator, err := newRiverMigrator(pool)
@@ -93,18 +68,5 @@ func isCurrent(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
 		return false, err
 	}
 	done, err := riverMigrator.ExistingVersions(ctx)
-	return version >= latest && len(done) >= len(riverMigrator.AllVersions()), err
+	return version >= tables.Latest() && len(done) >= len(riverMigrator.AllVersions()), err
 }
-
-// latest is the version of our tables that this program knows.
-var latest = func() int64 {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil || len(names) == 0 {
-		panic("queue: no migrations are embedded")
-	}
-	version, err := goose.NumericComponent(names[len(names)-1]) // Glob sorts.
-	if err != nil {
-		panic(err)
-	}
-	return version
-}()

@@ -21,9 +21,9 @@ type Health struct {
 func Check(ctx context.Context, url string, o Options) (Health, error) {
 	s, err := connect(ctx, url, o, true)
 	if err != nil {
-		return Health{Latest: latest}, err
+		return Health{Latest: runTables.Latest()}, err
 	}
-	h := Health{Path: s.path, Latest: latest}
+	h := Health{Path: s.path, Latest: runTables.Latest()}
 	err = s.retryStart(ctx, func(ctx context.Context) error { return h.read(ctx, s) })
 	return h, errors.Join(s.explain("check", err), s.Close())
 }

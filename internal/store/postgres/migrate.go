@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 
 	"deem"
 )
@@ -22,22 +20,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// versions is the table in which goose notes what was applied. Another program in the
-// same database may have one of its own.
-const versions = "deem_migrations"
-
-// latest is the version of the schema that this program knows.
-var latest = func() int64 {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil || len(names) == 0 {
-		panic("postgres: no migrations are embedded")
-	}
-	version, err := goose.NumericComponent(names[len(names)-1]) // Glob sorts.
-	if err != nil {
-		panic(fmt.Sprintf("postgres: %v", err))
-	}
-	return version
-}()
+// runTables are those of the runs.
+var runTables = NewTables(migrations, "deem_migrations", 0x6465656d6d696772) // "deemmigr" in ASCII
 
 // identity is what a database says it is.
 type identity struct {
@@ -47,19 +31,16 @@ type identity struct {
 
 // identify reads what the database says it is. It changes nothing.
 func identify(ctx context.Context, pool *pgxpool.Pool) (identity, error) {
-	var found identity
 	var versioned, runs bool
-	row := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL, to_regclass('runs') IS NOT NULL`, versions)
+	row := pool.QueryRow(ctx, `SELECT to_regclass($1) IS NOT NULL, to_regclass('runs') IS NOT NULL`, runTables.versions)
 	if err := row.Scan(&versioned, &runs); err != nil {
 		return identity{}, err
 	}
 	if !versioned {
 		return identity{foreign: runs}, nil
 	}
-	// goose writes one row for each migration that was applied.
-	row = pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versions+` WHERE is_applied`)
-	err := row.Scan(&found.version)
-	return found, err
+	version, err := runTables.Version(ctx, pool)
+	return identity{version: version}, err
 }
 
 // mustBeOurs refuses the tables of another program, and of a newer deem.
@@ -68,12 +49,7 @@ func (id identity) mustBeOurs() error {
 		return deem.WithHint(errors.New("its schema holds the tables of another program"),
 			"nothing was changed; name another schema with ?search_path= in the URL, or another database with --db")
 	}
-	if id.version > latest {
-		return deem.WithHint(
-			fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
-			"nothing was changed; install a newer deem, or name another database with --db")
-	}
-	return nil
+	return runTables.schema.RefuseNewer(id.version)
 }
 
 // mustBeCurrent refuses what cannot be read as it is.
@@ -85,16 +61,8 @@ func (id identity) mustBeCurrent() error {
 		return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
 			"run `deem run` first, or name another database with --db")
 	}
-	if id.version < latest {
-		return deem.WithHint(
-			fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
-			"open it for writing once to bring it up to date, as `deem run` does")
-	}
-	return nil
+	return runTables.schema.RefuseOlder(id.version)
 }
-
-// migrationLock is the advisory lock of whoever migrates: "deemmigr" in ASCII.
-const migrationLock = 0x6465656d6d696772
 
 // migrate brings the database up to date. Of processes that start together one does
 // it, and the others wait.
@@ -103,20 +71,10 @@ func migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
 		return err
 	}
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release()
-	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(migrationLock)); err != nil {
-		return err
-	}
-	err = migrateLocked(ctx, pool)
-	_, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(migrationLock))
-	return errors.Join(err, unlockErr)
+	return runTables.Alone(ctx, pool, func() error { return migrateLocked(ctx, pool) })
 }
 
 func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
@@ -125,23 +83,13 @@ func migrateLocked(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err := found.mustBeOurs(); err != nil || found.version == runTables.Latest() {
 		return err
 	}
 	if err := createSchema(ctx, pool); err != nil {
 		return err
 	}
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	db := stdlib.OpenDBFromPool(pool)
-	p, err := goose.NewProvider(goose.DialectPostgres, db, folder, goose.WithTableName(versions),
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err == nil {
-		_, err = p.Up(ctx)
-	}
-	return errors.Join(err, db.Close())
+	return runTables.Up(ctx, pool)
 }
 
 // createSchema makes the schema that is ours. One that the URL names is the user's.

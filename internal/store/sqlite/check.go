@@ -28,7 +28,7 @@ type Health struct {
 // is there is a sound database that this deem knows. A database that is missing is
 // sound if it could be created. Check changes nothing, but reads all of the file.
 func Check(ctx context.Context, path string, o Options) (Health, error) {
-	h := Health{Path: path, Latest: latest}
+	h := Health{Path: path, Latest: tables.Latest()}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

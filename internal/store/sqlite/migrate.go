@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
-
-	"github.com/pressly/goose/v3"
 
 	"deem"
+	"deem/internal/store/internal/upgrade"
 )
 
 //go:embed migrations/*.sql
@@ -18,18 +16,8 @@ var migrations embed.FS
 // applicationID is what the first migration writes into the head of the file.
 const applicationID = 1684366701
 
-// latest is the version of the schema that this program knows.
-var latest = func() int64 {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil || len(names) == 0 {
-		panic("sqlite: no migrations are embedded")
-	}
-	version, err := goose.NumericComponent(names[len(names)-1]) // Glob sorts.
-	if err != nil {
-		panic(fmt.Sprintf("sqlite: %v", err))
-	}
-	return version
-}()
+// tables are those of the runs.
+var tables = upgrade.SQLite(migrations)
 
 // identity is what a file says it is.
 type identity struct {
@@ -58,9 +46,7 @@ func (id *identity) read(ctx context.Context, tx *sql.Tx) error {
 	if err := row.Scan(&id.application, &id.strange, &versioned); err != nil || !versioned {
 		return err
 	}
-	// goose writes one row for each migration that was applied.
-	row = tx.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`)
-	return row.Scan(&id.version)
+	return tx.QueryRowContext(ctx, tables.SelectVersion()).Scan(&id.version)
 }
 
 // blank reports whether the database is empty, or was left by a process that died
@@ -73,12 +59,7 @@ func (id identity) mustBeOurs() error {
 		return deem.WithHint(fmt.Errorf("it is a database of another program"),
 			"nothing was changed; name another database with --db")
 	}
-	if id.version > latest {
-		return deem.WithHint(
-			fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
-			"nothing was changed; install a newer deem, or name another database with --db")
-	}
-	return nil
+	return tables.RefuseNewer(id.version)
 }
 
 // mustBeCurrent refuses what cannot be read as it is.
@@ -89,12 +70,7 @@ func (id identity) mustBeCurrent() error {
 	if id.version == 0 {
 		return deem.WithHint(fmt.Errorf("it holds no runs"), "run `deem run` first, or name another database with --db")
 	}
-	if id.version < latest {
-		return deem.WithHint(
-			fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
-			"open it for writing once to bring it up to date, as `deem run` does")
-	}
-	return nil
+	return tables.RefuseOlder(id.version)
 }
 
 // migrate brings the database of db up to date. Only one process does that at a
@@ -104,7 +80,7 @@ func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err := found.mustBeOurs(); err != nil || found.version == tables.Latest() {
 		return err
 	}
 	lock, err := waitLock(ctx, path+"-migrate.lock", opts.Wait)
@@ -124,7 +100,7 @@ func migrateLocked(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == latest {
+	if err := found.mustBeOurs(); err != nil || found.version == tables.Latest() {
 		return err
 	}
 	// WAL is a property of the file. It is set here, because two processes that
@@ -132,15 +108,5 @@ func migrateLocked(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, folder,
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		return err
-	}
-	_, err = p.Up(ctx)
-	return err
+	return tables.Up(ctx, db)
 }

@@ -1,12 +1,10 @@
 package sqlite
 
 import (
-	"io/fs"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pressly/goose/v3"
 
 	"deem"
 	"deem/internal/store"
@@ -50,15 +48,7 @@ func writerAt(t *testing.T, s *Store, version int64) *writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, folder, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err == nil {
-		_, err = p.UpTo(t.Context(), version)
-	}
-	if err != nil {
+	if err := tables.UpTo(t.Context(), db, version); err != nil {
 		t.Fatal(err)
 	}
 	return &writer{db: db}

@@ -140,9 +140,7 @@ func testFinish(t *testing.T, s suite) {
 	if got := mustRun(t, st, run.ID).State; got != store.Open {
 		t.Errorf("State after an append = %s, want open", got)
 	}
-	if err := st.Finish(t.Context(), "20200101-000000"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Finish of an unknown run: error = %v, want ErrNotFound", err)
-	}
+	wantError(t, "Finish of an unknown run", st.Finish(t.Context(), "20200101-000000"), store.ErrNotFound, "deem list runs")
 }
 
 func testClaim(t *testing.T, s suite) {
