@@ -2,30 +2,16 @@ package sqlite_test
 
 import (
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
 )
 
 func TestBatches(t *testing.T) {
-	var folders sync.Map
-	storetest.TestBatches(t, func(t *testing.T) storetest.BatchStore {
-		t.Helper()
-		folder, ok := folders.Load(t.Name())
-		if !ok {
-			folder = t.TempDir()
-			folders.Store(t.Name(), folder)
-		}
-		s, err := sqlite.Open(t.Context(), filepath.Join(folder.(string), "deem.db"), sqlite.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	})
+	opens := opener()
+	storetest.TestBatches(t, func(t *testing.T) storetest.BatchStore { return opens(t) })
 }
 
 // A database of before there were batches keeps its runs and learns of batches.

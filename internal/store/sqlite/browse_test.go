@@ -57,23 +57,7 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 			t.Fatal(err)
 		}
 	}
-	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+viewQuery(where, order, v.Brief), append(where.args, 50)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	var plan []string
-	for rows.Next() {
-		var step string
-		if err := rows.Scan(new(int), new(int), new(int), &step); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, step)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(plan, "; ")
+	return planOf(t, s, viewQuery(where, order, v.Brief), append(where.args, 50)...)
 }
 
 // TestIndexSlices holds that one call of Index takes a bounded time, that the next goes

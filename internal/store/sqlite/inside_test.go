@@ -62,7 +62,13 @@ func openInside(t *testing.T) *Store {
 func explainPlan(t *testing.T, s *Store, q store.Query) string {
 	t.Helper()
 	p := newPager(s, 1, q)
-	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+p.query, append(p.args, -1, 0, 0, 10)...)
+	return planOf(t, s, p.query, append(p.args, -1, 0, 0, 10)...)
+}
+
+// planOf returns the steps in which SQLite answers a query.
+func planOf(t *testing.T, s *Store, query string, args ...any) string {
+	t.Helper()
+	rows, err := s.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

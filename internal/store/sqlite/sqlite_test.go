@@ -11,8 +11,14 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	opens := opener()
+	storetest.Test(t, func(t *testing.T) store.Store { return opens(t) })
+}
+
+// opener returns a function that opens the database of a test, each time the same.
+func opener() func(t *testing.T) *sqlite.Store {
 	var folders sync.Map
-	storetest.Test(t, func(t *testing.T) store.Store {
+	return func(t *testing.T) *sqlite.Store {
 		t.Helper()
 		folder, ok := folders.Load(t.Name())
 		if !ok {
@@ -24,5 +30,5 @@ func TestStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}
 }
