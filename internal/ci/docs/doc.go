@@ -16,6 +16,9 @@
 // A line "..." in a block of output stands for any number of lines. Times, ids of runs,
 // addresses and versions differ from machine to machine and are not compared.
 //
+// Blocks of a page follow one another in one folder, and a block that changes the folder
+// changes it for those behind it. Variables are forgotten.
+//
 // A shell block without such a comment is a mistake, and so is a block that does not say
 // its language: a command could hide in it.
 package docs

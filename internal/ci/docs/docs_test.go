@@ -197,10 +197,15 @@ func (r *reader) shell(t *testing.T, script string) *exec.Cmd {
 func (r *reader) run(t *testing.T, name string, b docs.Block) {
 	t.Helper()
 	var out bytes.Buffer
-	cmd := r.shell(t, b.Text)
+	// A reader who changed the folder is in it still at the next block.
+	at := filepath.Join(t.TempDir(), "folder")
+	cmd := r.shell(t, "trap 'pwd > \""+at+"\"' EXIT\n"+b.Text)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	r.printed = out.String()
+	if folder, err := os.ReadFile(at); err == nil {
+		r.folder = strings.TrimSpace(string(folder))
+	}
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != b.Exit {
 		t.Errorf("%s:%d: exit status %v, want %d\n%s%s", name, b.Line, err, b.Exit, b.Text, r.printed)
 	}
