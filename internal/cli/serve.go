@@ -19,8 +19,10 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
+	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -214,13 +216,34 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
+	work, err := servedQueue(ctx, st, o.readOnly)
+	if err != nil {
+		return err
+	}
 	srv, err := server.New(server.Options{
-		Store: st, API: api, Token: token, ReadOnly: o.readOnly, Title: o.title, Version: version(), Logger: logger,
+		Store: st, Queue: work, API: api, Token: token, ReadOnly: o.readOnly, Title: o.title, Version: version(), Logger: logger,
 	})
 	if err != nil {
 		return usage.Mark(err)
 	}
 	return a.listen(ctx, srv, st, o)
+}
+
+// servedQueue returns what leaves runs to workers, nil where the database has no queue.
+func servedQueue(ctx context.Context, st store.Store, readOnly bool) (server.Queue, error) {
+	pg, ok := st.(*postgres.Store)
+	if !ok {
+		return nil, nil //nolint:nilnil // There is none.
+	}
+	open := queue.Open
+	if readOnly {
+		open = queue.Look
+	}
+	c, err := open(ctx, pg)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // startServing begins to tell those who watch the server, and returns what ends that.

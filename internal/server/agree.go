@@ -215,20 +215,17 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	ctx, cancel := soon(r)
-	defer cancel()
-	got, err := s.agreed(ctx, ask)
-	if late(r, err) {
-		return waiting("Agreement"), nil
-	}
-	if err != nil {
-		return page{}, err
-	}
-	v := newAgreeView(ask, got)
-	if v.Others, err = s.sameDataset(r, ask.run); err != nil {
-		return page{}, err
-	}
-	return page{Template: "agreement", Title: "Agreement of " + ask.run.ID, Section: "runs", Data: v}, nil
+	return soon(r, "Agreement", func(ctx context.Context) (page, error) {
+		got, err := s.agreed(ctx, ask)
+		if err != nil {
+			return page{}, err
+		}
+		v := newAgreeView(ask, got)
+		if v.Others, err = s.sameDataset(r, ask.run); err != nil {
+			return page{}, err
+		}
+		return page{Template: "agreement", Title: "Agreement of " + ask.run.ID, Section: "runs", Data: v}, nil
+	})
 }
 
 // annotators returns who labelled items of this run or its dataset, with how many.

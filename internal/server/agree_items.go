@@ -78,16 +78,19 @@ func (s *Server) cellPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	ctx, cancel := soon(r)
-	defer cancel()
-	got, err := s.agreed(ctx, ask)
-	if late(r, err) {
-		return waiting("Agreement"), nil
-	}
-	if err != nil {
-		return page{}, err
-	}
-	v := cellView{Run: ask.run, Tabs: runTabs(ask.run, "agreement"), Ask: want, Who: got.Who(), Back: ask.link("")}
+	return soon(r, "Agreement", func(ctx context.Context) (page, error) {
+		got, err := s.agreed(ctx, ask)
+		if err != nil {
+			return page{}, err
+		}
+		v, err := s.cellView(r.Context(), ask, want, got)
+		return page{Template: "cell", Title: "Items of an agreement", Section: "runs", Data: v, Scripts: []string{"items.js"}}, err
+	})
+}
+
+// cellView lists the items of a cell that are on the page that is wanted.
+func (s *Server) cellView(ctx context.Context, ask agreeAsk, want cellAsk, got *agreed) (v cellView, err error) {
+	v = cellView{Run: ask.run, Tabs: runTabs(ask.run, "agreement"), Ask: want, Who: got.Who(), Back: ask.link("")}
 	var ids []string
 	for _, it := range got.both {
 		if want.has(it) {
@@ -99,10 +102,8 @@ func (s *Server) cellPage(r *http.Request) (page, error) {
 		return ask.link("/items", want.args("page", strconv.Itoa(n))...)
 	})
 	from, to := v.Pager.span(len(ids), itemsPerCell)
-	if v.Rows, err = s.cellRows(r.Context(), ask, ids[from:to]); err != nil {
-		return page{}, err
-	}
-	return page{Template: "cell", Title: "Items of an agreement", Section: "runs", Data: v, Scripts: []string{"items.js"}}, nil
+	v.Rows, err = s.cellRows(ctx, ask, ids[from:to])
+	return v, err
 }
 
 // args returns what the address of the cell says, and more.

@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
@@ -189,6 +190,11 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	j, _ := s.jobs.find(run.ID)
+	if j == nil && s.queue != nil {
+		if err := s.queue.Cancel(r.Context(), run.ID); !errors.Is(err, queue.ErrNotQueued) {
+			return s.steered(w, r, run.ID, err)
+		}
+	}
 	if j == nil {
 		err := deem.WithHint(errors.New("this server does not judge run "+run.ID), "only the server or the command that judges a run can stop it")
 		return withStatus(http.StatusConflict, err)
@@ -202,6 +208,19 @@ func (s *Server) cancelRun(w http.ResponseWriter, r *http.Request) error {
 		return r.Context().Err()
 	}
 	return s.accepted(w, r, j)
+}
+
+// steered answers a request about a run that was left to workers.
+func (s *Server) steered(w http.ResponseWriter, r *http.Request, runID string, err error) error {
+	if err != nil {
+		return err
+	}
+	out, err := s.now(r.Context(), runID)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", apiRunURL(out.ID))
+	return writeAnswer(w, http.StatusAccepted, out)
 }
 
 // cancelWait is how long the answer to a cancellation waits for calls in flight.
@@ -227,6 +246,15 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	if len(text) > 0 {
 		if err := usage.Mark(decodeStrictly(text, &more, "the body")); err != nil {
 			return err
+		}
+	}
+	if s.queue != nil {
+		var ch queue.Change
+		if more.MaxCost != nil {
+			ch.MaxMicros = (*int64)(more.MaxCost)
+		}
+		if err := s.queue.Resume(r.Context(), run.ID, ch); !errors.Is(err, queue.ErrNotQueued) {
+			return s.steered(w, r, run.ID, err)
 		}
 	}
 	j, err := s.resume(r.Context(), run, func(sub *submission) {

@@ -111,13 +111,13 @@ func (s *Server) judgingOperations() []operation {
 			handle:  s.postRuns,
 		},
 		{
-			method: "POST", path: "/runs/{id}/cancel", id: "cancelRun", tag: "judging", summary: "Stop a run that this server judges.",
+			method: "POST", path: "/runs/{id}/cancel", id: "cancelRun", tag: "judging", summary: "Stop a run that this server or workers judge.",
 			about:  "No new item is taken; calls in flight finish and are kept. The run stays open and can be resumed.",
 			params: []parameter{runID()}, answers: []answer{{status: http.StatusAccepted, about: "The run was told to stop.", content: run}},
 			handle: s.cancelRun,
 		},
 		{
-			method: "POST", path: "/runs/{id}/resume", id: "resumeRun", tag: "judging", summary: "Go on with a run that was begun over this API and is not done.",
+			method: "POST", path: "/runs/{id}/resume", id: "resumeRun", tag: "judging", summary: "Go on with a run that was begun over this API, or left to workers, and is not done.",
 			about:  "Only what is missing is asked. The body may be left out.",
 			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(resumption{}), example: `{"max_cost": "1.50"}`}},
 			answers: []answer{{status: http.StatusAccepted, about: "The run goes on.", content: run}},

@@ -144,20 +144,14 @@ func (s *Server) comparePage(r *http.Request) (page, error) {
 	if len(ask.Refs) < 2 {
 		return s.choosePage(r, ask)
 	}
-	ctx, cancel := soon(r)
-	defer cancel()
-	b, err := s.compared(ctx, ask)
-	if late(r, err) {
-		return waiting("Comparison"), nil
-	}
-	if err != nil {
-		return page{}, err
-	}
-	v, err := s.compareView(r.Context(), b, ask)
-	if err != nil {
-		return page{}, err
-	}
-	return page{Template: "compare", Title: v.Title, Section: "compare", Data: v}, nil
+	return soon(r, "Comparison", func(ctx context.Context) (page, error) {
+		b, err := s.compared(ctx, ask)
+		if err != nil {
+			return page{}, err
+		}
+		v, err := s.compareView(r.Context(), b, ask)
+		return page{Template: "compare", Title: v.Title, Section: "compare", Data: v}, err
+	})
 }
 
 // A chooseView is the form on which runs are chosen.

@@ -122,17 +122,14 @@ func stampOf(run store.Run, now time.Time) string {
 	return fmt.Sprint(run.Records, " ", run.Updated.UnixNano())
 }
 
-// soon lets a visitor wait for what is being counted, but not for long.
-func soon(r *http.Request) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(r.Context(), patience)
-}
-
-// late reports whether an error only means that counting takes longer than one waits.
-func late(r *http.Request, err error) bool {
-	return r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded)
-}
-
-// waiting is the page that is shown meanwhile.
-func waiting(title string) page {
-	return page{Template: "wait", Title: title, Section: "runs", Refresh: 2, Data: title}
+// soon lets a visitor wait for a page for which something is counted, but not for long. If
+// counting takes longer than the context it is given, another page is shown meanwhile.
+func soon(r *http.Request, title string, show func(context.Context) (page, error)) (page, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	p, err := show(ctx)
+	if r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return page{Template: "wait", Title: title, Section: "runs", Refresh: 2, Data: title}, nil
+	}
+	return p, err
 }

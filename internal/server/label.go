@@ -98,22 +98,17 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	if q.Get("who") == "" && q.Has("who") {
 		v.Who = "" // Somebody else sits down.
 	}
-	p := page{Template: "label", Title: "Label " + run.ID, Section: "runs", Scripts: []string{"label.js"}}
-	ctx, cancel := soon(r)
-	defer cancel()
-	lp, err := s.readPlan(ctx, run, v.Batch)
-	if late(r, err) {
-		return waiting("Labelling"), nil
-	}
-	if err != nil {
-		return page{}, err
-	}
-	v.count(lp)
-	if v.Who != "" {
-		err = s.addItem(r.Context(), &v, lp, q.Get("item"))
-	}
-	p.Data = v
-	return p, err
+	return soon(r, "Labelling", func(ctx context.Context) (page, error) {
+		lp, err := s.readPlan(ctx, run, v.Batch)
+		if err != nil {
+			return page{}, err
+		}
+		v.count(lp)
+		if v.Who != "" {
+			err = s.addItem(r.Context(), &v, lp, q.Get("item"))
+		}
+		return page{Template: "label", Title: "Label " + run.ID, Section: "runs", Data: v, Scripts: []string{"label.js"}}, err
+	})
 }
 
 // readPlan returns the plan of a run with what people have labelled of it.

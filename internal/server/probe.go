@@ -73,21 +73,18 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	ctx, cancel := soon(r)
-	defer cancel()
-	card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), func(ctx context.Context) (probe.Card, error) {
-		return findings.Card(ctx, s.store, run, findings.ProbeHead(run, report.DefaultMaxUnjudged))
+	return soon(r, "Judge card", func(ctx context.Context) (page, error) {
+		card, err := countOnce(ctx, s.bench, "card "+run.ID, stampOf(run, time.Now()), func(ctx context.Context) (probe.Card, error) {
+			return findings.Card(ctx, s.store, run, findings.ProbeHead(run, report.DefaultMaxUnjudged))
+		})
+		if err != nil {
+			return page{}, err
+		}
+		if card.Probes == 0 && run.Records > 0 {
+			return page{}, notFound("run %s has no probes: its items are those of a dataset", run.ID)
+		}
+		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: newCardView(run, card)}, nil
 	})
-	if late(r, err) {
-		return waiting("Judge card"), nil
-	}
-	if err != nil {
-		return page{}, err
-	}
-	if card.Probes == 0 && run.Records > 0 {
-		return page{}, notFound("run %s has no probes: its items are those of a dataset", run.ID)
-	}
-	return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: newCardView(run, card)}, nil
 }
 
 // newCardView lays a card out.

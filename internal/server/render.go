@@ -37,6 +37,7 @@ type view struct {
 	Version  string
 	CSRF     string
 	LoggedIn bool // there is a session to end
+	HasQueue bool // runs can be left to workers
 }
 
 // parseTemplates reads every template with the layout and the parts around it.
@@ -83,7 +84,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	if !ok {
 		return fmt.Errorf("there is no template %q", p.Template)
 	}
-	v := view{page: p, Site: s.title, Version: s.version, CSRF: s.guard.csrf(r), LoggedIn: s.guard.session(r) != ""}
+	v := view{page: p, Site: s.title, Version: s.version, CSRF: s.guard.csrf(r), LoggedIn: s.guard.session(r) != "", HasQueue: s.queue != nil}
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		return fmt.Errorf("show %s: %w", p.Template, err)

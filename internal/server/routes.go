@@ -44,6 +44,7 @@ func (s *Server) routes() []route {
 	list = append(list, s.agreeRoutes()...)
 	list = append(list, s.labelRoutes()...)
 	list = append(list, s.probeRoutes()...)
+	list = append(list, s.queueRoutes()...)
 	return append(list, s.apiRoutes()...)
 }
 

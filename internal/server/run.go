@@ -62,6 +62,7 @@ type runView struct {
 	Published  string
 	Parts      string
 	Progress   progress
+	Queued     *queuedView // nil unless it was left to workers
 }
 
 // patience is how long a visitor waits for a report before the page comes without it.
@@ -75,6 +76,9 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 	}
 	s.indexer.want(run)
 	v := runView{Run: run, Tabs: runTabs(run, "run"), Progress: progressOf(run)}
+	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
+		return page{}, err
+	}
 	p := page{Template: "run", Title: "Run " + run.ID, Section: "runs", Scripts: []string{"run.js"}}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()

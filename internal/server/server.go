@@ -27,6 +27,9 @@ type Options struct {
 	// API says what clients of the HTTP API may do.
 	API API
 
+	// Queue leaves runs to workers; nil where there are none.
+	Queue Queue
+
 	// ReadOnly refuses everything that would change something.
 	ReadOnly bool
 
@@ -43,6 +46,7 @@ type Server struct {
 	version string
 	log     *slog.Logger
 
+	queue    Queue
 	api      API
 	models   *models
 	spool    *spool
@@ -77,7 +81,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		store: o.Store, title: cmp.Or(o.Title, "deem"), version: o.Version,
-		log: cmp.Or(o.Logger, slog.Default()),
+		log: cmp.Or(o.Logger, slog.Default()), queue: o.Queue,
 	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {

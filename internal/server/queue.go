@@ -1,0 +1,147 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"deem/internal/queue"
+)
+
+// A Queue leaves the work of runs to workers, as [queue.Control] does.
+type Queue interface {
+	Status(ctx context.Context) (queue.Status, error)
+	Run(ctx context.Context, runID string) (queue.RunStatus, error)
+	Pause(ctx context.Context, runID string) error
+	Resume(ctx context.Context, runID string, ch queue.Change) error
+	Cancel(ctx context.Context, runID string) error
+}
+
+// queueRoutes are there also without a queue: then they say so.
+func (s *Server) queueRoutes() []route {
+	return []route{
+		{pattern: "GET /queue", page: s.queuePage},
+		{pattern: "POST /runs/{id}/queue", handle: s.steer},
+	}
+}
+
+// errNoQueue is what is answered where no runs are left to workers.
+var errNoQueue = notFound("this database has no queue: runs are left to workers with deem run --detach, in a Postgres")
+
+// A queueView is what the page of the queue shows.
+type queueView struct {
+	Runs    []queuedView
+	Workers []queue.WorkerStatus
+	Models  []queue.ModelStatus
+	Working int     // workers that were heard of lately
+	Rate    float64 // records a second, of all
+	Depth   int     // chunks that nobody has taken
+}
+
+// A queuedView is a run that was left to workers, and what can be done about it.
+type queuedView struct {
+	queue.RunStatus
+	Spent string
+	Most  string // "" where nothing bounds it
+	Left  string // how long it will take; "" when nobody knows
+	Verbs []string
+}
+
+func queuedOf(r queue.RunStatus) queuedView {
+	v := queuedView{RunStatus: r, Spent: dollars(r.SpentMicros), Verbs: verbsOf(r.State)}
+	if r.MaxMicros != nil {
+		v.Most = dollars(*r.MaxMicros)
+	}
+	if r.ETA != nil {
+		v.Left = took(time.Duration(*r.ETA) * time.Second)
+	}
+	return v
+}
+
+// verbsOf returns what can be done about a run.
+func verbsOf(s queue.State) []string {
+	switch s {
+	case queue.Queued:
+		return []string{"pause", "cancel"}
+	case queue.Paused:
+		return []string{"resume", "cancel"}
+	case queue.Cancelled, queue.Stopped:
+		return []string{"resume"}
+	default:
+		return nil
+	}
+}
+
+// queuePage shows what workers do, and what waits for them.
+func (s *Server) queuePage(r *http.Request) (page, error) {
+	if s.queue == nil {
+		return page{}, errNoQueue
+	}
+	status, err := s.queue.Status(r.Context())
+	if err != nil {
+		return page{}, err
+	}
+	v := queueView{Workers: status.Workers, Models: status.Models}
+	for _, run := range status.Runs {
+		v.Runs = append(v.Runs, queuedOf(run))
+		v.Rate += run.Rate
+		if run.State == queue.Queued {
+			v.Depth += run.Chunks - run.Taken
+		}
+	}
+	for _, w := range status.Workers {
+		if w.State != "silent" {
+			v.Working++
+		}
+	}
+	return page{Template: "queue", Title: "Queue", Section: "queue", Data: v, Refresh: 5}, nil
+}
+
+// queued returns how far a run is that was left to workers; nil when it was not.
+func (s *Server) queued(ctx context.Context, runID string) (*queuedView, error) {
+	if s.queue == nil {
+		return nil, nil //nolint:nilnil // There is no queue.
+	}
+	status, err := s.queue.Run(ctx, runID)
+	if errors.Is(err, queue.ErrNotQueued) {
+		return nil, nil //nolint:nilnil // Somebody judges it without workers.
+	}
+	if err != nil {
+		return nil, err
+	}
+	v := queuedOf(status)
+	return &v, nil
+}
+
+// steer pauses, resumes or cancels a run.
+func (s *Server) steer(w http.ResponseWriter, r *http.Request) error {
+	if s.queue == nil {
+		return errNoQueue
+	}
+	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	do := map[string]func() error{
+		"pause":  func() error { return s.queue.Pause(r.Context(), run.ID) },
+		"resume": func() error { return s.queue.Resume(r.Context(), run.ID, queue.Change{}) },
+		"cancel": func() error { return s.queue.Cancel(r.Context(), run.ID) },
+	}[r.PostFormValue("verb")]
+	if do == nil {
+		return badRequest("a run is paused, resumed or cancelled, and not %q", r.PostFormValue("verb"))
+	}
+	if err := do(); err != nil {
+		if errors.Is(err, queue.ErrNotQueued) {
+			return notFound("run %s was not left to workers", run.ID)
+		}
+		return err
+	}
+	to := runURL(run.ID)
+	if slices.Contains(r.PostForm["from"], "queue") {
+		to = "/queue"
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // It is a page of ours.
+	return nil
+}
