@@ -37,6 +37,7 @@ func LooksLikeFile(name string) bool {
 	return ext == ".yaml" || ext == ".yml" || strings.ContainsRune(name, filepath.Separator) && FileExists(name)
 }
 
+// FileExists reports whether there is a file of that name.
 func FileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

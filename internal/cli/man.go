@@ -29,7 +29,7 @@ func (a *app) manCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // Everybody reads manual pages.
 				return err
 			}
 			n, err := manPages(args[0], cmd.Root())

@@ -61,6 +61,7 @@ func Both(ctx context.Context, st store.Store, first, second store.Run, q store.
 	return nil
 }
 
+// Party returns what an agreement says of the judge of a run.
 func Party(run store.Run) agree.Party {
 	return agree.Party{Run: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model}
 }

@@ -48,11 +48,13 @@ func Composed(run store.Run) (ComposedIdentity, bool) {
 	return id, true
 }
 
+// IsComposed reports whether the judge of a run is made of others.
 func IsComposed(run store.Run) bool {
 	_, ok := Composed(run)
 	return ok
 }
 
+// Names returns the names of the parts.
 func (id ComposedIdentity) Names() []string {
 	var names []string
 	for _, m := range id.Members {

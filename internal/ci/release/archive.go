@@ -62,7 +62,7 @@ func (r *release) extras(ctx context.Context) ([]file, error) {
 // printed returns what the binary prints of itself: manual pages and completions.
 func printed(ctx context.Context, binary, scratch string) ([]file, error) {
 	pages := filepath.Join(scratch, "man")
-	if _, err := output(ctx, nil, binary, "man", pages); err != nil {
+	if _, err := output(ctx, binary, "man", pages); err != nil {
 		return nil, fmt.Errorf("deem man: %w", err)
 	}
 	entries, err := os.ReadDir(pages)
@@ -78,7 +78,7 @@ func printed(ctx context.Context, binary, scratch string) ([]file, error) {
 		files = append(files, file{"man/" + e.Name(), body, 0o644})
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		text, err := exec.CommandContext(ctx, binary, "completion", shell).Output()
+		text, err := exec.CommandContext(ctx, binary, "completion", shell).Output() //nolint:gosec // We built the binary.
 		if err != nil {
 			return nil, fmt.Errorf("deem completion %s: %w", shell, err)
 		}

@@ -79,7 +79,7 @@ func static(binary string) error {
 }
 
 func says(ctx context.Context, binary, version string) error {
-	said, err := output(ctx, nil, binary, "version", "--json")
+	said, err := output(ctx, binary, "version", "--json")
 	if err == nil && !strings.Contains(said, `"version": "`+version+`"`) {
 		err = fmt.Errorf("it says %s", said)
 	}
@@ -91,7 +91,7 @@ func quick(ctx context.Context, binary string) error {
 	best := time.Hour
 	for range 10 {
 		began := time.Now()
-		if _, err := output(ctx, nil, binary, "version"); err != nil {
+		if _, err := output(ctx, binary, "version"); err != nil {
 			return err
 		}
 		best = min(best, time.Since(began))
@@ -145,7 +145,7 @@ func (r *release) again(ctx context.Context, binary string) error {
 
 // copySources copies what git tracks, as it is in the work tree.
 func copySources(ctx context.Context, to string) error {
-	list, err := output(ctx, nil, "git", "ls-files", "-z")
+	list, err := output(ctx, "git", "ls-files", "-z")
 	if err != nil {
 		return err
 	}
@@ -158,10 +158,10 @@ func copySources(ctx context.Context, to string) error {
 			return err
 		}
 		target := filepath.Join(to, name)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 			return err
 		}
-		if err := os.WriteFile(target, body, 0o644); err != nil {
+		if err := os.WriteFile(target, body, 0o644); err != nil { //nolint:gosec // Names of files that git tracks.
 			return err
 		}
 	}

@@ -56,8 +56,9 @@ func main() {
 	only := flag.String("only", "", "build only for this `platform`, as linux-amd64")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *version, *out, *only, *check); err != nil {
+	err := run(ctx, *version, *out, *only, *check)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release: error:", err)
 		os.Exit(1)
 	}
@@ -112,7 +113,7 @@ type release struct {
 func newRelease(ctx context.Context, version string) (*release, error) {
 	r := &release{version: version, at: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC), platforms: platforms}
 	if r.version == "" {
-		said, err := output(ctx, nil, "git", "describe", "--tags", "--always", "--dirty")
+		said, err := output(ctx, "git", "describe", "--tags", "--always", "--dirty")
 		if err != nil {
 			return nil, errors.New("git does not say which version this is; give one with -version")
 		}
@@ -120,7 +121,7 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 	}
 	stamp := os.Getenv("SOURCE_DATE_EPOCH")
 	if stamp == "" {
-		stamp, _ = output(ctx, nil, "git", "log", "-1", "--format=%ct") // without git the default stays
+		stamp, _ = output(ctx, "git", "log", "-1", "--format=%ct") // without git the default stays
 	}
 	if seconds, err := strconv.ParseInt(stamp, 10, 64); err == nil {
 		r.at = time.Unix(seconds, 0).UTC()
@@ -130,7 +131,7 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 
 // build writes everything into dir.
 func (r *release) build(ctx context.Context, dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	extras, err := r.extras(ctx)
@@ -174,7 +175,7 @@ func (r *release) compile(ctx context.Context, from string, p platform, to strin
 	if p.arch == "amd64" {
 		env = append(env, "GOAMD64=v1")
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid= -X deem/internal/cli.Version="+r.version, "-o", to, "./cmd/deem")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid= -X deem/internal/cli.Version="+r.version, "-o", to, "./cmd/deem") //nolint:gosec // The version is ours.
 	cmd.Dir, cmd.Env, cmd.Stderr = from, append(os.Environ(), env...), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build for %s: %w", p, err)
@@ -183,10 +184,8 @@ func (r *release) compile(ctx context.Context, from string, p platform, to strin
 }
 
 // output runs a program and returns what it printed.
-func output(ctx context.Context, env []string, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), env...)
-	text, err := cmd.Output()
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	text, err := exec.CommandContext(ctx, name, args...).Output() //nolint:gosec // We say which program.
 	return strings.TrimSpace(string(text)), err
 }
 

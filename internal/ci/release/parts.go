@@ -39,7 +39,7 @@ func partsOf(binary string) ([]part, error) {
 
 // withLicences finds the licence files of the parts in the module cache.
 func withLicences(ctx context.Context, parts []part) error {
-	cache, err := output(ctx, nil, "go", "env", "GOMODCACHE")
+	cache, err := output(ctx, "go", "env", "GOMODCACHE")
 	if err != nil {
 		return err
 	}
