@@ -14,9 +14,6 @@ const fewItems = 30
 const (
 	WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
-	// WarnLucky goes with an interval that few clusters would have made narrower.
-	WarnLucky = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
-
 	// WarnIndependent goes with the mean of an aspect when items come in clusters.
 	WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
 )
@@ -41,7 +38,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	switch {
 	case m.N() == 0:
 	case by.clustered:
-		est = noNarrower(by.robust(t, s, m), est)
+		est = by.robust(t, s, m).NoNarrower(est)
 	case by.resample != nil:
 		est = by.resampled(t, s, m, est)
 	}
@@ -71,19 +68,6 @@ func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
 		est = t.cast.clustered(s).Mean(stat.DefaultLevel, stat.Unit)
 	}
 	return ofItems(est, m)
-}
-
-// noNarrower returns the estimate from clusters, and where they are few, with an
-// interval at least as wide as that of independent items. Items of a cluster that differ
-// more than items do elsewhere make the interval from clusters narrower. With many
-// clusters that is a finding; with few it is as likely luck, and nobody should be surer
-// of a number because its items are tied to each other.
-func noNarrower(est, independent stat.Estimate) stat.Estimate {
-	if est.Clusters >= stat.FewClusters || est.Method == stat.MethodNone || est.Hi-est.Lo >= independent.Hi-independent.Lo {
-		return est
-	}
-	est.Lo, est.Hi = math.Min(est.Lo, independent.Lo), math.Max(est.Hi, independent.Hi)
-	return est.Warn(WarnLucky)
 }
 
 // ofItems returns the estimate from groups with the mean and the number of the items

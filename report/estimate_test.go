@@ -82,7 +82,7 @@ func TestClustersAreThoseOfStat(t *testing.T) {
 func compareEstimates(t *rapid.T, what string, got, want stat.Estimate) {
 	t.Helper()
 	const rounding = 1e-9
-	if got.Has(report.WarnLucky) && got.Lo <= want.Lo+rounding && got.Hi >= want.Hi-rounding {
+	if got.Has(stat.WarnLucky) && got.Lo <= want.Lo+rounding && got.Hi >= want.Hi-rounding {
 		want.Lo, want.Hi = got.Lo, got.Hi
 	}
 	if !near(got.Value, want.Value) || !near(got.Lo, want.Lo) || !near(got.Hi, want.Hi) || !near(got.SE, want.SE) ||
@@ -103,7 +103,7 @@ func TestFewClustersNarrowNothing(t *testing.T) {
 		}
 		est := build(head(), recs).Report().Metrics[0].Judged
 		alone := stat.Proportion(10*clusters, 20*clusters)
-		if got := est.Hi-est.Lo < alone.Hi-alone.Lo; got != narrower || est.Has(report.WarnLucky) == narrower {
+		if got := est.Hi-est.Lo < alone.Hi-alone.Lo; got != narrower || est.Has(stat.WarnLucky) == narrower {
 			t.Errorf("%d clusters: [%v, %v] beside [%v, %v] with warnings %q; want narrower: %t", clusters, est.Lo, est.Hi, alone.Lo, alone.Hi, est.Warnings, narrower)
 		}
 	}

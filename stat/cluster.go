@@ -19,6 +19,7 @@ const FewClusters = 30
 const (
 	WarnFewClusters = "fewer than 30 clusters: treat the interval as optimistic"
 	WarnOneCluster  = "one cluster says nothing about how clusters differ: the interval is everything that is possible"
+	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
 )
 
@@ -231,4 +232,17 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	est.Lo = math.Min(est.Value, b.clip(b.Lo+float64(lo*width)))
 	est.Hi = math.Max(est.Value, b.clip(b.Lo+float64(hi*width)))
 	return est
+}
+
+// NoNarrower returns an estimate from clusters and, where they are few, with an interval
+// at least as wide as that of independent items. Items of a cluster that differ more
+// than items do elsewhere make the interval from clusters narrower. With many clusters
+// that is a finding; with few it is as likely luck, and nobody should be surer of a
+// number because its items are tied to each other.
+func (est Estimate) NoNarrower(independent Estimate) Estimate {
+	if est.Clusters >= FewClusters || est.Method == MethodNone || est.Hi-est.Lo >= independent.Hi-independent.Lo {
+		return est
+	}
+	est.Lo, est.Hi = math.Min(est.Lo, independent.Lo), math.Max(est.Hi, independent.Hi)
+	return est.Warn(WarnLucky)
 }

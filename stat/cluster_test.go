@@ -275,3 +275,46 @@ func BenchmarkClusteredAdd(b *testing.B) {
 		c.Add(names[i%len(names)], float64(i%11)/10, 1)
 	}
 }
+
+// TestNoNarrower holds that few clusters make no interval narrower than independent
+// items do, and that many may.
+func TestNoNarrower(t *testing.T) {
+	for _, tt := range []struct {
+		clusters int
+		lucky    bool
+	}{{15, true}, {stat.FewClusters - 1, true}, {stat.FewClusters, false}} {
+		// Most clusters have two right items of four: clusters differ less than chance has
+		// it.
+		var c stat.Clustered
+		right := 0
+		for i := range tt.clusters {
+			good := 2
+			switch i % 10 {
+			case 0:
+				good = 3
+			case 1:
+				good = 1
+			}
+			for k := range 4 {
+				x := 0.0
+				if k < good {
+					x = 1
+					right++
+				}
+				c.Add(fmt.Sprint("c", i), x, 1)
+			}
+		}
+		alone := stat.Proportion(right, 4*tt.clusters)
+		est := c.Mean(0.95, stat.Unit)
+		got := est.NoNarrower(alone)
+		if got.Has(stat.WarnLucky) != tt.lucky {
+			t.Errorf("%d clusters: [%v, %v] beside [%v, %v] of items: lucky %v, want %v", tt.clusters, est.Lo, est.Hi, alone.Lo, alone.Hi, got.Has(stat.WarnLucky), tt.lucky)
+		}
+		if tt.lucky && (got.Lo > alone.Lo || got.Hi < alone.Hi) {
+			t.Errorf("%d clusters: [%v, %v], want at least [%v, %v]", tt.clusters, got.Lo, got.Hi, alone.Lo, alone.Hi)
+		}
+		if !tt.lucky && (got.Lo != est.Lo || got.Hi != est.Hi) {
+			t.Errorf("%d clusters: [%v, %v], want [%v, %v]", tt.clusters, got.Lo, got.Hi, est.Lo, est.Hi)
+		}
+	}
+}

@@ -66,13 +66,14 @@ func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
 
 // share returns the estimate of the mean of scores. It is that of a report.
 func (v *values) share(level float64, binary bool) stat.Estimate {
-	switch {
-	case v.several:
-		return v.clustered(level, stat.Unit)
-	case binary:
-		return stat.WeightedProportion(v.moments, level)
+	est := stat.MeanIn(v.moments, level, stat.Unit)
+	if binary {
+		est = stat.WeightedProportion(v.moments, level)
 	}
-	return stat.MeanIn(v.moments, level, stat.Unit)
+	if v.several {
+		est = v.clustered(level, stat.Unit).NoNarrower(est)
+	}
+	return est
 }
 
 // signed returns the weighted differences that a permutation test turns the signs of:
@@ -129,15 +130,16 @@ func (c *contrast) counted(binary bool) bool {
 var wide = stat.Bounds{Lo: -1, Hi: 1}
 
 // estimate returns the mean difference with its interval: cluster-robust when
-// clusters have several items, Tango's for counts, and Student's otherwise.
+// clusters have several items, and no narrower than without them where they are few; Tango's for counts, and Student's otherwise.
 func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
-	switch {
-	case c.diffs.several:
-		return c.diffs.clustered(level, wide)
-	case c.counted(binary) || c.n() == 0:
-		return stat.PairedProportions(c.up, c.down, c.n(), level)
+	est := stat.MeanIn(c.diffs.moments, level, wide)
+	if c.counted(binary) || c.n() == 0 {
+		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
-	return stat.MeanIn(c.diffs.moments, level, wide)
+	if c.diffs.several {
+		est = c.diffs.clustered(level, wide).NoNarrower(est)
+	}
+	return est
 }
 
 // test returns the test of whether there is a difference: McNemar's exact one for
