@@ -23,8 +23,8 @@ type RunInfo struct {
 	Concurrency          int // items judged at once
 	Before               int // records of earlier parts of the run
 
-	// Asks is the model that the judge asks, with its decorators, nil for a rule.
-	// Its limiter says how many calls are made at once.
+	// Asks is the model that the judge asks, with its decorators; nil for a rule, and for
+	// a judge that asks several. Its limiter says how many calls are made at once.
 	Asks deem.Model
 }
 
@@ -169,7 +169,7 @@ func (r *Run) Add(rec deem.Record) {
 		})
 	}
 	t.meters.records.Add(ctx, 1, metric.WithAttributeSet(set))
-	if r.info.Asks == nil {
+	if r.info.Model == "" { // A rule; a judge of several models has no one model that it asks.
 		r.countNoted(ctx, rec.Calls)
 	}
 }

@@ -425,6 +425,23 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
+// The calls of a judge that asks several models are counted where they are made, and not
+// once more when its records come.
+func TestSeveralModels(t *testing.T) {
+	c := newCollector(t, nil)
+	tel, _ := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL)})
+	_, r := tel.Run(t.Context(), telemetry.RunInfo{ID: "run-1", Judge: "panel", Model: "openai:a + openai:b"})
+	r.Add(deem.Record{Verdict: &deem.Verdict{Label: "yes"}, Calls: []deem.Call{{Model: "openai:a", Reply: &deem.Reply{CostMicros: 17}}}})
+	r.End(nil)
+	tel.Close()
+	if got := c.sum(t, "deem.records"); got != 1 {
+		t.Errorf("%d records, want 1", got)
+	}
+	if got := c.sum(t, "deem.calls"); got != 0 {
+		t.Errorf("%d calls are counted with a record, want 0", got)
+	}
+}
+
 // What a vendor's batch brought was asked by no attempt, and counts all the same.
 func TestBatched(t *testing.T) {
 	c := newCollector(t, nil)
