@@ -3,6 +3,8 @@
 # one where that can be done without asking anybody, and says what to do where
 # it cannot.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -16,17 +18,7 @@ works() {
 if works; then
   exit 0
 fi
-
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  as_root=(sudo -n)
-fi
-if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
-  echo "need-cc: no C compiler, installing gcc" >&2
-  "${as_root[@]}" apt-get update -q >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends gcc libc6-dev >&2
-fi
+install_debian gcc libc6-dev
 if works; then
   exit 0
 fi

@@ -2,6 +2,8 @@
 # The tests of the page drive a real browser, Chromium. Installs Debian's where
 # that can be done without asking anybody, and says what to do where it cannot.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # As internal/server/browsertest looks for it.
 found() {
@@ -17,17 +19,7 @@ found() {
 if found; then
   exit 0
 fi
-
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  as_root=(sudo -n)
-fi
-if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
-  echo "need-chromium: no Chromium, installing chromium" >&2
-  "${as_root[@]}" apt-get update -q >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends chromium fonts-dejavu-core >&2
-fi
+install_debian chromium fonts-dejavu-core
 if found; then
   exit 0
 fi

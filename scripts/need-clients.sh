@@ -3,6 +3,8 @@
 # tests run, with commands of curl. Installs what is missing where that can be
 # done without asking anybody, and says what to do where it cannot.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 missing() {
   local program
@@ -18,17 +20,7 @@ mapfile -t packages < <(missing)
 if [ "${#packages[@]}" -eq 0 ]; then
   exit 0
 fi
-
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  as_root=(sudo -n)
-fi
-if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
-  echo "need-clients: installing ${packages[*]}" >&2
-  "${as_root[@]}" apt-get update -q >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "${packages[@]}" >&2
-fi
+install_debian "${packages[@]}"
 if [ -z "$(missing)" ]; then
   exit 0
 fi

@@ -3,6 +3,8 @@
 # programs where that can be done without asking anybody, and says what to do
 # where it cannot. No server is started, and none that is there is touched.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 # As internal/store/pgtest looks for them.
 found() {
@@ -24,25 +26,14 @@ found() {
 if found; then
   exit 0
 fi
-
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  as_root=(sudo -n)
+# postgresql-common makes and starts a cluster for every version that is
+# installed, unless this is said before the server comes.
+install_debian postgresql-common
+config=/etc/postgresql-common/createcluster.conf
+if can_install && [ -f "$config" ] && ! grep -Eq '^[[:space:]]*create_main_cluster[[:space:]]*=[[:space:]]*false' "$config"; then
+  echo 'create_main_cluster = false' | as_root tee -a "$config" >/dev/null
 fi
-if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
-  echo "need-postgres: no Postgres, installing postgresql" >&2
-  "${as_root[@]}" apt-get update -q >&2
-  # postgresql-common makes and starts a cluster for every version that is
-  # installed, unless this is said before the server comes.
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends postgresql-common >&2
-  config=/etc/postgresql-common/createcluster.conf
-  if [ -f "$config" ] && ! grep -Eq '^[[:space:]]*create_main_cluster[[:space:]]*=[[:space:]]*false' "$config"; then
-    echo 'create_main_cluster = false' | "${as_root[@]}" tee -a "$config" >/dev/null
-  fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends postgresql >&2
-fi
+install_debian postgresql
 if found; then
   exit 0
 fi
