@@ -218,12 +218,7 @@ func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
 // all are judged; [Verdicts.AllowUnjudged] allows for some that are not.
 func (vs *Verdicts) AtLeast(score float64) *Verdicts {
 	vs.t.Helper()
-	est, unjudged := vs.Estimate()
-	vs.complete(unjudged, 0)
-	if est.Value < score {
-		vs.t.Errorf("score %s, want at least %.4g%s", words(est, unjudged), score, vs.worst())
-	}
-	return vs
+	return vs.atLeast(score, "at least", func(est stat.Estimate) float64 { return est.Value })
 }
 
 // SurelyAtLeast wants the lower end of the interval of the mean at or above the given
@@ -231,10 +226,17 @@ func (vs *Verdicts) AtLeast(score float64) *Verdicts {
 // than [Verdicts.AtLeast], or a better system.
 func (vs *Verdicts) SurelyAtLeast(score float64) *Verdicts {
 	vs.t.Helper()
+	return vs.atLeast(score, "its lower end to be at least", func(est stat.Estimate) float64 { return est.Lo })
+}
+
+// atLeast wants all items to be judged, and a number of the estimate not to be below the
+// score.
+func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimate) float64) *Verdicts {
+	vs.t.Helper()
 	est, unjudged := vs.Estimate()
 	vs.complete(unjudged, 0)
-	if est.Lo < score {
-		vs.t.Errorf("score %s, want its lower end to be at least %.4g%s", words(est, unjudged), score, vs.worst())
+	if number(est) < score {
+		vs.t.Errorf("score %s, want %s %.4g%s", words(est, unjudged), want, score, vs.worst())
 	}
 	return vs
 }
