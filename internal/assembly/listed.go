@@ -14,6 +14,26 @@ type Listed struct {
 	About string `json:"about"`
 }
 
+// A ListedBenchmark is a benchmark with what there is to say about it.
+type ListedBenchmark struct {
+	Name     string            `json:"name"`
+	About    string            `json:"about"`
+	Where    string            `json:"where"`
+	Licence  string            `json:"licence"`
+	Readings []string          `json:"readings"`
+	Judges   []string          `json:"judges"`
+	Params   []benchmark.Param `json:"params,omitempty"`
+}
+
+// Benchmarks returns all benchmarks.
+func Benchmarks() []ListedBenchmark {
+	var list []ListedBenchmark
+	for _, b := range benchmark.All() {
+		list = append(list, ListedBenchmark{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
+	}
+	return list
+}
+
 // Judges returns the judges that need no file, in the order of [JudgeNames].
 func Judges() []Listed {
 	var list []Listed

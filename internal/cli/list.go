@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/store"
@@ -86,20 +85,7 @@ func (a *app) list(things []listed) error {
 }
 
 func (a *app) listBenchmarks() error {
-	type row struct {
-		Name     string   `json:"name"`
-		About    string   `json:"about"`
-		Where    string   `json:"where"`
-		Licence  string   `json:"licence"`
-		Readings []string `json:"readings"`
-		Judges   []string `json:"judges"`
-
-		Params []benchmark.Param `json:"params,omitempty"`
-	}
-	var rows []row
-	for _, b := range benchmark.All() {
-		rows = append(rows, row{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
-	}
+	rows := assembly.Benchmarks()
 	if a.json {
 		writeJSON(a.out, rows)
 		return nil

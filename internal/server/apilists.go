@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"runtime"
 
-	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/model"
 	"deem/model/fake"
@@ -21,27 +20,12 @@ func (s *Server) getJudges(w http.ResponseWriter, _ *http.Request) error {
 	return writeAnswer(w, http.StatusOK, judgesOut{assembly.Judges(), defaultJudge})
 }
 
-// A benchmarkOut is a benchmark as clients see it.
-type benchmarkOut struct {
-	Name     string            `json:"name"`
-	About    string            `json:"about"`
-	Where    string            `json:"where"`
-	Licence  string            `json:"licence"`
-	Readings []string          `json:"readings"`
-	Judges   []string          `json:"judges"`
-	Params   []benchmark.Param `json:"params,omitempty"`
-}
-
 type benchmarksOut struct {
-	Benchmarks []benchmarkOut `json:"benchmarks"`
+	Benchmarks []assembly.ListedBenchmark `json:"benchmarks"`
 }
 
 func (s *Server) getBenchmarks(w http.ResponseWriter, _ *http.Request) error {
-	var out benchmarksOut
-	for _, b := range benchmark.All() {
-		out.Benchmarks = append(out.Benchmarks, benchmarkOut{b.Name, b.About, b.Where, b.Licence, b.Readings, b.Judges, b.Params})
-	}
-	return writeAnswer(w, http.StatusOK, out)
+	return writeAnswer(w, http.StatusOK, benchmarksOut{assembly.Benchmarks()})
 }
 
 // A modelOut is a model that clients may ask.
