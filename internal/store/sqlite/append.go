@@ -52,9 +52,11 @@ func (st *writeStatements) bulks() []*bulk {
 func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
 	st.texts = bulk{into: "texts (n, hash, body)", columns: 3}
 	st.items = bulk{into: "items (n, hash, body, texts)", columns: 4}
-	st.records = bulk{into: `records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
+	st.records = bulk{
+		into: `records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
 		label, score, pass, confidence, reason, aspects, kind, detail, calls)`, columns: 19,
-		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING"}
+		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING",
+	}
 	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced)", columns: 7}
 	st.calls = bulk{into: `calls (record, seq, model, request, started, error, tries,
 		reply, reply_key, reply_inline, latency, attempts, cost_micros, unpriced, cached)`, columns: 15}
