@@ -30,7 +30,7 @@ func Example() {
 		metrics.Add(rec)
 	}
 	for _, l := range metrics.Tasks() {
-		fmt.Printf("%s %.2f, n=%d\n", l.Name, 100 * *l.Mean, l.N)
+		fmt.Printf("%s %.2f, n=%d\n", l.Name, 100**l.Mean, l.N)
 	}
 	// Output:
 	// passkey 50.00, n=2
