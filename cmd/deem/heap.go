@@ -12,7 +12,7 @@ import (
 // setting, which lets the heap double, it would be collected every few hundred items,
 // and that took a sixth of all processor time. Above the floor the heap doubles as
 // usual, so that large data costs no more memory than it would without this.
-const heapFloor = 16 << 20
+const heapFloor = 12 << 20
 
 // keepHeap sets how far the heap may grow, now and after each collection. Whoever sets
 // GOGC or GOMEMLIMIT knows better.

@@ -12,7 +12,7 @@ func TestGrowth(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 100}, {1 << 20, 1500}, {4 << 20, 300}, {6 << 20, 166}, {8 << 20, 100}, {10 << 20, 100}, {heapFloor, 100}, {1 << 30, 100},
+		{0, 100}, {1 << 20, 1100}, {4 << 20, 200}, {5 << 20, 140}, {6 << 20, 100}, {8 << 20, 100}, {10 << 20, 100}, {heapFloor, 100}, {1 << 30, 100},
 	} {
 		if got := growth(tt.live); got != tt.want {
 			t.Errorf("growth(%d MiB) = %d, want %d", tt.live>>20, got, tt.want)
@@ -32,8 +32,8 @@ func TestKeepHeap(t *testing.T) {
 		debug.SetGCPercent(p)
 		return p
 	}
-	if got := percent(); got != 300 {
-		t.Errorf("at first the heap may grow by %d%%, want 300", got)
+	if got := percent(); got != 200 {
+		t.Errorf("at first the heap may grow by %d%%, want 200", got)
 	}
 	large := make([]byte, 4*heapFloor)
 	// The finalizer has a goroutine of its own, which a busy machine may not run at once.
