@@ -239,10 +239,10 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 // than items do elsewhere make the interval from clusters narrower. With many clusters
 // that is a finding; with few it is as likely luck, and nobody should be surer of a
 // number because its items are tied to each other.
-func (est Estimate) NoNarrower(independent Estimate) Estimate {
-	if est.Clusters >= FewClusters || est.Method == MethodNone || est.Hi-est.Lo >= independent.Hi-independent.Lo {
-		return est
+func (e Estimate) NoNarrower(independent Estimate) Estimate {
+	if e.Clusters >= FewClusters || e.Method == MethodNone || e.Hi-e.Lo >= independent.Hi-independent.Lo {
+		return e
 	}
-	est.Lo, est.Hi = math.Min(est.Lo, independent.Lo), math.Max(est.Hi, independent.Hi)
-	return est.Warn(WarnLucky)
+	e.Lo, e.Hi = math.Min(e.Lo, independent.Lo), math.Max(e.Hi, independent.Hi)
+	return e.Warn(WarnLucky)
 }
