@@ -26,9 +26,6 @@ const (
 	JUnit   = "junit"
 )
 
-// RecordFormats returns the formats of [WriteRecords].
-func RecordFormats() []string { return []string{CSV, JSONL, Parquet, JUnit} }
-
 // An ExportOptions says how records are written.
 type ExportOptions struct {
 	Spreadsheet bool // in a CSV, what a spreadsheet would take for a formula begins with an apostrophe

@@ -13,9 +13,6 @@ func (c Comparison) Passing(f Flip) string { return c.passing(f) }
 // their places in the comparison.
 func (r Ranking) Between(first, second int) string { return r.between(first, second, len(r.Places)) }
 
-// Points returns a difference in percentage points with one decimal.
-func Points(x float64) string { return points(x) }
-
 // Interval returns a difference in percentage points with its interval.
 func Interval(est stat.Estimate) string { return interval(est) }
 
