@@ -41,6 +41,7 @@ func (h promHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			p.metric(m)
 		}
 	}
+	p.process()
 	w.Header().Set("Content-Type", promType)
 	_, _ = w.Write(p.Bytes()) // Whoever asked may have gone.
 }

@@ -51,7 +51,7 @@ func TestPrometheusPage(t *testing.T) {
 		s.opts.Retry.Rand = func() float64 { return 0 }
 		s.opts.Prices = price(t)
 		play(t, tel, s)
-		got := scrape(t, tel.Handler())
+		got, _ := apart(scrape(t, tel.Handler()))
 		file := filepath.Join("testdata", "metrics.txt")
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -66,6 +66,61 @@ func TestPrometheusPage(t *testing.T) {
 			t.Errorf("metrics (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// apart cuts a page in two: what was counted, and what the process takes, which differs
+// from one moment to the next.
+func apart(page string) (counted, process string) {
+	const first = "# HELP go_goroutines "
+	counted, process, _ = strings.Cut(page, first)
+	return counted, first + process
+}
+
+// The page says what the process takes, so that one that grows is seen.
+func TestPrometheusProcess(t *testing.T) {
+	tel, _ := start(t, telemetry.Options{Prometheus: true})
+	read := func(name string) float64 {
+		t.Helper()
+		_, process := apart(scrape(t, tel.Handler()))
+		_, rest, ok := strings.Cut(process, "\n"+name+" ")
+		if !ok {
+			t.Fatalf("no %s in\n%s", name, process)
+		}
+		number, _, _ := strings.Cut(rest, "\n")
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	stop := make(chan struct{})
+	before := read("go_goroutines")
+	for range 100 {
+		go func() { <-stop }()
+	}
+	if got := read("go_goroutines") - before; got < 90 || got > 110 {
+		t.Errorf("go_goroutines grew by %v with 100 more goroutines", got)
+	}
+	close(stop)
+	if got := read("go_memstats_heap_alloc_bytes"); got < 10<<10 || got > 10<<30 {
+		t.Errorf("go_memstats_heap_alloc_bytes = %v, which no program needs", got)
+	}
+	if _, err := os.Stat("/proc/self/statm"); err != nil {
+		t.Log("this system does not say what a process takes")
+		return
+	}
+	if got := read("process_resident_memory_bytes"); got < 1<<20 || got > 10<<30 {
+		t.Errorf("process_resident_memory_bytes = %v, which no program needs", got)
+	}
+	open := read("process_open_fds")
+	file, err := os.Open("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if got := read("process_open_fds"); got != open+1 {
+		t.Errorf("process_open_fds = %v with one more file open, want %v", got, open+1)
+	}
 }
 
 // price returns a table in which the model of the story has a price.

@@ -1,0 +1,58 @@
+package telemetry
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+)
+
+// heapObjects is what the runtime calls the bytes of live and not yet swept objects.
+const heapObjects = "/memory/classes/heap/objects:bytes"
+
+// process writes what the process itself takes, under the names that the exporters of
+// other Go programs use, so that the alerts somebody has already hold for deem too: a
+// server or a worker lives for months, and who watches it wants to see that it does not
+// grow. What the system does not tell is left out.
+func (p *page) process() {
+	p.gauge("go_goroutines", "Goroutines that there are now.", uint64(runtime.NumGoroutine()))
+	heap := []metrics.Sample{{Name: heapObjects}}
+	metrics.Read(heap)
+	p.gauge("go_memstats_heap_alloc_bytes", "Bytes of objects in the heap.", heap[0].Value.Uint64())
+	if n, ok := resident(); ok {
+		p.gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.", n)
+	}
+	if n, ok := openFiles(); ok {
+		p.gauge("process_open_fds", "File descriptors that are open.", n)
+	}
+}
+
+// gauge writes a number without labels.
+func (p *page) gauge(name, help string, n uint64) {
+	p.head(name, "gauge", help)
+	p.line(name, attribute.Set{}, "", "", strconv.FormatUint(n, 10))
+}
+
+// resident returns the bytes in RAM, where Linux says how many they are.
+func resident() (uint64, bool) {
+	text, err := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(text)
+	if err != nil || len(fields) < 2 {
+		return 0, false
+	}
+	pages, err := strconv.ParseUint(string(fields[1]), 10, 64)
+	return pages * uint64(os.Getpagesize()), err == nil
+}
+
+// openFiles returns how many descriptors are open. The one with which they are counted is
+// not among them.
+func openFiles() (uint64, bool) {
+	names, err := os.ReadDir("/proc/self/fd")
+	if err != nil || len(names) == 0 {
+		return 0, false
+	}
+	return uint64(len(names) - 1), true
+}
