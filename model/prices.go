@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"os"
 	"strings"
 	"sync"
@@ -77,8 +78,33 @@ func (p Price) Cost(u deem.Usage) int64 {
 	}
 	hit := min(max(0, u.CachedInput), max(0, u.Input))
 	miss := max(0, u.Input) - hit
-	sum := int64(miss)*int64(p.Input) + int64(hit)*int64(cached) + int64(max(0, u.Output))*int64(p.Output)
-	return (sum + 999_999) / 1_000_000
+	var hi, lo uint64
+	for _, part := range []struct {
+		tokens int
+		rate   Rate
+	}{{miss, p.Input}, {hit, cached}, {max(0, u.Output), p.Output}} {
+		h, l := bits.Mul64(uint64(part.tokens), uint64(max(0, part.rate)))
+		var carry uint64
+		lo, carry = bits.Add64(lo, l, 0)
+		hi += h + carry
+	}
+	return roundUp(hi, lo)
+}
+
+// dearest is the most that a call is said to cost: ten million dollars, which is more than
+// a budget can be. A higher number would wrap around in the sums of a run, and so pass any
+// budget.
+const dearest = 10_000_000 * 1_000_000
+
+// roundUp divides a number of two words by a million.
+func roundUp(hi, lo uint64) int64 {
+	lo, carry := bits.Add64(lo, 999_999, 0)
+	hi += carry
+	if hi >= 1_000_000 { // The quotient has two words itself.
+		return dearest
+	}
+	micros, _ := bits.Div64(hi, lo, 1_000_000)
+	return int64(min(micros, dearest))
 }
 
 // matches reports whether p is a price of the named model.
