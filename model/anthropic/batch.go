@@ -184,6 +184,11 @@ func (m *Model) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatc
 			if !page.HasMore || page.LastID == "" {
 				return
 			}
+			if page.LastID == query.Get("after_id") {
+				// It would be asked for the same page for ever.
+				yield(wireBatch{}, m.client.Garbled(a, errors.New("the list of batches does not go on")))
+				return
+			}
 			query.Set("after_id", page.LastID)
 		}
 	}

@@ -119,9 +119,9 @@ func stop(reason string, called bool) deem.Stop {
 // wrote there apart from the rest of the input.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
-		Input:       u.InputTokens + u.CacheReadTokens + u.CacheCreationTokens,
-		Output:      u.OutputTokens,
-		CachedInput: u.CacheReadTokens,
-		Reasoning:   u.OutputDetails.ThinkingTokens,
+		Input:       wire.Count(u.InputTokens, u.CacheReadTokens, u.CacheCreationTokens),
+		Output:      wire.Count(u.OutputTokens),
+		CachedInput: wire.Count(u.CacheReadTokens),
+		Reasoning:   wire.Count(u.OutputDetails.ThinkingTokens),
 	}
 }

@@ -20,7 +20,7 @@ func FuzzDecode(f *testing.F) {
 		`{"candidates":[{"content":{"parts":[{"text":"a","thought":true},{"text":"yes"}]},"finishReason":"STOP","logprobsResult":{"chosenCandidates":[{"token":"yes","logProbability":"NaN"}],"topCandidates":[{},{}]}}]}`,
 		`{"candidates":[{"finishReason":"SAFETY"}],"promptFeedback":{"blockReason":"SAFETY"}}`,
 		`{"promptFeedback":{"blockReason":"OTHER","blockReasonMessage":"m"}}`,
-		`{"error":{"code":500}}`, `{"candidates":[null]}`, `[]`, `null`, "\xff",
+		`{"error":{"code":500}}`, `{"candidates":[{}],"usageMetadata":{"promptTokenCount":-3,"thoughtsTokenCount":9223372036854775807}}`, `{"candidates":[null]}`, `[]`, `null`, "\xff",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -40,6 +40,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if reply.Stop == "" {
 			t.Error("decode gave no reason to stop")
+		}
+		if u := reply.Usage; min(u.Input, u.Output, u.CachedInput, u.Reasoning) < 0 {
+			t.Errorf("decode gave the usage %+v", u)
 		}
 		if _, err := json.Marshal(reply); err != nil {
 			t.Errorf("the reply cannot be kept: %v", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // A wireReply is the body of an answer, as far as we read it.
@@ -148,10 +149,10 @@ func stop(reason string) deem.Stop {
 // them: both are paid for as output.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
-		Input:       u.PromptTokenCount,
-		Output:      u.CandidatesTokenCount + u.ThoughtsTokenCount,
-		CachedInput: u.CachedContentTokenCount,
-		Reasoning:   u.ThoughtsTokenCount,
+		Input:       wire.Count(u.PromptTokenCount),
+		Output:      wire.Count(u.CandidatesTokenCount, u.ThoughtsTokenCount),
+		CachedInput: wire.Count(u.CachedContentTokenCount),
+		Reasoning:   wire.Count(u.ThoughtsTokenCount),
 	}
 }
 

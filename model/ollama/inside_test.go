@@ -18,7 +18,7 @@ import (
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"model":"m","message":{"content":"yes","thinking":"hm"},"done":true,"done_reason":"stop","logprobs":[{"token":"yes","logprob":-1,"top_logprobs":[{}]}]}`,
-		`{"message":{"content":"ye"},"done":false}`, `{"message":null,"done":true}`, `{"error":"x"}`, `{"error":null}`, `[]`, `null`, "\xff",
+		`{"message":{"content":"ye"},"done":false}`, `{"message":{},"done":true,"prompt_eval_count":-3}`, `{"message":null,"done":true}`, `{"error":"x"}`, `{"error":null}`, `[]`, `null`, "\xff",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -38,6 +38,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if reply.Stop == "" {
 			t.Error("decode gave no reason to stop")
+		}
+		if u := reply.Usage; min(u.Input, u.Output, u.CachedInput, u.Reasoning) < 0 {
+			t.Errorf("decode gave the usage %+v", u)
 		}
 		if _, err := json.Marshal(reply); err != nil {
 			t.Errorf("the reply cannot be kept: %v", err)

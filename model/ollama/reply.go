@@ -56,7 +56,7 @@ func decode(text []byte) (deem.Reply, error) {
 	return deem.Reply{
 		Text:     w.Message.Content,
 		Stop:     stop(w.DoneReason),
-		Usage:    deem.Usage{Input: w.PromptEvalCount, Output: w.EvalCount},
+		Usage:    deem.Usage{Input: wire.Count(w.PromptEvalCount), Output: wire.Count(w.EvalCount)},
 		Model:    w.Model,
 		Logprobs: list,
 	}, nil

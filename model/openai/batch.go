@@ -206,10 +206,16 @@ func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id
 				return w.ID, true, nil
 			}
 		}
-		if n := len(page.Data); !page.HasMore || n == 0 || page.Data[n-1].CreatedAt < since {
+		n := len(page.Data)
+		if !page.HasMore || n == 0 || page.Data[n-1].CreatedAt < since {
 			return "", true, nil
 		}
-		query.Set("after", page.Data[len(page.Data)-1].ID)
+		last := page.Data[n-1].ID
+		if last == "" || last == query.Get("after") {
+			// It would be asked for the same page for ever.
+			return "", false, m.client.Garbled(a, errors.New("the list of batches does not go on"))
+		}
+		query.Set("after", last)
 	}
 }
 

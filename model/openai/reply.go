@@ -126,10 +126,10 @@ func stop(reason string) deem.Stop {
 // tokens translates a usage. Reasoning tokens are part of the completion's.
 func (u usage) tokens() deem.Usage {
 	return deem.Usage{
-		Input:       u.PromptTokens,
-		Output:      u.CompletionTokens,
-		CachedInput: u.PromptDetails.CachedTokens,
-		Reasoning:   u.CompletionDetails.ReasoningTokens,
+		Input:       wire.Count(u.PromptTokens),
+		Output:      wire.Count(u.CompletionTokens),
+		CachedInput: wire.Count(u.PromptDetails.CachedTokens),
+		Reasoning:   wire.Count(u.CompletionDetails.ReasoningTokens),
 	}
 }
 
