@@ -5,9 +5,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"deem"
 	"deem/benchmark/halumem"
+	"deem/internal/store"
 )
 
 // records reads a results file to its end.
@@ -112,4 +116,35 @@ func TestReadResultsStops(t *testing.T) {
 	if strings.Join(ids, " ") != "u/0/update/7 u/0/update/7~2" {
 		t.Errorf("ids %v", ids)
 	}
+}
+
+// FuzzReadResults holds that any file of results gives records that a store would take, up
+// to an error that names the file, and the same ones however its bytes arrive.
+func FuzzReadResults(f *testing.F) {
+	f.Add(`{"memory_integrity_records": [{"uuid": "u", "session_id": 0, "memory_integrity_score": 2, "memory_source": "x"}], "overall_score": {}}`)
+	f.Add(`{"memory_accuracy_records": [{"uuid": "u", "ssession_id": 0, "memory_accuracy_score": "1", "is_included_in_golden_memories": true}, {"uuid": ""}]}`)
+	f.Add(`{"memory_update_records": [{"uuid": "u", "session_id": 1.5, "memory_update_type": "Correct"}], "question_answering_records": [{"uuid": "u", "result_type": "none"}]}`)
+	f.Add(`{"question_answering_records": [`)
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, reading := range halumem.Readings() {
+			recs, err := records(t.Context(), text, reading)
+			if err != nil && !strings.HasPrefix(err.Error(), "read x.json: ") {
+				t.Errorf("error %q does not name the file", err)
+			}
+			for _, rec := range recs {
+				if bad := store.CheckRecord(rec); bad != nil || rec.Verdict != nil && (rec.Verdict.Score < 0 || rec.Verdict.Score > 1) {
+					t.Errorf("reading %s of %q: %v: %+v", reading, text, bad, rec.Verdict)
+				}
+			}
+			var slowly []deem.Record
+			for rec, err := range halumem.ReadResults(t.Context(), iotest.OneByteReader(strings.NewReader(text)), "x.json", reading) {
+				if err == nil {
+					slowly = append(slowly, rec)
+				}
+			}
+			if diff := cmp.Diff(recs, slowly); diff != "" {
+				t.Errorf("byte by byte %q gives other records:\n%s", text, diff)
+			}
+		}
+	})
 }

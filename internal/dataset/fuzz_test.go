@@ -2,10 +2,15 @@ package dataset_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
+
+	"github.com/parquet-go/parquet-go"
 
 	"deem/internal/dataset"
 )
@@ -111,4 +116,56 @@ func FuzzMapping(f *testing.F) {
 			t.Errorf("ParseMapping(%q).String() = %q, which reads as %q, %v", s, m, again, err)
 		}
 	})
+}
+
+// FuzzParquet breaks files that hold columns of many forms. Whatever is wrong, there are
+// items or an error, and no more memory is taken than the file can account for.
+func FuzzParquet(f *testing.F) {
+	text := func(s string) *string { return &s }
+	rows := []parquetItem{
+		{ID: text("a"), Question: text("q"), References: []string{"x", "y"}, Response: "r1", Fields: map[string]string{"evidence": "v"}, Haystack: []string{"a", "b"}},
+		{ID: text("b"), Category: text("c"), Response: strings.Repeat("long ", 50)},
+	}
+	f.Add(parquetOf(f, rows))
+	f.Add(parquetOf(f, rows, parquet.DataPageVersion(1), parquet.PageBufferSize(1)))
+	f.Add(parquetOf(f, rows, parquet.MaxRowsPerRowGroup(1)))
+	type plain struct {
+		Response string `parquet:"response"`
+		Answer   int64  `parquet:"answer,delta"`
+		Weight   float32
+	}
+	f.Add(parquetOf(f, []plain{{"r", 1, 2}, {"s", -1, 0.5}}))
+	f.Fuzz(func(t *testing.T, text string) { check(t, "a.parquet", "parquet", text) })
+}
+
+// FuzzPieces holds that a file from standard input gives the same items, or the same error,
+// however the bytes arrive.
+func FuzzPieces(f *testing.F) {
+	for _, text := range []string{twoLines, twoList, twoCSV, twoTSV, "\ufeff" + twoLines, "{\"response\":\"\xff\"}", "response\r\n\"a\"\"\r\nb\"\r\n", `{"a":[{"response":"r"}]}`} {
+		f.Add(text)
+	}
+	f.Add(gzipped(f, twoLines))
+	f.Add(zstandard(f, twoList))
+	f.Fuzz(func(t *testing.T, text string) {
+		whole := outcome(t, strings.NewReader(text))
+		for name, r := range map[string]io.Reader{
+			"bytes": iotest.OneByteReader(strings.NewReader(text)), "halves": iotest.HalfReader(strings.NewReader(text)), "with its end": iotest.DataErrReader(strings.NewReader(text)),
+		} {
+			if got := outcome(t, r); got != whole {
+				t.Errorf("%q as %s: %s\nwhole: %s", text, name, got, whole)
+			}
+		}
+	})
+}
+
+// outcome returns what comes of a text from standard input: the hash of its items, or the
+// error.
+func outcome(t *testing.T, r io.Reader) string {
+	t.Helper()
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{"-"}, Stdin: r})
+	if err != nil {
+		return err.Error()
+	}
+	defer d.Close() //nolint:errcheck // It was only read.
+	return fmt.Sprintf("%d items, %s, %q", d.Len(), d.Hash(), d.Notes())
 }

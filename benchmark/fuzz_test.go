@@ -1,0 +1,263 @@
+package benchmark_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"deem"
+	"deem/benchmark"
+	"deem/benchmark/infinitebench"
+	"deem/benchmark/longbench"
+	"deem/judge"
+	"deem/model/fake"
+)
+
+// fileName returns a name under which a benchmark takes a file: LongBench and
+// InfiniteBench find the task in it.
+func fileName(name string, n uint) string {
+	switch name {
+	case longbench.Name:
+		tasks := append(longbench.Tasks(), "v2", "pred_e/qasper")
+		return tasks[n%uint(len(tasks))] + ".jsonl"
+	case infinitebench.Name:
+		tasks := infinitebench.Tasks()
+		return "preds_" + tasks[n%uint(len(tasks))] + ".jsonl"
+	default:
+		return []string{"x.jsonl", "x.json", "x.csv"}[n%3]
+	}
+}
+
+// FuzzStory takes any file through the whole story of each benchmark: items, verdicts,
+// metrics, upstream's result file. There is an error that names the file, or each item has
+// an id of its own, is the same when it is read again, and ends in a verdict that a record
+// may hold or in a failure; and the numbers have a JSON, in which nothing is NaN.
+func FuzzStory(f *testing.F) {
+	seedStory(f)
+	f.Fuzz(func(t *testing.T, which, name uint8, data, responses, reply string) {
+		b := benchmark.All()[int(which)%len(benchmark.All())]
+		o := benchmark.Options{Data: []string{put(t, fileName(b.Name, uint(name)), data)}, MaxUnjudged: 1}
+		if responses != "" {
+			o.Responses = []string{put(t, "r.jsonl", responses)}
+		}
+		s, err := b.Open(t.Context(), o)
+		if err != nil {
+			if text := err.Error(); !strings.Contains(text, filepath.Base(o.Data[0])) && !strings.Contains(text, "r.jsonl") && responses == "" {
+				t.Errorf("%s: error %q names no file", b.Name, text)
+			}
+			return
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		items := itemsOf(t, s)
+		for _, o.Reading = range b.Readings {
+			tell(t, b, o, items, reply)
+		}
+	})
+}
+
+// seedStory adds the examples that come with deem.
+func seedStory(f *testing.F) {
+	f.Helper()
+	at := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "examples", filepath.FromSlash(name)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		return string(text)
+	}
+	f.Add(uint8(0), uint8(1), at("longmemeval/questions.json"), at("longmemeval/hypotheses.jsonl"), "yes")
+	f.Add(uint8(1), uint8(0), at("halumem/tiny_eval_results.jsonl"), "", "```json\n{\"score\": 2}\n```")
+	f.Add(uint8(2), uint8(1), at("locomo/conversations.json"), at("locomo/responses.jsonl"), `{"label": "CORRECT"}`)
+	for which, folder := range map[uint8]string{3: "longbench/pred/tiny-model", 4: "infinitebench/results/tiny-model"} {
+		files, err := os.ReadDir(filepath.Join("..", "examples", filepath.FromSlash(folder)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			for n := range uint8(30) {
+				if fileName(benchmark.All()[which].Name, uint(n)) == file.Name() {
+					f.Add(which, n, at(folder+"/"+file.Name()), "", "")
+				}
+			}
+		}
+	}
+	f.Add(uint8(3), uint8(21), `{"_id":"a","difficulty":"easy","length":"short","response":"(B)","answer":"B","pred":"B"}`, "", "")
+	f.Add(uint8(4), uint8(0), `{"id":0,"ground_truth":[],"prediction":null}`+"\n{", "", "")
+	f.Add(uint8(1), uint8(0), `{"uuid":1,"sessions":[{"memory_points":[],"extracted_memories":["m"],"dialogue":[],"questions":[{}]}]}`, "", "{}")
+}
+
+// put writes a file into a folder of the test's own.
+func put(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// itemsOf reads the items twice.
+func itemsOf(t *testing.T, s benchmark.Set) []deem.Item {
+	t.Helper()
+	var hashes [2][]string
+	var items []deem.Item
+	seen := map[string]bool{}
+	for round := range hashes {
+		for it, err := range s.Items() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hashes[round] = append(hashes[round], it.Hash()); round == 1 {
+				continue
+			}
+			if it.ID == "" || seen[it.ID] {
+				t.Errorf("item %d has the id %q", len(items), it.ID)
+			}
+			seen[it.ID] = true
+			items = append(items, it)
+		}
+	}
+	if !slices.Equal(hashes[0], hashes[1]) || len(items) != s.Len() {
+		t.Errorf("%d items, then %d, and Len() = %d", len(items), len(hashes[1]), s.Len())
+	}
+	return items
+}
+
+// tell judges the items with each judge, the model of which always says the same, and asks
+// for the benchmark's numbers.
+func tell(t *testing.T, b benchmark.Benchmark, o benchmark.Options, items []deem.Item, reply string) {
+	t.Helper()
+	m := fake.Func("fuzz", func(context.Context, deem.Request) (deem.Reply, error) {
+		return deem.Reply{Text: reply, Stop: deem.StopEnd}, nil
+	})
+	for _, name := range b.Judges {
+		j, err := b.Judge(name, o)
+		if err != nil {
+			continue // Not every judge has every reading.
+		}
+		asked := j.Rule
+		if asked == nil {
+			asked = judge.New(j.Protocol, m)
+		}
+		var recs []deem.Record
+		for i, it := range items {
+			recs = append(recs, verdictOn(t, asked, it, i))
+		}
+		summarise(t, b, o, name, recs)
+	}
+}
+
+// verdictOn returns the record of an item.
+func verdictOn(t *testing.T, j deem.Judge, it deem.Item, at int) deem.Record {
+	t.Helper()
+	rec := deem.Record{Item: it, Position: at, Judge: j.Name()}
+	v, err := j.Judge(t.Context(), it)
+	if err == nil {
+		if !(v.Score >= 0 && v.Score <= 1) || v.Label == "" {
+			t.Errorf("%s of %+v: %+v", j.Name(), it, v)
+		}
+		rec.Verdict = &v
+		return rec
+	}
+	failure, ok := errors.AsType[*deem.Failure](err)
+	if !ok {
+		t.Fatalf("%s of %+v: %v, which is no failure", j.Name(), it, err)
+	}
+	rec.Failure = failure
+	return rec
+}
+
+// summarise makes the numbers of records.
+func summarise(t *testing.T, b benchmark.Benchmark, o benchmark.Options, name string, recs []deem.Record) {
+	t.Helper()
+	metrics, err := b.Metrics(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rec := range recs {
+		metrics.Add(rec)
+	}
+	if err := metrics.Text(io.Discard); err != nil {
+		t.Errorf("%s as text: %v", name, err)
+	}
+	if _, err := json.Marshal(metrics.JSON()); err != nil {
+		t.Errorf("%s as JSON: %v", name, err)
+	}
+	if b.WriteResults == nil {
+		return
+	}
+	done := benchmark.Finished{Options: o, Judge: name, Model: "fake:fuzz", Records: func(yield func(deem.Record, error) bool) {
+		for _, rec := range recs {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}}
+	left, err := b.WriteResults(t.Context(), io.Discard, done)
+	if err != nil || left < 0 || left > len(recs) {
+		t.Error(fmt.Errorf("%s leaves %d of %d items out of its results: %w", name, left, len(recs), err))
+	}
+}
+
+// FuzzRestore makes judges of what a run file from elsewhere says that they were. One that
+// is restored has the same identity again, and reads any reply as a label with a score from
+// 0 to 1 or as a failure.
+func FuzzRestore(f *testing.F) {
+	for _, b := range benchmark.All() {
+		for _, name := range b.Judges {
+			j, err := b.Judge(name, benchmark.Options{})
+			if err != nil || j.Protocol == nil {
+				continue
+			}
+			identity, err := json.Marshal(map[string]any{"protocol": j.Protocol.Identity()})
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(identity, "yes", "1")
+		}
+	}
+	f.Add([]byte(`{"protocol":{"benchmark":"halumem","reading":"strict","prompts":{}}}`), "```json\n{}\n```", "qa")
+	f.Fuzz(func(t *testing.T, identity []byte, reply, category string) {
+		for _, b := range benchmark.All() {
+			if b.Restore == nil {
+				continue
+			}
+			p, err := b.Restore(identity)
+			if err != nil {
+				continue
+			}
+			again, err := json.Marshal(map[string]any{"protocol": p.Identity()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := b.Restore(again)
+			if err != nil {
+				t.Fatalf("%s is restored from %s, but not from %s: %v", p.Name(), identity, again, err)
+			}
+			if diff := cmp.Diff(p.Identity(), q.Identity()); diff != "" {
+				t.Errorf("restored twice, %s is another judge:\n%s", p.Name(), diff)
+			}
+			it := deem.Item{ID: "a_abs", Category: category, Question: "q", References: []string{"a"}, Response: "{question}", Fields: map[string]string{"stage": category}}
+			m := fake.Func("fuzz", func(context.Context, deem.Request) (deem.Reply, error) {
+				return deem.Reply{Text: reply, Stop: deem.StopEnd}, nil
+			})
+			verdictOn(t, judge.New(p, m), it, 0)
+		}
+	})
+}
