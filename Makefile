@@ -95,9 +95,13 @@ soak: ## run the long tests (up to an hour)
 	$(GO) test -tags=soak -count=1 -v -run Soak -timeout 60m $(PKGS)
 
 .PHONY: bench
-bench: build ## measure deem beside a bare loop, and check the targets (a few minutes)
-	$(GO) build -trimpath -o bin/bench ./bench
+bench: bench-build ## measure deem beside a bare loop, and check the targets (about ten minutes)
 	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
+
+.PHONY: bench-build
+bench-build: build
+	$(GO) build -trimpath -o bin/bench ./bench
+	$(GO) build -trimpath -o bin/bench-metrics ./bench/metrics
 
 .PHONY: release
 release: ## build the archives of a release into dist/, with checksums, parts and formula

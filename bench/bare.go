@@ -43,8 +43,7 @@ func bare(ctx context.Context, args []string) error {
 	if err := b.all(ctx, file, at); err != nil {
 		return err
 	}
-	fmt.Println(b.labels)
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(b.labels)
 }
 
 type bareLoop struct {

@@ -11,33 +11,6 @@ import (
 	"deem/internal/faultserver"
 )
 
-func TestRow(t *testing.T) {
-	atMost, atLeast := target{what: "x", limit: 2}, target{what: "x", unit: "%", limit: 90, least: true}
-	for _, tt := range []struct {
-		row    row
-		median float64
-		note   string
-		missed bool
-	}{
-		{row{target: atMost, values: []float64{3, 1, 2}, notes: []string{"a", "b", "c"}}, 2, "c", false},
-		{row{target: atMost, values: []float64{3, 1, 2.1}, notes: []string{"a", "b", "c"}}, 2.1, "c", true},
-		{row{target: atMost, values: []float64{1, 3}, notes: []string{"a", "b"}}, 3, "b", true},
-		{row{target: atLeast, values: []float64{89.9}, notes: []string{"a"}}, 89.9, "a", true},
-		{row{target: atLeast, values: []float64{90}, notes: []string{"a"}}, 90, "a", false},
-	} {
-		if m, note := tt.row.median(); m != tt.median || note != tt.note {
-			t.Errorf("median of %v = %v, %s, want %v, %s", tt.row.values, m, note, tt.median, tt.note)
-		}
-		if got := tt.row.missed(); got != tt.missed {
-			t.Errorf("%v misses %+v: %v, want %v", tt.row.values, tt.row.target, got, tt.missed)
-		}
-	}
-	r := row{workload: "w", target: atLeast, values: []float64{80, 90, 85}, notes: []string{"", "", "n"}}
-	if got, want := strings.Join(strings.Fields(r.String()), " "), "w x 85.0% 80.0% to 90.0% ≥ 90.0% NO n"; got != want {
-		t.Errorf("row = %q, want %q", got, want)
-	}
-}
-
 // TestComplete holds that a run that gave up is not measured.
 func TestComplete(t *testing.T) {
 	for report, want := range map[string]string{
@@ -49,6 +22,108 @@ func TestComplete(t *testing.T) {
 		if err := complete(report, 5); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("complete(%s) = %v, want %q", report, err, want)
 		}
+	}
+}
+
+// TestVerified holds that a run file of which less was verified is not measured.
+func TestVerified(t *testing.T) {
+	for out, want := range map[string]bool{
+		`[{"ok": true, "prompts": 5, "verdicts": 5}]`:  true,
+		`[{"ok": false, "prompts": 5, "verdicts": 5}]`: false,
+		`[{"ok": true, "prompts": 5, "verdicts": 4}]`:  false,
+		`[{"ok": true, "prompts": 0, "verdicts": 5}]`:  false,
+		`[]`:      false,
+		`deem: x`: false,
+	} {
+		if err := verified(out, 5); (err == nil) != want {
+			t.Errorf("verified(%s) = %v, want well %v", out, err, want)
+		}
+	}
+}
+
+// TestCounted holds that a bare loop that left items out is not measured.
+func TestCounted(t *testing.T) {
+	for out, want := range map[string]bool{`{"CORRECT":2,"INCORRECT":3}`: true, `{"CORRECT":4}`: false, `map[]`: false} {
+		if err := counted(out, 5); (err == nil) != want {
+			t.Errorf("counted(%s) = %v, want well %v", out, err, want)
+		}
+	}
+}
+
+// TestDoor holds that a door stops a run at a known place, and opens.
+func TestDoor(t *testing.T) {
+	s := faultserver.New(faultserver.Options{})
+	server := httptest.NewServer(&door{next: s, left: 30})
+	defer server.Close()
+	l := &lab{dir: t.TempDir()}
+	data, err := l.items(40, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt := filepath.Join(l.dir, "prompt.txt")
+	if err := os.WriteFile(prompt, []byte("{response} {ground_truth}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-data", data, "-prompt", prompt, "-url", server.URL + "/v1", "-j", "4"}
+	if err := bare(t.Context(), args); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("behind a shut door: error = %v, want 401", err)
+	}
+	if got := s.Stats().Answered; got != 30 {
+		t.Errorf("answered = %d, want 30", got)
+	}
+	v := &vendor{url: server.URL + "/v1"}
+	if err := v.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := bare(t.Context(), args); err != nil {
+		t.Errorf("behind an open door: %v", err)
+	}
+}
+
+// TestProse holds what the measurements of search rest on: a rare word is in ten items,
+// and a frequent one in many.
+func TestProse(t *testing.T) {
+	const n = 2000
+	rare, often := map[string]int{}, map[string]int{}
+	for i := range n {
+		it := english(i)
+		if again := english(i); again != it {
+			t.Fatalf("item %d is %+v and %+v", i, it, again)
+		}
+		words := map[string]bool{}
+		for _, w := range strings.Fields(it.Response) {
+			words[strings.ToLower(strings.Trim(w, "."))] = true
+		}
+		for w := range words {
+			if strings.HasPrefix(w, "qu") {
+				rare[w]++
+			}
+			often[w]++
+		}
+	}
+	if got := len(rare); got != n/inTen {
+		t.Errorf("there are %d rare words, want %d", got, n/inTen)
+	}
+	for w, k := range rare {
+		if k != inTen {
+			t.Errorf("%s is in %d items, want %d", w, k, inTen)
+		}
+	}
+	for k := range frequent {
+		if got := often[frequentWord(k)]; got < n/4 {
+			t.Errorf("%s is in %d of %d items, want every fourth at least", frequentWord(k), got, n)
+		}
+	}
+}
+
+// TestSpell holds that no two numbers are one word.
+func TestSpell(t *testing.T) {
+	seen := map[string]int{}
+	for i := range 2 * vocabulary {
+		if was, ok := seen[spell(i)]; ok {
+			t.Fatalf("%d and %d are both %s", was, i, spell(i))
+		}
+		seen[spell(i)] = i
 	}
 }
 
@@ -88,11 +163,21 @@ func TestParse(t *testing.T) {
 			t.Errorf("bench %q exits with %d, want 2", args, code)
 		}
 	}
+	for _, args := range [][]string{{"-agree", "one.json"}, {"what"}} {
+		if code := run(t.Context(), args); code != 2 {
+			t.Errorf("bench %q exits with %d, want 2", args, code)
+		}
+	}
 	names := map[string]bool{}
 	for _, w := range workloads() {
-		if names[w.name] || len(w.targets) == 0 {
-			t.Errorf("workload %q is there twice, or has no target", w.name)
+		if names[w.name] {
+			t.Errorf("workload %q is there twice", w.name)
 		}
 		names[w.name] = true
+	}
+	for _, name := range []string{"zero latency, 100,000 items, -j 512", "50 ms latency, 100,000 items, -j 8"} {
+		if !names[name] {
+			t.Errorf("there is no workload %q", name)
+		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,36 +18,80 @@ import (
 // A lab is where workloads are measured: a folder for what they need and leave behind.
 type lab struct {
 	options
-	dir string
-	n   int // of the runs so far
+	self string // this program, for its other roles
+	dir  string
+	n    int // of the folders so far
+
+	kept    map[int]kept // by the number of records
+	stopped *stopped
+}
+
+// newLab makes a lab in a new folder. It is to be closed.
+func newLab(o options) (*lab, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "deem-bench-")
+	return &lab{options: o, self: self, dir: dir, kept: map[int]kept{}}, err
+}
+
+// close removes the folder and ends what still runs.
+func (l *lab) close() {
+	if l.stopped != nil {
+		l.stopped.vendor.close()
+	}
+	_ = os.RemoveAll(l.dir)
 }
 
 // measure makes each measurement of a workload, and returns a row for each.
 func (l *lab) measure(ctx context.Context, w workload) ([]row, error) {
-	rows := make([]row, len(w.targets))
-	for i, t := range w.targets {
-		rows[i] = row{workload: w.name, target: t}
+	runs := l.runs
+	if w.costly && !l.full {
+		runs = 1
 	}
-	for range l.runs {
+	var rows []row
+	for i := range runs {
 		values, err := w.once(ctx, l)
 		if err != nil {
 			return nil, err
 		}
-		if len(values) != len(rows) {
-			panic(fmt.Sprintf("bench: %s has %d targets and %d values", w.name, len(rows), len(values)))
+		if i == 0 {
+			rows = make([]row, len(values))
 		}
-		for i, v := range values {
-			rows[i].values = append(rows[i].values, v.number)
-			rows[i].notes = append(rows[i].notes, v.note)
+		for k, v := range values {
+			if i > 0 && rows[k].measure != v.measure {
+				panic(fmt.Sprintf("bench: %s measures %q where it measured %q", w.name, v.what, rows[k].what))
+			}
+			rows[k].workload, rows[k].measure = w.name, v.measure
+			rows[k].values = append(rows[k].values, v.number)
+			rows[k].notes = append(rows[k].notes, v.note)
 		}
 	}
 	return rows, nil
 }
 
+// folder makes a new folder.
+func (l *lab) folder() (string, error) {
+	l.n++
+	dir := filepath.Join(l.dir, "run-"+strconv.Itoa(l.n))
+	return dir, os.Mkdir(dir, 0o750)
+}
+
 // items writes n items whose responses have about the given number of bytes, once, and
 // returns the file.
 func (l *lab) items(n, size int) (string, error) {
-	name := filepath.Join(l.dir, fmt.Sprintf("items-%d-%d.jsonl", n, size))
+	const words = "all work and no play "
+	filler := strings.Repeat(words, size/len(words)+1)
+	return l.file(fmt.Sprintf("items-%d-%d.jsonl", n, size), n, func(i int) string {
+		return fmt.Sprintf(`{"id":"item-%d","category":"c%d","question":"Which number?","reference":"%d","response":"%s %d"}`,
+			i, i%7, i, filler[:size], i)
+	})
+}
+
+// file writes n lines, once, and returns the file.
+func (l *lab) file(name string, n int, line func(i int) string) (string, error) {
+	name = filepath.Join(l.dir, name)
 	if _, err := os.Stat(name); err == nil {
 		return name, nil
 	}
@@ -55,51 +101,102 @@ func (l *lab) items(n, size int) (string, error) {
 	}
 	defer func() { _ = f.Close() }()
 	w := bufio.NewWriter(f)
-	const words = "all work and no play "
-	filler := strings.Repeat(words, size/len(words)+1)
 	for i := range n {
-		fmt.Fprintf(w, `{"id":"item-%d","category":"c%d","question":"Which number?","reference":"%d","response":"%s %d"}`+"\n",
-			i, i%7, i, filler[:size], i)
+		fmt.Fprintln(w, line(i))
 	}
 	return name, w.Flush()
 }
 
-// bareLoop runs the bare loop over the items.
-func (l *lab) bareLoop(ctx context.Context, v *vendor, data string, at int) (spent, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return spent{}, err
-	}
+// bareLoop runs the bare loop over the n items.
+func (l *lab) bareLoop(ctx context.Context, v *vendor, data string, n, at int) (spent, error) {
 	prompt := filepath.Join(l.repo, "judge", "prompts", "universal.txt")
-	return start(ctx, l.dir, self, "bare", "-data", data, "-prompt", prompt, "-url", v.url, "-j", strconv.Itoa(at))
+	s, err := start(ctx, l.dir, l.self, "bare", "-data", data, "-prompt", prompt, "-url", v.url, "-j", strconv.Itoa(at))
+	if err != nil {
+		return s, err
+	}
+	return s, counted(s.out, n)
+}
+
+// counted holds that the bare loop did all of its work.
+func counted(out string, n int) error {
+	var labels map[string]int
+	if err := json.Unmarshal([]byte(out), &labels); err != nil {
+		return fmt.Errorf("the bare loop prints no labels: %w", err)
+	}
+	sum := 0
+	for _, k := range labels {
+		sum += k
+	}
+	if sum != n {
+		return fmt.Errorf("the bare loop has %d labels, want %d", sum, n)
+	}
+	return nil
 }
 
 // judge lets deem judge n items in a folder of its own, with a new store.
 func (l *lab) judge(ctx context.Context, data string, n, at int, args ...string) (spent, error) {
-	l.n++
-	dir := filepath.Join(l.dir, "run-"+strconv.Itoa(l.n))
-	if err := os.Mkdir(dir, 0o750); err != nil {
+	dir, err := l.folder()
+	if err != nil {
 		return spent{}, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	all := append([]string{"run", "--data", data, "--judge", "universal", "-j", strconv.Itoa(at), "--json"}, args...)
-	s, err := start(ctx, dir, l.deem, all...)
+	return l.judgeIn(ctx, dir, data, n, at, args...)
+}
+
+// judgeIn lets deem judge n items with the store in a folder.
+func (l *lab) judgeIn(ctx context.Context, dir, data string, n, at int, args ...string) (spent, error) {
+	s, err := start(ctx, dir, l.deem, running(data, at, args...)...)
 	if err != nil {
 		return s, err
 	}
-	return s, complete(s.out, n)
+	if err := complete(s.out, n); err != nil {
+		return s, err
+	}
+	s.stored, err = size(filepath.Join(dir, ".deem"))
+	if err != nil {
+		return s, err
+	}
+	s.read, err = size(data)
+	return s, err
+}
+
+// running returns the arguments of a run.
+func running(data string, at int, args ...string) []string {
+	return append([]string{"run", "--data", data, "--judge", "universal", "-j", strconv.Itoa(at), "--json"}, args...)
 }
 
 // asking returns the arguments for a model at a server.
 func asking(v *vendor) []string { return []string{"--model", "openai:test", "--base-url", v.url} }
 
+// size returns how many bytes there are in a file or under a folder.
+func size(name string) (int64, error) {
+	var sum int64
+	err := filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err
+}
+
+// A judged is what is looked at of a report.
+type judged struct {
+	Items    int `json:"items"`
+	Unjudged int `json:"unjudged"`
+	Head     struct {
+		Run string `json:"run"`
+	} `json:"head"`
+}
+
 // complete holds that a measurement measured what it should: a run that gave up early
 // would be fast.
 func complete(report string, n int) error {
-	var r struct {
-		Items    int `json:"items"`
-		Unjudged int `json:"unjudged"`
-	}
+	var r judged
 	if err := json.Unmarshal([]byte(report), &r); err != nil {
 		return fmt.Errorf("the report is no JSON: %w", err)
 	}
@@ -111,10 +208,21 @@ func complete(report string, n int) error {
 
 // with starts a server for the time of a measurement.
 func with(ctx context.Context, o faultserver.Options, do func(v *vendor) error) error {
-	v, err := startVendor(ctx, o)
+	v, err := startVendor(ctx, vendorOptions{Options: o})
 	if err != nil {
 		return err
 	}
 	defer v.close()
 	return do(v)
+}
+
+// median returns the one in the middle, by time of the processor.
+func median(list []spent) spent { return byCPU(list)[len(list)/2] }
+
+// least returns the one that took the processor the shortest time. Whatever else the
+// machine does can only add to it.
+func least(list []spent) spent { return byCPU(list)[0] }
+
+func byCPU(list []spent) []spent {
+	return slices.SortedFunc(slices.Values(list), func(a, b spent) int { return int(a.cpu - b.cpu) })
 }

@@ -7,9 +7,10 @@
 // after another on the same machine, and is made several times; the median counts, and
 // the spread is shown.
 //
-//	go run ./bench -check            # all workloads, a few minutes
-//	go run ./bench -only 'zero|rss'  # some of them
-//	go run ./bench -long             # a million items too
+//	make bench                                # the workloads, about ten minutes
+//	bin/bench -only 'zero|start'              # some of them
+//	bin/bench -full                           # every cell, more than two hours
+//	bin/bench -agree a/results.json b/results.json
 package main
 
 import (
@@ -31,8 +32,10 @@ type options struct {
 	out   string // where the results are written, "" for nowhere
 	only  *regexp.Regexp
 	runs  int
-	long  bool
+	full  bool
 	check bool
+
+	agree []string // two files of results to set beside each other
 
 	busy load // the machine, before anything was measured
 }
@@ -59,34 +62,47 @@ func run(ctx context.Context, args []string) int {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		return 2
 	}
-	missed, err := measureAll(ctx, o)
+	switch {
+	case len(o.agree) > 0:
+		err = compareFiles(o.agree)
+	default:
+		err = measureAll(ctx, o)
+	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
-		return 1
-	}
-	if o.check && missed > 0 {
-		fmt.Fprintf(os.Stderr, "bench: %d of the targets are missed\n", missed)
 		return 1
 	}
 	return 0
 }
 
 // roles are what the command is when it starts itself.
-var roles = map[string]func(ctx context.Context, args []string) error{"serve": serve, "bare": bare}
+var roles = map[string]func(ctx context.Context, args []string) error{
+	"serve": serve, "bare": bare, "nothing": nothing,
+}
 
 func parse(args []string) (options, error) {
 	var o options
 	var only string
+	var agree bool
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.deem, "deem", "bin/deem", "the `binary` to measure")
 	f.StringVar(&o.repo, "repo", ".", "the `folder` of the repository")
-	f.StringVar(&o.out, "out", "", "write the results to this `file`")
+	f.StringVar(&o.out, "out", "", "write the results to this `file`, and to results.json beside it")
 	f.StringVar(&only, "only", "", "measure only the workloads whose names match this `pattern`")
 	f.IntVar(&o.runs, "runs", 3, "measure each workload `n` times")
-	f.BoolVar(&o.long, "long", false, "measure a million items too (some minutes more)")
+	f.BoolVar(&o.full, "full", false, "measure every cell, and each as often as the others (hours)")
+	f.BoolVar(&agree, "agree", false, "set the two files of results that follow beside each other")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target is missed")
 	if err := f.Parse(args); err != nil {
 		return o, err
+	}
+	if agree {
+		o.agree = f.Args()
+		if len(o.agree) != 2 {
+			return o, fmt.Errorf("-agree takes two files of results, not %d", len(o.agree))
+		}
+	} else if f.NArg() > 0 {
+		return o, fmt.Errorf("nobody knows what %q means", f.Arg(0))
 	}
 	var err error
 	if o.only, err = regexp.Compile(only); err != nil {
@@ -102,44 +118,74 @@ func parse(args []string) (options, error) {
 	return o, err
 }
 
-// measureAll measures the workloads, prints a line as soon as each is done, and writes
-// the results. It returns how many targets were missed.
-func measureAll(ctx context.Context, o options) (missed int, err error) {
-	dir, err := os.MkdirTemp("", "deem-bench-")
+// compareFiles sets two files of results beside each other.
+func compareFiles(names []string) error {
+	a, err := loadResults(names[0])
 	if err != nil {
-		return 0, err
+		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	b, err := loadResults(names[1])
+	if err != nil {
+		return err
+	}
+	if n := agree(os.Stdout, a, b); n > 0 {
+		return fmt.Errorf("%d rows differ by more than their spread", n)
+	}
+	return nil
+}
+
+// measureAll measures the workloads, prints a line as soon as each is done, and writes
+// the results. A target that is missed is an error if that is to be checked.
+func measureAll(ctx context.Context, o options) error {
 	o.busy = currentLoad()
 	if w := o.busy.warning(); w != "" {
-		fmt.Println(strings.TrimSpace(w) + "\n")
+		fmt.Println(w + "\n")
 	}
-	l := &lab{options: o, dir: dir}
+	l, err := newLab(o)
+	if err != nil {
+		return err
+	}
+	defer l.close()
 	began := time.Now()
+	rows, err := l.all(ctx)
+	if err != nil {
+		return err
+	}
+	r := newResults(rows, o, time.Since(began).Round(time.Second))
+	missed, targets := r.missed()
+	fmt.Printf("\n%d of %d targets met, in %v\n\n%s", targets-missed, targets, r.Took, r.spread())
+	if o.out != "" {
+		if err := r.save(o.out); err != nil {
+			return err
+		}
+	}
+	if o.check && missed > 0 {
+		return fmt.Errorf("%d of the targets are missed", missed)
+	}
+	return nil
+}
+
+// all measures the workloads that were asked for.
+func (l *lab) all(ctx context.Context) ([]row, error) {
 	var rows []row
-	fmt.Println(heading())
+	fmt.Println(line(headings))
 	for _, w := range workloads() {
-		if !o.only.MatchString(w.name) || w.long && !o.long {
+		if !l.only.MatchString(w.name) || w.full && !l.full {
 			continue
 		}
 		measured, err := l.measure(ctx, w)
 		if err != nil {
-			return 0, fmt.Errorf("%s: %w", w.name, err)
+			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
 		for _, r := range measured {
 			fmt.Println(r)
-			if r.missed() {
-				missed++
-			}
 		}
 		rows = append(rows, measured...)
 	}
-	took := time.Since(began).Round(time.Second)
-	fmt.Printf("\n%d of %d targets met, in %v\n", len(rows)-missed, len(rows), took)
-	if o.out == "" {
-		return missed, nil
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("no workload has a name that matches %q", l.only)
 	}
-	return missed, os.WriteFile(o.out, []byte(page(rows, o, took)), 0o644) //nolint:gosec // it is meant to be read
+	return rows, nil
 }
 
 // version returns what the binary says that it is.

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,6 +25,8 @@ type spent struct {
 	cpu  time.Duration // of the user and of the system
 	rss  int64         // bytes at most
 	out  string
+
+	stored, read int64 // bytes in the store afterwards, and in the dataset
 }
 
 // start runs a program to its end and measures it.
@@ -64,6 +69,16 @@ func tail(text string) string {
 	return text
 }
 
+// vendorOptions say how a vendor behaves.
+type vendorOptions struct {
+	faultserver.Options
+
+	// Door is how many requests are let in before the rest is told that the key is not
+	// accepted, until somebody opens; 0 means that it is always open. It stops a run at
+	// a known place.
+	Door int64
+}
+
 // A vendor is a fault server in a process of its own.
 type vendor struct {
 	url string // the base URL
@@ -72,7 +87,7 @@ type vendor struct {
 }
 
 // startVendor starts a server. Closing it, or the end of this process, ends it.
-func startVendor(ctx context.Context, o faultserver.Options) (*vendor, error) {
+func startVendor(ctx context.Context, o vendorOptions) (*vendor, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -110,16 +125,39 @@ func (v *vendor) close() {
 // stats asks the server what it has seen.
 func (v *vendor) stats(ctx context.Context) (faultserver.Stats, error) {
 	var st faultserver.Stats
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(v.url, "/v1")+"/stats", http.NoBody)
+	text, err := v.get(ctx, "/stats")
 	if err != nil {
 		return st, err
+	}
+	return st, json.Unmarshal(text, &st)
+}
+
+// open lets everybody in from now on.
+func (v *vendor) open(ctx context.Context) error {
+	_, err := v.get(ctx, opening)
+	return err
+}
+
+func (v *vendor) get(ctx context.Context, path string) ([]byte, error) {
+	return fetch(ctx, strings.TrimSuffix(v.url, "/v1")+path)
+}
+
+// fetch returns what is at an address.
+func fetch(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return st, err
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return st, json.NewDecoder(resp.Body).Decode(&st)
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers with %s: %s", url, resp.Status, tail(string(text)))
+	}
+	return text, err
 }
 
 // serve is the role of the server: it prints its URL and serves until its standard
@@ -128,11 +166,18 @@ func serve(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("serve takes the options of the server as JSON")
 	}
-	var o faultserver.Options
+	var o vendorOptions
 	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
 		return err
 	}
-	s := faultserver.New(o)
+	s := faultserver.New(o.Options)
+	if o.Door > 0 {
+		server := httptest.NewServer(&door{next: s, left: o.Door})
+		fmt.Println(server.URL + "/v1")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		server.Close()
+		return nil
+	}
 	url, err := s.Start(ctx)
 	if err != nil {
 		return err
@@ -141,3 +186,39 @@ func serve(ctx context.Context, args []string) error {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	return s.Close()
 }
+
+// opening is the path that opens a door.
+const opening = "/open"
+
+// A door lets so many calls in, and accepts nobody's key then until it is opened.
+type door struct {
+	next http.Handler
+
+	mu   sync.Mutex
+	left int64
+}
+
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == opening {
+		d.mu.Lock()
+		d.left = math.MaxInt64
+		d.mu.Unlock()
+		return
+	}
+	if r.Method == http.MethodPost && !d.pass() {
+		http.Error(w, `{"error":{"message":"this key is not accepted","code":"invalid_api_key"}}`, http.StatusUnauthorized)
+		return
+	}
+	d.next.ServeHTTP(w, r)
+}
+
+// pass reports whether one more is let in.
+func (d *door) pass() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left--
+	return d.left >= 0
+}
+
+// nothing is the role of a program that does nothing, which shows what a start costs.
+func nothing(context.Context, []string) error { return nil }

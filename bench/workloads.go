@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"deem/internal/faultserver"
@@ -11,24 +10,38 @@ import (
 
 // A workload is something that deem does, with what is measured of it.
 type workload struct {
-	name    string
-	long    bool // only when asked for
-	targets []target
+	name   string
+	full   bool // only when every cell is asked for
+	costly bool // one run is enough unless every cell is asked for
 
-	// once measures once and returns a value for each target.
+	// once measures once. The values are of the same measures each time.
 	once func(ctx context.Context, l *lab) ([]value, error)
 }
 
-// A target is a number that a measurement must not exceed, or must reach.
-type target struct {
+// A kind says what a number is made of, and so what disturbs it.
+type kind string
+
+// The kinds.
+const (
+	processor kind = "processor" // time of the processor, beside other such time
+	clock     kind = "clock"     // time on the clock, which suffers from whatever else runs
+	memory    kind = "memory"    // bytes in memory
+	count     kind = "count"     // requests, records and bytes in files
+)
+
+// A measure is a number that a workload gives, and the target for it if there is one.
+type measure struct {
 	what  string
-	unit  string // "", "%", "MB" or "ms"
-	limit float64
-	least bool // the limit is to be reached and not to be kept below
+	kind  kind
+	unit  string  // "" for a ratio, or "%", "MB", "ms", "s"
+	limit float64 // 0 for a number without a target
+	least bool    // more is better, and the limit is to be reached and not to be kept below
 }
 
 // A value is one measurement, with the numbers behind it.
 type value struct {
+	measure
+
 	number float64
 	note   string
 }
@@ -42,183 +55,165 @@ const (
 
 // workloads are what is measured, in this order.
 func workloads() []workload {
-	return []workload{
-		startup(),
-		{
-			name: "zero latency, 10,000 items, -j 64",
-			targets: []target{
-				{what: "CPU per item, deem / bare loop", limit: 2},
-				{what: "wall time, deem / bare loop", limit: 1.6},
-			},
-			once: func(ctx context.Context, l *lab) ([]value, error) { return beside(ctx, l, 10_000, 64, 0) },
-		},
-		ideal(1000, 8, 97),
-		ideal(10_000, 64, 95),
-		{
-			name:    "50 ms latency, 100,000 items, -j 512",
-			targets: []target{{what: "rate, deem / bare loop", unit: "%", limit: 90, least: true}},
-			once: func(ctx context.Context, l *lab) ([]value, error) {
-				vs, err := beside(ctx, l, 100_000, 512, 50*time.Millisecond)
-				if err != nil {
-					return nil, err
-				}
-				return []value{{100 / vs[1].number, vs[1].note}}, nil
-			},
-		},
+	list := []workload{startup()}
+	list = append(list, cells()...)
+	return append(list,
 		slots(),
-		{
-			name:    "memory, 100,000 items, -j 64",
-			targets: []target{{what: "peak resident memory", unit: "MB", limit: 80}},
-			once: func(ctx context.Context, l *lab) ([]value, error) {
-				s, err := memory(ctx, l, 100_000)
-				return []value{{megabytes(s.rss), fmt.Sprintf("%s of CPU per item", each(s.cpu, 100_000))}}, err
-			},
-		},
-		growth("memory, 10,000 to 100,000 items", 100_000, false),
-		growth("memory, 10,000 to 1,000,000 items", 1_000_000, true),
-	}
+		storage(),
+		million(),
+		resume(),
+		readers(),
+		web(),
+		metrics(),
+	)
 }
 
 // startup is what every command costs before it does anything.
 func startup() workload {
 	return workload{
 		name: "start",
-		targets: []target{
-			{what: "CPU of deem version", unit: "ms", limit: 30},
-			{what: "CPU of deem --help", unit: "ms", limit: 30},
-		},
 		once: func(ctx context.Context, l *lab) ([]value, error) {
-			var vs []value
-			for _, arg := range []string{"version", "--help"} {
-				// One start is too short for the clock of the processor.
-				const times = 10
-				var cpu []time.Duration
-				var wall time.Duration
-				for range times {
-					s, err := start(ctx, l.dir, l.deem, arg)
-					if err != nil {
-						return nil, err
-					}
-					cpu, wall = append(cpu, s.cpu), wall+s.wall
-				}
-				slices.Sort(cpu)
-				vs = append(vs, value{milliseconds(cpu[times/2]), fmt.Sprintf("%v on the clock", (wall / times).Round(100*time.Microsecond))})
-			}
-			return vs, nil
-		},
-	}
-}
-
-// beside runs the bare loop and deem, and returns the ratios of CPU and of wall time.
-func beside(ctx context.Context, l *lab, n, at int, latency time.Duration) ([]value, error) {
-	data, err := l.items(n, answer)
-	if err != nil {
-		return nil, err
-	}
-	var loop, ours spent
-	err = with(ctx, faultserver.Options{Latency: latency}, func(v *vendor) error {
-		var err error
-		if loop, err = l.bareLoop(ctx, v, data, at); err != nil {
-			return err
-		}
-		ours, err = l.judge(ctx, data, n, at, asking(v)...)
-		return err
-	})
-	return []value{
-		{ratio(ours.cpu, loop.cpu), fmt.Sprintf("%s / %s", each(ours.cpu, n), each(loop.cpu, n))},
-		{ratio(ours.wall, loop.wall), fmt.Sprintf("%s / %s", seconds(ours.wall), seconds(loop.wall))},
-	}, err
-}
-
-// ideal sets deem beside the time that the calls alone would take. The bare loop shows
-// how near to that the machine and the server let anybody come.
-func ideal(n, at int, share float64) workload {
-	const latency = 50 * time.Millisecond
-	least := latency * time.Duration((n+at-1)/at)
-	return workload{
-		name:    fmt.Sprintf("50 ms latency, %d items, -j %d", n, at),
-		targets: []target{{what: "rate, of the ideal", unit: "%", limit: share, least: true}},
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			data, err := l.items(n, answer)
-			if err != nil {
-				return nil, err
-			}
-			var loop, ours spent
-			err = with(ctx, faultserver.Options{Latency: latency}, func(v *vendor) error {
-				var err error
-				if loop, err = l.bareLoop(ctx, v, data, at); err != nil {
-					return err
-				}
-				ours, err = l.judge(ctx, data, n, at, asking(v)...)
-				return err
-			})
-			return []value{{
-				100 * ratio(least, ours.wall),
-				fmt.Sprintf("%s, ideal %s, bare loop %s", seconds(ours.wall), seconds(least), seconds(loop.wall)),
-			}}, err
-		},
-	}
-}
-
-// slots is a vendor that serves few at once and says so.
-func slots() workload {
-	const n, at, places, latency = 500, 64, 16, 200 * time.Millisecond
-	least := latency * time.Duration((n+places-1)/places)
-	return workload{
-		name: "16 slots with Retry-After, 200 ms, 500 items, -j 64",
-		targets: []target{
-			{what: "wall time / ideal", limit: 1.3},
-			{what: "requests per item", limit: 1.15},
-		},
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			data, err := l.items(n, answer)
-			if err != nil {
-				return nil, err
-			}
-			var s spent
-			var st faultserver.Stats
-			err = with(ctx, faultserver.Options{Latency: latency, Slots: places}, func(v *vendor) error {
-				var err error
-				if s, err = l.judge(ctx, data, n, at, asking(v)...); err != nil {
-					return err
-				}
-				st, err = v.stats(ctx)
-				return err
-			})
+			version, help, nothing, err := l.starts(ctx, 11, median)
+			took := func(s spent) string { return fmt.Sprintf("%.1f ms on the clock", milliseconds(s.wall)) }
+			beside := fmt.Sprintf("%.1f ms / %.1f ms", milliseconds(version.cpu), milliseconds(nothing.cpu))
 			return []value{
-				{ratio(s.wall, least), fmt.Sprintf("%s, ideal %s", seconds(s.wall), seconds(least))},
-				{st.PerItem(), fmt.Sprintf("%d requests, %d refused, %d paid twice", st.Requests, st.Refused, st.Duplicates)},
+				{measure{what: "CPU of deem version", kind: processor, unit: "ms", limit: 30}, milliseconds(version.cpu), took(version)},
+				{measure{what: "CPU of deem --help", kind: processor, unit: "ms", limit: 30}, milliseconds(help.cpu), took(help)},
+				{measure{what: "CPU of deem version / of a program that does nothing", kind: processor}, ratio(version.cpu, nothing.cpu), beside},
 			}, err
 		},
 	}
 }
 
-// memory judges n items of a kilobyte with a model that needs no network.
-func memory(ctx context.Context, l *lab, n int) (spent, error) {
+// starts starts deem and a program that does nothing, in turn, so many times. One start
+// is too short for the clock of the processor.
+func (l *lab) starts(ctx context.Context, times int, pick func([]spent) spent) (version, help, nothing spent, err error) {
+	var all [3][]spent
+	for range times {
+		for i, command := range [3][]string{{l.deem, "version"}, {l.deem, "--help"}, {l.self, "nothing"}} {
+			s, err := start(ctx, l.dir, command[0], command[1:]...)
+			if err != nil {
+				return version, help, nothing, err
+			}
+			if i < 2 && s.out == "" {
+				return version, help, nothing, fmt.Errorf("deem %s says nothing", command[1])
+			}
+			all[i] = append(all[i], s)
+		}
+	}
+	return pick(all[0]), pick(all[1]), pick(all[2]), nil
+}
+
+// slots is a vendor that serves few at once and says so.
+func slots() workload {
+	const latency = 200 * time.Millisecond
+	least := latency * time.Duration((slotItems+slotPlaces-1)/slotPlaces)
+	return workload{
+		name: "16 slots with Retry-After, 200 ms, 500 items, -j 64",
+		once: func(ctx context.Context, l *lab) ([]value, error) {
+			s, st, err := l.crowd(ctx, latency)
+			return []value{
+				{measure{what: "wall time / ideal", kind: clock, limit: 1.3}, ratio(s.wall, least), fmt.Sprintf("%s, ideal %s", seconds(s.wall), seconds(least))},
+				{
+					measure{what: "requests per item", kind: count, limit: 1.15},
+					st.PerItem(),
+					fmt.Sprintf("%d requests, %d refused, %d paid twice", st.Requests, st.Refused, st.Duplicates),
+				},
+			}, err
+		},
+	}
+}
+
+// How many come to the vendor with few slots.
+const slotItems, slotPlaces = 500, 16
+
+// crowd lets 64 at once ask a vendor that serves 16.
+func (l *lab) crowd(ctx context.Context, latency time.Duration) (spent, faultserver.Stats, error) {
+	var s spent
+	var st faultserver.Stats
+	data, err := l.items(slotItems, answer)
+	if err != nil {
+		return s, st, err
+	}
+	err = with(ctx, faultserver.Options{Latency: latency, Slots: slotPlaces}, func(v *vendor) error {
+		if s, err = l.judge(ctx, data, slotItems, 64, asking(v)...); err != nil {
+			return err
+		}
+		st, err = v.stats(ctx)
+		return err
+	})
+	if err == nil && st.Distinct != slotItems {
+		err = fmt.Errorf("the server was asked about %d items, want %d", st.Distinct, slotItems)
+	}
+	return s, st, err
+}
+
+// storage is what 100,000 items need in memory, and how much more than 10,000 do.
+func storage() workload {
+	return workload{
+		name: "memory, 100,000 items of a kilobyte through fake:, -j 64",
+		once: func(ctx context.Context, l *lab) ([]value, error) {
+			few, many, err := l.grow(ctx, 100_000)
+			return []value{
+				{measure{what: "peak resident memory", kind: memory, unit: "MB", limit: 80}, megabytes(many.rss), fmt.Sprintf("%s of CPU per item", each(many.cpu, 100_000))},
+				growth(few, many),
+				{
+					measure{what: "bytes in the store / in the dataset", kind: count},
+					float64(many.stored) / float64(max(1, many.read)),
+					fmt.Sprintf("%.0f MB / %.0f MB", megabytes(many.stored), megabytes(many.read)),
+				},
+			}, err
+		},
+	}
+}
+
+// million is the same with ten times as many.
+func million() workload {
+	return workload{
+		name:   "memory, 1,000,000 items of a kilobyte through fake:, -j 64",
+		costly: true,
+		once: func(ctx context.Context, l *lab) ([]value, error) {
+			const n = 1_000_000
+			few, many, err := l.grow(ctx, n)
+			one, of := many.cpu/n, few.cpu/10_000
+			return []value{
+				growth(few, many),
+				{
+					measure{what: "CPU per item / with 10,000 items", kind: processor},
+					ratio(one, of),
+					fmt.Sprintf("%d µs / %d µs", one.Microseconds(), of.Microseconds()),
+				},
+			}, err
+		},
+	}
+}
+
+// grow judges 10,000 items and then n with a model that needs no network.
+func (l *lab) grow(ctx context.Context, n int) (few, many spent, err error) {
+	if few, err = l.offline(ctx, 10_000); err != nil {
+		return few, many, err
+	}
+	many, err = l.offline(ctx, n)
+	return few, many, err
+}
+
+// offline judges n items of a kilobyte with a model that needs no network.
+func (l *lab) offline(ctx context.Context, n int) (spent, error) {
 	data, err := l.items(n, kilobyte)
 	if err != nil {
 		return spent{}, err
 	}
-	return l.judge(ctx, data, n, 64, "--model", "fake:labels=CORRECT|INCORRECT")
+	return l.judge(ctx, data, n, 64, fake...)
 }
 
-// growth is how much more memory many items need than 10,000.
-func growth(name string, n int, long bool) workload {
-	return workload{
-		name:    name,
-		long:    long,
-		targets: []target{{what: "growth of peak memory", limit: 1.3}},
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			few, err := memory(ctx, l, 10_000)
-			if err != nil {
-				return nil, err
-			}
-			many, err := memory(ctx, l, n)
-			return []value{{
-				float64(many.rss) / float64(max(1, few.rss)),
-				fmt.Sprintf("%.0f MB / %.0f MB", megabytes(many.rss), megabytes(few.rss)),
-			}}, err
-		},
+// fake are the arguments for a model that needs no network.
+var fake = []string{"--model", "fake:labels=CORRECT|INCORRECT"}
+
+func growth(few, many spent) value {
+	return value{
+		measure{what: "growth of peak memory from 10,000 items", kind: memory, limit: 1.3},
+		float64(many.rss) / float64(max(1, few.rss)),
+		fmt.Sprintf("%.0f MB / %.0f MB", megabytes(many.rss), megabytes(few.rss)),
 	}
 }
 
