@@ -82,6 +82,7 @@ var arrows = []arrow{
 	{"internal/telemetry", []string{".", "model"}, "whoever watches a run changes nothing in it"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
 	{"internal/lock", []string{"."}, "what was promised before a run is held against what was done, by whoever knows both"},
+	{"internal/gate", []string{".", "internal/usage", "text", "stat", "report", "report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/matchtrain", []string{".", "judge/rule", "judge/rule/matchmodel", "stat"}, "whoever fits match sees an item with the eyes of match, and calibrates as statistics does"},

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -185,7 +184,7 @@ func stageOf(run store.Run) (compose.Member, error) {
 		case err != nil:
 			continue
 		case c.Rule == nil && c.Composed == nil:
-			hash, err := deem.JudgeHash(c.With(&memory{name: run.Model, endpoint: run.Endpoint, settings: vendorSettings(run)}))
+			hash, err := deem.JudgeHash(c.With(assembly.Memory(run)))
 			if err != nil || hash != run.Judge.Hash {
 				continue
 			}
@@ -199,16 +198,6 @@ func stageOf(run store.Run) (compose.Member, error) {
 	}
 	return m, usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
 		"its file may have changed, or it was given --pass, --temperature or --max-tokens: put those into the file of the judge, and judge again"))
-}
-
-// vendorSettings returns the settings of the model that a run asked, as its judge has
-// them.
-func vendorSettings(run store.Run) string {
-	var id struct {
-		Settings string `json:"settings"`
-	}
-	_ = json.Unmarshal(run.Judge.Identity, &id) // A judge without an identity has no settings either.
-	return id.Settings
 }
 
 // labelled returns the items of the runs that people have labelled, with what the

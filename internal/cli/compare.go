@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"deem"
 	"deem/internal/assembly"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -78,7 +78,7 @@ func (a *app) compareCommand() *cobra.Command {
 
 // compare compares runs and prints what it found.
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
-	gates, err := parseGates(o.gates)
+	gates, err := gate.Parse(o.gates)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, sa
 }
 
 // conclude writes the files, prints the comparison, and holds the gates against it.
-func (a *app) conclude(ctx context.Context, f beside, gates []gate, o compareOptions) error {
+func (a *app) conclude(ctx context.Context, f beside, gates []gate.Gate, o compareOptions) error {
 	outcomes, err := f.gates(gates)
 	if err != nil {
 		return err
@@ -226,10 +226,10 @@ func errorKinds(lint []compare.Finding) string {
 }
 
 // gates holds the gates against every run beside the baseline.
-func (f beside) gates(gates []gate) ([]gateOutcome, error) {
-	outcomes := []gateOutcome{}
+func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
+	outcomes := []gate.Outcome{}
 	for _, pair := range f.Pairs {
-		list, err := evalGates(gates, compareScope(f.Comparison, pair))
+		list, err := gate.Hold(gates, gate.OfComparison(f.Comparison, pair))
 		if err != nil {
 			return nil, err
 		}
@@ -244,11 +244,11 @@ func (f beside) gates(gates []gate) ([]gateOutcome, error) {
 }
 
 // printComparison prints the comparison and what became of the gates.
-func (a *app) printComparison(c compare.Comparison, outcomes []gateOutcome) error {
+func (a *app) printComparison(c compare.Comparison, outcomes []gate.Outcome) error {
 	if a.json {
 		writeJSON(a.out, struct {
 			compare.Comparison
-			Gates []gateOutcome `json:"gates"`
+			Gates []gate.Outcome `json:"gates"`
 		}{c, outcomes})
 		return nil
 	}
@@ -257,21 +257,4 @@ func (a *app) printComparison(c compare.Comparison, outcomes []gateOutcome) erro
 	}
 	printGates(a.out, outcomes)
 	return nil
-}
-
-// printGates prints a line for each gate.
-func printGates(w io.Writer, outcomes []gateOutcome) {
-	if len(outcomes) > 0 {
-		fmt.Fprintln(w, "\ngates")
-	}
-	for _, o := range outcomes {
-		word, run := "failed", ""
-		if o.OK {
-			word = "ok"
-		}
-		if o.Run != "" {
-			run = words.Printable(o.Run) + ": "
-		}
-		fmt.Fprintf(w, "  %-7s %s%s: %s\n", word, run, words.Printable(o.Gate), words.Printable(o.Detail))
-	}
 }

@@ -120,7 +120,7 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 	if err != nil {
 		return err
 	}
-	addErrata(&r, faults)
+	findings.AddErrata(&r, faults)
 	if f.Published != nil {
 		var text strings.Builder
 		if err := f.Published.Text(&text); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"deem"
 	"deem/internal/assembly"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/lock"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -62,7 +62,7 @@ func (a *app) lockCommand() *cobra.Command {
 
 // writeLock writes what a run with these options would be.
 func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
-	if _, err := parseGates(o.gates); err != nil {
+	if _, err := gate.Parse(o.gates); err != nil {
 		return err
 	}
 	judgings, data, err := a.open(ctx, &o)
@@ -108,7 +108,7 @@ func promised(ctx context.Context, judgings []assembly.Judging, data items, o ru
 		l.Judges = append(l.Judges, who)
 	}
 	if o.errata.file != "" {
-		e, err := readErrata(ctx, o.errata.file, o.benchmark)
+		e, err := findings.ReadErrata(ctx, o.errata.file, o.benchmark)
 		if err != nil {
 			return l, err
 		}
@@ -254,24 +254,4 @@ func (o lockOptions) late(run store.Run) error {
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, findings.Afterwards, run.ID,
 		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a run of its own; --anyway goes on, and every report says what was broken"))
-}
-
-// withLocked returns the gates that hold for a run: those that were given, and those
-// that were promised.
-func withLocked(gates []gate, run store.Run) ([]gate, error) {
-	set := findings.SettingsOf(run.Spec)
-	if set.Lock == nil {
-		return gates, nil
-	}
-	locked, err := parseGates(set.Lock.Gates)
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Clone(gates)
-	for _, g := range locked {
-		if !slices.ContainsFunc(all, func(have gate) bool { return have.text == g.text }) {
-			all = append(all, g)
-		}
-	}
-	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"deem/internal/gate"
 	"deem/internal/usage"
 	"deem/probe"
 )
@@ -110,7 +111,7 @@ func kindNames() []string {
 
 // probe makes the probes, lets each judge go over them, and shows the cards.
 func (a *app) probe(ctx context.Context, o probeOptions) error {
-	gates, err := parseGates(o.run.gates)
+	gates, err := gate.Parse(o.run.gates)
 	if err := errors.Join(err, o.check()); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -31,15 +32,15 @@ func (a *app) card(ctx context.Context, st store.Store, id string, set *probeSet
 // A cardJSON is a card with what became of the gates.
 type cardJSON struct {
 	probe.Card
-	Gates []gateOutcome `json:"gates,omitempty"`
+	Gates []gate.Outcome `json:"gates,omitempty"`
 }
 
 // showCards prints the cards, writes them to files, and holds the gates against them.
-func (a *app) showCards(cards []probe.Card, gates []gate, o probeOptions) error {
+func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) error {
 	var all []cardJSON
-	var outcomes []gateOutcome
+	var outcomes []gate.Outcome
 	for _, c := range cards {
-		held, err := evalGates(gates, cardScope(c))
+		held, err := gate.Hold(gates, cardScope(c))
 		if err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (a *app) printCards(all []cardJSON) error {
 }
 
 // printGates prints what became of the gates of one card.
-func (a *app) printGates(outcomes []gateOutcome) {
+func (a *app) printGates(outcomes []gate.Outcome) {
 	if len(outcomes) == 0 {
 		return
 	}
@@ -121,75 +122,75 @@ func (a *app) writeCard(name string, c probe.Card) error {
 
 // cardScope finds numbers on a card. A rate of which too many probes are unjudged is
 // none; its strict form counts them as errors.
-func cardScope(c probe.Card) gateScope {
-	return func(cond condition) gateNumber {
+func cardScope(c probe.Card) gate.Scope {
+	return func(cond gate.Condition) gate.Number {
 		switch {
-		case cond.name == "false_accepts":
+		case cond.Name == "false_accepts":
 			return rateNumber(c, cond, c.FalseAccepts)
-		case cond.name == "false_rejects":
+		case cond.Name == "false_rejects":
 			return rateNumber(c, cond, c.FalseRejects)
-		case cond.name == "turned" && c.Injected != nil:
+		case cond.Name == "turned" && c.Injected != nil:
 			return rateNumber(c, cond, c.Injected.Turned)
-		case cond.name == "unjudged":
-			return gateNumber{value: float64(c.Unjudged) / float64(max(c.Probes, 1)), what: share}
-		case cond.name == "consistency":
+		case cond.Name == "unjudged":
+			return gate.Number{Value: float64(c.Unjudged) / float64(max(c.Probes, 1)), What: gate.Share}
+		case cond.Name == "consistency":
 			return consistencyNumber(c, cond)
-		case cond.name == "flips":
+		case cond.Name == "flips":
 			return flipsNumber(c, cond)
-		case cond.name == "length":
+		case cond.Name == "length":
 			return lengthNumber(c, cond)
 		}
-		if r, ok := c.Rate(probe.Kind(cond.name)); ok {
+		if r, ok := c.Rate(probe.Kind(cond.Name)); ok {
 			return rateNumber(c, cond, r.Rate)
 		}
 		known := []string{"false_accepts", "false_rejects", "turned", "unjudged", "consistency", "flips", "length"}
 		for _, r := range c.Kinds {
 			known = append(known, string(r.Kind))
 		}
-		return noSuch(cond, known)
+		return gate.NoSuch(cond, known)
 	}
 }
 
 // rateNumber returns one number of a rate.
-func rateNumber(c probe.Card, cond condition, r probe.Rate) gateNumber {
+func rateNumber(c probe.Card, cond gate.Condition, r probe.Rate) gate.Number {
 	switch {
-	case cond.part == "strict" && r.Probes > 0:
-		return gateNumber{value: r.Band[1], what: share}
-	case cond.part == "n":
-		return gateNumber{value: float64(r.Judged), what: plain}
+	case cond.Part == "strict" && r.Probes > 0:
+		return gate.Number{Value: r.Band[1], What: gate.Share}
+	case cond.Part == "n":
+		return gate.Number{Value: float64(r.Judged), What: gate.Plain}
 	case c.Thin(r):
-		return missing("%s is withheld: %s of %s unjudged", cond.name, words.Thousands(r.Unjudged), words.Count(r.Probes, "probe"))
+		return gate.Missing("%s is withheld: %s of %s unjudged", cond.Name, words.Thousands(r.Unjudged), words.Count(r.Probes, "probe"))
 	case r.Estimate == nil:
-		return missing("no probe of %s was judged", cond.name)
+		return gate.Missing("no probe of %s was judged", cond.Name)
 	}
-	return figuresNumber(cond.part, r.Estimate, *r.Estimate, r.Probes)
+	return gate.Figures(cond.Part, r.Estimate, *r.Estimate, r.Probes)
 }
 
-func consistencyNumber(c probe.Card, cond condition) gateNumber {
+func consistencyNumber(c probe.Card, cond gate.Condition) gate.Number {
 	if c.Consistency == nil {
-		return missing("consistency needs --trials 2 or more")
+		return gate.Missing("consistency needs --trials 2 or more")
 	}
 	est := c.Consistency.Steady
-	return figuresNumber(cond.part, &est, est, c.Consistency.Probes)
+	return gate.Figures(cond.Part, &est, est, c.Consistency.Probes)
 }
 
 // flipsNumber returns how often the order of two responses decides.
-func flipsNumber(c probe.Card, cond condition) gateNumber {
+func flipsNumber(c probe.Card, cond gate.Condition) gate.Number {
 	if c.Order == nil {
-		return missing("the judge compares no two responses, so there are no flips")
+		return gate.Missing("the judge compares no two responses, so there are no flips")
 	}
-	return figuresNumber(cond.part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
+	return gate.Figures(cond.Part, &c.Order.Flips, c.Order.Flips, c.Order.Pairs)
 }
 
 // lengthNumber returns by how much more often wrong answers are accepted in a long text.
-func lengthNumber(c probe.Card, cond condition) gateNumber {
+func lengthNumber(c probe.Card, cond gate.Condition) gate.Number {
 	if c.Length == nil || c.Length.Wrong == nil {
-		return missing("no wrong answer was judged both as it is and in a long text")
+		return gate.Missing("no wrong answer was judged both as it is and in a long text")
 	}
 	est := c.Length.Wrong.Estimate
-	n := figuresNumber(cond.part, &est, est, est.N)
-	if n.what == share {
-		n.what = points
+	n := gate.Figures(cond.Part, &est, est, est.N)
+	if n.What == gate.Share {
+		n.What = gate.Points
 	}
 	return n
 }

@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -70,7 +71,7 @@ func (a *app) reportCommand() *cobra.Command {
 			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
-			if want.gates, err = parseGates(gates); err != nil {
+			if want.gates, err = gate.Parse(gates); err != nil {
 				return err
 			}
 			return a.show(cmd.Context(), st, args, want)
@@ -140,7 +141,7 @@ func findRun(ctx context.Context, st store.Store, ref string) (store.Run, error)
 type finished struct {
 	findings.Found
 	errata *errata.Report // nil when no list of faults was named
-	gates  []gateOutcome
+	gates  []gate.Outcome
 }
 
 // showing says how a run is shown.
@@ -148,7 +149,7 @@ type showing struct {
 	findings.Options
 	errata string // a list of faults; "" means the one that the run was told of
 
-	gates []gate
+	gates []gate.Gate
 
 	live map[string]*findings.Reporter // of the runs that were judged just now, by their ids
 }
@@ -171,7 +172,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		if err != nil {
 			return err
 		}
-		addErrata(&f.Report, faults)
+		findings.AddErrata(&f.Report, faults)
 		all = append(all, finished{Found: f, errata: faults})
 	}
 	var agreements []agree.Pairing
@@ -183,11 +184,8 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		agreements = append(agreements, ag)
 	}
 	for i := range all {
-		gates, err := withLocked(want.gates, all[i].Run)
-		if err != nil {
-			return err
-		}
-		if all[i].gates, err = evalGates(gates, reportScope(all[i].Report)); err != nil {
+		var err error
+		if all[i].gates, err = findings.Gates(want.gates, all[i].Run, all[i].Report); err != nil {
 			return err
 		}
 	}

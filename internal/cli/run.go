@@ -12,6 +12,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/usage"
 	"deem/model"
 	"deem/text/nltk"
@@ -215,7 +216,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]assembly.Judging, item
 // run judges a dataset: it opens what was named, lets each judge go through the
 // items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
-	gates, err := parseGates(o.gates)
+	gates, err := gate.Parse(o.gates)
 	if err != nil {
 		return err
 	}

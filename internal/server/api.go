@@ -85,6 +85,7 @@ type parameter struct {
 	name, in, about string
 	schema          schema
 	required        bool
+	repeats         bool // it may be given more than once
 	example         string
 }
 
@@ -144,9 +145,11 @@ func (s *Server) operate(op operation) handleFunc {
 // would otherwise be as if it were not there, and the answer that of another question.
 func (op operation) checkQuery(r *http.Request) error {
 	var known []string
+	repeats := map[string]bool{}
 	for _, p := range op.params {
 		if p.in == "query" {
 			known = append(known, p.name)
+			repeats[p.name] = p.repeats
 		}
 	}
 	for name, values := range r.URL.Query() {
@@ -156,7 +159,7 @@ func (op operation) checkQuery(r *http.Request) error {
 			}
 			return usage.Mark(usage.Unknown("parameter", name, known))
 		}
-		if len(values) > 1 {
+		if len(values) > 1 && !repeats[name] {
 			return badRequest("the parameter %q is given %d times", name, len(values))
 		}
 	}

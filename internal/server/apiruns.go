@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/gate"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -269,9 +270,15 @@ func (s *Server) resumeRun(w http.ResponseWriter, r *http.Request) error {
 	return s.accepted(w, r, j)
 }
 
-// getReport answers with what a run found, as "deem report --json" has it.
+// getReport answers with what a run found, as "deem report --json" has it. A gate that
+// fails is an answer as any other: the request was right, and so is what it says.
 func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.runOf(r)
+	if err != nil {
+		return err
+	}
+	// What is wrong with a gate is said before anything is counted.
+	gates, err := gate.Parse(r.URL.Query()["gate"])
 	if err != nil {
 		return err
 	}
@@ -279,12 +286,20 @@ func (s *Server) getReport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	held, err := findings.Gates(gates, run, rep)
+	if err != nil {
+		return err
+	}
+	if len(held) > 0 {
+		rep.Gates = held
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	return rep.JSON(w)
 }
 
-// reportOf returns the report of a run with the benchmark's own numbers in it.
+// reportOf returns the report of a run with the benchmark's own numbers in it, and with
+// what the faults of the answer key do to them.
 func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, error) {
 	got, err := s.reports.of(ctx, run)
 	if err != nil {
@@ -292,6 +307,9 @@ func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, er
 	}
 	rep := got.Report
 	rep.Published = got.PublishedJSON
+	if got.Errata != nil {
+		rep.Errata = got.Errata
+	}
 	return rep, nil
 }
 

@@ -58,6 +58,13 @@ func limitParameter() parameter {
 	return parameter{name: "limit", in: "query", about: "How many there are on a page at most; 50 without it.", schema: whole(1, maxPage), example: "10"}
 }
 
+func gateParameter() parameter {
+	return parameter{
+		name: "gate", in: "query", repeats: true, about: "A condition to hold against the report, as deem report --gate takes it; it may be given again.",
+		schema: text(), example: "overall.lo >= 65%",
+	}
+}
+
 // lineParameters say what the body of a submission does not when it is nothing but
 // items.
 func lineParameters() []parameter {
@@ -152,8 +159,9 @@ func (s *Server) runOperations() []operation {
 		},
 		{
 			method: "GET", path: "/runs/{id}/report", id: "getReport", tag: "runs", summary: "Say what a run found.",
-			about:  "The same as deem report --json prints. The report of a run that goes on may be a few seconds old.",
-			params: []parameter{runID()}, answers: answersJSON("The report.", report.Report{}), handle: s.getReport,
+			about: "The same as deem report --json prints, with what the errata that the run was told of do to its numbers. The report of a run that goes on may be a few seconds old. " +
+				"A gate that fails does not change the status: its outcome stands under gates, with those that were promised when the run was locked.",
+			params: []parameter{runID(), gateParameter()}, answers: answersJSON("The report.", report.Report{}), handle: s.getReport,
 		},
 		{
 			method: "GET", path: "/runs/{id}/export", id: "getExport", tag: "runs", summary: "Write a run as a file.",

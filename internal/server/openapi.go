@@ -101,10 +101,17 @@ func (op operation) node(b *schemas) node {
 
 func (p parameter) node(b *schemas) node {
 	n := node{"name": p.name, "in": p.in, "description": p.about, "schema": p.schema.node(b)}
+	if p.repeats {
+		n["schema"], n["style"], n["explode"] = node{"type": "array", "items": p.schema.node(b)}, "form", true
+	}
 	if p.in == "path" || p.required {
 		n["required"] = true
 	}
-	if p.example != "" {
+	switch {
+	case p.example == "":
+	case p.repeats:
+		n["example"] = []string{p.example}
+	default:
 		n["example"] = p.example
 	}
 	return n

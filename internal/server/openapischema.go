@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/gate"
 	"deem/internal/store"
+	"deem/report/errata"
 )
 
 // A schema is a JSON Schema, or the Go type that it is made of.
@@ -152,6 +154,9 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 		}
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		n := b.of(f.Type)
+		if v, ok := insides[name+"."+key]; ok {
+			n = b.ref(v)
+		}
 		if f.Type.Kind() == reflect.Pointer && !optional {
 			n = node{"anyOf": []node{n, {"type": "null"}}}
 		}
@@ -200,6 +205,17 @@ var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[itemOut]():      "Trials",
 	reflect.TypeFor[judgeOut]():     "RunJudge",
 	reflect.TypeFor[keptLabels]():   "KeptLabels",
+
+	reflect.TypeFor[gate.Outcome]():    "GateOutcome",
+	reflect.TypeFor[errata.Report]():   "Errata",
+	reflect.TypeFor[errata.Line]():     "ErrataLine",
+	reflect.TypeFor[errata.Kind]():     "ErrataKind",
+	reflect.TypeFor[errata.Rejudged](): "ErrataRejudged",
+}
+
+// insides are what stands in members whose Go type says nothing of it.
+var insides = map[string]any{
+	"Report.gates": []gate.Outcome{}, "Report.errata": errata.Report{},
 }
 
 // submissionIn is a submission with its items, as clients send it. No value of it is
@@ -279,6 +295,11 @@ var abouts = map[string]string{
 	"Problem.run":          "What was judged before is kept in this run.",
 	"ItemProblem.index":    "Place of the item in the list that was sent, from 0.",
 	"Report":               "What a run found: what deem report --json prints. docs/statistics.md says what the numbers mean.",
+	"Report.gates":         "The conditions that were held against the report, and what became of each. Absent without any.",
+	"Report.errata":        "What the known faults of the answer key do to the numbers. Absent when the run was told of none.",
+	"GateOutcome.ok":       "Whether the gate holds. A number that is not there holds nothing.",
+	"GateOutcome.detail":   "The numbers that decided.",
+	"Errata":               "What a list of known faults in the answer key does to a score (docs/errata.md).",
 	"Estimate":             "A number, and how sure it is.",
 	"SentLabels":           "What people said of items.",
 	"SentLabels.annotator": "Who said it.",

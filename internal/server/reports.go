@@ -2,14 +2,21 @@ package server
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/store"
+	"deem/internal/usage"
 	"deem/report"
+	"deem/report/errata"
 )
 
 // How reports are kept. Making one takes about a second for 100,000 records, so it is
@@ -27,8 +34,9 @@ type found struct {
 	Report    report.Report
 	Published string // the benchmark's own numbers, as its package prints them
 
-	PublishedJSON any    // the same for programs
-	Parts         string // what the parts of the judge did
+	PublishedJSON any            // the same for programs
+	Parts         string         // what the parts of the judge did
+	Errata        *errata.Report // nil unless the run was told of a list of faults
 	Latency       latencyCount
 }
 
@@ -189,9 +197,35 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		got.PublishedJSON = f.Published.JSON()
 	}
 	if f.Parts != nil {
-		got.Parts, err = printed(f.Parts)
+		if got.Parts, err = printed(f.Parts); err != nil {
+			return found{}, err
+		}
 	}
-	return got, err
+	return got, got.addErrata(ctx, st)
+}
+
+// addErrata adds what the faults of the answer key that the run was told of do to its
+// numbers. A list that cannot be read takes nothing from the report but itself, and a
+// note says so. It does not say what stands in the list: the file is the server's.
+func (f *found) addErrata(ctx context.Context, st store.Store) error {
+	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "", assembly.Again)
+	f.Errata = faults
+	findings.AddErrata(&f.Report, faults)
+	file := filepath.Base(findings.SettingsOf(f.Run.Spec).Errata)
+	switch {
+	case err == nil:
+	case errors.Is(err, findings.ErrNoErrata):
+		f.note("the errata that the run was told of, %s, are not there any more", file)
+	case usage.Is(err):
+		f.note("the errata that the run was told of, %s, cannot be read; deem report %s says why", file, f.Run.ID)
+	default:
+		return err
+	}
+	return nil
+}
+
+func (f *found) note(format string, args ...any) {
+	f.Report.Notes = append(slices.Clone(f.Report.Notes), fmt.Sprintf(format, args...))
 }
 
 // printed returns what a package says of its numbers, for people.

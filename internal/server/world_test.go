@@ -107,7 +107,13 @@ func specOf(t testing.TB, j deem.Judge, names string, items, trials int) store.S
 // judged keeps a run of a judge over items.
 func judged(t testing.TB, st store.Store, j deem.Judge, name string, items []deem.Item, trials int, edit func(*deem.Record)) store.Run {
 	t.Helper()
-	run, _, err := st.Begin(t.Context(), specOf(t, j, name, len(items), trials), false)
+	return keep(t, st, specOf(t, j, name, len(items), trials), j, items, edit)
+}
+
+// keep judges items and keeps the run.
+func keep(t testing.TB, st store.Store, spec store.Spec, j deem.Judge, items []deem.Item, edit func(*deem.Record)) store.Run {
+	t.Helper()
+	run, _, err := st.Begin(t.Context(), spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +125,7 @@ func judged(t testing.TB, st store.Store, j deem.Judge, name string, items []dee
 		}
 	}
 	var recs []deem.Record
-	for rec, err := range deem.Run(t.Context(), stream, j, deem.Options{Concurrency: 1, Trials: trials}) {
+	for rec, err := range deem.Run(t.Context(), stream, j, deem.Options{Concurrency: 1, Trials: spec.Trials}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,8 @@
-package cli
+package gate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +12,11 @@ import (
 	"deem/internal/usage"
 )
 
-// parseGates reads all gates, or says what is wrong with the first bad one.
-func parseGates(texts []string) ([]gate, error) {
-	gates := make([]gate, 0, len(texts))
+// Parse reads all gates, or says what is wrong with the first bad one.
+func Parse(texts []string) ([]Gate, error) {
+	gates := make([]Gate, 0, len(texts))
 	for _, t := range texts {
-		g, err := parseGate(t)
+		g, err := parse(t)
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
@@ -24,12 +25,12 @@ func parseGates(texts []string) ([]gate, error) {
 	return gates, nil
 }
 
-// parseGate reads one gate.
-func parseGate(s string) (gate, error) {
-	g := gate{text: s}
-	p := gateParser{text: s}
+// parse reads one gate.
+func parse(s string) (Gate, error) {
+	g := Gate{Text: s}
+	p := parser{text: s}
 	for {
-		var all []condition
+		var all []Condition
 		for {
 			c, err := p.condition()
 			if err != nil {
@@ -51,20 +52,20 @@ func parseGate(s string) (gate, error) {
 	}
 }
 
-// A gateParser reads a gate from left to right.
-type gateParser struct {
+// A parser reads a gate from left to right.
+type parser struct {
 	text string
 	at   int
 }
 
-func (p *gateParser) skip() {
+func (p *parser) skip() {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
 		p.at++
 	}
 }
 
 // fault says what was wanted at a place, and what stands there.
-func (p *gateParser) fault(at int, wanted string) error {
+func (p *parser) fault(at int, wanted string) error {
 	found := "it ends"
 	if rest := p.text[at:]; rest != "" {
 		found = strconv.Quote(rest) + " stands there"
@@ -77,7 +78,7 @@ func (p *gateParser) fault(at int, wanted string) error {
 const ends = " \t<>=!\"'"
 
 // word reads the given word if it is next.
-func (p *gateParser) word(w string) bool {
+func (p *parser) word(w string) bool {
 	p.skip()
 	rest, ok := strings.CutPrefix(p.text[p.at:], w)
 	if !ok || rest != "" && !strings.ContainsRune(ends, rune(rest[0])) {
@@ -88,10 +89,10 @@ func (p *gateParser) word(w string) bool {
 }
 
 // condition reads NAME OP NUMBER.
-func (p *gateParser) condition() (condition, error) {
-	var c condition
+func (p *parser) condition() (Condition, error) {
+	var c Condition
 	var err error
-	if c.name, c.part, c.quoted, err = p.name(); err != nil {
+	if c.Name, c.Part, c.Quoted, err = p.name(); err != nil {
 		return c, err
 	}
 	p.skip()
@@ -111,11 +112,11 @@ func (p *gateParser) condition() (condition, error) {
 	return c, err
 }
 
-// gateParts are what one may ask of a number.
-var gateParts = []string{"lo", "hi", "p", "n", "wins", "losses", "ties", "strict"}
+// parts are what one may ask of a number.
+var parts = []string{"lo", "hi", "p", "n", "wins", "losses", "ties", "strict"}
 
 // name reads a name, in quotes or without, and its part.
-func (p *gateParser) name() (name, part string, quoted bool, err error) {
+func (p *parser) name() (name, part string, quoted bool, err error) {
 	p.skip()
 	start := p.at
 	if p.at < len(p.text) && (p.text[p.at] == '"' || p.text[p.at] == '\'') {
@@ -133,13 +134,13 @@ func (p *gateParser) name() (name, part string, quoted bool, err error) {
 	p.at += len(tail)
 	if quoted {
 		part, ok := strings.CutPrefix(tail, ".")
-		if tail != "" && (!ok || !slices.Contains(gateParts, part)) {
-			return "", "", true, p.fault(p.at-len(tail), "."+strings.Join(gateParts, ", ."))
+		if tail != "" && (!ok || !slices.Contains(parts, part)) {
+			return "", "", true, p.fault(p.at-len(tail), "."+strings.Join(parts, ", ."))
 		}
 		return name, part, true, nil
 	}
 	// A category may have a dot in its name, so only a known part is one.
-	if i := strings.LastIndexByte(tail, '.'); i > 0 && slices.Contains(gateParts, tail[i+1:]) {
+	if i := strings.LastIndexByte(tail, '.'); i > 0 && slices.Contains(parts, tail[i+1:]) {
 		return tail[:i], tail[i+1:], false, nil
 	}
 	if tail == "" {
@@ -149,13 +150,13 @@ func (p *gateParser) name() (name, part string, quoted bool, err error) {
 }
 
 // number reads a number and its unit.
-func (p *gateParser) number() (float64, string, error) {
+func (p *parser) number() (float64, string, error) {
 	start := p.at
 	for p.at < len(p.text) && strings.ContainsRune("+-.0123456789eE", rune(p.text[p.at])) {
 		p.at++
 	}
-	v, err := parseNumber(p.text[start:p.at])
-	if err != nil {
+	v, err := strconv.ParseFloat(p.text[start:p.at], 64)
+	if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
 		p.at = start
 		return 0, "", p.fault(start, "a number")
 	}

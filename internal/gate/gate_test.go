@@ -1,10 +1,11 @@
-package cli
+package gate_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
+	"deem/internal/gate"
+	"deem/internal/usage"
 	"deem/report"
 	"deem/report/compare"
 	"deem/stat"
@@ -39,7 +40,7 @@ func gated() compare.Comparison {
 
 func TestGates(t *testing.T) {
 	c := gated()
-	scope := compareScope(c, c.Pairs[0])
+	scope := gate.OfComparison(c, c.Pairs[0])
 	for _, tt := range []struct {
 		gate string
 		ok   bool
@@ -78,19 +79,16 @@ func TestGates(t *testing.T) {
 		{"nope > 0", false, `there is no category "nope"`},
 		{"overal > 0", false, `did you mean "overall"?`},
 	} {
-		gates, err := parseGates([]string{tt.gate})
+		gates, err := gate.Parse([]string{tt.gate})
 		if err != nil {
 			if tt.want != "character" || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("parse %q: %v", tt.gate, err)
 			}
 			continue
 		}
-		got, err := evalGates(gates, scope)
+		got, err := gate.Hold(gates, scope)
 		if err != nil || got[0].OK != tt.ok || !strings.Contains(got[0].Detail, tt.want) {
 			t.Errorf("%q = %+v, error %v; want %v with %q", tt.gate, got, err, tt.ok, tt.want)
-		}
-		if failed := gatesFailed(got); errors.Is(failed, errGate) == tt.ok {
-			t.Errorf("%q: gatesFailed = %v", tt.gate, failed)
 		}
 	}
 }
@@ -98,7 +96,7 @@ func TestGates(t *testing.T) {
 // What is wrong with a gate is said with the place, and is the user's to mend.
 func TestBadGates(t *testing.T) {
 	c := gated()
-	for gate, want := range map[string]string{
+	for text, want := range map[string]string{
 		"":                                `character 1: wanted a name, but it ends`,
 		"overall":                         `character 8: wanted one of >=`,
 		"overall = 1pp":                   `character 9: wanted one of >=`,
@@ -119,12 +117,12 @@ func TestBadGates(t *testing.T) {
 		"unjudged <= 5":                   `character 13: unjudged is a share from 0 to 1: write 5%`,
 		"p < 5%":                          `character 5: p is a plain number: write it without %`,
 	} {
-		gates, err := parseGates([]string{gate})
+		gates, err := gate.Parse([]string{text})
 		if err == nil {
-			_, err = evalGates(gates, compareScope(c, c.Pairs[0]))
+			_, err = gate.Hold(gates, gate.OfComparison(c, c.Pairs[0]))
 		}
-		if err == nil || !strings.Contains(err.Error(), want) || exitCode(err) != exitUsage {
-			t.Errorf("gate %q: error %v, exit code %d; want %q and 2", gate, err, exitCode(err), want)
+		if err == nil || !strings.Contains(err.Error(), want) || !usage.Is(err) {
+			t.Errorf("gate %q: error %v; want %q, for the user to mend", text, err, want)
 		}
 	}
 }
@@ -137,16 +135,16 @@ func TestReportGates(t *testing.T) {
 		Metrics:    []report.Figures{{Judged: &est, Strict: stat.Proportion(70, 102), Items: 102, Unjudged: 2}},
 		Categories: []report.Category{{Name: "zh", Figures: report.Figures{Items: 3}}},
 	}
-	for gate, want := range map[string]bool{
+	for text, want := range map[string]bool{
 		"overall >= 70%": true, "overall.lo >= 70%": false, "score.strict < 70%": true, "unjudged <= 2%": true, "n == 100": true,
 		"zh >= 0%": false, "zh.strict >= 0%": true, "en >= 0%": false,
 	} {
-		gates, err := parseGates([]string{gate})
+		gates, err := gate.Parse([]string{text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := evalGates(gates, reportScope(r)); err != nil || got[0].OK != want {
-			t.Errorf("%q = %+v, error %v; want %v", gate, got, err, want)
+		if got, err := gate.Hold(gates, gate.OfReport(r)); err != nil || got[0].OK != want {
+			t.Errorf("%q = %+v, error %v; want %v", text, got, err, want)
 		}
 	}
 }
@@ -158,16 +156,16 @@ func FuzzParseGate(f *testing.F) {
 	}
 	c := gated()
 	f.Fuzz(func(t *testing.T, s string) {
-		gates, err := parseGates([]string{s})
+		gates, err := gate.Parse([]string{s})
 		if err != nil {
-			if !strings.Contains(err.Error(), ": character ") || exitCode(err) != exitUsage {
-				t.Errorf("parseGates(%q): %v, want a place and the exit code of wrong usage", s, err)
+			if !strings.Contains(err.Error(), ": character ") || !usage.Is(err) {
+				t.Errorf("gate.Parse(%q): %v, want a place and the exit code of wrong usage", s, err)
 			}
 			return
 		}
-		got, err := evalGates(gates, compareScope(c, c.Pairs[0]))
+		got, err := gate.Hold(gates, gate.OfComparison(c, c.Pairs[0]))
 		if err == nil && (len(got) != 1 || got[0].Detail == "") {
-			t.Errorf("evalGates(%q) = %+v, want one outcome with a reason", s, got)
+			t.Errorf("gate.Hold(%q) = %+v, want one outcome with a reason", s, got)
 		}
 	})
 }

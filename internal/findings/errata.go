@@ -1,0 +1,119 @@
+package findings
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/gate"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/report"
+	"deem/report/errata"
+)
+
+// ErrNoErrata means that the list of faults that a run was told of is not where it was.
+// The run itself can still be shown.
+var ErrNoErrata = errors.New("the errata are not there any more")
+
+// ReadErrata reads a list of known faults in an answer key. A benchmark may write the
+// ids of its items in several ways; nil stands for none.
+func ReadErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*errata.Errata, error) {
+	var o errata.Options
+	if b != nil {
+		o.ID = b.ItemID
+	}
+	e, err := errata.Read(ctx, file, o)
+	return e, usage.Mark(err)
+}
+
+// An Again makes the judge of a run as far as it costs nothing to ask it again; nil
+// when that cannot be done.
+type Again func(st store.Store, run store.Run, set Settings) (deem.Judge, error)
+
+// Errata says what the known faults of the answer key do to the numbers of a run: those
+// in file, or else those that the run was told of. It returns nil when there are none,
+// and an error that is [ErrNoErrata] when those of the run are gone.
+func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string, again Again) (*errata.Report, error) {
+	b, set, err := Benchmark(run)
+	if err != nil {
+		return nil, err
+	}
+	named := cmp.Or(file, set.Errata)
+	if named == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(named); file == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("run %s was told of %s: %w", run.ID, named, ErrNoErrata)
+	}
+	e, err := ReadErrata(ctx, named, b)
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.Match(judgedItems(ctx, st, run))
+	if err != nil {
+		return nil, err
+	}
+	j, err := again(st, run, set)
+	if err != nil {
+		return nil, err
+	}
+	builder := errata.New(m, h, j)
+	records := st.Records(ctx, run.ID, store.Query{Trial: new(int), WithCalls: true})
+	for rec, err := range store.Ahead(records) {
+		if err == nil {
+			err = builder.Add(ctx, rec)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r := builder.Report()
+	return &r, nil
+}
+
+// judgedItems yields the items of a run that have a record.
+func judgedItems(ctx context.Context, st store.Store, run store.Run) iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{Trial: new(int)})) {
+			if !yield(rec.Item, err) {
+				return
+			}
+		}
+	}
+}
+
+// AddErrata puts the list of faults that was looked at into the head of a report.
+func AddErrata(r *report.Report, faults *errata.Report) {
+	if faults == nil || r.Head.Harness == nil {
+		return
+	}
+	h := *r.Head.Harness
+	h.Errata = &report.ErrataFile{File: faults.File, Hash: faults.Hash, Faulty: faults.Overall.Faulty}
+	r.Head.Harness = &h
+}
+
+// Gates holds gates against the report of a run: those that are given, and those that
+// were promised when the run was locked.
+func Gates(gates []gate.Gate, run store.Run, r report.Report) ([]gate.Outcome, error) {
+	if l := SettingsOf(run.Spec).Lock; l != nil {
+		locked, err := gate.Parse(l.Gates)
+		if err != nil {
+			return nil, err
+		}
+		gates = slices.Clone(gates)
+		for _, g := range locked {
+			if !slices.ContainsFunc(gates, func(have gate.Gate) bool { return have.Text == g.Text }) {
+				gates = append(gates, g)
+			}
+		}
+	}
+	return gate.Hold(gates, gate.OfReport(r))
+}

@@ -1,0 +1,104 @@
+package server_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/judge/rule"
+)
+
+// told keeps a run of three items, one of which the system answers as its reference
+// wants, with what the run was told.
+func told(t *testing.T, st store.Store, set findings.Settings) store.Run {
+	t.Helper()
+	items := []deem.Item{
+		{ID: "a", References: []string{"Ann"}, Response: "Ann"},
+		{ID: "b", References: []string{"Rome"}, Response: "Oslo"},
+		{ID: "c", References: []string{"seven"}, Response: "eight"},
+	}
+	j, ok := rule.Named("exact")
+	if !ok {
+		t.Fatal("there is no rule exact")
+	}
+	spec := specOf(t, j, "told.jsonl", len(items), 1)
+	var err error
+	if spec.Settings, err = json.Marshal(set); err != nil {
+		t.Fatal(err)
+	}
+	return keep(t, st, spec, j, items, nil)
+}
+
+// reportAt is the address of a report with gates.
+func reportAt(run store.Run, gates ...string) string {
+	return "/api/v1/runs/" + run.ID + "/report?" + url.Values{"gate": gates}.Encode()
+}
+
+// TestReportGates holds conditions against a report over HTTP, as a command does.
+func TestReportGates(t *testing.T) {
+	ts := serveAPI(t, nil)
+	run := told(t, ts.store, findings.Settings{})
+	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "gates", nil, "judged", 3)
+	a := ts.ask(t, "GET", reportAt(run, "overall >= 30%", "overall.lo >= 90% and n == 3"), "")
+	a.want(t, 200, "gates.0.gate", "overall >= 30%", "gates.0.ok", true, "gates.1.ok", false, "gates.2", nil)
+	if detail, _ := a.at("gates.1.detail").(string); !strings.Contains(detail, "overall.lo is ") {
+		t.Errorf("the detail of a gate is %q, want the number that decided", detail)
+	}
+	ts.ask(t, "GET", reportAt(run, "nope >= 1%"), "").want(t, 200, "gates.0.ok", false)
+
+	ts.ask(t, "GET", reportAt(run, "overall => 1"), "").wantProblem(t, 400, "character 9", "a gate looks like")
+	ts.ask(t, "GET", reportAt(run, "overall >= 30pp"), "").wantProblem(t, 400, "character 12", "write 30%")
+	ts.ask(t, "GET", reportAt(run, ""), "").wantProblem(t, 400, "wanted a name")
+	ts.ask(t, "GET", "/api/v1/runs/last/report?gates=n", "").wantProblem(t, 400, "gate")
+	// Only what may be given again is.
+	ts.ask(t, "GET", "/api/v1/runs?limit=1&limit=2", "").wantProblem(t, 400, "2 times")
+}
+
+// TestReportPromisedGates answers with the gates of a lock, which nobody has to name.
+func TestReportPromisedGates(t *testing.T) {
+	ts := serveAPI(t, nil)
+	run := told(t, ts.store, findings.Settings{Lock: &findings.LockSettings{Hash: "h", Gates: []string{"overall >= 99%", "n >= 1"}}})
+	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "gates.0.gate", "overall >= 99%", "gates.0.ok", false, "gates.1.ok", true)
+	ts.ask(t, "GET", reportAt(run, "n >= 1"), "").want(t, 200, "gates.0.gate", "n >= 1", "gates.1.gate", "overall >= 99%", "gates.2", nil)
+}
+
+// TestReportErrata answers with what the list of faults does that the run was told of.
+func TestReportErrata(t *testing.T) {
+	ts := serveAPI(t, func(o *server.Options) { o.ReadOnly = true })
+	file := filepath.Join(t.TempDir(), "faults.jsonl")
+	if err := os.WriteFile(file, []byte(`{"id":"c","kind":"stale","corrected":"eight"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := told(t, ts.store, findings.Settings{Errata: file})
+	ts.ask(t, "GET", reportAt(run), "").want(t, 200, "errata.version", "deem.errata/1", "errata.file", "faults.jsonl",
+		"errata.overall.faulty", 1, "errata.rejudged.better", 1, "head.harness.errata.file", "faults.jsonl")
+
+	for name, text := range map[string]string{"gone": "", "broken": "root:x:0:0\n"} {
+		t.Run(name, func(t *testing.T) {
+			ts := serveAPI(t, nil)
+			file := filepath.Join(t.TempDir(), "faults.jsonl")
+			if text != "" {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := ts.ask(t, "GET", reportAt(told(t, ts.store, findings.Settings{Errata: file})), "")
+			a.want(t, 200, "errata", nil, "judged", 3)
+			if !strings.Contains(a.text, "the errata that the run was told of, faults.jsonl,") {
+				t.Errorf("no note says that the errata are %s: %s", name, a.text)
+			}
+			if strings.Contains(a.text, "root:") || strings.Contains(a.text, filepath.Dir(file)) {
+				t.Errorf("the answer shows what the server's file holds, or where it is: %s", a.text)
+			}
+		})
+	}
+	// No name in a request makes the server open a file.
+	ts.ask(t, "GET", "/api/v1/runs/last/report?errata=faults.jsonl", "").wantProblem(t, 400, "errata")
+}
