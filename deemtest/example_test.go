@@ -1,6 +1,8 @@
 package deemtest_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	"deem"
@@ -8,27 +10,59 @@ import (
 	"deem/judge/rule"
 )
 
+const question = "Where does Mara live?"
+
 // answer stands for the system under test.
 func answer(string) string { return "She lives in Porto." }
 
+// items stands for questions that are kept in a file, with the answers of the system.
+func items() []deem.Item {
+	list := make([]deem.Item, 40)
+	for i := range list {
+		list[i] = deem.Item{ID: fmt.Sprint("q", i), Question: question, References: []string{"Porto"}, Response: answer(question)}
+	}
+	return list
+}
+
+// TestAnswers is how a team tests what its system answers.
+func TestAnswers(t *testing.T) {
+	it := deem.Item{ID: "q1", Question: question, References: []string{"Porto"}, Response: answer(question)}
+	deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
+
+	deemtest.All(t, rule.Match(), items()).AllowUnjudged(0.05).SurelyAtLeast(0.8)
+}
+
+// A shown test prints its errors, so that the examples can show them. In a test of your
+// own it is the *testing.T.
+type shown struct{ testing.TB }
+
+func (shown) Helper()                           {}
+func (shown) Context() context.Context          { return context.Background() }
+func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+
+// A wrong answer fails the test, and the message says what the judge saw.
 func ExampleJudge() {
-	// In a file ..._test.go of your own:
-	_ = func(t *testing.T) {
-		question := "Where does Mara live?"
-		it := deem.Item{ID: "q1", Question: question, References: []string{"Porto"}, Response: answer(question)}
-		deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
-	}
+	t := shown{} // in a file ..._test.go it is the *testing.T
+	it := deem.Item{ID: "q1", Question: "How long was the trip?", References: []string{"18 days"}, Response: "19 days"}
+	deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
+	// Output:
+	// item q1: score 0, want at least 0.9
+	// 	judge      match: incorrect
+	// 	reason     the number 18 days of the reference is 19 days in the response
+	// 	question   How long was the trip?
+	// 	reference  18 days
+	// 	response   19 days
 }
 
+// Of many answers the share that is right is asked for, and so is how sure it is.
 func ExampleAll() {
-	_ = func(t *testing.T) {
-		items := []deem.Item{ /* read from where you keep them */ }
-		deemtest.All(t, rule.Match(), items).AllowUnjudged(0.05).SurelyAtLeast(0.8)
-	}
-}
-
-// TestAnswer is what the examples say, done.
-func TestAnswer(t *testing.T) {
-	question := "Where does Mara live?"
-	deemtest.Judge(t, rule.Match(), deem.Item{ID: "q1", Question: question, References: []string{"Porto"}, Response: answer(question)}).AtLeast(0.9)
+	t := shown{} // in a file ..._test.go it is the *testing.T
+	deemtest.All(t, rule.Match(), items()[:5]).SurelyAtLeast(0.8)
+	// Output:
+	// score 1 [0.5655, 1] n=5 unjudged=0, want its lower end to be at least 0.8
+	// 	item q0: correct, score 1: "She lives in Porto."
+	// 	item q1: correct, score 1: "She lives in Porto."
+	// 	item q2: correct, score 1: "She lives in Porto."
+	// 	item q3: correct, score 1: "She lives in Porto."
+	// 	item q4: correct, score 1: "She lives in Porto."
 }

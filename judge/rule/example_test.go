@@ -8,6 +8,20 @@ import (
 	"deem/judge/rule"
 )
 
+// Values are compared by what they mean, and the reason says what decided.
+func ExampleMatch_values() {
+	it := deem.Item{
+		ID: "q17", Category: "temporal", Question: "How long has Tobias been a nurse?",
+		References: []string{"7 years"}, Response: "He has been a nurse for six years.",
+	}
+	v, err := rule.Match().Judge(context.Background(), it)
+	fmt.Println(v.Label, v.Score, err)
+	fmt.Println(v.Reason)
+	// Output:
+	// incorrect 0 <nil>
+	// the number 7 years of the reference is six years in the response
+}
+
 func ExampleMatch() {
 	judge := rule.Match()
 	for _, response := range []string{"It took two weeks and four days.", "19 days", "I don't know.", "18 or 19 days"} {

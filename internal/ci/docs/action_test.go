@@ -131,7 +131,7 @@ type runner struct {
 func newRunner(t *testing.T, vendors string) *runner {
 	t.Helper()
 	r := &runner{folder: scratch(t, "docs/ci.md")}
-	r.env = append(environment(vendors), "HOME="+r.folder, "RUNNER_TEMP="+t.TempDir())
+	r.env = append(environment(t, vendors), "HOME="+r.folder, "RUNNER_TEMP="+t.TempDir())
 	for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"} {
 		r.env = append(r.env, name+"="+r.file(name))
 	}

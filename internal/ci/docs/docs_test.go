@@ -1,7 +1,6 @@
 package docs_test
 
 import (
-	"bytes"
 	"flag"
 	"io/fs"
 	"os"
@@ -12,9 +11,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"deem/internal/ci/docs"
+	"deem/internal/store/pgtest"
 )
 
 // update writes what the commands print into the documents, where a whole output is
@@ -45,7 +44,7 @@ func withBinary(m *testing.M) int {
 		if err := os.Symlink(built, binary); err != nil {
 			panic(err)
 		}
-		return m.Run()
+		return pgtest.Main(m, pgtest.Options{})
 	}
 	// The flags are those of the Makefile, so that what it compiled is used again.
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", binary, "./cmd/deem")
@@ -53,7 +52,7 @@ func withBinary(m *testing.M) int {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		panic(string(out))
 	}
-	return m.Run()
+	return pgtest.Main(m, pgtest.Options{})
 }
 
 // pages returns the documents whose commands are run.
@@ -93,7 +92,7 @@ func TestPages(t *testing.T) {
 	var ran atomic.Int64
 	t.Cleanup(func() {
 		whole := !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
-		if n := ran.Load(); whole && n < 60 {
+		if n := ran.Load(); whole && n < 120 {
 			t.Errorf("%d blocks were run: the test sees too little", n)
 		}
 	})
@@ -104,7 +103,7 @@ func TestPages(t *testing.T) {
 			for _, err := range errs {
 				t.Error(err)
 			}
-			r := &reader{folder: scratch(t, name), env: environment(vendors)}
+			r := newReader(t, name, vendors)
 			for i := range page.Blocks {
 				r.do(t, page, &page.Blocks[i])
 			}
@@ -113,101 +112,6 @@ func TestPages(t *testing.T) {
 				rewrite(t, name, page)
 			}
 		})
-	}
-}
-
-// scratch returns a folder as a reader has it at the beginning of a page: the examples,
-// and a dataset answers.jsonl. A page of an example begins in that example's folder.
-func scratch(t *testing.T, name string) string {
-	t.Helper()
-	folder := t.TempDir()
-	if err := os.CopyFS(filepath.Join(folder, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
-		t.Fatal(err)
-	}
-	if strings.HasPrefix(name, "examples/") {
-		return filepath.Join(folder, filepath.Dir(name))
-	}
-	for _, file := range []string{"answers.jsonl", "before.jsonl", "labels.csv"} {
-		text := read(t, "examples/quickstart/"+file)
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
-
-// environment is that of a reader with keys, whose vendors are in this process. Nothing
-// else can be reached.
-func environment(vendors string) []string {
-	return []string{
-		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=dumb",
-		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1",
-		"OPENAI_API_KEY=sk-of-nobody", "OPENAI_BASE_URL=" + vendors + "/openai/v1",
-		"ANTHROPIC_API_KEY=sk-of-nobody", "ANTHROPIC_BASE_URL=" + vendors + "/anthropic",
-		"OLLAMA_HOST=" + vendors + "/ollama",
-	}
-}
-
-// A reader follows one page.
-type reader struct {
-	folder  string
-	env     []string
-	printed string // by the last block
-	ran     int
-}
-
-func (r *reader) do(t *testing.T, page docs.Page, b *docs.Block) {
-	t.Helper()
-	switch b.Kind {
-	case docs.File:
-		if err := os.WriteFile(filepath.Join(r.folder, b.Name), []byte(b.Text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	case docs.Run:
-		r.ran++
-		checkFlags(t, page.Name, *b)
-		if b.Server {
-			r.serve(t, page.Name, *b)
-			return
-		}
-		r.run(t, page.Name, *b)
-	case docs.NotRun:
-		checkFlags(t, page.Name, *b)
-	case docs.Output:
-		if !docs.Matches(*b, r.printed) {
-			t.Errorf("%s:%d: the document shows\n%sand the command prints\n%s", page.Name, b.Line, b.Text, r.printed)
-			if !b.Part && !slices.Contains(strings.Split(b.Text, "\n"), "...") {
-				b.Text = strings.TrimRight(r.printed, "\n") + "\n"
-			}
-		}
-	}
-}
-
-// shell returns the command that runs a block.
-func (r *reader) shell(t *testing.T, script string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-eo", "pipefail", "-c", script)
-	cmd.Dir, cmd.Env = r.folder, append(slices.Clone(r.env), "HOME="+r.folder)
-	cmd.WaitDelay = 10 * time.Second
-	return cmd
-}
-
-// run runs a block and keeps what it prints, in the order in which a terminal would
-// show it.
-func (r *reader) run(t *testing.T, name string, b docs.Block) {
-	t.Helper()
-	var out bytes.Buffer
-	// A reader who changed the folder is in it still at the next block.
-	at := filepath.Join(t.TempDir(), "folder")
-	cmd := r.shell(t, "trap 'pwd > \""+at+"\"' EXIT\n"+b.Text)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	r.printed = out.String()
-	if folder, err := os.ReadFile(at); err == nil {
-		r.folder = strings.TrimSpace(string(folder))
-	}
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != b.Exit {
-		t.Errorf("%s:%d: exit status %v, want %d\n%s%s", name, b.Line, err, b.Exit, b.Text, r.printed)
 	}
 }
 

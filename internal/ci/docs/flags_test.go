@@ -44,7 +44,7 @@ func flagsOf(words []string) (flags []string, known bool) {
 	if !ok || !slices.Contains(commandNames(), words[0]) {
 		return nil, false
 	}
-	if len(words) > 1 && regexp.MustCompile(`^[a-z-]+$`).MatchString(words[1]) {
+	if len(words) > 1 && regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(words[1]) {
 		if below, ok := help(words[:2]...); ok {
 			text += below
 		}

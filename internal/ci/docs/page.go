@@ -18,11 +18,13 @@ type Kind string
 
 // The kinds of blocks.
 const (
-	Plain  Kind = ""        // read by people only
-	Run    Kind = "run"     // run as a shell script
-	NotRun Kind = "not run" // a shell script that cannot run in a test
-	Output Kind = "output"  // what the block before it prints
-	File   Kind = "file"    // the content of a file
+	Plain     Kind = ""           // read by people only
+	Run       Kind = "run"        // run as a shell script
+	NotRun    Kind = "not run"    // a shell script that cannot run in a test
+	Output    Kind = "output"     // what the block before it prints
+	NotOutput Kind = "not output" // text that no command of the page prints
+	File      Kind = "file"       // the content of a file
+	From      Kind = "from"       // lines of a file of the repository
 )
 
 // A Block is a fenced block of a page.
@@ -31,17 +33,20 @@ type Block struct {
 	Lang string // the first word behind the fence
 	Text string // with the newline of its last line
 
-	Kind   Kind
-	Exit   int    // Run: the exit status that it must have
-	Server bool   // Run: it goes on until it is stopped
-	Part   bool   // Output: other lines may stand around these
-	Name   string // File: of the file
-	Why    string // NotRun: the reason
+	Kind      Kind
+	Exit      int    // Run: the exit status that it must have
+	Server    bool   // Run: it goes on until it is stopped, and shows pages
+	Stays     bool   // Run: it goes on until the page ends
+	Published bool   // Run: only where the files are that others published
+	Postgres  bool   // Run: only where there is a Postgres
+	Part      bool   // Output: other lines may stand around these
+	Name      string // File, From: of the file
+	Why       string // NotRun, NotOutput: the reason
 }
 
 var (
 	fence  = regexp.MustCompile("^( *)(`{3,})(.*)$")
-	marker = regexp.MustCompile(`^<!-- (run|not run|output|file)(?:: (.*))? -->$`)
+	marker = regexp.MustCompile(`^<!-- (run|not run|output|not output|file|from)(?:: (.*))? -->$`)
 	first  = regexp.MustCompile(`^<!-- first: (.*) -->$`)
 	// command finds what looks like a command in a block that is indented and not fenced.
 	command = regexp.MustCompile(`^(    |\t)(deem|make|curl|go|docker) `)
@@ -130,26 +135,51 @@ func (p *parser) prose(n int, line string) {
 // describe takes over what a comment says of a block.
 func (p *parser) describe(b *Block, kind Kind, detail string) {
 	b.Kind = kind
-	exit, isExit := strings.CutPrefix(detail, "exit ")
 	switch {
-	case kind == Run && isExit:
-		code, err := strconv.Atoi(exit)
-		if err != nil {
-			p.wrong(p.markAt, "%q is no exit status", exit)
-		}
-		b.Exit = code
-	case kind == Run && detail == "server":
-		b.Server = true
+	case kind == Run:
+		p.describeRun(b, detail)
 	case kind == Output && detail == "part":
 		b.Part = true
-	case kind == File && detail != "":
+	case (kind == File || kind == From) && detail != "":
 		b.Name = detail
-	case kind == NotRun && detail != "":
+	case (kind == NotRun || kind == NotOutput) && detail != "":
 		b.Why = detail
-	case (kind == Run || kind == Output) && detail == "":
+	case kind == Output && detail == "":
 	default:
-		p.wrong(p.markAt, "the comment %q: %q says nothing that we know", kind, detail)
+		p.unknown(kind, detail)
 	}
+}
+
+// describeRun takes over how a block is run: words with commas between them.
+func (p *parser) describeRun(b *Block, detail string) {
+	if detail == "" {
+		return
+	}
+	for word := range strings.SplitSeq(detail, ", ") {
+		exit, isExit := strings.CutPrefix(word, "exit ")
+		switch {
+		case isExit:
+			code, err := strconv.Atoi(exit)
+			if err != nil {
+				p.wrong(p.markAt, "%q is no exit status", exit)
+			}
+			b.Exit = code
+		case word == "server":
+			b.Server = true
+		case word == "stays":
+			b.Stays = true
+		case word == "published":
+			b.Published = true
+		case word == "postgres":
+			b.Postgres = true
+		default:
+			p.unknown(Run, detail)
+		}
+	}
+}
+
+func (p *parser) unknown(kind Kind, detail string) {
+	p.wrong(p.markAt, "the comment %q: %q says nothing that we know", kind, detail)
 }
 
 // check looks whether each block says what it is.
@@ -163,9 +193,13 @@ func (p *parser) check() {
 			p.wrong(b.Line, "a shell block needs <!-- run --> or <!-- not run: REASON --> above it")
 		case !b.Shell() && (b.Kind == Run || b.Kind == NotRun):
 			p.wrong(b.Line, "a block of %s cannot be run", b.Lang)
+		case b.Lang == "text" && b.Kind == Plain:
+			p.wrong(b.Line, "a block of text needs <!-- output --> or <!-- not output: REASON --> above it")
+		case b.Lang == "go" && b.Kind == Plain:
+			p.wrong(b.Line, "a block of Go needs <!-- from: FILE --> above it, so that it stays true")
 		case b.Kind == Output && !ran:
 			p.wrong(b.Line, "no block was run whose output this could be")
 		}
-		ran = b.Kind == Run && !b.Server || ran && b.Kind == Output
+		ran = b.Kind == Run && !b.Server && !b.Stays || ran && b.Kind == Output
 	}
 }

@@ -22,15 +22,21 @@ func TestParse(t *testing.T) {
 		"<!-- output: part -->", "'''text", "score", "  ...", "'''",
 		"- a list", "  <!-- file: a b.yaml -->", "  '''yaml", "  name: x", "    deep: 1", "  '''",
 		"<!-- not run: needs a key -->", "", "''''bash", "'''", "''''",
-		"<!-- run: server -->", "'''sh", "deem serve", "'''",
-		"'''go", "x := 1", "'''"))
+		"<!-- run: server, stays -->", "'''sh", "deem serve", "'''",
+		"<!-- run: published, exit 4 -->", "'''sh", "deem rejudge x", "'''",
+		"<!-- run: postgres -->", "'''sh", "deem queue", "'''",
+		"<!-- not output: a plan -->", "'''text", "a", "'''",
+		"<!-- from: a/b.go -->", "'''go", "x := 1", "'''"))
 	want := []docs.Block{
 		{Line: 3, Lang: "sh", Text: "deem demo\n", Kind: docs.Run, Exit: 3},
 		{Line: 9, Lang: "text", Text: "score\n  ...\n", Kind: docs.Output, Part: true},
 		{Line: 15, Lang: "yaml", Text: "name: x\n  deep: 1\n", Kind: docs.File, Name: "a b.yaml"},
 		{Line: 21, Lang: "bash", Text: fences + "\n", Kind: docs.NotRun, Why: "needs a key"},
-		{Line: 25, Lang: "sh", Text: "deem serve\n", Kind: docs.Run, Server: true},
-		{Line: 28, Lang: "go", Text: "x := 1\n"},
+		{Line: 25, Lang: "sh", Text: "deem serve\n", Kind: docs.Run, Server: true, Stays: true},
+		{Line: 29, Lang: "sh", Text: "deem rejudge x\n", Kind: docs.Run, Published: true, Exit: 4},
+		{Line: 33, Lang: "sh", Text: "deem queue\n", Kind: docs.Run, Postgres: true},
+		{Line: 37, Lang: "text", Text: "a\n", Kind: docs.NotOutput, Why: "a plan"},
+		{Line: 41, Lang: "go", Text: "x := 1\n", Kind: docs.From, Name: "a/b.go"},
 	}
 	if d := cmp.Diff(want, got.Blocks); d != "" || len(errs) > 0 {
 		t.Errorf("errors %v, blocks (-want +got):\n%s", errs, d)
@@ -46,7 +52,10 @@ func TestParseFindsWhatIsWrong(t *testing.T) {
 		{page("<!-- run: quickly -->", "'''sh", "x", "'''"), `a.md:1: the comment "run": "quickly" says nothing that we know`},
 		{page("<!-- not run -->", "'''sh", "x", "'''"), `a.md:1: the comment "not run": "" says nothing that we know`},
 		{page("<!-- run: exit x -->", "'''sh", "x", "'''"), `a.md:1: "x" is no exit status`},
-		{page("<!-- run -->", "prose", "'''text", "x", "'''"), "a.md:1: no block follows the comment"},
+		{page("<!-- run -->", "prose", "'''yaml", "x", "'''"), "a.md:1: no block follows the comment"},
+		{page("'''go", "x", "'''"), "a.md:1: a block of Go needs <!-- from: FILE --> above it, so that it stays true"},
+		{page("'''text", "x", "'''"), "a.md:1: a block of text needs <!-- output --> or <!-- not output: REASON --> above it"},
+		{page("<!-- not output -->", "'''text", "x", "'''"), `a.md:1: the comment "not output": "" says nothing that we know`},
 		{page("'''text", "x"), "a.md:1: the block has no end"},
 		{page("prose", "", "    deem run --data x"), "a.md:3: a command in a block that is not fenced"},
 	} {

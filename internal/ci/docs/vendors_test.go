@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"net/http"
@@ -9,51 +10,124 @@ import (
 	"testing"
 )
 
+// key is the one that vendors take. It is that of the quick start, where the reader sets
+// it as the page says.
+const key = "sk-..."
+
 // startVendors starts a server that answers as the vendors in the documents do, so that
-// commands which need a key run word for word. What it says of an item has no meaning.
+// commands which need a key run word for word. Who has none is refused. What it says of
+// an item has no meaning, unless a published run recorded what its judge said.
 func startVendors(t *testing.T) string {
 	t.Helper()
+	v := vendors{recorded: recordedReplies(t)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /openai/v1/chat/completions", answer(func(text string) any {
-		return map[string]any{
-			"model": "made-up", "usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 1},
-			"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]string{"role": "assistant", "content": text}}},
-		}
-	}))
-	mux.HandleFunc("POST /anthropic/v1/messages", answer(func(text string) any {
-		return map[string]any{
-			"type": "message", "model": "made-up", "stop_reason": "end_turn", "usage": map[string]int{"input_tokens": 100, "output_tokens": 1},
-			"content": []any{map[string]string{"type": "text", "text": text}},
-		}
-	}))
-	mux.HandleFunc("POST /ollama/api/chat", answer(func(text string) any {
-		return map[string]any{
-			"model": "made-up", "done": true, "done_reason": "stop", "prompt_eval_count": 100, "eval_count": 1,
-			"message": map[string]string{"role": "assistant", "content": text},
-		}
-	}))
-	mux.HandleFunc("POST /ollama/api/show", answer(func(string) any {
-		return map[string]any{"model_info": map[string]any{"general.architecture": "llama", "llama.context_length": 131072}}
-	}))
+	mux.HandleFunc("POST /openai/v1/chat/completions", v.answer("Authorization", "Bearer "+key, openaiReply))
+	mux.HandleFunc("POST /anthropic/v1/messages", v.answer("X-Api-Key", key, anthropicReply))
+	mux.HandleFunc("POST /google/v1beta/models/{model}", v.answer("X-Goog-Api-Key", key, googleReply))
+	mux.HandleFunc("POST /ollama/api/chat", v.answer("", "", ollamaReply))
+	mux.HandleFunc("POST /ollama/api/show", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, map[string]any{"model_info": map[string]any{"general.architecture": "llama", "llama.context_length": 131072}})
+	})
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
-// answer replies to the prompt of a request, in a vendor's form.
-func answer(form func(text string) any) http.HandlerFunc {
+func openaiReply(text string) any {
+	return map[string]any{
+		"model": "made-up", "usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 1},
+		"choices": []any{map[string]any{"finish_reason": "stop", "message": map[string]string{"role": "assistant", "content": text}}},
+	}
+}
+
+func anthropicReply(text string) any {
+	return map[string]any{
+		"type": "message", "model": "made-up", "stop_reason": "end_turn", "usage": map[string]int{"input_tokens": 100, "output_tokens": 1},
+		"content": []any{map[string]string{"type": "text", "text": text}},
+	}
+}
+
+func googleReply(text string) any {
+	return map[string]any{
+		"modelVersion": "made-up", "usageMetadata": map[string]int{"promptTokenCount": 100, "candidatesTokenCount": 1},
+		"candidates": []any{map[string]any{"finishReason": "STOP", "content": map[string]any{"parts": []any{map[string]string{"text": text}}}}},
+	}
+}
+
+func ollamaReply(text string) any {
+	return map[string]any{
+		"model": "made-up", "done": true, "done_reason": "stop", "prompt_eval_count": 100, "eval_count": 1,
+		"message": map[string]string{"role": "assistant", "content": text},
+	}
+}
+
+// vendors are all that the documents name.
+type vendors struct {
+	recorded map[string][]answered // what a judge once said of a response, and to which question
+}
+
+// answer replies to the prompt of a request, in a vendor's form, and refuses a request
+// without the header that a key is sent in.
+func (v vendors) answer(header, value string, form func(text string) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
-		var body struct {
-			Messages []struct{ Content any }
+		if header != "" && req.Header.Get(header) != value {
+			http.Error(w, `{"error": {"message": "no such key", "type": "authentication_error"}}`, http.StatusUnauthorized)
+			return
 		}
-		if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
+		prompt, err := promptOf(req)
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		prompt, _ := json.Marshal(body.Messages)
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(form(verdict(string(prompt))))
+		write(w, form(cmp.Or(v.recall(prompt), verdict(prompt))))
 	}
+}
+
+func write(w http.ResponseWriter, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+// promptOf returns the texts of a request, whichever vendor's form it has.
+func promptOf(req *http.Request) (string, error) {
+	var body any
+	if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
+		return "", err
+	}
+	var texts []string
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, part := range v {
+				walk(part)
+			}
+		case map[string]any:
+			for _, name := range []string{"system", "systemInstruction", "messages", "contents", "parts", "content", "text"} {
+				walk(v[name])
+			}
+		case string:
+			texts = append(texts, v)
+		}
+	}
+	walk(body)
+	return strings.Join(texts, "\n"), nil
+}
+
+// recall returns what the judge of a published run replied to a prompt of LongMemEval,
+// or "" where that is not known.
+func (v vendors) recall(prompt string) string {
+	_, rest, _ := strings.Cut(prompt, "\nModel Response: ")
+	end := strings.LastIndex(rest, "\n\n")
+	if end < 0 {
+		return ""
+	}
+	for _, row := range v.recorded[rest[:end]] {
+		if strings.Contains(prompt, "\nQuestion: "+row.Question+"\n") {
+			return row.JudgeRaw
+		}
+	}
+	return ""
 }
 
 // verdict says yes to three prompts of four, in the words that the prompt asks for.
@@ -63,6 +137,7 @@ func verdict(prompt string) string {
 	yes := h.Sum32()%4 > 0
 	for _, words := range [][3]string{
 		{"relevance", `{"reasoning": "As it should be.", "correctness": 9, "relevance": 9}`, `{"reasoning": "Another day.", "correctness": 2, "relevance": 9}`},
+		{"CORRECT or WRONG", `{"reason": "As it should be.", "label": "CORRECT"}`, `{"reason": "Another day.", "label": "WRONG"}`},
 		{"INCORRECT", "CORRECT", "INCORRECT"},
 		{"DIFFERENT", "SAME", "DIFFERENT"},
 		{"SECOND or TIE", "FIRST", "SECOND"},
