@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +19,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/gate"
 	"deem/internal/usage"
 	"deem/text"
 )
@@ -29,16 +32,59 @@ var configSchema []byte
 // configKeys are the settings that deem.yaml may hold, each named after the flag
 // that it stands for. What belongs to one invocation, as --fresh, is no setting.
 var configKeys = []string{
-	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "format", "headers", "judge", "limit", "map",
-	"max-cost", "max-tokens", "max-unjudged", "model", "model-options", "pass", "prices", "proxy", "reading", "responses", "retries",
-	"rpm", "run-timeout", "temperature", "timeout", "tpm", "trials", "wordnet",
+	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
+	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "pass",
+	"prices", "proxy", "reading", "responses", "retries", "rpm", "run-timeout", "system", "system-model", "temperature", "timeout",
+	"tpm", "trials", "wordnet",
 }
 
 // pathKeys are the settings that name files, relative to the file they stand in.
-var pathKeys = []string{"ca-file", "data", "db", "embeddings", "prices", "judge", "responses", "wordnet"}
+var pathKeys = []string{"ca-file", "data", "db", "embeddings", "errata", "judge", "log", "prices", "responses", "wordnet"}
 
 // listKeys are the settings that may be lists.
-var listKeys = []string{"data", "judge", "responses"}
+var listKeys = []string{"data", "exclude", "gate", "judge", "responses"}
+
+// checks are the settings whose flags take any text, with what the command would say of
+// it later: in a file it is said with the line.
+var checks = map[string]func(value string) error{
+	"gate": func(value string) error {
+		_, err := gate.Parse([]string{value})
+		return err
+	},
+	"exclude": func(value string) error {
+		if _, _, err := parseExclusion(value); err != nil {
+			return fmt.Errorf("exclude: %q is neither category=NAME nor id=ID", value)
+		}
+		return nil
+	},
+	"log-level": func(value string) error {
+		var level slog.Level
+		if level.UnmarshalText([]byte(value)) != nil {
+			return fmt.Errorf("log_level: it is debug, info, warn or error, and not %q", value)
+		}
+		return nil
+	},
+	"errata": func(value string) error {
+		if value == "-" {
+			return errors.New("errata: it is read again by later reports, so it must be a file and cannot be standard input")
+		}
+		return nil
+	},
+}
+
+// unsettable marks the flags of which a setting of the same name does not speak: the
+// gates of deem.yaml are held against reports, and those of "deem compare" against
+// differences.
+const unsettable = "not-in-deem.yaml"
+
+// notFromFile keeps settings of deem.yaml from flags that mean something else.
+func notFromFile(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		if err := f.SetAnnotation(name, unsettable, []string{"yes"}); err != nil {
+			panic("cli: " + err.Error()) // there is no such flag
+		}
+	}
+}
 
 // mapKeys are the settings that are keys and values in the file. The flag is given
 // once for each.
@@ -66,8 +112,12 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 	if err != nil {
 		return usage.Mark(err)
 	}
-	c := &config{file: name, flags: flags}
+	c := &config{file: name, flags: flags, set: map[string]bool{}}
 	c.read(data)
+	a.fromFile = c.set
+	if err := c.problems.Err(); c.hint != "" {
+		return deem.WithHint(err, "%s", c.hint)
+	}
 	return c.problems.Err()
 }
 
@@ -75,7 +125,9 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 type config struct {
 	file     string
 	flags    *pflag.FlagSet
+	set      map[string]bool // the flags that the file has set
 	problems deem.Problems
+	hint     string // of the first problem that has one
 }
 
 func (c *config) bad(line int, format string, args ...any) {
@@ -113,7 +165,7 @@ func (c *config) read(data []byte) {
 		case !slices.Contains(configKeys, name):
 			c.unknownKey(key)
 		default:
-			c.set(name, value)
+			c.take(name, value)
 		}
 		seen[name] = true
 	}
@@ -131,17 +183,25 @@ func (c *config) unknownKey(key *yaml.Node) {
 	c.bad(key.Line, "no setting %q; there are %s", key.Value, strings.Join(known, ", "))
 }
 
-// set hands one setting to its flag, unless the user gave the flag.
-func (c *config) set(name string, n *yaml.Node) {
+// take hands one setting to its flag, unless the user gave the flag.
+func (c *config) take(name string, n *yaml.Node) {
 	flag := c.flags.Lookup(flagOf(name))
-	if flag == nil || flag.Changed {
+	if flag == nil || flag.Changed || flag.Annotations[unsettable] != nil {
 		return
 	}
+	c.set[flag.Name] = true
 	values, ok := c.values(name, n)
 	if !ok {
 		return
 	}
 	for _, v := range values {
+		if check := checks[name]; check != nil {
+			if err := check(v); err != nil {
+				c.bad(n.Line, "%v", err)
+				c.hint = cmp.Or(c.hint, deem.HintOf(err))
+				return
+			}
+		}
 		if slices.Contains(pathKeys, name) {
 			v = c.resolve(name, v)
 		}
@@ -154,19 +214,18 @@ func (c *config) set(name string, n *yaml.Node) {
 
 // values returns what a node says, as the flag would take it.
 func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
+	n = meant(n)
+	_, isText := scalar(n)
+	parts, whole := scalars(n.Content)
 	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
+	case isText:
 		return []string{n.Value}, true
-	case n.Kind == yaml.SequenceNode && slices.Contains(listKeys, name):
-		var list []string
-		for _, e := range n.Content {
-			list = append(list, e.Value)
-		}
-		return list, true
-	case n.Kind == yaml.MappingNode && (name == "map" || mapKeys[name] != ""):
+	case n.Kind == yaml.SequenceNode && whole && slices.Contains(listKeys, name):
+		return parts, true
+	case n.Kind == yaml.MappingNode && whole && (name == "map" || mapKeys[name] != ""):
 		var pairs []string
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			pairs = append(pairs, n.Content[i].Value+"="+n.Content[i+1].Value)
+		for i := 0; i+1 < len(parts); i += 2 {
+			pairs = append(pairs, parts[i]+"="+parts[i+1])
 		}
 		if name == "map" {
 			return []string{strings.Join(pairs, ",")}, true
@@ -176,6 +235,33 @@ func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
 		c.bad(n.Line, "%s cannot be a value of this form", strings.ReplaceAll(name, "-", "_"))
 		return nil, false
 	}
+}
+
+// meant returns the node that an alias stands for, and any other node itself.
+func meant(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// scalar returns the text of a node, and whether it is one: null, a list or keys and
+// values are none.
+func scalar(n *yaml.Node) (string, bool) {
+	n = meant(n)
+	return n.Value, n.Kind == yaml.ScalarNode && n.Tag != "!!null"
+}
+
+// scalars returns the texts of nodes, and whether all of them are some.
+func scalars(nodes []*yaml.Node) (list []string, ok bool) {
+	for _, n := range nodes {
+		text, ok := scalar(n)
+		if !ok {
+			return nil, false
+		}
+		list = append(list, text)
+	}
+	return list, true
 }
 
 // resolve makes a path relative to the folder of the configuration. A judge is a

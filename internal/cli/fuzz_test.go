@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"deem/internal/store/postgres"
+)
+
+// FuzzConfig reads any deem.yaml into the flags of deem run. What is wrong is told with its
+// line; what is taken is what YAML says: each text of a list reaches its flag, and nothing
+// that is no text does.
+func FuzzConfig(f *testing.F) {
+	for _, seed := range []string{
+		"judge: universal\nmodel: openai:gpt-4o\n", "data: [a.jsonl, b.jsonl]\nmap: {question: q}\n", "headers: {a: b}\nmodel_options: {x: 1}", "max_cost: $1\nmax-cost: 2",
+		"judge: &a [x, *a]", "data: [{a: b}, [c], null]", "<<: {judge: x}\n", "- a", "judge: |\n  x\n y", "trials: many\n", "map: {question: [a, b]}", "judge: ~", "? [a]\n: b", "\xff", "judge: \"\\0\"",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		run, _, err := (&app{}).root().Find([]string{"run"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &config{file: "/etc/deem.yaml", flags: run.Flags()}
+		c.read([]byte(text))
+		for _, p := range c.problems.List {
+			if lines := strings.Count(text, "\n") + 1; p.File != c.file || p.Line < 0 || p.Line > lines+1 || p.Message == "" {
+				t.Errorf("%q: problem %+v of a text of %d lines", text, p, lines)
+			}
+		}
+		var said map[string]any
+		if c.problems.Total > 0 || yaml.Unmarshal([]byte(text), &said) != nil {
+			return
+		}
+		for key, value := range said {
+			checkSetting(t, c.flags, text, strings.ReplaceAll(key, "_", "-"), value)
+		}
+	})
+}
+
+// checkSetting holds that a list of a file is what its flag got.
+func checkSetting(t *testing.T, flags *pflag.FlagSet, text, name string, value any) {
+	t.Helper()
+	list, ok := value.([]any)
+	flag := flags.Lookup(flagOf(name))
+	if !ok || flag == nil || name == "map" {
+		return
+	}
+	for _, e := range list {
+		switch e.(type) {
+		case nil, []any, map[string]any:
+			t.Errorf("%q is taken, with %v in the list of %s", text, e, name)
+		}
+	}
+	if got, ok := flag.Value.(pflag.SliceValue); ok && !slices.Equal(got.GetSlice(), nil) && len(got.GetSlice()) != len(list) {
+		t.Errorf("%q: --%s is %q, want %d of them", text, flag.Name, got.GetSlice(), len(list))
+	}
+}
+
+// FuzzPassword puts a password into the URL of a database, in every way that people get
+// wrong. What is shown of it, alone and as an argument, does not hold the password.
+func FuzzPassword(f *testing.F) {
+	for _, seed := range []struct{ before, after, tail string }{
+		{"", "", "db"}, {"1/", "", "db"}, {"", "#x", "db"}, {"12?", "", "db"}, {"12#", "", "db"}, {"%zz", "", ""}, {"", "", "db?password=p&sslpassword=q"}, {"1:", "", "?host=/tmp"}, {"\\", "", ""},
+	} {
+		f.Add(seed.before, seed.after, seed.tail)
+	}
+	const secret = "hunter2-0123"
+	f.Fuzz(func(t *testing.T, before, after, tail string) {
+		if strings.Contains(before, "@") || strings.Contains(after, "@") {
+			return // What stands behind it is the host.
+		}
+		db := "postgres://user:" + before + secret + after + "@localhost/" + tail
+		for _, shown := range []string{withoutPassword(db), redactArg(db), redactArg("--db=" + db)} {
+			if strings.Contains(shown, secret) || !postgres.IsURL(strings.TrimPrefix(shown, "--db=")) {
+				t.Errorf("%q is shown as %q", db, shown)
+			}
+		}
+	})
+}
