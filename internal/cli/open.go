@@ -117,7 +117,8 @@ func withoutPassword(db string) string {
 		return db
 	}
 	u, err := url.Parse(db)
-	if err != nil {
+	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.Fragment, "@") {
+		// An @ that far behind ends a password with a slash or the like in it.
 		return scheme + "://..."
 	}
 	if u.User != nil {

@@ -173,6 +173,10 @@ func parse(raw string) (*pgxpool.Config, error) {
 	if err != nil || !IsURL(raw) {
 		return nil, bad("this is no URL of a Postgres database")
 	}
+	if strings.Contains(u.EscapedPath(), "@") {
+		// The name of the database is shown, and this one may be half a password.
+		return nil, bad("this URL of a Postgres database has an @ behind the host, where it is written as %40")
+	}
 	cfg, err := pgxpool.ParseConfig(raw)
 	if err != nil {
 		reason := "this URL of a Postgres database cannot be read"
