@@ -22,6 +22,9 @@ const (
 // defaultTimeout is how long one delivery may take, as OpenTelemetry has it.
 const defaultTimeout = 10 * time.Second
 
+// maxTimeout is a day in milliseconds. Much more would not fit into a duration.
+const maxTimeout = 24 * 60 * 60 * 1000
+
 // settings are what the variables of OpenTelemetry say. We read them, and not the
 // exporters, because a .env file counts too, and because the exporters print the value
 // of a variable that they cannot read, which may be a key.
@@ -159,7 +162,7 @@ func userinfo(user *url.Userinfo) string {
 func (v variables) rest(to *target) error {
 	if name, value := v.get("TIMEOUT"); value != "" {
 		n, err := strconv.Atoi(value)
-		if err != nil || n <= 0 {
+		if err != nil || n <= 0 || n > maxTimeout {
 			return fmt.Errorf("%s is no number of milliseconds", name)
 		}
 		to.timeout = time.Duration(n) * time.Millisecond
