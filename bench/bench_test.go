@@ -64,7 +64,7 @@ func TestDoor(t *testing.T) {
 	if err := os.WriteFile(prompt, []byte("{response} {ground_truth}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"-data", data, "-prompt", prompt, "-url", server.URL + "/v1", "-j", "4"}
+	args := []string{"-data", data, "-prompt", prompt, "-url", server.URL + "/v1", "-j", "1"}
 	if err := bare(t.Context(), args); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("behind a shut door: error = %v, want 401", err)
 	}

@@ -37,6 +37,8 @@ func run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("metrics", flag.ContinueOnError)
 	data := f.String("data", "", "the `file` of items, whose category says of which sort each is")
 	passes := f.Int("passes", 3, "measure `n` times and take the least")
+	// Below it the clock of the processor and a collection of garbage weigh too much.
+	lasts := f.Duration("lasts", 20*time.Millisecond, "let a measurement last this `long` at least")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	list, err := measure(ctx, sorts, *passes)
+	list, err := measure(ctx, sorts, *passes, *lasts)
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func sortOf(name string) string {
 
 // measure lets every rule judge the items of its sort. The first pass is not counted:
 // in it rules read their tables.
-func measure(ctx context.Context, sorts map[string][]deem.Item, passes int) ([]measured, error) {
+func measure(ctx context.Context, sorts map[string][]deem.Item, passes int, lasts time.Duration) ([]measured, error) {
 	least := map[string]time.Duration{}
 	note := func(name string, took time.Duration) {
 		if was, ok := least[name]; !ok || took < was {
@@ -117,11 +119,11 @@ func measure(ctx context.Context, sorts map[string][]deem.Item, passes int) ([]m
 			if sort == "" || len(items) == 0 {
 				continue
 			}
-			took, judged, err := judgeAll(ctx, name, items)
+			took, judged, err := judgeAll(ctx, name, items, lasts)
 			if err != nil {
 				return nil, err
 			}
-			bare := countAll(items)
+			bare := countAll(items, lasts)
 			if pass > 0 {
 				note(name, took)
 				note("bare "+sort, bare)
@@ -135,16 +137,12 @@ func measure(ctx context.Context, sorts map[string][]deem.Item, passes int) ([]m
 	return list, nil
 }
 
-// enough is how long a measurement lasts at least: below it the clock of the processor
-// and a collection of garbage weigh too much.
-const enough = 20 * time.Millisecond
-
 // judgeAll lets a rule judge the items, over and over, and returns the time for one and
 // how many items have a verdict or, from a rule that may say so, none for want of
 // evidence.
-func judgeAll(ctx context.Context, name string, items []deem.Item) (perItem time.Duration, judged int, err error) {
+func judgeAll(ctx context.Context, name string, items []deem.Item, lasts time.Duration) (perItem time.Duration, judged int, err error) {
 	j, _ := rule.Named(name)
-	perItem = lasting(len(items), func() {
+	perItem = lasting(lasts, len(items), func() {
 		judged = 0
 		for _, it := range items {
 			_, failed := j.Judge(ctx, it)
@@ -159,9 +157,9 @@ func judgeAll(ctx context.Context, name string, items []deem.Item) (perItem time
 }
 
 // countAll is the yardstick: the least that compares two texts by their words.
-func countAll(items []deem.Item) time.Duration {
+func countAll(items []deem.Item, lasts time.Duration) time.Duration {
 	sum := 0
-	perItem := lasting(len(items), func() {
+	perItem := lasting(lasts, len(items), func() {
 		for _, it := range items {
 			sum += common(it.Response, it.References[0])
 		}
@@ -174,11 +172,11 @@ func countAll(items []deem.Item) time.Duration {
 
 // lasting does something to n items until it lasted long enough, and returns the time
 // of the processor for one.
-func lasting(n int, do func()) time.Duration {
+func lasting(lasts time.Duration, n int, do func()) time.Duration {
 	began := used()
 	for times := 1; ; times++ {
 		do()
-		if took := used() - began; took >= enough {
+		if took := used() - began; took >= lasts && took > 0 {
 			return took / time.Duration(times*n)
 		}
 	}

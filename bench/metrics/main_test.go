@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deem"
 	"deem/judge/rule"
@@ -18,7 +19,7 @@ func TestMeasure(t *testing.T) {
 	it := deem.Item{ID: "a", Question: "When?", References: []string{"on 3 May 2023"}, Response: "It was on May 3, 2023."}
 	zh := deem.Item{ID: "b", Question: "?", References: []string{"我们昨天"}, Response: "我们昨天在公园里"}
 	sorts := map[string][]deem.Item{"prose": {it, it}, "short": {it, it}, "chinese": {zh, zh}}
-	list, err := measure(t.Context(), sorts, 1)
+	list, err := measure(t.Context(), sorts, 1, time.Microsecond)
 	if err != nil {
 		t.Fatal(err)
 	}
