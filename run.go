@@ -1,11 +1,13 @@
 package deem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // Options say how a run goes about its work. The zero value is usable.
@@ -30,9 +32,18 @@ type Options struct {
 // the end of its items.
 var ErrStopped = errors.New("stopped before the last item")
 
+// How far the parts of a run may be ahead of each other. The calls of many workers tend
+// to end together, and then each wants to hand its record over and to have its next item
+// at once: without these it waited for the one that reads items and the one that takes
+// records, a third of a millisecond for each call.
+const (
+	readAhead = 64 // items that wait for a worker at most, and not more than there are workers
+	handOver  = 32 // records that wait for the caller at most
+)
+
 // Run judges the items and yields a record for each of their trials, in the order
 // in which the judge is done with them. It takes items from the stream only as
-// fast as it can judge them, so memory does not grow with their number.
+// fast as it can judge them, a few ahead, so memory does not grow with their number.
 //
 // A failure of one item is data and comes in its record. What ends the run comes
 // as an error with the zero Record, after the records of all items in flight: an
@@ -48,29 +59,25 @@ func Run(ctx context.Context, items iter.Seq2[Item, error], j Judge, o Options) 
 		r := &runner{
 			judge:  j,
 			opts:   o,
-			tasks:  make(chan task),
-			done:   make(chan outcome),
+			tasks:  make(chan task, min(readAhead, or(o.Concurrency, 8))),
+			done:   make(chan outcome, handOver),
 			ending: make(chan struct{}),
 		}
 		r.start(ctx, items)
 
-		var last error
+		var fatal error
 		open := true // the caller still takes records
 		for out := range r.done {
 			switch {
-			case out.err != nil && last == nil:
-				last = out.err
-				r.end()
-			case out.err == nil && open && !yield(out.rec, nil):
+			case out.err != nil:
+				fatal = cmp.Or(fatal, out.err)
+			case open && !yield(out.rec, nil):
 				open = false
 				r.end()
 				cancel()
 			}
 		}
-		if last == nil {
-			last = ctx.Err()
-		}
-		if open && last != nil {
+		if last := cmp.Or(fatal, r.early, ctx.Err()); open && last != nil {
 			yield(Record{}, last)
 		}
 	}
@@ -96,35 +103,54 @@ type runner struct {
 	tasks chan task
 	done  chan outcome
 
-	ending  chan struct{} // closed when no new task shall be taken
+	ending  chan struct{} // closed when no new task shall be begun
 	endOnce sync.Once
+
+	early error       // why not every item was fed; to be read once done is closed
+	left  atomic.Bool // a task was fed, and not begun because of the gentle stop
 }
 
-// end makes the feeder take no further item.
+// end makes the feeder take no further item, and the workers none that was read ahead.
 func (r *runner) end() { r.endOnce.Do(func() { close(r.ending) }) }
 
 // start starts the feeder and the workers. They are gone once r.done is closed.
 func (r *runner) start(ctx context.Context, items iter.Seq2[Item, error]) {
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var feeder, workers sync.WaitGroup
+	feeder.Go(func() {
 		defer close(r.tasks)
-		if err := r.feed(ctx, items); err != nil {
-			r.done <- outcome{err: err}
-		}
+		r.early = r.feed(ctx, items)
 	})
 	for range or(r.opts.Concurrency, 8) {
-		wg.Go(func() {
-			for t := range r.tasks {
-				if out, ok := r.work(ctx, t); ok {
-					r.done <- out
-				}
-			}
-		})
+		workers.Go(func() { r.workAll(ctx) })
 	}
 	go func() {
-		wg.Wait()
+		feeder.Wait()
+		workers.Wait()
+		if r.early == nil && r.left.Load() {
+			r.early = ErrStopped
+		}
 		close(r.done)
 	}()
+}
+
+// workAll judges task after task. What was read ahead when the run came to its end is
+// not begun: nobody would wait for it, and it costs money.
+func (r *runner) workAll(ctx context.Context) {
+	for t := range r.tasks {
+		if over, err := r.over(ctx); over {
+			if err != nil {
+				r.left.Store(true)
+			}
+			continue
+		}
+		out, ok := r.work(ctx, t)
+		if out.err != nil {
+			r.end() // Before the record of another is taken, and a call is made that fails alike.
+		}
+		if ok {
+			r.done <- out
+		}
+	}
 }
 
 // or returns n, or otherwise when n is not positive.
@@ -143,11 +169,12 @@ func (r *runner) feed(ctx context.Context, items iter.Seq2[Item, error]) error {
 			return err
 		}
 		for trial := range or(r.opts.Trials, 1) {
-			if stopped, err := r.stopped(ctx); stopped {
+			if over, err := r.over(ctx); over {
 				return err
 			}
 			if r.opts.Done != nil {
 				if done, err := r.opts.Done(ctx, it, trial); err != nil {
+					r.end() // What cannot be looked up can hardly be kept.
 					return err
 				} else if done {
 					continue
@@ -168,16 +195,19 @@ func (r *runner) feed(ctx context.Context, items iter.Seq2[Item, error]) error {
 	return nil
 }
 
-// stopped looks whether the feeder should stop, so that a long stretch of items
-// that are done already can be interrupted too.
-func (r *runner) stopped(ctx context.Context) (bool, error) {
+// over reports whether no task shall be begun any more. The error is [ErrStopped] if
+// only the gentle stop is why.
+func (r *runner) over(ctx context.Context) (bool, error) {
 	select {
-	case <-r.opts.Stop:
-		return true, ErrStopped
 	case <-r.ending:
 		return true, nil
 	case <-ctx.Done():
 		return true, nil
+	default:
+	}
+	select {
+	case <-r.opts.Stop:
+		return true, ErrStopped
 	default:
 		return false, nil
 	}

@@ -109,11 +109,70 @@ func TestRunTakesItemsOnlyAsFastAsTheyAreJudged(t *testing.T) {
 			break
 		}
 	}
-	// Ten records were taken; four more may wait to be, four may be at work, and
-	// one is in the feeder's hand.
-	if taken > 10+4+4+1 {
+	// Ten records were taken; 32 more may wait to be, four may be at work, four may
+	// be read ahead, and one is in the feeder's hand.
+	if taken > 10+32+4+4+1 {
 		t.Errorf("%d items taken for 10 records", taken)
 	}
+}
+
+// TestRunBeginsNothingThatWasReadAhead stops while items wait for a worker.
+func TestRunBeginsNothingThatWasReadAhead(t *testing.T) {
+	broken := errors.New("wrong key")
+	for _, c := range []struct {
+		name string
+		end  func(stop func()) error // what the first judgment does and returns
+		want error
+	}{
+		{"the gentle stop", func(stop func()) error { stop(); return nil }, deem.ErrStopped},
+		{"an error of the judge", func(func()) error { return broken }, broken},
+		{"both", func(stop func()) error { stop(); return broken }, broken},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stop := make(chan struct{})
+				var judged atomic.Int64
+				j := judgeFunc(func(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+					judged.Add(1)
+					time.Sleep(time.Second) // Until then all that may be read ahead is.
+					if err := c.end(func() { close(stop) }); err != nil {
+						return deem.Verdict{}, err
+					}
+					return right(ctx, it)
+				})
+				// Of two items the second is read, and the stream is at its end.
+				_, err := collect(deem.Run(t.Context(), items(2), j, deem.Options{Concurrency: 1, Stop: stop}))
+				if !errors.Is(err, c.want) || judged.Load() != 1 {
+					t.Errorf("%d judged, error %v, want 1 and %v", judged.Load(), err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRunHandsRecordsOver holds that a caller who is slow keeps no worker from its next
+// item, and gets every record all the same.
+func TestRunHandsRecordsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var judged atomic.Int64
+		j := judgeFunc(func(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+			judged.Add(1)
+			return right(ctx, it)
+		})
+		n := 0
+		for _, err := range deem.Run(t.Context(), items(100), j, deem.Options{Concurrency: 4}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // Everybody has come as far as they can.
+			if n++; n == 1 && judged.Load() != 1+32+4 {
+				t.Errorf("%d judged while the caller held the first record, want 32 that wait and 4 in the workers' hands beside it", judged.Load())
+			}
+		}
+		if n != 100 {
+			t.Errorf("%d records, want 100", n)
+		}
+	})
 }
 
 func TestRunKeepsAFailureAsData(t *testing.T) {
@@ -181,18 +240,21 @@ func TestRunEndsOnAnErrorOfTheJudge(t *testing.T) {
 }
 
 func TestRunEndsOnAnErrorOfTheItems(t *testing.T) {
-	torn := errors.New("items.jsonl:3: torn")
+	torn := errors.New("items.jsonl:21: torn")
 	seq := func(yield func(deem.Item, error) bool) {
-		for it := range items(2) {
+		for it := range items(20) {
 			if !yield(it, nil) {
 				return
 			}
 		}
 		yield(deem.Item{}, torn)
 	}
-	recs, err := collect(deem.Run(t.Context(), seq, judgeFunc(right), deem.Options{}))
-	if !errors.Is(err, torn) || len(recs) != 2 {
-		t.Errorf("%d records, error %v, want 2 and %v", len(recs), err, torn)
+	// What was read before the error is judged, also what waited for a worker.
+	for _, at := range []int{1, 8, 64} {
+		recs, err := collect(deem.Run(t.Context(), seq, judgeFunc(right), deem.Options{Concurrency: at}))
+		if !errors.Is(err, torn) || len(recs) != 20 {
+			t.Errorf("Concurrency %d: %d records, error %v, want 20 and %v", at, len(recs), err, torn)
+		}
 	}
 }
 
