@@ -59,7 +59,7 @@ const promiseSteps = 20
 // Guarantee returns the lowest threshold on confidence for which it can be promised
 // that a share of at most alpha of the decisions above it is wrong, with a probability
 // of at least 1-delta. The error is a [*NoPromise] when there is none. Alpha and delta
-// lie between 0 and 1.
+// lie between 0 and 1, both excluded; otherwise no number of labels is enough.
 //
 // Thresholds are tested from the highest down, each at level delta with the exact
 // binomial test of "more than alpha is wrong", and the first that does not pass ends
@@ -116,9 +116,17 @@ func firstTest(alpha, delta float64) int {
 }
 
 // LabelsNeeded returns how many decisions must be known to be right, and none wrong,
-// before a promise can be made: the smallest n with (1-alpha)^n <= delta.
+// before a promise can be made: the smallest n with (1-alpha)^n <= delta. It is the
+// largest integer when no number would do, as for an alpha of 0.
 func LabelsNeeded(alpha, delta float64) int {
-	n := int(math.Log(delta) / math.Log1p(-alpha))
+	if !(alpha > 0 && alpha < 1 && delta > 0 && delta < 1) {
+		return math.MaxInt
+	}
+	about := math.Log(delta) / math.Log1p(-alpha)
+	if about > 1e9 { // One more or less is beyond what a float tells.
+		return wholeItems(about)
+	}
+	n := int(about)
 	for atMost(0, n, alpha) > delta {
 		n++
 	}

@@ -1,0 +1,275 @@
+package stat_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"deem/stat"
+)
+
+// odd are the numbers that break formulas.
+var odd = []float64{
+	math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), -1, 2, 1e308, -1e308, 5e-324, 1e100, -1e16, 1e-300, -0.5, 1 + 1e-16, 1 - 1e-16, 0.5,
+}
+
+// oddNumbers makes values of bytes: scores from 0 to 1, and the odd ones.
+func oddNumbers(data []byte) []float64 {
+	list := make([]float64, len(data))
+	for i, b := range data {
+		list[i] = float64(b) / 239
+		if b >= 240 {
+			list[i] = odd[b-240]
+		}
+	}
+	return list
+}
+
+// known says what is wrong with an estimate, "" for nothing: it has a JSON, so that no part
+// of it is NaN, and its interval holds its value.
+func known(est stat.Estimate) string {
+	if _, err := json.Marshal(est); err != nil {
+		return err.Error()
+	}
+	if !(est.Lo <= est.Value && est.Value <= est.Hi) {
+		return "its interval does not hold its value"
+	}
+	if est.N < 0 || est.Method == "" || !(est.Level > 0 && est.Level < 1) {
+		return "it does not say what it is"
+	}
+	return ""
+}
+
+// FuzzShares holds every interval of a proportion, whatever the counts and the level.
+func FuzzShares(f *testing.F) {
+	f.Add(3, 4, 0.95)
+	f.Add(0, 0, 0.0)
+	f.Add(-1, 5, math.NaN())
+	f.Add(math.MaxInt, math.MaxInt, 1.0)
+	f.Add(7, 3, 1-1e-16)
+	f.Add(1, 1<<40, 1e-300)
+	f.Fuzz(func(t *testing.T, k, n int, level float64) {
+		if k > 1<<40 || k < -1<<40 || n > 1<<40 || n < -1<<40 {
+			return // Nobody has judged so many items.
+		}
+		for name, interval := range map[string]func(k, n int, level float64) stat.Estimate{
+			"ProportionAt": stat.ProportionAt, "ClopperPearson": stat.ClopperPearson, "AgrestiCoull": stat.AgrestiCoull,
+			"Jeffreys": stat.Jeffreys, "Wald": stat.Wald, "WilsonCorrected": stat.WilsonCorrected,
+		} {
+			est := interval(k, n, level)
+			if bad := known(est); bad != "" || est.Lo < 0 || est.Hi > 1 {
+				t.Errorf("%s(%d, %d, %v) = %+v: %s", name, k, n, level, est, bad)
+			}
+		}
+		for name, est := range map[string]stat.Estimate{
+			"PairedProportions": stat.PairedProportions(k, n-k, n, level), "DifferenceOfProportions": stat.DifferenceOfProportions(k, n, n, k, level),
+			"RoganGladen": stat.RoganGladen(k, n, stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, level),
+			"PPI":         stat.PPIProportion(stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, k, n, level),
+		} {
+			if bad := known(est); bad != "" || est.Lo < -1 || est.Hi > 1 {
+				t.Errorf("%s of %d and %d at %v = %+v: %s", name, k, n, level, est, bad)
+			}
+		}
+		if n >= 0 && n < 1e6 {
+			checkChance(t, "McNemar", stat.McNemar(k, n))
+			checkChance(t, "McNemarChi2", stat.McNemarChi2(k, n, true))
+		}
+	})
+}
+
+// checkChance holds that a test gives a chance.
+func checkChance(t *testing.T, name string, test stat.Test) {
+	t.Helper()
+	if _, err := json.Marshal(test); err != nil || !(test.P >= 0 && test.P <= 1) || test.Method == "" {
+		t.Errorf("%s = %+v, %v", name, test, err)
+	}
+}
+
+// FuzzMeans holds estimates and tests of means, whatever the values and their weights.
+func FuzzMeans(f *testing.F) {
+	f.Add([]byte{0, 120, 239, 60}, []byte{239, 239, 239, 239}, 0.95)
+	f.Add([]byte{240, 241, 242, 246, 247}, []byte{240, 0, 246, 248, 249}, math.NaN())
+	f.Add([]byte{0, 239, 0, 239}, []byte{1, 0, 239, 120}, 1.0)
+	f.Add([]byte{}, []byte{}, 0.0)
+	f.Fuzz(func(t *testing.T, xs, ws []byte, level float64) {
+		n := min(len(xs), len(ws), 60)
+		x, w := oddNumbers(xs[:n]), oddNumbers(ws[:n])
+		var m stat.Moments
+		for i := range x {
+			m.Add(x[i], w[i])
+		}
+		r := stat.Resampling{Draws: 50, Seed: 1, Level: level}
+		ests := map[string]stat.Estimate{
+			"Mean": stat.Mean(m, level), "MeanIn": stat.MeanIn(m, level, stat.Unit), "WeightedProportion": stat.WeightedProportion(m, level),
+			"Percentile": stat.BootstrapMean(x, w, r, stat.BootstrapPercentile), "BCa": stat.BootstrapMean(x, nil, r, stat.BootstrapBCa),
+		}
+		if est, err := stat.PairedDifference(x, w, stat.DifferenceOptions{Level: level}); err == nil {
+			ests["PairedDifference"] = est
+		}
+		for name, est := range ests {
+			if _, err := json.Marshal(est); err != nil || name != "MeanIn" && known(est) != "" && inUnit(x) {
+				t.Errorf("%s of %v with weights %v at %v = %+v: %v %s", name, x, w, level, est, err, known(est))
+			}
+		}
+		checkChance(t, "TTest", stat.TTest(x, 0.5))
+		checkChance(t, "WelchTest", stat.WelchTest(x, w))
+		checkChance(t, "MannWhitney", stat.MannWhitney(x, w))
+		checkChance(t, "PairedPermutation", stat.PairedPermutation(x, 50, 1))
+		if test, err := stat.Wilcoxon(x, w, stat.WilcoxonOptions{}); err == nil {
+			checkChance(t, "Wilcoxon", test)
+		}
+		for _, p := range stat.Percentiles(x, append(w, 0, 50, 100)) {
+			if p-p != 0 {
+				t.Errorf("Percentiles(%v, %v) has %v", x, w, p)
+			}
+		}
+		if _, err := json.Marshal(stat.Noise([][]float64{x, w, nil})); err != nil {
+			t.Errorf("Noise of %v and %v: %v", x, w, err)
+		}
+	})
+}
+
+// inUnit reports whether all values are scores.
+func inUnit(values []float64) bool {
+	for _, x := range values {
+		if !(x >= 0 && x <= 1) {
+			return false
+		}
+	}
+	return true
+}
+
+// FuzzPairs holds what is made of two lists: correlations, calibration, ranking, agreement,
+// corrections of p-values.
+func FuzzPairs(f *testing.F) {
+	f.Add([]byte{0, 120, 239, 60}, []byte{0, 239, 100, 7}, byte(3))
+	f.Add([]byte{240, 241, 242, 246}, []byte{240, 0, 246, 248}, byte(255))
+	f.Add([]byte{1, 1, 1}, []byte{2, 2, 2}, byte(0))
+	f.Fuzz(func(t *testing.T, xs, ys []byte, bits byte) {
+		n := min(len(xs), len(ys), 60)
+		x, y := oddNumbers(xs[:n]), oddNumbers(ys[:n])
+		truth := make([]bool, n)
+		for i := range truth {
+			truth[i] = bits>>(i%8)&1 == 1
+		}
+		for name, of := range map[string]func(x, y []float64) (stat.Correlation, error){"Pearson": stat.Pearson, "Spearman": stat.Spearman, "KendallTauB": stat.KendallTauB} {
+			if c, err := of(x, y); err == nil && (known(c.Estimate) != "" || c.Lo < -1 || c.Hi > 1 || !(c.P >= 0 && c.P <= 1)) {
+				t.Errorf("%s(%v, %v) = %+v: %s", name, x, y, c, known(c.Estimate))
+			}
+		}
+		if est, err := stat.AUROC(x, truth, y); err == nil && (known(est) != "" || est.Lo < 0 || est.Hi > 1) {
+			t.Errorf("AUROC(%v, %v, %v) = %+v: %s", x, truth, y, est, known(est))
+		}
+		if ap, err := stat.AveragePrecision(x, truth, y); err == nil && !(ap >= 0 && ap <= 1+1e-12) {
+			t.Errorf("AveragePrecision(%v, %v, %v) = %v", x, truth, y, ap)
+		}
+		if e, err := stat.ECE(x, truth, stat.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
+			t.Errorf("ECE(%v, %v) = %+v", x, truth, e)
+		}
+		if b, err := stat.Brier(x, truth); err == nil && !(b >= 0 && b <= 1) {
+			t.Errorf("Brier(%v, %v) = %v", x, truth, b)
+		}
+		checkRatings(t, x, y)
+		for name, adjust := range map[string]func([]float64) []float64{
+			"Bonferroni": stat.Bonferroni, "Sidak": stat.Sidak, "Holm": stat.Holm, "Hommel": stat.Hommel, "BH": stat.BenjaminiHochberg, "BY": stat.BenjaminiYekutieli,
+		} {
+			if !inUnit(x) {
+				continue
+			}
+			for i, p := range adjust(x) {
+				if !(p >= x[i]-1e-12 && p <= 1) {
+					t.Errorf("%s(%v) makes %v of %v", name, x, p, x[i])
+				}
+			}
+		}
+	})
+}
+
+// checkRatings holds coefficients of agreement to be at most 1.
+func checkRatings(t *testing.T, x, y []float64) {
+	t.Helper()
+	ratings := make([][]float64, len(x))
+	for i := range x {
+		ratings[i] = []float64{x[i], y[i]}
+	}
+	for _, s := range []stat.Scale{stat.ScaleNominal, stat.ScaleOrdinal, stat.ScaleInterval, stat.ScaleRatio} {
+		if a, err := stat.Krippendorff(ratings, s); err == nil && !(a <= 1+1e-12) {
+			t.Errorf("Krippendorff(%v, %s) = %v", ratings, s, a)
+		}
+	}
+	for _, c := range []stat.Coefficient{stat.GwetAC, stat.FleissKappa} {
+		a := stat.Agree(ratings, c, stat.RatingOptions{}, 0.95)
+		if _, err := json.Marshal(a); err != nil || !(a.Value <= 1+1e-12) {
+			t.Errorf("Agree(%v, %s) = %+v, %v", ratings, c, a, err)
+		}
+	}
+}
+
+// FuzzTables holds kappa and its relatives, whatever the table.
+func FuzzTables(f *testing.F) {
+	f.Add([]byte{20, 5, 10, 15}, byte(2))
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 9}, byte(3))
+	f.Add([]byte{1, 2, 3}, byte(2))
+	f.Add([]byte{255}, byte(1))
+	f.Fuzz(func(t *testing.T, cells []byte, width byte) {
+		wide := 1 + int(width%8)
+		var table [][]int
+		for i := 0; i < len(cells) && len(table) < 40; i += wide {
+			var row []int
+			for _, c := range cells[i:min(i+wide, len(cells))] {
+				row = append(row, int(c)-8)
+			}
+			table = append(table, row)
+		}
+		for name, est := range map[string]stat.Estimate{
+			"Kappa": stat.Kappa(table, 0.95), "linear": stat.WeightedKappa(table, stat.Linear, 0.95), "quadratic": stat.WeightedKappa(table, stat.Quadratic, 0.95),
+			"Fleiss": stat.Fleiss(table, 0.95), "AC1": stat.AC1(table, 0.95),
+		} {
+			if bad := known(est); bad != "" || est.Hi > 1+1e-12 {
+				t.Errorf("%s of %v = %+v: %s", name, table, est, bad)
+			}
+		}
+	})
+}
+
+// FuzzNeeded holds plans: how many items, and what would be seen with them. They end, and
+// are numbers, whatever is asked; and a promise is kept by the decisions it is made of.
+func FuzzNeeded(f *testing.F) {
+	f.Add(100, 0.1, 0.3, 0.95, 0.8)
+	f.Add(-1, math.NaN(), 0.0, 1.0, 1.0)
+	f.Add(1, 0.0, 0.0, 0.0, 0.0)
+	f.Add(1000, 1.0, 1.0, 1e-300, 1-1e-16)
+	f.Add(50, math.Inf(1), -1.0, 0.5, 2.0)
+	f.Fuzz(func(t *testing.T, n int, a, b, level, power float64) {
+		for name, needed := range map[string]int{
+			"NeededN": stat.NeededN(a, b, level, power), "NeededNPaired": stat.NeededNPaired(a, b, level, power), "NeededNTwo": stat.NeededNTwo(a, b, level, power),
+			"LabelsNeeded": stat.LabelsNeeded(a, b),
+		} {
+			if needed < 1 {
+				t.Errorf("%s(%v, %v, %v, %v) = %d", name, a, b, level, power, needed)
+			}
+		}
+		for name, seen := range map[string]float64{
+			"MinDetectable": stat.MinDetectable(n, a, level, power), "MinDetectablePaired": stat.MinDetectablePaired(n, a, level, power), "MinDetectableTwo": stat.MinDetectableTwo(n, a, level, power),
+		} {
+			if !(seen >= 0) || math.IsInf(seen, 0) {
+				t.Errorf("%s(%d, %v, %v, %v) = %v", name, n, a, level, power, seen)
+			}
+		}
+		var decisions []stat.Trusted
+		for i := range min(max(n, 0), 300) {
+			decisions = append(decisions, stat.Trusted{Confidence: math.Mod(float64(i)*level, 1), Right: i%7 != 3})
+		}
+		p, err := stat.Guarantee(decisions, a, b)
+		if err != nil {
+			if _, ok := errors.AsType[*stat.NoPromise](err); !ok {
+				t.Errorf("Guarantee(%v, %v): %v", a, b, err)
+			}
+			return
+		}
+		if p.Decided < 1 || p.Decided > len(decisions) || !(p.Bound <= a) || p.Wrong > p.Decided {
+			t.Errorf("Guarantee(%v, %v) of %d decisions = %+v", a, b, len(decisions), p)
+		}
+	})
+}
