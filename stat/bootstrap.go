@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // DefaultDraws is how often a bootstrap resamples when nobody asks for another
@@ -186,11 +186,11 @@ func bcaShares(means []float64, value, alpha, acceleration float64) (lo, hi floa
 	if share <= 0 || share >= 1 {
 		return 0, 0, false
 	}
-	bias := distuv.UnitNormal.Quantile(share)
+	bias := mathext.NormalQuantile(share)
 	moved := func(z float64) float64 {
 		return 1 - normalTail(bias+(bias+z)/(1-acceleration*(bias+z)))
 	}
-	z := distuv.UnitNormal.Quantile(alpha)
+	z := mathext.NormalQuantile(alpha)
 	lo, hi = moved(z), moved(-z)
 	return lo, hi, lo < hi
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // DefaultLevel is the confidence level of an interval when nobody asks for
@@ -130,5 +130,5 @@ func warnIf(e Estimate, warning string) Estimate {
 // between -z and z. The lower tail is asked for, because 1 - alpha/2 loses the
 // digits of a small alpha.
 func normalQuantile(level float64) float64 {
-	return -distuv.UnitNormal.Quantile((1 - level) / 2)
+	return -mathext.NormalQuantile((1 - level) / 2)
 }

@@ -3,7 +3,7 @@ package stat
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Mean returns the mean of values without bounds with Student's t interval at
@@ -77,5 +77,8 @@ func tQuantile(level, df float64) float64 {
 	if df <= 0 {
 		return math.Inf(1)
 	}
-	return -distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile((1 - level) / 2)
+	// With x = df/(df + t*t), the share beyond t on both sides is the incomplete beta
+	// function of x; see studentBoth.
+	x := mathext.InvRegIncBeta(df/2, 0.5, 1-level)
+	return math.Sqrt(df * (1 - x) / x)
 }

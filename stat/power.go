@@ -3,7 +3,7 @@ package stat
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 )
 
 // How large must a difference be to be seen, and how many items does it take? The
@@ -22,7 +22,7 @@ func reach(level, power float64) (test, found float64) {
 	if !(power > 0 && power < 1) {
 		power = DefaultPower
 	}
-	return normalQuantile(level), distuv.UnitNormal.Quantile(power)
+	return normalQuantile(level), mathext.NormalQuantile(power)
 }
 
 // MinDetectable returns the smallest mean difference that n pairs show, when
