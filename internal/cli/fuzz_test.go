@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"deem"
 	"deem/internal/store/postgres"
 )
 
@@ -22,25 +26,41 @@ func FuzzConfig(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		run, _, err := (&app{}).root().Find([]string{"run"})
+		a := &app{}
+		run, _, err := a.root().Find([]string{"run"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := &config{file: "/etc/deem.yaml", flags: run.Flags()}
-		c.read([]byte(text))
-		for _, p := range c.problems.List {
-			if lines := strings.Count(text, "\n") + 1; p.File != c.file || p.Line < 0 || p.Line > lines+1 || p.Message == "" {
-				t.Errorf("%q: problem %+v of a text of %d lines", text, p, lines)
-			}
+		a.config = filepath.Join(t.TempDir(), "deem.yaml")
+		if err := os.WriteFile(a.config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.configure(run.Flags()); err != nil {
+			checkConfigError(t, err, a.config, text)
+			return
 		}
 		var said map[string]any
-		if c.problems.Total > 0 || yaml.Unmarshal([]byte(text), &said) != nil {
+		if yaml.Unmarshal([]byte(text), &said) != nil {
 			return
 		}
 		for key, value := range said {
-			checkSetting(t, c.flags, text, strings.ReplaceAll(key, "_", "-"), value)
+			checkSetting(t, run.Flags(), text, strings.ReplaceAll(key, "_", "-"), value)
 		}
 	})
+}
+
+// checkConfigError holds that each problem has a place.
+func checkConfigError(t *testing.T, err error, file, text string) {
+	t.Helper()
+	ps, ok := errors.AsType[*deem.Problems](err)
+	if !ok || ps.Total == 0 {
+		t.Fatalf("%q: %v, which has no place", text, err)
+	}
+	for _, p := range ps.List {
+		if lines := strings.Count(text, "\n") + 1; p.File != file || p.Line < 0 || p.Line > lines+1 || p.Message == "" {
+			t.Errorf("%q: problem %+v of a text of %d lines", text, p, lines)
+		}
+	}
 }
 
 // checkSetting holds that a list of a file is what its flag got.
