@@ -1,0 +1,119 @@
+package soak_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"deem/internal/faultserver"
+)
+
+// soak lives for a time, round after round, and returns the site with what it has
+// counted. It ends early after a round that went wrong: what follows would only hide it.
+func soak(t *testing.T, whole time.Duration, sc scale, every time.Duration) *site {
+	t.Helper()
+	if !measurable() {
+		t.Skip("this system does not say what processes take")
+	}
+	s := newSite(t)
+	ctx, stop := context.WithCancel(t.Context())
+	sampled := make(chan error, 1)
+	go func() { sampled <- s.sampling(ctx, every) }()
+	seed := firstSeed(t)
+	for n := 0; n == 0 || time.Since(s.began) < whole; n++ {
+		if err := s.round(ctx, sc, n, seed+uint64(n)); err != nil {
+			t.Errorf("round %d, to be repeated with SOAKSEED=%d: %v", n, seed+uint64(n), err)
+			break
+		}
+	}
+	stop()
+	if err := <-sampled; err != nil {
+		t.Error(err)
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	s.tell(time.Since(s.began))
+	return s
+}
+
+// firstSeed returns the seed of the first round; that of each later one is one more.
+func firstSeed(t *testing.T) uint64 {
+	t.Helper()
+	text := os.Getenv("SOAKSEED")
+	if text == "" {
+		return rand.Uint64() >> 16 // Short enough to be typed.
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("SOAKSEED: %v", err)
+	}
+	return seed
+}
+
+// tell prints what was done and seen, and writes it to the file SOAKOUT if that is named.
+func (s *site) tell(whole time.Duration) {
+	s.t.Helper()
+	text := s.table(whole)
+	s.t.Log("\n" + text)
+	if name := os.Getenv("SOAKOUT"); name != "" {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
+
+// table returns what was done and seen.
+func (s *site) table(whole time.Duration) string {
+	s.mu.Lock()
+	c := s.sum
+	s.mu.Unlock()
+	var b strings.Builder
+	for _, row := range []struct {
+		name string
+		n    int
+	}{
+		{"rounds", c.Rounds},
+		{"runs", c.Runs},
+		{"items", c.Items},
+		{"records with a verdict", c.Verdicts},
+		{"records with a failure", c.Failures},
+		{"requests", c.Requests},
+		{"answers charged for", c.Answered},
+		{"asked again after an answer", c.Twice},
+		{"processes killed", c.Kills},
+		{"runs paused or cancelled", c.Cancels},
+		{"pages read", c.Pages},
+		{"events read", c.Events},
+		{"labels given", c.Labels},
+		{"labels undone", c.Undone},
+		{"run files verified", c.Bundles},
+		{"refused with 429, in bursts", c.Refused},
+	} {
+		fmt.Fprintf(&b, "%-30s %10d\n", row.name, row.n)
+	}
+	for _, f := range faultserver.Faults() {
+		fmt.Fprintf(&b, "fault %-24s %10d\n", f, c.Faults[f])
+	}
+	fmt.Fprintf(&b, "%-30s %10v\n", "time", whole.Round(time.Second))
+	fmt.Fprintf(&b, "%-30s %10.1f\n\n", "the file and its folder, MB", float64(sizeBelow(s.dir))/(1<<20))
+	fmt.Fprintf(&b, "%-14s %-28s %8s %8s %8s %8s %6s\n", "process", "measured, but the first 5th", "1st 3rd", "last 3rd", "trend", "most", "points")
+	for _, w := range s.watched {
+		w.row(&b, whole)
+	}
+	return b.String()
+}
+
+// A few rounds, so that the hour works when it is wanted. Nothing is said of sizes here:
+// half a minute is all warm-up.
+func TestRounds(t *testing.T) {
+	s := soak(t, 15*time.Second, scale{share: 0.3}, time.Second)
+	if s.sum.Twice+s.sum.Kills == 0 {
+		t.Error("nobody was killed")
+	}
+}
