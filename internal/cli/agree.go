@@ -101,6 +101,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	f.StringVar(&o.known, "known", "", "fail when the disagreements are not those in this `file`")
 	f.StringVar(&o.writeKnown, "write-known", "", "write the disagreements to this `file`, for --known")
 	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to look whether the judge favours its own kind (default: what the run was told)")
+	notFromFile(f, "system-model") // A run knows best which system it was of.
 	f.StringVar(&o.family, "own-family", "", "the `model` whose kind of answers are the judge's own (default: the judge's model)")
 	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold scores when more items than this `share` are unjudged")
 	return cmd

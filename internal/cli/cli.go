@@ -64,6 +64,8 @@ type app struct {
 	err  io.Writer
 	env  assembly.Environment
 
+	fromFile map[string]bool // the flags that deem.yaml has set
+
 	json   bool   // --json
 	config string // --config
 	db     string // --db

@@ -67,6 +67,7 @@ func (a *app) compareCommand() *cobra.Command {
 	fs := cmd.Flags()
 	fs.StringVar(&o.baseline, "baseline", "", "compare with this `run`, or with the report in this file of JSON")
 	fs.StringArrayVar(&o.gates, "gate", nil, "end with code 4 unless this `condition` holds, as 'overall >= -1pp'; may be repeated")
+	notFromFile(fs, "gate")
 	fs.BoolVar(&o.Anyway, "anyway", false, "compare runs that differ in more than their systems, with a warning")
 	fs.StringVar(&o.flips, "flips", "", "write all items on which runs differ to this CSV `file`")
 	fs.StringVar(&o.html, "html", "", "write the comparison as a page to this `file`")

@@ -195,42 +195,54 @@ func (c *config) take(name string, n *yaml.Node) {
 		return
 	}
 	for _, v := range values {
-		if check := checks[name]; check != nil {
-			if err := check(v); err != nil {
-				c.bad(n.Line, "%v", err)
-				c.hint = cmp.Or(c.hint, deem.HintOf(err))
-				return
-			}
-		}
-		if slices.Contains(pathKeys, name) {
-			v = c.resolve(name, v)
-		}
-		if err := c.flags.Set(flag.Name, v); err != nil {
-			c.bad(n.Line, "%s: %v", strings.ReplaceAll(name, "-", "_"), err)
+		if err := c.give(flag, name, v.text); err != nil {
+			c.bad(v.line, "%v", err)
+			c.hint = cmp.Or(c.hint, deem.HintOf(err))
 			return
 		}
 	}
 }
 
-// values returns what a node says, as the flag would take it.
-func (c *config) values(name string, n *yaml.Node) ([]string, bool) {
+// give hands one value of a setting to its flag.
+func (c *config) give(flag *pflag.Flag, name, value string) error {
+	if check := checks[name]; check != nil {
+		if err := check(value); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(pathKeys, name) {
+		value = c.resolve(name, value)
+	}
+	if err := c.flags.Set(flag.Name, value); err != nil {
+		return fmt.Errorf("%s: %w", strings.ReplaceAll(name, "-", "_"), err)
+	}
+	return nil
+}
+
+// A given is a value in the file, as its flag would take it.
+type given struct {
+	text string
+	line int
+}
+
+// values returns what a node says.
+func (c *config) values(name string, n *yaml.Node) ([]given, bool) {
 	n = meant(n)
-	_, isText := scalar(n)
-	parts, whole := scalars(n.Content)
 	switch {
-	case isText:
-		return []string{n.Value}, true
-	case n.Kind == yaml.SequenceNode && whole && slices.Contains(listKeys, name):
-		return parts, true
-	case n.Kind == yaml.MappingNode && whole && (name == "map" || mapKeys[name] != ""):
-		var pairs []string
-		for i := 0; i+1 < len(parts); i += 2 {
-			pairs = append(pairs, parts[i]+"="+parts[i+1])
+	case isText(n):
+		return []given{{n.Value, n.Line}}, true
+	case n.Kind == yaml.SequenceNode && slices.Contains(listKeys, name):
+		var list []given
+		for _, e := range n.Content {
+			if !isText(e) {
+				c.bad(e.Line, "%s is a list of texts", strings.ReplaceAll(name, "-", "_"))
+				return nil, false
+			}
+			list = append(list, given{meant(e).Value, e.Line})
 		}
-		if name == "map" {
-			return []string{strings.Join(pairs, ",")}, true
-		}
-		return pairs, true
+		return list, true
+	case n.Kind == yaml.MappingNode && (name == "map" || mapKeys[name] != "") && !slices.ContainsFunc(n.Content, func(e *yaml.Node) bool { return !isText(e) }):
+		return pairs(name, n), true
 	default:
 		c.bad(n.Line, "%s cannot be a value of this form", strings.ReplaceAll(name, "-", "_"))
 		return nil, false
@@ -245,23 +257,25 @@ func meant(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// scalar returns the text of a node, and whether it is one: null, a list or keys and
-// values are none.
-func scalar(n *yaml.Node) (string, bool) {
+// isText reports whether a node is a text: null, a list or keys and values are none.
+func isText(n *yaml.Node) bool {
 	n = meant(n)
-	return n.Value, n.Kind == yaml.ScalarNode && n.Tag != "!!null"
+	return n.Kind == yaml.ScalarNode && n.Tag != "!!null"
 }
 
-// scalars returns the texts of nodes, and whether all of them are some.
-func scalars(nodes []*yaml.Node) (list []string, ok bool) {
-	for _, n := range nodes {
-		text, ok := scalar(n)
-		if !ok {
-			return nil, false
-		}
-		list = append(list, text)
+// pairs returns keys with their values: each for itself, or all in one text where the
+// flag is given once.
+func pairs(name string, n *yaml.Node) []given {
+	var list []given
+	var all []string
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		pair := meant(n.Content[i]).Value + "=" + meant(n.Content[i+1]).Value
+		list, all = append(list, given{pair, n.Content[i].Line}), append(all, pair)
 	}
-	return list, true
+	if name == "map" {
+		return []given{{strings.Join(all, ","), n.Line}}
+	}
+	return list
 }
 
 // resolve makes a path relative to the folder of the configuration. A judge is a

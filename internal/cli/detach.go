@@ -51,7 +51,7 @@ func (a *app) checkDetach(o *runOptions) error {
 		flag = "--queue"
 	case o.runTimeout > 0:
 		flag = "--run-timeout"
-	case len(o.gates) > 0 && o.lock.file == "":
+	case len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]: // Those of deem.yaml are held by deem report.
 		flag = "--gate"
 	case len(o.model.Headers) > 0:
 		flag = "--header"

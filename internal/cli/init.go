@@ -83,6 +83,11 @@ judge: match                 # deem list judges; or a YAML file of your own
 
 # concurrency: 16            # items judged at once
 # max_unjudged: 1%           # withhold the score when more items are unjudged
+
+# system: my-memory          # what is under test, for reports
+# exclude: [category=adversarial]   # items that are left out; reports say so
+# errata: faults.jsonl       # known faults of the answer key; reports show what they do
+# gate: ["overall.lo >= 65%"]       # exit code 4 unless it holds
 `
 
 const judgeTemplate = `# A judge for deem. docs/judges.md explains every key.

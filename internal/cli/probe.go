@@ -76,6 +76,7 @@ func (a *app) probeCommand() *cobra.Command {
 	f.StringArrayVar(&o.cards, "card", nil, "write the card to this `file` too: .html, .json or .txt; may be given again")
 	o.run.flags(f)
 	f.Lookup("gate").Usage = "exit with 4 unless this `condition` holds, as 'vague <= 10%'; may be given again"
+	notFromFile(f, "gate", "errata") // Probes are other items than those of the answer key.
 	f.Lookup("dry-run").Usage = "print the probes, one in a line, and call nothing"
 	return cmd
 }

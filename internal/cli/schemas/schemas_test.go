@@ -80,8 +80,13 @@ func TestConfigTemplateMeetsTheSchema(t *testing.T) {
 	if err := check(template); err != nil {
 		t.Error(err)
 	}
-	if err := check([]byte("jugde: match\n")); err == nil {
-		t.Error("the schema takes a setting that there is not")
+	if err := check([]byte("exclude: [category=a, id=b]\ngate: [overall >= 1%]\nerrata: f.jsonl\nsystem: s\nlog: \"-\"\nlog_level: warn\nmetrics: 127.0.0.1:0\n")); err != nil {
+		t.Error(err)
+	}
+	for _, wrong := range []string{"jugde: match\n", "exclude: adversarial\n", "exclude: [id=]\n", "log_level: loud\n", "gate: 3\n"} {
+		if err := check([]byte(wrong)); err == nil {
+			t.Errorf("the schema takes %q", wrong)
+		}
 	}
 }
 
