@@ -98,10 +98,24 @@ soak: ## run the long tests (up to an hour)
 bench: bench-build ## measure deem beside a bare loop, and check the targets (about ten minutes)
 	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
 
+.PHONY: bench-check
+bench-check: bench-build ## hold what a busy machine hardly disturbs against bench/baseline.json (two minutes)
+	bin/bench -guard bench/baseline.json
+
+.PHONY: bench-baseline
+bench-baseline: bench-build ## measure bench/baseline.json anew for this kind of machine (four minutes)
+	bin/bench -guard bench/baseline.json -learn
+
 .PHONY: bench-build
 bench-build: build
 	$(GO) build -trimpath -o bin/bench ./bench
 	$(GO) build -trimpath -o bin/bench-metrics ./bench/metrics
+
+.PHONY: bench-peers
+bench-peers: build ## measure deem beside promptfoo and autoevals from npm (ten minutes, and 2 GB for a while)
+	scripts/need-node.sh
+	$(GO) build -trimpath -o bin/bench-peers ./bench/peers
+	bin/bench-peers -check -out bench/PEERS.md $(BENCHFLAGS)
 
 .PHONY: release
 release: ## build the archives of a release into dist/, with checksums, parts and formula

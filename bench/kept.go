@@ -14,10 +14,10 @@ import (
 // many is how many records those have that read a run.
 const many = 100_000
 
-// A kept is a run that is read again: its folder with the store, and its id.
+// A kept is a run that is read again: its folder with the store, its items, and its id.
 type kept struct {
-	dir, run string
-	n        int
+	dir, data, run string
+	n              int
 }
 
 // keep judges n items of prose, once, and returns the run.
@@ -41,7 +41,7 @@ func (l *lab) keep(ctx context.Context, n int) (kept, error) {
 	if err := json.Unmarshal([]byte(s.out), &r); err != nil {
 		return kept{}, err
 	}
-	l.kept[n] = kept{dir, r.Head.Run, n}
+	l.kept[n] = kept{dir, data, r.Head.Run, n}
 	return l.kept[n], nil
 }
 
@@ -139,6 +139,7 @@ type stopped struct {
 	vendor *vendor
 	dir    string
 	data   string
+	n      int
 }
 
 // resume is the rest of a run of which 99 percent are done.
@@ -151,7 +152,7 @@ func resume() workload {
 			if err != nil {
 				return nil, err
 			}
-			s, requests, err := l.goOn(ctx, missing)
+			s, requests, err := l.goOn(ctx, many, missing)
 			return []value{
 				{
 					measure{what: "requests / missing items", kind: count, limit: 1},
@@ -168,9 +169,9 @@ func resume() workload {
 
 // goOn goes on with a copy of a run that was stopped, and returns how many requests the
 // rest took.
-func (l *lab) goOn(ctx context.Context, missing int) (spent, int, error) {
-	if l.stopped == nil {
-		if err := l.stop(ctx, missing); err != nil {
+func (l *lab) goOn(ctx context.Context, n, missing int) (spent, int, error) {
+	if l.stopped == nil || l.stopped.n != n {
+		if err := l.stop(ctx, n, missing); err != nil {
 			return spent{}, 0, err
 		}
 	}
@@ -186,7 +187,7 @@ func (l *lab) goOn(ctx context.Context, missing int) (spent, int, error) {
 	if err != nil {
 		return spent{}, 0, err
 	}
-	s, err := l.judgeIn(ctx, dir, l.stopped.data, many, 64, asking(l.stopped.vendor)...)
+	s, err := l.judgeIn(ctx, dir, l.stopped.data, n, 64, asking(l.stopped.vendor)...)
 	if err != nil {
 		return s, 0, err
 	}
@@ -196,8 +197,8 @@ func (l *lab) goOn(ctx context.Context, missing int) (spent, int, error) {
 
 // stop begins a run and has it stopped by the vendor, when all but so many items are
 // answered. Then the vendor answers again.
-func (l *lab) stop(ctx context.Context, missing int) error {
-	data, err := l.items(many, answer)
+func (l *lab) stop(ctx context.Context, n, missing int) error {
+	data, err := l.items(n, answer)
 	if err != nil {
 		return err
 	}
@@ -205,17 +206,21 @@ func (l *lab) stop(ctx context.Context, missing int) error {
 	if err != nil {
 		return err
 	}
-	v, err := startVendor(ctx, vendorOptions{Door: int64(many - missing)})
+	if l.stopped != nil {
+		l.stopped.vendor.close()
+		l.stopped = nil
+	}
+	v, err := startVendor(ctx, vendorOptions{Door: int64(n - missing)})
 	if err != nil {
 		return err
 	}
-	l.stopped = &stopped{v, dir, data} // From here on the lab closes it.
+	l.stopped = &stopped{v, dir, data, n} // From here on the lab closes it.
 	if _, err := start(ctx, dir, l.deem, running(data, 64, asking(v)...)...); err == nil {
 		return fmt.Errorf("a run went on although the vendor accepted its key no more")
 	}
 	st, err := v.stats(ctx)
-	if err == nil && st.Answered != many-missing {
-		err = fmt.Errorf("the vendor answered %d requests, want %d", st.Answered, many-missing)
+	if err == nil && st.Answered != n-missing {
+		err = fmt.Errorf("the vendor answered %d requests, want %d", st.Answered, n-missing)
 	}
 	if err != nil {
 		return err

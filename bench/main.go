@@ -35,6 +35,8 @@ type options struct {
 	full  bool
 	check bool
 
+	guard string   // the file of baselines to hold ratios against, "" for none
+	learn bool     // measure the baseline for this machine
 	agree []string // two files of results to set beside each other
 
 	busy load // the machine, before anything was measured
@@ -65,6 +67,10 @@ func run(ctx context.Context, args []string) int {
 	switch {
 	case len(o.agree) > 0:
 		err = compareFiles(o.agree)
+	case o.guard != "" && o.learn:
+		err = learn(ctx, o)
+	case o.guard != "":
+		err = hold(ctx, o)
 	default:
 		err = measureAll(ctx, o)
 	}
@@ -91,6 +97,8 @@ func parse(args []string) (options, error) {
 	f.StringVar(&only, "only", "", "measure only the workloads whose names match this `pattern`")
 	f.IntVar(&o.runs, "runs", 3, "measure each workload `n` times")
 	f.BoolVar(&o.full, "full", false, "measure every cell, and each as often as the others (hours)")
+	f.StringVar(&o.guard, "guard", "", "hold the sturdy ratios against the baselines in this `file`, and exit with 1 when one is worse")
+	f.BoolVar(&o.learn, "learn", false, "with -guard: measure the baseline for this machine, and write it")
 	f.BoolVar(&agree, "agree", false, "set the two files of results that follow beside each other")
 	f.BoolVar(&o.check, "check", false, "exit with 1 when a target is missed")
 	if err := f.Parse(args); err != nil {

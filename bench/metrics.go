@@ -16,7 +16,7 @@ func metrics() workload {
 	return workload{
 		name: "rules, beside a bare count of words in common",
 		once: func(ctx context.Context, l *lab) ([]value, error) {
-			rules, err := l.rules(ctx, 3)
+			rules, err := l.rules(ctx, 5, 20*time.Millisecond)
 			var values []value
 			for _, r := range rules {
 				values = append(values, value{
@@ -45,15 +45,15 @@ func (r ruled) ratio() float64 { return ratio(r.Took, r.Bare) }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// rules lets every rule judge the same items, several times, and returns the least that
-// each took.
-func (l *lab) rules(ctx context.Context, passes int) ([]ruled, error) {
+// rules lets every rule judge the same items, in so many passes that last so long for
+// each, and returns the least that each took.
+func (l *lab) rules(ctx context.Context, passes int, lasts time.Duration) ([]ruled, error) {
 	data, err := l.sorts()
 	if err != nil {
 		return nil, err
 	}
 	program := filepath.Join(filepath.Dir(l.self), "bench-metrics")
-	s, err := start(ctx, l.dir, program, "-data", data, "-passes", fmt.Sprint(passes))
+	s, err := start(ctx, l.dir, program, "-data", data, "-passes", fmt.Sprint(passes), "-lasts", lasts.String())
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,7 @@ func run(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
+	runtime.GOMAXPROCS(1) // Rules need one processor, and a second one only disturbs.
 	sorts, err := read(*data)
 	if err != nil {
 		return err

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"deem/internal/faultserver"
+)
+
+// A guard measures what a busy machine hardly disturbs: processor time beside processor
+// time, the least of several runs of each in turn; memory; and what can be counted. Of
+// all of it less is better.
+type guard struct {
+	name string
+	once func(ctx context.Context, l *lab) ([]value, error)
+}
+
+// guards are what is held against the baseline.
+func guards() []guard {
+	return []guard{
+		{"start", guardStart},
+		{"zero latency", guardRun},
+		{"memory", guardMemory},
+		{"16 slots", guardSlots},
+		{"readers", guardReaders},
+		{"resume", guardResume},
+		{"rules", guardRules},
+	}
+}
+
+// attempts is how often a ratio that looks worse is measured before it is.
+const attempts = 3
+
+// hold measures the guards and holds them against the baseline for this machine.
+func hold(ctx context.Context, o options) error {
+	all, err := loadBaselines(o.guard)
+	if err != nil {
+		return err
+	}
+	l, err := newLab(o)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return l.hold(ctx, os.Stdout, guards(), all)
+}
+
+func (l *lab) hold(ctx context.Context, w io.Writer, gs []guard, all baselines) error {
+	was, known := all.of(thisMachine())
+	fmt.Fprintf(w, "%-52s %9s %9s %8s\n", "ratio", "baseline", "now", "change")
+	measured, bad := map[string]float64{}, 0
+	for _, g := range gs {
+		ratios, err := l.best(ctx, g, was)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.name, err)
+		}
+		for _, r := range ratios {
+			measured[r.what] = r.number
+			if was.print(w, r).bad() {
+				bad++
+			}
+		}
+	}
+	for _, name := range was.missing(measured) {
+		fmt.Fprintf(w, "%-52s %9.3f %9s %8s  %s\n", name, was.Ratios[name], "-", "", lost)
+		bad++
+	}
+	if !known {
+		fmt.Fprintf(w, "\nThere is no baseline for this machine (%s), so nothing was compared; `make bench-baseline` adds one.\n", thisMachine())
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d ratios are worse than on %s by more than %.0f%%, or gone; if that is meant, `make bench-baseline` measures a new baseline",
+			bad, len(was.Ratios), was.Date, 100*tolerance)
+	}
+	return nil
+}
+
+// print shows how a ratio stands, and returns it.
+func (b baseline) print(w io.Writer, v value) standing {
+	s := b.stand(v.what, v.number)
+	before, change := "-", ""
+	if was, ok := b.Ratios[v.what]; ok {
+		before, change = fmt.Sprintf("%.3f", was), fmt.Sprintf("%+.1f%%", 100*(v.number/was-1))
+	}
+	fmt.Fprintf(w, "%-52s %9s %9.3f %8s  %-6s %s\n", v.what, before, v.number, change, s, v.note)
+	return s
+}
+
+// best measures a guard. What looks worse is measured again: other work on the machine
+// can only make it larger, so the least counts, and only what is worse each time is.
+func (l *lab) best(ctx context.Context, g guard, was baseline) ([]value, error) {
+	var ratios []value
+	for range attempts {
+		values, err := g.once(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		ratios = lower(ratios, values)
+		if !slices.ContainsFunc(ratios, func(v value) bool { return was.stand(v.what, v.number) == worse }) {
+			break
+		}
+	}
+	return ratios, nil
+}
+
+// lower returns for each measure the lower of two values.
+func lower(a, b []value) []value {
+	if a == nil {
+		return b
+	}
+	for i := range a {
+		if b[i].number < a[i].number {
+			a[i] = b[i]
+		}
+	}
+	return a
+}
+
+// learn measures the guards several times and makes the medians the baseline for this
+// machine.
+func learn(ctx context.Context, o options) error {
+	all, err := loadBaselines(o.guard)
+	if err != nil {
+		return err
+	}
+	l, err := newLab(o)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	e := baseline{Machine: thisMachine(), Deem: version(o), Date: time.Now().UTC().Format(time.DateOnly)}
+	if e.Ratios, err = l.medians(ctx, os.Stdout, guards()); err != nil {
+		return err
+	}
+	all.put(e)
+	return all.save(o.guard)
+}
+
+// medians measures guards as often as a check does at most, and returns the median of
+// each ratio.
+func (l *lab) medians(ctx context.Context, w io.Writer, gs []guard) (map[string]float64, error) {
+	values := map[string][]float64{}
+	for range attempts {
+		for _, g := range gs {
+			measured, err := g.once(ctx, l)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", g.name, err)
+			}
+			for _, v := range measured {
+				values[v.what] = append(values[v.what], v.number)
+			}
+		}
+	}
+	ratios := map[string]float64{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		list := slices.Sorted(slices.Values(values[name]))
+		ratios[name] = list[len(list)/2]
+		fmt.Fprintf(w, "%-52s %9.3f  %.3f to %.3f\n", name, ratios[name], list[0], list[len(list)-1])
+	}
+	return ratios, nil
+}
+
+// beats returns a value of processor time beside processor time, for one item each.
+func beats(what string, ours, of time.Duration) value {
+	return value{
+		measure{what: what, kind: processor},
+		ratio(ours, of),
+		fmt.Sprintf("%.1f µs / %.1f µs", micros(ours), micros(of)),
+	}
+}
+
+func guardStart(ctx context.Context, l *lab) ([]value, error) {
+	version, help, nothing, err := l.starts(ctx, 31, least)
+	return []value{
+		beats("start: deem version / a program that does nothing", version.cpu, nothing.cpu),
+		beats("start: deem --help / a program that does nothing", help.cpu, nothing.cpu),
+	}, err
+}
+
+// guardRun alternates deem and the bare loop against one server that answers at once.
+func guardRun(ctx context.Context, l *lab) ([]value, error) {
+	const n, at, times = 10_000, 64, 5
+	data, err := l.items(n, answer)
+	if err != nil {
+		return nil, err
+	}
+	var loops, runs []spent
+	for range times {
+		err := with(ctx, faultserver.Options{}, func(v *vendor) error {
+			loop, err := l.bareLoop(ctx, v, data, n, at)
+			if err != nil {
+				return err
+			}
+			ours, err := l.judge(ctx, data, n, at, asking(v)...)
+			loops, runs = append(loops, loop), append(runs, ours)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	loop, ours := least(loops), least(runs)
+	return []value{
+		beats("zero latency: CPU, deem / bare loop", ours.cpu/n, loop.cpu/n),
+		{measure{what: "zero latency: bytes in the store / in the dataset", kind: count}, float64(ours.stored) / float64(ours.read), ""},
+	}, nil
+}
+
+// guardMemory takes the least of some runs, because a collection of garbage that comes
+// late makes a peak.
+func guardMemory(ctx context.Context, l *lab) ([]value, error) {
+	const n, times = 30_000, 3
+	var lowest int64
+	for i := range times {
+		s, err := l.offline(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || s.rss < lowest {
+			lowest = s.rss
+		}
+	}
+	return []value{{measure{what: "memory: peak with 30,000 items, in MB", kind: memory}, megabytes(lowest), ""}}, nil
+}
+
+func guardSlots(ctx context.Context, l *lab) ([]value, error) {
+	_, st, err := l.crowd(ctx, 100*time.Millisecond)
+	return []value{{
+		measure{what: "16 slots: requests per item", kind: count}, st.PerItem(), fmt.Sprintf("%d refused", st.Refused),
+	}}, err
+}
+
+// guardReaders reads a run again in every way, in turn with the bare loop.
+func guardReaders(ctx context.Context, l *lab) ([]value, error) {
+	const n, times = 20_000, 4
+	k, err := l.keep(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	var reports, exports, verifies, agains []spent
+	var bare time.Duration
+	for i := range times {
+		one, err := l.yardstick(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || one < bare {
+			bare = one
+		}
+		r, err := l.read(ctx, k)
+		if err != nil {
+			return nil, err
+		}
+		again, err := l.judgeIn(ctx, k.dir, k.data, n, 64, fake...)
+		if err != nil {
+			return nil, err
+		}
+		reports, exports, verifies, agains = append(reports, r.report), append(exports, r.export), append(verifies, r.verify), append(agains, again)
+	}
+	return []value{
+		beats("report: CPU per record / bare loop per item", least(reports).cpu/n, bare),
+		beats("export: CPU per record / bare loop per item", least(exports).cpu/n, bare),
+		beats("verify: CPU per record / bare loop per item", least(verifies).cpu/n, bare),
+		beats("run again: CPU per record / bare loop per item", least(agains).cpu/n, bare),
+	}, nil
+}
+
+func guardResume(ctx context.Context, l *lab) ([]value, error) {
+	const n, missing = 10_000, 100
+	_, requests, err := l.goOn(ctx, n, missing)
+	return []value{{
+		measure{what: "resume: requests / missing items", kind: count}, float64(requests) / missing, "",
+	}}, err
+}
+
+func guardRules(ctx context.Context, l *lab) ([]value, error) {
+	rules, err := l.rules(ctx, 15, 5*time.Millisecond)
+	var values []value
+	for _, r := range rules {
+		values = append(values, beats("rule: "+r.Rule+" / words in common", r.Took, r.Bare))
+	}
+	return values, err
+}
