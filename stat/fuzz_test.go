@@ -164,7 +164,7 @@ func FuzzPairs(f *testing.F) {
 		if ap, err := stat.AveragePrecision(x, truth, y); err == nil && !(ap >= 0 && ap <= 1+1e-12) {
 			t.Errorf("AveragePrecision(%v, %v, %v) = %v", x, truth, y, ap)
 		}
-		if e, err := stat.ECE(x, truth, stat.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
+		if e, err := stat.ECE(x, truth, stat.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest+1e-12 && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
 			t.Errorf("ECE(%v, %v) = %+v", x, truth, e)
 		}
 		if b, err := stat.Brier(x, truth); err == nil && !(b >= 0 && b <= 1) {
