@@ -109,6 +109,35 @@ func TestPaceLearns(t *testing.T) {
 	}
 }
 
+// Workers that were refused in the same second and tell of it one after the other, each
+// when it next needs a place, lower the rate once; a refusal since then lowers it again.
+func TestPaceLateNews(t *testing.T) {
+	var p pace
+	now := origin
+	for range 20 {
+		now = now.Add(time.Second)
+		p.take(now, wish{requests: 1, sent: 10})
+	}
+	bad := now.Add(time.Second)
+	p.take(bad, wish{requests: 1, sent: 10, refused: true, retryAfter: time.Second})
+	cut := p.Rate
+	for i := range 6 {
+		now = bad.Add(time.Duration(i+1) * 3 * time.Second)
+		g := p.take(now, wish{requests: 1, sent: 20, refused: true, retryAfter: time.Second, ago: now.Sub(bad)})
+		if p.Rate < cut {
+			t.Fatalf("news of the same refusal %v later lowers the rate from %.1f to %.1f", now.Sub(bad), cut, p.Rate)
+		}
+		if g.paused.After(now) {
+			t.Errorf("news of a refusal %v ago stops everybody until %v", now.Sub(bad), g.paused)
+		}
+	}
+	before := p.Rate
+	p.take(now.Add(time.Second), wish{requests: 1, sent: 10, refused: true, ago: 100 * time.Millisecond})
+	if p.Rate >= before {
+		t.Errorf("a new refusal leaves the rate at %.1f, which was %.1f", p.Rate, before)
+	}
+}
+
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
 		bound, others, taken, short, used, wanted, want int

@@ -43,6 +43,7 @@ type limit struct {
 	mu         sync.Mutex
 	sent       int
 	refused    bool
+	refusedAt  time.Time // the last time
 	retryAfter time.Duration
 	used       int // tokens less than were estimated
 }
@@ -109,7 +110,7 @@ func (l *limit) End(c model.FleetCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.Refused {
-		l.refused = true
+		l.refused, l.refusedAt = true, time.Now()
 		l.retryAfter = max(l.retryAfter, c.RetryAfter)
 	}
 	if c.Used > 0 || c.Unmade {
@@ -181,6 +182,9 @@ func (l *limit) refill(ctx context.Context, tokens int) error {
 	w := wish{requests: l.size, rpm: l.rpm, tpm: l.tpm, tokens: max(tokens, int(l.tokens*float64(l.size)))}
 	l.mu.Lock()
 	w.sent, w.refused, w.retryAfter = l.sent, l.refused, l.retryAfter
+	if w.refused {
+		w.ago = now.Sub(l.refusedAt)
+	}
 	l.sent, l.refused, l.retryAfter = 0, false, 0
 	// What earlier calls did not use of their estimates is used first, at once, since its
 	// time is past. So that this does not become a burst it is no more than two calls use.

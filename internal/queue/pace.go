@@ -57,6 +57,7 @@ type wish struct {
 	sent             int
 	refused          bool
 	retryAfter       time.Duration
+	ago              time.Duration // since it was refused
 }
 
 // A grant is what a worker may do.
@@ -125,21 +126,7 @@ func (p *pace) measure(now time.Time, sent int) {
 
 // learn cuts the rate after a refusal, and lets it grow otherwise.
 func (p *pace) learn(now time.Time, w wish) {
-	if w.refused {
-		p.Paused = later(p.Paused, now.Add(min(w.retryAfter, longestPause)))
-		if now.Sub(p.Cut) < sameTrouble {
-			return
-		}
-		asked := p.Rate
-		if asked == 0 || p.Speed > 0 && p.Speed < asked {
-			asked = p.Speed
-		}
-		if asked == 0 {
-			return // Nobody knows how much was too much. Each worker slows down by itself.
-		}
-		p.Peak = asked
-		p.Rate = max(minRate, asked*cutTo)
-		p.Cut, p.Grown = now, now
+	if w.refused && p.refuse(now, w) {
 		return
 	}
 	if p.Rate == 0 || now.Sub(p.Grown) < time.Second {
@@ -150,6 +137,28 @@ func (p *pace) learn(now time.Time, w wish) {
 	if p.Rate > forget*p.Peak {
 		p.Rate, p.Peak = 0, 0
 	}
+}
+
+// refuse cuts the rate, and reports whether it did. A worker tells of a refusal when it
+// asks for its next places, which is many seconds later where there are few: what counts
+// is when it was refused, or one bad second would be cut for once by every worker.
+func (p *pace) refuse(now time.Time, w wish) bool {
+	at := now.Add(-w.ago)
+	p.Paused = later(p.Paused, at.Add(min(w.retryAfter, longestPause)))
+	if at.Sub(p.Cut) < sameTrouble {
+		return false
+	}
+	asked := p.Rate
+	if asked == 0 || p.Speed > 0 && p.Speed < asked {
+		asked = p.Speed
+	}
+	if asked == 0 {
+		return true // Nobody knows how much was too much. Each worker slows down by itself.
+	}
+	p.Peak = asked
+	p.Rate = max(minRate, asked*cutTo)
+	p.Cut, p.Grown = now, now
+	return true
 }
 
 func later(a, b time.Time) time.Time {
