@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,14 +69,31 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 		if len(c.Runs) == 0 {
 			return Saved{}, errors.New("this comparison has no run")
 		}
-		return Saved{Side: c.Runs[0], Metric: c.Metric}, nil
+		return Saved{Side: c.Runs[0], Metric: c.Metric}.checked()
 	case file.Version != "deem.report/1":
 		return Saved{}, deem.WithHint(fmt.Errorf("this is no report, but %q", page.Cell(file.Version, page.NameWidth)),
 			"deem report RUN --json writes one")
 	case len(file.Metrics) == 0:
 		return Saved{}, errors.New("this report has no number")
 	}
-	return file.saved(), nil
+	return file.saved().checked()
+}
+
+// checked refuses a baseline whose numbers no report has: a difference from them, and a
+// gate on it, would mean nothing.
+func (s Saved) checked() (Saved, error) {
+	for _, f := range append([]Figures{s.Side.Figures}, s.Side.Categories...) {
+		if !possible(f.Strict) || f.Judged != nil && !possible(*f.Judged) || f.Unjudged < 0 || f.Items < f.Unjudged {
+			return Saved{}, fmt.Errorf("this is no report: the numbers of %q are impossible", page.Cell(cmp.Or(f.Category, "overall"), page.NameWidth))
+		}
+	}
+	return s, nil
+}
+
+// possible reports whether an estimate is one of scores: within its interval, and that
+// within 0 and 1.
+func possible(est stat.Estimate) bool {
+	return est.Lo >= 0 && est.Lo <= est.Value && est.Value <= est.Hi && est.Hi <= 1 && est.N >= 0
 }
 
 // saved returns the report as a run with its numbers.

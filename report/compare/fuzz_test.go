@@ -1,0 +1,52 @@
+package compare_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"deem/report/compare"
+)
+
+// FuzzBaseline compares a run with any saved report. It is refused, or the comparison has
+// a text without what a terminal obeys and a JSON without NaN, a page, and differences from
+// -1 to 1 whose intervals hold them.
+func FuzzBaseline(f *testing.F) {
+	figures := `{"name":"","metric":"accuracy","items":4,"unjudged":0,"judged":{"value":0.5,"lo":0.2,"hi":0.8,"level":0.95,"n":4,"method":"wilson"},"strict":{"value":0.5,"lo":0.2,"hi":0.8,"level":0.95,"n":4,"method":"wilson"}}`
+	f.Add(`{"version":"deem.report/1","head":{"run":"old","judge":"match","items":4,"trials":1,"complete":true},"metrics":[` + figures + `],"categories":[` + figures + `]}`)
+	f.Add(`{"version":"deem.report/1","metrics":[{"metric":"accuracy","judged":{"value":1e308,"lo":-1e308,"n":-5},"items":-1}]}`)
+	f.Add(`{"version":"deem.report/1","head":{"run":"\u001b[2J"},"metrics":[{"metric":"accuracy"}]}`)
+	f.Add(`{"version":"` + compare.Version + `","metric":"accuracy","runs":[{"name":"x"}]}`)
+	f.Add(`{"version":"deem.report/2"}`)
+	f.Add(`[]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		saved, err := compare.ReadBaseline(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if saved.Side.Judged != nil && saved.Side.Judged.N > 100_000 {
+			return // It takes its time, as it should.
+		}
+		b := build(t, compare.Options{Anyway: true}, []compare.Run{runOf("new")}, pattern("yyny"))
+		saved.Metric = b.Comparison().Metric
+		c, err := b.Against(saved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var page, data bytes.Buffer
+		if err := c.JSON(&data); err != nil {
+			t.Fatalf("%s as JSON: %v", text, err)
+		}
+		if err := c.Text(&page); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(page.String(), "\x00\x07\x1b\r\u009b") {
+			t.Errorf("the text holds what a terminal obeys: %q", page.String())
+		}
+		for _, p := range c.Pairs {
+			if e := p.Overall.Estimate; e != nil && !(e.Lo <= e.Value && e.Value <= e.Hi && e.Lo >= -1 && e.Hi <= 1) {
+				t.Errorf("%s gives the difference %+v", text, e)
+			}
+		}
+	})
+}
