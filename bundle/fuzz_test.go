@@ -2,10 +2,15 @@ package bundle_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/ed25519"
 	"strings"
 	"testing"
 
+	"deem"
 	"deem/bundle"
+	"deem/judge"
+	"deem/model/fake"
 )
 
 // FuzzVerify holds that no file makes Verify panic, and that none is found in order
@@ -47,6 +52,63 @@ func FuzzReader(f *testing.F) {
 		v := verify(t, file, full)
 		if _, err := bundle.Redact(new(bytes.Buffer), bytes.NewReader(file)); v.OK() && err != nil && !v.Header.Redacted {
 			t.Errorf("Verify finds nothing, and Redact says %v", err)
+		}
+	})
+}
+
+// FuzzKeys reads any text as a key. One that is taken signs, or says whose signature it is,
+// and an error repeats nothing of the file.
+func FuzzKeys(f *testing.F) {
+	private, public, err := bundle.GenerateKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(private)
+	f.Add(public)
+	f.Add([]byte("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"))
+	f.Add([]byte("hunter2"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if key, err := bundle.ParsePrivateKey(text); err == nil {
+			if len(ed25519.Sign(key, text)) != ed25519.SignatureSize {
+				t.Errorf("%q is a key that does not sign", text)
+			}
+		} else if len(text) > 20 && strings.Contains(err.Error(), string(text)) {
+			t.Errorf("error %q repeats the file", err)
+		}
+		if key, err := bundle.ParsePublicKey(text); err == nil && len(bundle.Fingerprint(key)) != 16 {
+			t.Errorf("%q has the name %q", text, bundle.Fingerprint(key))
+		}
+	})
+}
+
+// FuzzRedact takes the texts out of a bundle with any texts in it. None of them is left, and
+// what is left is in order.
+func FuzzRedact(f *testing.F) {
+	f.Add("a response nobody may see", "the reason for it")
+	f.Add("\"quoted\"\n<b>\u2028", "1.5 and so on")
+	f.Fuzz(func(t *testing.T, text, reason string) {
+		const mark = "Zq7-only-here-"
+		list := items(2)
+		for i := range list {
+			list[i].Response, list[i].Question = mark+text, text+mark
+		}
+		d, _ := judge.Builtin("universal")
+		p, err := d.Protocol("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := run(t, list, judge.New(p, fake.Func("fake:fuzz", func(context.Context, deem.Request) (deem.Reply, error) {
+			return deem.Reply{Text: mark + reason + "\nVerdict: CORRECT", Stop: deem.StopEnd}, nil
+		})), 1)
+		var copied bytes.Buffer
+		if _, err := bundle.Redact(&copied, bytes.NewReader(src.write(t, bundle.Options{}))); err != nil {
+			t.Fatal(err)
+		}
+		if all := strings.Join(unpack(t, copied.Bytes()), ""); strings.Contains(all, mark) {
+			t.Errorf("a text is left: %s", all)
+		}
+		if v := verify(t, copied.Bytes(), full); !v.OK() {
+			t.Errorf("the redacted bundle is not in order: %+v", v.Findings)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -210,5 +211,32 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		_, _ = m.Complete(t.Context(), deem.Prompt("a")) // must not panic
+	})
+}
+
+// FuzzRecorder writes any replies down and plays them back: each request gets its own reply
+// again, and no other.
+func FuzzRecorder(f *testing.F) {
+	f.Add("q", "yes", "", 3)
+	f.Add("\xff", "a\nb\u2028", "no", -1)
+	f.Add("", "<think>", "\x00", 0)
+	f.Fuzz(func(t *testing.T, prompt, text, refusal string, tokens int) {
+		want := deem.Reply{Text: text, Refusal: refusal, Stop: deem.StopEnd, Usage: deem.Usage{Input: tokens}, Model: prompt}
+		m := fake.Func("m", func(context.Context, deem.Request) (deem.Reply, error) { return want, nil })
+		var file strings.Builder
+		if _, err := replay.Recorder(m, &file).Complete(t.Context(), deem.Prompt(prompt)); err != nil {
+			t.Fatal(err)
+		}
+		played, err := replay.Read("replay:fuzz", "fuzz", strings.NewReader(file.String()))
+		if err != nil {
+			t.Fatalf("%q cannot be read: %v", file.String(), err)
+		}
+		got, err := played.Complete(t.Context(), deem.Prompt(prompt))
+		if err != nil || got.Text != strings.ToValidUTF8(text, "\ufffd") && utf8.ValidString(text) || got.Usage != want.Usage {
+			t.Errorf("%q is played back as %+v, %v, want %+v", file.String(), got, err, want)
+		}
+		if other, err := played.Complete(t.Context(), deem.Prompt(prompt+"?")); err == nil {
+			t.Errorf("another request gets %+v", other)
+		}
 	})
 }

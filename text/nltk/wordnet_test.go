@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -124,4 +125,28 @@ func TestReadWordNetErrors(t *testing.T) {
 	if _, err := nltk.OpenWordNet(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("OpenWordNet of an empty folder: %v", err)
 	}
+}
+
+// FuzzWordNet reads any database. One that is taken answers any word with a sorted list
+// that holds the word itself.
+func FuzzWordNet(f *testing.F) {
+	files := tiny()
+	f.Add(string(files["data.noun"].Data), string(files["index.noun"].Data), "mice mouse\n", "dogs")
+	f.Add("00000000 05 n ff a 0", "a n 1 0 1 0 00000000\n", "a\n", "a")
+	f.Add("0", "a n 1 0\n", "", "sesesese")
+	f.Add("0", " \nx n 0\n\n", "", "\xff")
+	f.Fuzz(func(t *testing.T, data, index, exceptions, word string) {
+		fsys := tiny()
+		fsys["data.noun"], fsys["index.noun"], fsys["noun.exc"] = &fstest.MapFile{Data: []byte(data)}, &fstest.MapFile{Data: []byte(index)}, &fstest.MapFile{Data: []byte(exceptions)}
+		wn, err := nltk.ReadWordNet(fsys, "wn")
+		if err != nil {
+			if !strings.Contains(err.Error(), "wn/") {
+				t.Errorf("error %q names no file", err)
+			}
+			return
+		}
+		if list := wn.Synonyms(word); !slices.IsSorted(list) || !slices.Contains(list, word) {
+			t.Errorf("Synonyms(%q) = %q", word, list)
+		}
+	})
 }
