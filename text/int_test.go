@@ -1,7 +1,10 @@
 package text_test
 
 import (
+	"math"
+	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,4 +59,47 @@ func TestDigits(t *testing.T) {
 			t.Errorf("Digits(%q) = %q, want %q", in, got, want)
 		}
 	}
+}
+
+// FuzzInt holds Int and BigInt to each other, and to what Go makes of the plain numbers among
+// what Python takes.
+func FuzzInt(f *testing.F) {
+	for _, seed := range []string{"1", " -2 ", "+1_000", "١٢", "1__0", "_1", "9223372036854775808", "-9223372036854775808", "1.5", "", "0x1", "1\u00a0", "\x1c1", "٣٤_5"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		n, ok := text.Int(s)
+		large, largeOK := text.BigInt(s)
+		if ok && (!largeOK || large.Cmp(big.NewInt(n)) != 0) {
+			t.Errorf("Int(%q) = %d, BigInt = %v, %v", s, n, large, largeOK)
+		}
+		if largeOK && large.IsInt64() != ok {
+			t.Errorf("BigInt(%q) = %v, and Int says %v", s, large, ok)
+		}
+		if want, err := strconv.ParseInt(s, 10, 64); err == nil && (!ok || n != want) {
+			t.Errorf("Int(%q) = %d, %v, want %d", s, n, ok, want)
+		}
+	})
+}
+
+// FuzzRound holds rounding to half of the last digit, and to giving the same again.
+func FuzzRound(f *testing.F) {
+	f.Add(2.675, 2)
+	f.Add(0.5, 0)
+	f.Add(-1e300, 3)
+	f.Add(5e-324, 10)
+	f.Fuzz(func(t *testing.T, x float64, digits int) {
+		if x-x != 0 || digits < 0 || digits > 15 {
+			return
+		}
+		for name, round := range map[string]func(float64, int) float64{"Round": text.Round, "NumpyRound": text.NumpyRound} {
+			got := round(x, digits)
+			if unit := math.Pow(10, -float64(digits)); math.Abs(got-x) > unit/2*(1+1e-9)+math.Abs(x)*1e-15 {
+				t.Errorf("%s(%v, %d) = %v", name, x, digits, got)
+			}
+			if again := round(got, digits); math.Abs(again-got) > math.Abs(got)*1e-15 {
+				t.Errorf("%s(%v, %d) = %v, and of that %v", name, x, digits, got, again)
+			}
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -443,6 +444,27 @@ func FuzzRead(f *testing.F) {
 					}
 				}
 			}
+		}
+	})
+}
+
+// FuzzKnown writes a registry with any ids and reasons in it and reads it again.
+func FuzzKnown(f *testing.F) {
+	for _, seed := range []string{"q1", "yes", "1.50", "- a: b", "#", "a: [", "\"", "'", "\n x", "\x00", "null", "~", "\u2028", "é\t", "0x1", "=", "|"} {
+		f.Add(seed, seed, true)
+	}
+	f.Fuzz(func(t *testing.T, id, why string, yes bool) {
+		if strings.TrimSpace(id) == "" || strings.TrimSpace(why) == "" || !utf8.ValidString(id+why) {
+			return // No item is called so.
+		}
+		want := []labels.Known{{Item: id, Judge: yes, People: !yes, Why: why}}
+		text := labels.WriteKnown(want)
+		got, err := labels.ReadKnown(t.Context(), write(t, "known.yaml", text))
+		if err != nil || len(got) != 1 {
+			t.Fatalf("%q cannot be read again: %v", text, err)
+		}
+		if k := got[0]; strings.TrimSpace(k.Item) != strings.TrimSpace(id) || k.Judge != yes || k.People == yes || strings.TrimSpace(k.Why) != strings.TrimSpace(why) {
+			t.Errorf("%q is read as %+v, want %+v", text, k, want[0])
 		}
 	})
 }

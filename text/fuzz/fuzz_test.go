@@ -158,3 +158,24 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRatio holds every ratio to 0 to 100, and to be 100 for a text that is compared with
+// itself and has a word.
+func FuzzRatio(f *testing.F) {
+	f.Add("fuzzy wuzzy was a bear", "wuzzy fuzzy was a bear")
+	f.Add("", "\xff")
+	f.Add("a_b İ", "ß 界界")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if len(a) > 300 || len(b) > 300 {
+			return // The partial ratios take their time.
+		}
+		for name, ratio := range ratios() {
+			if got := ratio(a, b); !(got >= 0 && got <= 100) {
+				t.Errorf("%s(%q, %q) = %v, want one from 0 to 100", name, a, b, got)
+			}
+			if got := ratio("x"+a, "x"+a); got < 99.999 && !strings.ContainsFunc(a, func(r rune) bool { return r >= 0x80 }) {
+				t.Errorf("%s of %q with itself = %v", name, "x"+a, got)
+			}
+		}
+	})
+}
