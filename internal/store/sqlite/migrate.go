@@ -13,6 +13,13 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// schema makes the tables of the latest version at once, in a database that has none: to
+// go through all versions would take most of the time that a short run takes. A test
+// holds that both come to the same, and writes it anew with -update.
+//
+//go:embed schema.sql
+var schema string
+
 // applicationID is what the first migration writes into the head of the file.
 const applicationID = 1684366701
 
@@ -23,6 +30,7 @@ var tables = upgrade.SQLite(migrations)
 type identity struct {
 	application int64
 	strange     int   // tables that goose did not make for itself
+	versioned   bool  // goose has made its own
 	version     int64 // of the schema, 0 before the first migration
 }
 
@@ -42,8 +50,7 @@ func (id *identity) read(ctx context.Context, tx *sql.Tx) error {
 	row := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
 		coalesce(sum(name NOT IN ('goose_db_version', 'sqlite_sequence')), 0),
 		coalesce(sum(name = 'goose_db_version'), 0) FROM sqlite_schema`)
-	var versioned bool
-	if err := row.Scan(&id.application, &id.strange, &versioned); err != nil || !versioned {
+	if err := row.Scan(&id.application, &id.strange, &id.versioned); err != nil || !id.versioned {
 		return err
 	}
 	return tx.QueryRowContext(ctx, tables.SelectVersion()).Scan(&id.version)
@@ -108,5 +115,21 @@ func migrateLocked(ctx context.Context, db *sql.DB) error {
 	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 		return err
 	}
+	if found.blank() && !found.versioned {
+		return makeTables(ctx, db)
+	}
 	return tables.Up(ctx, db)
+}
+
+// makeTables makes all tables, or none.
+func makeTables(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // After a commit there is nothing to take back.
+	if _, err := tx.ExecContext(ctx, schema); err != nil {
+		return fmt.Errorf("make the tables: %w", err)
+	}
+	return tx.Commit()
 }

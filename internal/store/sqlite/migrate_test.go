@@ -1,7 +1,11 @@
 package sqlite
 
 import (
+	"database/sql"
+	"flag"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,19 +14,121 @@ import (
 	"deem/internal/store"
 )
 
+var update = flag.Bool("update", false, "write schema.sql anew from the migrations")
+
+// TestSchema holds that a new database has the tables that one has that went through all
+// migrations.
+func TestSchema(t *testing.T) {
+	migrated := emptyStore(t)
+	w := writerAt(t, migrated, tables.Latest())
+	t.Cleanup(func() { _ = w.close() })
+	if *update {
+		if err := os.WriteFile("schema.sql", []byte(dump(t, w.db)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := cmp.Diff(dump(t, w.db), schema); d != "" {
+		t.Errorf("schema.sql is not what the migrations make; write it anew with -update (-want +got):\n%s", d)
+	}
+	made, err := emptyStore(t).openWriterDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = made.Close() })
+	if err := makeTables(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(dump(t, w.db), dump(t, made)); d != "" {
+		t.Errorf("the tables of a new database are others than those of one that was migrated (-want +got):\n%s", d)
+	}
+	if err := tables.Up(t.Context(), made); err != nil {
+		t.Errorf("a new database cannot be brought up to date: %v", err)
+	}
+	found, err := identify(t.Context(), made)
+	if err != nil || found.mustBeCurrent() != nil {
+		t.Errorf("a new database is %+v, error %v, want a current one", found, err)
+	}
+}
+
+// TestMakeTablesAllOrNone holds that a database in which some tables cannot be made is
+// left as it was.
+func TestMakeTablesAllOrNone(t *testing.T) {
+	db, err := emptyStore(t).openWriterDB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE labels (n INTEGER)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeTables(t.Context(), db); err == nil {
+		t.Fatal("tables were made beside one of the same name")
+	}
+	found, err := identify(t.Context(), db)
+	if want := (identity{strange: 1}); err != nil || found != want {
+		t.Errorf("afterwards it is %+v, error %v, want %+v", found, err, want)
+	}
+}
+
+// emptyStore returns a store of a file with nothing in it.
+func emptyStore(t *testing.T) *Store {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "deem.db")
+	if err := create(path); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newStore(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// dump returns the statements that make the tables of a database, in the order in which
+// they were made, with their rows. When a version was reached is left out.
+func dump(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	all := []string{"-- What the migrations add up to. TestSchema holds it to that and writes it."}
+	add := func(query string) { all = append(all, texts(t, db, query)...) }
+	add("SELECT 'PRAGMA application_id = ' || application_id || ';' FROM pragma_application_id")
+	add("SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' ORDER BY rowid")
+	for _, insert := range texts(t, db, `SELECT 'SELECT ''INSERT INTO ' || m.name || ' (' || group_concat(c.name, ', ') || ') VALUES ('' || '
+		|| group_concat('quote(' || c.name || ')', ' || '', '' || ') || ' || '');'' FROM ' || m.name || ' ORDER BY 1'
+		FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name <> 'sqlite_sequence' AND (m.name, c.name) NOT IN (VALUES ('goose_db_version', 'id'), ('goose_db_version', 'tstamp'))
+		GROUP BY m.name ORDER BY m.name`) {
+		add(insert)
+	}
+	return strings.Join(all, "\n\n") + "\n"
+}
+
+// texts returns the only column of a query.
+func texts(t *testing.T, db *sql.DB, query string) (all []string) {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // older turns the database of s into one of schema 3, with the same rows, and returns
 // its path. A database with all of its records is what a user brings along, and no
 // code is left that could write one.
 func older(t *testing.T, s *Store) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "older.db")
-	if err := create(path); err != nil {
-		t.Fatal(err)
-	}
-	o, err := newStore(path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := emptyStore(t)
 	w := writerAt(t, o, 3)
 	for _, statement := range []string{
 		"ATTACH '" + s.real + "' AS new", "PRAGMA foreign_keys = OFF",
@@ -37,7 +143,7 @@ func older(t *testing.T, s *Store) string {
 	if err := w.close(); err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return o.path
 }
 
 // writerAt opens the connection that writes on a database that is brought to the given
