@@ -15,7 +15,7 @@ while read -r dir pkg; do
   for target in $targets; do
     echo "go test -run '^\$' -fuzz '^$target\$' -fuzztime $time -fuzzminimizetime 100x $pkg"
     ran=$((ran + 1))
-    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 100x "$pkg" || failed=$((failed + 1))
+    go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 100x "$pkg" </dev/null || failed=$((failed + 1))
   done
 done < <(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}} {{.ImportPath}}{{end}}' "$@")
 echo "fuzz: $ran targets, $failed failed"
