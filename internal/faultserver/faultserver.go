@@ -36,6 +36,11 @@ type Options struct {
 	Latency time.Duration
 	Jitter  time.Duration
 
+	// Exact takes the time from a timer of the system, where there is one that is
+	// more exact than Go's. A benchmark wants that; package synctest does not know
+	// such timers.
+	Exact bool
+
 	// Slots is how many requests are served at once; whoever comes when all are
 	// taken is refused with a 429. 0 means any number.
 	Slots int

@@ -2,6 +2,7 @@ package faultserver_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -350,6 +351,37 @@ func TestRateAndStorm(t *testing.T) {
 			t.Errorf("statuses by second differ (-want +got):\n%s", d)
 		}
 	})
+}
+
+// TestExactLatency holds that the system's timer is never early, and keeps nobody longer
+// than the caller and the server are there.
+func TestExactLatency(t *testing.T) {
+	const latency = 20 * time.Millisecond
+	began := time.Now()
+	got := serve(faultserver.New(faultserver.Options{Latency: latency, Exact: true}), body(1))
+	if took := time.Since(began); got.Code != http.StatusOK || took < latency {
+		t.Errorf("status %d after %v, want 200 after %v", got.Code, took, latency)
+	}
+	s := faultserver.New(faultserver.Options{Latency: time.Hour, Exact: true})
+	gone, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if !aborts(gone, s) {
+		t.Error("a caller who has gone was answered")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !aborts(t.Context(), s) {
+		t.Error("a server that is closed answered")
+	}
+}
+
+// aborts reports whether the server broke off instead of answering.
+func aborts(ctx context.Context, s http.Handler) (aborted bool) {
+	defer func() { aborted = recover() == http.ErrAbortHandler }()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/chat/completions", strings.NewReader(body(2)))
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	return false
 }
 
 // TestLatency holds that answers take their time, with jitter that the request decides.

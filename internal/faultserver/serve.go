@@ -74,6 +74,9 @@ func (s *Server) wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
+	if s.opts.Exact {
+		return exactly(d, ctx, s.closing)
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
