@@ -66,6 +66,7 @@ type rejudgeOptions struct {
 
 	mapping    string
 	pick       string
+	benchmark  string
 	yes, no    []string
 	scale      float64
 	only       []string
@@ -116,6 +117,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.claimed, "claimed", nil, "what was published, as `number` or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; may be given again")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(imports.Parts(), ", "))
 	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant, or all (a `name`)")
+	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` that the rows are of: "+strings.Join(imports.Benchmarks(), ", ")+" (default: known by what is in them)")
 	f.BoolVar(&o.together, "together", false, "all files are parts of one system's results")
 	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
 	f.StringArrayVar(&o.no, "wrong", nil, "a further `label` that counts as wrong; may be given again")
@@ -249,12 +251,15 @@ func systemName(arg string) (name, file string) {
 
 // openSystem reads the files of one system and checks what they claim.
 func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (published, error) {
+	if o.benchmark != "" && !slices.Contains(imports.Benchmarks(), o.benchmark) {
+		return published{}, usage.Mark(usage.Unknown("benchmark of rows", o.benchmark, imports.Benchmarks()))
+	}
 	mapping, err := importMapping(o.mapping)
 	if err != nil {
 		return published{}, usage.Mark(err)
 	}
 	set, err := imports.Open(ctx, imports.Source{
-		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick,
+		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick, Benchmark: o.benchmark,
 		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken,
 	})
 	if err != nil {

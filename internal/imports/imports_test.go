@@ -99,20 +99,20 @@ q1|||||in May
 		},
 		{
 			name: "a report of LongMemEval with replies",
-			text: `{"per_question":[{"question_id":"a","question_type":"multi-session","question":"How many?","ground_truth":3,"prediction":"three","correct":true,"judge_model":"gpt-4o","judge_raw":"Yes."}],"meta":{"model":"x"}}`,
+			text: `{"per_question":[{"question_id":"gpt4_2655b836","question_type":"multi-session","question":"How many?","ground_truth":3,"prediction":"three","correct":true,"judge_model":"gpt-4o","judge_raw":"Yes."}],"meta":{"model":"x"}}`,
 			want: `LongMemEval results; a row is right when correct is true
-a|multi-session||How many?|3|three => true 1 gpt-4o said "Yes."
+gpt4_2655b836|multi-session||How many?|3|three => true 1 gpt-4o said "Yes."
 `,
 		},
 		{
 			name: "the reply in place of the label, spelt in three ways",
-			text: `[{"question_id":"a","question_type":"multi-session","answer":"18","hypothesis":"18","evaluation":"yes"},
-{"question_id":"b","question_type":"multi-session","answer":"2","hypothesis":"3","evaluation":"No"},
-{"question_id":"c","question_type":"multi-session","answer":"4","hypothesis":"4","evaluation":"Yes."}]`,
+			text: `[{"question_id":"0a995998","question_type":"multi-session","answer":"18","hypothesis":"18","evaluation":"yes"},
+{"question_id":"e47becba_abs","question_type":"multi-session","answer":"2","hypothesis":"3","evaluation":"No"},
+{"question_id":"gpt4_e061b84g","question_type":"multi-session","answer":"4","hypothesis":"4","evaluation":"Yes."}]`,
 			want: `LongMemEval results; a row is right when evaluation is Yes. or yes
-a|multi-session|||18|18 => yes 1  said "yes"
-b|multi-session|||2|3 => No 0  said "No"
-c|multi-session|||4|4 => Yes. 1  said "Yes."
+0a995998|multi-session|||18|18 => yes 1  said "yes"
+e47becba_abs|multi-session|||2|3 => No 0  said "No"
+gpt4_e061b84g|multi-session|||4|4 => Yes. 1  said "Yes."
 `,
 		},
 		{

@@ -86,6 +86,8 @@ func (s *Set) refuse(src Source) error {
 		what = "splitting references"
 	case src.Map[partTruth] != "":
 		what = "taking a column as the truth"
+	case src.Benchmark != "" && src.Benchmark != s.Benchmark:
+		what = "choosing the benchmark"
 	default:
 		return nil
 	}

@@ -49,7 +49,7 @@ func Shapes() []Shape {
 		{shapeMem0, "rows with llm_score and a category from 1 to 5, by conversation (memobase too)"},
 		{shapeZep, "rows with grade, by conversation"},
 		{shapeLoCoMo, "other rows with a verdict and a category from 1 to 5, by conversation"},
-		{shapeLME, "other rows with a verdict and a question_type of LongMemEval"},
+		{shapeLME, "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form, or question_id is a column beside hypothesis or question_type"},
 		{shapePlain, "rows with a question or an id, a response, and one of: " + plainVerdicts()},
 	}
 }
@@ -118,66 +118,58 @@ func (s *Set) readAny(src Source, c *content) error {
 	if err := s.readRows(src, w.rows, l); err != nil {
 		return err
 	}
-	s.call(l, w.rows)
+	if err := s.call(src, l, w.rows); err != nil {
+		return err
+	}
 	s.readMeta(w.rest)
 	s.Claims = s.claimsIn(w)
 	return nil
 }
 
-// call decides what the rows are called and which benchmark they are of.
-func (s *Set) call(l layout, rows []row) {
-	lme := slices.ContainsFunc(s.items, func(it deem.Item) bool { return slices.Contains(lmeTypes, it.Category) })
-	locomo := s.isLoCoMo()
+// call decides what the rows are called and which benchmark they are of. What only the
+// scripts of LongMemEval write needs no other sign.
+func (s *Set) call(src Source, l layout, rows []row) error {
 	hypothesis := rows[0].has("hypothesis") && rows[0].has("question_id")
-	switch path := l.verdict.path; {
-	case strings.HasPrefix(path, "autoeval_label"):
-		s.Shape, s.Benchmark = shapeLongMemEval, "longmemeval"
-	case path == "" && hypothesis:
-		s.Shape, s.Benchmark = shapeHypotheses, "longmemeval"
-	case path == "":
-		s.Shape = shapeAnswers
-	case path == "llm_judgments":
-		s.Shape = shapeMemOS
-	case locomo && path == "llm_score":
-		s.Shape = shapeMem0
-	case path == "grade" && (locomo || s.items[0].Cluster != ""):
-		s.Shape = shapeZep
-	case locomo:
-		s.Shape = shapeLoCoMo
-	case lme:
-		s.Shape = shapeLME
-	default:
-		s.Shape = shapePlain
+	path := l.verdict.path
+	written := strings.HasPrefix(path, "autoeval_label") || path == "" && hypothesis
+	if src.Benchmark == "" && written {
+		src.Benchmark = longMemEval
 	}
+	var err error
+	if s.Benchmark, err = s.benchmarkOf(src, hypothesis || rows[0].has("question_id") && rows[0].has("question_type")); err != nil {
+		return err
+	}
+	s.Shape = shapeOf(path, s.Benchmark, hypothesis, s.items[0].Cluster != "")
 	switch {
-	case locomo:
-		s.Benchmark = "locomo"
+	case s.Benchmark == loCoMo:
 		s.noteCategoryNames(rows)
-	case lme:
-		s.Benchmark = "longmemeval"
+	case s.Benchmark == longMemEval && len(s.items) != lmeQuestions:
+		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(len(s.items)), lmeQuestions))
 	}
-	if n := len(s.items); s.Benchmark == "longmemeval" && n != lmeQuestions {
-		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(n), lmeQuestions))
-	}
+	return nil
 }
 
-// What LongMemEval has.
-const lmeQuestions = 500
-
-var lmeTypes = []string{
-	"single-session-user", "single-session-assistant", "single-session-preference",
-	"multi-session", "temporal-reasoning", "knowledge-update",
-}
-
-// isLoCoMo reports whether all categories are those of LoCoMo, and the questions are
-// about conversations.
-func (s *Set) isLoCoMo() bool {
-	for _, it := range s.items {
-		if it.Cluster == "" && !strings.HasPrefix(it.ID, "locomo_") || !slices.Contains([]string{"1", "2", "3", "4", "5"}, it.Category) {
-			return false
-		}
+// shapeOf returns what rows are called whose verdict stands in a column.
+func shapeOf(path, benchmark string, hypothesis, clustered bool) string {
+	switch {
+	case strings.HasPrefix(path, "autoeval_label"):
+		return shapeLongMemEval
+	case path == "" && hypothesis:
+		return shapeHypotheses
+	case path == "":
+		return shapeAnswers
+	case path == "llm_judgments":
+		return shapeMemOS
+	case benchmark == loCoMo && path == "llm_score":
+		return shapeMem0
+	case path == "grade" && (benchmark == loCoMo || clustered):
+		return shapeZep
+	case benchmark == loCoMo:
+		return shapeLoCoMo
+	case benchmark == longMemEval:
+		return shapeLME
 	}
-	return len(s.items) > 0
+	return shapePlain
 }
 
 // noteCategoryNames says what the file calls the categories, because different people

@@ -33,6 +33,10 @@ type Source struct {
 	// not.
 	Map Mapping
 
+	// Benchmark says which benchmark rows are of, one of [Benchmarks]; "" decides by what
+	// is in them. It is for rows of any program, and refused elsewhere.
+	Benchmark string
+
 	// Pick chooses among several systems, scorers or filters in one file.
 	Pick string
 
