@@ -48,6 +48,61 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestNamedTests looks whether a test that a page names as its witness is in the file that
+// it names.
+func TestNamedTests(t *testing.T) {
+	named := regexp.MustCompile(`\[((?:Test|Fuzz|Example)\w+)\]\(([^)]+\.go)\)`)
+	seen := 0
+	for _, name := range pages(t) {
+		for _, m := range named.FindAllStringSubmatch(read(t, name), -1) {
+			seen++
+			file := path.Join(path.Dir(name), m[2])
+			if !strings.Contains(read(t, file), "func "+m[1]+"(") {
+				t.Errorf("%s: there is no %s in %s", name, m[1], file)
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("%d tests are named: the test sees too little", seen)
+	}
+}
+
+// TestReach looks whether a reader who begins with the README and follows links comes to
+// every page.
+func TestReach(t *testing.T) {
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		if info, err := os.Stat(filepath.Join(root, name)); err == nil && info.IsDir() {
+			for _, page := range pages(t) { // a folder lists its pages
+				if path.Dir(page) == name {
+					visit(page)
+				}
+			}
+			return
+		}
+		if path.Ext(name) != ".md" {
+			return
+		}
+		for _, m := range link.FindAllStringSubmatch(read(t, name), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if target != "" && !strings.Contains(target, "://") {
+				visit(path.Join(path.Dir(name), target))
+			}
+		}
+	}
+	visit("README.md")
+	for _, name := range pages(t) {
+		if !seen[name] {
+			t.Errorf("no path of links leads from README.md to %s", name)
+		}
+	}
+}
+
 // TestContents looks whether the table of contents has every page.
 func TestContents(t *testing.T) {
 	contents := read(t, "docs/README.md")

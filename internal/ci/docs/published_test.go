@@ -26,6 +26,7 @@ var published = map[string]string{
 	"halumem_results.json":       "halumem_mem0_pilot/data/eval/halumem_pilot_user12_detailed.json",
 	"cm_full_run.json":           fullRun,
 	"naive_rag.json":             "lme_cognitive_memory/longmemeval/results/naive_rag_results.json",
+	"three_trials.json":          "locomo_audit/fc-baseline/results/gpt-4o-mini-memos/eval_results.json",
 	"results.json":               "lme_gemini_image_text/data/gemini-2.5-flash-dynamic-thinking-text-context-eval.json",
 	"a.json":                     "lme_mflow5/benchmarks/longmemeval-mem0/results/eval_100_per_question.json",
 	"b.json":                     "lme_mflow5/benchmarks/longmemeval-mflow/results/eval_100_per_question.json",
