@@ -142,27 +142,3 @@ func TestDocumentedReferences(t *testing.T) {
 		}
 	}
 }
-
-// TestDocumentedProblems makes the mistakes that the document shows.
-func TestDocumentedProblems(t *testing.T) {
-	doc := document(t, "data.md")
-	var file strings.Builder
-	for n := 1; n <= 40; n++ {
-		switch n {
-		case 17:
-			fmt.Fprintf(&file, "{\"id\": \"q%d\", \"question\": \"?\", \"answer\": \"a\"}\n", n)
-		case 40:
-			file.WriteString("{\"id\": \"q12\", \"question\": \"?\", \"answer\": \"a\", \"output\": \"b\"}\n")
-		default:
-			fmt.Fprintf(&file, "{\"id\": \"q%d\", \"question\": \"?\", \"answer\": \"a\", \"output\": \"b\"}\n", n)
-		}
-	}
-	_, err := open(t, file.String())
-	if err == nil {
-		t.Fatal("the file is read without an error")
-	}
-	want := "deem: error: " + strings.ReplaceAll(err.Error(), "\n", "\ndeem: error: ") + "\ndeem: hint: " + deem.HintOf(err) + "\n"
-	if !strings.Contains(doc, want) {
-		t.Errorf("the document does not show\n%s", want)
-	}
-}

@@ -139,18 +139,6 @@ func TestDocumentedJudges(t *testing.T) {
 	}
 }
 
-// TestDocumentedMistake makes the mistake in the document's judge that the document
-// shows, and looks for the complaint in it.
-func TestDocumentedMistake(t *testing.T) {
-	doc := document(t, "judges.md")
-	m := block.FindStringSubmatch(doc)
-	wrong := strings.Replace(m[1], "{response}", "{respnse}", 1)
-	_, err := judge.Parse("same-fact.yaml", []byte(wrong), nil)
-	if err == nil || !strings.Contains(doc, "```text\n"+err.Error()+"\n```") {
-		t.Errorf("the document does not show this error: %v", err)
-	}
-}
-
 func parse(t *testing.T, text string) *judge.Declaration {
 	t.Helper()
 	d, err := judge.Parse("docs/judges.md", []byte(text), nil)

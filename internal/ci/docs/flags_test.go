@@ -127,6 +127,41 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// TestBookHasFlags looks whether the book tells of every flag that a command has.
+func TestBookHasFlags(t *testing.T) {
+	var book strings.Builder
+	for _, name := range pages(t) {
+		book.WriteString(read(t, name))
+	}
+	told := regexp.MustCompile(`--[a-z][a-z-]*`).FindAllString(book.String(), -1)
+	seen := 0
+	for _, words := range allCommands() {
+		flags, _ := flagsOf(words)
+		for _, flag := range flags {
+			seen++
+			if strings.HasPrefix(flag, "--") && flag != "--help" && !slices.Contains(told, flag) {
+				t.Errorf("no document tells of deem %s %s", strings.Join(words, " "), flag)
+			}
+		}
+	}
+	if seen < 300 {
+		t.Errorf("%d flags were looked at: the test sees too little", seen)
+	}
+}
+
+// allCommands returns every command and every command below one.
+func allCommands() (list [][]string) {
+	for _, command := range commandNames() {
+		list = append(list, []string{command})
+		for _, below := range []string{"import", "list", "fit", "check"} {
+			if text, ok := help(command, below); ok && strings.HasPrefix(text, "deem "+command+" "+below) {
+				list = append(list, []string{command, below})
+			}
+		}
+	}
+	return list
+}
+
 var inlineFlag = regexp.MustCompile("`[^`\n]*`")
 
 // foreign are flags of other programs that the documents speak of.
@@ -135,13 +170,9 @@ var foreign = []string{"--log_samples"}
 // TestFlagsInProse holds every flag that a document mentions to those there are.
 func TestFlagsInProse(t *testing.T) {
 	var all []string
-	for _, command := range commandNames() {
-		flags, _ := flagsOf([]string{command})
+	for _, words := range allCommands() {
+		flags, _ := flagsOf(words)
 		all = append(all, flags...)
-		for _, below := range []string{"import", "list", "fit", "check"} {
-			flags, _ = flagsOf([]string{command, below})
-			all = append(all, flags...)
-		}
 	}
 	mention := regexp.MustCompile(`(?:^|[ (])(--[a-z][\w-]*)`)
 	for _, name := range pages(t) {
