@@ -12,19 +12,25 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // bare is the role of the bare loop: the least that asks about every item of a file. It
 // reads a line, fills the prompt, posts it, reads the reply and counts labels. It keeps
 // nothing, tries nothing again, and gives up at the first error.
+//
+// With -loop it begins the file again and again until its standard input ends, to run
+// beside something else; with -url self nobody is called, and the replies are made here.
 func bare(ctx context.Context, args []string) error {
 	var data, prompt, url string
 	var at int
+	var loop bool
 	f := flag.NewFlagSet("bare", flag.ContinueOnError)
 	f.StringVar(&data, "data", "", "the items")
 	f.StringVar(&prompt, "prompt", "", "the prompt's file")
-	f.StringVar(&url, "url", "", "the server")
+	f.StringVar(&url, "url", "", "the server, or self for none")
+	f.BoolVar(&loop, "loop", false, "go on until the standard input ends")
 	f.IntVar(&at, "j", 1, "calls at once")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -33,22 +39,40 @@ func bare(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(data) //nolint:gosec // the file is ours
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
 	b := &bareLoop{prompt: string(text), url: url + "/chat/completions", labels: map[string]int{}}
 	b.client.Transport = &http.Transport{MaxIdleConnsPerHost: at}
-	if err := b.all(ctx, file, at); err != nil {
-		return err
+	if url == "self" {
+		b.url, b.client.Transport = "http://self/", self{}
+	}
+	if loop {
+		go func() { // It ends with the process, which ends when this says so.
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			b.enough.Store(true)
+		}()
+	}
+	for again := true; again; again = loop && !b.enough.Load() {
+		if err := b.file(ctx, data, at); err != nil {
+			return err
+		}
 	}
 	return json.NewEncoder(os.Stdout).Encode(b.labels)
+}
+
+// self answers in place of a server.
+type self struct{}
+
+func (self) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		return nil, err
+	}
+	const reply = `{"id":"1","object":"chat.completion","model":"test","choices":[{"index":0,"message":{"role":"assistant","content":"CORRECT"}}]}`
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(reply)), Request: r}, r.Body.Close()
 }
 
 type bareLoop struct {
 	prompt, url string
 	client      http.Client
+	enough      atomic.Bool // a loop has lasted long enough
 
 	mu     sync.Mutex
 	labels map[string]int
@@ -62,6 +86,16 @@ type bareItem struct {
 	Response  string `json:"response"`
 }
 
+// file asks about every item of a file.
+func (b *bareLoop) file(ctx context.Context, name string, at int) error {
+	f, err := os.Open(name) //nolint:gosec // the file is ours
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	return b.all(ctx, f, at)
+}
+
 // all asks about every line, with at most the given number of calls at once.
 func (b *bareLoop) all(ctx context.Context, r io.Reader, at int) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -70,7 +104,7 @@ func (b *bareLoop) all(ctx context.Context, r io.Reader, at int) error {
 	var wg sync.WaitGroup
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
-	for lines.Scan() && ctx.Err() == nil {
+	for !b.enough.Load() && lines.Scan() && ctx.Err() == nil {
 		var it bareItem
 		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
 			return err

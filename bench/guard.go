@@ -12,9 +12,9 @@ import (
 	"deem/internal/faultserver"
 )
 
-// A guard measures what a busy machine hardly disturbs: processor time beside processor
-// time, the least of several runs of each in turn; memory; and what can be counted. Of
-// all of it less is better.
+// A guard measures what a busy machine hardly disturbs: processor time beside that of a
+// bare loop which runs at the same time on the same processor, memory, and what can be
+// counted. Of all of it less is better.
 type guard struct {
 	name string
 	once func(ctx context.Context, l *lab) ([]value, error)
@@ -165,50 +165,50 @@ func (l *lab) medians(ctx context.Context, w io.Writer, gs []guard) (map[string]
 	return ratios, nil
 }
 
-// beats returns a value of processor time beside processor time, for one item each.
-func beats(what string, ours, of time.Duration) value {
-	return value{
-		measure{what: what, kind: processor},
-		ratio(ours, of),
-		fmt.Sprintf("%.1f µs / %.1f µs", micros(ours), micros(of)),
-	}
-}
-
 func guardStart(ctx context.Context, l *lab) ([]value, error) {
-	version, help, nothing, err := l.starts(ctx, 31, least)
+	const times = 41
+	var ratios [2][]float64
+	for range times {
+		version, help, nothing, err := l.starts(ctx, 1, median)
+		if err != nil {
+			return nil, err
+		}
+		ratios[0] = append(ratios[0], ratio(version.cpu, nothing.cpu))
+		ratios[1] = append(ratios[1], ratio(help.cpu, nothing.cpu))
+	}
 	return []value{
-		beats("start: deem version / a program that does nothing", version.cpu, nothing.cpu),
-		beats("start: deem --help / a program that does nothing", help.cpu, nothing.cpu),
-	}, err
+		{measure{what: "start: deem version / a program that does nothing", kind: processor}, middle(ratios[0]), ""},
+		{measure{what: "start: deem --help / a program that does nothing", kind: processor}, middle(ratios[1]), ""},
+	}, nil
 }
 
-// guardRun alternates deem and the bare loop against one server that answers at once.
+// guardRun judges beside a bare loop: once both ask a server that answers at once, and
+// once neither asks anybody.
 func guardRun(ctx context.Context, l *lab) ([]value, error) {
-	const n, at, times = 10_000, 64, 5
+	const n, at = 10_000, 64
 	data, err := l.items(n, answer)
 	if err != nil {
 		return nil, err
 	}
-	var loops, runs []spent
-	for range times {
-		err := with(ctx, faultserver.Options{}, func(v *vendor) error {
-			loop, err := l.bareLoop(ctx, v, data, n, at)
-			if err != nil {
-				return err
-			}
-			ours, err := l.judge(ctx, data, n, at, asking(v)...)
-			loops, runs = append(loops, loop), append(runs, ours)
-			return err
+	var last spent
+	asked, err := l.abreast(ctx, "zero latency: deem / bare loop", n, func(beside func(url string, do func() (spent, error)) error) error {
+		return with(ctx, faultserver.Options{}, func(v *vendor) error {
+			return beside(v.url, func() (spent, error) { return l.judge(ctx, data, n, at, asking(v)...) })
 		})
-		if err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	loop, ours := least(loops), least(runs)
-	return []value{
-		beats("zero latency: CPU, deem / bare loop", ours.cpu/n, loop.cpu/n),
-		{measure{what: "zero latency: bytes in the store / in the dataset", kind: count}, float64(ours.stored) / float64(ours.read), ""},
-	}, nil
+	alone, err := l.abreast(ctx, "fake model: deem / bare loop that calls nobody", n, func(beside func(url string, do func() (spent, error)) error) error {
+		return beside(nobody, func() (spent, error) {
+			last, err = l.judge(ctx, data, n, at, fake...)
+			return last, err
+		})
+	})
+	return []value{asked, alone, {
+		measure{what: "store: bytes / bytes of the dataset", kind: count},
+		float64(last.stored) / float64(max(1, last.read)), fmt.Sprintf("%.1f MB / %.1f MB", megabytes(last.stored), megabytes(last.read)),
+	}}, err
 }
 
 // guardMemory takes the least of some runs, because a collection of garbage that comes
@@ -235,39 +235,31 @@ func guardSlots(ctx context.Context, l *lab) ([]value, error) {
 	}}, err
 }
 
-// guardReaders reads a run again in every way, in turn with the bare loop.
+// guardReaders reads a run again in every way.
 func guardReaders(ctx context.Context, l *lab) ([]value, error) {
-	const n, times = 20_000, 4
+	const n = 20_000
 	k, err := l.keep(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	var reports, exports, verifies, agains []spent
-	var bare time.Duration
-	for i := range times {
-		one, err := l.yardstick(ctx)
+	var values []value
+	for _, reader := range []struct {
+		name string
+		do   func() (spent, error)
+	}{
+		{"report", func() (spent, error) { return l.report(ctx, k) }},
+		{"export", func() (spent, error) { return l.export(ctx, k) }},
+		{"verify", func() (spent, error) { return l.verify(ctx, k) }},
+		{"run again", func() (spent, error) { return l.judgeIn(ctx, k.dir, k.data, n, 64, fake...) }},
+	} {
+		v, err := l.abreast(ctx, reader.name+": a record / an item of a bare loop that calls nobody", n,
+			func(beside func(url string, do func() (spent, error)) error) error { return beside(nobody, reader.do) })
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 || one < bare {
-			bare = one
-		}
-		r, err := l.read(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		again, err := l.judgeIn(ctx, k.dir, k.data, n, 64, fake...)
-		if err != nil {
-			return nil, err
-		}
-		reports, exports, verifies, agains = append(reports, r.report), append(exports, r.export), append(verifies, r.verify), append(agains, again)
+		values = append(values, v)
 	}
-	return []value{
-		beats("report: CPU per record / bare loop per item", least(reports).cpu/n, bare),
-		beats("export: CPU per record / bare loop per item", least(exports).cpu/n, bare),
-		beats("verify: CPU per record / bare loop per item", least(verifies).cpu/n, bare),
-		beats("run again: CPU per record / bare loop per item", least(agains).cpu/n, bare),
-	}, nil
+	return values, nil
 }
 
 func guardResume(ctx context.Context, l *lab) ([]value, error) {
@@ -282,7 +274,11 @@ func guardRules(ctx context.Context, l *lab) ([]value, error) {
 	rules, err := l.rules(ctx, 15, 5*time.Millisecond)
 	var values []value
 	for _, r := range rules {
-		values = append(values, beats("rule: "+r.Rule+" / words in common", r.Took, r.Bare))
+		values = append(values, value{
+			measure{what: "rule: " + r.Rule + " / words in common", kind: processor},
+			r.Ratio,
+			fmt.Sprintf("%.1f µs / %.1f µs", micros(r.Took), micros(r.Bare)),
+		})
 	}
 	return values, err
 }

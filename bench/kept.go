@@ -100,22 +100,40 @@ func (r reading) values(n int, bare time.Duration) []value {
 
 // read makes a report of a run, exports it, and verifies the run file.
 func (l *lab) read(ctx context.Context, k kept) (r reading, err error) {
-	file := filepath.Join(k.dir, "run.deem")
-	_ = os.Remove(file)
-	if r.report, err = start(ctx, k.dir, l.deem, "report", k.run, "--json"); err != nil {
+	if r.report, err = l.report(ctx, k); err != nil {
 		return r, err
 	}
-	if err := complete(r.report.out, k.n); err != nil {
+	if r.export, err = l.export(ctx, k); err != nil {
 		return r, err
 	}
-	if r.export, err = start(ctx, k.dir, l.deem, "export", k.run, "-o", file); err != nil {
-		return r, err
-	}
-	if r.verify, err = start(ctx, k.dir, l.deem, "verify", file, "--json"); err != nil {
-		return r, err
-	}
-	return r, verified(r.verify.out, k.n)
+	r.verify, err = l.verify(ctx, k)
+	return r, err
 }
+
+func (l *lab) report(ctx context.Context, k kept) (spent, error) {
+	s, err := start(ctx, k.dir, l.deem, "report", k.run, "--json")
+	if err != nil {
+		return s, err
+	}
+	return s, complete(s.out, k.n)
+}
+
+func (l *lab) export(ctx context.Context, k kept) (spent, error) {
+	_ = os.Remove(k.file())
+	return start(ctx, k.dir, l.deem, "export", k.run, "-o", k.file())
+}
+
+// verify verifies what export wrote.
+func (l *lab) verify(ctx context.Context, k kept) (spent, error) {
+	s, err := start(ctx, k.dir, l.deem, "verify", k.file(), "--json")
+	if err != nil {
+		return s, err
+	}
+	return s, verified(s.out, k.n)
+}
+
+// file is where the run is exported to.
+func (k kept) file() string { return filepath.Join(k.dir, "run.deem") }
 
 // verified holds that a run file was verified, all of it.
 func verified(out string, n int) error {

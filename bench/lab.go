@@ -109,8 +109,7 @@ func (l *lab) file(name string, n int, line func(i int) string) (string, error) 
 
 // bareLoop runs the bare loop over the n items.
 func (l *lab) bareLoop(ctx context.Context, v *vendor, data string, n, at int) (spent, error) {
-	prompt := filepath.Join(l.repo, "judge", "prompts", "universal.txt")
-	s, err := start(ctx, l.dir, l.self, "bare", "-data", data, "-prompt", prompt, "-url", v.url, "-j", strconv.Itoa(at))
+	s, err := start(ctx, l.dir, l.self, "bare", "-data", data, "-prompt", l.prompt(), "-url", v.url, "-j", strconv.Itoa(at))
 	if err != nil {
 		return s, err
 	}
@@ -217,12 +216,6 @@ func with(ctx context.Context, o faultserver.Options, do func(v *vendor) error) 
 }
 
 // median returns the one in the middle, by time of the processor.
-func median(list []spent) spent { return byCPU(list)[len(list)/2] }
-
-// least returns the one that took the processor the shortest time. Whatever else the
-// machine does can only add to it.
-func least(list []spent) spent { return byCPU(list)[0] }
-
-func byCPU(list []spent) []spent {
-	return slices.SortedFunc(slices.Values(list), func(a, b spent) int { return int(a.cpu - b.cpu) })
+func median(list []spent) spent {
+	return slices.SortedFunc(slices.Values(list), func(a, b spent) int { return int(a.cpu - b.cpu) })[len(list)/2]
 }

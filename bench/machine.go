@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -20,7 +21,7 @@ type machine struct {
 // thisMachine returns the machine that this is.
 func thisMachine() machine {
 	return machine{
-		Processor: processorName(), Processors: runtime.NumCPU(),
+		Processor: processorName(), Processors: processors(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Go: minor(runtime.Version()),
 	}
 }
@@ -54,6 +55,17 @@ func processorName() string {
 	return "unnamed"
 }
 
+// pinned is set, to the number of processors, for a program that was put onto one.
+const pinned = "BENCH_PINNED"
+
+// processors returns how many processors there are, also to a program that has but one.
+func processors() int {
+	if n, err := strconv.Atoi(os.Getenv(pinned)); err == nil {
+		return n
+	}
+	return runtime.NumCPU()
+}
+
 // A load is how busy the machine was before anything was measured: how many processes
 // wanted a processor, for each that there is.
 type load float64
@@ -68,7 +80,7 @@ func currentLoad() load {
 	if _, err := fmt.Sscan(string(text), &average); err != nil {
 		return 0
 	}
-	return load(average / float64(runtime.NumCPU()))
+	return load(average / float64(processors()))
 }
 
 // warning says when the machine did not have the time to be measured on. Ratios bear

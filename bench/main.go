@@ -68,8 +68,10 @@ func run(ctx context.Context, args []string) int {
 	case len(o.agree) > 0:
 		err = compareFiles(o.agree)
 	case o.guard != "" && o.learn:
+		pin()
 		err = learn(ctx, o)
 	case o.guard != "":
+		pin()
 		err = hold(ctx, o)
 	default:
 		err = measureAll(ctx, o)

@@ -21,7 +21,7 @@ func metrics() workload {
 			for _, r := range rules {
 				values = append(values, value{
 					measure{what: r.Rule, kind: processor},
-					r.ratio(),
+					r.Ratio,
 					fmt.Sprintf("%.1f µs / %.1f µs, %s", micros(r.Took), micros(r.Bare), r.Sort),
 				})
 			}
@@ -30,23 +30,22 @@ func metrics() workload {
 	}
 }
 
-// A ruled is what one rule took, as bench/metrics writes it: time of the processor for an
-// item, its own and that of the bare count.
+// A ruled is what one rule took, as bench/metrics writes it: the ratio of its time of the
+// processor to that of the bare count, and the two for an item.
 type ruled struct {
 	Rule string        `json:"rule"`
 	Sort string        `json:"sort"`
 	Took time.Duration `json:"took"`
 	Bare time.Duration `json:"bare"`
 
-	Judged int `json:"judged"`
+	Ratio  float64 `json:"ratio"`
+	Judged int     `json:"judged"`
 }
-
-func (r ruled) ratio() float64 { return ratio(r.Took, r.Bare) }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
 // rules lets every rule judge the same items, in so many passes that last so long for
-// each, and returns the least that each took.
+// each, and returns what each took.
 func (l *lab) rules(ctx context.Context, passes int, lasts time.Duration) ([]ruled, error) {
 	data, err := l.sorts()
 	if err != nil {

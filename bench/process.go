@@ -40,13 +40,18 @@ func start(ctx context.Context, dir, program string, args ...string) (spent, err
 	if err != nil {
 		return s, fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, tail(errs.String()))
 	}
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	used, err := usage(cmd.ProcessState)
+	s.cpu, s.rss = used.cpu, used.rss
+	return s, err
+}
+
+// usage returns what the system says that a process used.
+func usage(state *os.ProcessState) (spent, error) {
+	u, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return s, fmt.Errorf("this system does not say what a process used")
+		return spent{}, fmt.Errorf("this system does not say what a process used")
 	}
-	s.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-	s.rss = usage.Maxrss << 10
-	return s, nil
+	return spent{cpu: time.Duration(u.Utime.Nano() + u.Stime.Nano()), rss: u.Maxrss << 10}, nil
 }
 
 // environment is that of the machine without what would change where deem calls.

@@ -6,12 +6,13 @@
 // that response and reference have in common goes over the same items; the ratio of the
 // two says the same on any machine.
 //
-// Each pass measures every rule once, and the least of the passes counts, because other
-// work on the machine can only add to it.
+// Each pass measures every rule once, and the bare count just before and just after it, so
+// that whatever else the machine does slows both. The median of the ratios counts.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,7 +39,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("metrics", flag.ContinueOnError)
 	data := f.String("data", "", "the `file` of items, whose category says of which sort each is")
-	passes := f.Int("passes", 3, "measure `n` times and take the least")
+	passes := f.Int("passes", 3, "measure `n` times")
 	// Below it the clock of the processor and a collection of garbage weigh too much.
 	lasts := f.Duration("lasts", 20*time.Millisecond, "let a measurement last this `long` at least")
 	if err := f.Parse(args); err != nil {
@@ -55,11 +57,12 @@ func run(ctx context.Context, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(list)
 }
 
-// A measured is what one rule took: time of the processor for an item, its own and that
-// of the bare count over the same items.
+// A measured is what one rule took beside the bare count over the same items: the ratio
+// of the time of the processor, and the times for an item in the pass with that ratio.
 type measured struct {
 	Rule   string        `json:"rule"`
 	Sort   string        `json:"sort"`
+	Ratio  float64       `json:"ratio"`
 	Took   time.Duration `json:"took"`
 	Bare   time.Duration `json:"bare"`
 	Judged int           `json:"judged"`
@@ -106,37 +109,35 @@ func sortOf(name string) string {
 // measure lets every rule judge the items of its sort. The first pass is not counted:
 // in it rules read their tables.
 func measure(ctx context.Context, sorts map[string][]deem.Item, passes int, lasts time.Duration) ([]measured, error) {
-	least := map[string]time.Duration{}
-	note := func(name string, took time.Duration) {
-		if was, ok := least[name]; !ok || took < was {
-			least[name] = took
-		}
-	}
 	var list []measured
-	for pass := range passes + 1 {
-		list = list[:0]
-		for _, name := range rule.Names() {
-			sort := sortOf(name)
-			items := sorts[sort]
-			if sort == "" || len(items) == 0 {
-				continue
-			}
-			took, judged, err := judgeAll(ctx, name, items, lasts)
+	for _, name := range rule.Names() {
+		sort := sortOf(name)
+		if sort == "" || len(sorts[sort]) == 0 {
+			continue
+		}
+		var all []measured
+		for pass := range passes + 1 {
+			m, err := once(ctx, name, sorts[sort], lasts)
 			if err != nil {
 				return nil, err
 			}
-			bare := countAll(items, lasts)
+			m.Sort = sort
 			if pass > 0 {
-				note(name, took)
-				note("bare "+sort, bare)
+				all = append(all, m)
 			}
-			list = append(list, measured{Rule: name, Sort: sort, Judged: judged})
 		}
-	}
-	for i, m := range list {
-		list[i].Took, list[i].Bare = least[m.Rule], least["bare "+m.Sort]
+		slices.SortFunc(all, func(a, b measured) int { return cmp.Compare(a.Ratio, b.Ratio) })
+		list = append(list, all[len(all)/2])
 	}
 	return list, nil
+}
+
+// once lets a rule judge the items, between two bare counts.
+func once(ctx context.Context, name string, items []deem.Item, lasts time.Duration) (measured, error) {
+	before := countAll(items, lasts)
+	took, judged, err := judgeAll(ctx, name, items, lasts)
+	bare := (before + countAll(items, lasts)) / 2
+	return measured{Rule: name, Took: took, Bare: bare, Ratio: float64(took) / float64(max(1, bare)), Judged: judged}, err
 }
 
 // judgeAll lets a rule judge the items, over and over, and returns the time for one and
