@@ -73,7 +73,7 @@ func contestants() []contestant {
 		},
 		{
 			name:    promptfoo,
-			note:    "`promptfoo eval` with the assertion `factuality` on stored outputs; results are kept in its database",
+			note:    "`promptfoo eval` with the assertion `factuality` on stored outputs; results are kept in its database, and its log files, cache and calls home are off",
 			message: `{"role":"assistant","content":"{\"category\":\"C\",\"reason\":\"\"}"}`,
 			command: promptfooCommand, measured: noCache, judged: promptfooJudged,
 			restarts: []restart{
@@ -140,6 +140,8 @@ func scriptJudged(out string) (int, error) {
 }
 
 // promptfooCommand keeps everything of promptfoo inside the folder, and nothing calls home.
+// Its logs are off: they cost it time, and on a busy machine it may end with an error when
+// it closes them with lines still to be written.
 func promptfooCommand(l *lab, dir, url string) command {
 	return command{
 		dir: dir, program: l.peers.node(),
@@ -151,6 +153,7 @@ func promptfooCommand(l *lab, dir, url string) command {
 			"OPENAI_BASE_URL=" + url, "OPENAI_API_KEY=none", "PROMPTFOO_CONFIG_DIR=" + dir,
 			"PROMPTFOO_DISABLE_TELEMETRY=1", "PROMPTFOO_DISABLE_UPDATE=1",
 			"PROMPTFOO_DISABLE_REMOTE_GENERATION=1", "PROMPTFOO_DISABLE_SHARING=1",
+			"PROMPTFOO_DISABLE_DEBUG_LOG=1", "PROMPTFOO_DISABLE_ERROR_LOG=1",
 		},
 	}
 }

@@ -168,11 +168,11 @@ func (f findings) writeLimits(b *strings.Builder) {
 - **The work differs.** promptfoo renders templates, counts tokens, and keeps every result with its prompt in a database for its viewer; deem keeps records, calls and
   replies, and computes intervals; autoevals is a library that returns a score and leaves the rest to the program around it. The loop shows what Node needs
   for the calls alone.
-- **Starting is part of it.** ` + "`promptfoo --version`" + ` alone took %.1f s of CPU here, which weighs less with more items.
+- **Starting is part of it.** `+"`promptfoo --version`"+` alone took %.1f s of CPU here, which weighs less with more items.
 - **A vendor is slower.** With a model that takes a second to answer, all of these wait most of the time, and the time on the clock is the vendor's. CPU matters where many
   items are judged at once, on small machines and in CI, and where replies come from a cache.
 - **Going on is not the aim of a library.** autoevals keeps nothing, so a script around it starts over unless its author writes more. promptfoo has two ways to go on, its
-  cache and ` + "`--resume`" + `, and both are in the table beside the start without them.
+  cache and `+"`--resume`"+`, and both are in the table beside the start without them.
 - **One machine, one day.** Server and contestant share its processors, so times on the clock are worth less than CPU.
 `, f.start.cpu.Seconds())
 }

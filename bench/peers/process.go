@@ -135,7 +135,7 @@ func strange(variable string) bool {
 
 // tail returns the last lines of what a program said.
 func tail(text string) string {
-	const most = 600
+	const most = 2000
 	if len(text) > most {
 		text = "..." + text[len(text)-most:]
 	}
