@@ -216,7 +216,7 @@ func TestRunFails(t *testing.T) {
 	if _, err := cmd.run(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 1") {
 		t.Errorf("run = %v, want the exit status", err)
 	}
-	if got := tail(strings.Repeat("a", 5000) + "the end"); len(got) > 700 || !bytes.HasSuffix([]byte(got), []byte("the end")) {
+	if got := tail(strings.Repeat("a", 5000) + "the end"); len(got) > 2100 || !bytes.HasSuffix([]byte(got), []byte("the end")) {
 		t.Errorf("tail has %s bytes, want few, and the end", strconv.Itoa(len(got)))
 	}
 }
