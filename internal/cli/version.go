@@ -11,8 +11,13 @@ import (
 	"deem/report"
 )
 
-// Version is set by the linker when a release is built.
-var Version = ""
+// What the linker sets when a release is built. The date is that of the commit, as
+// 2026-11-15T12:00:00Z: that of the build would make every build another one.
+var (
+	Version = ""
+	Commit  = ""
+	Date    = ""
+)
 
 func version() string {
 	if Version != "" {
@@ -24,6 +29,25 @@ func version() string {
 	return "(devel)"
 }
 
+// source returns the commit that this program was built of and its date, "" where nobody
+// said. A program built by go build in a repository knows them without being told.
+func source() (commit, date string) {
+	commit, date = Commit, Date
+	info, ok := debug.ReadBuildInfo()
+	if !ok || commit != "" {
+		return commit, date
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			commit = s.Value
+		case "vcs.time":
+			date = s.Value
+		}
+	}
+	return commit, date
+}
+
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "say which deem this is", Args: atMost(0),
@@ -31,8 +55,9 @@ func (a *app) versionCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			prices := model.BuiltinPrices()
 			if a.json {
+				commit, date := source()
 				writeJSON(a.out, map[string]string{
-					"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+					"version": version(), "commit": commit, "date": date, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
 					"report": report.Version, "prices": prices.Date,
 				})
 				return nil
