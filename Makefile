@@ -25,6 +25,9 @@ TESTTIME ?= 20m
 # The version is stamped here, so the go command need not ask git, which
 # refuses in a folder that belongs to somebody else.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT  := $(shell git rev-parse HEAD 2>/dev/null)
+DATE    := $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ 2>/dev/null)
+STAMP   := -X deem/internal/cli.Version=$(VERSION) -X deem/internal/cli.Commit=$(COMMIT) -X deem/internal/cli.Date=$(DATE)
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
 
 # In CI a skipped test is a failure unless .ci/skips.txt lists it.
@@ -42,7 +45,7 @@ demo: build ## judge the bundled example offline, without a key, and print the r
 
 .PHONY: build
 build: ## build bin/deem, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X deem/internal/cli.Version=$(VERSION)' -o $(BIN) ./cmd/deem
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
 
 .PHONY: test
 test: ## run every test with the race detector, and install what that needs
@@ -132,11 +135,11 @@ bench-peers: build ## measure deem beside promptfoo and autoevals from npm (ten 
 
 .PHONY: release
 release: ## build the archives of a release into dist/, with checksums, parts and formula
-	$(GO) run ./internal/ci/release -out dist
+	$(GO) run ./internal/ci/release -out dist $(RELEASEFLAGS)
 
 .PHONY: release-check
 release-check: ## build a release into a scratch folder, twice where it must be the same, and look at it
-	$(GO) run ./internal/ci/release -check
+	$(GO) run ./internal/ci/release -check $(RELEASEFLAGS)
 
 .PHONY: match-model
 match-model: ## fit the model of match to the labelled items in DATA=FILE

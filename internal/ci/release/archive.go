@@ -28,7 +28,7 @@ type file struct {
 
 // extras returns what every archive holds beside the binary: licence, notice, readme,
 // licences of others, manual pages and completions.
-func (r *release) extras(ctx context.Context) ([]file, error) {
+func (r *release) extras(ctx context.Context, parts []part) ([]file, error) {
 	var files []file
 	for _, name := range []string{"LICENSE", "NOTICE", "README.md"} {
 		body, err := os.ReadFile(name)
@@ -37,6 +37,29 @@ func (r *release) extras(ctx context.Context) ([]file, error) {
 		}
 		files = append(files, file{name, body, 0o644})
 	}
+	more, err := r.printed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	licences, err := licenceFiles(parts)
+	if err != nil {
+		return nil, err
+	}
+	inside, err := licencesOfData(os.DirFS("."))
+	if err != nil {
+		return nil, err
+	}
+	files = slices.Concat(files, more, licences, inside)
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return files, nil
+}
+
+// shells are those that deem completes commands for.
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+// printed returns what deem prints of itself: manual pages and completions. They are the
+// same on every platform, so the binary of this machine is asked.
+func (r *release) printed(ctx context.Context) ([]file, error) {
 	scratch, err := os.MkdirTemp("", "deem-extras-")
 	if err != nil {
 		return nil, err
@@ -46,38 +69,11 @@ func (r *release) extras(ctx context.Context) ([]file, error) {
 	if err := r.compile(ctx, ".", host(), binary); err != nil {
 		return nil, err
 	}
-	more, err := printed(ctx, binary, scratch)
+	files, err := manPages(ctx, binary, filepath.Join(scratch, "man"))
 	if err != nil {
 		return nil, err
 	}
-	licences, err := licenceFiles(ctx, binary)
-	if err != nil {
-		return nil, err
-	}
-	files = append(append(files, more...), licences...)
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	return files, nil
-}
-
-// printed returns what the binary prints of itself: manual pages and completions.
-func printed(ctx context.Context, binary, scratch string) ([]file, error) {
-	pages := filepath.Join(scratch, "man")
-	if _, err := output(ctx, binary, "man", pages); err != nil {
-		return nil, fmt.Errorf("deem man: %w", err)
-	}
-	entries, err := os.ReadDir(pages)
-	if err != nil {
-		return nil, err
-	}
-	var files []file
-	for _, e := range entries {
-		body, err := os.ReadFile(filepath.Join(pages, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{"man/" + e.Name(), body, 0o644})
-	}
-	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+	for _, shell := range shells {
 		text, err := exec.CommandContext(ctx, binary, "completion", shell).Output() //nolint:gosec // We built the binary.
 		if err != nil {
 			return nil, fmt.Errorf("deem completion %s: %w", shell, err)
@@ -87,24 +83,55 @@ func printed(ctx context.Context, binary, scratch string) ([]file, error) {
 	return files, nil
 }
 
-// archive packs a binary with the extras and returns the name of the archive: zip for
-// Windows, tar.gz for the others.
+// manPages returns the manual pages, which deem writes into a folder.
+func manPages(ctx context.Context, binary, folder string) ([]file, error) {
+	if _, err := output(ctx, binary, "man", folder); err != nil {
+		return nil, fmt.Errorf("deem man: %w", err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, e := range entries {
+		body, err := os.ReadFile(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{"man/" + e.Name(), body, 0o644})
+	}
+	return files, nil
+}
+
+// base returns the name of an archive without its extension, which is also the folder
+// inside.
+func (r *release) base(p platform) string { return "deem-" + r.name() + "-" + p.String() }
+
+// archiveName returns the name of an archive: zip for Windows, tar.gz for the others.
+func (r *release) archiveName(p platform) string {
+	if p.os == "windows" {
+		return r.base(p) + ".zip"
+	}
+	return r.base(p) + ".tar.gz"
+}
+
+// archive packs a binary with the extras and returns the path of the archive.
 func (r *release) archive(dir string, p platform, binary string, extras []file) (string, error) {
 	body, err := os.ReadFile(binary)
 	if err != nil {
 		return "", err
 	}
 	files := append([]file{{p.binary(), body, 0o755}}, extras...)
-	base := fmt.Sprintf("deem-%s-%s", strings.TrimPrefix(r.version, "v"), p)
-	pack, name := r.tarball, filepath.Join(dir, base+".tar.gz")
+	pack := r.tarball
 	if p.os == "windows" {
-		pack, name = r.zip, filepath.Join(dir, base+".zip")
+		pack = r.zip
 	}
+	name := filepath.Join(dir, r.archiveName(p))
 	f, err := os.Create(name)
 	if err != nil {
 		return "", err
 	}
-	return name, errors.Join(pack(f, base, files), f.Close())
+	return name, errors.Join(pack(f, r.base(p), files), f.Close())
 }
 
 func (r *release) tarball(w io.Writer, base string, files []file) error {

@@ -7,18 +7,17 @@ import (
 	"text/template"
 )
 
-// formula is a Homebrew formula. Where the archives will be is not known here, so the
-// address is for whoever publishes to fill in.
+// formula is a Homebrew formula.
 var formula = template.Must(template.New("formula").Parse(`class Deem < Formula
   desc "Judge what a question-answering or memory system answered"
-  homepage "https://HOMEPAGE"
+  homepage "{{.Homepage}}"
   version "{{.Version}}"
   license "Apache-2.0"
 {{range .Systems}}
   on_{{.System}} do
 {{- range .Archives}}
     on_{{.Arch}} do
-      url "https://DOWNLOADS/{{.Name}}"
+      url "{{$.Downloads}}/{{.Name}}"
       sha256 "{{.Hash}}"
     end
 {{- end}}
@@ -61,7 +60,9 @@ func (r *release) writeFormula(dir string, all sums) error {
 		}
 	}
 	var text strings.Builder
-	err := formula.Execute(&text, map[string]any{"Version": strings.TrimPrefix(r.version, "v"), "Systems": systems})
+	err := formula.Execute(&text, map[string]any{
+		"Version": r.name(), "Systems": systems, "Homepage": r.homepage, "Downloads": strings.TrimSuffix(r.downloads, "/"),
+	})
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,11 @@
 // The same commit gives the same bytes, on whichever machine and in whichever folder:
 // binaries are built without paths and build ids of the machine, and archives have no
 // times but that of the commit. With -check it builds everything into a scratch folder,
-// builds one binary again in another folder to see that it is the same, and looks at
-// what a user would complain of: a binary that is not static, too large or slow to start.
+// builds every binary again in another folder to see that it is the same, and looks at
+// what a user would complain of: a binary that is not static, too large or slow to start,
+// a file that an archive lacks, a checksum or a licence that is missing. With -cold the
+// second build starts from nothing, where otherwise it may take compiled packages from
+// the first; that takes minutes for each platform.
 package main
 
 import (
@@ -22,6 +25,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,13 +54,17 @@ func (p platform) binary() string {
 }
 
 func main() {
-	version := flag.String("version", "", "the `version` to stamp (default: what git describe says)")
-	out := flag.String("out", "dist", "the `folder` to write to")
-	check := flag.Bool("check", false, "build into a scratch folder and look at what was built")
-	only := flag.String("only", "", "build only for this `platform`, as linux-amd64")
+	var o options
+	flag.StringVar(&o.version, "version", "", "the `version` to stamp (default: what git describe says)")
+	flag.StringVar(&o.out, "out", "dist", "the `folder` to write to")
+	flag.StringVar(&o.downloads, "downloads", "https://DOWNLOADS", "the `address` under which the archives will be, for the formula")
+	flag.StringVar(&o.homepage, "homepage", "https://HOMEPAGE", "the `address` of the project, for the formula")
+	flag.BoolVar(&o.check, "check", false, "build into a scratch folder and look at what was built")
+	flag.StringVar(&o.only, "only", "", "build only for this `platform`, as linux-amd64")
+	flag.BoolVar(&o.cold, "cold", false, "with -check: build the second time without the build cache")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *version, *out, *only, *check)
+	err := run(ctx, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release: error:", err)
@@ -64,31 +72,37 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, version, out, only string, check bool) error {
-	r, err := newRelease(ctx, version)
+// options are the flags.
+type options struct {
+	version, out, only  string
+	downloads, homepage string
+	check, cold         bool
+}
+
+func run(ctx context.Context, o options) error {
+	r, err := newRelease(ctx, o.version)
 	if err != nil {
 		return err
 	}
-	if only != "" {
-		if r.platforms = pick(only); len(r.platforms) == 0 {
-			return fmt.Errorf("no platform %q", only)
+	r.cold, r.downloads, r.homepage = o.cold, o.downloads, o.homepage
+	if o.only != "" {
+		if r.platforms = pick(o.only); len(r.platforms) == 0 {
+			return fmt.Errorf("no platform %q", o.only)
 		}
 	}
-	if check {
-		scratch, err := os.MkdirTemp("", "deem-release-")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-		out = filepath.Join(scratch, "dist")
+	if !o.check {
+		return r.build(ctx, o.out)
 	}
+	scratch, err := os.MkdirTemp("", "deem-release-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	out := filepath.Join(scratch, "dist")
 	if err := r.build(ctx, out); err != nil {
 		return err
 	}
-	if check {
-		return r.check(ctx, out)
-	}
-	return nil
+	return r.check(ctx, out)
 }
 
 func pick(name string) []platform {
@@ -103,9 +117,19 @@ func pick(name string) []platform {
 // A release is one version of one commit.
 type release struct {
 	version   string
+	commit    string    // "" outside of a repository
 	at        time.Time // of the commit: the only time in any file
 	platforms []platform
+	cold      bool // the second build of a check starts from nothing
+
+	downloads, homepage string // addresses, for the formula
 }
+
+// name is the version as files are named after it.
+func (r *release) name() string { return strings.TrimPrefix(r.version, "v") }
+
+// date is the time of the commit as deem says it.
+func (r *release) date() string { return r.at.Format(time.RFC3339) }
 
 // newRelease reads version and time from git. Outside of a repository the version must
 // be given, and the time is that of SOURCE_DATE_EPOCH or the beginning of 1980, the
@@ -119,6 +143,7 @@ func newRelease(ctx context.Context, version string) (*release, error) {
 		}
 		r.version = said
 	}
+	r.commit, _ = output(ctx, "git", "rev-parse", "HEAD") // without git nobody knows
 	stamp := os.Getenv("SOURCE_DATE_EPOCH")
 	if stamp == "" {
 		stamp, _ = output(ctx, "git", "log", "-1", "--format=%ct") // without git the default stays
@@ -134,24 +159,39 @@ func (r *release) build(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	extras, err := r.extras(ctx)
+	for _, p := range r.platforms {
+		began := time.Now()
+		if err := r.compile(ctx, ".", p, built(dir, p)); err != nil {
+			return err
+		}
+		say("%-14s %s, %s", p, size(built(dir, p)), time.Since(began).Round(time.Second))
+	}
+	parts, err := r.parts(ctx, dir)
+	if err != nil {
+		return err
+	}
+	extras, err := r.extras(ctx, parts)
 	if err != nil {
 		return err
 	}
 	var archives []string
 	for _, p := range r.platforms {
-		began := time.Now()
-		binary := filepath.Join(dir, "build", p.String(), p.binary())
-		if err := r.compile(ctx, ".", p, binary); err != nil {
-			return err
-		}
-		archive, err := r.archive(dir, p, binary, extras)
+		archive, err := r.archive(dir, p, built(dir, p), extras)
 		if err != nil {
 			return err
 		}
 		archives = append(archives, archive)
-		say("%-14s %s, %s", p, size(archive), time.Since(began).Round(time.Second))
 	}
+	return r.describe(dir, archives, parts)
+}
+
+// built returns where the binary of a platform is.
+func built(dir string, p platform) string {
+	return filepath.Join(dir, "build", p.String(), p.binary())
+}
+
+// describe writes what lies beside the archives: checksums, list of parts and formula.
+func (r *release) describe(dir string, archives []string, parts []part) error {
 	sums, err := checksums(archives)
 	if err != nil {
 		return err
@@ -159,28 +199,36 @@ func (r *release) build(ctx context.Context, dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums.String()), 0o644); err != nil {
 		return err
 	}
-	if err := r.writeSBOM(dir); err != nil {
-		return err
-	}
-	return r.writeFormula(dir, sums)
+	return errors.Join(r.writeSBOM(dir, parts), r.writeFormula(dir, sums))
 }
 
-// compile builds the binary of one platform out of the sources in folder from.
-func (r *release) compile(ctx context.Context, from string, p platform, to string) error {
+// compile builds the binary of one platform out of the sources in folder from. More
+// settings of the environment may follow.
+func (r *release) compile(ctx context.Context, from string, p platform, to string, more ...string) error {
 	to, err := filepath.Abs(to)
 	if err != nil {
 		return err
 	}
-	env := []string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off"}
-	if p.arch == "amd64" {
+	env := []string{"CGO_ENABLED=0", "GOOS=" + p.os, "GOARCH=" + p.arch, "GOFLAGS=-buildvcs=false", "GOWORK=off", "GOEXPERIMENT="}
+	switch p.arch {
+	case "amd64":
 		env = append(env, "GOAMD64=v1")
+	case "arm64":
+		env = append(env, "GOARM64=v8.0")
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w -buildid= -X deem/internal/cli.Version="+r.version, "-o", to, "./cmd/deem") //nolint:gosec // The version is ours.
-	cmd.Dir, cmd.Env, cmd.Stderr = from, append(os.Environ(), env...), os.Stderr
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", r.stamp(), "-o", to, "./cmd/deem") //nolint:gosec // The version is ours.
+	cmd.Dir, cmd.Env, cmd.Stderr = from, slices.Concat(os.Environ(), env, more), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build for %s: %w", p, err)
 	}
 	return nil
+}
+
+// stamp returns what the linker is told: to leave out what only debuggers read, and what
+// deem version says.
+func (r *release) stamp() string {
+	const cli = " -X deem/internal/cli."
+	return "-s -w -buildid=" + cli + "Version=" + r.version + cli + "Commit=" + r.commit + cli + "Date=" + r.date()
 }
 
 // output runs a program and returns what it printed.

@@ -6,6 +6,7 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +19,40 @@ type part struct {
 	Dir                string // where its sources are
 	Licence            string // its SPDX name, "" when we cannot tell
 	Files              []string
+}
+
+// parts returns the modules of all binaries with their licences. A binary for Windows has
+// some that one for Linux has not.
+func (r *release) parts(ctx context.Context, dir string) ([]part, error) {
+	var all []part
+	for _, p := range r.platforms {
+		parts, err := partsOf(built(dir, p))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, parts...)
+	}
+	slices.SortFunc(all, func(a, b part) int { return strings.Compare(a.Path, b.Path) })
+	all = slices.CompactFunc(all, func(a, b part) bool { return a.Path == b.Path })
+	if err := withLicences(ctx, all); err != nil {
+		return nil, err
+	}
+	std, err := standardLibrary(ctx)
+	return append(all, std), err
+}
+
+// standardLibrary returns the part that every Go program has and that is no module.
+func standardLibrary(ctx context.Context) (part, error) {
+	root, err := output(ctx, "go", "env", "GOROOT")
+	if err != nil {
+		return part{}, err
+	}
+	version, err := output(ctx, "go", "env", "GOVERSION")
+	p := part{Path: "std", Version: strings.TrimPrefix(version, "go"), Dir: root, Files: []string{"LICENSE"}}
+	if err == nil {
+		err = p.nameLicence()
+	}
+	return p, err
 }
 
 // partsOf returns the modules that a binary was built of, by what the binary says.
@@ -58,14 +93,22 @@ func withLicences(ctx context.Context, parts []part) error {
 		if len(p.Files) == 0 {
 			return fmt.Errorf("%s %s has no licence file: it cannot be shipped", p.Path, p.Version)
 		}
-		for _, name := range p.Files {
-			text, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				return err
-			}
-			if p.Licence == "" {
-				p.Licence = licenceOf(string(text))
-			}
+		if err := p.nameLicence(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameLicence finds out which licence the files of a part are.
+func (p *part) nameLicence() error {
+	for _, name := range p.Files {
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return err
+		}
+		if p.Licence == "" {
+			p.Licence = licenceOf(string(text))
 		}
 	}
 	return nil
@@ -114,23 +157,16 @@ func licenceOf(text string) string {
 	return ""
 }
 
-// licenceFiles returns the licences of all parts of a binary, as files of an archive,
-// with a list of them.
-func licenceFiles(ctx context.Context, binary string) ([]file, error) {
-	parts, err := partsOf(binary)
-	if err != nil {
-		return nil, err
-	}
-	if err := withLicences(ctx, parts); err != nil {
-		return nil, err
-	}
+// licenceFiles returns the licences of all parts, as files of an archive, with a list of
+// them.
+func licenceFiles(parts []part) ([]file, error) {
 	var files []file
 	var list strings.Builder
 	for _, p := range parts {
 		if p.Licence == "" {
 			return nil, fmt.Errorf("%s %s: what licence is %s?", p.Path, p.Version, filepath.Join(p.Dir, p.Files[0]))
 		}
-		fmt.Fprintf(&list, "%-12s  %s %s\n", p.Licence, p.Path, p.Version)
+		list.WriteString(p.listed() + "\n")
 		for _, name := range p.Files {
 			body, err := os.ReadFile(filepath.Join(p.Dir, name))
 			if err != nil {
@@ -142,16 +178,32 @@ func licenceFiles(ctx context.Context, binary string) ([]file, error) {
 	return append(files, file{"licenses/LIST", []byte(list.String()), 0o644}), nil
 }
 
+// listed returns the line of a part in the list of licences.
+func (p part) listed() string { return fmt.Sprintf("%-12s  %s %s", p.Licence, p.Path, p.Version) }
+
+// licencesOfData returns the licences of what deem embeds and others made: prompts,
+// dictionaries and vocabularies. They lie beside it in the sources, and NOTICE names them
+// by that path.
+func licencesOfData(sources fs.FS) ([]file, error) {
+	var files []file
+	err := fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."), d.IsDir() && slices.Contains([]string{"bin", "dist"}, name):
+			return fs.SkipDir
+		case d.IsDir() || d.Name() != "LICENSE" || name == "LICENSE":
+			return nil
+		}
+		body, err := fs.ReadFile(sources, name)
+		files = append(files, file{"licenses/deem/" + name, body, 0o644})
+		return err
+	})
+	return files, err
+}
+
 // writeSBOM writes the list of parts in the form of CycloneDX 1.5.
-func (r *release) writeSBOM(dir string) error {
-	p := r.platforms[0]
-	parts, err := partsOf(filepath.Join(dir, "build", p.String(), p.binary()))
-	if err != nil {
-		return err
-	}
-	if err := withLicences(context.Background(), parts); err != nil {
-		return err
-	}
+func (r *release) writeSBOM(dir string, parts []part) error {
 	body, err := json.MarshalIndent(r.sbom(parts), "", "  ")
 	if err != nil {
 		return err
@@ -169,9 +221,11 @@ func (r *release) sbom(parts []part) map[string]any {
 		purl := "pkg:golang/" + p.Path + "@" + p.Version
 		components = append(components, map[string]any{
 			"type": "library", "bom-ref": purl, "name": p.Path, "version": p.Version, "purl": purl,
-			"licenses":   []any{map[string]any{"license": map[string]any{"id": p.Licence}}},
-			"properties": []any{map[string]any{"name": "go:sum", "value": p.Sum}},
+			"licenses": []any{map[string]any{"license": map[string]any{"id": p.Licence}}},
 		})
+		if p.Sum != "" { // The standard library has none.
+			components[len(components)-1]["properties"] = []any{map[string]any{"name": "go:sum", "value": p.Sum}}
+		}
 	}
 	id := h.Sum(nil)
 	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80 // A UUID that was made of a hash.
@@ -180,7 +234,7 @@ func (r *release) sbom(parts []part) map[string]any {
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
 		"serialNumber": fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[0:4], id[4:6], id[6:8], id[8:10], id[10:16]),
 		"metadata": map[string]any{
-			"timestamp": r.at.Format("2006-01-02T15:04:05Z"),
+			"timestamp": r.date(),
 			"component": map[string]any{
 				"type": "application", "bom-ref": main, "name": "deem", "version": r.version, "purl": main,
 				"licenses": []any{map[string]any{"license": map[string]any{"id": "Apache-2.0"}}},

@@ -18,7 +18,7 @@ import (
 )
 
 func aRelease() *release {
-	return &release{version: "v1.2.3", at: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), platforms: platforms}
+	return &release{version: "v1.2.3", commit: "0123abc", downloads: "https://example.com/get/", homepage: "https://example.com", at: time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC), platforms: platforms}
 }
 
 var someFiles = []file{{"deem", []byte("\x7fELF"), 0o755}, {"man/deem.1", []byte(".TH DEEM 1\n"), 0o644}}
@@ -200,7 +200,7 @@ func TestChecksums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`version "1.2.3"`, "on_linux do", `sha256 "ba7816bf`, "on_intel do"} {
+	for _, want := range []string{`version "1.2.3"`, `homepage "https://example.com"`, `url "https://example.com/get/deem-1.2.3-linux-amd64.tar.gz"`, "on_linux do", `sha256 "ba7816bf`, "on_intel do"} {
 		if !strings.Contains(string(rb), want) {
 			t.Errorf("the formula lacks %s:\n%s", want, rb)
 		}
