@@ -135,6 +135,11 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if o.purse != nil {
 		o.purse.Spend(run.CostMicros) // by earlier parts of this run
 	}
+	unfinished, err := conduct.Unfinished(ctx, st, run)
+	if err != nil {
+		return "", nil, conduct.End(ctx, st, run, err)
+	}
+	o.unfinished = len(unfinished)
 	a.announce(run, resumed, o)
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
 		err = a.throughBatches(ctx, st, run, g, m, data, o)
@@ -152,18 +157,19 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	return run.ID, live, forgetBatches(ctx, st, run.ID)
 }
 
-// announce says what is about to happen.
+// announce says what is about to happen. Of the records of the run some may be of items
+// that are not done.
 func (a *app) announce(run store.Run, resumed bool, o runOptions) {
-	total := run.Dataset.Items * o.trials
+	total, done := run.Dataset.Items*o.trials, run.Records-o.unfinished
 	who := run.Judge.Name
 	if run.Model != "" {
 		who += " with " + run.Model
 	}
 	switch {
-	case resumed && run.Records >= total && !o.retryUnjudged:
-		a.say("run %s is done already: %s (--fresh starts over)", run.ID, words.Count(run.Records, "record"))
+	case resumed && done >= total && !o.retryUnjudged:
+		a.say("run %s is done already: %s (--fresh starts over)", run.ID, words.Count(done, "record"))
 	case resumed:
-		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, words.Thousands(run.Records), words.Thousands(total), who)
+		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, words.Thousands(done), words.Thousands(total), who)
 	default:
 		a.say("run %s: %s judges %s", run.ID, who, words.Count(run.Dataset.Items, "item"))
 	}

@@ -47,11 +47,11 @@ type progress struct {
 // startProgress begins to tell about a run. It owns a goroutine until stop.
 func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress {
 	p := &progress{
-		app: a, total: run.Dataset.Items * o.trials, before: run.Records, started: clock(),
+		app: a, total: run.Dataset.Items * o.trials, before: run.Records - o.unfinished, started: clock(),
 		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), purse: o.purse,
 	}
 	if o.retryUnjudged {
-		p.before -= run.Unjudged
+		p.before -= run.Unjudged - o.unfinished
 	}
 	if m == nil {
 		m = embeddingModel(o)

@@ -299,6 +299,8 @@ func remedy(r report.Report) string {
 		return "these items lack what the judge needs; deem show ITEM says what"
 	case deem.Provider, deem.Timeout, deem.Budget:
 		return "the same command with --retry-unjudged asks again about these items only"
+	case store.Unfinished:
+		return "the run was broken off between two calls about these items; the same command judges them"
 	case deem.Truncated:
 		return "the replies were cut off; --max-tokens allows longer ones"
 	default:

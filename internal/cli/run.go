@@ -105,6 +105,7 @@ type runOptions struct {
 	fresh, retryUnjudged, dryRun bool
 	maxUnjudged                  float64
 	gates                        []string
+	unfinished                   int // records of the run that only keep what was paid for, of items that are not done
 }
 
 func (a *app) runCommand() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/conduct"
 	"deem/internal/store"
 	"deem/internal/words"
 )
@@ -82,7 +83,8 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
 	if rerr == nil {
-		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records), words.Thousands(run.Dataset.Items*run.Trials), a.dbName(), run.ID)
+		unfinished, _ := conduct.Unfinished(context.WithoutCancel(ctx), st, now) // Without it the number is that of records.
+		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records-len(unfinished)), words.Thousands(run.Dataset.Items*run.Trials), a.dbName(), run.ID)
 	}
 	switch {
 	case !interrupted:

@@ -8,6 +8,7 @@ package conduct
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"deem"
@@ -47,34 +48,94 @@ type Job struct {
 }
 
 // Do goes through the items. What was judged is kept, however the run ends: when it is
-// over, every record is committed. What ends it early comes as an error, as
-// [deem.ErrStopped]; the run is then still claimed, as it is when all went well, and
-// [End] says how it ended.
+// over, every record is committed, and the calls of items that were broken off after one
+// that was paid for stand in records of kind [store.Unfinished]. What ends it early comes
+// as an error, as [deem.ErrStopped]; the run is then still claimed, as it is when all
+// went well, and [End] says how it ended.
 func (job Job) Do(ctx context.Context) error {
 	opts := job.Options
 	if job.Run.Records > 0 {
-		opts.Done = job.done
+		unfinished, err := Unfinished(ctx, job.Store, job.Run)
+		if err != nil {
+			return err
+		}
+		opts.Done = func(ctx context.Context, it deem.Item, trial int) (bool, error) {
+			if unfinished[ItemTrial{it.ID, trial}] {
+				return false, nil
+			}
+			return job.done(ctx, it, trial)
+		}
+	}
+	judge, salvage := job.Judge, NewSalvage(job.Judge)
+	if !job.Run.Judge.Rule { // A rule asks nobody, or once for all.
+		judge = salvage
 	}
 	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{})
 	// A call that was paid for is kept even when nobody waits for it any more.
 	keep := context.WithoutCancel(ctx)
 	var ended error
-	for rec, err := range deem.Run(ctx, job.Items, job.Judge, opts) {
+	put := func(rec deem.Record) error {
+		err := w.Put(keep, rec)
+		if err == nil && job.Each != nil {
+			job.Each(rec)
+		}
+		return err
+	}
+	for rec, err := range deem.Run(ctx, job.Items, judge, opts) {
 		if err == nil {
-			err = w.Put(keep, rec)
+			err = put(rec)
 		}
 		if err != nil {
 			ended = err
 			break
 		}
-		if job.Each != nil {
-			job.Each(rec)
+	}
+	if ended != nil {
+		if err := job.keepLeft(salvage, put); err != nil {
+			ended = errors.Join(ended, err)
 		}
 	}
 	if err := w.Close(); err != nil {
 		return err
 	}
 	return ended
+}
+
+// keepLeft keeps what was paid for items that are not done. A stream that cannot be read
+// again is no reason to lose it: the places of the items are then not known.
+func (job Job) keepLeft(s *Salvage, put func(deem.Record) error) error {
+	left, err := s.Left(job.Items)
+	if err != nil {
+		left = s.left
+	}
+	for _, rec := range left {
+		if err := put(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An ItemTrial is one trial of one item, by its id.
+type ItemTrial struct {
+	ID    string
+	Trial int
+}
+
+// Unfinished returns what a run has paid for and not judged. It is to be judged when the
+// run goes on.
+func Unfinished(ctx context.Context, st store.Store, run store.Run) (map[ItemTrial]bool, error) {
+	list := map[ItemTrial]bool{}
+	if run.Unjudged == 0 {
+		return list, nil
+	}
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Kinds: []deem.Kind{store.Unfinished}, Brief: true}) {
+		if err != nil {
+			return nil, err
+		}
+		list[ItemTrial{rec.Item.ID, rec.Trial}] = true
+	}
+	return list, nil
 }
 
 // done reports whether the run needs no further record of an item and trial.

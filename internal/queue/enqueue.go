@@ -228,7 +228,7 @@ func recorded(ctx context.Context, st store.Store, run store.Run, list []placed,
 		if err != nil {
 			return nil, err
 		}
-		if rec.Verdict != nil || !retry {
+		if rec.Verdict != nil || !retry && !store.IsUnfinished(rec) {
 			done[trialOf{rec.Item.ID, rec.Trial}] = true
 		}
 	}

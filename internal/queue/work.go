@@ -14,6 +14,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"deem"
+	"deem/internal/conduct"
 	"deem/internal/store"
 )
 
@@ -147,7 +148,8 @@ func (t *taken) run(ctx context.Context, w *store.Writer, stop <-chan struct{}) 
 	for _, it := range t.items {
 		places[it.Item.ID] = it.Position
 	}
-	judge := waiter{judge: t.e.judge, w: t.w, priority: t.e.o.Priority, stop: stop}
+	salvage := conduct.NewSalvage(t.e.judge)
+	judge := waiter{judge: salvage, w: t.w, priority: t.e.o.Priority, stop: stop}
 	opts := deem.Options{
 		Concurrency: min(t.w.o.Slots, len(t.items)*t.e.run.Trials), Trials: t.e.run.Trials, Stop: stop,
 		Done: func(_ context.Context, it deem.Item, trial int) (bool, error) {
@@ -158,11 +160,26 @@ func (t *taken) run(ctx context.Context, w *store.Writer, stop <-chan struct{}) 
 	keep := context.WithoutCancel(ctx)
 	for rec, err := range deem.Run(ctx, t.stream(), judge, opts) {
 		if err != nil {
-			return err
+			return errors.Join(err, t.keepLeft(keep, w, salvage, places))
 		}
 		rec.Position = places[rec.Item.ID]
 		t.e.each(rec)
 		if err := w.Put(keep, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepLeft keeps what was paid for items that are not done.
+func (t *taken) keepLeft(ctx context.Context, w *store.Writer, s *conduct.Salvage, places map[string]int) error {
+	left, err := s.Left(t.stream())
+	if err != nil {
+		return err
+	}
+	for _, rec := range left {
+		rec.Position = places[rec.Item.ID]
+		if err := w.Put(ctx, rec); err != nil {
 			return err
 		}
 	}

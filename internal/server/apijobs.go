@@ -244,7 +244,7 @@ func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 		if err != nil {
 			return err
 		}
-		if rec.Failure == nil || !j.retry {
+		if rec.Failure == nil || !j.retry && !store.IsUnfinished(rec) {
 			j.records = append(j.records, rec)
 		}
 	}

@@ -79,7 +79,7 @@ var special = map[reflect.Type]node{
 		"description": "US dollars, as 1.5 or \"1.50\", with at most six decimals.", "type": []string{"number", "string"},
 		"minimum": 0, "maximum": 1_000_000, "pattern": `^\$?[0-9]+(\.[0-9]{1,6})?$`,
 	},
-	reflect.TypeFor[deem.Kind]():   {"type": "string", "enum": deem.Kinds()},
+	reflect.TypeFor[deem.Kind]():   {"type": "string", "enum": append(deem.Kinds(), store.Unfinished)},
 	reflect.TypeFor[store.State](): {"type": "string", "enum": []store.State{store.Open, store.Done}},
 }
 
