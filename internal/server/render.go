@@ -98,7 +98,8 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	if p.Status != 0 {
 		w.WriteHeader(p.Status)
 	}
-	_, err := w.Write(b.Bytes())
+	// An address may hold any bytes, and the page says that it is UTF-8.
+	_, err := w.Write(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 	if err != nil {
 		s.log.Debug("write page", "path", r.URL.Path, "error", err)
 	}
