@@ -28,6 +28,7 @@ func startVendors(t *testing.T) string {
 	mux.HandleFunc("POST /ollama/api/show", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, map[string]any{"model_info": map[string]any{"general.architecture": "llama", "llama.context_length": 131072}})
 	})
+	(&batches{vendors: v}).serve(mux)
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
 	return s.URL
@@ -74,26 +75,25 @@ func (v vendors) answer(header, value string, form func(text string) any) http.H
 			http.Error(w, `{"error": {"message": "no such key", "type": "authentication_error"}}`, http.StatusUnauthorized)
 			return
 		}
-		prompt, err := promptOf(req)
-		if err != nil {
+		var body any
+		if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		write(w, form(cmp.Or(v.recall(prompt), verdict(prompt))))
+		write(w, form(v.say(textsIn(body))))
 	}
 }
+
+// say returns the reply to a prompt.
+func (v vendors) say(prompt string) string { return cmp.Or(v.recall(prompt), verdict(prompt)) }
 
 func write(w http.ResponseWriter, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// promptOf returns the texts of a request, whichever vendor's form it has.
-func promptOf(req *http.Request) (string, error) {
-	var body any
-	if err := json.NewDecoder(req.Body).Decode(&body); err != nil {
-		return "", err
-	}
+// textsIn returns the texts of a request, whichever vendor's form it has.
+func textsIn(body any) string {
 	var texts []string
 	var walk func(v any)
 	walk = func(v any) {
@@ -111,7 +111,7 @@ func promptOf(req *http.Request) (string, error) {
 		}
 	}
 	walk(body)
-	return strings.Join(texts, "\n"), nil
+	return strings.Join(texts, "\n")
 }
 
 // recall returns what the judge of a published run replied to a prompt of LongMemEval,
