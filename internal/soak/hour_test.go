@@ -8,6 +8,11 @@ import (
 	"time"
 )
 
+// enough is how long a life must be for what is said of sizes. Pages, reports and
+// connections are kept in caches that have bounds, and until these are full a cache that
+// fills and a leak look the same.
+const enough = 30 * time.Minute
+
 // The hour of faults: nothing is lost, nothing is doubled, and nothing grows. SOAKTIME
 // makes it longer or shorter.
 func TestSoakHour(t *testing.T) {
@@ -20,8 +25,14 @@ func TestSoakHour(t *testing.T) {
 	}
 	s := soak(t, whole, scale{share: 1}, 5*time.Second)
 	whole = time.Since(s.began)
+	if !measurable() {
+		t.Log("this system does not say what processes take: nothing is known of memory and files")
+	}
 	for _, w := range s.watched {
-		if err := w.verdict(whole); err != nil {
+		switch err := w.verdict(whole); {
+		case err != nil && whole < enough:
+			t.Logf("in less than %v this may be a cache that fills: %v", enough, err)
+		case err != nil:
 			t.Error(err)
 		}
 	}

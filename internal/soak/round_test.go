@@ -53,7 +53,7 @@ func (r *round) parts() []part {
 		{"JSON judge over HTTP", r.declaredOverHTTP(r.jsonLane("json", 200))},
 		{"rule over HTTP", r.ruleOverHTTP(r.lane("rule", 600, 0))},
 		{"verdicts waited for", r.waitedFor(r.lane("waited", 40, 1))},
-		{"cancelled and resumed over HTTP", r.cancelled(r.lane("cancelled", 300, 1), r.moments(1, 250)[0])},
+		{"cancelled and resumed over HTTP", r.cancelled(r.lane("cancelled", 300, 1), r.moments(1, 150)[0])},
 		{"command killed", r.killed(r.lane("killed", 700, 1), r.file(), "universal", r.moments(1+r.rng.IntN(2), 500))},
 		{"panel killed", r.killed(r.lane("panel", 120, 2), "panel.db", "../three.yaml", r.moments(1, 150))},
 	}
@@ -72,10 +72,10 @@ func (r *round) workerParts() []part {
 		{"left to workers", r.detached(long, "universal")},
 		{"panel left to workers", r.detached(panel, "../three.yaml")},
 		{"JSON judge left to workers", r.detached(inJSON, "../json.yaml")},
-		{"steered in the page", r.steered(steered, r.moments(2, 250))},
+		{"steered in the page", r.steered(steered, r.moments(2, 200))},
 	}
 	after := r.moments(1, 600)[0]
-	if r.n%2 == 1 {
+	if r.seed%2 == 0 {
 		return list
 	}
 	for _, l := range []*lane{long, panel, inJSON, steered} {

@@ -24,6 +24,7 @@ type watched struct {
 	mu                         sync.Mutex
 	memory, wal                series // every few seconds
 	goroutines, files, resting series // between rounds, when there is nothing to do
+	heap                       series // the same; it is told and not judged
 }
 
 // pid returns the number of the process.
@@ -67,6 +68,10 @@ func (w *watched) idle(ctx context.Context, at time.Duration) error {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
+	heap, err := metric(ctx, w.url, "go_memstats_heap_alloc_bytes")
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.name, err)
+	}
 	files, err := filesOf(w.pid())
 	if err != nil {
 		return err
@@ -80,11 +85,16 @@ func (w *watched) idle(ctx context.Context, at time.Duration) error {
 	w.goroutines = append(w.goroutines, point{at, n})
 	w.files = append(w.files, point{at, files})
 	w.resting = append(w.resting, point{at, size})
+	w.heap = append(w.heap, point{at, heap})
 	return nil
 }
 
-// residentOf returns the bytes of a process that are in RAM.
+// residentOf returns the bytes of a process that are in RAM, 0 where the system does not
+// say.
 func residentOf(pid int) (float64, error) {
+	if !measurable() {
+		return 0, nil
+	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
 		return 0, err
@@ -97,8 +107,12 @@ func residentOf(pid int) (float64, error) {
 	return float64(pages * os.Getpagesize()), err
 }
 
-// filesOf returns how many descriptors a process has open.
+// filesOf returns how many descriptors a process has open, 0 where the system does not
+// say.
 func filesOf(pid int) (float64, error) {
+	if !measurable() {
+		return 0, nil
+	}
 	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return float64(len(names)), err
 }
@@ -171,6 +185,7 @@ func (w *watched) row(b *strings.Builder, whole time.Duration) {
 	}
 	write("memory, MB", w.memory, 1<<20)
 	write("memory at rest, MB", w.resting, 1<<20)
+	write("heap at rest, MB", w.heap, 1<<20)
 	write("goroutines at rest", w.goroutines, 1)
 	write("open files at rest", w.files, 1)
 	if w.log != "" {

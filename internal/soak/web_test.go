@@ -38,10 +38,9 @@ func serve(ctx context.Context, dir string, env []string, args ...string) (*web,
 		if p.gone() {
 			return false, p.trouble(errors.New("the server does not start"))
 		}
-		if json.Unmarshal([]byte(p.out.String()), &said) != nil {
-			return false, nil // It has not said all of it.
+		if json.Unmarshal([]byte(p.out.String()), &said) == nil { // It has said all of it.
+			w.url = strings.TrimSuffix(said.URL, "/")
 		}
-		w.url = strings.TrimSuffix(said.URL, "/")
 		return w.url != "", nil
 	})
 	if err != nil {
