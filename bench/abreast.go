@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,7 @@ func (l *lab) startPace(ctx context.Context, url string) (*pace, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pace{cmd: exec.CommandContext(ctx, l.self, "bare", "-loop", "-data", data, "-prompt", l.prompt(), "-url", url, "-j", "64")} //nolint:gosec // it is this program
+	p := &pace{cmd: exec.CommandContext(ctx, self(), "bare", "-loop", "-data", data, "-prompt", l.prompt(), "-url", url, "-j", "64")} //nolint:gosec // it is this program
 	p.cmd.Stdout, p.cmd.Stderr, p.cmd.Env = &p.out, &p.say, environment()
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -64,31 +65,24 @@ func (p *pace) stop() (time.Duration, error) {
 	return s.cpu / time.Duration(n), nil
 }
 
-// abreast measures something that does n items beside a bare loop, several times, and
-// returns the median of the ratios of what an item takes. The measurement calls beside
-// with where the loop shall ask and with what runs at the same time.
-func (l *lab) abreast(ctx context.Context, what string, n int, measured func(beside func(url string, do func() (spent, error)) error) error) (value, error) {
+// abreast measures something that does n items beside a bare loop that asks at the given
+// address, several times, and returns the median of the ratios of what an item takes.
+func (l *lab) abreast(ctx context.Context, what string, n int, url string, do func() (spent, error)) (value, error) {
 	const times = 3
 	var ratios []float64
 	var note string
 	for range times {
-		err := measured(func(url string, do func() (spent, error)) error {
-			p, err := l.startPace(ctx, url)
-			if err != nil {
-				return err
-			}
-			s, failed := do()
-			bare, err := p.stop()
-			if failed != nil {
-				return failed
-			}
-			ratios = append(ratios, ratio(s.cpu/time.Duration(n), bare))
-			note = fmt.Sprintf("%s / %.1f µs", each(s.cpu, n), micros(bare))
-			return err
-		})
+		p, err := l.startPace(ctx, url)
 		if err != nil {
 			return value{}, err
 		}
+		s, failed := do()
+		bare, err := p.stop()
+		if err := errors.Join(failed, err); err != nil {
+			return value{}, err
+		}
+		ratios = append(ratios, ratio(s.cpu/time.Duration(n), bare))
+		note = fmt.Sprintf("%s / %.1f µs", each(s.cpu, n), micros(bare))
 	}
 	return value{measure{what: what, kind: processor}, middle(ratios), note}, nil
 }

@@ -42,7 +42,7 @@ func bare(ctx context.Context, args []string) error {
 	b := &bareLoop{prompt: string(text), url: url + "/chat/completions", labels: map[string]int{}}
 	b.client.Transport = &http.Transport{MaxIdleConnsPerHost: at}
 	if url == "self" {
-		b.url, b.client.Transport = "http://self/", self{}
+		b.url, b.client.Transport = "http://self/", parrot{}
 	}
 	if loop {
 		go func() { // It ends with the process, which ends when this says so.
@@ -58,10 +58,11 @@ func bare(ctx context.Context, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(b.labels)
 }
 
-// self answers in place of a server.
-type self struct{}
+// A parrot answers in place of a server, and always the same.
+type parrot struct{}
 
-func (self) RoundTrip(r *http.Request) (*http.Response, error) {
+// RoundTrip takes a request and answers it.
+func (parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ func hold(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLab(o)
-	if err != nil {
+	l := &lab{options: o}
+	if err := l.open(); err != nil {
 		return err
 	}
 	defer l.close()
@@ -128,8 +128,8 @@ func learn(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	l, err := newLab(o)
-	if err != nil {
+	l := &lab{options: o}
+	if err := l.open(); err != nil {
 		return err
 	}
 	defer l.close()
@@ -190,20 +190,20 @@ func guardRun(ctx context.Context, l *lab) ([]value, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last spent
-	asked, err := l.abreast(ctx, "zero latency: deem / bare loop", n, func(beside func(url string, do func() (spent, error)) error) error {
-		return with(ctx, faultserver.Options{}, func(v *vendor) error {
-			return beside(v.url, func() (spent, error) { return l.judge(ctx, data, n, at, asking(v)...) })
+	var asked value
+	err = with(ctx, faultserver.Options{}, func(v *vendor) error {
+		asked, err = l.abreast(ctx, "zero latency: deem / bare loop", n, v.url, func() (spent, error) {
+			return l.judge(ctx, data, n, at, asking(v)...)
 		})
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	alone, err := l.abreast(ctx, "fake model: deem / bare loop that calls nobody", n, func(beside func(url string, do func() (spent, error)) error) error {
-		return beside(nobody, func() (spent, error) {
-			last, err = l.judge(ctx, data, n, at, fake...)
-			return last, err
-		})
+	var last spent
+	alone, err := l.abreast(ctx, "fake model: deem / bare loop", n, nobody, func() (spent, error) {
+		last, err = l.judge(ctx, data, n, at, fake...)
+		return last, err
 	})
 	return []value{asked, alone, {
 		measure{what: "store: bytes / bytes of the dataset", kind: count},
@@ -252,8 +252,7 @@ func guardReaders(ctx context.Context, l *lab) ([]value, error) {
 		{"verify", func() (spent, error) { return l.verify(ctx, k) }},
 		{"run again", func() (spent, error) { return l.judgeIn(ctx, k.dir, k.data, n, 64, fake...) }},
 	} {
-		v, err := l.abreast(ctx, reader.name+": a record / an item of a bare loop that calls nobody", n,
-			func(beside func(url string, do func() (spent, error)) error) error { return beside(nobody, reader.do) })
+		v, err := l.abreast(ctx, reader.name+": a record / an item of a bare loop", n, nobody, reader.do)
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +270,7 @@ func guardResume(ctx context.Context, l *lab) ([]value, error) {
 }
 
 func guardRules(ctx context.Context, l *lab) ([]value, error) {
-	rules, err := l.rules(ctx, 15, 5*time.Millisecond)
+	rules, err := l.rules(ctx)
 	var values []value
 	for _, r := range rules {
 		values = append(values, value{

@@ -18,22 +18,18 @@ import (
 // A lab is where workloads are measured: a folder for what they need and leave behind.
 type lab struct {
 	options
-	self string // this program, for its other roles
-	dir  string
-	n    int // of the folders so far
+	dir string
+	n   int // of the folders so far
 
 	kept    map[int]kept // by the number of records
 	stopped *stopped
 }
 
-// newLab makes a lab in a new folder. It is to be closed.
-func newLab(o options) (*lab, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "deem-bench-")
-	return &lab{options: o, self: self, dir: dir, kept: map[int]kept{}}, err
+// open makes the folder. The lab is to be closed.
+func (l *lab) open() (err error) {
+	l.kept = map[int]kept{}
+	l.dir, err = os.MkdirTemp("", "deem-bench-")
+	return err
 }
 
 // close removes the folder and ends what still runs.
@@ -109,7 +105,7 @@ func (l *lab) file(name string, n int, line func(i int) string) (string, error) 
 
 // bareLoop runs the bare loop over the n items.
 func (l *lab) bareLoop(ctx context.Context, v *vendor, data string, n, at int) (spent, error) {
-	s, err := start(ctx, l.dir, l.self, "bare", "-data", data, "-prompt", l.prompt(), "-url", v.url, "-j", strconv.Itoa(at))
+	s, err := start(ctx, l.dir, self(), "bare", "-data", data, "-prompt", l.prompt(), "-url", v.url, "-j", strconv.Itoa(at))
 	if err != nil {
 		return s, err
 	}
@@ -205,8 +201,10 @@ func complete(report string, n int) error {
 	return nil
 }
 
-// with starts a server for the time of a measurement.
+// with starts a server for the time of a measurement. It keeps its latency as exactly as
+// the system can: what it is late would be taken for deem's.
 func with(ctx context.Context, o faultserver.Options, do func(v *vendor) error) error {
+	o.Exact = true
 	v, err := startVendor(ctx, vendorOptions{Options: o})
 	if err != nil {
 		return err

@@ -151,8 +151,8 @@ func measureAll(ctx context.Context, o options) error {
 	if w := o.busy.warning(); w != "" {
 		fmt.Println(w + "\n")
 	}
-	l, err := newLab(o)
-	if err != nil {
+	l := &lab{options: o}
+	if err := l.open(); err != nil {
 		return err
 	}
 	defer l.close()

@@ -16,7 +16,7 @@ func metrics() workload {
 	return workload{
 		name: "rules, beside a bare count of words in common",
 		once: func(ctx context.Context, l *lab) ([]value, error) {
-			rules, err := l.rules(ctx, 5, 20*time.Millisecond)
+			rules, err := l.rules(ctx)
 			var values []value
 			for _, r := range rules {
 				values = append(values, value{
@@ -44,15 +44,14 @@ type ruled struct {
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// rules lets every rule judge the same items, in so many passes that last so long for
-// each, and returns what each took.
-func (l *lab) rules(ctx context.Context, passes int, lasts time.Duration) ([]ruled, error) {
+// rules lets every rule judge the same items, and returns what each took.
+func (l *lab) rules(ctx context.Context) ([]ruled, error) {
 	data, err := l.sorts()
 	if err != nil {
 		return nil, err
 	}
-	program := filepath.Join(filepath.Dir(l.self), "bench-metrics")
-	s, err := start(ctx, l.dir, program, "-data", data, "-passes", fmt.Sprint(passes), "-lasts", lasts.String())
+	program := filepath.Join(filepath.Dir(self()), "bench-metrics")
+	s, err := start(ctx, l.dir, program, "-data", data)
 	if err != nil {
 		return nil, err
 	}

@@ -16,10 +16,6 @@ func pin() {
 	if os.Getenv(pinned) != "" {
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
 	var mask [128]uint64
 	last := runtime.NumCPU() - 1
 	mask[last/64] = 1 << (last % 64)
@@ -28,5 +24,5 @@ func pin() {
 	if _, _, no := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(mask), uintptr(unsafe.Pointer(&mask))); no != 0 { //nolint:gosec // the call wants an address
 		return
 	}
-	_ = syscall.Exec(self, os.Args, append(os.Environ(), fmt.Sprintf("%s=%d", pinned, processors()))) //nolint:gosec // it is this program
+	_ = syscall.Exec(self(), os.Args, append(os.Environ(), fmt.Sprintf("%s=%d", pinned, processors()))) //nolint:gosec // it is this program
 }

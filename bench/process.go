@@ -54,6 +54,15 @@ func usage(state *os.ProcessState) (spent, error) {
 	return spent{cpu: time.Duration(u.Utime.Nano() + u.Stime.Nano()), rss: u.Maxrss << 10}, nil
 }
 
+// self returns this program, for its other roles.
+func self() string {
+	name, err := os.Executable()
+	if err != nil {
+		return os.Args[0] // A system that does not know is one that searches the path.
+	}
+	return name
+}
+
 // environment is that of the machine without what would change where deem calls.
 func environment() []string {
 	var env []string
@@ -93,15 +102,11 @@ type vendor struct {
 
 // startVendor starts a server. Closing it, or the end of this process, ends it.
 func startVendor(ctx context.Context, o vendorOptions) (*vendor, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "serve", string(text)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, self(), "serve", string(text)) //nolint:gosec // it is this program
 	cmd.Stderr, cmd.Env = os.Stderr, environment()
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -44,9 +44,9 @@ func (l *lab) prose(n int) (string, error) {
 func english(i int) proseItem {
 	r := rand.New(rand.NewPCG(1, uint64(i))) //nolint:gosec // the same items every time
 	zipf := rand.NewZipf(r, 1.1, 8, vocabulary-1)
-	words := make([]string, 49) // The rare word ends the fifth sentence.
-	for k := range words {
-		words[k] = spell(frequent + int(zipf.Uint64())) //nolint:gosec // it is below the vocabulary
+	var words []string
+	for range 49 { // The rare word ends the fifth sentence.
+		words = append(words, spell(frequent+int(zipf.Uint64()))) //nolint:gosec // it is below the vocabulary
 	}
 	for k := range frequent {
 		if r.IntN(2) == 0 {

@@ -90,7 +90,7 @@ func startup() workload {
 func (l *lab) starts(ctx context.Context, times int, pick func([]spent) spent) (version, help, nothing spent, err error) {
 	var all [3][]spent
 	for range times {
-		for i, command := range [3][]string{{l.deem, "version"}, {l.deem, "--help"}, {l.self, "nothing"}} {
+		for i, command := range [3][]string{{l.deem, "version"}, {l.deem, "--help"}, {self(), "nothing"}} {
 			s, err := start(ctx, l.dir, command[0], command[1:]...)
 			if err != nil {
 				return version, help, nothing, err

@@ -6,8 +6,8 @@
 // that response and reference have in common goes over the same items; the ratio of the
 // two says the same on any machine.
 //
-// Each pass measures every rule once, and the bare count just before and just after it, so
-// that whatever else the machine does slows both. The median of the ratios counts.
+// Rule and bare count take turns after every few items, so that whatever else the machine
+// does slows both by the same share. The median of the passes counts.
 package main
 
 import (
@@ -40,8 +40,7 @@ func run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("metrics", flag.ContinueOnError)
 	data := f.String("data", "", "the `file` of items, whose category says of which sort each is")
 	passes := f.Int("passes", 3, "measure `n` times")
-	// Below it the clock of the processor and a collection of garbage weigh too much.
-	lasts := f.Duration("lasts", 20*time.Millisecond, "let a measurement last this `long` at least")
+	lasts := f.Duration("lasts", 60*time.Millisecond, "let a measurement last this `long` at least")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -132,56 +131,53 @@ func measure(ctx context.Context, sorts map[string][]deem.Item, passes int, last
 	return list, nil
 }
 
-// once lets a rule judge the items, between two bare counts.
+// once lets a rule judge items, in turn with a bare count of the same, until that lasted
+// long enough.
 func once(ctx context.Context, name string, items []deem.Item, lasts time.Duration) (measured, error) {
-	before := countAll(items, lasts)
-	took, judged, err := judgeAll(ctx, name, items, lasts)
-	bare := (before + countAll(items, lasts)) / 2
-	return measured{Rule: name, Took: took, Bare: bare, Ratio: float64(took) / float64(max(1, bare)), Judged: judged}, err
+	const few, counts = 50, 10 // A count is short, so there are several for a judgement.
+	j, _ := rule.Named(name)
+	var took, bare time.Duration
+	done := 0
+	for took < lasts || done < len(items) {
+		from := done % len(items)
+		part := items[from:min(from+few, len(items))]
+		began := used()
+		if err := judgeAll(ctx, j, part); err != nil {
+			return measured{}, err
+		}
+		judged := used()
+		for range counts {
+			countAll(part)
+		}
+		took, bare = took+judged-began, bare+(used()-judged)/counts
+		done += len(part)
+	}
+	n := time.Duration(done)
+	return measured{
+		Rule: name, Took: took / n, Bare: bare / n, Ratio: float64(took) / float64(max(1, bare)), Judged: min(done, len(items)),
+	}, nil
 }
 
-// judgeAll lets a rule judge the items, over and over, and returns the time for one and
-// how many items have a verdict or, from a rule that may say so, none for want of
-// evidence.
-func judgeAll(ctx context.Context, name string, items []deem.Item, lasts time.Duration) (perItem time.Duration, judged int, err error) {
-	j, _ := rule.Named(name)
-	perItem = lasting(lasts, len(items), func() {
-		judged = 0
-		for _, it := range items {
-			_, failed := j.Judge(ctx, it)
-			var f *deem.Failure
-			if failed != nil && (!errors.As(failed, &f) || f.Kind != deem.Unsure) {
-				err = fmt.Errorf("%s: item %s: %w", name, it.ID, failed)
-			}
-			judged++
+// judgeAll lets a rule judge items. That it would not decide is an answer too.
+func judgeAll(ctx context.Context, j deem.Judge, items []deem.Item) error {
+	for _, it := range items {
+		_, err := j.Judge(ctx, it)
+		var f *deem.Failure
+		if err != nil && (!errors.As(err, &f) || f.Kind != deem.Unsure) {
+			return fmt.Errorf("%s: item %s: %w", j.Name(), it.ID, err)
 		}
-	})
-	return perItem, judged, err
+	}
+	return nil
 }
 
 // countAll is the yardstick: the least that compares two texts by their words.
-func countAll(items []deem.Item, lasts time.Duration) time.Duration {
+func countAll(items []deem.Item) {
 	sum := 0
-	perItem := lasting(lasts, len(items), func() {
-		for _, it := range items {
-			sum += common(it.Response, it.References[0])
-		}
-	})
+	for _, it := range items {
+		sum += common(it.Response, it.References[0])
+	}
 	if sum == 0 {
 		panic("metrics: no item has a word in common with its reference")
-	}
-	return perItem
-}
-
-// lasting does something to n items until it lasted long enough, and returns the time
-// of the processor for one.
-func lasting(lasts time.Duration, n int, do func()) time.Duration {
-	began := used()
-	for times := 1; ; times++ {
-		do()
-		if took := used() - began; took >= lasts && took > 0 {
-			return took / time.Duration(times*n)
-		}
 	}
 }
 
