@@ -67,6 +67,25 @@ func TestNamedTests(t *testing.T) {
 	}
 }
 
+// TestClaims looks whether the numbers that the README claims stand on the page that it
+// names as their source.
+func TestClaims(t *testing.T) {
+	row := regexp.MustCompile(`(?m)^\| [^|]+ \| ([^|]+) \| \[[^\]]+\]\(([^)#]+)[^)]*\) \|$`)
+	number := regexp.MustCompile(`\d[\d,.]*%?`)
+	seen := 0
+	for _, m := range row.FindAllStringSubmatch(read(t, "README.md"), -1) {
+		for _, n := range number.FindAllString(m[1], -1) {
+			seen++
+			if !strings.Contains(read(t, m[2]), strings.TrimRight(n, ".,")) {
+				t.Errorf("README.md claims %q, and %s does not say %s", m[1], m[2], n)
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("%d numbers are claimed: the test sees too little", seen)
+	}
+}
+
 // TestReach looks whether a reader who begins with the README and follows links comes to
 // every page.
 func TestReach(t *testing.T) {
