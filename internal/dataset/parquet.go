@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -47,6 +48,9 @@ type parquetReader struct {
 // openParquet reads the schema.
 func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetReader, err error) {
 	defer rescue(&err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
 	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, err
@@ -61,6 +65,22 @@ func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetR
 		p.nodes = append(p.nodes, n)
 	}
 	return p, nil
+}
+
+// checkFooter refuses a file whose footer would be longer than the file. The library makes
+// room for as much as the file says, which may be four gigabytes, before it looks.
+func checkFooter(r io.ReaderAt, size int64) error {
+	var tail [8]byte // how long the footer is, and the mark of the format
+	if size < 12 {
+		return fmt.Errorf("a Parquet file has more than %d bytes", size)
+	}
+	if _, err := r.ReadAt(tail[:], size-8); err != nil {
+		return err
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-12 {
+		return fmt.Errorf("its footer would have %d bytes, and the file has %d", n, size)
+	}
+	return nil
 }
 
 // rescue turns a panic of the library, which broken files can cause, into an

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -226,5 +227,16 @@ func TestParquetReadsOnlyWhatIsWanted(t *testing.T) {
 	want := []deem.Item{{ID: "1", Response: "r"}}
 	if diff := cmp.Diff(want, items(t, "a.parquet", string(b), dataset.Source{})); diff != "" {
 		t.Errorf("items (-want +got):\n%s", diff)
+	}
+}
+
+// TestParquetFooter wants a file refused that says its footer has four gigabytes, before
+// anybody makes room for them.
+func TestParquetFooter(t *testing.T) {
+	file := []byte(parquetOf(t, []parquetItem{{Response: "r"}}))
+	copy(file[len(file)-8:], "\xff\xff\xff\xff")
+	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{write(t, "a.parquet", string(file))}})
+	if err == nil || !strings.Contains(err.Error(), "its footer would have 4294967295 bytes") {
+		t.Errorf("Open = %v, want an error about the footer", err)
 	}
 }
