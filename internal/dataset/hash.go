@@ -12,7 +12,8 @@ import (
 
 // A chain hashes items in order: each link is the hash of the one before and of
 // the item. Only items count, not the files they come from, so that the same items
-// in another format are the same dataset.
+// in another format are the same dataset. [deem.DatasetHash] gives the same for items
+// that are there already.
 type chain struct{ link [sha256.Size]byte }
 
 // add appends an item.
@@ -26,16 +27,7 @@ func (c *chain) String() string { return hex.EncodeToString(c.link[:]) }
 // HashItems returns the hash that a [Dataset] of these items has. Readers of
 // benchmarks make their items themselves, and the hash of a dataset must not depend
 // on who read it.
-func HashItems(items iter.Seq2[deem.Item, error]) (string, error) {
-	var c chain
-	for it, err := range items {
-		if err != nil {
-			return "", err
-		}
-		c.add(it)
-	}
-	return c.String(), nil
-}
+func HashItems(items iter.Seq2[deem.Item, error]) (string, error) { return deem.DatasetHash(items) }
 
 // appendString appends s as encoding/json writes a string when it does not escape
 // for web pages.
