@@ -224,6 +224,11 @@ const (
 
 // googleErrors are the errors of the Gemini API, and of what may stand before it.
 func googleErrors() map[Trouble][]Raw {
+	return together(googlePassing(), googleFatal(), googleOwn())
+}
+
+// googlePassing are those that may pass.
+func googlePassing() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		ServerError: {
 			googleError(500, "INTERNAL", "An internal error has occurred. Please retry or report in https://developers.generativeai.google/guide/troubleshooting"),
@@ -246,6 +251,22 @@ func googleErrors() map[Trouble][]Raw {
 			googleError(504, "DEADLINE_EXCEEDED", "The request timed out. Please try again."),
 			{Status: 504, Body: "upstream request timeout"},
 		},
+		Garbled: {
+			{Body: ""},
+			{Body: `{"candidates":[{"content":{"parts":[{"text":"yes`},
+			{Body: "not JSON at all"},
+			{Body: `{"candidates":[]}`},
+			{Body: `{"usageMetadata":{"promptTokenCount":10}}`},
+			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
+			{Body: `{"candidates":[{"content":{"parts":[{"text":42}]}}]}`},
+			{Body: "[1,2,3]"},
+		},
+	}
+}
+
+// googleFatal are those after which no further request can succeed.
+func googleFatal() map[Trouble][]Raw {
+	return map[Trouble][]Raw{
 		QuotaExhausted: {
 			googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-2.5-flash\nPlease retry in 38.4s.", googleHelp, googleDayQuota, googleRetry),
 			googleError(429, "RESOURCE_EXHAUSTED", googleExceeded+"\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_input_token_count, limit: 0, model: gemini-3-pro\n* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 0", googleRetry),
@@ -280,6 +301,12 @@ func googleErrors() map[Trouble][]Raw {
 			googleError(400, "INVALID_ARGUMENT", "Unable to submit request because it has a maxOutputTokens value of 99999 but the supported range is from 1 (inclusive) to 65537 (exclusive)."),
 			googleError(400, "INVALID_ARGUMENT", "Request contains an invalid argument.", `{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"generation_config.top_p","description":"out of range"}]}`),
 		},
+	}
+}
+
+// googleOwn are those that concern one request alone.
+func googleOwn() map[Trouble][]Raw {
+	return map[Trouble][]Raw{
 		TooLong: {
 			googleError(400, "INVALID_ARGUMENT", "The input token count (1200293) exceeds the maximum number of tokens allowed (1048576)."),
 			googleError(400, "INVALID_ARGUMENT", "Request payload size exceeds the limit: 20971520 bytes."),
@@ -293,16 +320,6 @@ func googleErrors() map[Trouble][]Raw {
 			{Body: `{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":12559,"totalTokenCount":12559},"modelVersion":"gemini-2.5-flash"}`},
 			{Body: `{"candidates":[],"promptFeedback":{"blockReason":"SAFETY","safetyRatings":[{"category":"HARM_CATEGORY_HARASSMENT","probability":"HIGH","blocked":true}]}}`},
 			{Body: `{"promptFeedback":{"blockReason":"OTHER","blockReasonMessage":"Not with the key ` + Key + `."}}`},
-		},
-		Garbled: {
-			{Body: ""},
-			{Body: `{"candidates":[{"content":{"parts":[{"text":"yes`},
-			{Body: "not JSON at all"},
-			{Body: `{"candidates":[]}`},
-			{Body: `{"usageMetadata":{"promptTokenCount":10}}`},
-			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
-			{Body: `{"candidates":[{"content":{"parts":[{"text":42}]}}]}`},
-			{Body: "[1,2,3]"},
 		},
 	}
 }

@@ -143,6 +143,11 @@ func logprobsOpenAI(tokens []deem.TokenLogprob) any {
 
 // openAIErrors are the errors of OpenAI and of those who imitate it.
 func openAIErrors() map[Trouble][]Raw {
+	return together(openAIPassing(), openAIFatal(), openAIOwn())
+}
+
+// openAIPassing are those that may pass.
+func openAIPassing() map[Trouble][]Raw {
 	return map[Trouble][]Raw{
 		ServerError: {
 			{Status: 500, Body: `{"error":{"message":"The server had an error while processing your request.","type":"server_error","param":null,"code":null}}`},
@@ -167,6 +172,21 @@ func openAIErrors() map[Trouble][]Raw {
 			{Status: 504, Body: "<html><head><title>504 Gateway Time-out</title></head></html>"},
 			{Status: 408, Body: `{"statusCode":408,"message":"The operation was timeout."}`},
 		},
+		Garbled: {
+			{Body: ""},
+			{Body: `{"choices":[{"message":{"content":"yes`},
+			{Body: "not JSON at all"},
+			{Body: `{"choices":[]}`},
+			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
+			{Body: `{"choices":[{"message":{"content":42}}]}`},
+			{Body: "[1,2,3]"},
+		},
+	}
+}
+
+// openAIFatal are those after which no further request can succeed.
+func openAIFatal() map[Trouble][]Raw {
+	return map[Trouble][]Raw{
 		QuotaExhausted: {
 			{Status: 429, Body: `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`},
 			{Status: 429, Body: `{"error":{"message":"Billing hard limit has been reached","type":"invalid_request_error","param":null,"code":"billing_hard_limit_reached"}}`},
@@ -199,6 +219,12 @@ func openAIErrors() map[Trouble][]Raw {
 			{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`},
 			{Status: 400, Body: `{"error":{"message":"Invalid schema for response_format 'reply'","type":"invalid_request_error","param":"response_format.json_schema","code":null}}`},
 		},
+	}
+}
+
+// openAIOwn are those that concern one request alone.
+func openAIOwn() map[Trouble][]Raw {
+	return map[Trouble][]Raw{
 		TooLong: {
 			{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`},
 			{Status: 400, Body: `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.","type":"BadRequestError","param":null,"code":400}`},
@@ -214,15 +240,6 @@ func openAIErrors() map[Trouble][]Raw {
 		},
 		Filtered: {
 			{Status: 400, Body: `{"error":{"message":"The response was filtered due to the prompt triggering content management policy.","type":null,"param":"prompt","code":"content_filter","status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"violence":{"filtered":true,"severity":"high"}}}}}`},
-		},
-		Garbled: {
-			{Body: ""},
-			{Body: `{"choices":[{"message":{"content":"yes`},
-			{Body: "not JSON at all"},
-			{Body: `{"choices":[]}`},
-			{Body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Hello</body></html>"},
-			{Body: `{"choices":[{"message":{"content":42}}]}`},
-			{Body: "[1,2,3]"},
 		},
 	}
 }

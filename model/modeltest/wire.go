@@ -10,6 +10,7 @@
 package modeltest
 
 import (
+	"maps"
 	"net/http"
 
 	"deem"
@@ -71,6 +72,16 @@ const (
 	Filtered       Trouble = "prompt was filtered"  // the item's own, of kind refused
 	Garbled        Trouble = "garbled success body" // passing
 )
+
+// together returns the troubles of all sets. A vendor has so many errors that they are
+// written down by what follows from them.
+func together(sets ...map[Trouble][]Raw) map[Trouble][]Raw {
+	all := map[Trouble][]Raw{}
+	for _, set := range sets {
+		maps.Copy(all, set)
+	}
+	return all
+}
 
 // expectation is what a model must make of a trouble.
 type expectation struct {
