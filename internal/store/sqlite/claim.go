@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -67,8 +68,14 @@ func (c *claim) sign() {
 }
 
 // release removes the file while it is still locked, so that nobody finds it
-// unlocked, and closes it, which unlocks it.
+// unlocked, and closes it, which unlocks it. Windows removes no file that is open, so
+// there it is closed first; whoever opens it in between keeps it, and it is not removed.
 func (c *claim) release() error {
+	if runtime.GOOS == "windows" {
+		err := c.file.Close()
+		_ = os.Remove(c.path)
+		return err
+	}
 	err := os.Remove(c.path)
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil // Somebody tidied up. That takes nothing from us.
