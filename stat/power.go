@@ -28,13 +28,13 @@ func reach(level, power float64) (test, found float64) {
 // MinDetectable returns the smallest mean difference that n pairs show, when
 // differences have the standard deviation sd. It is also the smallest deviation of
 // a mean of n values from a fixed number. It is the largest number there is when n
-// is not positive.
+// is not positive, or sd no deviation.
 //
 // Source: J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988),
 // chapter 2, by the normal distribution; below some 30 pairs the true figure is a
 // few percent larger.
 func MinDetectable(n int, sd, level, power float64) float64 {
-	if n <= 0 || !(sd >= 0) {
+	if n <= 0 || !(sd >= 0 && sd <= math.MaxFloat64) {
 		return math.MaxFloat64
 	}
 	test, found := reach(level, power)

@@ -28,7 +28,10 @@ func FuzzClean(f *testing.F) {
 		if strings.ContainsAny(clean.Endpoint, "?#") {
 			t.Errorf("%q is kept as %q", endpoint, clean.Endpoint)
 		}
-		_, rest, _ := strings.Cut(clean.Endpoint, "//")
+		rest := clean.Endpoint
+		if i := strings.Index(rest, "//"); i == 0 || i > 0 && rest[i-1] == ':' {
+			rest = rest[i+2:]
+		}
 		if host, _, _ := strings.Cut(rest, "/"); strings.Contains(host, "@") {
 			t.Errorf("%q is kept as %q, with a user", endpoint, clean.Endpoint)
 		}
