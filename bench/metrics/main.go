@@ -134,7 +134,7 @@ func measure(ctx context.Context, sorts map[string][]deem.Item, passes int, last
 // once lets a rule judge items, in turn with a bare count of the same, until that lasted
 // long enough.
 func once(ctx context.Context, name string, items []deem.Item, lasts time.Duration) (measured, error) {
-	const few, counts = 50, 10 // A count is short, so there are several for a judgement.
+	const few = 50
 	j, _ := rule.Named(name)
 	var took, bare time.Duration
 	done := 0
@@ -145,11 +145,8 @@ func once(ctx context.Context, name string, items []deem.Item, lasts time.Durati
 		if err := judgeAll(ctx, j, part); err != nil {
 			return measured{}, err
 		}
-		judged := used()
-		for range counts {
-			countAll(part)
-		}
-		took, bare = took+judged-began, bare+(used()-judged)/counts
+		took += used() - began
+		bare += counted(part)
 		done += len(part)
 	}
 	n := time.Duration(done)
@@ -168,6 +165,18 @@ func judgeAll(ctx context.Context, j deem.Judge, items []deem.Item) error {
 		}
 	}
 	return nil
+}
+
+// counted returns how long the bare count of items takes. It is short, so it is made
+// over and over until there is something to measure.
+func counted(items []deem.Item) time.Duration {
+	began := used()
+	for times := time.Duration(1); ; times++ {
+		countAll(items)
+		if took := used() - began; took > 200*time.Microsecond {
+			return took / times
+		}
+	}
 }
 
 // countAll is the yardstick: the least that compares two texts by their words.
