@@ -70,7 +70,7 @@ func (job Job) Do(ctx context.Context) error {
 	if !job.Run.Judge.Rule { // A rule asks nobody, or once for all.
 		judge = salvage
 	}
-	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{})
+	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{Waiting: waiting(opts.Concurrency)})
 	// A call that was paid for is kept even when nobody waits for it any more.
 	keep := context.WithoutCancel(ctx)
 	var ended error
@@ -100,6 +100,10 @@ func (job Job) Do(ctx context.Context) error {
 	}
 	return ended
 }
+
+// waiting returns how many records may wait for a commit: a kill costs them, as it costs
+// the calls in flight, so that they are not more than these unless these are few.
+func waiting(concurrency int) int { return max(96, concurrency) }
 
 // keepLeft keeps what was paid for items that are not done. A stream that cannot be read
 // again is no reason to lose it: the places of the items are then not known.

@@ -17,6 +17,12 @@ type WriterOptions struct {
 	MaxBytes int           // bytes of text in a commit at most, roughly; 4 MiB
 	MaxWait  time.Duration // how long a record waits for others at most; 10 ms
 
+	// Waiting is how many records may wait at most while a commit is on its way;
+	// three quarters of MaxRows. Whoever makes many calls at once wants more: where
+	// nothing can be handed over, no call is made, and the processor has nothing to
+	// do beside the commit.
+	Waiting int
+
 	// Committed, if set, is called after each commit with the records that are
 	// safe now, one call at a time. It must not keep the slice or call the
 	// writer.
@@ -33,14 +39,16 @@ func (o WriterOptions) withDefaults() WriterOptions {
 	if o.MaxWait <= 0 {
 		o.MaxWait = 10 * time.Millisecond
 	}
+	if o.Waiting <= 0 {
+		o.Waiting = max(1, o.MaxRows*3/4)
+	}
 	return o
 }
 
 // A Writer groups the records of a run into commits, because a commit costs far
 // more than a record: a commit happens as soon as MaxRows records wait, or
-// MaxWait after the first of them came. Three quarters as many may wait while it is on
-// its way, so a kill loses at most so many records, however slow the disk: 224, and
-// with the 32 that [deem.Run] may hold ready 256.
+// MaxWait after the first of them came. So a kill loses at most MaxRows and Waiting
+// records, however slow the disk: 224, and with the 32 that [deem.Run] may hold ready 256.
 //
 // Its methods may be called from several goroutines. It owns a goroutine, which
 // [Writer.Close] ends.
@@ -75,7 +83,7 @@ func NewWriter(s Store, runID string, o WriterOptions) *Writer {
 	o = o.withDefaults()
 	w := &Writer{
 		store: s, runID: runID, opts: o,
-		queue:  make(chan waiting, max(1, o.MaxRows*3/4)),
+		queue:  make(chan waiting, o.Waiting),
 		failed: make(chan struct{}),
 		done:   make(chan struct{}),
 	}

@@ -134,10 +134,10 @@ func TestWriterGroups(t *testing.T) {
 func TestWriterBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowStore{takes: time.Second}
-		w := store.NewWriter(s, "run", store.WriterOptions{MaxRows: 4})
+		w := store.NewWriter(s, "run", store.WriterOptions{MaxRows: 4, Waiting: 2})
 		put(t, w, 4)
 		synctest.Wait()
-		put(t, w, 3) // The queue.
+		put(t, w, 2) // The queue.
 		ctx, cancel := context.WithTimeout(t.Context(), 10*ms)
 		defer cancel()
 		if err := w.Put(ctx, storetest.Record(9)); !errors.Is(err, context.DeadlineExceeded) {
@@ -150,7 +150,7 @@ func TestWriterBounded(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
-		if d := cmp.Diff([]commit{{4, time.Second}, {4, 2 * time.Second}}, s.commits); d != "" {
+		if d := cmp.Diff([]commit{{4, time.Second}, {3, 2 * time.Second}}, s.commits); d != "" {
 			t.Errorf("commits differ (-want +got):\n%s", d)
 		}
 	})
