@@ -211,6 +211,9 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	if o.readOnly {
 		open = a.readStore
 	}
+	if err := a.refuseEmpty(); err != nil {
+		return err
+	}
 	st, err := open(ctx)
 	if err != nil {
 		return err
@@ -227,6 +230,22 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return usage.Mark(err)
 	}
 	return a.listen(ctx, srv, st, o)
+}
+
+// refuseEmpty refuses to make a database of an empty file that the user named: whoever
+// shows a file wants to see what is in it, and may have mistaken its name. Where runs are
+// kept by default an empty file is ours, and what a crash left that came before the first
+// table; there, and with "deem run", it becomes a database.
+func (a *app) refuseEmpty() error {
+	if a.db == defaultDB || postgres.IsURL(a.db) {
+		return nil
+	}
+	info, err := os.Stat(a.db)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+		return nil //nolint:nilerr // Whoever opens it says what is wrong.
+	}
+	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
+		"name another database with --db; or remove the file, and deem serve makes a database there")
 }
 
 // servedQueue returns what leaves runs to workers, nil where the database has no queue.
