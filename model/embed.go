@@ -44,10 +44,8 @@ func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, err
 	// A call for embeddings goes through the decorators as a request with a message
 	// for each text. The vectors do not fit into a reply, so they come back in the
 	// context.
-	req := deem.Request{Messages: make([]deem.Message, len(texts)), MaxTokens: 1, Trial: deem.TrialOf(ctx)}
-	for i, text := range texts {
-		req.Messages[i].Content = text
-	}
+	req := EmbedRequest(texts)
+	req.Trial = deem.TrialOf(ctx)
 	job := &embedJob{texts: texts}
 	call := deem.Call{Model: e.Name(), Request: req.Hash(), Started: time.Now().UTC()}
 	reply, err := e.model.Complete(context.WithValue(ctx, embedKey{}, job), req)
@@ -61,6 +59,16 @@ func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, err
 		deem.NoteCall(ctx, call)
 	}
 	return nil, err
+}
+
+// EmbedRequest returns a call for embeddings as decorators see it, with a message for each
+// text: for whoever wants to know what it costs before it is made.
+func EmbedRequest(texts []string) deem.Request {
+	req := deem.Request{Messages: make([]deem.Message, len(texts)), MaxTokens: 1}
+	for i, text := range texts {
+		req.Messages[i].Content = text
+	}
+	return req
 }
 
 // An embedJob is what is embedded, and what comes of it.

@@ -196,7 +196,8 @@ func TestLoadPricesNamesTheLine(t *testing.T) {
 }
 
 // TestBuiltinPrices checks what can be checked of a table of prices: none is
-// missing a date, cached input is never dearer, output never cheaper.
+// missing a date, cached input is never dearer, output never cheaper, and only what
+// gives embeddings has none.
 func TestBuiltinPrices(t *testing.T) {
 	p := model.BuiltinPrices()
 	if _, err := time.Parse(time.DateOnly, p.Date); err != nil || p.Version == "" {
@@ -206,8 +207,22 @@ func TestBuiltinPrices(t *testing.T) {
 		t.Errorf("%d prices, want at least 40", len(p.Entries))
 	}
 	for _, e := range p.Entries {
-		if e.Input <= 0 || e.Output < e.Input || (e.CachedInput != nil && *e.CachedInput > e.Input) {
+		embeds := strings.Contains(e.Model, "embedding") && e.Output == 0
+		if e.Input <= 0 || e.Output < e.Input && !embeds || (e.CachedInput != nil && *e.CachedInput > e.Input) {
 			t.Errorf("%s: input %d, cached %v, output %d make no sense", e.Model, e.Input, e.CachedInput, e.Output)
+		}
+	}
+}
+
+// TestEmbeddingsHaveAPrice holds that a run by embeddings can have a budget.
+func TestEmbeddingsHaveAPrice(t *testing.T) {
+	for name, want := range map[string]int64{
+		"openai:text-embedding-3-small": 20_000, "openai:text-embedding-3-large": 130_000, "openai:text-embedding-ada-002": 100_000,
+		"google:gemini-embedding-001": 150_000, "google:gemini-embedding-2-preview": 200_000,
+	} {
+		price, ok := model.Prices{}.Of(name)
+		if got := price.Cost(deem.Usage{Input: 1_000_000, Output: 1}); !ok || got != want {
+			t.Errorf("a million tokens of %s cost %d micros (known: %v), want %d", name, got, ok, want)
 		}
 	}
 }

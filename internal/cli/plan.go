@@ -69,6 +69,14 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 	}
 	var plans []plan.Plan
 	for _, g := range judgings {
+		if embeds(g, o) {
+			p, err := a.planEmbeddings(ctx, st, g, data, o, 0)
+			if err != nil {
+				return err
+			}
+			plans = append(plans, p)
+			continue
+		}
 		if g.Rule != nil {
 			a.say("%s is a rule: it judges %s and calls nobody", g.Name(), words.Count(data.Len(), "item"))
 			continue
@@ -255,7 +263,7 @@ var errDeclined = errors.New("not started: the answer was not yes")
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
 func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g assembly.Judging, data items, o runOptions) error {
-	if g.Rule != nil || run.State == store.Done && !o.retryUnjudged {
+	if g.Rule != nil && !embeds(g, o) || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, run); under || err != nil {
@@ -265,18 +273,9 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g ass
 	if o.askAbove.Set {
 		most = 0 // a decision about money wants the whole plan
 	}
-	var plans []plan.Plan
-	for _, l := range g.Leaves() {
-		p, err := a.planLeaf(ctx, st, l, data, o, most)
-		if err != nil {
-			return err
-		}
-		p = o.inBatches(p)
-		a.say("plan: %s%s", l.Who(g), o.planLine(p))
-		for _, w := range p.Warnings {
-			a.say("warning: %s", w)
-		}
-		plans = append(plans, p)
+	plans, err := a.tellPlans(ctx, st, g, data, o, most)
+	if err != nil {
+		return err
 	}
 	p := sumPlans(plans)
 	enough := p.CostMaxMicros != nil && *p.CostMaxMicros <= o.askAbove.Value
@@ -284,6 +283,33 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g ass
 		return nil
 	}
 	return a.confirm(p, o)
+}
+
+// tellPlans prints a line for each judge that asks, and returns their plans.
+func (a *app) tellPlans(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) ([]plan.Plan, error) {
+	tell := func(who string, p plan.Plan) plan.Plan {
+		a.say("plan: %s%s", who, o.planLine(p))
+		for _, w := range p.Warnings {
+			a.say("warning: %s", w)
+		}
+		return p
+	}
+	if embeds(g, o) {
+		p, err := a.planEmbeddings(ctx, st, g, data, o, most)
+		if err != nil {
+			return nil, err
+		}
+		return []plan.Plan{tell(g.Name()+" with "+embeddingModel(o).Name()+": ", p)}, nil
+	}
+	var plans []plan.Plan
+	for _, l := range g.Leaves() {
+		p, err := a.planLeaf(ctx, st, l, data, o, most)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, tell(l.Who(g), o.inBatches(p)))
+	}
+	return plans, nil
 }
 
 // planLeaf plans what one judge of a composed one would ask.

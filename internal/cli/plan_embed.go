@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+
+	"deem"
+	"deem/internal/assembly"
+	"deem/internal/plan"
+	"deem/internal/store"
+	"deem/judge/rule"
+	"deem/model"
+)
+
+// embeds reports whether a rule compares by embeddings of a server, which may cost money.
+func embeds(g assembly.Judging, o runOptions) bool {
+	return g.Rule != nil && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
+}
+
+// A listener is an embedder that hears which texts are to be embedded and embeds none.
+type listener struct{ texts []string }
+
+var _ rule.Embedder = (*listener)(nil)
+
+func (*listener) Name() string { return "listener" }
+
+// Embed gives every text the same direction, so that a rule goes on to its end.
+func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	l.texts = append([]string{}, texts...)
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = []float32{1}
+	}
+	return vectors, nil
+}
+
+// planEmbeddings plans the run of a rule that asks a server for embeddings. The rule is
+// asked itself, so that the plan has the texts that the run will have.
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) (plan.Plan, error) {
+	heard := &listener{}
+	asked := rule.Semantic(heard)
+	done, err := a.doneBefore(ctx, st, g, data, o)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	m := embeddingModel(o)
+	p := plan.New(plan.Options{
+		Model: m.Name(), Prices: o.prices, Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials, Estimate: true,
+	})
+	n := 0
+	for it, err := range data.Items() {
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		if err := planEmbedding(ctx, p, asked, heard, it, done); err != nil {
+			return plan.Plan{}, err
+		}
+		if n++; n == most {
+			break
+		}
+	}
+	return p.PlanOf(data.Len()), nil
+}
+
+// planEmbedding adds what the rule would have embedded for one item.
+func planEmbedding(ctx context.Context, p *plan.Planner, asked deem.Judge, heard *listener, it deem.Item, done func(deem.Item) ([]int, error)) error {
+	heard.texts = nil
+	if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
+		p.AddUnjudgeable(err)
+		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
+	}
+	req := model.EmbedRequest(heard.texts)
+	if done == nil {
+		return p.Add(ctx, req)
+	}
+	missing, err := done(it)
+	if err != nil {
+		return err
+	}
+	return p.AddMissing(ctx, missing, req)
+}
