@@ -60,11 +60,14 @@ func (w *Worker) engage(ctx context.Context, runID string) (*engagement, error) 
 	e.use()
 	w.mu.Lock()
 	other := w.engaged[runID]
-	if other == nil {
+	// Whether it is still of use is asked under the lock: one that ended since would
+	// keep the new one out of the list, and nobody would end that.
+	faster := other != nil && other.use()
+	if !faster {
 		w.engaged[runID] = e
 	}
 	w.mu.Unlock()
-	if other != nil && other.use() {
+	if faster {
 		// Another chunk was faster.
 		e.release()
 		return other, e.end(ctx)
