@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -10,7 +9,7 @@ type span struct{ start, end int }
 
 // thinkTag matches a tag around thinking, as models are known to leak them, at the
 // beginning of a text. The group that matched is a slash or "end" for a closing tag.
-var thinkTag = regexp.MustCompile(`^(?i)(?:` +
+var thinkTag = lazy(`^(?i)(?:` +
 	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
 	`|\[(/?)(?:think|thinking)\]` +
 	`|◁(/?)think▷` +
@@ -19,7 +18,7 @@ var thinkTag = regexp.MustCompile(`^(?i)(?:` +
 
 // channelTag matches the control tokens of the channel format, in which a reply
 // is a row of messages and only those of the channel "final" are for the reader.
-var channelTag = regexp.MustCompile(`<\|(channel|message|start|end|return|call|constrain)\|>`)
+var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
 
 // Body returns the reply without the model's thinking and without space around
 // it. A block that is never closed swallows the rest, because nothing was said
@@ -107,7 +106,7 @@ func thinkTags(reply string) [][]int {
 			return out
 		}
 		pos += i
-		m := thinkTag.FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
+		m := thinkTag().FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
 		if m == nil {
 			continue
 		}
@@ -174,7 +173,7 @@ func channels(reply string) (drop []span, open bool) {
 		name  bool // between <|channel|> and <|message|>, or after <|start|>
 		final bool // the last channel named was the final one
 	)
-	for _, m := range channelTag.FindAllStringSubmatchIndex(reply, -1) {
+	for _, m := range channelTag().FindAllStringSubmatchIndex(reply, -1) {
 		text := reply[pos:m[0]]
 		if name {
 			final = strings.HasPrefix(strings.TrimSpace(text), "final")

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -129,7 +128,7 @@ func (r *reading) votes(i int) bool {
 	switch {
 	case f.kind == questionFollows:
 		return false
-	case prefers.MatchString(r.text[mt.end:min(len(r.text), mt.end+120)]):
+	case prefers().MatchString(r.text[mt.end:min(len(r.text), mt.end+120)]):
 		return true
 	case f.kind == wordFollows && !r.goesOn(f, mt.label):
 		return false
@@ -143,16 +142,16 @@ func (r *reading) votes(i int) bool {
 
 // aloneBefore matches what stands before a label that is a sentence of its own, or
 // the consequence at the end of one: "The town is right. Yes." and "..., so no."
-var aloneBefore = regexp.MustCompile(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
+var aloneBefore = lazy(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
 
 // sentence says whether the mention, followed by f, is a sentence of its own.
 func (r *reading) sentence(mt mention, f following) bool {
 	ends := f.kind == endFollows || strings.ContainsRune(".!。！", f.stop)
-	return ends && aloneBefore.MatchString(tail(r.text[:mt.start]))
+	return ends && aloneBefore().MatchString(tail(r.text[:mt.start]))
 }
 
 // prefers matches what follows the better of two labels that name candidates.
-var prefers = regexp.MustCompile(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
+var prefers = lazy(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
 
 // spelt says whether the mention has the label's own spelling.
 func (r *reading) spelt(mt mention) bool { return r.text[mt.start:mt.end] == mt.label }

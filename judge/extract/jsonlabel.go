@@ -3,7 +3,6 @@ package extract
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ var verdictKeys = []string{
 const surely = 11
 
 // otherKeys matches keys whose values are about somebody else's words.
-var otherKeys = regexp.MustCompile(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
+var otherKeys = lazy(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
 
 // A jsonVerdict is what an object says: a label or a failure.
 type jsonVerdict struct {
@@ -75,7 +74,7 @@ func (m *menu) objectVerdict(o *object) (jsonVerdict, bool) {
 	}
 	for _, f := range slices.Backward(o.fields) {
 		for _, in := range slices.Backward(objectsIn(f.value)) {
-			if v, ok := m.objectVerdict(in); ok && !otherKeys.MatchString(keyOf(f.key)) {
+			if v, ok := m.objectVerdict(in); ok && !otherKeys().MatchString(keyOf(f.key)) {
 				return v, true
 			}
 		}
@@ -109,7 +108,7 @@ func isContradiction(err error) bool {
 func (m *menu) onlyValue(o *object) (jsonVerdict, bool) {
 	var found []jsonVerdict
 	for _, f := range o.fields {
-		if otherKeys.MatchString(keyOf(f.key)) {
+		if otherKeys().MatchString(keyOf(f.key)) {
 			continue
 		}
 		if s, ok := f.value.(string); ok {

@@ -131,12 +131,12 @@ type located struct {
 }
 
 // numberHere matches a number at the beginning of a text.
-var numberHere = regexp.MustCompile(`^(?i)` + numberBody)
+var numberHere = lazy(`^(?i)` + numberBody)
 
 // betweenHere and asideHere match the way from a name to its number.
 var (
-	betweenHere = regexp.MustCompile(`^(?i)` + between)
-	asideHere   = regexp.MustCompile(`^` + aside)
+	betweenHere = lazy(`^(?i)` + between)
+	asideHere   = lazy(`^` + aside)
 )
 
 // numbersAfter returns the numbers that are given for matches of name.
@@ -147,7 +147,7 @@ func numbersAfter(text string, name *regexp.Regexp) []located {
 			continue // The name is the end of a longer word.
 		}
 		rest := head(text[m[1]:])
-		for _, way := range []*regexp.Regexp{betweenHere, asideHere} {
+		for _, way := range []*regexp.Regexp{betweenHere(), asideHere()} {
 			if w := way.FindStringIndex(rest); w != nil {
 				if l, ok := numberAt(text, m[1]+w[1]); ok {
 					out = append(out, l)
@@ -162,7 +162,7 @@ func numbersAfter(text string, name *regexp.Regexp) []located {
 // numberAt returns the number that stands at pos.
 func numberAt(text string, pos int) (located, bool) {
 	rest := head(text[pos:])
-	n := numberHere.FindStringSubmatchIndex(rest)
+	n := numberHere().FindStringSubmatchIndex(rest)
 	if n == nil || !numberEnds(rest[n[1]:]) {
 		return located{}, false
 	}
@@ -192,10 +192,10 @@ func numberEnds(rest string) bool {
 
 // Marks that say that a number is the rating, in order of trust.
 var (
-	doubleBrackets = regexp.MustCompile(`\[\[([^\[\]\n]{1,60})\]\]`)
-	boxed          = regexp.MustCompile(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
-	ratingName     = regexp.MustCompile(`(?i)\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分`)
-	ratingTag      = regexp.MustCompile(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
+	doubleBrackets = lazy(`\[\[([^\[\]\n]{1,60})\]\]`)
+	boxed          = lazy(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
+	ratingName     = lazy(`(?i)\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分`)
+	ratingTag      = lazy(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
 )
 
 // Rating finds the one number that text gives as its rating: the last [[n]], or
@@ -206,15 +206,15 @@ func Rating(text string, s Scale) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, mark := range []*regexp.Regexp{doubleBrackets, boxed} {
+	for _, mark := range []*regexp.Regexp{doubleBrackets(), boxed()} {
 		for _, m := range slices.Backward(findAll(mark, text)) {
 			if in := text[m[2]:m[3]]; strings.ContainsAny(narrow(in), "0123456789") {
 				return numberIn(in, s)
 			}
 		}
 	}
-	named := numbersAfter(text, ratingName)
-	for _, m := range findAll(ratingTag, text) {
+	named := numbersAfter(text, ratingName())
+	for _, m := range findAll(ratingTag(), text) {
 		if l, ok := numberAt(text, m[1]); ok {
 			named = append(named, l)
 		}

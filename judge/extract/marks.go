@@ -38,15 +38,15 @@ var (
 	// markLead matches what may stand before the noun: the beginning of a line or
 	// clause, dress, and adjectives that leave the verdict the judge's own. Thus
 	// "Reference answer:" announces nothing.
-	markLead = regexp.MustCompile("(?i)(?:^|[.!?;,:。！？；，：>*#(（\\n])[ \\t>*_#•\"'“`\\d.)(-]*" +
+	markLead = lazy("(?i)(?:^|[.!?;,:。！？；，：>*#(（\\n])[ \\t>*_#•\"'“`\\d.)(-]*" +
 		`(?:(?:so|thus|therefore|hence|and|my|the|our|final|overall|this)[\s,]+)*(?:(?:最终|最后|我的|综合|总体|因此|所以|故)的?)?$`)
 
 	// markMine matches the end of a lead that makes even "the answer" the judge's.
-	markMine = regexp.MustCompile(`(?i)\b(?:my|final)\s+$`)
+	markMine = lazy(`(?i)\b(?:my|final)\s+$`)
 
 	// markColon and markIs match what may stand between the noun and the verdict.
-	markColon = regexp.MustCompile(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
-	markIs    = regexp.MustCompile(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
+	markColon = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
+	markIs    = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
 )
 
 const (
@@ -61,12 +61,12 @@ func marks(text string) []int {
 		n, noun, shared := nounAt(text, i)
 		if noun {
 			lead := tail(text[:i])
-			if markLead.MatchString(lead) {
+			if markLead().MatchString(lead) {
 				sep := markIs
-				if shared && !markMine.MatchString(lead) {
+				if shared && !markMine().MatchString(lead) {
 					sep = markColon
 				}
-				if s := sep.FindStringIndex(head(text[i+n:])); s != nil {
+				if s := sep().FindStringIndex(head(text[i+n:])); s != nil {
 					out = append(out, i+n+s[1])
 				}
 			}

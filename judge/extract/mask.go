@@ -80,7 +80,7 @@ func (o *object) freeText() []span {
 		switch v := f.value.(type) {
 		case string:
 			inner := span{f.start + 1, f.end - 1}
-			if inner.start < inner.end && (otherKeys.MatchString(keyOf(f.key)) || len(strings.Fields(v)) > 4) {
+			if inner.start < inner.end && (otherKeys().MatchString(keyOf(f.key)) || len(strings.Fields(v)) > 4) {
 				out = append(out, inner)
 			}
 		case *object:

@@ -3,7 +3,6 @@ package extract
 import (
 	"encoding/json"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -24,7 +23,7 @@ const decimal = `[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
 
 // numberText matches a number with what may stand around it: "8", "8/10",
 // "8 out of 10", "8分", "**8** points".
-var numberText = regexp.MustCompile(`^` + numberBody + `\.?$`)
+var numberText = lazy(`^` + numberBody + `\.?$`)
 
 // numberBody has two groups, the number and the greatest number it is out of.
 const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +
@@ -74,7 +73,7 @@ func numberIn(text string, s Scale) (float64, error) {
 	if s.Max == 100 {
 		clean = strings.TrimRight(clean, "% ")
 	}
-	m := numberText.FindStringSubmatch(clean)
+	m := numberText().FindStringSubmatch(clean)
 	if m == nil {
 		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(text))
 	}

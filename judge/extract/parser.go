@@ -2,7 +2,6 @@ package extract
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,7 +15,7 @@ const maxDepth = 24
 const maxBare = 120
 
 // jsonNumber matches a number as JSON spells it.
-var jsonNumber = regexp.MustCompile(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+var jsonNumber = lazy(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
 // A parser reads one object. Every method leaves pos behind what it read, and
 // returns false when the text cannot be an object.
@@ -342,7 +341,7 @@ func (p *parser) bare() (any, state) {
 	case word == "":
 		p.repaired = true
 		return nil, none
-	case jsonNumber.MatchString(word):
+	case jsonNumber().MatchString(word):
 		return json.Number(word), whole
 	case word == "true" || word == "false":
 		return word == "true", whole

@@ -16,12 +16,12 @@ type reading struct {
 }
 
 // markTag matches an element that holds a verdict.
-var markTag = regexp.MustCompile(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
+var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
 
 // marked returns the last verdict that is announced as one.
 func (r *reading) marked() *Found {
 	var best *Found
-	for _, re := range []*regexp.Regexp{doubleBrackets, boxed, markTag} {
+	for _, re := range []*regexp.Regexp{doubleBrackets(), boxed(), markTag()} {
 		for _, m := range findAll(re, r.text) {
 			if label, ok := r.inside(r.text[m[2]:m[3]]); ok {
 				best = later(best, &Found{label, "marked", m[2], m[3]})
@@ -207,13 +207,13 @@ func (r *reading) named() map[string]bool {
 }
 
 // concluding matches the beginning of a sentence that draws a conclusion.
-var concluding = regexp.MustCompile(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
+var concluding = lazy(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
 
 // conclusion returns the label of a last sentence that draws a conclusion and
 // states one label alone.
 func (r *reading) conclusion() *Found {
 	start := lastSentence(r.text)
-	if !concluding.MatchString(head(r.text[start:])) {
+	if !concluding().MatchString(head(r.text[start:])) {
 		return nil
 	}
 	var found *Found
