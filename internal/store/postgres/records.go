@@ -102,26 +102,19 @@ func (s *Store) complete(ctx context.Context, page []found, withCalls bool, cach
 	return s.retry(ctx, func(ctx context.Context) error { return s.loadCalls(ctx, page) })
 }
 
-// A pager reads the records of a run page by page. Each page begins behind the last
-// record of the page before, which the index finds at once.
+// A pager reads the records of a run page by page.
 type pager struct {
+	query.Walk
 	s     *Store
+	run   int64
 	brief bool
 	query string
-	args  []any // of the conditions; the place and the limit follow
-	left  int   // how many records are wanted still
+	args  []any // of the conditions; those of the walk follow
 	done  bool
-
-	// The place behind which the next page begins. Records of different items may claim
-	// one position, so the number of the record settles the order.
-	run, position, trial, n int64
 }
 
 func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{s: s, brief: q.Brief, left: q.Limit, run: run, position: -1}
-	if q.Limit <= 0 {
-		p.left = math.MaxInt
-	}
+	p := &pager{Walk: query.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
 	where := newConditions(run, q)
 	p.args = slices.Clone(where.args)
 	where.and(query.Place+" > ($%d, $%d, $%d)", 0, 0, 0)
@@ -207,11 +200,11 @@ func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	if after == nil {
 		return nil
 	}
-	p.position, p.trial, p.n = int64(after.Position), int64(after.Trial), math.MaxInt64
 	n, err := p.s.recordNumber(ctx, p.run, after.ID, after.Trial)
-	if n != 0 {
-		p.n = n
+	if n == 0 {
+		n = math.MaxInt64
 	}
+	p.Behind(after.Position, after.Trial, n)
 	return err
 }
 
@@ -229,17 +222,16 @@ func (s *Store) recordNumber(ctx context.Context, run int64, id string, trial in
 
 // next returns the next page. After the last one it sets done.
 func (p *pager) next(ctx context.Context) ([]found, error) {
-	limit := min(pageRows, p.left)
-	page, err := p.s.readPage(ctx, p.query, slices.Concat(p.args, []any{p.position, p.trial, p.n, limit}), p.brief)
+	rows := p.Rows(pageRows)
+	page, err := p.s.readPage(ctx, p.query, slices.Concat(p.args, p.Args(rows)), p.brief)
 	if err != nil {
 		return nil, err
 	}
-	p.left -= len(page)
-	p.done = len(page) < limit || p.left == 0
 	if len(page) > 0 {
 		last := page[len(page)-1]
-		p.position, p.trial, p.n = int64(last.rec.Position), int64(last.rec.Trial), last.n
+		p.Behind(last.rec.Position, last.rec.Trial, last.n)
 	}
+	p.done = p.Passed(len(page)) || len(page) < rows
 	return page, nil
 }
 

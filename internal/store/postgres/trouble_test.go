@@ -160,6 +160,31 @@ func TestAppendTx(t *testing.T) {
 	}
 }
 
+// waitForAll waits until each worker has appended a group that it began after now: one
+// that it is at may have been begun before.
+func waitForAll(t *testing.T, done *[3]atomic.Int64, appended <-chan struct{}) {
+	t.Helper()
+	var want [3]int64
+	for w := range done {
+		want[w] = done[w].Load() + 2
+	}
+	patience := time.After(5 * time.Minute)
+	for w := 0; w < len(done); {
+		if t.Failed() {
+			return // A worker that ended in an error appends nothing more.
+		}
+		if done[w].Load() >= want[w] {
+			w++
+			continue
+		}
+		select {
+		case <-appended:
+		case <-patience:
+			t.Fatalf("worker %d appended %d groups, want %d", w, done[w].Load(), want[w])
+		}
+	}
+}
+
 // TestRestart restarts the server while workers append, once politely and once as if it
 // was killed, and holds that nothing is lost and nothing is doubled.
 func TestRestart(t *testing.T) {
@@ -169,8 +194,14 @@ func TestRestart(t *testing.T) {
 	stores := []*postgres.Store{open(t, url, postgres.Options{Check: 50 * time.Millisecond}), open(t, url, postgres.Options{})}
 	run := begin(t, stores[0])
 	var stop atomic.Bool
-	var done [3]int
+	var done [3]atomic.Int64
+	appended := make(chan struct{}, 1)
 	var wg sync.WaitGroup
+	end := func() {
+		stop.Store(true)
+		wg.Wait()
+	}
+	defer end()
 	for w := range done {
 		wg.Go(func() {
 			s := stores[w%2]
@@ -179,30 +210,34 @@ func TestRestart(t *testing.T) {
 				for k := range 8 {
 					recs = append(recs, storetest.Record((n*len(done)+w)*8+k))
 				}
-				if err := s.Append(t.Context(), run.ID, recs); err != nil {
+				err := s.Append(t.Context(), run.ID, recs)
+				if err == nil {
+					done[w].Add(1)
+				} else {
 					t.Errorf("Append: %v", err)
+				}
+				select {
+				case appended <- struct{}{}:
+				default: // It is known already that something happened.
+				}
+				if err != nil {
 					return
 				}
-				done[w] = n + 1
 				if status, err := s.Status(t.Context(), run.ID, recs[0].Item.ID, 0); status != store.Judged || err != nil {
 					t.Errorf("Status of what was just appended = %v, %v, want judged", status, err)
 				}
 			}
 		})
 	}
+	waitForAll(t, &done, appended)
 	for _, atOnce := range []bool{false, true} {
-		time.Sleep(150 * time.Millisecond)
 		c.Restart(t, atOnce)
+		waitForAll(t, &done, appended)
 	}
-	time.Sleep(150 * time.Millisecond)
-	stop.Store(true)
-	wg.Wait()
+	end()
 	want := 0
-	for w, groups := range done {
-		want += groups * 8
-		if groups < 3 {
-			t.Errorf("worker %d appended %d groups, which proves nothing", w, groups)
-		}
+	for w := range done {
+		want += int(done[w].Load()) * 8
 	}
 	recs := read(t, stores[1], run.ID)
 	for _, rec := range recs {

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
+	"deem/internal/store/internal/query"
 )
 
 // A page of records or runs is read at once. It is bounded in rows, and in bytes
@@ -74,26 +74,19 @@ type found struct {
 	calls  int
 }
 
-// A pager reads the records of a run page by page. Each page begins behind the
-// last record of the page before, which the index finds at once.
+// A pager reads the records of a run page by page.
 type pager struct {
+	query.Walk
 	s     *Store
+	run   int64
 	brief bool
 	query string
-	args  []any // of the conditions; the place and the limit follow
-	left  int   // how many records are wanted still
+	args  []any // of the conditions; those of the walk follow
 	done  bool
-
-	// The place behind which the next page begins. Records of different items
-	// may claim one position, so the number of the record settles the order.
-	run, position, trial, n int64
 }
 
 func newPager(s *Store, run int64, q store.Query) *pager {
-	p := &pager{s: s, brief: q.Brief, left: q.Limit, run: run, position: -1}
-	if q.Limit <= 0 {
-		p.left = math.MaxInt
-	}
+	p := &pager{Walk: query.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
 	where := newConditions(run, q)
 	columns, join := "i.body, i.texts", "JOIN items i ON i.n = r.item"
 	if q.Brief {
@@ -172,25 +165,24 @@ func (c *conditions) oneOf(column string, values []string) {
 }
 
 // start moves the pager behind a record that was seen before.
-func (p *pager) start(ctx context.Context, after *store.Cursor) (err error) {
+func (p *pager) start(ctx context.Context, after *store.Cursor) error {
 	if after == nil {
 		return nil
 	}
-	p.position, p.trial = int64(after.Position), int64(after.Trial)
-	p.n, err = p.s.recordNumber(ctx, p.run, *after)
+	n, err := p.s.recordNumber(ctx, p.run, *after)
+	p.Behind(after.Position, after.Trial, n)
 	return err
 }
 
 // next returns the next page. After the last one it sets done.
 func (p *pager) next(ctx context.Context) ([]found, error) {
-	limit := min(pageRows, p.left)
-	args := slices.Concat(p.args, []any{p.position, p.trial, p.n, limit})
-	rows, err := p.s.read.QueryContext(ctx, p.query, args...)
+	most := p.Rows(pageRows)
+	rows, err := p.s.read.QueryContext(ctx, p.query, slices.Concat(p.args, p.Args(most))...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	page := make([]found, 0, limit)
+	page := make([]found, 0, most)
 	for size := 0; size < pageBytes && rows.Next(); {
 		f, n, err := p.scan(rows)
 		if err != nil {
@@ -206,9 +198,8 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 		return nil, nil
 	}
 	last := page[len(page)-1]
-	p.position, p.trial, p.n = int64(last.rec.Position), int64(last.rec.Trial), last.n
-	p.left -= len(page)
-	p.done = p.left == 0
+	p.Behind(last.rec.Position, last.rec.Trial, last.n)
+	p.done = p.Passed(len(page))
 	return page, nil
 }
 

@@ -1,5 +1,5 @@
 // Package query has what the questions to SQLite and to Postgres have in common: the
-// order of a view, and reading page by page. Everything else about them differs, because
+// order of a view, and reading page by page with the place that was reached. Everything else about them differs, because
 // the two find things in different ways.
 //
 // Records are r in all queries, with the columns position, trial, score and confidence,
