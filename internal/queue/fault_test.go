@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"deem/internal/faultserver"
+	"deem/internal/store"
 	"deem/internal/store/pgtest"
 )
 
@@ -216,6 +217,13 @@ func TestCancelAndResume(t *testing.T) {
 	}
 	run(t, dir, url, 0, "report", id, "--max-unjudged", "1")
 	run(t, dir, url, 0, "queue", "resume", id)
+	v.askedOnce(t, st, id, n)
+}
+
+// askedOnce waits for the end of a run and holds that each of its n items has a record
+// and was asked about once.
+func (v *vendor) askedOnce(t *testing.T, st store.Store, id string, n int) {
+	t.Helper()
 	finished(t, st, id)
 	checkRecords(t, st, id, n, 1)
 	if s := v.Stats(); s.Requests != n {
@@ -246,11 +254,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("%d records after %d requests, %v", r.Records, asked, err)
 	}
 	v.worker(t, url, "-j", "16", "--dead-after", "1h") // Nobody is thought dead in this test.
-	finished(t, st, id)
-	checkRecords(t, st, id, n, 1)
-	if s := v.Stats(); s.Requests != n {
-		t.Errorf("%d requests for %d items", s.Requests, n)
-	}
+	v.askedOnce(t, st, id, n)
 }
 
 // A run whose money is spent is stopped before it is exceeded, and goes on with more.

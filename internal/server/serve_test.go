@@ -54,6 +54,24 @@ type event struct {
 	data map[string]any
 }
 
+// follow returns the events of a run, as a page gets them until the test is over.
+func follow(t *testing.T, addr, run string) <-chan event {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addr+"/runs/"+run+"/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
+		t.Fatalf("the stream is %s", got)
+	}
+	return readEvents(t, bufio.NewScanner(resp.Body))
+}
+
 // readEvents sends the events of a stream to a channel.
 func readEvents(t *testing.T, body *bufio.Scanner) <-chan event {
 	t.Helper()
@@ -83,19 +101,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	addr, stop := started(t, server.Options{Store: w.store})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addr+"/runs/"+w.going.ID+"/events", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
-		t.Fatalf("the stream is %s", got)
-	}
-	events := readEvents(t, bufio.NewScanner(resp.Body))
+	events := follow(t, addr, w.going.ID)
 	if e := <-events; e.name != "progress" || e.data["records"] != 0.0 || e.data["wanted"] != 40.0 {
 		t.Errorf("the first event is %v, want progress 0 of 40", e)
 	}
@@ -125,16 +131,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	addr, stop := started(t, server.Options{Store: w.store})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, addr+"/runs/"+w.going.ID+"/events", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	events := readEvents(t, bufio.NewScanner(resp.Body))
+	events := follow(t, addr, w.going.ID)
 	<-events
 	begun := time.Now()
 	if err := stop(); err != nil {
