@@ -53,6 +53,7 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (co
 	}
 	if b.Refused {
 		v.refused(b)
+		v.Notes = notes.notes() // The numbers of each run are shown all the same.
 		return v, nil
 	}
 	v.Ranks = newRanks(b.Comparison, &notes)
