@@ -46,7 +46,7 @@ func (j *match) Name() string { return j.name }
 // Identity returns the name and the version of the rule, and the hash of the model
 // that it weighs with.
 func (j *match) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: 3, Options: map[string]any{"model": matchmodel.Default().Hash()}}
+	return identity{Kind: "rule", Name: j.name, Version: 4, Options: map[string]any{"model": matchmodel.Default().Hash()}}
 }
 
 // Judge compares the response with each reference, and weighs the comparison that
@@ -90,6 +90,7 @@ type finding struct {
 	// words are what was compared.
 	share float64
 
+	named   bool     // the response names the reference, as one of two alternatives
 	by      step     // what decided
 	most    float64  // the largest probability of being right that the comparison allows, 0 for any
 	least   float64  // the smallest
@@ -241,6 +242,8 @@ func (c *comparison) unanswerable() finding {
 // withAbstention takes into account that the response says it does not know.
 func (c *comparison) withAbstention(f finding) finding {
 	switch {
+	case c.abstains && f.named:
+		return f.open() // "18 or 19, I am not sure" is an answer, if half of one
 	case c.abstains && f.call != right:
 		f.call, f.conf, f.why = wrong, .93, "the response gives no answer"
 		f.least = 0

@@ -292,9 +292,12 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	for _, rival := range t.rivals {
 		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5}.doubtful()
+				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.doubtful()
 			}
 		}
+	}
+	if other, ok := c.hedgedWith(t); ok {
+		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.showIn(other), c.showIn(hit)), share: .5, named: true}.doubtful()
 	}
 	if other, ok := c.countsOther(a, want, t.hits); ok {
 		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
@@ -309,6 +312,44 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
 	}
 	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.doubtful()
+}
+
+// hedgedWith returns the bare number that a response offers in place of the right one:
+// the 19 of "18 days, or 19 perhaps". Alone it may measure anything, but beside a hedge
+// it measures what the number before it does.
+func (c *comparison) hedgedWith(t tally) (quantity, bool) {
+	for _, q := range t.others {
+		if q.unit.dim != noDimension || q.ordinal || q.noun != "" && !c.hedgeAfter(q.span) {
+			continue
+		}
+		for _, h := range neighbours(t.hits, q.from) {
+			if h.from < q.from && c.hedgeBetween(h.span, q.span) {
+				return q, true
+			}
+		}
+	}
+	return quantity{}, false
+}
+
+// hedging are the words that put something forward without standing by it.
+var hedging = set("or maybe perhaps possibly probably alternatively 或 或者 也许 可能")
+
+// hedgeBetween reports whether a hedge stands between two spans that are close.
+func (c *comparison) hedgeBetween(a, b span) bool {
+	if b.from-a.to > 5 || a.to > b.from {
+		return false
+	}
+	for i := a.to; i < b.from; i++ {
+		if hedging[c.response.toks[i].text] {
+			return true
+		}
+	}
+	return false
+}
+
+// hedgeAfter reports whether what follows a number is a hedge and not what it counts.
+func (c *comparison) hedgeAfter(s span) bool {
+	return s.to < len(c.response.toks) && hedging[c.response.toks[s.to].text]
 }
 
 // sameNumber says that the response has a number, and how it writes it if that is
