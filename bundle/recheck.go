@@ -22,6 +22,8 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 		}
 	}()
 	switch {
+	case rec.Failure != nil && rec.Failure.Kind == unfinished:
+		c.recheckUnfinished(rec, out)
 	case c.again.Judge != nil:
 		c.replay(ctx, rec, out)
 	case c.again.Rule != nil:
@@ -37,6 +39,18 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 			}
 		}
 		reask(c.again.Protocol, rec, out)
+	}
+}
+
+// unfinished is the kind of a record that only keeps the calls of an item whose judge was
+// broken off between them. No judge says it.
+const unfinished deem.Kind = "unfinished"
+
+// recheckUnfinished asks nobody about an item that was not judged to its end. Only a run
+// that goes on can have one: otherwise whoever does not like a verdict could call it so.
+func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
+	if c.out.Run.State == "done" {
+		out.findIn(CheckRecord, rec, "the item is unfinished, and the run is done")
 	}
 }
 

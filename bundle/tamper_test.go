@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"deem"
 	"deem/bundle"
 )
 
@@ -217,6 +218,11 @@ func TestForged(t *testing.T) {
 		{"another model", func(j *judged) { j.first("CORRECT").Calls[0].Model = "fake:better" }, `one of its calls is to "fake:better"`},
 		{"another judge", func(j *judged) { j.first("CORRECT").Judge = "me" }, `it is by judge "me"`},
 		{"no outcome", func(j *judged) { j.first("CORRECT").Verdict = nil; j.Run.Unjudged++ }, `neither a verdict nor a failure`},
+		{"a verdict that is called unfinished", func(j *judged) {
+			rec := j.first("INCORRECT")
+			rec.Verdict, rec.Failure = nil, deem.Failf("unfinished", "broken off")
+			j.Run.Unjudged++
+		}, `the item is unfinished, and the run is done`},
 		{"the judge's hash", func(j *judged) { j.Judge.Hash = strings.Repeat("0", 64) }, `the judge has hash`},
 		{"the dataset's hash", func(j *judged) { j.Run.Dataset.Hash = strings.Repeat("0", 64) }, `and the run says 000000000000`},
 		{"the dataset's size", func(j *judged) { j.Run.Dataset.Items = 3 }, `the dataset has 3 items, and 40 are in the file`},
