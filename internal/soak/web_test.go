@@ -154,16 +154,20 @@ func (w *web) watch(ctx context.Context, id string, most int) (events int, err e
 	if resp.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("the events of run %s: status %d", id, resp.StatusCode)
 	}
+	var last string // what the latest event said, to be shown when there is no further one
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 		name, ok := strings.CutPrefix(lines.Text(), "event: ")
 		if !ok {
+			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				last = text
+			}
 			continue
 		}
 		if events++; name == "done" || events == most {
 			return events, nil
 		}
 	}
-	return events, fmt.Errorf("the events of run %s ended after %d without the last", id, events)
+	return events, fmt.Errorf("the events of run %s ended after %d without the last; the latest says %s", id, events, last)
 }
 
 // metric returns a number of the server's page for Prometheus.
