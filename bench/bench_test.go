@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -10,6 +11,91 @@ import (
 
 	"deem/internal/faultserver"
 )
+
+// TestMain lets the test program take the roles that the command takes when it starts
+// itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && roles[os.Args[1]] != nil {
+		os.Exit(run(context.Background(), os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// newLab returns a lab of this repository.
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	repo, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &lab{options: options{repo: repo}, dir: t.TempDir()}
+}
+
+// TestAbreast holds that the bare loop beside a measurement ends when that does, that it
+// did something, and that what goes wrong on either side is no measurement.
+func TestAbreast(t *testing.T) {
+	l := newLab(t)
+	data, err := l.items(200, answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	err = with(t.Context(), faultserver.Options{}, func(v *vendor) error {
+		for _, url := range []string{v.url, nobody} {
+			r, err := l.abreast(t.Context(), "x", 200, url, func() (spent, error) {
+				asked++
+				return l.bareLoop(t.Context(), v, data, 200, 4)
+			})
+			if err != nil || r.number <= 0 || r.what != "x" {
+				t.Errorf("beside a loop at %s: %+v, %v, want a ratio of x", url, r, err)
+			}
+		}
+		return nil
+	})
+	if err != nil || asked != 6 {
+		t.Errorf("measured %d times, %v, want 6", asked, err)
+	}
+	wrong := errors.New("wrong")
+	if _, err := l.abreast(t.Context(), "x", 1, nobody, func() (spent, error) { return spent{}, wrong }); !errors.Is(err, wrong) {
+		t.Errorf("a measurement that fails: error = %v", err)
+	}
+	l.repo = t.TempDir() // There is no prompt in it.
+	if _, err := l.abreast(t.Context(), "x", 1, nobody, func() (spent, error) { return spent{}, nil }); err == nil {
+		t.Error("a bare loop without a prompt was measured beside")
+	}
+}
+
+// TestVendor holds that a vendor in a process of its own counts who came.
+func TestVendor(t *testing.T) {
+	l := newLab(t)
+	data, err := l.items(30, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := startVendor(t.Context(), vendorOptions{Door: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.close()
+	if _, err := l.bareLoop(t.Context(), v, data, 30, 4); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := v.stats(t.Context()); err != nil || st.Requests != 30 {
+		t.Errorf("stats = %+v, %v, want 30 requests", st, err)
+	}
+	if _, err := l.bareLoop(t.Context(), v, data, 30, 4); err == nil {
+		t.Error("the door is open though 30 went through")
+	}
+	if err := v.open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.bareLoop(t.Context(), v, data, 30, 4); err != nil {
+		t.Errorf("after it was opened: %v", err)
+	}
+	if _, err := l.bareLoop(t.Context(), v, data, 31, 4); err == nil {
+		t.Error("30 labels were taken for 31")
+	}
+}
 
 // TestComplete holds that a run that gave up is not measured.
 func TestComplete(t *testing.T) {
@@ -47,36 +133,6 @@ func TestCounted(t *testing.T) {
 		if err := counted(out, 5); (err == nil) != want {
 			t.Errorf("counted(%s) = %v, want well %v", out, err, want)
 		}
-	}
-}
-
-// TestDoor holds that a door stops a run at a known place, and opens.
-func TestDoor(t *testing.T) {
-	s := faultserver.New(faultserver.Options{})
-	server := httptest.NewServer(&door{next: s, left: 30})
-	defer server.Close()
-	l := &lab{dir: t.TempDir()}
-	data, err := l.items(40, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prompt := filepath.Join(l.dir, "prompt.txt")
-	if err := os.WriteFile(prompt, []byte("{response} {ground_truth}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-data", data, "-prompt", prompt, "-url", server.URL + "/v1", "-j", "1"}
-	if err := bare(t.Context(), args); err == nil || !strings.Contains(err.Error(), "401") {
-		t.Errorf("behind a shut door: error = %v, want 401", err)
-	}
-	if got := s.Stats().Answered; got != 30 {
-		t.Errorf("answered = %d, want 30", got)
-	}
-	v := &vendor{url: server.URL + "/v1"}
-	if err := v.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := bare(t.Context(), args); err != nil {
-		t.Errorf("behind an open door: %v", err)
 	}
 }
 

@@ -27,6 +27,19 @@ type spent struct {
 	out  string
 
 	stored, read int64 // bytes in the store afterwards, and in the dataset
+
+	times int // how many processes it is the sum of, 0 for one
+}
+
+// add adds what another process took. Memory is the most of them.
+func (s *spent) add(o spent) {
+	s.wall, s.cpu, s.rss, s.times = s.wall+o.wall, s.cpu+o.cpu, max(s.rss, o.rss), s.times+1
+}
+
+// mean returns what one of the processes took.
+func (s spent) mean() spent {
+	n := time.Duration(max(1, s.times))
+	return spent{wall: s.wall / n, cpu: s.cpu / n, rss: s.rss}
 }
 
 // start runs a program to its end and measures it.

@@ -131,24 +131,37 @@ func (r row) deviation() (float64, bool) {
 	return math.Sqrt(squares/float64(len(r.values)-1)) / math.Abs(mean), true
 }
 
+// A family is rows whose runs may be expected to differ alike.
+type family struct {
+	kind kind
+	name string
+}
+
+// family returns that of a row: workloads of one name up to the numbers in it, and of
+// those what is made of the same.
+func (r row) family() family {
+	name, _, _ := strings.Cut(r.workload, ",")
+	return family{r.kind, name}
+}
+
 // expect sets how far a second measurement may differ. Three runs say little about
-// their own spread, so that of all rows of the same kind is pooled, and the larger one
-// counts: that of the row or that of the kind. The median of n values that are spread
+// their own spread, so that of the whole family is pooled, and the larger one counts:
+// that of the row or that of the family. The median of n values that are spread
 // normally has about 1.25/√n of their deviation, and two of them differ by √2 of that;
 // 2.6 of those are exceeded in one of a hundred cases.
 func expect(rows []row) {
-	pooled := map[kind]float64{}
-	counted := map[kind]int{}
+	pooled := map[family]float64{}
+	counted := map[family]int{}
 	for _, r := range rows {
 		if d, ok := r.deviation(); ok {
-			pooled[r.kind] += d * d
-			counted[r.kind]++
+			pooled[r.family()] += d * d
+			counted[r.family()]++
 		}
 	}
 	for i, r := range rows {
 		d, _ := r.deviation()
-		if n := counted[r.kind]; n > 0 {
-			d = max(d, math.Sqrt(pooled[r.kind]/float64(n)))
+		if n := counted[r.family()]; n > 0 {
+			d = max(d, math.Sqrt(pooled[r.family()]/float64(n)))
 		}
 		rows[i].within = 2.6 * math.Sqrt2 * 1.25 * d / math.Sqrt(float64(len(r.values)))
 	}

@@ -63,13 +63,16 @@ func rowsOf(k kind, values ...[]float64) []row {
 }
 
 // TestExpect holds that a row whose runs were alike by chance gets the spread of its
-// kind, that one that is wilder keeps its own, and that kinds do not mix.
+// family, that one that is wilder keeps its own, and that neither kinds nor workloads mix.
 func TestExpect(t *testing.T) {
 	rows := append(rowsOf(clock, []float64{100, 100, 100}, []float64{90, 100, 110}, []float64{100}), rowsOf(count, []float64{1, 1, 1})...)
+	rows = append(rows, rowsOf(clock, []float64{7, 7, 7})...)
+	rows[0].workload, rows[1].workload, rows[2].workload = "x, 1", "x, 2", "x, 3"
+	rows[4].workload = "y"
 	expect(rows)
 	pooled := math.Sqrt(0.1 * 0.1 / 2)
 	factor := func(n int) float64 { return 2.6 * 1.25 * math.Sqrt2 / math.Sqrt(float64(n)) }
-	for i, want := range []float64{pooled * factor(3), 0.1 * factor(3), pooled * factor(1), 0} {
+	for i, want := range []float64{pooled * factor(3), 0.1 * factor(3), pooled * factor(1), 0, 0} {
 		if got := rows[i].within; math.Abs(got-want) > 1e-12 {
 			t.Errorf("within of %v = %v, want %v", rows[i].values, got, want)
 		}
