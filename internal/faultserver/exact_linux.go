@@ -1,6 +1,7 @@
 package faultserver
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -8,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exactly waits with a timer of the system, unless one of the contexts ends. Go waits
+// exactly waits with a timer of the system, unless the caller or the server ends. Go waits
 // for its own timers in whole milliseconds once nothing else is to be done, so they fire
 // late by a quarter of one and more, and several of them at once. A call that takes 50 ms
 // would take half a percent longer, of which a benchmark would be blamed.
-func exactly(d time.Duration, ends ...context.Context) error {
+func exactly(caller, server context.Context, d time.Duration) error {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return err
@@ -22,15 +23,10 @@ func exactly(d time.Duration, ends ...context.Context) error {
 	if err := unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(d.Nanoseconds())}, nil); err != nil {
 		return err
 	}
-	for _, ctx := range ends {
-		defer context.AfterFunc(ctx, func() { _ = timer.SetReadDeadline(time.Now()) })()
-	}
+	wake := func() { _ = timer.SetReadDeadline(time.Now()) }
+	defer context.AfterFunc(caller, wake)()
+	defer context.AfterFunc(server, wake)()
 	var expired [8]byte
 	_, err = timer.Read(expired[:])
-	for _, ctx := range ends {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return err
+	return cmp.Or(caller.Err(), server.Err(), err)
 }

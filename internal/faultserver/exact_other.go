@@ -7,18 +7,16 @@ import (
 	"time"
 )
 
-// exactly waits with a timer of Go, unless one of the contexts ends.
-func exactly(d time.Duration, ends ...context.Context) error {
-	over := make(chan error, len(ends))
-	for _, ctx := range ends {
-		defer context.AfterFunc(ctx, func() { over <- ctx.Err() })()
-	}
+// exactly waits with a timer of Go, unless the caller or the server ends.
+func exactly(caller, server context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
-	case err := <-over:
-		return err
+	case <-caller.Done():
+		return caller.Err()
+	case <-server.Done():
+		return server.Err()
 	}
 }

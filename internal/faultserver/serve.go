@@ -75,7 +75,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 	if s.opts.Exact {
-		return exactly(d, ctx, s.closing)
+		return exactly(ctx, s.closing, d)
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
