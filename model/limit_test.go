@@ -157,18 +157,27 @@ func TestLimitGrowsOnlyWhenReached(t *testing.T) {
 }
 
 // TestLimitFallsToWhatIsServed makes eight calls where five are served. Those five
-// are what the vendor bears.
+// are what the vendor bears. Of the three that are refused at the same moment, those
+// that have not left yet may be counted among them.
 func TestLimitFallsToWhatIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := &vendor{capacity: 5}
-		l := model.Limit(v, model.LimitOptions{Concurrency: 32})
+		m := fake.Func("fake:vendor", func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+			reply, err := v.Complete(ctx, req)
+			if err != nil {
+				time.Sleep(time.Millisecond) // Until all have come.
+			}
+			return reply, err
+		})
+		l := model.Limit(m, model.LimitOptions{Concurrency: 32})
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() { _, _ = l.Complete(t.Context(), deem.Prompt("q")) })
 		}
+		time.Sleep(2 * time.Millisecond)
 		synctest.Wait()
-		if got := l.Current(); got != 5 || v.refused < 1 || v.refused > 3 {
-			t.Errorf("Current() = %d after %d refusals of 8 calls, want 5 after up to 3", got, v.refused)
+		if got := l.Current(); got < 5 || got > 7 || v.refused != 3 {
+			t.Errorf("Current() = %d after %d refusals of 8 calls, want 5 to 7 after 3", got, v.refused)
 		}
 		wg.Wait()
 	})
