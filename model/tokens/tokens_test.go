@@ -2,7 +2,6 @@ package tokens_test
 
 import (
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,64 +86,22 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// whole counts with a library that has the vocabularies as Go source and cuts by regular
-// expressions, the whole text at once. Texts with control characters and mixed white
-// space it cuts otherwise than its own expressions say, so it is asked about plain ones,
-// and where a text is cut is for TestPieces to hold.
-var whole = map[string]*codec.Codec{"openai:gpt-4o": codec.NewO200kBase(), "openai:gpt-4": codec.NewCl100kBase()}
-
-// sameCount holds our counts of s to those of the library.
-func sameCount(t *testing.T, s string) {
-	t.Helper()
-	for model, c := range whole {
-		want, err := c.Count(s)
-		if err != nil {
-			t.Errorf("%s: %v", model, err)
+// TestLines holds that to count line by line gives what counting the whole gives.
+func TestLines(t *testing.T) {
+	whole := map[string]*codec.Codec{"openai:gpt-4o": codec.NewO200kBase(), "openai:gpt-4": codec.NewCl100kBase()}
+	text := rapid.StringOf(rapid.RuneFrom([]rune("aZé界7.,-/'\"{}\n\r\t \u00a0\u2028\u3000’")))
+	rapid.Check(t, func(t *rapid.T) {
+		s := text.Draw(t, "s")
+		for model, c := range whole {
+			want, err := c.Count(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := tokens.For(model).Text(s); got != want {
+				t.Errorf("%s: Text(%q) = %d, want %d", model, s, got, want)
+			}
 		}
-		if got := tokens.For(model).Text(s); got != want {
-			t.Errorf("%s: Text(%.200q) = %d, want %d", model, s, got, want)
-		}
-	}
-}
-
-// TestTexts counts prompts, documents and code.
-func TestTexts(t *testing.T) {
-	for _, dir := range []string{"judge", "benchmark", "docs", "stat", "text"} {
-		sameCount(t, allTexts(t, filepath.Join("..", "..", dir)))
-	}
-}
-
-// TestLongPieces counts texts that are one piece, where joining pair by pair from the
-// left would take hours.
-func TestLongPieces(t *testing.T) {
-	for _, s := range []string{
-		strings.Repeat("用户在五月十二日说过他搬到了上海并且在一家医院工作了七年", 2000),
-		randomLetters(20_000), strings.Repeat("a", 100_000), strings.Repeat("=", 100_000), strings.Repeat(" ", 100_000), strings.Repeat("Ab", 50_000),
-	} {
-		sameCount(t, s)
-	}
-}
-
-// randomLetters returns n letters that are no words, so that many tokens are short.
-func randomLetters(n int) string {
-	rng := rand.New(rand.NewPCG(1, 2))
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte('a' + rng.IntN(26))
-	}
-	return string(b)
-}
-
-// TestWords counts words that are in no vocabulary.
-func TestWords(t *testing.T) {
-	s := randomLetters(30_000)
-	var words strings.Builder
-	for i := 0; len(s) > 0; i++ {
-		n := min(1+i%17, len(s))
-		words.WriteString(s[:n] + " ")
-		s = s[n:]
-	}
-	sameCount(t, words.String())
+	})
 }
 
 // TestEstimate holds estimates to the counts of a real tokenizer on the prompts of this

@@ -6,13 +6,14 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // A vocabulary cuts text into the tokens of a model.
 type vocabulary struct {
-	name  string
-	load  func() *table
-	piece func(s string) int // the length of the first piece; no token goes beyond one
+	name string
+	load func() *codec.Codec
 
 	mu    sync.Mutex
 	known map[uint64]int32 // the counts of lines that were cut before, by hash
@@ -25,15 +26,12 @@ const maxKnown = 1 << 16
 // text whose lines collide; by chance it happens once in some billions of runs.
 var seed = maphash.MakeSeed()
 
-// The vocabularies are those of chat models. Older ones are left out.
+// The vocabularies are those of chat models. Older ones are left out, so that the linker
+// leaves out their tables, which are megabytes.
 var (
-	o200k  = newVocabulary("o200k_base", o200kPacked, o200kPiece)
-	cl100k = newVocabulary("cl100k_base", cl100kPacked, cl100kPiece)
+	o200k  = &vocabulary{name: "o200k_base", load: sync.OnceValue(codec.NewO200kBase)}
+	cl100k = &vocabulary{name: "cl100k_base", load: sync.OnceValue(codec.NewCl100kBase)}
 )
-
-func newVocabulary(name, packed string, piece func(string) int) *vocabulary {
-	return &vocabulary{name: name, load: sync.OnceValue(func() *table { return unpack(packed) }), piece: piece}
-}
 
 // families are the beginnings of names and what their models use. The first that fits
 // counts.
@@ -129,12 +127,11 @@ func (v *vocabulary) line(s string) int {
 
 // cut counts without looking among the known lines.
 func (v *vocabulary) cut(s string) int {
-	m := merger{table: v.load()}
-	n := 0
-	for s != "" {
-		end := v.piece(s)
-		n += m.count(s[:end])
-		s = s[end:]
+	n, err := v.load().Count(s)
+	if err != nil {
+		// The library's matcher can time out, though no limit is set. A plan is better off
+		// with an estimate than without a number.
+		return rateOf("").count(s)
 	}
 	return n
 }

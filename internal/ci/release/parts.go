@@ -182,7 +182,7 @@ func licenceFiles(parts []part) ([]file, error) {
 func (p part) listed() string { return fmt.Sprintf("%-12s  %s %s", p.Licence, p.Path, p.Version) }
 
 // licencesOfData returns the licences of what deem embeds and others made: prompts,
-// dictionaries and vocabularies. They lie beside it in the sources, and NOTICE names them
+// dictionaries and tables. They lie beside it in the sources, and NOTICE names them
 // by that path.
 func licencesOfData(sources fs.FS) ([]file, error) {
 	var files []file
