@@ -11,7 +11,7 @@ import (
 // are no more tokens than bytes, on which budgets rely, and some where there is a text; and
 // a request has at least the tokens of its text.
 func FuzzCount(f *testing.F) {
-	for _, seed := range []string{"", "a", "Hello, world", "東京タワー", "\xff\xfe", "🙂🙂", "   \n\n\t", "don't I'LL", "12345678", "<|endoftext|>", "\u200d\u0301", "aaaaaaaaaaaaaaaaaaaaaaaa"} {
+	for _, seed := range []string{"", "a", "Hello, world", "東京タワー", "\xff\xfe", "🙂🙂", "   \n\n\t", "don't I'LL", "12345678", "<|endoftext|>", "\u200d\u0301", "aaaaaaaaaaaaaaaaaaaaaaaa", "\x7f"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -133,5 +133,5 @@ func (v *vocabulary) cut(s string) int {
 		// with an estimate than without a number.
 		return rateOf("").count(s)
 	}
-	return n
+	return max(n, 1) // A line is not empty, but the library drops a DEL that stands alone.
 }
