@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+
+	"deem/bench/internal/hardware"
 )
 
 // A machine is what decides how long things take: numbers of one kind of machine are
@@ -21,7 +22,7 @@ type machine struct {
 // thisMachine returns the machine that this is.
 func thisMachine() machine {
 	return machine{
-		Processor: processorName(), Processors: processors(),
+		Processor: hardware.Processor(), Processors: processors(),
 		System: runtime.GOOS + "/" + runtime.GOARCH, Go: minor(runtime.Version()),
 	}
 }
@@ -38,21 +39,6 @@ func minor(version string) string {
 		return version
 	}
 	return parts[0] + "." + parts[1]
-}
-
-// processorName returns the name of the processor where the system tells it.
-func processorName() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return "unnamed"
-	}
-	defer func() { _ = f.Close() }()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, ok := strings.CutPrefix(lines.Text(), "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
-		}
-	}
-	return "unnamed"
 }
 
 // pinned is set, to the number of processors, for a program that was put onto one.

@@ -1,15 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"deem/bench/internal/hardware"
 )
 
 // findings are what was measured.
@@ -216,20 +216,5 @@ func versionOf(ctx context.Context, program, arg string) (string, error) {
 
 // machine says on what the measurements were made.
 func machine() string {
-	return fmt.Sprintf("%d processors (%s), %s/%s", runtime.NumCPU(), processor(), runtime.GOOS, runtime.GOARCH)
-}
-
-// processor returns the name of the processor where the system tells it.
-func processor() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return "unnamed"
-	}
-	defer func() { _ = f.Close() }()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, ok := strings.CutPrefix(lines.Text(), "model name"); ok {
-			return strings.TrimSpace(strings.TrimLeft(name, "\t :"))
-		}
-	}
-	return "unnamed"
+	return fmt.Sprintf("%d processors (%s), %s/%s", runtime.NumCPU(), hardware.Processor(), runtime.GOOS, runtime.GOARCH)
 }

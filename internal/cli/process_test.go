@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/proctest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/model/modeltest"
@@ -28,26 +28,7 @@ import (
 // A process is a deem that runs, or ran, in a folder of its own.
 type process struct {
 	cmd      *exec.Cmd
-	out, err stream
-}
-
-// A stream is what a process wrote so far. It can be read while the process writes.
-type stream struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write takes what the process writes.
-func (s *stream) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *stream) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
+	out, err proctest.Stream
 }
 
 // start starts the command in dir with a key of its own.

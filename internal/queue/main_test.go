@@ -1,7 +1,6 @@
 package queue_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,12 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"deem/internal/cli"
+	"deem/internal/proctest"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/pgtest"
@@ -60,27 +59,8 @@ func open(t testing.TB, url string) (*postgres.Store, *queue.Control) {
 // A process is a deem that runs, or ran.
 type process struct {
 	cmd      *exec.Cmd
-	out, err stream
+	out, err proctest.Stream
 	over     chan struct{}
-}
-
-// A stream is what a process wrote so far. It can be read while the process writes.
-type stream struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write takes what the process writes.
-func (s *stream) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *stream) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // start starts the command in dir for a database.

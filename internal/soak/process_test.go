@@ -1,43 +1,24 @@
 package soak_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"deem/internal/proctest"
 )
 
 // A process is a deem that runs, or ran.
 type process struct {
 	cmd      *exec.Cmd
 	args     []string
-	out, err stream
+	out, err proctest.Stream
 	over     chan struct{} // closed when it has ended
-}
-
-// A stream is what a process wrote so far. It can be read while the process writes.
-type stream struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write takes what the process writes.
-func (s *stream) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *stream) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // key is what the vendor is told. Nobody checks it, and nobody may print it.
