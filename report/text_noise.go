@@ -101,14 +101,14 @@ func (p *sheet) confidence(c *Confidence) {
 
 // Words says how sure the judge is, and that this is no measure of truth.
 func (c *Confidence) Words() string {
-	of := "verdicts"
+	of := "verdict"
 	how := "as the judge states it"
 	if c.Source == FromTrials {
-		of, how = "items", "as the share of an item's trials that agree"
+		of, how = "item", "as the share of an item's trials that agree"
 	}
 	part := func(n int) string { return page.Percent(float64(n) / float64(max(c.N, 1))) }
-	return fmt.Sprintf("mean %.2f over %s %s, %s; %s below 0.6 (%s), %s below 0.9 (%s); whether a sure judge is right, only labels can tell",
-		c.Mean, page.Comma(c.N), of, how, page.Comma(c.Below60), part(c.Below60), page.Comma(c.Below90), part(c.Below90))
+	return fmt.Sprintf("mean %.2f over %s, %s; %s below 0.6 (%s), %s below 0.9 (%s); whether a sure judge is right, only labels can tell",
+		c.Mean, page.Count(c.N, of), how, page.Comma(c.Below60), part(c.Below60), page.Comma(c.Below90), part(c.Below90))
 }
 
 // Words says which difference could be seen, without a full stop.
