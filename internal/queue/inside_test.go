@@ -28,8 +28,11 @@ func TestPaceKeepsTheMinute(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "pause")) * time.Millisecond)
 			g := p.take(now, wish{
 				requests: rapid.IntRange(1, 500).Draw(t, "requests"), tokens: rapid.IntRange(1, tpm/60+1).Draw(t, "tokens"), rpm: rpm, tpm: tpm,
-				refused: rapid.IntRange(0, 9).Draw(t, "refused") == 0, retryAfter: time.Duration(rapid.IntRange(0, 3).Draw(t, "after")) * time.Second,
+				refused: max(0, rapid.IntRange(-9, 3).Draw(t, "refused")), retryAfter: time.Duration(rapid.IntRange(0, 3).Draw(t, "after")) * time.Second,
 			})
+			if g.requests == 0 {
+				continue // The line is long.
+			}
 			for i := range g.requests {
 				places = append(places, g.from.Add(time.Duration(i)*g.gap))
 			}
@@ -75,20 +78,20 @@ func TestPaceLearns(t *testing.T) {
 			t.Fatal("without bounds and refusals a place was granted")
 		}
 	}
-	g := p.take(now.Add(time.Second), wish{requests: 50, sent: 100, refused: true, retryAfter: 4 * time.Second})
-	if p.Rate < 65 || p.Rate > 75 {
-		t.Fatalf("after a refusal at 100 a second the rate is %.1f, want 70", p.Rate)
+	g := p.take(now.Add(time.Second), wish{requests: 50, sent: 100, refused: 80, retryAfter: 4 * time.Second})
+	if p.Rate < 65 || p.Rate > 85 {
+		t.Fatalf("after refusals at 100 a second the rate is %.1f, want 80", p.Rate)
 	}
 	if want := now.Add(5 * time.Second); g.from.Before(want) {
 		t.Errorf("the first place is at %v, want after the pause at %v", g.from, want)
 	}
 	before := p.Rate
-	p.take(now.Add(1500*time.Millisecond), wish{requests: 1, refused: true})
+	p.take(now.Add(1500*time.Millisecond), wish{requests: 1, refused: 1})
 	if p.Rate != before {
 		t.Errorf("a second refusal at once changes the rate to %.1f, want %.1f", p.Rate, before)
 	}
 	now = now.Add(3 * time.Second)
-	p.take(now, wish{requests: 1, refused: true})
+	p.take(now, wish{requests: 1, sent: 70, refused: 20})
 	if p.Rate >= before {
 		t.Errorf("a refusal later leaves the rate at %.1f", p.Rate)
 	}
@@ -119,11 +122,11 @@ func TestPaceLateNews(t *testing.T) {
 		p.take(now, wish{requests: 1, sent: 10})
 	}
 	bad := now.Add(time.Second)
-	p.take(bad, wish{requests: 1, sent: 10, refused: true, retryAfter: time.Second})
+	p.take(bad, wish{requests: 1, sent: 10, refused: 1, retryAfter: time.Second})
 	cut := p.Rate
 	for i := range 6 {
 		now = bad.Add(time.Duration(i+1) * 3 * time.Second)
-		g := p.take(now, wish{requests: 1, sent: 20, refused: true, retryAfter: time.Second, ago: now.Sub(bad)})
+		g := p.take(now, wish{requests: 1, sent: 20, refused: 1, retryAfter: time.Second, ago: now.Sub(bad)})
 		if p.Rate < cut {
 			t.Fatalf("news of the same refusal %v later lowers the rate from %.1f to %.1f", now.Sub(bad), cut, p.Rate)
 		}
@@ -132,7 +135,7 @@ func TestPaceLateNews(t *testing.T) {
 		}
 	}
 	before := p.Rate
-	p.take(now.Add(time.Second), wish{requests: 1, sent: 10, refused: true, ago: 100 * time.Millisecond})
+	p.take(now.Add(time.Second), wish{requests: 1, sent: 10, refused: 1, ago: 100 * time.Millisecond})
 	if p.Rate >= before {
 		t.Errorf("a new refusal leaves the rate at %.1f, which was %.1f", p.Rate, before)
 	}

@@ -19,6 +19,9 @@ const (
 	// freely is for how long a worker that is not bounded does not ask again.
 	freely = time.Second
 
+	// tellAgain is how long a worker that has places keeps more refusals to itself.
+	tellAgain = 200 * time.Millisecond
+
 	// aim is how long what is reserved at once should last.
 	aim = time.Second
 )
@@ -26,8 +29,7 @@ const (
 // A limit is the share that this worker has in the pace of one model. It is the
 // [model.Fleet] of that model.
 type limit struct {
-	c        *Control
-	key      string
+	reserve  func(context.Context, wish) (grant, time.Time, error) // takes a wish to the pace, and returns its time
 	rpm, tpm int
 	share    *share // of the calls at once; nil when they are not bounded
 
@@ -35,14 +37,16 @@ type limit struct {
 
 	grant  grant // what is left of it
 	until  time.Time
-	size   int // how many requests are reserved at once
+	closed time.Time // before which there are no more places
+	size   int       // how many requests are reserved at once
 	asked  time.Time
-	tokens float64 // of a call, on average
-	credit int     // tokens that calls did not use
+	told   time.Time // the last time that it told what it saw
+	tokens float64   // of a call, on average
+	credit int       // tokens that calls did not use
 
 	mu         sync.Mutex
 	sent       int
-	refused    bool
+	refused    int
 	refusedAt  time.Time // the last time
 	retryAfter time.Duration
 	used       int // tokens less than were estimated
@@ -52,9 +56,10 @@ var _ model.Fleet = (*limit)(nil)
 
 // newLimit returns the share of one worker in a model at its address.
 func (c *Control) newLimit(ctx context.Context, m Model, o Options, s *share) (*limit, error) {
-	l := &limit{c: c, key: m.Name + " " + m.Endpoint, rpm: o.RPM, tpm: o.TPM, share: s, size: 1, lock: make(chan struct{}, 1)}
-	_, err := c.pool.Exec(ctx, `INSERT INTO queue_limits (key) VALUES ($1) ON CONFLICT DO NOTHING`, l.key)
-	return l, err
+	key := m.Name + " " + m.Endpoint
+	_, err := c.pool.Exec(ctx, `INSERT INTO queue_limits (key) VALUES ($1) ON CONFLICT DO NOTHING`, key)
+	reserve := func(ctx context.Context, w wish) (grant, time.Time, error) { return c.reserve(ctx, key, w) }
+	return &limit{reserve: reserve, rpm: o.RPM, tpm: o.TPM, share: s, size: 1, lock: make(chan struct{}, 1)}, err
 }
 
 // Begin implements [model.Fleet].
@@ -78,11 +83,12 @@ func (l *limit) begin(ctx context.Context, tokens int) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		err := l.tell(ctx)
 		at, ok := l.next(time.Now(), tokens)
-		var err error
-		if !ok {
+		if !ok && !l.closing() {
 			err = l.refill(ctx, tokens)
 		}
+		closed := l.closed
 		<-l.lock
 		switch {
 		case ok:
@@ -98,9 +104,16 @@ func (l *limit) begin(ctx context.Context, tokens int) error {
 			if err := wait(ctx, 200*time.Millisecond); err != nil {
 				return err
 			}
+		default:
+			if err := wait(ctx, time.Until(closed)); err != nil {
+				return err
+			}
 		}
 	}
 }
+
+// closing reports whether there are no places to be had yet. The caller has the lock.
+func (l *limit) closing() bool { return time.Now().Before(l.closed) }
 
 // End implements [model.Fleet].
 func (l *limit) End(c model.FleetCall) {
@@ -110,7 +123,7 @@ func (l *limit) End(c model.FleetCall) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.Refused {
-		l.refused, l.refusedAt = true, time.Now()
+		l.refused, l.refusedAt = l.refused+1, time.Now()
 		l.retryAfter = max(l.retryAfter, c.RetryAfter)
 	}
 	if c.Used > 0 || c.Unmade {
@@ -124,7 +137,7 @@ func (l *limit) next(now time.Time, tokens int) (time.Time, bool) {
 	l.mu.Lock()
 	refused := l.refused
 	l.mu.Unlock()
-	if refused || now.After(l.until) && g.free {
+	if g.free && (refused > 0 || now.After(l.until)) {
 		return time.Time{}, false // It has something to tell, or asked too long ago.
 	}
 	at := now
@@ -169,9 +182,46 @@ func (g *grant) loseTokens(before time.Time) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// tell tells of refusals while there are places left, which telling must not cost: the line
+// has gone on behind them. When the vendor wants a pause, or far fewer calls, they are
+// given up. The caller has the lock.
+func (l *limit) tell(ctx context.Context) error {
+	l.mu.Lock()
+	news := l.refused > 0
+	l.mu.Unlock()
+	if !news || l.grant.free || l.grant.requests == 0 && !l.closing() || time.Since(l.told) < tellAgain {
+		return nil
+	}
+	g, dbNow, err := l.ask(ctx, wish{rpm: l.rpm, tpm: l.tpm})
+	if err == nil && (g.paused.After(dbNow) || g.gap > l.grant.gap*4/3) {
+		l.grant.requests = 0
+	}
+	return err
+}
+
+// ask takes a wish to the pace, with what was seen since the last one. The caller has the
+// lock.
+func (l *limit) ask(ctx context.Context, w wish) (grant, time.Time, error) {
+	l.mu.Lock()
+	w.sent, w.refused, w.retryAfter = l.sent, l.refused, l.retryAfter
+	if w.refused > 0 {
+		w.ago = time.Since(l.refusedAt)
+	}
+	l.sent, l.refused, l.retryAfter = 0, 0, 0
+	l.mu.Unlock()
+	l.told = time.Now()
+	g, dbNow, err := l.reserve(ctx, w)
+	if err != nil {
+		l.mu.Lock()
+		l.sent, l.refused, l.retryAfter = l.sent+w.sent, l.refused+w.refused, max(l.retryAfter, w.retryAfter)
+		l.mu.Unlock()
+	}
+	return g, dbNow, err
+}
+
 // refill reserves more. The caller has the lock.
 func (l *limit) refill(ctx context.Context, tokens int) error {
-	now := time.Now()
+	now, size := time.Now(), l.size
 	if took := now.Sub(l.asked); took < aim*7/10 {
 		l.size *= 2
 	} else if took > 2*aim {
@@ -181,11 +231,6 @@ func (l *limit) refill(ctx context.Context, tokens int) error {
 	l.tokens += (float64(tokens) - l.tokens) / 4
 	w := wish{requests: l.size, rpm: l.rpm, tpm: l.tpm, tokens: max(tokens, int(l.tokens*float64(l.size)))}
 	l.mu.Lock()
-	w.sent, w.refused, w.retryAfter = l.sent, l.refused, l.retryAfter
-	if w.refused {
-		w.ago = now.Sub(l.refusedAt)
-	}
-	l.sent, l.refused, l.retryAfter = 0, false, 0
 	// What earlier calls did not use of their estimates is used first, at once, since its
 	// time is past. So that this does not become a burst it is no more than two calls use.
 	// What calls used beyond is missing.
@@ -193,15 +238,16 @@ func (l *limit) refill(ctx context.Context, tokens int) error {
 	l.mu.Unlock()
 	left := l.grant.tokens
 	w.tokens = max(1, w.tokens-l.credit-left)
-	g, dbNow, err := l.c.reserve(ctx, l.key, w)
+	g, dbNow, err := l.ask(ctx, w)
 	if err != nil {
-		l.mu.Lock()
-		l.sent, l.refused, l.retryAfter = l.sent+w.sent, l.refused || w.refused, max(l.retryAfter, w.retryAfter)
-		l.mu.Unlock()
 		return err
 	}
 	// The places are in the server's time. Its clock may differ from ours.
 	skew := time.Since(dbNow)
+	if !g.free && g.requests == 0 {
+		l.closed, l.size = g.from.Add(skew-farthest), size
+		return nil
+	}
 	g.from, g.tokensAt, g.paused = g.from.Add(skew), g.tokensAt.Add(skew), g.paused.Add(skew)
 	if g.bounded {
 		// What is left of the last grant comes before this one on the line.
