@@ -46,9 +46,9 @@ func start(ctx context.Context, dir string, env []string, args ...string) (*proc
 }
 
 // longest bounds what hangs and not what is slow.
-const longest = 5 * time.Minute
+const longest = 15 * time.Minute
 
-// errHung means that something did not happen in five minutes.
+// errHung means that something did not happen in a quarter of an hour.
 var errHung = errors.New("waited in vain")
 
 // wait returns the exit code. A process that hangs is asked where.
