@@ -22,12 +22,25 @@ const minRun = 20
 // announces, the short first clause of the reply, and in JSON all but the free
 // text. Nor is a negation blanked while the word it negates stays.
 func Mask(reply, response string) string {
-	if strings.TrimSpace(response) == "" || reply == "" {
+	if strings.TrimSpace(response) == "" || terse(reply) {
 		return reply
 	}
+	return mask(reply, response)
+}
+
+// mask is Mask for any reply.
+func mask(reply, response string) string {
 	k := newMasker(reply, response)
 	spans := slices.Concat(k.fences(), k.blockquotes(), k.quotes(), k.runs())
 	return blank(reply, k.unguarded(spans))
+}
+
+// terse says whether a reply is too short to copy anything and has nothing to quote
+// with. Most replies are one word, and need not be looked at any closer.
+func terse(reply string) bool {
+	return len(reply) < minRun && !strings.ContainsFunc(reply, func(r rune) bool {
+		return !isLatinWord(r) && !strings.ContainsRune(" .:,-", r)
+	})
 }
 
 // A masker holds what Mask knows about one reply.
