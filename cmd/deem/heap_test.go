@@ -9,13 +9,25 @@ import (
 
 func TestGrowth(t *testing.T) {
 	for _, tt := range []struct {
-		live uint64
-		want int
+		live  uint64
+		tasks int
+		want  int
 	}{
-		{0, 100}, {1 << 20, 1100}, {4 << 20, 200}, {5 << 20, 140}, {6 << 20, 100}, {8 << 20, 100}, {10 << 20, 100}, {heapFloor, 100}, {1 << 30, 100},
+		{0, 0, 100},
+		{1 << 20, 0, 1100},
+		{4 << 20, 0, 200},
+		{5 << 20, 0, 140},
+		{6 << 20, 0, 100},
+		{8 << 20, 0, 100},
+		{10 << 20, 0, 100},
+		{heapFloor, 0, 100},
+		{1 << 30, 0, 100},
+		{4 << 20, 128, 300},
+		{16 << 20, 1664, 300},
+		{1 << 30, 1664, 100},
 	} {
-		if got := growth(tt.live); got != tt.want {
-			t.Errorf("growth(%d MiB) = %d, want %d", tt.live>>20, got, tt.want)
+		if got := growth(tt.live, tt.tasks); got != tt.want {
+			t.Errorf("growth(%d MiB, %d) = %d, want %d", tt.live>>20, tt.tasks, got, tt.want)
 		}
 	}
 }
