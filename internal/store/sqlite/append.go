@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"deem"
 	"deem/internal/store"
@@ -19,7 +20,7 @@ type writeStatements struct {
 	numbers, count                   *sql.Stmt
 	takeLine                         *sql.Stmt
 
-	texts, items, records, replies, calls bulk
+	texts, items, records, replies bulk
 
 	textKeys, itemKeys, replyKeys keyStatements
 }
@@ -44,9 +45,12 @@ func (st *writeStatements) list() []statement {
 	)
 }
 
-// bulks returns the statements of which there is one for each row of a record.
+// bulks returns the statements that add many rows.
 func (st *writeStatements) bulks() []*bulk {
-	return []*bulk{&st.texts, &st.items, &st.records, &st.replies, &st.calls}
+	return []*bulk{
+		&st.texts, &st.items, &st.records, &st.replies,
+		&st.textKeys.add, &st.itemKeys.add, &st.replyKeys.add,
+	}
 }
 
 func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
@@ -58,12 +62,9 @@ func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
 		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING",
 	}
 	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced)", columns: 7}
-	st.calls = bulk{into: `calls (record, seq, model, request, started, error, tries,
-		reply, reply_key, reply_inline, latency, attempts, cost_micros, unpriced, cached)`, columns: 15}
+	st.textKeys.add, st.itemKeys.add, st.replyKeys.add = textKeys.bulk(), itemKeys.bulk(), replyKeys.bulk()
 	for _, b := range st.bulks() {
-		if err := b.prepare(ctx, conn); err != nil {
-			return err
-		}
+		b.conn = conn
 	}
 	return prepareAll(ctx, conn, st.list())
 }
@@ -83,9 +84,8 @@ type row struct {
 	aspects any
 	replies []string // one for each call, "" where there is no reply
 
-	// Where the row went.
-	number int64 // of its item, then of its record
-	calls  int   // of an earlier record of the same item and trial, which go before its own
+	number int64  // of its item
+	calls  string // JSON
 }
 
 // Append implements [store.Store].
@@ -211,16 +211,14 @@ func (a *appender) add(ctx context.Context, rows []row) error {
 	if err := a.addItems(ctx, rows); err != nil {
 		return err
 	}
-	if err := a.addRecords(ctx, rows); err != nil {
-		return err
-	}
 	if err := a.addReplies(ctx, rows); err != nil {
 		return err
 	}
 	if err := a.takeLines(ctx, rows); err != nil {
 		return err
 	}
-	if err := a.addCalls(ctx, rows); err != nil {
+	a.writeCalls(rows)
+	if err := a.addRecords(ctx, rows); err != nil {
 		return err
 	}
 	return a.fold(ctx)
@@ -246,7 +244,7 @@ func (a *appender) begin(ctx context.Context) error {
 // More than one would make a commit long.
 func (a *appender) fold(ctx context.Context) (err error) {
 	for _, k := range []*keyed{&a.replies, &a.items, &a.texts} {
-		if k.folded, err = k.index.fold(ctx, k.st, k.last); err != nil || k.folded > 0 {
+		if k.folded, err = k.index.fold(ctx, k.st, k.known, k.last); err != nil || k.folded > 0 {
 			return err
 		}
 	}
@@ -276,29 +274,23 @@ func (a *appender) addItems(ctx context.Context, rows []row) error {
 	}, nil)
 }
 
-// addRecords writes the records themselves. It leaves the number of each in its row,
-// and how many calls of an earlier record of the same item and trial go before its
-// own.
+// addRecords writes the records themselves.
 func (a *appender) addRecords(ctx context.Context, rows []row) error {
 	return each(ctx, &a.st.records, rows, func(part []row, c *cells) {
 		for i := range part {
 			r := &part[i]
 			a.record++
 			c.add(a.record, a.run, text(r.rec.Item.ID), int64(r.rec.Trial))
-			r.columns(c, r.number, 0)
+			r.columns(c, "")
 			if r.rec.Failure != nil {
 				a.unjudged++
 			}
 		}
 	}, func(part []row, all bool) error {
-		first := a.record - int64(len(part))
 		if !all {
-			return a.replaceRecords(ctx, part, first)
+			return a.replaceRecords(ctx, part, a.record-int64(len(part)))
 		}
 		a.records += len(part)
-		for i := range part {
-			part[i].number = first + int64(i) + 1
-		}
 		return nil
 	})
 }
@@ -312,21 +304,20 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 		number++
 		var n int64
 		var unjudged bool
-		if err := a.st.findRecord.QueryRowContext(ctx, a.run, text(r.rec.Item.ID), r.rec.Trial).Scan(&n, &unjudged, &r.calls); err != nil {
+		var calls sql.NullString
+		if err := a.st.findRecord.QueryRowContext(ctx, a.run, text(r.rec.Item.ID), r.rec.Trial).Scan(&n, &unjudged, &calls); err != nil {
 			return err
 		}
-		item := r.number
-		r.number = n
 		if n == number {
 			a.records++
-			last, r.calls = n, 0
+			last = n
 			continue
 		}
 		if unjudged {
 			a.unjudged--
 		}
 		var c cells
-		r.columns(&c, item, r.calls)
+		r.columns(&c, calls.String)
 		if _, err := a.st.setRecord.ExecContext(ctx, append(c.values(), n)...); err != nil {
 			return err
 		}
@@ -336,17 +327,31 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 }
 
 // columns adds the columns of a record that are no part of its key, in the order in
-// which the statements have them.
-func (r *row) columns(c *cells, item int64, calls int) {
+// which the statements have them. The calls of an earlier record of the same item and
+// trial go before its own.
+func (r *row) columns(c *cells, earlier string) {
 	it := r.rec.Item
-	c.add(item, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
+	c.add(r.number, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
 	if v := r.rec.Verdict; v != nil {
 		c.add(text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
 	} else {
 		f := r.rec.Failure
 		c.add(nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
 	}
-	c.add(int64(calls + len(r.rec.Calls)))
+	c.add(r.callsBehind(earlier))
+}
+
+// callsBehind returns the JSON of earlier calls and those of the row, and NULL if there
+// are none.
+func (r *row) callsBehind(earlier string) any {
+	switch {
+	case r.calls == "":
+		return nullText(earlier)
+	case earlier == "":
+		return r.calls
+	default:
+		return strings.TrimSuffix(earlier, "]") + "," + r.calls[1:]
+	}
 }
 
 // A keptReply is one that is in the cache.
@@ -408,48 +413,36 @@ func (a *appender) keep(ctx context.Context, f freshReply) (added bool, err erro
 	return false, err
 }
 
-// A placedCall is a call with its place in a record.
-type placedCall struct {
-	record int64
-	seq    int
-	call   *deem.Call
-	body   string // of the reply
-}
-
-func (a *appender) addCalls(ctx context.Context, rows []row) error {
-	calls := make([]placedCall, 0, len(rows))
+// writeCalls writes down the calls of each row, and counts what they cost.
+func (a *appender) writeCalls(rows []row) {
+	var all []byte
 	for i := range rows {
 		r := &rows[i]
+		all = all[:0]
 		for k := range r.rec.Calls {
-			calls = append(calls, placedCall{r.number, r.calls + k, &r.rec.Calls[k], r.replies[k]})
+			call := &r.rec.Calls[k]
+			all = append(all, "[,"[min(k, 1)])
+			all = body.AppendCall(all, call, a.numberOf(call.Reply, r.replies[k]), r.replies[k])
+			if call.Reply != nil && !call.Reply.Cached {
+				a.cost += call.Reply.CostMicros
+			}
+		}
+		if len(all) > 0 {
+			r.calls = string(append(all, ']'))
 		}
 	}
-	return each(ctx, &a.st.calls, calls, func(part []placedCall, c *cells) {
-		for _, p := range part {
-			call := p.call
-			c.add(p.record, int64(p.seq), text(call.Model), text(call.Request), nanos(call.Started), text(call.Error), int64(call.Attempts))
-			a.replyColumns(c, call.Reply, p.body)
-		}
-	}, nil)
 }
 
-// replyColumns adds what a call says of its reply: the number of the reply in the
-// cache, or its key and body if it is not there. Besides a reply without a key, that
-// is a reply whose key belongs to another reply: a request that was made again in
-// spite of the cache. The cache keeps the first, and the call keeps what it was
-// really told.
-func (a *appender) replyColumns(c *cells, r *deem.Reply, body string) {
-	if r == nil {
-		c.add(nil, nil, nil, nil, nil, nil, nil, nil)
-		return
+// numberOf returns the number of a reply in the cache, and 0 if it is not there. Besides
+// a reply without a key, that is a reply whose key belongs to another reply: a request
+// that was made again in spite of the cache. The cache keeps the first, and the call
+// keeps what it was really told.
+func (a *appender) numberOf(r *deem.Reply, said string) int64 {
+	if r == nil || r.Key == "" {
+		return 0
 	}
-	if !r.Cached {
-		a.cost += r.CostMicros
+	if k := a.kept[text(r.Key)]; k.body == said {
+		return k.n
 	}
-	if k := a.kept[text(r.Key)]; r.Key != "" && k.body == body {
-		c.add(k.n, nil, nil)
-	} else {
-		c.add(nil, nullText(r.Key), body)
-	}
-	c.add(int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced, r.Cached)
+	return 0
 }

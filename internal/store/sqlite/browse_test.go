@@ -57,7 +57,7 @@ func viewPlan(t *testing.T, s *Store, runID string, v store.View) string {
 			t.Fatal(err)
 		}
 	}
-	return planOf(t, s, viewQuery(where, order, v.Brief), append(where.args, 50)...)
+	return planOf(t, s, viewQuery(where, order, v), append(where.args, 50)...)
 }
 
 // TestIndexSlices holds that one call of Index takes a bounded time, that the next goes

@@ -10,16 +10,19 @@ import (
 )
 
 // bulkRows is how many rows go in with one statement. With more of them, a statement
-// costs hardly less per row, and is longer to prepare when the store is opened.
+// costs hardly less per row, and is longer to prepare.
 const bulkRows = 32
 
 // A bulk adds rows to a table: bulkRows at a time with one statement, and what is left
 // over one by one. A statement costs as much as a row or two, and a record is a row in
-// each of four tables.
+// each of three tables.
 //
-// It talks to the driver itself. Package sql would look at the type of each of the 45
+// It talks to the driver itself. Package sql would look at the type of each of the 30
 // columns of a record and make a list of them anew, which costs more than some of the
 // rows. It is for one goroutine at a time, the one that holds the writer.
+//
+// Its statements are prepared when they are first needed: most commands add nothing, and
+// a run has better things to do before its first calls are on their way.
 type bulk struct {
 	into, conflict string // the table with its columns, and what to do with rows that are there
 	columns        int
@@ -52,24 +55,27 @@ func (c *cells) values() []any {
 	return values
 }
 
-// prepare prepares the statements. They are closed with the connection at the latest.
-func (b *bulk) prepare(ctx context.Context, conn *sql.Conn) error {
+// statement returns the statement that adds n rows, one or bulkRows.
+//
+// A row that breaks a rule of its table undoes the whole transaction, as the store would
+// do anyway. SQLite then need not keep what each page was before the statement.
+func (b *bulk) statement(ctx context.Context, conn any, n int) (driver.Stmt, error) {
+	into := &b.one
+	if n > 1 {
+		into = &b.many
+	}
+	if *into != nil {
+		return *into, nil
+	}
+	p, ok := conn.(driver.ConnPrepareContext)
+	if !ok {
+		return nil, fmt.Errorf("the driver's connection is %T, which prepares nothing", conn)
+	}
 	row := "(?" + strings.Repeat(", ?", b.columns-1) + ")"
-	text := "INSERT INTO " + b.into + " VALUES " + row
-	b.conn = conn
-	return conn.Raw(func(dc any) (err error) {
-		p, ok := dc.(driver.ConnPrepareContext)
-		if !ok {
-			return fmt.Errorf("the driver's connection is %T, which prepares nothing", dc)
-		}
-		// The statements outlive ctx.
-		ctx := context.WithoutCancel(ctx)
-		if b.one, err = p.PrepareContext(ctx, text+" "+b.conflict); err != nil {
-			return err
-		}
-		b.many, err = p.PrepareContext(ctx, text+strings.Repeat(", "+row, bulkRows-1)+" "+b.conflict)
-		return err
-	})
+	text := "INSERT OR ROLLBACK INTO " + b.into + " VALUES " + row + strings.Repeat(", "+row, n-1) + " " + b.conflict
+	st, err := p.PrepareContext(ctx, text)
+	*into = st
+	return st, err
 }
 
 // close closes the statements, as many as there are.
@@ -115,11 +121,11 @@ func each[T any](ctx context.Context, b *bulk, rows []T, do func(part []T, row *
 
 // insert adds a part of n rows, and reports whether all of them were new.
 func (b *bulk) insert(ctx context.Context, n int, args []driver.NamedValue) (all bool, err error) {
-	st := b.one
-	if n > 1 {
-		st = b.many
-	}
-	err = b.conn.Raw(func(any) error {
+	err = b.conn.Raw(func(conn any) error {
+		st, err := b.statement(ctx, conn, n)
+		if err != nil {
+			return err
+		}
 		ex, ok := st.(driver.StmtExecContext)
 		if !ok {
 			return fmt.Errorf("the driver's statement is %T, which takes no context", st)

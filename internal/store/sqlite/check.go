@@ -92,6 +92,11 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	if err := checkSound(ctx, db); err != nil {
 		return err
 	}
+	if found.version == tables.Latest() {
+		if err := checkReferences(ctx, db); err != nil {
+			return err
+		}
+	}
 	// To be given the lock for writing is as good as writing.
 	for _, statement := range []string{"BEGIN IMMEDIATE", "ROLLBACK"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
@@ -116,4 +121,21 @@ func checkSound(ctx context.Context, db *sql.DB) error {
 		return deem.WithHint(fmt.Errorf("%s: %s", damaged.says, says), "%s", damaged.advice)
 	}
 	return nil
+}
+
+// checkReferences looks whether there is a row that refers to one that is not there.
+func checkReferences(ctx context.Context, db *sql.DB) error {
+	var lost string
+	err := db.QueryRowContext(ctx, `SELECT printf('row %d of %s refers to %s', rowid, "table", parent) FROM pragma_foreign_key_check
+		UNION ALL
+		SELECT printf('row %d of records refers to reply %d', r.n, c.value ->> 'reply') FROM records r, json_each(r.calls) c
+		WHERE c.value ->> 'reply' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM replies WHERE n = c.value ->> 'reply')
+		LIMIT 1`).Scan(&lost)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return deem.WithHint(fmt.Errorf("%s: %s, which is not there", damaged.says, lost), "%s", damaged.advice)
 }

@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -91,7 +94,9 @@ func (t keyTable) arg(key string) any {
 
 // keyStatements are the statements of one connection about one table.
 type keyStatements struct {
-	state, keys, find, fold, mark *sql.Stmt
+	state, keys, find, mark *sql.Stmt
+
+	add bulk // to the table of keys
 }
 
 // reads returns the statements that only read.
@@ -108,13 +113,26 @@ func (t keyTable) where() string {
 	return fmt.Sprintf(`WHERE n IN (SELECT n FROM %s WHERE short = substr(?1, 1, %d)) AND %s = ?1`, t.keys, t.short, t.column)
 }
 
-// writes returns the statements that move rows into the table of keys.
+// writes returns the statements that only a writer needs.
 func (st *keyStatements) writes(t keyTable) []statement {
-	return []statement{
-		{&st.fold, fmt.Sprintf(`INSERT INTO %s (short, n) SELECT substr(%s, 1, %d), n FROM %s WHERE n > ? ORDER BY 1, 2`,
-			t.keys, t.column, t.short, t.name)},
-		{&st.mark, fmt.Sprintf(`UPDATE indexed SET %s = ?`, t.name)},
+	return []statement{{&st.mark, fmt.Sprintf(`UPDATE indexed SET %s = ?`, t.name)}}
+}
+
+// bulk returns what adds rows to the table of keys.
+func (t keyTable) bulk() bulk { return bulk{into: t.keys + " (short, n)", columns: 2} }
+
+// shorten returns what of a key is in the table of keys.
+func (t keyTable) shorten(key string) string {
+	if t.blob {
+		return key[:min(t.short, len(key))]
 	}
+	for i := range key {
+		if t.short == 0 {
+			return key[:i]
+		}
+		t.short--
+	}
+	return key
 }
 
 // places calls do with the bits of a key, until it returns false.
@@ -286,18 +304,50 @@ func (x *keyIndex) appended(keys map[string]int64, last, indexed int64) {
 	x.last = max(x.last, last)
 }
 
-// fold moves all rows up to the last into the table of keys when there are many. It
-// returns last if it did, and else 0.
-func (x *keyIndex) fold(ctx context.Context, st *keyStatements, last int64) (int64, error) {
+// fold moves all rows up to the last into the table of keys when there are many: those
+// that are recent, and those among added, which an append is about to commit. It returns
+// last if it did, and else 0.
+func (x *keyIndex) fold(ctx context.Context, st *keyStatements, added map[string]int64, last int64) (int64, error) {
 	x.mu.RLock()
 	indexed := x.indexed
 	x.mu.RUnlock()
 	if last-indexed < x.many {
 		return 0, nil
 	}
-	if _, err := st.fold.ExecContext(ctx, indexed); err != nil {
+	err := each(ctx, &st.add, x.unfolded(added), func(part []shortKey, c *cells) {
+		for _, k := range part {
+			c.add(x.table.arg(k.short), k.n)
+		}
+	}, nil)
+	if err != nil {
 		return 0, err
 	}
-	_, err := st.mark.ExecContext(ctx, last)
+	_, err = st.mark.ExecContext(ctx, last)
 	return last, err
+}
+
+// A shortKey is a row of a table of keys.
+type shortKey struct {
+	short string
+	n     int64
+}
+
+// unfolded returns the rows that are not in the table of keys yet, in its order: recent
+// ones and those among added.
+func (x *keyIndex) unfolded(added map[string]int64) []shortKey {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	list := make([]shortKey, 0, len(x.recent)+len(added))
+	for key, n := range x.recent {
+		list = append(list, shortKey{x.table.shorten(key), n})
+	}
+	for key, n := range added {
+		if _, ok := x.recent[key]; n > x.indexed && !ok {
+			list = append(list, shortKey{x.table.shorten(key), n})
+		}
+	}
+	slices.SortFunc(list, func(a, b shortKey) int {
+		return cmp.Or(strings.Compare(a.short, b.short), cmp.Compare(a.n, b.n))
+	})
+	return list
 }

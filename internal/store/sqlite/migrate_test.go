@@ -123,18 +123,24 @@ func texts(t *testing.T, db *sql.DB, query string) (all []string) {
 	return all
 }
 
-// older turns the database of s into one of schema 3, with the same rows, and returns
-// its path. A database with all of its records is what a user brings along, and no
+// older turns the database of s into one of an older schema, with the same rows, and
+// returns its path. A database with all of its records is what a user brings along, and no
 // code is left that could write one.
-func older(t *testing.T, s *Store) string {
+func older(t *testing.T, s *Store, version int64) string {
 	t.Helper()
 	o := emptyStore(t)
-	w := writerAt(t, o, 3)
+	w := writerAt(t, o, version)
 	for _, statement := range []string{
 		"ATTACH '" + s.real + "' AS new", "PRAGMA foreign_keys = OFF",
 		"INSERT INTO runs SELECT * FROM new.runs", "INSERT INTO texts SELECT * FROM new.texts",
 		"INSERT INTO items SELECT * FROM new.items", "INSERT INTO replies SELECT * FROM new.replies",
-		"INSERT INTO records SELECT * FROM new.records", "INSERT INTO calls SELECT * FROM new.calls", "DETACH new",
+		`INSERT INTO records SELECT n, run, item, item_id, position, trial, category, cluster, weight, judge,
+			label, score, pass, confidence, reason, aspects, kind, detail, coalesce(json_array_length(calls), 0) FROM new.records`,
+		`INSERT INTO calls SELECT n, c.key, c.value ->> 'model', c.value ->> 'request', c.value ->> 'started',
+			coalesce(c.value ->> 'error', ''), coalesce(c.value ->> 'tries', 0), c.value ->> 'reply', c.value ->> 'key', c.value -> 'body',
+			c.value ->> 'latency', c.value ->> 'attempts', c.value ->> 'cost_micros', c.value ->> 'unpriced', c.value ->> 'cached'
+			FROM new.records, json_each(calls) c`,
+		"DETACH new",
 	} {
 		if _, err := w.db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
@@ -160,6 +166,21 @@ func writerAt(t *testing.T, s *Store, version int64) *writer {
 	return &writer{db: db}
 }
 
+// talkative returns a record of an item of its own with a call of every kind.
+func talkative() deem.Record {
+	rec := withKeys("talk", 1)[0]
+	call := rec.Calls[0]
+	kept, unkept := *call.Reply, *call.Reply
+	kept.Key, kept.Cached, kept.Latency, kept.CostMicros = "akey7", true, 0, 0
+	unkept.Key, unkept.Unpriced, unkept.Text = "", true, "\"quoted\"\n\u2028 and é"
+	rec.Calls = append(rec.Calls,
+		deem.Call{Model: "other", Request: "r\"2", Error: "no \\ such <model>", Attempts: 3},
+		deem.Call{Model: call.Model, Request: call.Request, Started: call.Started, Reply: &unkept},
+		deem.Call{Model: call.Model, Request: call.Request, Started: call.Started, Reply: &kept},
+	)
+	return rec
+}
+
 func allRecords(t *testing.T, s *Store, runID string) (recs []deem.Record) {
 	t.Helper()
 	for rec, err := range s.Records(t.Context(), runID, store.Query{WithCalls: true}) {
@@ -171,45 +192,86 @@ func allRecords(t *testing.T, s *Store, runID string) (recs []deem.Record) {
 	return recs
 }
 
-// TestMigrateKeys holds that a database of before there were tables of keys keeps all
-// it has and finds it by its keys; also when the migration is made a second time,
-// because the process was killed before it was noted.
-func TestMigrateKeys(t *testing.T) {
+// TestMigrate holds that a database of any older schema keeps all it has, finds it by its
+// keys, and learns what is new.
+func TestMigrate(t *testing.T) {
 	first := openInside(t)
-	recs := withLong(withKeys("a", 60))
-	mustAppend(t, first, recs)
-	var run string
-	for r, err := range first.Runs(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		run = r.ID
-	}
+	mustAppend(t, first, append(withLong(withKeys("a", 60)), talkative()))
+	run := onlyRun(t, first)
 	want := allRecords(t, first, run)
-	path := older(t, first)
-	for range 2 {
-		s, err := Open(t.Context(), path, Options{})
-		if err != nil {
-			t.Fatal(err)
+	for version := range tables.Latest() {
+		if version == 0 {
+			continue
 		}
+		s, err := Open(t.Context(), older(t, first, version), Options{})
+		if err != nil {
+			t.Fatalf("from schema %d: %v", version, err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
 		if d := cmp.Diff(want, allRecords(t, s, run)); d != "" {
-			t.Errorf("after the migration the records differ (-want +got):\n%s", d)
+			t.Errorf("after the migration from schema %d the records differ (-want +got):\n%s", version, d)
 		}
 		mustReply(t, s, "a", 60)
 		mustAppend(t, s, withLong(withKeys("a", 60)))
-		for table, rows := range map[string]int{"items": 60, "texts": 30, "replies": 60, "item_keys": 60, "text_keys": 30, "reply_keys": 60} {
+		for table, rows := range map[string]int{"items": 61, "texts": 30, "replies": 61, "records": 121} {
 			if got := count(t, s, table); got != rows {
-				t.Errorf("%s has %d rows, want %d", table, got, rows)
+				t.Errorf("from schema %d: %s has %d rows, want %d", version, table, got, rows)
 			}
 		}
-		if _, err := s.write.conn.ExecContext(t.Context(), "DELETE FROM items"); err == nil {
-			t.Error("items that records refer to were removed")
+		if err := checkReferences(t.Context(), s.read); err != nil {
+			t.Errorf("after the migration from schema %d: %v", version, err)
 		}
-		if _, err := s.write.conn.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id = 4"); err != nil {
-			t.Fatal(err)
+		if err := s.PutBatch(t.Context(), run, store.Batch{Key: "b", State: store.BatchPlanned, Lines: 1}, []store.BatchLine{{Key: "k"}}); err != nil {
+			t.Errorf("PutBatch after the migration from schema %d: %v", version, err)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
+		label := store.Label{Item: want[0].Item.Hash(), ID: want[0].Item.ID, Label: "yes", Yes: true, Score: 1}
+		if err := s.PutLabels(t.Context(), []store.Label{label}); err != nil {
+			t.Errorf("PutLabels after the migration from schema %d: %v", version, err)
 		}
 	}
+}
+
+// TestMigrateKeysTwice holds that the migration to tables of keys, which has no
+// transaction, can be made a second time, because the process was killed before it was
+// noted.
+func TestMigrateKeysTwice(t *testing.T) {
+	first := openInside(t)
+	mustAppend(t, first, withLong(withKeys("a", 60)))
+	want := allRecords(t, first, onlyRun(t, first))
+	path := older(t, first, 3)
+	half := emptyStore(t)
+	half.real = path
+	w := writerAt(t, half, 4)
+	if _, err := w.db.ExecContext(t.Context(), "DELETE FROM goose_db_version WHERE version_id = 4"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if d := cmp.Diff(want, allRecords(t, s, onlyRun(t, s))); d != "" {
+		t.Errorf("after the migration the records differ (-want +got):\n%s", d)
+	}
+	mustReply(t, s, "a", 60)
+	for table, rows := range map[string]int{"item_keys": 60, "text_keys": 30, "reply_keys": 60} {
+		if got := count(t, s, table); got != rows {
+			t.Errorf("%s has %d rows, want %d", table, got, rows)
+		}
+	}
+}
+
+// onlyRun returns the id of the only run.
+func onlyRun(t *testing.T, s *Store) (id string) {
+	t.Helper()
+	for r, err := range s.Runs(t.Context()) {
+		if err != nil || id != "" {
+			t.Fatalf("want one run: %v", err)
+		}
+		id = r.ID
+	}
+	return id
 }

@@ -125,9 +125,9 @@ func TestCheck(t *testing.T) {
 	blank := write(t, "deem.db", nil)
 	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
 	for path, want := range map[string]sqlite.Health{
-		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 4, Latest: 4, Runs: 1, Records: 120},
-		blank:   {Path: blank, Exists: true, Latest: 4},
-		missing: {Path: missing, Latest: 4},
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 5, Latest: 5, Runs: 1, Records: 120},
+		blank:   {Path: blank, Exists: true, Latest: 5},
+		missing: {Path: missing, Latest: 5},
 	} {
 		got, err := sqlite.Check(t.Context(), path, sqlite.Options{})
 		if err != nil {
@@ -139,6 +139,21 @@ func TestCheck(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(filepath.Dir(missing))); err == nil {
 		t.Error("Check created a folder")
+	}
+}
+
+// TestCheckReferences holds that a row is found that refers to one that is not there.
+func TestCheckReferences(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ remove, says string }{
+		{"DELETE FROM items WHERE n = 3", "records refers to items"},
+		{"DELETE FROM replies WHERE n = 3", "of records refers to reply 3"},
+		{"DELETE FROM runs", "records refers to runs"},
+	} {
+		path := file(t)
+		execute(t, path, c.remove)
+		_, err := sqlite.Check(t.Context(), path, sqlite.Options{})
+		wantTrouble(t, "Check after "+c.remove, err, c.says, "")
 	}
 }
 

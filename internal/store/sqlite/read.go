@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
-	find, calls, text, line *sql.Stmt
+	find, said, text, line *sql.Stmt
 
 	replyKeys              keyStatements
 	replyByKey, replyByNum *sql.Stmt
@@ -26,9 +27,7 @@ func (st *readStatements) list() []statement {
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.replyByKey, reply + replyKeys.where()},
 		{&st.replyByNum, reply + `WHERE n = ?`},
-		{&st.calls, `SELECT c.record, c.seq, c.model, c.request, c.started, c.error, c.tries,
-			coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
-			FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply`},
+		{&st.said, `SELECT r.n, r.key, r.body FROM json_each(?) p CROSS JOIN replies r ON r.n = p.value`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 		{&st.line, selectLine},
 	}, st.replyKeys.reads(replyKeys)...)
@@ -101,72 +100,88 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	return r, true, nil
 }
 
-// callsRows is for how many records the calls are read at once. A query costs as much
-// as the calls of several records; but replies may be long, and are all in memory.
+// callsRows is for how many records the replies are read at once. A query costs as much
+// as the replies of several records; but replies may be long, and are all in memory.
 const callsRows = 64
 
-// loadCalls reads the calls of records. It reads as many of each as the record had
-// when it was read itself: a record that was replaced since has its new calls behind
-// those.
+// loadCalls makes the calls of records from their JSON, with the replies.
 func (s *Store) loadCalls(ctx context.Context, page []found) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	numbers, places := []byte{'['}, make(map[int64]*found, len(page))
+	all, numbers := make([][]body.Call, len(page)), []byte{'['}
 	for i := range page {
-		f := &page[i]
-		if f.calls == 0 {
+		if page[i].calls == "" {
 			continue
 		}
-		if len(places) > 0 {
-			numbers = append(numbers, ',')
+		calls, err := body.DecodeCalls(page[i].calls)
+		if err != nil {
+			return fmt.Errorf("decode calls about item %q: %w", page[i].rec.Item.ID, err)
 		}
-		numbers = strconv.AppendInt(numbers, f.n, 10)
-		places[f.n] = f
-		f.rec.Calls = make([]deem.Call, f.calls)
-	}
-	if len(places) == 0 {
-		return nil
-	}
-	rows, err := s.query.calls.QueryContext(context.WithoutCancel(ctx), string(append(numbers, ']')))
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	for rows.Next() {
-		if err := scanCall(rows, places); err != nil {
-			return err
+		all[i] = calls
+		for _, c := range calls {
+			if c.Number > 0 {
+				numbers = append(strconv.AppendInt(numbers, c.Number, 10), ',')
+			}
 		}
 	}
-	return rows.Err()
+	numbers[len(numbers)-1] = ']'
+	said, err := s.said(ctx, string(numbers))
+	for i := 0; i < len(page) && err == nil; i++ {
+		page[i].rec.Calls, err = callsOf(all[i], said)
+	}
+	return err
 }
 
-// scanCall reads a call into its place.
-func scanCall(rows *sql.Rows, places map[int64]*found) error {
-	var c deem.Call
-	var record int64
-	var seq int
-	var said, key sql.NullString
-	var started, latency, attempts, cost, unpriced, cached sql.NullInt64
-	err := rows.Scan(&record, &seq, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-		&said, &key, &latency, &attempts, &cost, &unpriced, &cached)
+// A saying is a reply of the cache: its key, and what it says.
+type saying struct{ key, body string }
+
+// said returns the replies with the given numbers, a list in JSON.
+func (s *Store) said(ctx context.Context, numbers string) (map[int64]saying, error) {
+	if numbers == "]" {
+		return nil, nil //nolint:nilnil // No replies.
+	}
+	rows, err := s.query.said.QueryContext(context.WithoutCancel(ctx), numbers)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f := places[record]
-	if seq >= f.calls {
-		return nil
-	}
-	c.Started = timeOf(started)
-	if said.Valid {
-		r, err := body.DecodeReply(said.String)
-		if err != nil {
-			return err
+	defer rows.Close() //nolint:errcheck // rows.Err has it.
+	said := make(map[int64]saying, callsRows)
+	for rows.Next() {
+		var n int64
+		var one saying
+		if err := rows.Scan(&n, &one.key, &one.body); err != nil {
+			return nil, err
 		}
-		r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
-		r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Int64 != 0, cached.Int64 != 0
-		c.Reply = &r
+		said[n] = one
 	}
-	f.rec.Calls[seq] = c
-	return nil
+	return said, rows.Err()
+}
+
+// callsOf puts calls together with what their replies say.
+func callsOf(list []body.Call, said map[int64]saying) ([]deem.Call, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	calls := make([]deem.Call, len(list))
+	for i := range list {
+		c := &list[i]
+		one, ok := said[c.Number]
+		switch {
+		case !ok && c.Number > 0:
+			return nil, fmt.Errorf("reply %d is not there", c.Number)
+		case !ok:
+			one = saying{c.Key, string(c.Body)}
+		}
+		var reply *deem.Reply
+		if one.body != "" {
+			r, err := body.DecodeReply(one.body)
+			if err != nil {
+				return nil, err
+			}
+			reply = &r
+		}
+		calls[i] = c.Call(reply, one.key)
+	}
+	return calls, nil
 }

@@ -70,8 +70,8 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 type found struct {
 	rec    deem.Record
 	places string // JSON, "" for an item that is whole
+	calls  string // JSON, "" for a record without calls
 	n      int64
-	calls  int
 }
 
 // A pager reads the records of a run page by page.
@@ -92,8 +92,8 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 	if q.Brief {
 		columns, join = "NULL, NULL", ""
 	}
-	p.query = fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
+	p.query = fmt.Sprintf(`SELECT %s, %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, callsColumn(q.WithCalls), columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
 	p.args = where.args
 	return p
 }
@@ -206,15 +206,15 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 // scan reads one record and says about how many bytes it takes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
-	var item, places sql.NullString
+	var calls, item, places sql.NullString
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &item, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &calls, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
-	f.places = places.String
+	f.places, f.calls = places.String, calls.String
 	if !p.brief {
 		if err := body.DecodeItem(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
@@ -223,7 +223,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	if err := v.fill(rec); err != nil {
 		return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
 	}
-	return f, len(item.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
+	return f, len(item.String) + len(f.calls) + len(v.reason.String) + len(v.detail.String) + 256, nil
 }
 
 // verdictColumns are a verdict or a failure as a row has them.

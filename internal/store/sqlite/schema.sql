@@ -35,56 +35,6 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_key ON runs (key);
 
-CREATE TABLE records (
-	n          INTEGER PRIMARY KEY,
-	run        INTEGER NOT NULL REFERENCES runs (n),
-	item       INTEGER NOT NULL REFERENCES items (n),
-	item_id    TEXT    NOT NULL,
-	position   INTEGER NOT NULL,
-	trial      INTEGER NOT NULL,
-	category   TEXT    NOT NULL,
-	cluster    TEXT    NOT NULL,
-	weight     REAL    NOT NULL,
-	judge      TEXT    NOT NULL,
-	label      TEXT,
-	score      REAL,
-	pass       INTEGER,
-	confidence REAL,
-	reason     TEXT,
-	aspects    TEXT, -- JSON
-	kind       TEXT,
-	detail     TEXT,
-	calls      INTEGER NOT NULL, -- how many there are
-	-- The law: a record holds a verdict or a failure, and a failure has no score.
-	CHECK ((label IS NULL) <> (kind IS NULL)),
-	CHECK ((label IS NULL) = (score IS NULL))
-) STRICT;
-
-CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
-
-CREATE INDEX records_position ON records (run, position, trial);
-
-CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
-
-CREATE TABLE calls (
-	record       INTEGER NOT NULL REFERENCES records (n),
-	seq          INTEGER NOT NULL, -- in the order in which they were made, from 0
-	model        TEXT    NOT NULL,
-	request      TEXT    NOT NULL, -- hash of the request
-	started      INTEGER,
-	error        TEXT    NOT NULL,
-	tries        INTEGER NOT NULL, -- attempts of a call that failed
-	reply        INTEGER REFERENCES replies (n),
-	reply_key    TEXT,             -- of a reply that is not in the cache
-	reply_inline TEXT,             -- JSON, of the same
-	latency      INTEGER,
-	attempts     INTEGER,
-	cost_micros  INTEGER,
-	unpriced     INTEGER,
-	cached       INTEGER,
-	PRIMARY KEY (record, seq)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE batches (
 	n           INTEGER PRIMARY KEY,
 	run         INTEGER NOT NULL REFERENCES runs (n),
@@ -170,6 +120,37 @@ CREATE TABLE "replies" (
 	unpriced    INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE "records" (
+	n          INTEGER PRIMARY KEY,
+	run        INTEGER NOT NULL REFERENCES runs (n),
+	item       INTEGER NOT NULL REFERENCES items (n),
+	item_id    TEXT    NOT NULL,
+	position   INTEGER NOT NULL,
+	trial      INTEGER NOT NULL,
+	category   TEXT    NOT NULL,
+	cluster    TEXT    NOT NULL,
+	weight     REAL    NOT NULL,
+	judge      TEXT    NOT NULL,
+	label      TEXT,
+	score      REAL,
+	pass       INTEGER,
+	confidence REAL,
+	reason     TEXT,
+	aspects    TEXT, -- JSON
+	kind       TEXT,
+	detail     TEXT,
+	calls      TEXT, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
+	-- The law: a record holds a verdict or a failure, and a failure has no score.
+	CHECK ((label IS NULL) <> (kind IS NULL)),
+	CHECK ((label IS NULL) = (score IS NULL))
+) STRICT;
+
+CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
+
+CREATE INDEX records_position ON records (run, position, trial);
+
+CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
+
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1);
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1);
@@ -179,5 +160,7 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (2, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (3, 1);
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (4, 1);
+
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (5, 1);
 
 INSERT INTO indexed (texts, items, replies) VALUES (0, 0, 0);

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -15,7 +16,8 @@ func TestStore(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) store.Store { return opens(t) })
 }
 
-// opener returns a function that opens the database of a test, each time the same.
+// opener returns a function that opens the database of a test, each time the same. At
+// the end of the test every row has what it refers to.
 func opener() func(t *testing.T) *sqlite.Store {
 	var folders sync.Map
 	return func(t *testing.T) *sqlite.Store {
@@ -24,11 +26,19 @@ func opener() func(t *testing.T) *sqlite.Store {
 		if !ok {
 			folder = t.TempDir()
 			folders.Store(t.Name(), folder)
+			t.Cleanup(func() { mustBeSound(t, filepath.Join(folder.(string), "deem.db")) })
 		}
 		s, err := sqlite.Open(t.Context(), filepath.Join(folder.(string), "deem.db"), sqlite.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
+	}
+}
+
+func mustBeSound(t *testing.T, path string) {
+	t.Helper()
+	if _, err := sqlite.Check(context.Background(), path, sqlite.Options{}); err != nil {
+		t.Errorf("afterwards the database is not sound: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"deem"
@@ -86,12 +87,29 @@ type replyBody struct {
 	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
 }
 
-// EncodeReply returns the JSON of what a reply says.
+// EncodeReply returns the JSON of what a reply says. It is written by hand, as it is read,
+// but for log-probabilities, which few replies have.
 func EncodeReply(r deem.Reply) (string, error) {
-	return Encode(replyBody{
-		Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
-		Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Logprobs: r.Logprobs,
-	})
+	if len(r.Logprobs) > 0 {
+		return Encode(replyBody{
+			Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
+			Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Logprobs: r.Logprobs,
+		})
+	}
+	b := make([]byte, 0, 256)
+	b = AppendText(append(b, `{"text":`...), r.Text)
+	b = appendName(b, `,"refusal":`, r.Refusal)
+	b = AppendText(append(b, `,"stop":`...), string(r.Stop))
+	b = strconv.AppendInt(append(b, `,"usage":{"input":`...), int64(r.Usage.Input), 10)
+	b = strconv.AppendInt(append(b, `,"output":`...), int64(r.Usage.Output), 10)
+	b = appendCount(b, `,"cached_input":`, int64(r.Usage.CachedInput))
+	b = appendCount(b, `,"reasoning":`, int64(r.Usage.Reasoning))
+	b = append(b, '}')
+	b = appendName(b, `,"model":`, r.Model)
+	b = appendName(b, `,"fingerprint":`, r.Fingerprint)
+	b = appendName(b, `,"request_id":`, r.RequestID)
+	b = appendName(b, `,"batch":`, r.Batch)
+	return string(append(b, '}')), nil
 }
 
 // Encode is json.Marshal without its escaping of <, > and &.
