@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,22 +27,29 @@ const (
 
 const monthNames = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
 
-var dateForms = []struct {
+// A dateForm is how dates are written.
+type dateForm struct {
 	form             *regexp.Regexp
 	style            dateStyle
 	day, month, year int // which group holds it
-}{
-	{regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\.?,?\s+(\d{4})\b`), dayFirst, 1, 2, 3},
-	{regexp.MustCompile(`(?i)\b(` + monthNames + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`), monthFirst, 2, 1, 3},
-	{regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`), iso, 3, 2, 1},
-	{regexp.MustCompile(`\b(\d{4})/(\d{2})/(\d{2})\b`), iso, 3, 2, 1},
 }
+
+// The patterns of this package are compiled when the first item is changed: most commands
+// change none.
+var dateForms = sync.OnceValue(func() []dateForm {
+	return []dateForm{
+		{regexp.MustCompile(`(?i)\b(\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+(` + monthNames + `)\.?,?\s+(\d{4})\b`), dayFirst, 1, 2, 3},
+		{regexp.MustCompile(`(?i)\b(` + monthNames + `)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b`), monthFirst, 2, 1, 3},
+		{regexp.MustCompile(`\b(\d{4})-(\d{2})-(\d{2})\b`), iso, 3, 2, 1},
+		{regexp.MustCompile(`\b(\d{4})/(\d{2})/(\d{2})\b`), iso, 3, 2, 1},
+	}
+})
 
 // dates returns the dates of a text. 05/07/2023 is none: nobody knows which is the
 // month.
 func dates(text string) []dateSpan {
 	var found []dateSpan
-	for _, f := range dateForms {
+	for _, f := range dateForms() {
 		for _, at := range f.form.FindAllStringSubmatchIndex(text, -1) {
 			group := func(i int) string { return text[at[2*i]:at[2*i+1]] }
 			day, _ := strconv.Atoi(group(f.day)) // the form has only digits there

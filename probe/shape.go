@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -147,14 +148,16 @@ type numberSpan struct {
 	commas bool   // it has them
 }
 
-var numberForm = regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+var numberForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+})
 
 // numbers returns the numbers of a text that stand alone: no part of a date, of a
 // time, of a range or of a word.
 func numbers(text string) []numberSpan {
 	ds := dates(text)
 	var found []numberSpan
-	for _, at := range numberForm.FindAllStringIndex(text, -1) {
+	for _, at := range numberForm().FindAllStringIndex(text, -1) {
 		s := span{at[0], at[1]}
 		inDate := slices.ContainsFunc(ds, func(d dateSpan) bool { return d.from <= s.from && s.to <= d.to })
 		if inDate || touches(text, s) {
@@ -205,7 +208,9 @@ func isName(w string) bool {
 }
 
 // joints are what the parts of a list stand between.
-var joints = regexp.MustCompile(`\s*[;\n]\s*|,\s+(?:and\s+)?|\s+and\s+|\s*[、，；]\s*`)
+var joints = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*[;\n]\s*|,\s+(?:and\s+)?|\s+and\s+|\s*[、，；]\s*`)
+})
 
 // sentences are the beginnings of texts whose commas separate no list.
 var sentences = []string{"he", "she", "they", "it", "i", "we", "you", "because", "the user", "when", "after", "before", "since"}
@@ -221,7 +226,7 @@ func parts(ref string) []string {
 	if slices.ContainsFunc(sentences, func(s string) bool { return strings.HasPrefix(p+" ", s+" ") }) {
 		return nil
 	}
-	found := joints.Split(strings.TrimRight(ref, ".。 "), -1)
+	found := joints().Split(strings.TrimRight(ref, ".。 "), -1)
 	commasOnly := !strings.Contains(ref, " and ") && !strings.ContainsAny(ref, ";\n、；")
 	if len(found) < 2 || len(found) == 2 && commasOnly {
 		return nil

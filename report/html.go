@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/report/internal/page"
@@ -20,7 +21,7 @@ var htmlText string
 
 // htmlTemplate escapes what it is given for the place where it is put: names come from
 // data, and data is untrusted.
-var htmlTemplate = template.Must(template.New("report").Parse(htmlText))
+var htmlTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("report").Parse(htmlText)) })
 
 // HTML writes the report as one file that stands alone: it loads nothing, runs no
 // script, and follows the reader's choice of light and dark. The plot of intervals is
@@ -30,7 +31,7 @@ func (r Report) HTML(w io.Writer) error { return newPage(r).html(w) }
 // html writes the page, all of it or nothing.
 func (p *Page) html(w io.Writer) error {
 	var b bytes.Buffer
-	if err := htmlTemplate.Execute(&b, p); err != nil {
+	if err := htmlTemplate().Execute(&b, p); err != nil {
 		return err
 	}
 	_, err := w.Write(b.Bytes())
@@ -116,7 +117,7 @@ func (p *Page) Plot() (template.HTML, error) {
 		return "", nil
 	}
 	var b bytes.Buffer
-	if err := htmlTemplate.ExecuteTemplate(&b, "forest", p.Forest); err != nil {
+	if err := htmlTemplate().ExecuteTemplate(&b, "forest", p.Forest); err != nil {
 		return "", err
 	}
 	return template.HTML(b.String()), nil //nolint:gosec // The template has escaped it.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // accepted returns the answers that a reference accepts: itself, and what it
@@ -71,14 +72,16 @@ func onlyHedges(text string) bool {
 	return true
 }
 
-var acceptable = regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+var acceptable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+})
 
 // splitAcceptable splits "18 days. 19 days (including the last day) is also
 // acceptable." into the first answer and the others.
 func splitAcceptable(ref string) (head string, also []string) {
 	var plain []string
 	for _, s := range sentences(ref) {
-		m := acceptable.FindStringSubmatch(s)
+		m := acceptable().FindStringSubmatch(s)
 		if m == nil || m[1] == "" {
 			plain = append(plain, s)
 			continue
@@ -103,17 +106,19 @@ func sentences(s string) []string {
 	return append(list, s[from:])
 }
 
-var parens = regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
+var parens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
+})
 
 // parenthesised returns the text without its parentheses, and what stands in them
 // where that is another name: an abbreviation, or announced as one. What merely
 // narrows the answer, as in "Paris (France)", is no answer by itself.
 func parenthesised(s string) []string {
-	found := parens.FindAllStringSubmatch(s, 4)
+	found := parens().FindAllStringSubmatch(s, 4)
 	if found == nil {
 		return nil
 	}
-	outside := strings.TrimSpace(parens.ReplaceAllString(s, ""))
+	outside := strings.TrimSpace(parens().ReplaceAllString(s, ""))
 	var list []string
 	if len(strings.Fields(outside)) > 0 {
 		list = append(list, outside)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/report/internal/page"
@@ -16,18 +17,21 @@ import (
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent":  page.Percent,
-	"share":    page.Share,
-	"interval": interval,
-	"points":   points,
-	"p":        pValue,
-	"pEquals":  pEquals,
-	"comma":    page.Comma[int],
-	"short":    deem.ShortHash,
-	"orNone":   page.OrNone,
-	"level":    percentLevel,
-}).Parse(pageText))
+// pageTemplate is parsed when the first page is shown: most commands show none.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"percent":  page.Percent,
+		"share":    page.Share,
+		"interval": interval,
+		"points":   points,
+		"p":        pValue,
+		"pEquals":  pEquals,
+		"comma":    page.Comma[int],
+		"short":    deem.ShortHash,
+		"orNone":   page.OrNone,
+		"level":    percentLevel,
+	}).Parse(pageText))
+})
 
 // maxShown is about how many items a page shows with their texts. A CSV file has them
 // all.
@@ -54,7 +58,7 @@ func (c Comparison) HTML(w io.Writer, flips []Flip, texts func([]Flip) iter.Seq2
 			Conclusion: conclusion(c, p),
 		})
 	}
-	return pageTemplate.Execute(w, v)
+	return pageTemplate().Execute(w, v)
 }
 
 // A pageView is what the page's template sees.

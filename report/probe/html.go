@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"sync"
 
 	"deem"
 	"deem/probe"
@@ -15,19 +16,22 @@ import (
 //go:embed card.html
 var cardText string
 
-var cardTemplate = template.Must(template.New("card").Funcs(template.FuncMap{
-	"percent": page.Percent,
-	"share":   page.Share,
-	"points":  points,
-	"comma":   page.Comma[int],
-	"short":   deem.ShortHash,
-	"orNone":  page.OrNone,
-	"bar":     drawBar,
-	"tile":    newTile,
-	"perHundred": func(x float64) string {
-		return fmt.Sprintf("%+.1f pp", 100*x)
-	},
-}).Parse(cardText))
+// cardTemplate is parsed when the first card is shown: most commands show none.
+var cardTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("card").Funcs(template.FuncMap{
+		"percent": page.Percent,
+		"share":   page.Share,
+		"points":  points,
+		"comma":   page.Comma[int],
+		"short":   deem.ShortHash,
+		"orNone":  page.OrNone,
+		"bar":     drawBar,
+		"tile":    newTile,
+		"perHundred": func(x float64) string {
+			return fmt.Sprintf("%+.1f pp", 100*x)
+		},
+	}).Parse(cardText))
+})
 
 // HTML writes the card as one page that needs nothing else.
 func HTML(w io.Writer, c probe.Card) error {
@@ -44,7 +48,7 @@ func HTML(w io.Writer, c probe.Card) error {
 			}
 		}
 	}
-	return cardTemplate.Execute(w, v)
+	return cardTemplate().Execute(w, v)
 }
 
 // A view is what the template of the page sees.
