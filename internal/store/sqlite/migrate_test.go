@@ -2,16 +2,19 @@ package sqlite
 
 import (
 	"database/sql"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/upgrade"
 )
 
 var update = flag.Bool("update", false, "write schema.sql anew from the migrations")
@@ -228,6 +231,33 @@ func TestMigrate(t *testing.T) {
 		if err := s.PutLabels(t.Context(), []store.Label{label}); err != nil {
 			t.Errorf("PutLabels after the migration from schema %d: %v", version, err)
 		}
+	}
+}
+
+// TestReadOlder holds that who only reads an older database has it brought up to date,
+// and where it cannot be written is told so.
+func TestReadOlder(t *testing.T) {
+	first := openInside(t)
+	mustAppend(t, first, withKeys("a", 5))
+	run := onlyRun(t, first)
+	want, path := allRecords(t, first, run), older(t, first, 4)
+	locked, err := waitLock(t.Context(), path+"-migrate.lock", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenReadOnly(t.Context(), path, Options{Wait: time.Millisecond}); !errors.Is(err, upgrade.ErrOlder) || deem.HintOf(err) == "" {
+		t.Errorf("while it cannot be brought up to date the error is %v, want %v with a hint", err, upgrade.ErrOlder)
+	}
+	if err := locked.release(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenReadOnly(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if d := cmp.Diff(want, allRecords(t, s, run)); d != "" {
+		t.Errorf("the records differ (-want +got):\n%s", d)
 	}
 }
 

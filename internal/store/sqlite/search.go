@@ -160,9 +160,10 @@ func (s *Store) withSearch(ctx context.Context, do func(*sql.DB) error) error {
 	}
 }
 
-// beyondUse reports whether err says that another file would do better.
+// beyondUse reports whether err says that another file would do better. A length that is
+// damaged may be that of more memory than there is.
 func beyondUse(err error) bool {
-	return errors.Is(err, errStrange) || hasCode(err, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT,
+	return errors.Is(err, errStrange) || hasCode(err, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOMEM,
 		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_FORMAT)
 }
 

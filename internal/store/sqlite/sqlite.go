@@ -27,6 +27,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/store/internal/upgrade"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -116,7 +117,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 // OpenReadOnly opens the database at path for reading. It creates nothing: if
-// there is no database, the error is [fs.ErrNotExist] with a hint.
+// there is no database, the error is [fs.ErrNotExist] with a hint. A database of an
+// older deem is brought up to date if it can be written.
 func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := mustExist(path); err != nil {
 		return nil, err
@@ -126,6 +128,9 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	err = s.openReaders(ctx)
+	if errors.Is(err, upgrade.ErrOlder) && s.bringUpToDate(ctx) == nil {
+		err = errors.Join(s.read.Close(), s.openReaders(ctx))
+	}
 	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
 		// Even readers keep a file beside the database, to tell writers where
 		// they are. On a disk that cannot be written there are no writers, and
@@ -136,6 +141,15 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, errors.Join(s.explain("open", err), s.Close())
 	}
 	return s, nil
+}
+
+// bringUpToDate migrates the database.
+func (s *Store) bringUpToDate(ctx context.Context) error {
+	db, err := s.openWriterDB()
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate(ctx, db, s.real, s.opts), db.Close())
 }
 
 func newStore(path string, o Options) (*Store, error) {

@@ -5,6 +5,7 @@ package upgrade
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -92,12 +93,15 @@ func (s Schema) RefuseNewer(version int64) error {
 		"nothing was changed; install a newer deem, or name another database with --db")
 }
 
+// ErrOlder is what [Schema.RefuseOlder] says.
+var ErrOlder = errors.New("it was written by an older deem")
+
 // RefuseOlder returns an error for tables that cannot be read as they are.
 func (s Schema) RefuseOlder(version int64) error {
 	if version >= s.latest {
 		return nil
 	}
 	return deem.WithHint(
-		fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", version, s.latest),
+		fmt.Errorf("%w (schema %d, this deem reads %d)", ErrOlder, version, s.latest),
 		"open it for writing once to bring it up to date, as `deem run` does")
 }
