@@ -42,8 +42,8 @@ type Job struct {
 	// RetryUnjudged judges again what earlier parts of the run could not judge.
 	RetryUnjudged bool
 
-	// Each, if it is set, is told of every record that was handed to the store, one at
-	// a time. It must not take long: no other record is kept meanwhile.
+	// Each, if it is set, is told of every record that was kept, one at a time. It must
+	// not take long: no other record is kept meanwhile.
 	Each func(rec deem.Record)
 }
 
@@ -70,17 +70,11 @@ func (job Job) Do(ctx context.Context) error {
 	if !job.Run.Judge.Rule { // A rule asks nobody, or once for all.
 		judge = salvage
 	}
-	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{Waiting: waiting(opts.Concurrency)})
+	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{Waiting: waiting(opts.Concurrency), Committed: job.tell})
 	// A call that was paid for is kept even when nobody waits for it any more.
 	keep := context.WithoutCancel(ctx)
 	var ended error
-	put := func(rec deem.Record) error {
-		err := w.Put(keep, rec)
-		if err == nil && job.Each != nil {
-			job.Each(rec)
-		}
-		return err
-	}
+	put := func(rec deem.Record) error { return w.Put(keep, rec) }
 	for rec, err := range deem.Run(ctx, job.Items, judge, opts) {
 		if err == nil {
 			err = put(rec)
@@ -99,6 +93,17 @@ func (job Job) Do(ctx context.Context) error {
 		return err
 	}
 	return ended
+}
+
+// tell tells of records that are kept. That is some milliseconds after they were judged,
+// when the next calls are on their way: before, it would keep these waiting.
+func (job Job) tell(recs []deem.Record) {
+	if job.Each == nil {
+		return
+	}
+	for _, rec := range recs {
+		job.Each(rec)
+	}
 }
 
 // waiting returns how many records may wait for a commit: a kill costs them, as it costs
