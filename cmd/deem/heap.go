@@ -13,11 +13,12 @@ import (
 // and that took a sixth of all processor time. Above the floor the heap doubles as
 // usual, so that large data costs no more memory than it would without this.
 //
-// Each goroutine adds to it: with many calls at once a collection has many stacks to go
-// through, and so it had better be rare.
+// Where there are many goroutines each of those adds to it: with many calls at once a
+// collection has many stacks to go through, and so it had better be rare.
 const (
 	heapFloor = 12 << 20
-	perTask   = 32 << 10
+	perTask   = 40 << 10
+	manyTasks = 256
 )
 
 // keepHeap sets how far the heap may grow, now and after each collection. Whoever sets
@@ -34,7 +35,7 @@ func keepHeap() {
 // so many goroutines.
 func growth(live uint64, tasks int) int {
 	const usual = 100
-	floor := heapFloor + uint64(tasks)*perTask //nolint:gosec // nobody has less than none
+	floor := heapFloor + uint64(max(0, tasks-manyTasks))*perTask //nolint:gosec // none is less than none
 	if live == 0 || live >= floor/2 {
 		return usual
 	}

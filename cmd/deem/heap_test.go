@@ -22,9 +22,10 @@ func TestGrowth(t *testing.T) {
 		{10 << 20, 0, 100},
 		{heapFloor, 0, 100},
 		{1 << 30, 0, 100},
-		{4 << 20, 128, 300},
-		{16 << 20, 1664, 300},
-		{1 << 30, 1664, 100},
+		{4 << 20, 256, 200},
+		{4 << 20, 256 + 512, 700},
+		{16 << 20, 256 + 1024, 225},
+		{1 << 30, 256 + 1024, 100},
 	} {
 		if got := growth(tt.live, tt.tasks); got != tt.want {
 			t.Errorf("growth(%d MiB, %d) = %d, want %d", tt.live>>20, tt.tasks, got, tt.want)
