@@ -204,20 +204,28 @@ func parsePrices(file string, data []byte) (Prices, error) {
 	}
 	seen := make(map[string]bool)
 	for i, e := range p.Entries {
-		where := entryOffset(data, e.Model)
-		switch {
-		case e.Model == "":
+		if e.Model == "" {
 			return Prices{}, problemAt(file, data, 0, fmt.Sprintf("entry %d names no model", i+1))
-		case !strings.Contains(e.Model, ":"):
-			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", e.Model, e.Model))
-		case seen[e.Model]:
-			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q has two prices", e.Model))
-		case e.Window < 0:
-			return Prices{}, problemAt(file, data, where, fmt.Sprintf("model %q has a window of %d tokens", e.Model, e.Window))
+		}
+		if says := e.problem(seen[e.Model]); says != "" {
+			return Prices{}, problemAt(file, data, entryOffset(data, e.Model), says)
 		}
 		seen[e.Model] = true
 	}
 	return p, nil
+}
+
+// problem says what is wrong with an entry that names a model, "" if nothing is.
+func (p Price) problem(again bool) string {
+	switch {
+	case !strings.Contains(p.Model, ":"):
+		return fmt.Sprintf("model %q lacks its vendor, as in \"openai:%s\"", p.Model, p.Model)
+	case again:
+		return fmt.Sprintf("model %q has two prices", p.Model)
+	case p.Window < 0:
+		return fmt.Sprintf("model %q has a window of %d tokens", p.Model, p.Window)
+	}
+	return ""
 }
 
 // priceProblem names the line at which a table stopped making sense.
