@@ -2,6 +2,7 @@ package labels
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -109,13 +110,22 @@ func WriteKnown(list []Known) string {
 	return b.String()
 }
 
-// quoted returns a JSON string, which is YAML too.
+// quoted returns a JSON string. That is YAML too once the few characters are escaped that
+// JSON lets stand, and that YAML does not allow or takes for the end of a line.
 func quoted(s string) string {
 	text, err := deem.Canonical(s)
 	if err != nil {
 		return `""` // every string has a JSON
 	}
-	return string(text)
+	var b strings.Builder
+	for _, r := range string(text) {
+		if r >= 0x7f && r <= 0x9f || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == '\ufffe' || r == '\uffff' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func word(yes bool) string {

@@ -454,7 +454,7 @@ func FuzzKnown(f *testing.F) {
 		f.Add(seed, seed, true)
 	}
 	f.Fuzz(func(t *testing.T, id, why string, yes bool) {
-		if strings.TrimSpace(id) == "" || strings.TrimSpace(why) == "" || !utf8.ValidString(id+why) {
+		if strings.TrimSpace(id) == "" || strings.TrimSpace(why) == "" || !utf8.ValidString(id) || !utf8.ValidString(why) {
 			return // No item is called so.
 		}
 		want := []labels.Known{{Item: id, Judge: yes, People: !yes, Why: why}}
