@@ -94,6 +94,12 @@ func FuzzRound(f *testing.F) {
 		}
 		for name, round := range map[string]func(float64, int) float64{"Round": text.Round, "NumpyRound": text.NumpyRound} {
 			got := round(x, digits)
+			if name == "NumpyRound" && math.IsInf(x*math.Pow10(digits), 0) {
+				if !math.IsInf(got, 0) {
+					t.Errorf("%s(%v, %d) = %v, want it infinite, as the product is", name, x, digits, got)
+				}
+				continue
+			}
 			if unit := math.Pow(10, -float64(digits)); math.Abs(got-x) > unit/2*(1+1e-9)+math.Abs(x)*1e-15 {
 				t.Errorf("%s(%v, %d) = %v", name, x, digits, got)
 			}

@@ -22,7 +22,8 @@ func Round(f float64, digits int) float64 {
 
 // NumpyRound returns numpy.round(f, digits). It scales, rounds to an integer, half
 // to even, and scales back, so that it differs from [Round] where the product is
-// not exact: 1/160 with four digits is 0.0062 here and 0.0063 there.
+// not exact: 1/160 with four digits is 0.0062 here and 0.0063 there. A product that is
+// too large for a float is infinite, and stays so.
 func NumpyRound(f float64, digits int) float64 {
 	scale := math.Pow10(max(digits, 0))
 	return math.RoundToEven(f*scale) / scale
