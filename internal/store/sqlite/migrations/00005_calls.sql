@@ -3,6 +3,8 @@
 -- Nobody asks for calls but by their record, all of them and in order. A table of their
 -- own was a second row of fifteen columns for nearly every record, and cost as much to
 -- write as the record itself.
+--
+-- There is no way back but a copy of the database, as for all that a newer deem writes.
 
 -- +goose Up
 CREATE TABLE records_5 (
@@ -56,31 +58,3 @@ ALTER TABLE records_5 RENAME TO records;
 CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
 CREATE INDEX records_position ON records (run, position, trial);
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
-
--- +goose Down
-CREATE TABLE calls (
-	record       INTEGER NOT NULL REFERENCES records (n),
-	seq          INTEGER NOT NULL, -- in the order in which they were made, from 0
-	model        TEXT    NOT NULL,
-	request      TEXT    NOT NULL, -- hash of the request
-	started      INTEGER,
-	error        TEXT    NOT NULL,
-	tries        INTEGER NOT NULL, -- attempts of a call that failed
-	reply        INTEGER REFERENCES replies (n),
-	reply_key    TEXT,             -- of a reply that is not in the cache
-	reply_inline TEXT,             -- JSON, of the same
-	latency      INTEGER,
-	attempts     INTEGER,
-	cost_micros  INTEGER,
-	unpriced     INTEGER,
-	cached       INTEGER,
-	PRIMARY KEY (record, seq)
-) STRICT, WITHOUT ROWID;
-
-INSERT INTO calls SELECT n, c.key, c.value ->> 'model', c.value ->> 'request', c.value ->> 'started',
-	coalesce(c.value ->> 'error', ''), coalesce(c.value ->> 'tries', 0), c.value ->> 'reply', c.value ->> 'key', c.value -> 'body',
-	c.value ->> 'latency', c.value ->> 'attempts', c.value ->> 'cost_micros', c.value ->> 'unpriced', c.value ->> 'cached'
-	FROM records, json_each(calls) c;
-ALTER TABLE records DROP COLUMN calls;
-ALTER TABLE records ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
-UPDATE records SET calls = (SELECT count(*) FROM calls WHERE record = n);
