@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,28 +52,32 @@ func (o WriterOptions) withDefaults() WriterOptions {
 // records, however slow the disk: 224, and with the 32 that [deem.Run] may hold ready 256.
 //
 // Its methods may be called from several goroutines. It owns a goroutine, which
-// [Writer.Close] ends.
+// [Writer.Close] ends. That one sleeps until a commit is due: to be woken for each record
+// would take the processor from calls that are about to be made.
 type Writer struct {
 	store Store
 	runID string
 	opts  WriterOptions
 
-	// closing is held for reading while a record is handed over, and for
-	// writing to close the queue: nothing is sent on a closed queue.
-	closing sync.RWMutex
-	closed  bool
-	queue   chan waiting
+	due  *time.Timer   // fires when the first of those who wait has waited long enough
+	now  chan struct{} // says that a commit is due before that
+	done chan struct{} // closed when the goroutine is over
 
-	failed  chan struct{} // closed once err is set
-	err     error         // the first error of a commit
-	dropped int           // records that came too late to be refused
-	done    chan struct{} // closed when the goroutine is over
+	mu         sync.Mutex
+	waiting    []waiting
+	size       int           // of the texts that wait
+	committing bool          // a group is on its way
+	room       chan struct{} // closed when some of those who wait were taken; nil if nobody wants to know
+	closed     bool
+	err        error // the first error of a commit
+	dropped    int   // records that came too late to be refused
 }
 
-// waiting is a record with the time it came.
+// waiting is a record with the time it came and the size of its texts.
 type waiting struct {
-	rec deem.Record
-	at  time.Time
+	rec  deem.Record
+	at   time.Time
+	size int
 }
 
 // errClosed is what Put returns once Close was called.
@@ -83,47 +88,88 @@ func NewWriter(s Store, runID string, o WriterOptions) *Writer {
 	o = o.withDefaults()
 	w := &Writer{
 		store: s, runID: runID, opts: o,
-		queue:  make(chan waiting, o.Waiting),
-		failed: make(chan struct{}),
-		done:   make(chan struct{}),
+		due:  time.NewTimer(o.MaxWait),
+		now:  make(chan struct{}, 1),
+		done: make(chan struct{}),
 	}
 	go w.loop()
 	return w
 }
 
 // Put hands a record over. It returns before the record is committed, and blocks
-// only while the queue is full or until ctx is done. Once a commit has failed, Put
+// only while too many others wait or until ctx is done. Once a commit has failed, Put
 // returns that error for every record.
 func (w *Writer) Put(ctx context.Context, rec deem.Record) error {
-	w.closing.RLock()
-	defer w.closing.RUnlock()
-	if w.closed {
-		return errClosed
+	next := waiting{rec: rec, size: textSize(rec)}
+	for {
+		room, err := w.join(next)
+		if room == nil {
+			return err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	select {
-	case <-w.failed:
-		return w.err
-	default:
+}
+
+// join puts a record to those who wait. Where there is no room for it, it returns what is
+// closed when there may be.
+func (w *Writer) join(next waiting) (room <-chan struct{}, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return nil, w.err
+	case w.closed:
+		return nil, errClosed
+	case len(w.waiting) >= w.most():
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		return w.room, nil
 	}
+	next.at = time.Now()
+	if len(w.waiting) == 0 {
+		w.due.Reset(w.opts.MaxWait)
+	}
+	w.waiting = append(w.waiting, next)
+	w.size += next.size
+	if w.enough() {
+		w.hurry()
+	}
+	return nil, nil
+}
+
+// most returns how many records may wait. The caller holds the lock.
+func (w *Writer) most() int {
+	if w.committing {
+		return w.opts.Waiting
+	}
+	return max(w.opts.Waiting, w.opts.MaxRows)
+}
+
+// enough reports whether those who wait fill a commit. The caller holds the lock.
+func (w *Writer) enough() bool {
+	return len(w.waiting) >= w.opts.MaxRows || w.size >= w.opts.MaxBytes
+}
+
+// hurry has the goroutine look now whether a commit is due.
+func (w *Writer) hurry() {
 	select {
-	case w.queue <- waiting{rec, time.Now()}:
-		return nil
-	case <-w.failed:
-		return w.err
-	case <-ctx.Done():
-		return ctx.Err()
+	case w.now <- struct{}{}:
+	default: // It was told already.
 	}
 }
 
 // Close commits what still waits, ends the writer, and returns the first error of
 // any commit. Calling it again returns the same.
 func (w *Writer) Close() error {
-	w.closing.Lock()
-	if !w.closed {
-		w.closed = true
-		close(w.queue)
-	}
-	w.closing.Unlock()
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.hurry()
 	<-w.done
 	if w.err != nil {
 		return fmt.Errorf("%d records of run %s were not kept: %w", w.dropped, w.runID, w.err)
@@ -131,51 +177,59 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// loop commits group after group until the queue is closed. After an error it
-// only counts what it takes from the queue.
+// loop commits group after group until the writer is closed or a commit fails.
 func (w *Writer) loop() {
 	defer close(w.done)
+	defer w.due.Stop()
 	group := make([]deem.Record, 0, w.opts.MaxRows)
-	for first := range w.queue {
-		if w.err != nil {
-			w.dropped++
-			continue
+	for over := false; !over; {
+		select {
+		case <-w.now:
+		case <-w.due.C:
 		}
-		group = w.gather(group, first)
-		w.commit(group)
-		clear(group) // Lets go of the texts.
+		for {
+			if group, over = w.take(group[:0]); len(group) == 0 {
+				break
+			}
+			w.commit(group)
+			clear(group) // Lets go of the texts.
+		}
 	}
 }
 
-// gather returns first and the records that join it, in the memory of group.
-func (w *Writer) gather(group []deem.Record, first waiting) []deem.Record {
-	group = append(group[:0], first.rec)
-	size := textSize(first.rec)
-	timer := time.NewTimer(time.Until(first.at.Add(w.opts.MaxWait)))
-	defer timer.Stop()
-	for len(group) < w.opts.MaxRows && size < w.opts.MaxBytes {
-		rec, ok := w.next(timer.C)
-		if !ok {
+// take moves those who wait longest to group if a commit is due. It reports whether none
+// will ever be due again.
+func (w *Writer) take(group []deem.Record) (_ []deem.Record, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.committing = false
+	w.makeRoom()
+	if len(w.waiting) == 0 {
+		return group, w.closed || w.err != nil
+	}
+	if wait := w.opts.MaxWait - time.Since(w.waiting[0].at); wait > 0 && !w.enough() && !w.closed {
+		w.due.Reset(wait)
+		return group, false
+	}
+	size := 0
+	for _, next := range w.waiting {
+		if len(group) == w.opts.MaxRows || size >= w.opts.MaxBytes {
 			break
 		}
-		group, size = append(group, rec), size+textSize(rec)
+		group, size = append(group, next.rec), size+next.size
 	}
-	return group
+	w.waiting = slices.Delete(w.waiting, 0, len(group))
+	w.size -= size
+	w.committing = true
+	return group, false
 }
 
-// next returns the next record of the group, unless the time is up or the queue is
-// closed. What is in the queue already is taken even when the time is up.
-func (w *Writer) next(timeUp <-chan time.Time) (deem.Record, bool) {
-	select {
-	case next, ok := <-w.queue:
-		return next.rec, ok
-	default:
-	}
-	select {
-	case next, ok := <-w.queue:
-		return next.rec, ok
-	case <-timeUp:
-		return deem.Record{}, false
+// makeRoom tells those whose records found no room that there may be some. The caller
+// holds the lock.
+func (w *Writer) makeRoom() {
+	if w.room != nil {
+		close(w.room)
+		w.room = nil
 	}
 }
 
@@ -183,13 +237,21 @@ func (w *Writer) next(timeUp <-chan time.Time) (deem.Record, bool) {
 // records were paid for, and an interruption is no reason to lose them.
 func (w *Writer) commit(group []deem.Record) {
 	if err := w.store.Append(context.Background(), w.runID, group); err != nil {
-		w.err, w.dropped = err, len(group)
-		close(w.failed)
+		w.fail(err, len(group))
 		return
 	}
 	if w.opts.Committed != nil {
 		w.opts.Committed(group)
 	}
+}
+
+// fail refuses all further records. Those of the group and those who wait are lost.
+func (w *Writer) fail(err error, group int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.err, w.dropped = err, group+len(w.waiting)
+	w.waiting, w.size = nil, 0
+	w.makeRoom()
 }
 
 // textSize returns about how many bytes of text a record holds.

@@ -150,7 +150,7 @@ func TestWriterBounded(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Error(err)
 		}
-		if d := cmp.Diff([]commit{{4, time.Second}, {3, 2 * time.Second}}, s.commits); d != "" {
+		if d := cmp.Diff([]commit{{4, time.Second}, {2, 2 * time.Second}, {1, 3 * time.Second}}, s.commits); d != "" {
 			t.Errorf("commits differ (-want +got):\n%s", d)
 		}
 	})
