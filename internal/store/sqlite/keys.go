@@ -30,9 +30,10 @@ import (
 //     database in vain.
 //
 // What this store appends is known here before the append returns. What other processes
-// append is read in before each append, and else at most keysAge later: until then two
+// append is read in with each append, and else at most keysAge later: until then two
 // processes that make the same request may both pay for it, as they do anyway while both
-// wait for the reply.
+// wait for the reply. So whoever appends all the time need not look in between, when the
+// next calls wait to be made.
 type keyIndex struct {
 	table keyTable
 	many  int64 // from how many recent rows on they go into the table of keys
@@ -59,7 +60,7 @@ const (
 	filterKeys = 10_000
 
 	// keysAge is how old the knowledge of what other processes append may be.
-	keysAge = 50 * time.Millisecond
+	keysAge = 200 * time.Millisecond
 
 	// foldRows is from how many rows on recent ones go into the table of keys.
 	foldRows = 4096
@@ -225,11 +226,7 @@ func (x *keyIndex) refresh(ctx context.Context, st *keyStatements) error {
 	if err := st.state.QueryRowContext(ctx).Scan(&newest, &indexed); err != nil {
 		return err
 	}
-	if err := x.advance(ctx, st, newest, indexed); err != nil {
-		return err
-	}
-	x.at = now
-	return nil
+	return x.advance(ctx, st, now, newest, indexed)
 }
 
 // catchUp reads in what is new in a table whose newest row and whose last row in the
@@ -237,19 +234,30 @@ func (x *keyIndex) refresh(ctx context.Context, st *keyStatements) error {
 func (x *keyIndex) catchUp(ctx context.Context, st *keyStatements, newest, indexed int64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.advance(ctx, st, newest, indexed)
+	return x.advance(ctx, st, time.Now(), newest, indexed)
 }
 
-// advance is catchUp for a caller who holds the lock.
-func (x *keyIndex) advance(ctx context.Context, st *keyStatements, newest, indexed int64) error {
+// advance is catchUp for a caller who holds the lock, and learnt at the given time what
+// is new.
+func (x *keyIndex) advance(ctx context.Context, st *keyStatements, at time.Time, newest, indexed int64) error {
 	if x.recent == nil {
 		x.recent, x.seed = map[string]int64{}, maphash.MakeSeed()
 	}
 	x.forget(indexed)
-	if newest <= x.last {
-		return nil
+	if newest > x.last {
+		x.prepare(newest - x.last)
+		if err := x.read(ctx, st); err != nil {
+			return err
+		}
 	}
-	if !x.off && newest-x.last > filterKeys {
+	x.at = at
+	return nil
+}
+
+// prepare makes ready to read a number of rows: the filter takes them if they are not
+// too many. The caller holds the lock.
+func (x *keyIndex) prepare(rows int64) {
+	if !x.off && rows > filterKeys {
 		x.off, x.bits = true, nil
 	}
 	if !x.off && x.bits == nil {
@@ -258,7 +266,6 @@ func (x *keyIndex) advance(ctx context.Context, st *keyStatements, newest, index
 	if x.off {
 		x.last = max(x.last, x.indexed)
 	}
-	return x.read(ctx, st)
 }
 
 // forget lets go of recent rows that are in the table of keys. The caller holds the

@@ -76,6 +76,25 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestAppendLooks holds that whoever appends knows what others have appended, without a
+// further look: calls would wait for it.
+func TestAppendLooks(t *testing.T) {
+	s := openInside(t)
+	other, err := Open(t.Context(), s.path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close() //nolint:errcheck // TestStore has it.
+	mustAppend(t, other, withKeys("other", 20))
+	before := time.Now()
+	mustAppend(t, s, withKeys("own", 20))
+	if s.replies.at.Before(before) {
+		t.Error("an append did not count as a look")
+	}
+	mustReply(t, s, "other", 20)
+	mustReply(t, s, "own", 20)
+}
+
 // TestFilterSpares holds that a key that is not there costs no query, or the filter is
 // worth nothing.
 func TestFilterSpares(t *testing.T) {
