@@ -17,6 +17,8 @@ type writer struct {
 	mu   sync.Mutex // held during a transaction
 	conn *sql.Conn
 	stmt writeStatements
+
+	checkpointer checkpointer
 }
 
 // errReadOnly is what a store that was opened for reading says to a write.
@@ -29,7 +31,7 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{db: db}
+	w := &writer{db: db, checkpointer: checkpointer{every: checkpointEvery}}
 	if err := w.open(ctx, s); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -38,10 +40,10 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 
 // openWriterDB opens the pool of the one connection that writes.
 func (s *Store) openWriterDB() (*sql.DB, error) {
-	// The log is moved into the database at 32 MiB: often enough for the disk,
-	// seldom enough that the pages of the indexes, which every commit touches
-	// all over, are not moved each time. A log that grew beyond 48 MiB while
-	// readers held on to it is cut back. What a statement of many rows would need
+	// A log that the checkpointer has not emptied until it has 32 MiB is moved into the
+	// database by a commit: seldom enough that the pages of the indexes, which every
+	// commit touches all over, are not moved each time. A log that grew beyond 48 MiB
+	// while readers held on to it is cut back. What a statement of many rows would need
 	// to undo itself is kept in memory, and not in a file for each of them.
 	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)", "temp_store(MEMORY)"}
 	if s.opts.MaxPages > 0 {
@@ -84,7 +86,7 @@ func keepWAL(ctx context.Context, db *sql.DB) error {
 }
 
 func (w *writer) close() error {
-	var errs []error
+	errs := []error{w.checkpointer.close()}
 	if w.conn != nil {
 		errs = append(errs, w.stmt.close(), w.conn.Close())
 	}
@@ -122,8 +124,10 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 		// disk is full. Then there is nothing to roll back, and its saying so
 		// is no news.
 		_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
+		return err
 	}
-	return err
+	s.checkpoint()
+	return nil
 }
 
 // statement is one that is prepared, with the text it is made of.
