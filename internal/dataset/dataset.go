@@ -47,7 +47,7 @@ type Dataset struct {
 
 // Open reads everything once, before a cent is spent: it decides which column holds
 // what, and checks encoding, syntax, ids, responses and weights of every row. When
-// rows are wrong, the error is a [*Problems]. No more than one row is in memory at
+// rows are wrong, the error is a [*Problems]. No more than a few rows are in memory at
 // a time.
 func Open(ctx context.Context, src Source) (*Dataset, error) {
 	return open(ctx, src, idsInMemory)

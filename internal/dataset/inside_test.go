@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -37,24 +38,34 @@ func TestAppendString(t *testing.T) {
 	})
 }
 
-// The hash of a dataset can be computed from its items alone.
+// The hash of a dataset can be computed from its items alone, however many there are and
+// however large.
 func TestChain(t *testing.T) {
-	list := []deem.Item{{ID: "1", Response: "a"}, {ID: "2", Response: "b", Weight: 2}}
-	var c chain
-	var link [sha256.Size]byte
-	for _, it := range list {
-		c.add(it)
-		link = sha256.Sum256(append(link[:], it.Hash()...))
-	}
-	want := hex.EncodeToString(link[:])
-	if got := c.String(); got != want {
-		t.Errorf("String() = %s, want %s", got, want)
-	}
-	items := func(yield func(deem.Item, error) bool) {
-		_ = yield(list[0], nil) && yield(list[1], nil)
-	}
-	if got, err := HashItems(items); got != want || err != nil {
-		t.Errorf("HashItems = %s, %v, want %s", got, err, want)
+	for _, tt := range []struct{ items, size int }{{0, 1}, {2, 1}, {batchItems, 1}, {3*batchItems + 1, 1}, {5, batchBytes}, {6, batchBytes / 2}} {
+		var list []deem.Item
+		var c chain
+		var link [sha256.Size]byte
+		for i := range tt.items {
+			it := deem.Item{ID: strconv.Itoa(i), Response: strings.Repeat("a", tt.size), Weight: float64(i)}
+			list = append(list, it)
+			c.add(it)
+			link = sha256.Sum256(append(link[:], it.Hash()...))
+		}
+		c.end()
+		want := hex.EncodeToString(link[:])
+		if got := c.String(); got != want {
+			t.Errorf("%d items of %d: String() = %s, want %s", tt.items, tt.size, got, want)
+		}
+		items := func(yield func(deem.Item, error) bool) {
+			for _, it := range list {
+				if !yield(it, nil) {
+					return
+				}
+			}
+		}
+		if got, err := HashItems(items); got != want || err != nil {
+			t.Errorf("%d items of %d: HashItems = %s, %v, want %s", tt.items, tt.size, got, err, want)
+		}
 	}
 	failing := func(yield func(deem.Item, error) bool) { yield(deem.Item{}, errClosed) }
 	if got, err := HashItems(failing); got != "" || !errors.Is(err, errClosed) {

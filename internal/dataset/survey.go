@@ -39,6 +39,7 @@ const mostPlaces = 20
 // run reads all rows.
 func (s *survey) run(ctx context.Context) error {
 	s.perFile = make([]int, len(s.files.files))
+	defer s.hash.end()
 	var l *layout
 	for row, err := range s.files.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
