@@ -237,6 +237,9 @@ func (a *app) doneBefore(ctx context.Context, st store.Store, g assembly.Judging
 		if run.Key() != key {
 			continue
 		}
+		if run.Records == 0 { // as when it has just been begun
+			return nil, nil
+		}
 		return func(it deem.Item) ([]int, error) {
 			var missing []int
 			for trial := range o.trials {
