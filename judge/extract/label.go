@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strings"
 
 	"deem"
 )
@@ -24,6 +25,34 @@ type Found struct {
 // within a label are alike. The package comment says what counts as a verdict and
 // which failure is returned when there is none.
 func Label(text string, labels []string) (Found, error) {
+	if f, ok := word(text, labels); ok {
+		return f, nil
+	}
+	return readWhole(text, labels)
+}
+
+// word returns the label that text is, where text is one word. Most replies are no more
+// than that, and to read them as if they were would take longer than all else that is
+// done about them.
+func word(text string, labels []string) (Found, bool) {
+	const letter = 1 // A single letter may be the name of an option.
+	if len(text) <= letter || strings.ContainsFunc(text, func(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }) {
+		return Found{}, false
+	}
+	known := false
+	for _, l := range labels {
+		switch {
+		case l == text:
+			known = true
+		case len(l) == len(text) && strings.EqualFold(l, text):
+			return Found{}, false // The first of them is meant.
+		}
+	}
+	return Found{Label: text, How: "line", End: len(text)}, known
+}
+
+// readWhole is Label for a text that may be anything.
+func readWhole(text string, labels []string) (Found, error) {
 	m := newMenu(labels)
 	t, err := speech(text)
 	if err != nil {
