@@ -107,10 +107,13 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.write, err = openWriter(ctx, s); err != nil {
-		return nil, errors.Join(s.explain("open", err), s.Close())
+	if s.write, err = openWriter(ctx, s); err == nil { // It knows now what the database is.
+		err = s.openReaders()
 	}
-	if err := s.openReaders(ctx); err != nil {
+	if err == nil {
+		err = s.query.prepare(ctx, s.read)
+	}
+	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
 	}
 	return s, nil
@@ -127,15 +130,15 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.openReaders(ctx)
+	err = s.readCurrent(ctx)
 	if errors.Is(err, upgrade.ErrOlder) && s.bringUpToDate(ctx) == nil {
-		err = errors.Join(s.read.Close(), s.openReaders(ctx))
+		err = errors.Join(s.read.Close(), s.readCurrent(ctx))
 	}
 	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
 		// Even readers keep a file beside the database, to tell writers where
 		// they are. On a disk that cannot be written there are no writers, and
 		// without a log the file is all there is.
-		err = errors.Join(s.read.Close(), s.openReaders(ctx, "immutable"))
+		err = errors.Join(s.read.Close(), s.readCurrent(ctx, "immutable"))
 	}
 	if err != nil {
 		return nil, errors.Join(s.explain("open", err), s.Close())
@@ -163,9 +166,25 @@ func newStore(path string, o Options) (*Store, error) {
 	}, nil
 }
 
+// readCurrent opens the pool of connections that read and makes sure that the database
+// is one of ours, and of this version.
+func (s *Store) readCurrent(ctx context.Context, params ...string) error {
+	if err := s.openReaders(params...); err != nil {
+		return err
+	}
+	found, err := identify(ctx, s.read)
+	if err != nil {
+		return err
+	}
+	if err := found.mustBeCurrent(); err != nil {
+		return err
+	}
+	return s.query.prepare(ctx, s.read)
+}
+
 // openReaders opens the pool of connections that read, with the given parameters
-// of SQLite set. The first of them makes sure that the database is one of ours.
-func (s *Store) openReaders(ctx context.Context, params ...string) error {
+// of SQLite set.
+func (s *Store) openReaders(params ...string) error {
 	name := s.dsn(cacheReader, "query_only(1)")
 	for _, param := range params {
 		name += "&" + param + "=1"
@@ -177,14 +196,7 @@ func (s *Store) openReaders(ctx context.Context, params ...string) error {
 	db.SetMaxOpenConns(readers)
 	db.SetMaxIdleConns(readers)
 	s.read = db
-	found, err := identify(ctx, db)
-	if err != nil {
-		return err
-	}
-	if err := found.mustBeCurrent(); err != nil {
-		return err
-	}
-	return s.query.prepare(ctx, db)
+	return nil
 }
 
 // Close gives up all claims and closes the database. Closing it again does
