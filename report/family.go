@@ -4,15 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"deem/internal/lazy"
 )
 
 // families are the names under which models of one family go. A model that was
 // distilled into another carries both names and belongs to both families.
 var families = []struct {
 	name    string
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 }{
-	{"GPT", regexp.MustCompile(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
+	{"GPT", lazy.Pattern(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
 	{"Claude", word("claude")},
 	{"Gemini", word("gemini|palm-?2|bard")},
 	{"Gemma", word("gemma")},
@@ -40,8 +42,8 @@ var families = []struct {
 
 // word returns the pattern of names that begin a word: "phi-4" is of the family Phi,
 // and "dolphin" is not.
-func word(names string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^a-z])(` + names + `)`)
+func word(names string) func() *regexp.Regexp {
+	return lazy.Pattern(`(?i)(^|[^a-z])(` + names + `)`)
 }
 
 // FamiliesOf returns the families that a model's name tells: "openai:gpt-4o" is of
@@ -50,7 +52,7 @@ func word(names string) *regexp.Regexp {
 func FamiliesOf(model string) []string {
 	var list []string
 	for _, f := range families {
-		if f.pattern.MatchString(model) {
+		if f.pattern().MatchString(model) {
 			list = append(list, f.name)
 		}
 	}

@@ -1,10 +1,10 @@
 package rule
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"deem/internal/lazy"
 )
 
 // accepted returns the answers that a reference accepts: itself, and what it
@@ -72,9 +72,7 @@ func onlyHedges(text string) bool {
 	return true
 }
 
-var acceptable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
-})
+var acceptable = lazy.Pattern(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
 
 // splitAcceptable splits "18 days. 19 days (including the last day) is also
 // acceptable." into the first answer and the others.
@@ -106,9 +104,7 @@ func sentences(s string) []string {
 	return append(list, s[from:])
 }
 
-var parens = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
-})
+var parens = lazy.Pattern(`\s*[(（]([^()（）]*)[)）]`)
 
 // parenthesised returns the text without its parentheses, and what stands in them
 // where that is another name: an abbreviation, or announced as one. What merely
