@@ -58,7 +58,7 @@ func TestCheckpointSeldom(t *testing.T) {
 // waitMoved waits until nothing is being moved.
 func waitMoved(s *Store) {
 	s.write.checkpointer.busy.Lock()
-	defer s.write.checkpointer.busy.Unlock()
+	s.write.checkpointer.busy.Unlock() //nolint:staticcheck,gocritic // To have had it is enough.
 }
 
 // sizeOf returns how many bytes a file has, 0 if it is not there.
