@@ -58,8 +58,9 @@ func (c cell) workload() workload {
 		wait = fmt.Sprintf("%d ms latency", c.latency.Milliseconds())
 	}
 	return workload{
-		name: fmt.Sprintf("%s, %s items, -j %d", wait, thousands(c.n), c.at),
-		full: c.full,
+		name:  fmt.Sprintf("%s, %s items, -j %d", wait, thousands(c.n), c.at),
+		full:  c.full,
+		timed: c.wall > 0 || c.ideal > 0 || c.bare > 0,
 		once: func(ctx context.Context, l *lab) ([]value, error) {
 			loop, ours, err := l.beside(ctx, c.n, c.at, c.latency)
 			if err != nil {

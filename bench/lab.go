@@ -23,6 +23,7 @@ type lab struct {
 
 	kept    map[int]kept // by the number of records
 	stopped *stopped
+	theft   theft
 }
 
 // open makes the folder. The lab is to be closed.
@@ -48,7 +49,7 @@ func (l *lab) measure(ctx context.Context, w workload) ([]row, error) {
 	}
 	var rows []row
 	for i := range runs {
-		values, err := w.once(ctx, l)
+		values, err := l.theft.undisturbed(w, func() ([]value, float64, error) { return l.watched(ctx, w) })
 		if err != nil {
 			return nil, err
 		}

@@ -161,9 +161,12 @@ func measureAll(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	r := newResults(rows, o, time.Since(began).Round(time.Second))
+	r := newResults(rows, o, l.theft, time.Since(began).Round(time.Second))
 	missed, targets := r.missed()
 	fmt.Printf("\n%d of %d targets met, in %v\n\n%s", targets-missed, targets, r.Took, r.spread())
+	if said := l.theft.String(); said != "" {
+		fmt.Printf("\n%s\n", said)
+	}
 	if o.out != "" {
 		if err := r.save(o.out); err != nil {
 			return err

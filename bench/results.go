@@ -17,6 +17,7 @@ type results struct {
 	Date    string        `json:"date"`
 	Took    time.Duration `json:"took_ns"`
 	Load    load          `json:"load"`
+	Theft   theft         `json:"theft"`
 	Runs    int           `json:"runs"`
 	Rows    []result      `json:"rows"`
 
@@ -37,11 +38,11 @@ type result struct {
 }
 
 // newResults puts together what was measured.
-func newResults(rows []row, o options, took time.Duration) results {
+func newResults(rows []row, o options, t theft, took time.Duration) results {
 	expect(rows)
 	r := results{
 		Machine: thisMachine(), Deem: version(o), Date: time.Now().UTC().Format(time.DateOnly),
-		Took: took, Load: o.busy, Runs: o.runs, rows: rows,
+		Took: took, Load: o.busy, Theft: t, Runs: o.runs, rows: rows,
 	}
 	for _, w := range rows {
 		m, _ := w.median()
@@ -102,7 +103,12 @@ func (r results) page() string {
 	fmt.Fprintf(&b, "# What `make bench` measured\n\n")
 	fmt.Fprintf(&b, "%s, on %s; %d runs of each workload unless a row says otherwise, in %v. The median counts. README.md says what is measured and why.\n\n",
 		r.Date, r.Machine, r.Runs, r.Took)
-	fmt.Fprintf(&b, "Measured: %s. %s\n\n", r.Deem, r.Load.warning())
+	fmt.Fprintf(&b, "Measured: %s.\n\n", r.Deem)
+	for _, warning := range []string{r.Load.warning(), r.Theft.String()} {
+		if warning != "" {
+			fmt.Fprintf(&b, "%s\n\n", warning)
+		}
+	}
 	with := slices.Collect(filter(r.rows, func(w row) bool { return w.limit != 0 }))
 	without := slices.Collect(filter(r.rows, func(w row) bool { return w.limit == 0 }))
 	if len(with) > 0 {

@@ -115,7 +115,7 @@ func TestAgree(t *testing.T) {
 func TestSave(t *testing.T) {
 	rows := append(rowsOf(processor, []float64{1, 2, 3}), rowsOf(memory, []float64{70, 71, 72})...)
 	rows[0].limit = 1.5
-	r := newResults(rows, options{deem: "no-such-program", runs: 3, busy: 0.9}, time.Minute)
+	r := newResults(rows, options{deem: "no-such-program", runs: 3, busy: 0.9}, theft{Most: 0.031, Repeated: 5}, time.Minute)
 	page := filepath.Join(t.TempDir(), "RESULTS.md")
 	if err := r.save(page); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestSave(t *testing.T) {
 	text := r.page()
 	for _, want := range []string{
 		"| processor | a | 2.00 | 1.00 | 3.00 | ≤ 1.50 | NO |", "| memory | a | 71.00 | 70.00 | 72.00 | - | - |",
-		"busy with other work", "- Peak memory: 4% for most",
+		"busy with other work", "- Peak memory: 4% for most", "more than 0.2% of them, 5 times in all", "least: 3.1% at most",
 	} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("the page has %q %d times, want once:\n%s", want, strings.Count(text, want), text)

@@ -13,6 +13,7 @@ type workload struct {
 	name   string
 	full   bool // only when every cell is asked for
 	costly bool // one run is enough unless every cell is asked for
+	timed  bool // it has a target on the clock
 
 	// once measures once. The values are of the same measures each time.
 	once func(ctx context.Context, l *lab) ([]value, error)
@@ -109,7 +110,8 @@ func slots() workload {
 	const latency = 200 * time.Millisecond
 	least := latency * time.Duration((slotItems+slotPlaces-1)/slotPlaces)
 	return workload{
-		name: "16 slots with Retry-After, 200 ms, 500 items, -j 64",
+		name:  "16 slots with Retry-After, 200 ms, 500 items, -j 64",
+		timed: true,
 		once: func(ctx context.Context, l *lab) ([]value, error) {
 			s, st, err := l.crowd(ctx, latency)
 			return []value{
