@@ -2,13 +2,14 @@ package probe
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // A shape is the type of an answer. Answers of one shape can stand for each other
@@ -147,7 +148,9 @@ type numberSpan struct {
 	commas bool   // it has them
 }
 
-var numberForm = lazy.Pattern(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+var numberForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\d+(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
+})
 
 // numbers returns the numbers of a text that stand alone: no part of a date, of a
 // time, of a range or of a word.
@@ -205,7 +208,9 @@ func isName(w string) bool {
 }
 
 // joints are what the parts of a list stand between.
-var joints = lazy.Pattern(`\s*[;\n]\s*|,\s+(?:and\s+)?|\s+and\s+|\s*[、，；]\s*`)
+var joints = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*[;\n]\s*|,\s+(?:and\s+)?|\s+and\s+|\s*[、，；]\s*`)
+})
 
 // sentences are the beginnings of texts whose commas separate no list.
 var sentences = []string{"he", "she", "they", "it", "i", "we", "you", "because", "the user", "when", "after", "before", "since"}

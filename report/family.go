@@ -4,17 +4,15 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-
-	"deem/internal/lazy"
 )
 
 // families are the names under which models of one family go. A model that was
 // distilled into another carries both names and belongs to both families.
 var families = []struct {
 	name    string
-	pattern func() *regexp.Regexp
+	pattern *regexp.Regexp
 }{
-	{"GPT", lazy.Pattern(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
+	{"GPT", regexp.MustCompile(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
 	{"Claude", word("claude")},
 	{"Gemini", word("gemini|palm-?2|bard")},
 	{"Gemma", word("gemma")},
@@ -42,8 +40,8 @@ var families = []struct {
 
 // word returns the pattern of names that begin a word: "phi-4" is of the family Phi,
 // and "dolphin" is not.
-func word(names string) func() *regexp.Regexp {
-	return lazy.Pattern(`(?i)(^|[^a-z])(` + names + `)`)
+func word(names string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[^a-z])(` + names + `)`)
 }
 
 // FamiliesOf returns the families that a model's name tells: "openai:gpt-4o" is of
@@ -52,7 +50,7 @@ func word(names string) func() *regexp.Regexp {
 func FamiliesOf(model string) []string {
 	var list []string
 	for _, f := range families {
-		if f.pattern().MatchString(model) {
+		if f.pattern.MatchString(model) {
 			list = append(list, f.name)
 		}
 	}

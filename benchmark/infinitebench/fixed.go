@@ -3,12 +3,12 @@ package infinitebench
 import (
 	"encoding/json"
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/internal/lazy"
 	"deem/text"
 	"deem/text/metric"
 )
@@ -102,12 +102,12 @@ func inARow(list, part []string) bool {
 // name, as in func_6351, or what a function is called with, as in f(-3), and a minus
 // between numbers is no sign. A comma ends a number, because lists without spaces are
 // more frequent here than thousands.
-var aNumber = lazy.Pattern(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
+var aNumber = regexp.MustCompile(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
 
 // numbers returns the numbers in a text.
 func numbers(s string) []string {
 	var list []string
-	for _, m := range aNumber().FindAllStringSubmatch(s, -1) {
+	for _, m := range aNumber.FindAllStringSubmatch(s, -1) {
 		list = append(list, m[1])
 	}
 	return list

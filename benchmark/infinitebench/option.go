@@ -1,10 +1,10 @@
 package infinitebench
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
-	"deem/internal/lazy"
 	"deem/text"
 )
 
@@ -12,19 +12,19 @@ import (
 // the article.
 var (
 	// aLetter is a response, or its first line, that is nothing but a letter.
-	aLetter = lazy.Pattern("^[\\s(*:\"'`]*([A-D])[ )*.\"'`]*(?:\n|$)")
+	aLetter = regexp.MustCompile("^[\\s(*:\"'`]*([A-D])[ )*.\"'`]*(?:\n|$)")
 
 	// announced is a letter behind words that announce it.
-	announced = lazy.Pattern("(?i:\\b(?:is|answer):?[\\s*]*(?:option|choice)?)[\\s*(\"'`:]*" +
+	announced = regexp.MustCompile("(?i:\\b(?:is|answer):?[\\s*]*(?:option|choice)?)[\\s*(\"'`:]*" +
 		`(?:([B-D])(?:\W|$)|(A)(?:[^\w\s]|\s*$|\s*\n|\s+[^a-z\s]))`)
 
 	// marked is a letter in front of the text of its option.
-	marked = lazy.Pattern("^[\\s(*:\"'`-]*([A-D])[).:,]")
+	marked = regexp.MustCompile("^[\\s(*:\"'`-]*([A-D])[).:,]")
 
 	// listed is the same at the beginning of any line.
-	listed = lazy.Pattern("(?m)^[\\s(*\"'`-]*([A-D])[).:]")
+	listed = regexp.MustCompile("(?m)^[\\s(*\"'`-]*([A-D])[).:]")
 
-	announces = lazy.Pattern(`(?i:\b(?:is|answer)\b:?)`)
+	announces = regexp.MustCompile(`(?i:\b(?:is|answer)\b:?)`)
 )
 
 // settlesOn reports whether a response settles on an option, of which the reference
@@ -41,7 +41,7 @@ func settlesOn(response, ref string) bool {
 	case begins(response, ref):
 		return true
 	}
-	places := announces().FindAllStringIndex(response, -1)
+	places := announces.FindAllStringIndex(response, -1)
 	return len(places) > 0 && begins(response[places[len(places)-1][1]:], ref)
 }
 
@@ -49,18 +49,18 @@ func settlesOn(response, ref string) bool {
 // decides; then the last that is announced; then one in front of its text, unless the
 // response lists other options too.
 func option(response string) string {
-	if m := aLetter().FindStringSubmatch(response); m != nil {
+	if m := aLetter.FindStringSubmatch(response); m != nil {
 		return m[1]
 	}
-	if all := announced().FindAllStringSubmatch(response, -1); len(all) > 0 {
+	if all := announced.FindAllStringSubmatch(response, -1); len(all) > 0 {
 		last := all[len(all)-1]
 		return last[1] + last[2]
 	}
-	m := marked().FindStringSubmatch(response)
+	m := marked.FindStringSubmatch(response)
 	if m == nil {
 		return ""
 	}
-	for _, other := range listed().FindAllStringSubmatch(response, -1) {
+	for _, other := range listed.FindAllStringSubmatch(response, -1) {
 		if other[1] != m[1] {
 			return ""
 		}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 	"deem/text"
 	"deem/text/metric"
 )
@@ -192,15 +192,15 @@ func fixedMulti(response, reference string) float64 {
 // Commas that separate no answers: those within a number, as in 1,000, and those
 // between a day or a month and its year, as in May 7, 2023.
 var (
-	number = lazy.Pattern(`\b\d{1,3}(?:,\d{3})+\b`)
-	date   = lazy.Pattern(`(\d|(?i:january|february|march|april|may|june|july|august|september|october|november|december)),(\s*(?:19|20)\d\d)\b`)
+	number = regexp.MustCompile(`\b\d{1,3}(?:,\d{3})+\b`)
+	date   = regexp.MustCompile(`(\d|(?i:january|february|march|april|may|june|july|august|september|october|november|december)),(\s*(?:19|20)\d\d)\b`)
 )
 
 // parts splits a text into its answers.
 func parts(s string) []string {
 	// Normalisation drops commas anyway, so taking these out changes nothing else.
-	s = number().ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, ",", "") })
-	s = date().ReplaceAllString(s, "$1$2")
+	s = number.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, ",", "") })
+	s = date.ReplaceAllString(s, "$1$2")
 	var list []string
 	for part := range strings.SplitSeq(s, ",") {
 		if part = text.Strip(part); part != "" {
@@ -238,7 +238,7 @@ func ids(field string) ([]string, bool) {
 }
 
 // turn is the id of a turn: session, and place in it.
-var turn = lazy.Pattern(`D:?(\d+):(\d+)`)
+var turn = regexp.MustCompile(`D:?(\d+):(\d+)`)
 
 // apart finds the ids of turns in evidence, where upstream's file has several in one
 // string, "D8:6; D9:17", or a colon too many, "D:11:26". An id that is none, as "D",
@@ -246,7 +246,7 @@ var turn = lazy.Pattern(`D:?(\d+):(\d+)`)
 func apart(evidence []string) []string {
 	var list []string
 	for _, e := range evidence {
-		for _, m := range turn().FindAllStringSubmatch(e, -1) {
+		for _, m := range turn.FindAllStringSubmatch(e, -1) {
 			if id := "D" + m[1] + ":" + m[2]; !slices.Contains(list, id) {
 				list = append(list, id)
 			}

@@ -3,12 +3,12 @@ package locomo
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/internal/lazy"
 	"deem/text"
 )
 
@@ -290,7 +290,7 @@ func (w *walker) texts(o object, r *row) error {
 }
 
 // contextID is the id of a turn or of a session.
-var contextID = lazy.Pattern(`^[DS]\d+(:\d+)?$`)
+var contextID = regexp.MustCompile(`^[DS]\d+(:\d+)?$`)
 
 // context returns the ids of what the system retrieved. Upstream keeps them beside
 // the prediction; what others call context is mostly the text itself, which is no
@@ -309,7 +309,7 @@ func (o object) context(predictions []string) ([]string, bool) {
 	}
 	list := texts(v)
 	for _, id := range list {
-		if !contextID().MatchString(id) {
+		if !contextID.MatchString(id) {
 			return nil, false
 		}
 	}

@@ -5,21 +5,20 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // The two patterns of extract_answer in pred.py of v2, in this order.
-var upstreamOptions = []func() *regexp.Regexp{
-	lazy.Pattern(`The correct answer is \(([A-D])\)`),
-	lazy.Pattern(`The correct answer is ([A-D])`),
+var upstreamOptions = []*regexp.Regexp{
+	regexp.MustCompile(`The correct answer is \(([A-D])\)`),
+	regexp.MustCompile(`The correct answer is ([A-D])`),
 }
 
 // fixedOptions are tried in this order; of each the last match counts, since a
 // response may go through the options before it settles on one.
-var fixedOptions = []func() *regexp.Regexp{
-	lazy.Pattern(`(?i:correct (?:answer|option|choice) is):?\s*` + letter),
-	lazy.Pattern(`(?i:\b(?:(?:answer|option|choice) is:?|answer:))\s*(?i:option\s*)?` + letter),
-	lazy.Pattern(`^[\s("']*([A-D])()[\s)."']*$`),
+var fixedOptions = []*regexp.Regexp{
+	regexp.MustCompile(`(?i:correct (?:answer|option|choice) is):?\s*` + letter),
+	regexp.MustCompile(`(?i:\b(?:(?:answer|option|choice) is:?|answer:))\s*(?i:option\s*)?` + letter),
+	regexp.MustCompile(`^[\s("']*([A-D])()[\s)."']*$`),
 }
 
 // letter is an option. An A that a small letter follows is the article.
@@ -30,14 +29,14 @@ func option(response, reading string) string {
 	response = strings.ReplaceAll(response, "*", "")
 	if reading == Upstream {
 		for _, p := range upstreamOptions {
-			if m := p().FindStringSubmatch(response); m != nil {
+			if m := p.FindStringSubmatch(response); m != nil {
 				return m[1]
 			}
 		}
 		return ""
 	}
 	for _, p := range fixedOptions {
-		if all := p().FindAllStringSubmatch(response, -1); len(all) > 0 {
+		if all := p.FindAllStringSubmatch(response, -1); len(all) > 0 {
 			last := all[len(all)-1]
 			return last[1] + last[2]
 		}

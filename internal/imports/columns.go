@@ -3,11 +3,11 @@ package imports
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 	"deem/text"
 )
 
@@ -92,7 +92,7 @@ var names = map[string][]string{
 const either = "answer"
 
 // numbered are references in columns of their own: Best_Answer1, Best_Answer2.
-var numbered = lazy.Pattern(`(?i)^(best[_ ]?answer|reference|gold(en)?_answer|answer)_?[0-9]+$`)
+var numbered = regexp.MustCompile(`(?i)^(best[_ ]?answer|reference|gold(en)?_answer|answer)_?[0-9]+$`)
 
 // A verdictColumn is a place where files keep what their own judge said.
 type verdictColumn struct {
@@ -157,7 +157,7 @@ var verdictColumns = []verdictColumn{
 }
 
 // aspectName matches the columns of numbers that formulas give.
-var aspectName = lazy.Pattern(`(?i)^(f1|bleu|rouge|em$|exact_match|precision|recall|meteor|bert|sbert|chrf)`)
+var aspectName = regexp.MustCompile(`(?i)^(f1|bleu|rouge|em$|exact_match|precision|recall|meteor|bert|sbert|chrf)`)
 
 // containers are keys under which files keep their rows and that name no conversation.
 var containers = []string{
@@ -247,7 +247,7 @@ func (l *layout) decide(rows []row) {
 		l.answer = ""
 		ref, _ := l.value(r.node, partReferences)
 		res, _ := l.value(r.node, partResponse)
-		hasReference = hasReference || ref.kind != missing || slices.ContainsFunc(r.keys, numbered().MatchString)
+		hasReference = hasReference || ref.kind != missing || slices.ContainsFunc(r.keys, numbered.MatchString)
 		hasResponse = hasResponse || res.kind != missing
 	}
 	l.answer = partReferences

@@ -3,11 +3,11 @@ package imports
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // The benchmarks that rows can be of.
@@ -34,7 +34,7 @@ var lmeTypes = map[string]bool{
 
 // lmeID is an id of its questions: eight characters, nearly all of them hexadecimal, as
 // gpt4_2655b836 and 0a995998_abs.
-var lmeID = lazy.Pattern(`^(gpt4_)?[0-9a-f]{6}[0-9a-z]{2}(_[0-9a-z]{1,8})*$`)
+var lmeID = regexp.MustCompile(`^(gpt4_)?[0-9a-f]{6}[0-9a-z]{2}(_[0-9a-z]{1,8})*$`)
 
 // isLongMemEval reports whether rows are of LongMemEval: all of their categories are
 // types of its questions, and one of them is a type that nobody else has, or all ids are
@@ -49,7 +49,7 @@ func (s *Set) isLongMemEval(columns bool) (bool, error) {
 			its++
 			found[it.Category] = true
 		}
-		only, ids = only || unique, ids && lmeID().MatchString(it.ID)
+		only, ids = only || unique, ids && lmeID.MatchString(it.ID)
 	}
 	all := its == len(s.items) && its > 0
 	names := strings.Join(slices.Sorted(maps.Keys(found)), ", ")

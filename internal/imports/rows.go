@@ -231,7 +231,7 @@ func (b *builder) references(r row) []string {
 		return list
 	}
 	for i, key := range r.keys {
-		if numbered().MatchString(key) && !r.vals[i].blank() {
+		if numbered.MatchString(key) && !r.vals[i].blank() {
 			list = append(list, r.vals[i].str())
 			b.used[partReferences] = strings.TrimRight(key, "0123456789") + "N"
 		}
@@ -294,7 +294,7 @@ func (b *builder) numbers(r row) map[string]float64 {
 			if v.kind == object {
 				v = v.member("score")
 			}
-			if x, ok := v.float(); ok && v.kind == number && aspectName().MatchString(key) {
+			if x, ok := v.float(); ok && v.kind == number && aspectName.MatchString(key) {
 				found[key] = x
 				if !slices.Contains(b.aspects, key) {
 					b.aspects = append(b.aspects, key)

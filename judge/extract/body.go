@@ -2,8 +2,6 @@ package extract
 
 import (
 	"strings"
-
-	"deem/internal/lazy"
 )
 
 // A span is a half-open range of bytes.
@@ -11,7 +9,7 @@ type span struct{ start, end int }
 
 // thinkTag matches a tag around thinking, as models are known to leak them, at the
 // beginning of a text. The group that matched is a slash or "end" for a closing tag.
-var thinkTag = lazy.Pattern(`^(?i)(?:` +
+var thinkTag = lazy(`^(?i)(?:` +
 	`<(/?)(?:seed:|antml:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)\s*>` +
 	`|\[(/?)(?:think|thinking)\]` +
 	`|◁(/?)think▷` +
@@ -20,7 +18,7 @@ var thinkTag = lazy.Pattern(`^(?i)(?:` +
 
 // channelTag matches the control tokens of the channel format, in which a reply
 // is a row of messages and only those of the channel "final" are for the reader.
-var channelTag = lazy.Pattern(`<\|(channel|message|start|end|return|call|constrain)\|>`)
+var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
 
 // Body returns the reply without the model's thinking and without space around
 // it. A block that is never closed swallows the rest, because nothing was said

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"deem/internal/lazy"
 )
 
 // What may follow a mention.
@@ -144,7 +142,7 @@ func (r *reading) votes(i int) bool {
 
 // aloneBefore matches what stands before a label that is a sentence of its own, or
 // the consequence at the end of one: "The town is right. Yes." and "..., so no."
-var aloneBefore = lazy.Pattern(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
+var aloneBefore = lazy(`(?i)(?:(?:^|[.!?。！？\n])[\s*_]*(?:(?:so|therefore|thus|hence|overall|in conclusion|因此|所以)[,，\s]+)?|[,;，；]\s*(?:so|therefore|thus|hence|所以)[,，\s]+)$`)
 
 // sentence says whether the mention, followed by f, is a sentence of its own.
 func (r *reading) sentence(mt mention, f following) bool {
@@ -153,7 +151,7 @@ func (r *reading) sentence(mt mention, f following) bool {
 }
 
 // prefers matches what follows the better of two labels that name candidates.
-var prefers = lazy.Pattern(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
+var prefers = lazy(`^(?i)[\s*_"')\]]*(?:is|was|are)\s+(?:(?:\w+ly|much|far|the|a|also|still|thus|therefore|overall)\s+)*(?:better|best|superior|preferable|preferred|winner)\b`)
 
 // spelt says whether the mention has the label's own spelling.
 func (r *reading) spelt(mt mention) bool { return r.text[mt.start:mt.end] == mt.label }

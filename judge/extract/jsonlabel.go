@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // verdictKeys are the keys under which judges give their verdict, best first.
@@ -25,7 +24,7 @@ var verdictKeys = []string{
 const surely = 11
 
 // otherKeys matches keys whose values are about somebody else's words.
-var otherKeys = lazy.Pattern(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
+var otherKeys = lazy(`reference|gold|expected|response|question|candidate|ground|target|hypothesis|predict|example|option|label_set|choices|labels|reason|explan|ration|thought|analysis|comment|feedback|evidence|quote|理由|原因|解释|分析`)
 
 // A jsonVerdict is what an object says: a label or a failure.
 type jsonVerdict struct {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // between matches what may stand between a name and its number: markup, a table's
@@ -132,12 +131,12 @@ type located struct {
 }
 
 // numberHere matches a number at the beginning of a text.
-var numberHere = lazy.Pattern(`^(?i)` + numberBody)
+var numberHere = lazy(`^(?i)` + numberBody)
 
 // betweenHere and asideHere match the way from a name to its number.
 var (
-	betweenHere = lazy.Pattern(`^(?i)` + between)
-	asideHere   = lazy.Pattern(`^` + aside)
+	betweenHere = lazy(`^(?i)` + between)
+	asideHere   = lazy(`^` + aside)
 )
 
 // numbersAfter returns the numbers that are given for matches of name.
@@ -193,10 +192,10 @@ func numberEnds(rest string) bool {
 
 // Marks that say that a number is the rating, in order of trust.
 var (
-	doubleBrackets = lazy.Pattern(`\[\[([^\[\]\n]{1,60})\]\]`)
-	boxed          = lazy.Pattern(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
-	ratingName     = lazy.Pattern(`(?i)\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分`)
-	ratingTag      = lazy.Pattern(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
+	doubleBrackets = lazy(`\[\[([^\[\]\n]{1,60})\]\]`)
+	boxed          = lazy(`\\+boxed\s*\{\s*(?:\\+(?:text|textbf|mathrm|mathbf)\s*\{)?([^{}\n]{1,60})\}`)
+	ratingName     = lazy(`(?i)\b(?:rating|score|grade|points)\b|评分|得分|分数|打分|评价|評分`)
+	ratingTag      = lazy(`(?i)<(?:rating|score|points|grade|answer)>\s*`)
 )
 
 // Rating finds the one number that text gives as its rating: the last [[n]], or

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
-
-	"deem/internal/lazy"
 )
 
 // markNouns are the words that announce a verdict. The value is true for those that
@@ -40,15 +38,15 @@ var (
 	// markLead matches what may stand before the noun: the beginning of a line or
 	// clause, dress, and adjectives that leave the verdict the judge's own. Thus
 	// "Reference answer:" announces nothing.
-	markLead = lazy.Pattern("(?i)(?:^|[.!?;,:。！？；，：>*#(（\\n])[ \\t>*_#•\"'“`\\d.)(-]*" +
+	markLead = lazy("(?i)(?:^|[.!?;,:。！？；，：>*#(（\\n])[ \\t>*_#•\"'“`\\d.)(-]*" +
 		`(?:(?:so|thus|therefore|hence|and|my|the|our|final|overall|this)[\s,]+)*(?:(?:最终|最后|我的|综合|总体|因此|所以|故)的?)?$`)
 
 	// markMine matches the end of a lead that makes even "the answer" the judge's.
-	markMine = lazy.Pattern(`(?i)\b(?:my|final)\s+$`)
+	markMine = lazy(`(?i)\b(?:my|final)\s+$`)
 
 	// markColon and markIs match what may stand between the noun and the verdict.
-	markColon = lazy.Pattern(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
-	markIs    = lazy.Pattern(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
+	markColon = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*[:：])[\s*_:：]*`)
+	markIs    = lazy(`^(?i)` + markGap + `(?:` + colons + `|\bis\s*:?|\bwould be\b|\bremains\b|是|为|為)[\s*_:：]*`)
 )
 
 const (

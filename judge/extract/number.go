@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // A Scale is the range of an aspect.
@@ -24,7 +23,7 @@ const decimal = `[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)`
 
 // numberText matches a number with what may stand around it: "8", "8/10",
 // "8 out of 10", "8分", "**8** points".
-var numberText = lazy.Pattern(`^` + numberBody + `\.?$`)
+var numberText = lazy(`^` + numberBody + `\.?$`)
 
 // numberBody has two groups, the number and the greatest number it is out of.
 const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"deem/internal/lazy"
 )
 
 // maxDepth is how deep objects and lists may nest. No protocol asks for more than
@@ -17,7 +15,7 @@ const maxDepth = 24
 const maxBare = 120
 
 // jsonNumber matches a number as JSON spells it.
-var jsonNumber = lazy.Pattern(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
+var jsonNumber = lazy(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
 // A parser reads one object. Every method leaves pos behind what it read, and
 // returns false when the text cannot be an object.

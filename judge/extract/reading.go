@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // A reading is a text in which a label is looked for.
@@ -17,7 +16,7 @@ type reading struct {
 }
 
 // markTag matches an element that holds a verdict.
-var markTag = lazy.Pattern(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
+var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
 
 // marked returns the last verdict that is announced as one.
 func (r *reading) marked() *Found {
@@ -208,7 +207,7 @@ func (r *reading) named() map[string]bool {
 }
 
 // concluding matches the beginning of a sentence that draws a conclusion.
-var concluding = lazy.Pattern(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
+var concluding = lazy(`(?i)^[\s*_#>"'-]*(?:therefore|thus|hence|so|overall|in (?:conclusion|summary|short|total)|to (?:conclude|sum up|summari[sz]e)|consequently|finally|accordingly|as a result|based on|given (?:this|that|the above)|all in all|因此|所以|综上|总之|总的来说|总体|故|由此)`)
 
 // conclusion returns the label of a last sentence that draws a conclusion and
 // states one label alone.

@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/lazy"
 )
 
 // refusals matches the beginning of a text that declines. Each alternative needs
 // both the speaker and the declining, so that "Sorry, the response is wrong" and
 // "I cannot find the date in the response" are judgments and not refusals.
-var refusals = lazy.Pattern(`(?is)^\s*(?:` + strings.Join([]string{
+var refusals = lazy(`(?is)^\s*(?:` + strings.Join([]string{
 	`(?:(?:i['’]?m|i am|we['’]?re|we are)\s+(?:very |so |really |deeply )?sorry|sorry|apologies|my apologies|i apologi[sz]e|unfortunately)[\s,.!—–-]+(?:but\s+)?(?:as an? (?:ai|large language|language)[^.]{0,40},\s*)?` + declines,
 	`as an? (?:ai|large language|language)\b[^.]{0,60}?,?\s*` + declines,
 	declines,
@@ -34,7 +33,7 @@ const declines = `(?:i|we)\s+(?:can['’]?t|can\s?not|could not|couldn['’]t|wo
 	`|i['’]m\s+(?:unable|not able)\s+to\s+(?:assist|help|comply|provide|evaluate|judge|grade|rate|assess|answer|engage|fulfill|process|complete|discuss|respond|perform|make)\b`
 
 // refusalAfter matches sentences that stay refusals in the middle of a short text.
-var refusalAfter = lazy.Pattern(`(?i)\b(?:i (?:can['’]?t|cannot) (?:assist|help) with (?:that|this)|against my (?:guidelines|policy|programming)|violates? (?:my|our|the) (?:content |usage |safety )?(?:policy|policies|guidelines))\b`)
+var refusalAfter = lazy(`(?i)\b(?:i (?:can['’]?t|cannot) (?:assist|help) with (?:that|this)|against my (?:guidelines|policy|programming)|violates? (?:my|our|the) (?:content |usage |safety )?(?:policy|policies|guidelines))\b`)
 
 // Refusal says whether text, which holds no verdict, declines to judge. It is
 // conservative: the text must begin by declining, or be short and say so in set
@@ -49,7 +48,7 @@ func Refusal(text string) bool {
 }
 
 // quotesSpeech matches signs that a text speaks about somebody else's words.
-var quotesSpeech = lazy.Pattern(`(?i)["“”「]|\b(?:response|candidate|assistant|model|system|answer)\b[^.]{0,40}\b(?:says?|said|states?|stated|claims?|replied|refus|declin)`)
+var quotesSpeech = lazy(`(?i)["“”「]|\b(?:response|candidate|assistant|model|system|answer)\b[^.]{0,40}\b(?:says?|said|states?|stated|claims?|replied|refus|declin)`)
 
 // speech returns text with its thinking blanked, or the failure of having nothing
 // to read.

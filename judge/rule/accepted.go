@@ -1,10 +1,10 @@
 package rule
 
 import (
+	"regexp"
 	"slices"
 	"strings"
-
-	"deem/internal/lazy"
+	"sync"
 )
 
 // accepted returns the answers that a reference accepts: itself, and what it
@@ -72,7 +72,9 @@ func onlyHedges(text string) bool {
 	return true
 }
 
-var acceptable = lazy.Pattern(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+var acceptable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
+})
 
 // splitAcceptable splits "18 days. 19 days (including the last day) is also
 // acceptable." into the first answer and the others.
@@ -104,7 +106,9 @@ func sentences(s string) []string {
 	return append(list, s[from:])
 }
 
-var parens = lazy.Pattern(`\s*[(（]([^()（）]*)[)）]`)
+var parens = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*[(（]([^()（）]*)[)）]`)
+})
 
 // parenthesised returns the text without its parentheses, and what stands in them
 // where that is another name: an abbreviation, or announced as one. What merely
