@@ -4,15 +4,19 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 )
+
+// A family is a name, with the pattern that the names of its models match.
+type family struct {
+	name    string
+	pattern func() *regexp.Regexp
+}
 
 // families are the names under which models of one family go. A model that was
 // distilled into another carries both names and belongs to both families.
-var families = []struct {
-	name    string
-	pattern *regexp.Regexp
-}{
-	{"GPT", regexp.MustCompile(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
+var families = []family{
+	{"GPT", pattern(`(?i)(^|[^a-z])(chatgpt|gpt)[-_ ]?[0-9o]|(^|[^a-z])(chatgpt|davinci)|(^|[^a-z0-9])o[1-9]($|[^a-z0-9])`)},
 	{"Claude", word("claude")},
 	{"Gemini", word("gemini|palm-?2|bard")},
 	{"Gemma", word("gemma")},
@@ -40,8 +44,12 @@ var families = []struct {
 
 // word returns the pattern of names that begin a word: "phi-4" is of the family Phi,
 // and "dolphin" is not.
-func word(names string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^a-z])(` + names + `)`)
+func word(names string) func() *regexp.Regexp { return pattern(`(?i)(^|[^a-z])(` + names + `)`) }
+
+// pattern returns a pattern that is compiled when it is first asked for: most reports
+// name no second model.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // FamiliesOf returns the families that a model's name tells: "openai:gpt-4o" is of
@@ -50,7 +58,7 @@ func word(names string) *regexp.Regexp {
 func FamiliesOf(model string) []string {
 	var list []string
 	for _, f := range families {
-		if f.pattern.MatchString(model) {
+		if f.pattern().MatchString(model) {
 			list = append(list, f.name)
 		}
 	}

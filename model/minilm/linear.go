@@ -1,6 +1,9 @@
 package minilm
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // A linear is a matrix and what is added: row by row y = weight*x + bias.
 type linear struct {
@@ -108,26 +111,28 @@ const (
 )
 
 // geluTable has the normal distribution and its density at each step.
-var geluTable = func() (table [2*geluEnd*geluSteps + 1]struct{ distribution, density float32 }) {
+var geluTable = sync.OnceValue(func() *[2*geluEnd*geluSteps + 1]struct{ distribution, density float32 } {
+	var table [2*geluEnd*geluSteps + 1]struct{ distribution, density float32 }
 	for i := range table {
 		x := float64(i)/geluSteps - geluEnd
 		table[i].distribution = float32(0.5 * math.Erfc(-x/math.Sqrt2))
 		table[i].density = float32(math.Exp(-x*x/2) / math.Sqrt(2*math.Pi))
 	}
-	return table
-}()
+	return &table
+})
 
 // gelu replaces each x by x times the normal distribution at x. That is the exact
 // function and not the usual shortcut by tanh. The distribution comes from the
 // nearest step by Taylor's formula: its third term is below 1e-9, and float32
 // has no such digit. To call math.Erf would take as long as a matrix.
 func gelu(list []float32) {
+	table := geluTable()
 	for i, x := range list {
 		switch {
 		case x >= geluEnd: // x itself
 		case x > -geluEnd:
 			step := int((x+geluEnd)*geluSteps + 0.5)
-			at := &geluTable[step]
+			at := &table[step]
 			from := float32(step)/geluSteps - geluEnd
 			d := x - from
 			list[i] = x * (at.distribution + at.density*d*(1-from*d/2))
