@@ -34,7 +34,7 @@ const (
 
 // add appends an item.
 func (c *chain) add(it deem.Item) {
-	c.batch, c.size = append(c.batch, it), c.size+textSize(it)
+	c.batch, c.size = append(c.batch, it), c.size+TextSize(it)
 	if len(c.batch) < batchItems && c.size < batchBytes {
 		return
 	}
@@ -73,8 +73,8 @@ func (c *chain) end() {
 // String returns the hash of all items in hexadecimal. It is to be called after end.
 func (c *chain) String() string { return hex.EncodeToString(c.link[:]) }
 
-// textSize returns how many bytes of text an item has.
-func textSize(it deem.Item) int {
+// TextSize returns about how many bytes an item has: those of its texts.
+func TextSize(it deem.Item) int {
 	n := len(it.Question) + len(it.Response)
 	for _, ref := range it.References {
 		n += len(ref)

@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"deem"
+	"deem/internal/dataset"
 )
 
 // A placed item is one with its place in the dataset.
@@ -96,7 +97,7 @@ func (p *packer) add(it placed) (chunk, bool, error) {
 	if err := p.enc.Encode(it); err != nil {
 		return chunk{}, false, fmt.Errorf("pack item %q: %w", it.Item.ID, err)
 	}
-	size := textSize(it.Item)
+	size := dataset.TextSize(it.Item)
 	p.next.items++
 	p.bytes += size
 	p.next.work += p.sizer.work(size)
@@ -145,16 +146,4 @@ func unpack(body []byte) ([]placed, error) {
 		}
 		list = append(list, it)
 	}
-}
-
-// textSize returns about how many bytes an item has.
-func textSize(it deem.Item) int {
-	n := len(it.Question) + len(it.Response)
-	for _, ref := range it.References {
-		n += len(ref)
-	}
-	for _, text := range it.Fields {
-		n += len(text)
-	}
-	return n
 }
