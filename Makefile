@@ -111,7 +111,7 @@ soak-long: ## run the other long tests (up to an hour)
 	$(GO) test -tags=soak -count=1 -v -run Soak -skip '^TestSoakHour$$' -timeout 60m $(PKGS)
 
 .PHONY: bench
-bench: bench-build ## measure deem beside a bare loop, and check the targets (about ten minutes)
+bench: bench-build ## measure deem beside a bare loop, and check the targets (ten to twenty minutes)
 	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
 
 .PHONY: bench-check

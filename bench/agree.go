@@ -6,9 +6,10 @@ import (
 	"math"
 )
 
-// agree sets two measurements of everything beside each other, and returns how many rows
-// differ by more than their spread allows.
-func agree(w io.Writer, a, b results) int {
+// agree sets two measurements of everything beside each other, names the rows that differ by
+// more than their spread, and reports whether these are no more than expected: one of a
+// hundred, and one where there are fewer.
+func agree(w io.Writer, a, b results) bool {
 	if a.Machine != b.Machine {
 		fmt.Fprintf(w, "these are two kinds of machine, %s and %s; the spread of one says nothing about the other\n", a.Machine, b.Machine)
 	}
@@ -38,8 +39,9 @@ func agree(w io.Writer, a, b results) int {
 			fmt.Fprintf(w, "only in the first: %s, %s\n", r.Workload, r.Measure)
 		}
 	}
-	fmt.Fprintf(w, "%d of %d rows agree within their spread\n", both-apart, both)
-	return apart
+	expected := (both + 99) / 100
+	fmt.Fprintf(w, "%d of %d rows agree within their spread; %d may differ by chance\n", both-apart, both, expected)
+	return apart <= expected
 }
 
 // difference returns by how much two results differ, as a share of the smaller, and how

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +65,59 @@ func TestAbreast(t *testing.T) {
 	l.repo = t.TempDir() // There is no prompt in it.
 	if _, err := l.abreast(t.Context(), "x", 1, nobody, func() (spent, error) { return spent{}, nil }); err == nil {
 		t.Error("a bare loop without a prompt was measured beside")
+	}
+}
+
+// TestRounds holds that the runs of a workload lie apart, with the others between them, that
+// each row has one value of every round, and that progress stays out of the table.
+func TestRounds(t *testing.T) {
+	var order []string
+	fake := func(name string) workload {
+		n := 0.0
+		return workload{name: name, once: func(context.Context, *lab) ([]value, error) {
+			order = append(order, name)
+			n++
+			return []value{{measure{what: "runs"}, n, ""}, {measure{what: "twice", unit: "s"}, 2 * n, ""}}, nil
+		}}
+	}
+	l := &lab{options: options{runs: 3}}
+	var table, progress bytes.Buffer
+	rows, err := l.rounds(t.Context(), []workload{fake("a"), fake("b")}, &table, &progress)
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("rounds of two workloads with two measures = %d rows, %v, want 4", len(rows), err)
+	}
+	if got := strings.Join(order, ""); got != "ababab" {
+		t.Errorf("measured in the order %s, want ababab", got)
+	}
+	if r := rows[3]; r.workload != "b" || r.what != "twice" || !slices.Equal(r.values, []float64{2, 4, 6}) {
+		t.Errorf("the last row is %+v, want twice the runs of b", r)
+	}
+	if got := strings.Count(table.String(), "\n"); got != 5 {
+		t.Errorf("the table has %d lines, want headings and 4 rows:\n%s", got, &table)
+	}
+	if got := strings.Count(progress.String(), "\n"); got != 4 || !strings.Contains(progress.String(), "round 2 of 3: b, ") {
+		t.Errorf("progress has %d lines, want one of each workload and round but the last:\n%s", got, &progress)
+	}
+
+	broken := workload{name: "c", once: func(context.Context, *lab) ([]value, error) { return nil, errors.New("no disk") }}
+	if _, err := l.rounds(t.Context(), []workload{broken}, &table, &progress); err == nil || err.Error() != "c: no disk" {
+		t.Errorf("a workload that fails: error = %v, want it with its name", err)
+	}
+}
+
+// TestChosen holds that what takes hours is left out unless asked for.
+func TestChosen(t *testing.T) {
+	for _, tt := range []struct {
+		only string
+		full bool
+		want int
+	}{
+		{"start", false, 1}, {"^zero", false, 7}, {"^zero", true, 9}, {"nonsense", true, 0},
+	} {
+		l := &lab{options: options{only: regexp.MustCompile(tt.only), full: tt.full}}
+		if got, err := l.chosen(); len(got) != tt.want || (err != nil) != (tt.want == 0) {
+			t.Errorf("%q chooses %d workloads, %v, want %d", tt.only, len(got), err, tt.want)
+		}
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"deem/internal/faultserver"
 )
@@ -41,31 +43,44 @@ func (l *lab) close() {
 	_ = os.RemoveAll(l.dir)
 }
 
-// measure makes each measurement of a workload, and returns a row for each.
-func (l *lab) measure(ctx context.Context, w workload) ([]row, error) {
-	runs := l.runs
-	if w.costly && !l.full {
-		runs = 1
+// chosen returns the workloads that were asked for.
+func (l *lab) chosen() ([]workload, error) {
+	list := slices.DeleteFunc(workloads(), func(w workload) bool {
+		return !l.only.MatchString(w.name) || w.full && !l.full
+	})
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no workload has a name that matches %q", l.only)
 	}
-	var rows []row
-	for i := range runs {
-		values, err := l.theft.undisturbed(w, func() ([]value, float64, error) { return l.watched(ctx, w) })
-		if err != nil {
-			return nil, err
+	return list, nil
+}
+
+// rounds measures each workload once, then each once more, and so on; it writes the rows to
+// out as they are complete, and before that to progress what was done. A machine changes its
+// pace from one minute to the next: runs that follow upon one another would share it, and
+// differ by less than a second measurement will.
+func (l *lab) rounds(ctx context.Context, list []workload, out, progress io.Writer) ([]row, error) {
+	rows := make([][]row, len(list))
+	for round := 1; round <= l.runs; round++ {
+		if round == l.runs {
+			fmt.Fprintln(out, line(headings))
 		}
-		if i == 0 {
-			rows = make([]row, len(values))
-		}
-		for k, v := range values {
-			if i > 0 && rows[k].measure != v.measure {
-				panic(fmt.Sprintf("bench: %s measures %q where it measured %q", w.name, v.what, rows[k].what))
+		for i, w := range list {
+			began := time.Now()
+			values, err := l.theft.undisturbed(w, func() ([]value, float64, error) { return l.watched(ctx, w) })
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", w.name, err)
 			}
-			rows[k].workload, rows[k].measure = w.name, v.measure
-			rows[k].values = append(rows[k].values, v.number)
-			rows[k].notes = append(rows[k].notes, v.note)
+			rows[i] = addValues(rows[i], w.name, values)
+			if round < l.runs {
+				fmt.Fprintf(progress, "round %d of %d: %s, %s\n", round, l.runs, w.name, seconds(time.Since(began)))
+				continue
+			}
+			for _, r := range rows[i] {
+				fmt.Fprintln(out, r)
+			}
 		}
 	}
-	return rows, nil
+	return slices.Concat(rows...), nil
 }
 
 // folder makes a new folder.

@@ -101,7 +101,7 @@ func loadResults(name string) (results, error) {
 func (r results) page() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# What `make bench` measured\n\n")
-	fmt.Fprintf(&b, "%s, on %s; %d runs of each workload unless a row says otherwise, in %v. The median counts. README.md says what is measured and why.\n\n",
+	fmt.Fprintf(&b, "%s, on %s; each workload in %d rounds, in %v. The median counts. README.md says what is measured and why.\n\n",
 		r.Date, r.Machine, r.Runs, r.Took)
 	fmt.Fprintf(&b, "Measured: %s.\n\n", r.Deem)
 	for _, warning := range []string{r.Load.warning(), r.Theft.String()} {

@@ -20,6 +20,25 @@ type row struct {
 	within float64
 }
 
+// addValues adds one measurement of a workload to its rows, of which there are none before the
+// first. Every measurement gives the same measures in the same order.
+func addValues(rows []row, name string, values []value) []row {
+	if rows == nil {
+		rows = make([]row, len(values))
+		for i, v := range values {
+			rows[i] = row{workload: name, measure: v.measure}
+		}
+	}
+	for i, v := range values {
+		if rows[i].measure != v.measure {
+			panic(fmt.Sprintf("bench: %s measures %q where it measured %q", name, v.what, rows[i].what))
+		}
+		rows[i].values = append(rows[i].values, v.number)
+		rows[i].notes = append(rows[i].notes, v.note)
+	}
+	return rows
+}
+
 // median returns the middle of the values, and the note beside it: of an even number
 // the upper one, because it was measured.
 func (r row) median() (number float64, note string) {
@@ -88,9 +107,6 @@ func (r row) cells() [8]string {
 		met = "-"
 	case r.missed():
 		met = "NO"
-	}
-	if len(r.values) == 1 {
-		note = strings.TrimPrefix(note+", one run", ", ")
 	}
 	return [8]string{r.workload, r.what, r.write(m), r.write(slices.Min(r.values)), r.write(slices.Max(r.values)), r.goal(), met, note}
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +44,7 @@ func TestRowString(t *testing.T) {
 		want string
 	}{
 		{row{measure: atLeast, workload: "w", values: []float64{80, 90, 85}, notes: []string{"", "", "n"}}, "w x 85.0% 80.0% 90.0% ≥ 90.0% NO n"},
-		{row{measure: measure{what: "y", limit: 2}, workload: "w", values: []float64{1.5}, notes: []string{"n"}}, "w y 1.50 1.50 1.50 ≤ 2.00 yes n, one run"},
+		{row{measure: measure{what: "y", limit: 2}, workload: "w", values: []float64{1.5}, notes: []string{"n"}}, "w y 1.50 1.50 1.50 ≤ 2.00 yes n"},
 		{row{measure: measure{what: "z", unit: "ms"}, workload: "w", values: []float64{1, 2, 3}, notes: []string{"", "", ""}}, "w z 2.0 ms 1.0 ms 3.0 ms - -"},
 	} {
 		if got := strings.Join(strings.Fields(tt.row.String()), " "); got != tt.want {
@@ -84,29 +86,51 @@ func TestAgree(t *testing.T) {
 		return result{Workload: "w", Measure: "m", Median: median, Within: within}
 	}
 	for _, tt := range []struct {
-		a, b  result
-		apart int
-		says  string
+		a, b result
+		says string
 	}{
-		{of(2, 0.1), of(2, 0.1), 0, "1 of 1 rows agree"},
-		{of(2, 0.1), of(2.19, 0.05), 0, "1 of 1 rows agree"},
-		{of(2, 0.1), of(2.21, 0.05), 1, "differs by 10.5%, expected within 10.0%: w, m: 2.00 and 2.21"},
-		{of(2.21, 0.05), of(2, 0.1), 1, "differs by 10.5%"},
-		{of(1, 0), of(1.005, 0), 0, "1 of 1 rows agree"},
-		{of(1, 0), of(1.02, 0), 1, "0 of 1 rows agree"},
-		{of(0, 0.1), of(1, 0.1), 1, "0 of 1 rows agree"},
-		{of(1, 0.1), result{Workload: "w", Measure: "new", Median: 1}, 0, "only in the second: w, new\nonly in the first: w, m\n0 of 0"},
+		{of(2, 0.1), of(2, 0.1), "1 of 1 rows agree"},
+		{of(2, 0.1), of(2.19, 0.05), "1 of 1 rows agree"},
+		{of(2, 0.1), of(2.21, 0.05), "differs by 10.5%, expected within 10.0%: w, m: 2.00 and 2.21"},
+		{of(2.21, 0.05), of(2, 0.1), "differs by 10.5%"},
+		{of(1, 0), of(1.005, 0), "1 of 1 rows agree"},
+		{of(1, 0), of(1.02, 0), "0 of 1 rows agree"},
+		{of(0, 0.1), of(1, 0.1), "0 of 1 rows agree"},
+		{of(1, 0.1), result{Workload: "w", Measure: "new", Median: 1}, "only in the second: w, new\nonly in the first: w, m\n0 of 0"},
 	} {
 		var b bytes.Buffer
-		apart := agree(&b, results{Rows: []result{tt.a}}, results{Rows: []result{tt.b}})
-		if apart != tt.apart || !strings.Contains(b.String(), tt.says) {
-			t.Errorf("agree(%+v, %+v) = %d, %q, want %d, %q", tt.a, tt.b, apart, b.String(), tt.apart, tt.says)
+		agree(&b, results{Rows: []result{tt.a}}, results{Rows: []result{tt.b}})
+		if !strings.Contains(b.String(), tt.says) {
+			t.Errorf("agree(%+v, %+v) says %q, want %q", tt.a, tt.b, b.String(), tt.says)
 		}
 	}
 	var b bytes.Buffer
 	agree(&b, results{Machine: machine{Processors: 2}}, results{Machine: machine{Processors: 4}})
 	if !strings.Contains(b.String(), "two kinds of machine") {
 		t.Errorf("two machines: %q", b.String())
+	}
+}
+
+// TestAgreeByChance holds that as many rows may differ as were foretold, and no more.
+func TestAgreeByChance(t *testing.T) {
+	for _, tt := range []struct {
+		rows, apart int
+		want        bool
+	}{
+		{0, 0, true}, {1, 0, true}, {99, 1, true}, {99, 2, false}, {100, 1, true}, {100, 2, false}, {101, 2, true}, {101, 3, false},
+	} {
+		var a, b results
+		for i := range tt.rows {
+			r := result{Workload: "w", Measure: strconv.Itoa(i), Median: 1, Within: 0.1}
+			a.Rows = append(a.Rows, r)
+			if i < tt.apart {
+				r.Median = 1.2
+			}
+			b.Rows = append(b.Rows, r)
+		}
+		if got := agree(io.Discard, a, b); got != tt.want {
+			t.Errorf("%d of %d rows differ: agree = %v, want %v", tt.apart, tt.rows, got, tt.want)
+		}
 	}
 }
 
@@ -125,8 +149,8 @@ func TestSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if n := agree(&b, got, r); n != 0 || !strings.Contains(b.String(), "2 of 2 rows agree") {
-		t.Errorf("saved and read again: %d rows differ: %s", n, b.String())
+	if !agree(&b, got, r) || !strings.Contains(b.String(), "2 of 2 rows agree") {
+		t.Errorf("saved and read again: %s", b.String())
 	}
 	if missed, targets := r.missed(); missed != 1 || targets != 1 {
 		t.Errorf("missed = %d of %d, want 1 of 1", missed, targets)

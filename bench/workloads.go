@@ -10,10 +10,9 @@ import (
 
 // A workload is something that deem does, with what is measured of it.
 type workload struct {
-	name   string
-	full   bool // only when every cell is asked for
-	costly bool // one run is enough unless every cell is asked for
-	timed  bool // it has a target on the clock
+	name  string
+	full  bool // only when every cell is asked for
+	timed bool // it has a target on the clock
 
 	// once measures once. The values are of the same measures each time.
 	once func(ctx context.Context, l *lab) ([]value, error)
@@ -172,8 +171,7 @@ func storage() workload {
 // million is the same with ten times as many.
 func million() workload {
 	return workload{
-		name:   "memory, 1,000,000 items of a kilobyte through fake:, -j 64",
-		costly: true,
+		name: "memory, 1,000,000 items of a kilobyte through fake:, -j 64",
 		once: func(ctx context.Context, l *lab) ([]value, error) {
 			const n = 1_000_000
 			few, many, err := l.grow(ctx, n)
