@@ -192,26 +192,35 @@ func each(items []deem.Item) iter.Seq2[deem.Item, error] {
 }
 
 // Estimate returns the mean score of the judged items, with its interval, and how many
-// items are unjudged.
+// items are unjudged. Items that share a cluster stand or fall together, which widens the
+// interval as in a report.
 func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
-	var m stat.Moments
-	binary, yes := true, 0
+	var c stat.Clustered
+	named, inClusters := map[string]bool{}, 0
 	for _, rec := range vs.Records {
 		if rec.Verdict == nil {
 			unjudged++
 			continue
 		}
-		score, weight := rec.Verdict.Score, cmp.Or(rec.Item.Weight, 1)
-		m.Add(score, weight)
-		binary = binary && (score == 0 || score == 1) && weight == 1
-		if score == 1 {
-			yes++
+		c.Add(rec.Item.Cluster, rec.Verdict.Score, cmp.Or(rec.Item.Weight, 1))
+		if rec.Item.Cluster != "" {
+			named[rec.Item.Cluster] = true
+			inClusters++
 		}
 	}
-	if binary {
-		return stat.Proportion(yes, m.N()), unjudged
+	est = independent(c.Moments())
+	if inClusters > len(named) { // Clusters of one item each are no clusters.
+		est = c.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
 	}
-	return stat.MeanIn(m, stat.DefaultLevel, stat.Unit), unjudged
+	return est, unjudged
+}
+
+// independent returns the estimate from items that do not depend on each other.
+func independent(m stat.Moments) stat.Estimate {
+	if m.Binary() {
+		return stat.WeightedProportion(m, stat.DefaultLevel)
+	}
+	return stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
 }
 
 // AtLeast wants a mean score of at least the given one over the judged items, and that
@@ -230,12 +239,15 @@ func (vs *Verdicts) SurelyAtLeast(score float64) *Verdicts {
 }
 
 // atLeast wants all items to be judged, and a number of the estimate not to be below the
-// score.
+// score. Where none is judged there is no estimate, and the test fails.
 func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimate) float64) *Verdicts {
 	vs.t.Helper()
 	est, unjudged := vs.Estimate()
-	vs.complete(unjudged, 0)
-	if number(est) < score {
+	complete := vs.complete(unjudged, 0)
+	switch {
+	case est.N == 0 && complete:
+		vs.t.Errorf("no item is judged, so there is no score; want %s %.4g", want, score)
+	case est.N > 0 && number(est) < score:
 		vs.t.Errorf("score %s, want %s %.4g%s", words(est, unjudged), want, score, vs.worst())
 	}
 	return vs
@@ -250,11 +262,11 @@ func (vs *Verdicts) AllowUnjudged(share float64) *Verdicts {
 	return &Verdicts{t: vs.t, Records: slices.DeleteFunc(slices.Clone(vs.Records), func(rec deem.Record) bool { return rec.Verdict == nil })}
 }
 
-// complete fails the test when too many items are unjudged.
-func (vs *Verdicts) complete(unjudged int, share float64) {
+// complete fails the test when too many items are unjudged, and reports whether it does not.
+func (vs *Verdicts) complete(unjudged int, share float64) bool {
 	vs.t.Helper()
 	if float64(unjudged) <= share*float64(len(vs.Records)) {
-		return
+		return true
 	}
 	kinds := map[deem.Kind]int{}
 	var first *deem.Record
@@ -268,6 +280,7 @@ func (vs *Verdicts) complete(unjudged int, share float64) {
 	}
 	vs.t.Errorf("%d of %d items are unjudged, which is not the same as wrong: %v; the first is %s: %v",
 		unjudged, len(vs.Records), kinds, nameOf(first.Item), first.Failure)
+	return false
 }
 
 func words(est stat.Estimate, unjudged int) string {

@@ -113,6 +113,23 @@ func many(counts ...any) []deem.Item {
 	return items
 }
 
+// mixed returns items of which every other is right.
+func mixed(n int) []deem.Item {
+	var items []deem.Item
+	for i := range n {
+		items = append(items, item(fmt.Sprint("q", i), []string{"right", "wrong"}[i%2]))
+	}
+	return items
+}
+
+// inClusters puts items into clusters of the given size, in their order.
+func inClusters(size int, items []deem.Item) []deem.Item {
+	for i := range items {
+		items[i].Cluster = fmt.Sprint("c", i/size)
+	}
+	return items
+}
+
 // TestAll holds what is asked of many items.
 func TestAll(t *testing.T) {
 	for _, tt := range []struct {
@@ -128,6 +145,20 @@ func TestAll(t *testing.T) {
 		{"scores", many("right", 10, "half", 10), func(vs *deemtest.Verdicts) { vs.AtLeast(0.75) }, ""},
 		{"unjudged", many("right", 9, "garbled", 1), func(vs *deemtest.Verdicts) { vs.AtLeast(0.9) }, "1 of 10 items are unjudged, which is not the same as wrong: map[unparseable:1]; the first is item q9"},
 		{"allowed", many("right", 9, "garbled", 1), func(vs *deemtest.Verdicts) { vs.AllowUnjudged(0.1).AtLeast(1) }, ""},
+		{"none", nil, func(vs *deemtest.Verdicts) { vs.AtLeast(0) }, "no item is judged, so there is no score; want at least 0"},
+		{"surely none", nil, func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0) }, "no item is judged"},
+		{"none judged", many("garbled", 3), func(vs *deemtest.Verdicts) { vs.AtLeast(0) }, "3 of 3 items are unjudged"},
+		{"none left", many("garbled", 3), func(vs *deemtest.Verdicts) { vs.AllowUnjudged(1).AtLeast(0) }, "no item is judged"},
+		{"alone", many("right", 160, "wrong", 40), func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.73) }, ""},
+		{"clusters of one", inClusters(1, many("right", 160, "wrong", 40)), func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.73) }, ""},
+		{
+			"clusters that differ", inClusters(20, many("right", 160, "wrong", 40)),
+			func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.43) }, "score 0.8 [0.427, 0.9555] n=200",
+		},
+		{
+			"clusters that agree by luck", inClusters(20, mixed(200)),
+			func(vs *deemtest.Verdicts) { vs.SurelyAtLeast(0.45) }, "score 0.5 [",
+		},
 		{"not allowed", many("right", 9, "garbled", 1), func(vs *deemtest.Verdicts) { vs.AllowUnjudged(0.05).AtLeast(1) }, "1 of 10 items are unjudged"},
 	} {
 		w := watch(t, func(t testing.TB) { tt.hold(deemtest.All(t, scripted{}, tt.items)) })

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -225,6 +226,12 @@ func TestActionJudges(t *testing.T) {
 			map[string]string{"judge": "universal", "model": "openai:gpt-4o-mini", "max-cost": "1.00", "run-gates": "unjudged <= 1%\noverall > 0%\n", "args": "-j 4 --trials 1"},
 			map[string]string{"exit-code": "0", "unjudged": "0"},
 		},
+		{
+			"arguments on lines, of which one has spaces",
+			map[string]string{"args": "--system\ntwo words\n\n--gate\noverall.lo >= 99%\n"},
+			map[string]string{"exit-code": "4"},
+		},
+		{"one argument on a line", map[string]string{"args": "--trials=1\n"}, map[string]string{"exit-code": "0"}},
 		{"a gate that fails", map[string]string{"run-gates": "overall.lo >= 99%"}, map[string]string{"exit-code": "4", "score": "0.6974789915966386"}},
 		{"too many unjudged", map[string]string{"judge": "universal", "model": "fake:gibberish"}, map[string]string{"exit-code": "3", "score": "", "unjudged": "120"}},
 		{"a baseline", map[string]string{"baseline": "baseline.json", "gates": "overall.hi >= 0pp"}, map[string]string{"exit-code": "0"}},
@@ -261,10 +268,79 @@ func TestActionJudges(t *testing.T) {
 func TestActionStops(t *testing.T) {
 	a := readAction(t)
 	r := newRunner(t, "http://127.0.0.1:9")
+	if err := os.WriteFile(r.file("deem-report.md"), []byte("of last week"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if out, code := r.do(t, a, a.step(t, "judge"), map[string]string{"data": "nowhere.jsonl"}); code != 2 {
 		t.Errorf("a file that is not there: the step ends with %d, want 2\n%s", code, out)
 	}
 	if _, err := os.Stat(r.file("deem-report.md")); err == nil {
-		t.Error("a report was written of no run")
+		t.Error("there is a report of no run")
+	}
+}
+
+// gh is a command that notes what it is asked, and answers a question about comments with
+// what COMMENTS holds. It fails at everything that FORBIDDEN names.
+const gh = `#!/bin/bash
+echo "$*" >> "$NOTED"
+for word in $FORBIDDEN; do
+	case "$*" in *"$word"*) echo "HTTP 403" >&2; exit 1 ;; esac
+done
+case "$*" in
+*--jq*) printf '%s' "$COMMENTS" ;;
+*) for word in "$@"; do case "$word" in body=@*) cat "${word#body=@}" > "$POSTED" ;; esac; done ;;
+esac
+`
+
+// TestActionComments lets the action comment on a pull request that has a comment of its own
+// or none, and with a token that may not.
+func TestActionComments(t *testing.T) {
+	a := readAction(t)
+	long := strings.Repeat("é is two bytes\n", 6000)
+	for _, c := range []struct {
+		name, report, comments, forbidden string
+
+		asked  string // the last thing that gh was asked
+		posted string // a part of it
+		says   string
+	}{
+		{"no report", "", "", "", "", "", ""},
+		{"the first comment", "all well", "", "", "api --method POST repos/o/r/issues/7/comments", "all well", ""},
+		{"a comment of its own", "all well", "31\n32\n", "", "api --method PATCH repos/o/r/issues/comments/31", "all well", ""},
+		{"comments that cannot be listed", "all well", "", "--jq", "api --method POST repos/o/r/issues/7/comments", "all well", ""},
+		{"a token that may not comment", "all well", "", "POST", "api --method POST", "", "::warning::"},
+		{"a token that may not edit", "all well", "31\n", "PATCH", "api --method PATCH", "", "::warning::"},
+		{"a long report", long, "", "", "api --method POST", "é is two bytes\n\nThe rest is in deem-report.md.\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRunner(t, "http://127.0.0.1:9")
+			tools := t.TempDir()
+			if err := os.WriteFile(filepath.Join(tools, "gh"), []byte(gh), 0o700); err != nil { //nolint:gosec // it is a command
+				t.Fatal(err)
+			}
+			if c.report != "" {
+				if err := os.WriteFile(r.file("deem-report.md"), []byte(c.report), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.env = append(r.env, "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "REPOSITORY=o/r", "PULL_REQUEST=7",
+				"COMMENTS="+c.comments, "FORBIDDEN="+c.forbidden, "NOTED="+r.file("noted"), "POSTED="+r.file("posted"))
+			out, code := r.do(t, a, a.step(t, "comment"), nil)
+			if code != 0 || !strings.Contains(out, c.says) || c.says == "" && out != "" && c.forbidden == "" {
+				t.Errorf("the step ends with %d and says %q, want 0 and %q", code, out, c.says)
+			}
+			noted, _ := os.ReadFile(r.file("noted")) // there is none where gh was not asked
+			asked := strings.Split(strings.TrimSpace(string(noted)), "\n")
+			if last := asked[len(asked)-1]; !strings.HasPrefix(last, c.asked) || c.asked == "" && last != "" {
+				t.Errorf("gh was last asked %q, want %q", last, c.asked)
+			}
+			posted, _ := os.ReadFile(r.file("posted"))
+			if !strings.Contains(string(posted), c.posted) || len(posted) > 65_536 || !utf8.Valid(posted) {
+				t.Errorf("%d bytes were posted, want at most 65,536 with %q", len(posted), c.posted)
+			}
+			if c.posted != "" && !strings.HasPrefix(string(posted), "<!-- deem: ") {
+				t.Errorf("the comment begins with %.40q and cannot be found again", posted)
+			}
+		})
 	}
 }
