@@ -42,22 +42,29 @@ func TestNeededNPairedFinds(t *testing.T) {
 	} {
 		n := stat.NeededNPaired(tt.difference, tt.discordance, 0.95, tt.power)
 		up, down := (tt.discordance+tt.difference)/2, (tt.discordance-tt.difference)/2
-		found := 0.0
+		found, surely := 0.0, 0.0
 		for differ := range n + 1 {
 			chance := stat.BinomialMass(differ, n, tt.discordance)
 			if chance < 1e-9 {
 				continue
 			}
 			for b := range differ + 1 {
+				mass := chance * stat.BinomialMass(b, differ, up/(up+down))
 				if stat.McNemarChi2(b, differ-b, false).P < 0.05 {
-					found += chance * stat.BinomialMass(b, differ, up/(up+down))
+					found += mass
+				}
+				if stat.McNemar(b, differ-b).P < 0.05 {
+					surely += mass
 				}
 			}
 		}
-		t.Logf("difference %v, discordance %v: %d items find it with %.3f", tt.difference, tt.discordance, n, found)
+		t.Logf("difference %v, discordance %v: %d items find it with %.3f, and with %.3f by the exact test", tt.difference, tt.discordance, n, found, surely)
 		// With few items that differ the test moves in steps.
 		if found < tt.power-0.01 || found > tt.power+0.045 {
 			t.Errorf("difference %v, discordance %v: %d items find it with %.3f, want about %v", tt.difference, tt.discordance, n, found, tt.power)
+		}
+		if surely > found || surely < tt.power-0.06 {
+			t.Errorf("difference %v, discordance %v: the exact test finds it with %.3f, want a little less than %.3f", tt.difference, tt.discordance, surely, found)
 		}
 	}
 }
