@@ -76,7 +76,7 @@ var acceptable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(.*?)\s*(?:\([^)]*\)\s*)?(?:(?:is|are|would be|will be)\s+(?:also\s+)?(?:acceptable|accepted|correct|fine|okay|ok|valid))\b`)
 })
 
-// splitAcceptable splits "18 days. 19 days (including the last day) is also
+// splitAcceptable splits "6 nights. 7 nights (with the one on the train) is also
 // acceptable." into the first answer and the others.
 func splitAcceptable(ref string) (head string, also []string) {
 	var plain []string
