@@ -220,7 +220,7 @@ func earlierCalls(ctx context.Context, st store.Store, g assembly.Judging) (outp
 }
 
 // doneBefore returns a function that says which trials of an item an earlier run of the
-// same command lacks. It is nil when there is no such run.
+// same command lacks. It is nil when there is no such run, or it has no records yet.
 func (a *app) doneBefore(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
 	if st == nil || o.fresh {
 		return nil, nil

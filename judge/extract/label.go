@@ -44,8 +44,10 @@ func word(text string, labels []string) (Found, bool) {
 		switch {
 		case l == text:
 			known = true
-		case len(l) == len(text) && strings.EqualFold(l, text):
-			return Found{}, false // The first of them is meant.
+		default:
+			if n, ok := foldPrefix(text, l); ok && n == len(text) {
+				return Found{}, false // The first of them is meant.
+			}
 		}
 	}
 	return Found{Label: text, How: "line", End: len(text)}, known

@@ -11,7 +11,7 @@ import (
 func FuzzWord(f *testing.F) {
 	for _, labels := range []string{
 		"CORRECT\nINCORRECT", "yes\nno", "Yes\nyes\nno", "A\nB", "true\nfalse", "correct\nnot correct\ncorrect_", "None\nnone",
-		"IS\nIK\nIſ", "not\nno\nnon", "fair\nfairly", "json\nlabel", "sorry\nokay",
+		"IS\nIK\nIſ", "not\nno\nnon", "fair\nfairly", "json\nlabel", "sorry\nokay", "\u212Ao\nko", "İyi\niyi",
 	} {
 		for text := range strings.SplitSeq(labels, "\n") {
 			f.Add(text, labels)
@@ -47,6 +47,7 @@ func TestWord(t *testing.T) {
 		{"no", "No,no", false},
 		{"", "yes,no", false},
 		{"ſo", "so,no", false},
+		{"ko", "\u212Ao,ko", false},
 	} {
 		if _, ok := word(tt.text, strings.Split(tt.labels, ",")); ok != tt.short {
 			t.Errorf("word(%q, %s) finds: %v, want %v", tt.text, tt.labels, ok, tt.short)

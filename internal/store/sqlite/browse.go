@@ -77,7 +77,8 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	return recs, nil
 }
 
-// viewQuery returns the query for one page, without long texts and calls. Which records
+// viewQuery returns the query for one page, without long texts, and with the calls that
+// stand in the records if those are wanted. Which records
 // are on it is found without looking at their items; but in one statement, so that none
 // is there that was replaced meanwhile and does not belong there any more.
 func viewQuery(where selection, order query.Order, v store.View) string {

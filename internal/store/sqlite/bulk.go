@@ -74,8 +74,11 @@ func (b *bulk) statement(ctx context.Context, conn any, n int) (driver.Stmt, err
 	row := "(?" + strings.Repeat(", ?", b.columns-1) + ")"
 	text := "INSERT OR ROLLBACK INTO " + b.into + " VALUES " + row + strings.Repeat(", "+row, n-1) + " " + b.conflict
 	st, err := p.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err // What the driver returns beside it is a nil pointer, and not nil.
+	}
 	*into = st
-	return st, err
+	return st, nil
 }
 
 // close closes the statements, as many as there are.

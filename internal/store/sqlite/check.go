@@ -130,6 +130,9 @@ func checkReferences(ctx context.Context, db *sql.DB) error {
 		UNION ALL
 		SELECT printf('row %d of records refers to reply %d', r.n, c.value ->> 'reply') FROM records r, json_each(r.calls) c
 		WHERE c.value ->> 'reply' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM replies WHERE n = c.value ->> 'reply')
+		UNION ALL
+		SELECT printf('row %d of items refers to text %d', i.n, t.value) FROM items i, json_each(i.texts) t
+		WHERE NOT EXISTS (SELECT 1 FROM texts WHERE n = t.value)
 		LIMIT 1`).Scan(&lost)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -37,7 +37,7 @@ func (s *Store) checkpoint() {
 	go func() {
 		defer c.busy.Unlock()
 		// What is not moved now is moved later. If that can never be, as on a full
-		// disk, closing the store says so.
+		// disk, the log stays beside the database, and nothing in it is lost.
 		_ = s.moveLog(c)
 	}()
 }
@@ -54,10 +54,10 @@ func (s *Store) moveLog(c *checkpointer) (err error) {
 	return err
 }
 
-// close waits until nothing is being moved.
+// close waits until nothing is being moved. It keeps the lock, so that nothing ever is
+// again: an append may still be on its way.
 func (c *checkpointer) close() error {
 	c.busy.Lock()
-	defer c.busy.Unlock()
 	if c.db == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,7 +9,7 @@ import (
 )
 
 // TestCheckpointBeside holds that what was appended comes into the database while the
-// store is open, and that appends go on meanwhile.
+// store is open.
 func TestCheckpointBeside(t *testing.T) {
 	s := openInside(t)
 	s.write.checkpointer.every = time.Millisecond
@@ -31,6 +32,53 @@ func TestCheckpointBeside(t *testing.T) {
 	for i := range 40 {
 		mustReply(t, s, string(rune('a'+i)), 20)
 	}
+}
+
+// TestCheckpointKeepsNobody holds that an append does not wait until the log is moved.
+func TestCheckpointKeepsNobody(t *testing.T) {
+	s := openInside(t)
+	mustAppend(t, s, withKeys("a", 5)) // From now on it is time.
+	c := &s.write.checkpointer
+	c.every = time.Nanosecond
+	// Whoever moves the log asks for its connection first, and there is none.
+	db, err := sql.Open("sqlite", s.dsn(cacheReader))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	taken, err := db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.db = db
+	for i := range 3 {
+		mustAppend(t, s, withKeys(string(rune('b'+i)), 5))
+	}
+	if c.busy.TryLock() {
+		t.Error("nobody moves the log")
+		c.busy.Unlock()
+	}
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitMoved(s)
+}
+
+// TestCheckpointAfterClose holds that an append which commits while the store is being
+// closed opens nothing that stays open.
+func TestCheckpointAfterClose(t *testing.T) {
+	s := openInside(t)
+	mustAppend(t, s, withKeys("a", 5))
+	c := &s.write.checkpointer
+	c.every = time.Nanosecond
+	if err := c.close(); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, withKeys("b", 5))
+	if c.db != nil {
+		t.Error("the log is moved by a connection that nobody will close")
+	}
+	c.busy.Unlock() // Closing the store takes it again.
 }
 
 // TestCheckpointSeldom holds that a short run does not wait for the disk before its end.

@@ -139,3 +139,21 @@ func TestSchemaKeepsTheLaw(t *testing.T) {
 		}
 	}
 }
+
+// TestTablesChanged holds that a store whose tables were changed under it says so, each time
+// it is asked, and can be closed.
+func TestTablesChanged(t *testing.T) {
+	s := openInside(t)
+	run, _, err := s.Begin(t.Context(), storetest.Spec("x"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.write.conn.ExecContext(t.Context(), "ALTER TABLE records RENAME COLUMN detail TO details"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := s.Append(t.Context(), run.ID, withKeys("a", 3)); err == nil {
+			t.Error("a record went into a table that has no place for it")
+		}
+	}
+}

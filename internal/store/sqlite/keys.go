@@ -39,7 +39,9 @@ type keyIndex struct {
 	many  int64 // from how many recent rows on they go into the table of keys
 	seed  maphash.Seed
 
-	mu      sync.RWMutex
+	looking sync.Mutex // held while somebody who only reads looks what is new
+
+	mu      sync.RWMutex     // held for no longer than it takes to look up or enter rows
 	bits    []uint64         // of the filter; nil before the first look, and when it is off
 	off     bool             // there are too many rows to read them in
 	recent  map[string]int64 // the numbers of rows behind indexed
@@ -214,11 +216,15 @@ func (x *keyIndex) fresh(ctx context.Context, st *keyStatements, key string) (n 
 	return n, may, nil
 }
 
-// refresh reads in what is new, unless somebody else was faster.
+// refresh reads in what is new, unless somebody else was faster. It may have to wait until
+// a connection is free to read, and meanwhile keeps nobody out but others who refresh.
 func (x *keyIndex) refresh(ctx context.Context, st *keyStatements) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if time.Since(x.at) < keysAge {
+	x.looking.Lock()
+	defer x.looking.Unlock()
+	x.mu.RLock()
+	young := time.Since(x.at) < keysAge
+	x.mu.RUnlock()
+	if young {
 		return nil
 	}
 	now := time.Now()
@@ -232,26 +238,45 @@ func (x *keyIndex) refresh(ctx context.Context, st *keyStatements) error {
 // catchUp reads in what is new in a table whose newest row and whose last row in the
 // table of keys are given.
 func (x *keyIndex) catchUp(ctx context.Context, st *keyStatements, newest, indexed int64) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	return x.advance(ctx, st, time.Now(), newest, indexed)
 }
 
-// advance is catchUp for a caller who holds the lock, and learnt at the given time what
-// is new.
+// advance is catchUp for a caller who learnt at the given time what is new. Two may do it
+// at once, since a row that is entered twice is there once.
 func (x *keyIndex) advance(ctx context.Context, st *keyStatements, at time.Time, newest, indexed int64) error {
+	last := x.expect(newest, indexed)
+	var rows []keyRow
+	if newest > last {
+		var err error
+		if rows, err = readKeys(ctx, st, last); err != nil {
+			return err
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, r := range rows {
+		x.put(r.key, r.n)
+		x.last = max(x.last, r.n)
+	}
+	if at.After(x.at) {
+		x.at = at
+	}
+	return nil
+}
+
+// expect makes ready for what is new, and returns the number behind which rows are to be
+// read.
+func (x *keyIndex) expect(newest, indexed int64) int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if x.recent == nil {
 		x.recent, x.seed = map[string]int64{}, maphash.MakeSeed()
 	}
 	x.forget(indexed)
 	if newest > x.last {
 		x.prepare(newest - x.last)
-		if err := x.read(ctx, st); err != nil {
-			return err
-		}
 	}
-	x.at = at
-	return nil
+	return x.last
 }
 
 // prepare makes ready to read a number of rows: the filter takes them if they are not
@@ -278,22 +303,27 @@ func (x *keyIndex) forget(indexed int64) {
 	maps.DeleteFunc(x.recent, func(_ string, n int64) bool { return n <= indexed })
 }
 
-// read reads the rows behind the last one that is known. The caller holds the lock.
-func (x *keyIndex) read(ctx context.Context, st *keyStatements) error {
-	rows, err := st.keys.QueryContext(ctx, x.last)
+// A keyRow is a row that has a key.
+type keyRow struct {
+	key string
+	n   int64
+}
+
+// readKeys reads the rows behind a number.
+func readKeys(ctx context.Context, st *keyStatements, last int64) ([]keyRow, error) {
+	rows, err := st.keys.QueryContext(ctx, last)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var list []keyRow
 	for rows.Next() {
-		var n int64
-		var key string
-		if err := rows.Scan(&n, &key); err != nil {
-			return errors.Join(err, rows.Close())
+		var r keyRow
+		if err := rows.Scan(&r.n, &r.key); err != nil {
+			return nil, errors.Join(err, rows.Close())
 		}
-		x.put(key, n)
-		x.last = n
+		list = append(list, r)
 	}
-	return errors.Join(rows.Err(), rows.Close())
+	return list, errors.Join(rows.Err(), rows.Close())
 }
 
 // appended enters rows that were committed, the last of them with the given number. If

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"testing"
 	"time"
@@ -250,4 +251,60 @@ func TestFoldUndone(t *testing.T) {
 	if got := count(t, s, "items"); got != 30 {
 		t.Errorf("there are %d items, want 30", got)
 	}
+}
+
+// TestLookKeepsNobody holds that an append goes on while somebody who only reads waits for a
+// connection to look what is new.
+func TestLookKeepsNobody(t *testing.T) {
+	s := openInside(t)
+	mustAppend(t, s, withKeys("a", 5))
+	run, _, err := s.Begin(t.Context(), storetest.Spec("b"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.number(t.Context(), run.ID); err != nil { // Once it is known nobody asks again.
+		t.Fatal(err)
+	}
+	var taken []*sql.Conn
+	for range readers {
+		c, err := s.read.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, c)
+	}
+	s.replies.mu.Lock()
+	s.replies.at = time.Time{} // long ago
+	s.replies.mu.Unlock()
+	looked := make(chan error, 1)
+	go func() {
+		_, _, err := s.Reply(context.Background(), "akey1")
+		looked <- err
+	}()
+	for s.replies.looking.TryLock() { // until it looks
+		s.replies.looking.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	appended := make(chan error, 1)
+	go func() { appended <- s.Append(context.Background(), run.ID, withKeys("b", 5)) }()
+	select {
+	case err := <-appended:
+		if err != nil {
+			t.Error(err)
+		}
+	case err := <-looked:
+		t.Errorf("it looked without a connection: %v", err)
+	case <-time.After(10 * time.Second):
+		t.Error("the append waits for who looks")
+	}
+	for _, c := range taken {
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-looked; err != nil {
+		t.Fatal(err)
+	}
+	mustReply(t, s, "a", 5)
+	mustReply(t, s, "b", 5)
 }

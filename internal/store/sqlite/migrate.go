@@ -1,10 +1,15 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"deem"
 	"deem/internal/store/internal/upgrade"
@@ -94,14 +99,14 @@ func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("bring up to date: %w", err)
 	}
-	err = migrateLocked(ctx, db)
+	err = migrateLocked(ctx, db, path)
 	if unlockErr := lock.release(); err == nil {
 		err = unlockErr
 	}
 	return err
 }
 
-func migrateLocked(ctx context.Context, db *sql.DB) error {
+func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
 	// Another process may have been here while this one waited for the lock.
 	found, err := identify(ctx, db)
 	if err != nil {
@@ -118,7 +123,43 @@ func migrateLocked(ctx context.Context, db *sql.DB) error {
 	if found.blank() && !found.versioned {
 		return makeTables(ctx, db)
 	}
+	claims, err := claimAll(path)
+	defer func() {
+		for _, c := range claims {
+			err = errors.Join(err, c.release())
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	return tables.Up(ctx, db)
+}
+
+// claimAll claims all runs that anybody has claimed, whoever that was. It fails if one is
+// being judged: an older deem cannot write into newer tables, and what it holds would be
+// lost. The claims are to be released even then.
+func claimAll(path string) (claims []*claim, err error) {
+	dir, base := filepath.Split(path)
+	files, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		name := file.Name()
+		if !strings.HasPrefix(name, base+"-") || !strings.HasSuffix(name, ".lock") || name == base+"-migrate.lock" {
+			continue
+		}
+		c, err := tryLock(dir + name)
+		if errors.Is(err, errLocked) {
+			return claims, deem.WithHint(errors.New("an older deem is judging a run in it"),
+				"%s is at it; wait for it, or stop it and run its command again with this deem to continue", holder(dir+name))
+		}
+		if err != nil {
+			return claims, err
+		}
+		claims = append(claims, c)
+	}
+	return claims, nil
 }
 
 // makeTables makes all tables, or none.

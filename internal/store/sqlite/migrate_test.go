@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"flag"
@@ -133,7 +134,7 @@ func older(t *testing.T, s *Store, version int64) string {
 	t.Helper()
 	o := emptyStore(t)
 	w := writerAt(t, o, version)
-	for _, statement := range []string{
+	statements := []string{
 		"ATTACH '" + s.real + "' AS new", "PRAGMA foreign_keys = OFF",
 		"INSERT INTO runs SELECT * FROM new.runs", "INSERT INTO texts SELECT * FROM new.texts",
 		"INSERT INTO items SELECT * FROM new.items", "INSERT INTO replies SELECT * FROM new.replies",
@@ -143,8 +144,14 @@ func older(t *testing.T, s *Store, version int64) string {
 			coalesce(c.value ->> 'error', ''), coalesce(c.value ->> 'tries', 0), c.value ->> 'reply', c.value ->> 'key', c.value -> 'body',
 			c.value ->> 'latency', c.value ->> 'attempts', c.value ->> 'cost_micros', c.value ->> 'unpriced', c.value ->> 'cached'
 			FROM new.records, json_each(calls) c`,
-		"DETACH new",
-	} {
+	}
+	if version >= 2 {
+		statements = append(statements, "INSERT INTO batches SELECT * FROM new.batches", "INSERT INTO batch_lines SELECT * FROM new.batch_lines")
+	}
+	if version >= 3 {
+		statements = append(statements, "INSERT INTO labels SELECT * FROM new.labels")
+	}
+	for _, statement := range append(statements, "DETACH new") {
 		if _, err := w.db.ExecContext(t.Context(), statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
@@ -202,6 +209,13 @@ func TestMigrate(t *testing.T) {
 	mustAppend(t, first, append(withLong(withKeys("a", 60)), talkative()))
 	run := onlyRun(t, first)
 	want := allRecords(t, first, run)
+	batch := func(key string) store.Batch { return store.Batch{Key: key, State: store.BatchPlanned, Lines: 1} }
+	label := func(i int) store.Label {
+		return store.Label{Item: want[i].Item.Hash(), ID: want[i].Item.ID, Label: "yes", Yes: true, Score: 1}
+	}
+	if err := errors.Join(first.PutBatch(t.Context(), run, batch("a"), []store.BatchLine{{Key: "first"}}), first.PutLabels(t.Context(), []store.Label{label(0)})); err != nil {
+		t.Fatal(err)
+	}
 	for version := range tables.Latest() {
 		if version == 0 {
 			continue
@@ -224,13 +238,75 @@ func TestMigrate(t *testing.T) {
 		if err := checkReferences(t.Context(), s.read); err != nil {
 			t.Errorf("after the migration from schema %d: %v", version, err)
 		}
-		if err := s.PutBatch(t.Context(), run, store.Batch{Key: "b", State: store.BatchPlanned, Lines: 1}, []store.BatchLine{{Key: "k"}}); err != nil {
+		if err := s.PutBatch(t.Context(), run, batch("b"), []store.BatchLine{{Key: "second"}}); err != nil {
 			t.Errorf("PutBatch after the migration from schema %d: %v", version, err)
 		}
-		label := store.Label{Item: want[0].Item.Hash(), ID: want[0].Item.ID, Label: "yes", Yes: true, Score: 1}
-		if err := s.PutLabels(t.Context(), []store.Label{label}); err != nil {
+		if err := s.PutLabels(t.Context(), []store.Label{label(1)}); err != nil {
 			t.Errorf("PutLabels after the migration from schema %d: %v", version, err)
 		}
+		for table, since := range map[string]int64{"batches": 2, "batch_lines": 2, "labels": 3} {
+			rows := 1
+			if version >= since {
+				rows = 2 // with the one that was there
+			}
+			if got := count(t, s, table); got != rows {
+				t.Errorf("from schema %d: %s has %d rows, want %d", version, table, got, rows)
+			}
+		}
+		var enforced bool
+		if err := s.write.conn.QueryRowContext(t.Context(), "PRAGMA foreign_keys").Scan(&enforced); err != nil || enforced {
+			t.Errorf("after the migration from schema %d references are looked up: %v, %v", version, enforced, err)
+		}
+	}
+}
+
+// TestMigrateWhileJudging holds that the tables do not change under an older deem that is
+// judging, and that one which died keeps nobody out.
+func TestMigrateWhileJudging(t *testing.T) {
+	first := openInside(t)
+	mustAppend(t, first, withKeys("a", 5))
+	path := older(t, first, 4)
+	claimed, err := tryLock(path + "-0123456789ab.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+"-fedcba987654.lock", []byte("1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, open := range map[string]func(context.Context, string, Options) (*Store, error){"Open": Open, "OpenReadOnly": OpenReadOnly} {
+		_, err := open(t.Context(), path, Options{})
+		if err == nil || !strings.Contains(err.Error(), "an older deem is judging a run") || !strings.Contains(deem.HintOf(err), "this process is at it; wait for it") {
+			t.Errorf("%s: error %v with the hint %q, want one about who judges", what, err, deem.HintOf(err))
+		}
+	}
+	if err := claimed.release(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An older deem that was idle writes how many calls a record has.
+	if _, err := s.write.conn.ExecContext(t.Context(), "UPDATE records SET calls = 0"); err == nil {
+		t.Error("a number of calls was taken for calls")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(path + "-*"); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, error %v", left, err)
+	}
+}
+
+// TestReadOlderFull holds that who only reads is told why an older database could not be
+// brought up to date.
+func TestReadOlderFull(t *testing.T) {
+	first := openInside(t)
+	mustAppend(t, first, withKeys("a", 200))
+	path := older(t, first, 4)
+	_, err := OpenReadOnly(t.Context(), path, Options{MaxPages: 40})
+	if !errors.Is(err, upgrade.ErrOlder) || !strings.Contains(err.Error(), "full") || !strings.Contains(deem.HintOf(err), "space") {
+		t.Errorf("error %v with the hint %q, want that it is old and the disk full", err, deem.HintOf(err))
 	}
 }
 

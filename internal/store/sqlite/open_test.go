@@ -149,6 +149,7 @@ func TestCheckReferences(t *testing.T) {
 		{"DELETE FROM items WHERE n = 3", "records refers to items"},
 		{"DELETE FROM replies WHERE n = 3", "of records refers to reply 3"},
 		{"DELETE FROM runs", "records refers to runs"},
+		{`UPDATE items SET texts = '{"question":99}' WHERE n = 3`, "row 3 of items refers to text 99"},
 	} {
 		path := file(t)
 		execute(t, path, c.remove)

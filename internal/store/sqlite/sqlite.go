@@ -131,7 +131,10 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	err = s.readCurrent(ctx)
-	if errors.Is(err, upgrade.ErrOlder) && s.bringUpToDate(ctx) == nil {
+	if errors.Is(err, upgrade.ErrOlder) {
+		if upErr := s.bringUpToDate(ctx); upErr != nil {
+			return nil, errors.Join(fmt.Errorf("%w; %w", s.explain("bring up to date", upErr), err), s.Close())
+		}
 		err = errors.Join(s.read.Close(), s.readCurrent(ctx))
 	}
 	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {

@@ -1,6 +1,7 @@
 // Package body says how stores keep items and replies: as JSON, and the long texts of
-// items by themselves. What is kept is the same in every store, to the byte, and so are
-// the hashes that it is kept under.
+// items by themselves. These are the same in every store, to the byte, and so are the
+// hashes that they are kept under. A store that keeps calls within their records has JSON
+// for these too.
 package body
 
 import (

@@ -9,7 +9,7 @@ import (
 	"deem"
 )
 
-// A Call is a [deem.Call] as stores keep it within its record. What its reply says is
+// A Call is a [deem.Call] as a store keeps it within its record. What its reply says is
 // kept elsewhere and has a number there, or is kept here.
 type Call struct {
 	Model   string `json:"model"`
@@ -30,7 +30,8 @@ type Call struct {
 }
 
 // AppendCall appends the JSON of a call: of one whose reply has a number, or of one whose
-// reply, if there is any, has the body. A value that is 0 or "" is left out.
+// reply, if there is any, has the body. But for model and request, a value that is 0 or ""
+// is left out.
 func AppendCall(b []byte, c *deem.Call, number int64, body string) []byte {
 	b = append(b, `{"model":`...)
 	b = AppendText(b, c.Model)

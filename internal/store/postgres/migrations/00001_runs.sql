@@ -204,18 +204,3 @@ CREATE TABLE words (
 
 CREATE INDEX words_found ON words USING GIN (found);
 CREATE INDEX words_many ON words (record) WHERE found IS NULL;
-
--- +goose Down
-DROP TABLE words;
-DROP TABLE labels;
-DROP TABLE batch_lines;
-DROP TABLE batches;
-DROP TABLE calls;
-DROP TABLE records;
-DROP SEQUENCE record_blocks;
-DROP TABLE replies;
-DROP TABLE items;
-DROP TABLE texts;
-DROP TABLE commits;
-DROP TABLE counts;
-DROP TABLE runs;

@@ -112,11 +112,3 @@ CREATE TABLE calls (
 	cached       INTEGER,
 	PRIMARY KEY (record, seq)
 ) STRICT, WITHOUT ROWID;
-
--- +goose Down
-DROP TABLE calls;
-DROP TABLE records;
-DROP TABLE replies;
-DROP TABLE items;
-DROP TABLE texts;
-DROP TABLE runs;

@@ -34,7 +34,3 @@ CREATE TABLE batch_lines (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX batch_lines_batch ON batch_lines (batch);
-
--- +goose Down
-DROP TABLE batch_lines;
-DROP TABLE batches;

@@ -19,6 +19,3 @@ CREATE TABLE labels (
 CREATE UNIQUE INDEX labels_item ON labels (item, annotator);
 CREATE INDEX labels_id ON labels (item_id, item, annotator);
 CREATE INDEX labels_dataset ON labels (dataset, item_id);
-
--- +goose Down
-DROP TABLE labels;

@@ -80,15 +80,3 @@ DROP TABLE replies;
 ALTER TABLE replies_4 RENAME TO replies;
 
 COMMIT;
-PRAGMA foreign_keys = ON;
-
--- +goose Down
-CREATE UNIQUE INDEX texts_hash ON texts (hash);
-CREATE UNIQUE INDEX items_hash ON items (hash);
-CREATE UNIQUE INDEX replies_key ON replies (key);
-CREATE INDEX records_label ON records (run, label, position, trial) WHERE label IS NOT NULL;
-CREATE INDEX records_category ON records (run, category, position, trial);
-DROP TABLE reply_keys;
-DROP TABLE item_keys;
-DROP TABLE text_keys;
-DROP TABLE indexed;

@@ -29,7 +29,9 @@ CREATE TABLE records_5 (
 	calls      TEXT, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
 	-- The law: a record holds a verdict or a failure, and a failure has no score.
 	CHECK ((label IS NULL) <> (kind IS NULL)),
-	CHECK ((label IS NULL) = (score IS NULL))
+	CHECK ((label IS NULL) = (score IS NULL)),
+	-- An older deem that is still running would write here how many calls there are.
+	CHECK (calls IS NULL OR substr(calls, 1, 1) = '[')
 ) STRICT;
 
 INSERT INTO records_5 SELECT n, run, item, item_id, position, trial, category, cluster, weight, judge,
