@@ -2,6 +2,9 @@ package imports_test
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +76,36 @@ func TestClaimsThatAreNone(t *testing.T) {
 	if _, err := s.ParseClaim("nonsense=3"); !strings.Contains(deem.HintOf(err), "overall, right") {
 		t.Errorf("hint = %q, want the names there are", deem.HintOf(err))
 	}
+}
+
+// FuzzParseClaim checks that a claim is refused or is about a number, which then can be
+// checked.
+func FuzzParseClaim(f *testing.F) {
+	for _, seed := range []string{
+		"88.6%", "0.886", "443/500", "right=2", "a=50%", "f1_score=0.25", "categories=25%", "unjudged=1", "=", "a=", "=1", "1e309", "-0", "5/0", "NaN/2", "1/Inf", "0x1p-2", "1_000", "٣%",
+	} {
+		f.Add(seed)
+	}
+	file := filepath.Join(f.TempDir(), "a.json")
+	if err := os.WriteFile(file, []byte(rows(`"yes"`, `"no"`, `"no"`)), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	s, err := imports.Open(f.Context(), imports.Source{Names: []string{file}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, spec string) {
+		claim, err := s.ParseClaim(spec)
+		if err != nil {
+			return
+		}
+		if math.IsNaN(claim.Value) || math.IsInf(claim.Value, 0) {
+			t.Errorf("ParseClaim(%q) = %v", spec, claim.Value)
+		}
+		if got := s.Check([]imports.Claim{claim}); len(got) != 1 {
+			t.Errorf("the claim %q has %d results", spec, len(got))
+		}
+	})
 }
 
 // What files say of themselves is found beside their rows, and only there.

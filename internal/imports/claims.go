@@ -3,6 +3,7 @@ package imports
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -299,7 +300,7 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 	if right, all, ok := strings.Cut(value, "/"); ok {
 		k, err1 := strconv.ParseFloat(strings.TrimSpace(right), 64)
 		n, err2 := strconv.ParseFloat(strings.TrimSpace(all), 64)
-		if err1 != nil || err2 != nil || n <= 0 || k < 0 || k > n {
+		if err1 != nil || err2 != nil || !(0 <= k && k <= n && 0 < n && n <= math.MaxInt32) {
 			return Claim{}, fmt.Errorf("the claim %q is no share", spec)
 		}
 		c.Value, c.slack = k/n, 0.5/n

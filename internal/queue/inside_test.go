@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -234,4 +235,35 @@ func TestPlaces(t *testing.T) {
 	if at := timeAt(100 * 1e9 * 1000); at.After(time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("a century of work lies at %v", at)
 	}
+}
+
+// FuzzUnpack checks that a chunk that was damaged is refused or read as items that can be
+// packed again.
+func FuzzUnpack(f *testing.F) {
+	p := newPacker(sizer{})
+	for i := range 3 {
+		if _, _, err := p.add(placed{Item: deem.Item{ID: strconv.Itoa(i), Response: "an answer"}}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	whole, _, err := p.last()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole.body)
+	f.Add(whole.body[:len(whole.body)/2])
+	f.Add([]byte{})
+	f.Add([]byte("no chunk"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		list, err := unpack(body)
+		if err != nil {
+			return
+		}
+		p := newPacker(sizer{})
+		for _, it := range list {
+			if _, _, err := p.add(it); err != nil {
+				t.Errorf("%+v was unpacked and cannot be packed: %v", it, err)
+			}
+		}
+	})
 }

@@ -251,3 +251,45 @@ func FuzzSafetensors(f *testing.F) {
 		_, _ = newNetwork(miniLM, tensors)
 	})
 }
+
+// FuzzReadVocab checks that a vocabulary in either form is refused or makes tokens that the
+// network has a row for.
+func FuzzReadVocab(f *testing.F) {
+	f.Add([]byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\nun\n##able\n"), "unable [SEP] café 京")
+	f.Add([]byte("[UNK]\n[CLS]\n[SEP]\n\n##\n"), "##")
+	f.Add([]byte(`{"model":{"type":"WordPiece","vocab":{"[UNK]":1,"[CLS]":2,"[SEP]":3,"un":9}},"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},"added_tokens":[{"id":4,"content":"[MASK]"}]}`), "un[MASK]")
+	f.Add([]byte(`{"model":{"type":"WordPiece","vocab":{"[UNK]":1,"[CLS]":2,"[SEP]":3,"un":9}},"normalizer":{"type":"BertNormalizer"},"pre_tokenizer":{"type":"BertPreTokenizer"},"added_tokens":[{"id":-4,"content":"[MASK]"}]}`), "un[MASK]")
+	f.Add([]byte(`{"model":{"type":"WordPiece","vocab":{"[UNK]":-1}},"added_tokens":[{"id":-4,"content":""}]}`), "x")
+	f.Fuzz(func(t *testing.T, data []byte, text string) {
+		for name, read := range map[string]func([]byte) (*tokenizer, error){"vocab.txt": readVocab, "tokenizer.json": readTokenizer} {
+			tok, err := read(data)
+			if err != nil {
+				continue
+			}
+			for _, id := range tok.encode(text, 64) {
+				if id < 0 || id >= tok.size() {
+					t.Errorf("%s: a token of %q is %d, of %d", name, text, id, tok.size())
+				}
+			}
+		}
+	})
+}
+
+// FuzzReadConfig checks that a network is refused or has sizes that can be computed with.
+func FuzzReadConfig(f *testing.F) {
+	for _, seed := range []string{
+		"", `{}`, `{"hidden_size":384,"num_attention_heads":12}`, `{"hidden_size":0}`, `{"hidden_size":385}`, `{"num_hidden_layers":1e9}`,
+		`{"max_position_embeddings":1}`, `{"hidden_act":"relu"}`, `{"layer_norm_eps":-1}`, `[]`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		g, err := readConfig(data)
+		if err != nil {
+			return
+		}
+		if g.Hidden < 1 || g.Heads < 1 || g.Hidden%g.Heads != 0 || g.Positions < 2 || g.Vocab > maxSize || g.Layers > maxSize || g.Inner > maxSize {
+			t.Errorf("a network of %+v was taken", g)
+		}
+	})
+}

@@ -93,6 +93,11 @@ func readVocab(data []byte) (*tokenizer, error) {
 // newTokenizer sorts a vocabulary.
 func newTokenizer(vocab, special map[string]int) (*tokenizer, error) {
 	t := &tokenizer{heads: make(map[string]int, len(vocab)), tails: make(map[string]int), special: special}
+	for name, id := range special {
+		if id < 0 {
+			return nil, fmt.Errorf("token %q has the id %d", name, id)
+		}
+	}
 	for piece, id := range vocab {
 		if id < 0 {
 			return nil, fmt.Errorf("piece %q has the id %d", piece, id)

@@ -13,6 +13,42 @@ import (
 	"deem/model/internal/wire"
 )
 
+// FuzzReadFacts checks that what a server says about a model is read the same each time, and
+// that whatever it says gives windows that can be asked for.
+func FuzzReadFacts(f *testing.F) {
+	for _, seed := range []string{
+		`{"model_info":{"general.architecture":"llama","llama.context_length":131072,"clip.vision.context_length":77},"capabilities":["thinking"]}`,
+		`{"model_info":{"a.context_length":1e300,"b.context_length":-1,"c.context_length":0.5,"d.context_length":8192}}`,
+		`{"model_info":{"general.architecture":7,".context_length":5},"parameters":"num_ctx 99999999999\nnum_ctx 8192","remote_host":"h"}`,
+		`{"model_info":null,"parameters":"num_ctx"}`, `[]`, `{`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got := readFacts(text)
+		if again := readFacts(text); got != again {
+			t.Errorf("read as %+v and as %+v", got, again)
+		}
+		if got.length < 0 || got.floor < minWindow {
+			t.Errorf("read as %+v: no window is that small", got)
+		}
+	})
+}
+
+// TestContextLength holds that the length is that of the model's own architecture.
+func TestContextLength(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"general.architecture":"llama","clip.context_length":77,"llama.context_length":131072}`: 131072,
+		`{"general.architecture":"llama","clip.context_length":77}`:                               77,
+		`{"a.context_length":0,"b.context_length":2048,"c.context_length":4096}`:                  2048,
+		`{"general.architecture":"llama"}`:                                                        0,
+	} {
+		if got := readFacts([]byte(`{"model_info":` + text + `}`)).length; got != want {
+			t.Errorf("the length in %s is %d, want %d", text, got, want)
+		}
+	}
+}
+
 // FuzzDecode checks that an answer is a reply or an error, whatever it holds, and that
 // a reply can be kept.
 func FuzzDecode(f *testing.F) {

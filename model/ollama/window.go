@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -108,11 +109,15 @@ func readFacts(text []byte) facts {
 }
 
 // contextLength returns the length that the model was made for, which is filed under
-// the name of its architecture, as "llama.context_length".
+// the name of its architecture, as "llama.context_length". A model that also sees has
+// another such length, for pictures.
 func (w wireShow) contextLength() int {
-	for name, raw := range w.ModelInfo {
+	var architecture string
+	_ = json.Unmarshal(w.ModelInfo["general.architecture"], &architecture) // "" where there is none
+	names := slices.Sorted(maps.Keys(w.ModelInfo))
+	for _, name := range slices.Insert(names, 0, architecture+".context_length") {
 		var n float64
-		if strings.HasSuffix(name, ".context_length") && json.Unmarshal(raw, &n) == nil && n > 0 && n < 1<<31 {
+		if strings.HasSuffix(name, ".context_length") && json.Unmarshal(w.ModelInfo[name], &n) == nil && n >= 1 && n < 1<<31 {
 			return int(n)
 		}
 	}
