@@ -148,7 +148,8 @@ match-model: ## fit the model of match to the labelled items in DATA=FILE
 
 .PHONY: bench-match
 bench-match: ## measure match against the labelled items under DATA=FOLDER
-	$(GO) run ./bench/match -data $(or $(DATA),../shared/data) -out bench/match/RESULTS.md
+	@test -n "$(DATA)" || { echo "make bench-match needs DATA=FOLDER, which holds the labelled items"; exit 2; }
+	$(GO) run ./bench/match -data $(DATA) -out bench/match/RESULTS.md
 
 .PHONY: bench-go
 bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)

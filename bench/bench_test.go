@@ -112,7 +112,7 @@ func TestChosen(t *testing.T) {
 		full bool
 		want int
 	}{
-		{"start", false, 1}, {"^zero", false, 7}, {"^zero", true, 9}, {"nonsense", true, 0},
+		{"start", false, 1}, {"^zero", false, 9}, {"^50 ms", false, 6}, {"^50 ms", true, 9}, {"nonsense", true, 0},
 	} {
 		l := &lab{options: options{only: regexp.MustCompile(tt.only), full: tt.full}}
 		if got, err := l.chosen(); len(got) != tt.want || (err != nil) != (tt.want == 0) {

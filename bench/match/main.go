@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	data := flag.String("data", "../shared/data", "the folder with the labelled items")
+	data := flag.String("data", "", "the `folder` with the labelled items")
 	out := flag.String("out", "", "a file to write the page to, besides standard output")
 	flag.Parse()
 	if err := run(os.Stdout, *data, *out); err != nil {
