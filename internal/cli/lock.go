@@ -65,6 +65,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
 	if _, err := gate.Parse(o.gates); err != nil {
 		return err
 	}
+	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
 		return err

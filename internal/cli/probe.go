@@ -116,6 +116,7 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 	if err := errors.Join(err, o.check()); err != nil {
 		return err
 	}
+	o.run.model.Uncalled = o.run.dryRun
 	judgings, data, err := a.openProbed(ctx, &o.run)
 	if err != nil {
 		return err

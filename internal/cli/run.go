@@ -221,6 +221,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	o.model.Uncalled = o.dryRun
 	if err := a.checkDetach(&o); err != nil {
 		return err
 	}
