@@ -46,6 +46,7 @@ An item that could not be judged is unjudged, not wrong. When more than
 
 EXIT STATUS
   0 done   1 could not   2 wrong usage or input   3 done, but too many items unjudged
+  4 done, but a gate failed
   130 interrupted: what was judged is saved, and the same command goes on`
 
 const runExample = `  deem run --data answers.jsonl

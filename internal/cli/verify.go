@@ -39,7 +39,8 @@ In a redacted file texts are replaced by their hashes. Then prompts and replies 
 be checked, which is said; all else is.
 
 EXIT STATUS
-  0 nothing is wrong   1 something is, or the file could not be read   2 wrong usage`
+  0 nothing is wrong   1 something is, or reading broke off
+  2 wrong usage: also a file that is not there or cannot be opened`
 
 func (a *app) verifyCommand() *cobra.Command {
 	var signer string
