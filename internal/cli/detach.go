@@ -156,7 +156,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	if err := workable(s, g); err != nil {
 		return queuedRun{}, err
 	}
-	if s, err = o.lock.heir(ctx, st, s, o.fresh); err != nil {
+	if s, err = a.heir(ctx, st, s, o); err != nil {
 		return queuedRun{}, err
 	}
 	run, resumed, err := st.Begin(ctx, s, o.fresh)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"deem"
 	"deem/internal/assembly"
@@ -122,7 +125,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err != nil {
 		return "", nil, err
 	}
-	if s, err = o.lock.heir(ctx, st, s, o.fresh); err != nil {
+	if s, err = a.heir(ctx, st, s, o); err != nil {
 		return "", nil, err
 	}
 	run, resumed, err := st.Begin(ctx, s, o.fresh)
@@ -155,6 +158,56 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 		return "", nil, a.unfinished(ctx, st, run, o, err)
 	}
 	return run.ID, live, forgetBatches(ctx, st, run.ID)
+}
+
+// heir returns the spec of a run with what it keeps of an earlier part of it: its lock,
+// and the names of what was judged if anything was.
+func (a *app) heir(ctx context.Context, st store.Store, s store.Spec, o runOptions) (store.Spec, error) {
+	if o.fresh {
+		return s, nil
+	}
+	earlier, ok, err := begun(ctx, st, s.Key())
+	if err != nil || !ok {
+		return s, err
+	}
+	set := findings.SettingsOf(s)
+	if set.Lock, err = o.lock.heir(earlier); err != nil {
+		return s, err
+	}
+	if earlier.Records > 0 {
+		if kept := keepNames(&set, s, earlier); len(kept) > 0 {
+			a.say("run %s keeps the names that it has: %s (--fresh begins another run)", earlier.ID, words.Printable(strings.Join(kept, "; ")))
+		}
+	}
+	s.Settings, err = json.Marshal(set)
+	return s, err
+}
+
+// keepNames puts the names under which the earlier run was judged into the settings, and
+// says which of those that were given now are others. The store keeps those of the
+// dataset itself. Only a system without a name is given one, by the command that judged
+// it: the same answers from another file may be another system's.
+func keepNames(set *findings.Settings, now store.Spec, earlier store.Run) (kept []string) {
+	was := findings.SettingsOf(earlier.Spec)
+	same := slices.Equal(earlier.Dataset.Names, now.Dataset.Names)
+	if !same {
+		kept = append(kept, fmt.Sprintf("data %s, and not %s", strings.Join(earlier.Dataset.Names, ", "), strings.Join(now.Dataset.Names, ", ")))
+		set.Data, set.Responses = was.Data, was.Responses
+	}
+	keep := func(what, was string, now *string) {
+		switch {
+		case *now == was || same && was == "":
+			return
+		case *now != "" && was == "":
+			kept = append(kept, fmt.Sprintf("no %s, and not %s", what, *now))
+		case *now != "":
+			kept = append(kept, fmt.Sprintf("%s %s, and not %s", what, was, *now))
+		}
+		*now = was
+	}
+	keep("system", was.System, &set.System)
+	keep("system model", was.SystemModel, &set.SystemModel)
+	return kept
 }
 
 // announce says what is about to happen. Of the records of the run some may be of items

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -213,26 +212,14 @@ func (o lockOptions) settings() *findings.LockSettings {
 	return &findings.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
 }
 
-// heir returns the spec of a run with the lock that it is to keep. Whoever goes on with
+// heir returns the lock that a run keeps of an earlier part of it. Whoever goes on with
 // a run without naming its lock has promised all the same, and whoever has seen verdicts
 // can promise nothing any more.
-func (o lockOptions) heir(ctx context.Context, st store.Store, s store.Spec, fresh bool) (store.Spec, error) {
-	if fresh {
-		return s, nil
+func (o lockOptions) heir(earlier store.Run) (*findings.LockSettings, error) {
+	if o.locked != nil {
+		return o.settings(), o.late(earlier)
 	}
-	earlier, ok, err := begun(ctx, st, s.Key())
-	switch {
-	case err != nil || !ok:
-		return s, err
-	case o.locked != nil:
-		return s, o.late(earlier)
-	}
-	set := findings.SettingsOf(s)
-	if set.Lock = findings.SettingsOf(earlier.Spec).Lock; set.Lock == nil {
-		return s, nil
-	}
-	s.Settings, err = json.Marshal(set)
-	return s, err
+	return findings.SettingsOf(earlier.Spec).Lock, nil
 }
 
 // begun returns the newest run with the given key, and whether there is one.

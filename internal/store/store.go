@@ -189,9 +189,10 @@ type Store interface {
 	// [Store.Release] or [Store.Close], another Begin with that key, in this
 	// process or another, gets [ErrBusy]. The claim dies with the process.
 	//
-	// A run that is continued takes over what is no part of the key: the names
-	// of the dataset and the settings. A run that was done stays so until a
-	// record is appended.
+	// A run that is continued takes over the settings, which are no part of the
+	// key. It takes over the names of the dataset only while it has no record:
+	// afterwards other files with the same items are no reason to call the run
+	// otherwise. A run that was done stays so until a record is appended.
 	Begin(ctx context.Context, spec Spec, fresh bool) (run Run, resumed bool, err error)
 
 	// Finish marks a run as done and gives up the claim on it.

@@ -71,13 +71,15 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 
 const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1`
 
-// adopt takes over what is no part of the key.
+// adopt takes over what is no part of the key, but for the names of a run that has
+// records.
 func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE runs SET dataset_names = $1, settings = $2 WHERE n = $3`,
+	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, dataset_names =
+		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $3 AND records > 0) THEN dataset_names ELSE $1 END WHERE n = $3`,
 		string(names), packJSON(spec.Settings), n)
 	return err
 }

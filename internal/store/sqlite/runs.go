@@ -64,13 +64,15 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	return run, resumed, err
 }
 
-// adopt takes over what is no part of the key.
+// adopt takes over what is no part of the key, but for the names of a run that has
+// records.
 func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, `UPDATE runs SET dataset_names = ?, settings = ? WHERE n = ?`,
+	_, err = conn.ExecContext(ctx, `UPDATE runs
+		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ? WHERE n = ?`,
 		string(names), nullJSON(spec.Settings), n)
 	return err
 }

@@ -63,8 +63,25 @@ func testResume(t *testing.T, s suite) {
 	if run.Records != 2 || run.Unjudged != 1 {
 		t.Errorf("Records, Unjudged = %d, %d, want 2, 1", run.Records, run.Unjudged)
 	}
+	// Other files with the same items do not rename what was judged.
+	spec.Dataset.Names = first.Dataset.Names
 	diff(t, "spec of the resumed run", run.Spec, spec)
 	diff(t, "Run's run", mustRun(t, st, run.ID), run)
+}
+
+// testRename has a run begun twice before anything is judged: nothing has those names yet.
+func testRename(t *testing.T, s suite) {
+	st, first := s.begin(t)
+	if err := st.Release(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec("")
+	spec.Settings, spec.Dataset.Names = json.RawMessage(`{"jobs":9}`), []string{"moved.jsonl"}
+	run, resumed := mustBegin(t, st, spec, false)
+	if !resumed || run.ID != first.ID {
+		t.Fatalf("Begin with the same key = %s, %v, want %s, true", run.ID, resumed, first.ID)
+	}
+	diff(t, "spec of a run without records", run.Spec, spec)
 }
 
 func testFresh(t *testing.T, s suite) {

@@ -25,6 +25,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 	}{
 		{"Begin", testBegin},
 		{"Resume", testResume},
+		{"Rename", testRename},
 		{"Fresh", testFresh},
 		{"BadSpec", testBadSpec},
 		{"Finish", testFinish},
