@@ -264,6 +264,32 @@ func TestActionJudges(t *testing.T) {
 	}
 }
 
+// TestActionFindsRunAgain keeps the store between builds: the run of these answers is done,
+// and one of others was begun since. What is published is of the run that was shown.
+func TestActionFindsRunAgain(t *testing.T) {
+	a := readAction(t)
+	for _, args := range []string{"", "--json"} {
+		r := newRunner(t, "http://127.0.0.1:9")
+		earlier := "deem run --data answers.jsonl >/dev/null && deem run --data before.jsonl >/dev/null && deem report last --json > baseline.json"
+		if out, code := r.do(t, a, step{Run: earlier}, nil); code != 0 {
+			t.Fatal(out)
+		}
+		inputs := map[string]string{"data": "answers.jsonl", "args": args, "baseline": "baseline.json"}
+		out, code := r.do(t, a, a.step(t, "judge"), inputs)
+		if code != 0 || args == "" && !strings.Contains(out, "is done already") {
+			t.Fatalf("the step ends with %d, want 0 and a run that is done already\n%s", code, out)
+		}
+		got := r.outputs(t)
+		if got["score"] != "0.6974789915966386" || got["run"] == "" || !strings.Contains(out, got["run"]) {
+			t.Errorf("score is %q of run %q, want that of answers.jsonl\n%s", got["score"], got["run"], out)
+		}
+		shown, code := r.do(t, a, step{Run: "cat deem-junit.xml; cat deem-report.md; deem report deem-run.deem"}, nil)
+		if n := strings.Count(shown, got["run"]); code != 0 || n < 3 || strings.Contains(shown, "before.jsonl, hash") {
+			t.Errorf("JUnit, report and run file name run %s %d times, want 3\n%.2000s", got["run"], n, shown)
+		}
+	}
+}
+
 // TestActionStops looks that a run which could not be made fails the step itself.
 func TestActionStops(t *testing.T) {
 	a := readAction(t)
