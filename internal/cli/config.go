@@ -19,7 +19,6 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
-	"deem/internal/gate"
 	"deem/internal/usage"
 	"deem/text"
 )
@@ -48,7 +47,7 @@ var listKeys = []string{"data", "exclude", "gate", "judge", "responses"}
 // it later: in a file it is said with the line.
 var checks = map[string]func(value string) error{
 	"gate": func(value string) error {
-		_, err := gate.Parse([]string{value})
+		_, err := reportGates([]string{value})
 		return err
 	},
 	"exclude": func(value string) error {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"deem/internal/gate"
 	"deem/internal/words"
@@ -11,6 +13,42 @@ import (
 
 // errGate means that a gate did not hold.
 var errGate = errors.New("a gate failed")
+
+// reportGates reads gates on the report of a run. Those that no report could meet are
+// refused here, before anything is read or paid for.
+func reportGates(texts []string) ([]gate.Gate, error) {
+	gates, err := gate.Parse(texts)
+	if err != nil {
+		return nil, err
+	}
+	return gates, gate.CheckReport(gates, nil)
+}
+
+// checkCategories refuses gates on categories that no item has. They are known when the
+// items are, so nobody need pay for a report that lacks them.
+func checkCategories(texts []string, data items) error {
+	gates, err := gate.Parse(texts)
+	if err != nil || len(gates) == 0 {
+		return err
+	}
+	seen := map[string]bool{}
+	for it, err := range data.Items() {
+		if err != nil {
+			return err
+		}
+		seen[it.Category] = true
+	}
+	if seen[""] {
+		delete(seen, "")
+		if len(seen) > 0 {
+			seen[uncategorised] = true
+		}
+	}
+	return gate.CheckReport(gates, slices.AppendSeq([]string{}, maps.Keys(seen)))
+}
+
+// uncategorised is what a report calls the items without a category, if others have one.
+const uncategorised = "(none)"
 
 // gatesFailed returns errGate unless all gates hold.
 func gatesFailed(outcomes []gate.Outcome) error {

@@ -14,7 +14,6 @@ import (
 	"deem"
 	"deem/internal/assembly"
 	"deem/internal/findings"
-	"deem/internal/gate"
 	"deem/internal/lock"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -61,9 +60,6 @@ func (a *app) lockCommand() *cobra.Command {
 
 // writeLock writes what a run with these options would be.
 func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
-	if _, err := gate.Parse(o.gates); err != nil {
-		return err
-	}
 	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {

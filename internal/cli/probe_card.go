@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -39,11 +41,10 @@ type cardJSON struct {
 func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) error {
 	var all []cardJSON
 	var outcomes []gate.Outcome
+	var wrong error // a gate that is wrong in itself, which must not cost anybody the cards
 	for _, c := range cards {
 		held, err := gate.Hold(gates, cardScope(c))
-		if err != nil {
-			return err
-		}
+		wrong = cmp.Or(wrong, err)
 		all = append(all, cardJSON{c, held})
 		outcomes = append(outcomes, held...)
 	}
@@ -52,7 +53,7 @@ func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) e
 			return err
 		}
 	}
-	if err := a.printCards(all); err != nil {
+	if err := errors.Join(a.printCards(all), wrong); err != nil {
 		return err
 	}
 	if err := gatesFailed(outcomes); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,15 +64,16 @@ func (a *app) reportCommand() *cobra.Command {
 			if len(args) == 0 {
 				args = []string{"last"}
 			}
+			var err error
+			if want.gates, err = reportGates(gates); err != nil {
+				return err
+			}
 			st, err := a.readRuns(cmd.Context(), args...)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = st.Close() }()
 			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
-				return err
-			}
-			if want.gates, err = gate.Parse(gates); err != nil {
 				return err
 			}
 			return a.show(cmd.Context(), st, args, want)
@@ -183,13 +185,15 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		}
 		agreements = append(agreements, ag)
 	}
+	// A gate that is wrong in itself, as one of an old lock, must not cost anybody the
+	// report.
+	var wrong error
 	for i := range all {
 		var err error
-		if all[i].gates, err = findings.Gates(want.gates, all[i].Run, all[i].Report); err != nil {
-			return err
-		}
+		all[i].gates, err = findings.Gates(want.gates, all[i].Run, all[i].Report)
+		wrong = cmp.Or(wrong, err)
 	}
-	if err := a.print(all, agreements); err != nil {
+	if err := errors.Join(a.print(all, agreements), wrong); err != nil {
 		return err
 	}
 	for _, f := range all {

@@ -12,7 +12,6 @@ import (
 	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/internal/findings"
-	"deem/internal/gate"
 	"deem/internal/usage"
 	"deem/model"
 	"deem/text/nltk"
@@ -180,6 +179,9 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]assembly.Judging, item
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
+	if _, err := reportGates(o.gates); err != nil {
+		return nil, nil, err
+	}
 	if o.runTimeout > 0 {
 		o.deadline = clock().Add(o.runTimeout)
 	}
@@ -212,13 +214,20 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]assembly.Judging, item
 			return nil, nil, err
 		}
 	}
+	if o.lock.anyway { // Other items than were promised may lack a category that was.
+		return judgings, data, nil
+	}
+	if err := checkCategories(o.gates, data); err != nil {
+		_ = data.Close()
+		return nil, nil, err
+	}
 	return judgings, data, nil
 }
 
 // run judges a dataset: it opens what was named, lets each judge go through the
 // items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
-	gates, err := gate.Parse(o.gates)
+	gates, err := reportGates(o.gates)
 	if err != nil {
 		return err
 	}

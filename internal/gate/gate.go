@@ -2,13 +2,15 @@
 // same words mean the same wherever they are given, to a command, in a lock or to the
 // server.
 //
-// [Parse] reads gates. A [Scope] says which number a name stands for, in a report
+// [Parse] reads gates, and [CheckReport] refuses those that no report could meet. A
+// [Scope] says which number a name stands for, in a report
 // ([OfReport]), in a comparison ([OfComparison]) or elsewhere. [Hold] says what becomes
 // of each gate. What follows when one does not hold is for others to say: a command
 // ends with an exit code, and the server answers.
 package gate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -276,6 +278,45 @@ func OfReport(r report.Report) Scope {
 		}
 		return NoSuch(cond, known)
 	}
+}
+
+// CheckReport refuses gates that no report of a run could meet, before there is one and
+// before it is paid for: a number in the wrong unit, a part that a score does not have,
+// and a name that is neither a report's own nor one of the categories. Where categories
+// is nil nobody knows them yet, and any name may be one.
+func CheckReport(gates []Gate, categories []string) error {
+	for _, g := range gates {
+		for _, c := range slices.Concat(g.anyOf...) {
+			names := categories
+			if categories == nil {
+				names = []string{c.Name}
+			}
+			if err := c.check(OfReport(reportOn(names))); err != nil {
+				return usage.Mark(fmt.Errorf("gate %q: %w", g.Text, err))
+			}
+		}
+	}
+	return nil
+}
+
+// reportOn returns a report with every number that one over these categories may have.
+func reportOn(categories []string) report.Report {
+	all := report.Figures{Judged: new(stat.Estimate), Items: 1}
+	r := report.Report{Items: 1, Judged: 1, Metrics: []report.Figures{all}}
+	for _, name := range categories {
+		r.Categories = append(r.Categories, report.Category{Name: name, Figures: all})
+	}
+	return r
+}
+
+// check says what is wrong with a condition where scope has every number.
+func (c Condition) check(scope Scope) error {
+	n := scope(c)
+	if n.Absent != "" {
+		return errors.New(n.Absent)
+	}
+	_, err := c.wanted(n.What)
+	return err
 }
 
 func figuresOf(part string, f report.Figures) Number {

@@ -149,6 +149,46 @@ func TestReportGates(t *testing.T) {
 	}
 }
 
+// What no report could meet is said before there is one, and names as soon as they are
+// known.
+func TestCheckReport(t *testing.T) {
+	known := []string{"multi hop", "n", "zh"}
+	for _, tt := range []struct {
+		gate        string
+		early, late string // what is wrong while categories are not known, and when they are
+	}{
+		{"overall >= 70%", "", ""},
+		{"overall.lo >= 0.7 and unjudged <= 1% or score.n > 100", "", ""},
+		{"n >= 100", "", ""},
+		{`"n" >= 70%`, "", ""},
+		{`"multi hop".strict >= 70%`, "", ""},
+		{"zh.n >= 3", "", ""},
+		{"overall >= 70", "character 12: overall is a share from 0 to 1: write 70% for a percentage", "write 70%"},
+		{"overall >= 1pp", "overall is a share and no difference: write 1%", "write 1%"},
+		{"unjudged <= 1% or zh >= 5", "character 25: zh is a share from 0 to 1: write 5%", "write 5%"},
+		{"n >= 5%", "n is a plain number: write it without %", "without %"},
+		{"overall.p < 0.05", "a score has no p; it has lo, hi, n and strict", "a score has no p"},
+		{"overal >= 3", "overal is a share from 0 to 1", `did you mean "overall"?`},
+		{"overal >= 3%", "", `there is no category "overal"; did you mean "overall"?`},
+		{"overall >= 3% or z >= 3%", "", `there is no category "z"`},
+	} {
+		gates, err := gate.Parse([]string{tt.gate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, err := range []error{gate.CheckReport(gates, nil), gate.CheckReport(gates, known)} {
+			want := []string{tt.early, tt.late}[i]
+			if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || !usage.Is(err)) {
+				t.Errorf("%q: error %v; want %q, for the user to mend", tt.gate, err, want)
+			}
+		}
+	}
+	gates, _ := gate.Parse([]string{"zh >= 3%"})
+	if err := gate.CheckReport(gates, []string{}); err == nil || !strings.Contains(err.Error(), "there are: overall, score, unjudged, n") {
+		t.Errorf("a category where there is none: error %v, want one that says what there is", err)
+	}
+}
+
 // Whatever is typed, a gate is read or refused with a place inside it.
 func FuzzParseGate(f *testing.F) {
 	for _, s := range []string{"overall >= -1pp", `"a b".lo < 5% and p < 0.05 or x == 1`, "'", "é>=1", "a.lo.hi>1"} {
