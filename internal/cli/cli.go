@@ -95,8 +95,11 @@ func (a *app) root() *cobra.Command {
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return a.prepare(cmd)
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.prepare(cmd); err != nil {
+				return err
+			}
+			return checkOutputs(cmd.Flags(), args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -47,8 +47,8 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 	return nil
 }
 
-// writeWhole writes a file that is whole or not there. An older one of that name gives
-// way, since all of these can be made again.
+// writeWhole writes a file that is whole or not there. An older one of that kind
+// gives way, since all of these can be made again; checkOutputs has refused others.
 func writeWhole(name string, write func(w io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".deem-*")
 	if err != nil {

@@ -142,7 +142,7 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 func createNew(name string) (*os.File, error) {
 	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o"))
+		return nil, thereAlready(name, "-o", "")
 	}
 	return w, err
 }

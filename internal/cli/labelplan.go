@@ -74,11 +74,14 @@ func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int
 	return items, nil
 }
 
+// planColumns are the columns of a table to label.
+var planColumns = []string{"id", "question", "references", "response", "label", "annotator", "note"}
+
 // planTable returns the items as a table with room for labels.
 func planTable(items []deem.Item) ([]byte, error) {
 	var buf bytes.Buffer
 	w := csv.NewWriter(&buf)
-	if err := w.Write([]string{"id", "question", "references", "response", "label", "annotator", "note"}); err != nil {
+	if err := w.Write(planColumns); err != nil {
 		return nil, err
 	}
 	for _, it := range items {

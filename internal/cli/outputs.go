@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/internal/usage"
+	"deem/model/replay"
+)
+
+// An output is a flag that names a file which is written in the place of an older one,
+// or behind what it holds. The files of other flags, as -o, must not be there yet: see
+// createNew.
+type output struct {
+	flag     string
+	what     string                 // what deem writes there
+	ours     func(head []byte) bool // whether a file that begins so is such a thing
+	appended bool
+}
+
+// outputs are all of them. A file is known by how it begins.
+var outputs = []output{
+	{flag: "flips", what: "table of deem compare --flips", ours: begins("id,category,change,question,references,")},
+	{flag: "html", what: "page of deem compare", ours: contains("<title>deem compare")},
+	{flag: "card", what: "card of deem probe", ours: func(head []byte) bool {
+		return begins("judge card\n")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>judge card ")(head)
+	}},
+	{flag: "queue", what: "table of items to label", ours: begins(strings.Join(planColumns, ",") + "\n")},
+	{flag: "record", what: "file of replies of deem --record", ours: isReplies, appended: true},
+	{flag: "log", what: "log of deem", ours: isLog, appended: true},
+}
+
+// inputs are the flags that name files which are read. Of --model this is what stands
+// behind "replay:". Arguments that are files are read too.
+var inputs = []string{
+	"data", "responses", "other", "baseline", "labels", "known", "errata", "lock", "probes", "judge", "model", "prices", "ca-file",
+	"token-file", "config",
+}
+
+// headSize is how much of a file is read to know it: the first line of a file of
+// replies holds a whole reply.
+const headSize = 1 << 20
+
+// checkOutputs refuses to write over what deem did not write as the same thing, and over
+// what the command reads. It does so before anything is opened, asked or paid for.
+func checkOutputs(flags *pflag.FlagSet, args []string) error {
+	reads := readFiles(flags, args)
+	by := map[string]string{}
+	for _, out := range outputs {
+		for _, name := range flagValues(flags, out.flag) {
+			if name == "" || name == "-" {
+				continue
+			}
+			flag := "--" + out.flag
+			if other, ok := by[filepath.Clean(name)]; ok {
+				return usage.Errorf("%s is written twice: by %s and by %s", name, other, flag)
+			}
+			by[filepath.Clean(name)] = flag
+			if err := out.check(name, reads); err != nil {
+				return usage.Mark(deem.WithHint(err, "%s", orHint(err, "name another file with "+flag)))
+			}
+		}
+	}
+	return nil
+}
+
+// check looks at what is in the place where the output goes.
+func (out output) check(name string, reads []readFile) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil //nolint:nilerr // What is not there is not lost; whoever creates it says why that cannot be.
+	}
+	for _, r := range reads {
+		if os.SameFile(info, r.info) {
+			return fmt.Errorf("--%s would write over %s, which %s reads", out.flag, name, r.by)
+		}
+	}
+	switch {
+	case !info.Mode().IsRegular() && out.appended, info.Mode().IsRegular() && info.Size() == 0:
+		return nil // a terminal or a pipe, or a file with nothing to lose
+	case !info.Mode().IsRegular():
+		return thereAlready(name, "--"+out.flag, "is no file")
+	}
+	head, err := readHead(name)
+	if err != nil {
+		return err
+	}
+	if !out.ours(head) {
+		return thereAlready(name, "--"+out.flag, "is no "+out.what)
+	}
+	return nil
+}
+
+// thereAlready is the error for a file that would be lost; more may say what it is not.
+func thereAlready(name, flag, more string) error {
+	err := fmt.Errorf("%s is there already", name)
+	if more != "" {
+		err = fmt.Errorf("%w, and %s", err, more)
+	}
+	return usage.Mark(deem.WithHint(err, "move it away, or name another file with %s", flag))
+}
+
+// A readFile is a file that a command reads, and which of its words says so.
+type readFile struct {
+	info os.FileInfo
+	by   string
+}
+
+// readFiles returns the files that the command reads, as far as they are there.
+func readFiles(flags *pflag.FlagSet, args []string) []readFile {
+	var list []readFile
+	add := func(name, by string) {
+		if info, err := os.Stat(name); err == nil {
+			list = append(list, readFile{info, by})
+		}
+	}
+	for _, flag := range inputs {
+		for _, name := range flagValues(flags, flag) {
+			add(strings.TrimPrefix(name, "replay:"), "--"+flag)
+		}
+	}
+	for _, arg := range args {
+		add(arg, "the command")
+		if _, name, ok := strings.Cut(arg, "="); ok { // as "deem compare NAME=RUN.deem"
+			add(name, "the command")
+		}
+	}
+	return list
+}
+
+// flagValues returns what a flag says, nothing when the command does not have it.
+func flagValues(flags *pflag.FlagSet, name string) []string {
+	f := flags.Lookup(name)
+	if f == nil {
+		return nil
+	}
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// readHead returns how a file begins.
+func readHead(name string) ([]byte, error) {
+	f, err := os.Open(name) //nolint:gosec // The user names the file.
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // the file was only read
+	return io.ReadAll(io.LimitReader(bufio.NewReader(f), headSize))
+}
+
+func begins(with string) func(head []byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(with)) }
+}
+
+// contains looks into the head of a page, where its title is.
+func contains(text string) func(head []byte) bool {
+	return func(head []byte) bool { return bytes.Contains(head[:min(len(head), 1024)], []byte(text)) }
+}
+
+// firstLine returns the first line that is not blank.
+func firstLine(head []byte) []byte {
+	for line := range bytes.Lines(head) {
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			return line
+		}
+	}
+	return nil
+}
+
+// isReplies reports whether a file begins as one that --model replay:FILE reads. A
+// first line that is longer than the head is known by its beginning.
+func isReplies(head []byte) bool {
+	line := firstLine(head)
+	if len(head) == headSize && len(line) >= headSize-1 {
+		return bytes.HasPrefix(line, []byte(`{"request":"`))
+	}
+	_, err := replay.Read("", "", bytes.NewReader(line))
+	return err == nil
+}
+
+// isLog reports whether a file begins with an event.
+func isLog(head []byte) bool {
+	var event map[string]json.RawMessage
+	if json.Unmarshal(firstLine(head), &event) != nil {
+		return false
+	}
+	return !slices.ContainsFunc([]string{"time", "level", "msg"}, func(key string) bool { return event[key] == nil })
+}
