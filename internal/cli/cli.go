@@ -7,10 +7,13 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,7 +116,11 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
 	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`, a file or postgres://user@host/database; also DEEM_DB")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage.Mark(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		// Flags are read up to the first that is wrong, and --json may stand behind it.
+		a.json = a.json || wantsJSON(a.args)
+		return usage.Mark(err)
+	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
@@ -195,6 +202,48 @@ func (a *app) say(format string, args ...any) {
 		return
 	}
 	fmt.Fprintf(a.err, "deem: "+format+"\n", args...)
+}
+
+// wantsJSON looks for --json among arguments that could not be parsed.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		value, ok := strings.CutPrefix(arg, "--json=")
+		if on, err := strconv.ParseBool(value); arg == "--json" || ok && (err != nil || on) {
+			return true
+		}
+		if arg == "--" {
+			break
+		}
+	}
+	return false
+}
+
+// writeJSONList writes values as one list, each in a line of its own. They are written
+// as they come, since there may be many.
+func writeJSONList[T any](w io.Writer, values iter.Seq2[T, error]) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	between := "["
+	for v, err := range values {
+		if err != nil {
+			return err
+		}
+		line.Reset()
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n%s", between, bytes.TrimSuffix(line.Bytes(), []byte("\n"))); err != nil {
+			return err
+		}
+		between = ","
+	}
+	end := "\n]\n"
+	if between == "[" {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(w, end)
+	return err
 }
 
 // writeJSON writes v as JSON for people and programs alike.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -112,44 +113,74 @@ func preflight(ctx context.Context, c assembly.Choice, data items) error {
 	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
 }
 
+// A dryRun is what one judge would do: of a judge that asks a model also the first
+// request.
+type dryRun struct {
+	Judge string `json:"judge"`
+	Model string `json:"model,omitempty"`
+	Items int    `json:"items"`
+	Calls int    `json:"calls"` // at most
+	*deem.Request
+}
+
 // dryRun prints the first prompt of each judge and what a run would ask.
 func (a *app) dryRun(judgings []assembly.Judging, data items, o runOptions) error {
+	var runs []dryRun
 	for _, j := range judgings {
 		if j.Rule != nil {
 			a.say("would judge %s with the rule %s and call nothing", words.Count(data.Len(), "item"), j.Name())
+			runs = append(runs, dryRun{Judge: j.Name(), Items: data.Len()})
 			continue
 		}
 		for _, l := range j.Leaves() {
-			if err := a.printPrompt(l.Choice, data); err != nil {
+			req, err := firstRequest(l.Choice, data)
+			if err != nil {
 				return err
 			}
-			a.say("would ask %s %s%s about %s", l.Wire.Name(), l.Bound(), words.Count(data.Len()*o.trials*l.Times, "time"), words.Count(data.Len(), "item"))
+			calls := data.Len() * o.trials * l.Times
+			runs = append(runs, dryRun{Judge: l.Name(), Model: l.Wire.Name(), Items: data.Len(), Calls: calls, Request: req})
+			if a.json {
+				continue
+			}
+			if err := printPrompt(a.out, req); err != nil {
+				return err
+			}
+			a.say("would ask %s %s%s about %s", l.Wire.Name(), l.Bound(), words.Count(calls, "time"), words.Count(data.Len(), "item"))
 		}
+	}
+	switch {
+	case a.json && len(runs) == 1:
+		writeJSON(a.out, runs[0])
+	case a.json:
+		writeJSON(a.out, map[string]any{"judges": runs})
 	}
 	return nil
 }
 
-// printPrompt prints what would be asked about the first item that can be asked
-// about.
-func (a *app) printPrompt(c assembly.Choice, data items) error {
+// firstRequest returns what would be asked about the first item that can be asked
+// about, nil when there is none.
+func firstRequest(c assembly.Choice, data items) (*deem.Request, error) {
 	for it, err := range data.Items() {
 		if err != nil {
+			return nil, err
+		}
+		// An item without a request would be unjudged.
+		if req, err := c.Protocol.Request(it); err == nil {
+			return &req, nil
+		}
+	}
+	return nil, nil
+}
+
+// printPrompt prints what would be asked.
+func printPrompt(w io.Writer, req *deem.Request) error {
+	if req == nil {
+		return nil
+	}
+	for _, m := range req.Messages {
+		if _, err := fmt.Fprintf(w, "%s:\n%s\n", m.Role, m.Content); err != nil {
 			return err
 		}
-		req, err := c.Protocol.Request(it)
-		if err != nil {
-			continue // this item would be unjudged
-		}
-		if a.json {
-			writeJSON(a.out, req)
-			return nil
-		}
-		for _, m := range req.Messages {
-			if _, err := fmt.Fprintf(a.out, "%s:\n%s\n", m.Role, m.Content); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 		return err
 	}
 	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Thousands(len(chosen)), words.Thousands(free), t.o.seed)
+	if t.o.out == "-" && a.json {
+		return a.writePlan(items, t.o.seed)
+	}
 	if t.o.out == "-" {
 		_, err := a.out.Write(text)
 		return err
@@ -52,6 +55,25 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 		return nil
 	}
 	a.say("fill in the column label, then: deem agree %s %s", t.run.ID, t.o.out)
+	return nil
+}
+
+// writePlan writes the items to label as JSON, for programs in which people label.
+func (a *app) writePlan(items []deem.Item, seed uint64) error {
+	type toLabel struct {
+		ID         string   `json:"id"`
+		Question   string   `json:"question"`
+		References []string `json:"references"`
+		Response   string   `json:"response"`
+	}
+	list := make([]toLabel, len(items))
+	for i, it := range items {
+		list[i] = toLabel{it.ID, it.Question, it.References, it.Response}
+	}
+	writeJSON(a.out, struct {
+		Seed    uint64    `json:"seed"`
+		ToLabel []toLabel `json:"to_label"`
+	}{seed, list})
 	return nil
 }
 

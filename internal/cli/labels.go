@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -148,23 +147,20 @@ func (a *app) labelsList() *cobra.Command {
 	}
 }
 
-// listLabels writes a line for each label: words, or JSON that "deem agree" reads.
+// listLabels writes a line for each label: words, or a list of JSON, which "deem agree
+// --columns item=id" reads.
 func (a *app) listLabels(ctx context.Context, st store.Store) error {
 	kept, ok := st.(store.Labels)
 	if !ok {
 		return usage.Errorf("this database keeps no labels")
 	}
-	enc := json.NewEncoder(a.out)
-	enc.SetEscapeHTML(false)
-	for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
+	all := kept.Labels(ctx, store.LabelQuery{})
+	if a.json {
+		return writeJSONList(a.out, all)
+	}
+	for l, err := range all {
 		if err != nil {
 			return err
-		}
-		if a.json {
-			if err := enc.Encode(l); err != nil {
-				return err
-			}
-			continue
 		}
 		if _, err := fmt.Fprintln(a.out, words.Printable(fmt.Sprintf("%s  %s  %s  %s", l.ID, l.Label, l.Annotator, l.Labelled.Local().Format("2006-01-02 15:04")))); err != nil {
 			return err

@@ -103,8 +103,11 @@ func acceptLabel(c assembly.Choice) string {
 	return best.Label
 }
 
-// printProbes prints the probes as items, one in a line.
+// printProbes prints the probes as items, one in a line; with --json they are one list.
 func (a *app) printProbes(set *probeSet) error {
+	if a.json {
+		return writeJSONList(a.out, set.Items())
+	}
 	enc := json.NewEncoder(a.out)
 	enc.SetEscapeHTML(false)
 	for it, err := range set.Items() {

@@ -1,0 +1,97 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"deem/internal/cli"
+)
+
+// With --json standard output holds one document, and standard error nothing, or one
+// object when the command failed: also when its flags could not be read.
+func TestJSONIsOneDocument(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"items.jsonl": `{"id":"a","reference":"18 days","response":"18 days"}` + "\n" + `{"id":"b","reference":"19 days","response":"20 days"}` + "\n",
+		"labels.csv":  "id,label,annotator\na,yes,anna\nb,no,anna\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deem := func(args string) (code int, out, errs string) {
+		var o, e bytes.Buffer
+		code = cli.Main(strings.Fields(args), strings.NewReader(""), &o, &e)
+		return code, o.String(), e.String()
+	}
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"run --data items.jsonl --judge exact --json", 0},
+		{"labels list --json", 0},
+		{"labels import labels.csv --json", 0},
+		{"labels list --json", 0},
+		{"agree last --json", 0},
+		{"run --data items.jsonl --judge contains --json", 0},
+		{"agree last --plan 1 --json", 2},
+		{"probe --data items.jsonl --judge exact --kinds number --dry-run --json", 0},
+		{"run --data items.jsonl --dry-run --json", 0},
+		{"run --data items.jsonl --judge universal --model fake:say=CORRECT --dry-run --json", 0},
+		{"run --data items.jsonl --judge universal --judge exact --model fake:say=CORRECT --dry-run --json", 0},
+		{"run --nosuch --json", 2},
+		{"run --json --nosuch", 2},
+		{"run --json=foo", 2},
+		{"run --limit x --json", 2},
+		{"rnu --nosuch --json", 2},
+	} {
+		code, out, errs := deem(c.args)
+		if code != c.code {
+			t.Errorf("deem %s: exit code %d, want %d\n%s", c.args, code, c.code, errs)
+		}
+		if code == 0 && (!json.Valid([]byte(out)) || errs != "") {
+			t.Errorf("deem %s: standard output is no JSON document, or standard error not empty:\n%s\n%s", c.args, out, errs)
+		}
+		if code != 0 && (!json.Valid([]byte(errs)) || out != "") {
+			t.Errorf("deem %s: standard error is no JSON document, or standard output not empty:\n%s\n%s", c.args, errs, out)
+		}
+	}
+	for _, args := range []string{"run --nosuch --json=false", "run --nosuch", "run --nosuch -- --json"} {
+		if _, _, errs := deem(args); !strings.HasPrefix(errs, "deem: error: ") {
+			t.Errorf("deem %s: standard error is %q, want words", args, errs)
+		}
+	}
+}
+
+// What --json lists can be read back: probes as items, labels as labels.
+func TestJSONListsAreRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const items = `{"id":"a","reference":"18 days","response":"18 days"}` + "\n" + `{"id":"b","reference":"19 days","response":"20 days"}` + "\n"
+	deem := func(into, args string) {
+		t.Helper()
+		var o, e bytes.Buffer
+		if code := cli.Main(strings.Fields(args), strings.NewReader(""), &o, &e); code != 0 {
+			t.Fatalf("deem %s: exit code %d\n%s", args, code, e.String())
+		}
+		if into != "" {
+			if err := os.WriteFile(into, o.Bytes(), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.WriteFile("items.jsonl", []byte(items), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("labels.csv", []byte("id,label,annotator\na,yes,anna\nb,no,anna\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	deem("", "run --data items.jsonl --judge exact")
+	deem("", "labels import labels.csv")
+	deem("labels.json", "labels list --json")
+	deem("", "agree last labels.json --columns item=id")
+	deem("probes.json", "probe --data items.jsonl --judge exact --kinds number --dry-run --json")
+	deem("", "run --data probes.json --judge exact")
+}
