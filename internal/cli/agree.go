@@ -61,10 +61,11 @@ type agreeOptions struct {
 	fromStore bool
 	annotate  []string // only labels of these people
 
-	width float64
-	plan  int
-	out   string
-	seed  uint64
+	width   float64
+	plan    int
+	planned bool // --plan was given
+	out     string
+	seed    uint64
 
 	bind, rebind, anyway bool
 
@@ -83,6 +84,7 @@ func (a *app) agreeCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
+			o.planned = cmd.Flags().Changed("plan")
 			return a.agree(cmd.Context(), st, args, o)
 		},
 	}
@@ -154,7 +156,7 @@ func (f widthFlag) Type() string { return "width" }
 func (o agreeOptions) check(files []string) error {
 	binds := o.bind || o.rebind
 	switch {
-	case o.plan < 0:
+	case o.planned && o.plan < 1:
 		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
 	case o.plan == 0 && o.out != "-":
 		return usage.Mark(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))

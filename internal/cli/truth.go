@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"deem"
@@ -52,7 +55,11 @@ func (t *truths) openFiles(ctx context.Context) error {
 	if err := t.bound(set); err != nil {
 		return err
 	}
-	t.people = findings.Written(strings.Join(set.Names, ", "), t.only(set.Labels))
+	name, some := strings.Join(set.Names, ", "), t.only(set.Labels)
+	if len(some) == 0 && len(set.Labels) > 0 && t.o.plan == 0 {
+		return t.noneBy(name, len(set.Labels), set.Annotators())
+	}
+	t.people = findings.Written(name, some)
 	if set.Blank > 0 {
 		t.app.say("%s without a label yet", words.Count(set.Blank, "row"))
 	}
@@ -103,10 +110,38 @@ func (t *truths) openStore(ctx context.Context, st store.Store) error {
 		return err
 	}
 	if t.people.Len() == 0 && t.o.plan == 0 {
-		return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.db),
+		if len(t.o.annotate) > 0 {
+			if n, who, err := annotators(ctx, kept); err != nil || n > 0 {
+				return errors.Join(err, t.noneBy(t.app.dbName(), n, who))
+			}
+		}
+		return usage.Mark(deem.WithHint(fmt.Errorf("there are no labels in %s", t.app.dbName()),
 			"name a file: deem agree %s labels.csv; import one: deem labels import labels.csv; or choose items to label: deem agree %s --plan 200 -o to-label.csv", t.run.ID, t.run.ID))
 	}
 	return nil
+}
+
+// annotators returns how many labels the database has, and who gave them.
+func annotators(ctx context.Context, kept store.Labels) (n int, who []string, err error) {
+	names := map[string]bool{}
+	for l, err := range kept.Labels(ctx, store.LabelQuery{}) {
+		if err != nil {
+			return 0, nil, err
+		}
+		n++
+		names[l.Annotator] = true
+	}
+	return n, slices.Sorted(maps.Keys(names)), nil
+}
+
+// noneBy is the error for labels of which none is by those who were asked for.
+func (t *truths) noneBy(where string, n int, who []string) error {
+	who = slices.DeleteFunc(slices.Clone(who), func(name string) bool { return name == "" })
+	err := fmt.Errorf("none of the %s in %s is by %s", words.Count(n, "label"), where, strings.Join(t.o.annotate, " or "))
+	if len(who) == 0 {
+		return usage.Mark(deem.WithHint(err, "they do not say who labelled; leave --annotator out"))
+	}
+	return usage.Mark(deem.WithHint(err, "they are by %s; --annotator names one of them, and without it all count", strings.Join(who, ", ")))
 }
 
 // options returns what the builder is told.
@@ -148,7 +183,7 @@ func (t *truths) unmatched() error {
 	}
 	if t.people.Kept() {
 		if t.people.Used() == 0 {
-			return usage.Mark(deem.WithHint(fmt.Errorf("none of the labels in %s is about an item of run %s", t.app.db, t.run.ID),
+			return usage.Mark(deem.WithHint(fmt.Errorf("none of the labels in %s is about an item of run %s", t.app.dbName(), t.run.ID),
 				"import some: deem labels import labels.csv --run %s", t.run.ID))
 		}
 		return nil
