@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,7 +37,8 @@ and as one page that stands alone, with the first items below it: --items says h
 that is withheld is withheld there too, with exit status 3.
 
 All of these go to standard output unless -o names a file, whose ending also chooses the
-format: .csv, .parquet, .xml, .md, .html. docs/export.md describes each.
+format: .csv, .jsonl, .parquet, .xml, .md, .html. The results of a benchmark may be JSON lines
+too: its runs go to .jsonl only with --format jsonl. docs/export.md describes each.
 
 The format "bundle", the default when -o names a file ending in .deem, is the whole run
 in one file: items, records, calls with raw replies, the judge with its prompts, and
@@ -60,7 +62,7 @@ const (
 
 func (a *app) exportCommand() *cobra.Command {
 	var out string
-	format := formatResults
+	var format string
 	var file bundleOptions
 	var more exportOptions
 	want := findings.Options{MaxUnjudged: report.DefaultMaxUnjudged}
@@ -71,8 +73,9 @@ func (a *app) exportCommand() *cobra.Command {
 		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem",
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if guess, ok := formatOf(out); ok && !cmd.Flags().Changed("format") {
-				format = guess
+			named := format != ""
+			if !named {
+				format = formatOf(out)
 			}
 			more.format, more.want.MaxUnjudged = format, want.MaxUnjudged
 			if !slices.Contains(exportFormats, format) {
@@ -95,7 +98,7 @@ func (a *app) exportCommand() *cobra.Command {
 			more.want.Bootstrap = want.Bootstrap
 			switch format {
 			case formatResults, formatUpstream:
-				return a.export(cmd.Context(), st, runArg(args), out)
+				return a.export(cmd.Context(), st, runArg(args), out, named, more)
 			case formatBundle:
 				return a.exportBundle(cmd.Context(), st, runArg(args), out, file)
 			}
@@ -103,15 +106,18 @@ func (a *app) exportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
-	cmd.Flags().StringVar(&format, "format", format, "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
+	cmd.Flags().StringVar(&format, "format", "", "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
 	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	notFromFile(cmd.Flags(), "format") // There it is the format of the data.
 	file.flags(cmd)
 	more.flags(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, st store.Store, ref, out string) error {
+// export writes the result file of a benchmark. A run that has none goes into the format
+// of the file's ending, unless results were asked for by name.
+func (a *app) export(ctx context.Context, st store.Store, ref, out string, named bool, more exportOptions) error {
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
 		return err
@@ -121,7 +127,11 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 		return err
 	}
 	if b == nil || b.WriteResults == nil || !slices.Contains(b.Judges, run.Judge.Name) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a benchmark's own judge, or its scripts write no file", run.ID), "deem report %s --json writes what it found", run.ID))
+		if !named && isLines(out) {
+			more.format = formatJSONL
+			return a.exportAs(ctx, st, ref, out, more)
+		}
+		return usage.Mark(noResults(run, out, named))
 	}
 	if err := sameItems(ctx, *b, run, set); err != nil {
 		return err
@@ -136,6 +146,25 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string) error
 		out = b.ResultsName(f)
 	}
 	return a.writeResults(ctx, *b, f, out)
+}
+
+// noResults is the error for a run without a result file: what stands in the way is that,
+// or a name that says nothing.
+func noResults(run store.Run, out string, named bool) error {
+	const others = "the ending of a file chooses a format, as -o verdicts.csv: .csv, .jsonl, .parquet, .xml (junit), .md, .html, .deem; --format names one: "
+	hint := others + strings.Join(exportFormats[2:], ", ")
+	ext := filepath.Ext(out)
+	switch {
+	case named || out == "" || out == "-":
+		err := fmt.Errorf("run %s has no result file: it was not judged by a benchmark's own judge, or the benchmark's scripts write none", run.ID)
+		return deem.WithHint(err, "%s", hint)
+	case strings.EqualFold(ext, ".json"):
+		return deem.WithHint(fmt.Errorf("the ending %q does not say which format is meant", ext), "--format %s or %s; a line for each item is .jsonl", formatCardJSON, formatAggregate)
+	case ext == "":
+		return deem.WithHint(fmt.Errorf("the name %q has no ending that says which format is meant", out), "%s", hint)
+	default:
+		return deem.WithHint(fmt.Errorf("no format has the ending %q", ext), "%s", hint)
+	}
 }
 
 // createNew creates a file. One that is there already is not touched.

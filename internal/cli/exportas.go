@@ -38,14 +38,23 @@ var exportFormats = []string{
 	formatMarkdown, formatHTML, formatCard, formatCardJSON, formatAggregate,
 }
 
-// formatOf guesses the format by the name of the file. A file of JSON lines may be a
-// benchmark's own, so its name says nothing.
-func formatOf(name string) (string, bool) {
+// formatOf guesses the format by the name of the file, else it is results. A file of JSON
+// lines may be a benchmark's own, which only the run can tell.
+func formatOf(name string) string {
 	format, ok := map[string]string{
 		bundleExt: formatBundle, ".csv": formatCSV, ".parquet": formatParquet, ".xml": formatJUnit,
 		".md": formatMarkdown, ".html": formatHTML, ".htm": formatHTML,
 	}[strings.ToLower(filepath.Ext(name))]
-	return format, ok
+	if !ok {
+		return formatResults
+	}
+	return format
+}
+
+// isLines reports whether the name is that of JSON lines.
+func isLines(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".jsonl" || ext == ".ndjson"
 }
 
 // defaultItems is how many items a page lists: enough to get an impression, and still a
