@@ -365,7 +365,7 @@ func TestTrouble(t *testing.T) {
 	}{
 		{name: "an unknown shape", file: "a.json", text: `{"alpha":1,"beta":"x","gamma":[1],"delta":2}`, want: "no results are recognised in it (columns here: alpha, beta, gamma, delta)", hint: "--map question=alpha,references=beta,response=gamma,label=delta"},
 		{name: "names that would colour the terminal", file: "a.json", text: `{"\u001b[31malpha":1}`, want: "columns here: \uFFFD[31malpha)"},
-		{name: "what was looked for", file: "a.json", text: `{"alpha":1}`, want: "looked for samples of lm-eval: rows with doc_id", hint: "--map question=COLUMN"},
+		{name: "what was looked for", file: "a.json", text: `{"alpha":1}`, want: "no results are recognised in it (columns here: alpha)", hint: "--map question=COLUMN,response=COLUMN,label=COLUMN; docs/rejudge.md"},
 		{name: "questions without answers", file: "a.json", text: `[{"question":"q","answer":"a"}]`, want: "no results are recognised"},
 		{name: "predictions on LongBench", file: "a.jsonl", text: `{"pred":"x","answers":["y"],"all_classes":null,"length":3}`, want: "no results", hint: "deem run longbench"},
 		{name: "half a file", file: "a.json", text: `[` + good + `,{"id":2,"quest`, want: "a.json:1: not JSON"},

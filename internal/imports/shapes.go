@@ -191,8 +191,8 @@ func (s *Set) noteCategoryNames(rows []row) {
 	}
 }
 
-// unknown says what was looked for in a file that is none of the shapes, and how to
-// read it all the same.
+// unknown says what is in a file that is none of the shapes, and how to read it all the
+// same. What was looked for is longer than anybody reads in a terminal.
 func (s *Set) unknown(c *content) error {
 	columns := c.pieces[0].keys
 	for _, p := range c.pieces {
@@ -200,16 +200,11 @@ func (s *Set) unknown(c *content) error {
 			columns = p.keys
 		}
 	}
-	var looked []string
-	for _, shape := range Shapes() {
-		looked = append(looked, shape.Name+": "+shape.By)
-	}
-	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)\nlooked for %s",
-		strings.Join(s.names, ", "), listed(columns), strings.Join(looked, "\nlooked for "))
+	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), listed(columns))
 	if slices.Contains(columns, "all_classes") {
 		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
 	}
-	return deem.WithHint(err, "say which columns hold what: --map %s", printable(suggestion(columns)))
+	return deem.WithHint(err, "say which columns hold what: --map %s; docs/rejudge.md lists the files that are recognised", printable(suggestion(columns)))
 }
 
 // suggestion is a mapping that may read rows with these columns.

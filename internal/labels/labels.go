@@ -130,16 +130,19 @@ type reader struct {
 	scale     float64 // of this file, 0 for none
 	annotator string
 
+	lacks map[string]*lack // parts that rows of this file do not have, by part
+
 	seen map[string]int // item and annotator to the place of the label
 }
 
 // files reads all files. What is wrong in them comes with the first advice.
 func (r *reader) files(ctx context.Context) error {
 	for _, name := range r.src.Names {
-		r.scale, r.annotator = r.src.Scale, r.src.Annotator
+		r.scale, r.annotator, r.lacks = r.src.Scale, r.src.Annotator, map[string]*lack{}
 		if err := r.file(ctx, name); err != nil {
 			return err
 		}
+		r.lacking()
 	}
 	if err := r.problems.Err(); err != nil && r.hint != "" {
 		return deem.WithHint(err, "%s", r.hint)

@@ -108,18 +108,18 @@ func (r *reader) row(rw row) {
 			r.head(head{JudgeHash: hash, Scale: x, Annotator: who}, rw.file, rw.line)
 			return
 		}
-		r.bad(rw.file, rw.line, "say which column holds the item's id, as with --columns item=NAME",
-			"no item is named (columns here: %s)", strings.Join(rw.names, ", "))
+		r.without("item", rw, "no item is named")
 		return
 	}
+	r.has("item")
 	r.bind(rw.file, rw.line, hash)
 	label, hasLabel := r.value(rw, "label")
 	score, hasScore := r.value(rw, "score")
 	if !hasLabel && !hasScore && !r.mayLabel(rw) {
-		r.bad(rw.file, rw.line, "say which column holds the label, as with --columns label=NAME",
-			"item %q has no label (columns here: %s)", id, strings.Join(rw.names, ", "))
+		r.without("label", rw, fmt.Sprintf("item %q has no label", id))
 		return
 	}
+	r.has("label")
 	d, hint, err := r.decide(label, score)
 	switch {
 	case err != nil:
@@ -128,6 +128,71 @@ func (r *reader) row(rw row) {
 		r.set.Blank++
 	default:
 		r.label(rw, id, d)
+	}
+}
+
+// A lack is a part that rows do not have. As long as no row of the file has it, that is
+// one problem and not one for each row.
+type lack struct {
+	first    row
+	problems deem.Problems
+	found    bool // some row has it
+}
+
+// partHints says of the parts that a row must have how to name their columns.
+var partHints = map[string]string{
+	"item":  "say which column holds the item's id, as with --columns item=NAME",
+	"label": "say which column holds the label, as with --columns label=NAME",
+}
+
+// without notes that a row lacks a part.
+func (r *reader) without(part string, rw row, message string) {
+	l := r.lacks[part]
+	if l == nil {
+		l = &lack{first: rw}
+		r.lacks[part] = l
+	}
+	message += fmt.Sprintf(" (columns here: %s)", strings.Join(rw.names, ", "))
+	if l.found {
+		r.bad(rw.file, rw.line, partHints[part], "%s", message)
+		return
+	}
+	l.problems.Add(deem.Problem{File: rw.file, Line: rw.line, Message: message})
+}
+
+// has notes that a row has a part. Rows before it that have not are each a problem.
+func (r *reader) has(part string) {
+	l := r.lacks[part]
+	if l == nil {
+		r.lacks[part] = &lack{found: true}
+		return
+	}
+	if !l.found {
+		l.found = true
+		r.spell(part, l)
+	}
+}
+
+// spell enters the problems of a lack one by one.
+func (r *reader) spell(part string, l *lack) {
+	for _, p := range l.problems.List {
+		r.bad(p.File, p.Line, partHints[part], "%s", p.Message)
+	}
+	r.problems.Total += l.problems.Total - len(l.problems.List)
+}
+
+// lacking enters, at the end of a file, the parts that none of its rows had.
+func (r *reader) lacking() {
+	for _, part := range []string{"item", "label"} {
+		l := r.lacks[part]
+		switch {
+		case l == nil || l.found:
+		case l.problems.Total == 1:
+			r.spell(part, l)
+		default:
+			says := map[string]string{"item": "names an item", "label": "has a label"}[part]
+			r.bad(l.first.file, 0, partHints[part], "none of the %d rows %s (columns here: %s)", l.problems.Total, says, strings.Join(l.first.names, ", "))
+		}
 	}
 }
 

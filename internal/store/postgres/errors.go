@@ -112,10 +112,44 @@ func (s *Store) explain(doing string, err error) error {
 		return nil
 	}
 	where := fmt.Sprintf("%s store %s", doing, s.path)
+	err = inBrief(err)
 	if t, ok := troubleOf(err); ok && deem.HintOf(err) == "" {
 		return deem.WithHint(fmt.Errorf("%s: %s: %w", where, t.says, err), "%s", t.advice)
 	}
 	return fmt.Errorf("%s: %w", where, err)
+}
+
+// A brief is an error whose text was shortened.
+type brief struct {
+	text string
+	error
+}
+
+func (b *brief) Error() string { return b.text }
+
+func (b *brief) Unwrap() error { return b.error }
+
+// inBrief puts an error of pgconn into one line. It has one for each address and for
+// each of them once more without TLS, below one that repeats what --db said.
+func inBrief(err error) error {
+	head, rest, ok := strings.Cut(err.Error(), ":\n")
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); !ok || !connecting {
+		return err
+	}
+	var causes []string
+	for line := range strings.Lines(rest) {
+		line = strings.TrimSpace(line)
+		if _, cause, ok := strings.Cut(line, ": dial error: "); ok {
+			line = cause
+		}
+		if line != "" && !slices.Contains(causes, line) {
+			causes = append(causes, line)
+		}
+	}
+	if len(causes) == 0 {
+		causes = []string{head}
+	}
+	return &brief{strings.Join(causes, "; "), err}
 }
 
 func troubleOf(err error) (trouble, bool) {

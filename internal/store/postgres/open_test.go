@@ -93,7 +93,7 @@ func TestOpenRefused(t *testing.T) {
 		{"newer", newer, "newer deem (schema 4000", "install a newer deem"},
 		{"foreign", foreign, "another program", "search_path"},
 		{"no database", strings.Replace(newer, "/test_", "/nothing_", 1), "no such database", "createdb"},
-		{"nobody there", "postgres://deem@127.0.0.1:1/x", "cannot be reached", "check its address"},
+		{"nobody there", "postgres://deem@127.0.0.1:1/x", "cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused", "check its address"},
 		{"no such host", "postgres://deem@nowhere.invalid/x", "cannot be reached", "check its address"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -104,6 +104,9 @@ func TestOpenRefused(t *testing.T) {
 				s, err := open(t.Context(), tt.url, postgres.Options{})
 				if err == nil {
 					t.Fatalf("%s: no error, and closing says %v", what, s.Close())
+				}
+				if strings.Contains(err.Error(), "\n") {
+					t.Errorf("%s: %q is more than a sentence", what, err)
 				}
 				if !strings.Contains(err.Error(), tt.says) || !strings.Contains(deem.HintOf(err), tt.advice) {
 					t.Errorf("%s: %q with the hint %q, want it to say %q and advise %q", what, err, deem.HintOf(err), tt.says, tt.advice)
