@@ -172,7 +172,7 @@ func openOpenAI(name string, at access) (deem.Model, error) {
 	if text, ok := at.options["reasoning"]; ok {
 		reasons, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, fmt.Errorf("--model-option reasoning=%s: true or false", text)
+			return nil, fmt.Errorf("--model-option reasoning=%s: it says whether the model reasons, as true or false", text)
 		}
 		o.Reasoning = &reasons
 	}

@@ -116,10 +116,10 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "write JSON, errors included")
 	flags.StringVar(&a.config, "config", "", "read settings from this `file` (default deem.yaml if there is one)")
 	flags.StringVar(&a.db, "db", defaultDB, "keep runs in this `database`, a file or postgres://user@host/database; also DEEM_DB")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		// Flags are read up to the first that is wrong, and --json may stand behind it.
 		a.json = a.json || wantsJSON(a.args)
-		return usage.Mark(err)
+		return usage.Mark(flagError(cmd, err))
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
@@ -130,7 +130,39 @@ func (a *app) root() *cobra.Command {
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(),
 	)
+	mindHelp(root)
 	return root
+}
+
+// mindHelp lets "deem help" and "deem completion", which the library adds, complain of what
+// they do not know.
+func mindHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 && of.HasSubCommands() {
+					err = unknownCommand(of, rest[0])
+				}
+				return usage.Mark(err)
+			}
+		case "completion":
+			var shells []string
+			for _, sub := range cmd.Commands() {
+				shells = append(shells, sub.Name())
+			}
+			cmd.Args = cobra.ArbitraryArgs
+			cmd.RunE = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usage.Mark(usage.Unknown("shell", args[0], shells))
+				}
+				return usage.Mark(deem.WithHint(errors.New("deem completion: for which shell?"), "there are: %s", strings.Join(shells, ", ")))
+			}
+		}
+	}
 }
 
 // defaultDB is where runs are kept unless the user says otherwise.

@@ -212,7 +212,15 @@ func (c *config) give(flag *pflag.Flag, name, value string) error {
 	if slices.Contains(pathKeys, name) {
 		value = c.resolve(name, value)
 	}
-	if err := c.flags.Set(flag.Name, value); err != nil {
+	err := c.flags.Set(flag.Name, value)
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		what, ofValue := wrongValue(e)
+		if ofValue {
+			what = fmt.Sprintf("%q %s", value, what)
+		}
+		err = &said{what, err}
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", strings.ReplaceAll(name, "-", "_"), err)
 	}
 	return nil

@@ -1,13 +1,126 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"deem"
 	"deem/internal/assembly"
+	"deem/text"
 )
+
+// flagError says what is wrong with a flag in words of ours, and which flag was meant.
+func flagError(cmd *cobra.Command, err error) error {
+	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		what, ofValue := wrongValue(e)
+		if ofValue {
+			what = "it " + what
+		}
+		head, _, _ := strings.Cut(err.Error(), " flag: ")
+		return &said{head + " flag: " + what, err}
+	}
+	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := text.Closest(e.GetSpecifiedName(), names); near != "" && e.GetSpecifiedShortnames() == "" {
+			return deem.WithHint(err, "did you mean --%s?", near)
+		}
+		return deem.WithHint(err, "%s --help lists its flags", cmd.CommandPath())
+	}
+	return err
+}
+
+// A said is an error in words of ours.
+type said struct {
+	words string
+	err   error
+}
+
+func (s *said) Error() string { return s.words }
+
+func (s *said) Unwrap() error { return s.err }
+
+// wrongValue says what is wrong with the value of a flag: of the value, as "is no whole
+// number", or as the flag itself puts it.
+func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
+	switch kind := e.GetFlag().Value.Type(); {
+	case errors.Is(e, errNegative):
+		return errNegative.Error(), true
+	case errors.Is(e, strconv.ErrRange):
+		return "is too large", true
+	case kind == "int":
+		return "is no whole number", true
+	case kind == "uint64":
+		return "is no whole number from 0", true
+	case kind == "duration":
+		return "is no time, as 30s or 2m", true
+	case kind == "bool":
+		return "is neither true nor false", true
+	default:
+		return e.Unwrap().Error(), false
+	}
+}
+
+var errNegative = errors.New("cannot be negative")
+
+// countFlag is a whole number that is not negative.
+type countFlag struct{ to *int }
+
+func (f countFlag) String() string {
+	if f.to == nil {
+		return ""
+	}
+	return strconv.Itoa(*f.to)
+}
+
+func (f countFlag) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err == nil && n < 0 {
+		err = errNegative
+	}
+	if err != nil {
+		return err
+	}
+	*f.to = n
+	return nil
+}
+
+func (f countFlag) Type() string { return "int" }
+
+// timeFlag is a time that is not negative; none is 0.
+type timeFlag struct{ to *time.Duration }
+
+func (f timeFlag) String() string {
+	if f.to == nil || *f.to == 0 {
+		return ""
+	}
+	return f.to.String()
+}
+
+func (f timeFlag) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err == nil && d < 0 {
+		err = errNegative
+	}
+	if err != nil {
+		return err
+	}
+	*f.to = d
+	return nil
+}
+
+func (f timeFlag) Type() string { return "duration" }
 
 // numberFlag is a number that may be absent.
 type numberFlag struct{ to *assembly.Optional[float64] }
