@@ -79,15 +79,34 @@ type app struct {
 // Main runs the command with the given arguments and streams, and returns its exit
 // code.
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
-	a := &app{args: args, in: in, out: out, err: errw}
+	data := &dataWriter{w: out}
+	a := &app{args: args, in: in, out: data, err: errw}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
-	root.SetOut(out)
+	root.SetOut(data)
 	root.SetErr(errw)
 	err := root.Execute()
+	if err == nil {
+		err = data.err
+	}
 	a.report(err)
 	return exitCode(err)
+}
+
+// A dataWriter is standard output. It keeps the first error, because many commands print
+// line by line and do not look: what could not be written is said at the end.
+type dataWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (d *dataWriter) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	if err != nil && d.err == nil {
+		d.err = err
+	}
+	return n, err
 }
 
 // root returns the command tree.
@@ -124,14 +143,23 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		a.observed(a.runCommand()), a.planCommand(), a.reportCommand(), a.showCommand(), a.listCommand(),
+		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		a.lockCommand(), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
+		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(),
 	)
 	mindHelp(root)
 	return root
+}
+
+// hiding hides flags of "deem run" that say nothing to a command which has them for its
+// sake: whoever puts another word in front of a run need not take them out.
+func hiding(cmd *cobra.Command, flags ...string) *cobra.Command {
+	for _, name := range flags {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
+	return cmd
 }
 
 // mindHelp lets "deem help" and "deem completion", which the library adds, complain of what
@@ -303,6 +331,11 @@ func help(w io.Writer, cmd *cobra.Command) {
 // one needs first comes first.
 func flagUsages(fs *pflag.FlagSet) string {
 	fs.SortFlags = false
+	fs.VisitAll(func(f *pflag.Flag) {
+		if f.DefValue == "[]" {
+			f.DefValue = "" // of keys and values; nothing is no default to speak of
+		}
+	})
 	return fs.FlagUsagesWrapped(100)
 }
 

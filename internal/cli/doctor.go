@@ -35,7 +35,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
-	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
 	f.StringVar(&o.Proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
 	f.StringVar(&o.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")

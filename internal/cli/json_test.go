@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -95,3 +96,20 @@ func TestJSONListsAreRead(t *testing.T) {
 	deem("probes.json", "probe --data items.jsonl --judge exact --kinds number --dry-run --json")
 	deem("", "run --data probes.json --judge exact")
 }
+
+// What could not be written is an error, also of commands that print line by line.
+func TestFullDisk(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{"list judges", "list judges --json", "list formats", "doctor", "help run", "version"} {
+		var errs bytes.Buffer
+		code := cli.Main(strings.Fields(args), strings.NewReader(""), full{}, &errs)
+		if code != 1 || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("deem %s: exit code %d and %q, want 1 and a word about it", args, code, errs.String())
+		}
+	}
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("write: no space left on device") }

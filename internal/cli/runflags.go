@@ -37,7 +37,7 @@ func (o *runOptions) flags(f *pflag.FlagSet) {
 	f.Var(countFlag{&o.judge.MaxTokens}, "max-tokens", "tokens in a reply at most (default: the judge's)")
 	f.IntVarP(&o.concurrency, "concurrency", "j", 8, "judge `n` items at once")
 	f.IntVar(&o.trials, "trials", 1, "judge each item `n` times")
-	f.StringVar(&o.model.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringVar(&o.model.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.model.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
 	f.StringToStringVar(&o.model.Options, "model-option", nil, "an option of the vendor's own, as `name=value` (deem list models); may be given again")
 	f.StringVar(&o.model.Proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")

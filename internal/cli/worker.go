@@ -76,7 +76,7 @@ func (a *app) workerCommand() *cobra.Command {
 	f.SortFlags = false
 	f.IntVarP(&o.slots, "concurrency", "j", 16, "judge `n` items at once")
 	f.StringSliceVar(&o.models, "models", nil, "judge only runs whose `models` are like these, as 'openai:*,ollama:llama3.2'; a rule asks none")
-	f.StringToStringVar(&o.addresses, "base-url", nil, "reach the models of a vendor at this address, as `vendor=URL` (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringToStringVar(&o.addresses, "base-url", nil, "reach the models of a vendor at this address, as `vendor=URL` (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.model.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
 	f.StringVar(&o.model.Proxy, "proxy", "", "reach servers through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
 	f.StringVar(&o.model.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
