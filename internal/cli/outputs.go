@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
 
 	"deem"
 	"deem/internal/usage"
@@ -26,6 +27,7 @@ type output struct {
 	what     string                 // what deem writes there
 	ours     func(head []byte) bool // whether a file that begins so is such a thing
 	appended bool
+	again    string // the flag that may read the file before it is written anew
 }
 
 // outputs are all of them. A file is known by how it begins.
@@ -35,6 +37,7 @@ var outputs = []output{
 	{flag: "card", what: "card of deem probe", ours: func(head []byte) bool {
 		return begins("judge card\n")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>judge card ")(head)
 	}},
+	{flag: "write-known", what: "registry of deem agree --write-known", ours: isRegistry, again: "--known"},
 	{flag: "queue", what: "table of items to label", ours: begins(strings.Join(planColumns, ",") + "\n")},
 	{flag: "record", what: "file of replies of deem --record", ours: isReplies, appended: true},
 	{flag: "log", what: "log of deem", ours: isLog, appended: true},
@@ -81,7 +84,7 @@ func (out output) check(name string, reads []readFile) error {
 		return nil //nolint:nilerr // What is not there is not lost; whoever creates it says why that cannot be.
 	}
 	for _, r := range reads {
-		if os.SameFile(info, r.info) {
+		if r.by != out.again && os.SameFile(info, r.info) {
 			return fmt.Errorf("--%s would write over %s, which %s reads", out.flag, name, r.by)
 		}
 	}
@@ -126,7 +129,11 @@ func readFiles(flags *pflag.FlagSet, args []string) []readFile {
 	}
 	for _, flag := range inputs {
 		for _, name := range flagValues(flags, flag) {
-			add(strings.TrimPrefix(name, "replay:"), "--"+flag)
+			name = strings.TrimPrefix(name, "replay:")
+			if file, ok := strings.CutPrefix(name, "labels:"); ok { // a judge, as labels:FILE#COLUMN
+				name, _, _ = strings.Cut(file, "#")
+			}
+			add(name, "--"+flag)
 		}
 	}
 	for _, arg := range args {
@@ -188,6 +195,22 @@ func isReplies(head []byte) bool {
 	}
 	_, err := replay.Read("", "", bytes.NewReader(line))
 	return err == nil
+}
+
+// isRegistry reports whether a file begins as a registry of known disagreements, which
+// people may write too. It is YAML; labels in YAML have neither of the two keys.
+func isRegistry(head []byte) bool {
+	if bytes.HasPrefix(head, []byte("# Disagreements of the judge with people that are known.")) {
+		return true // An empty one has nothing else to be known by.
+	}
+	if len(head) == headSize { // There is more; the last entry is not whole.
+		head = head[:bytes.LastIndex(head, []byte("\n- "))+1]
+	}
+	var list []map[string]any
+	if yaml.Unmarshal(head, &list) != nil || len(list) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(k map[string]any) bool { return k["item"] == nil || k["judge"] == nil && k["people"] == nil })
 }
 
 // isLog reports whether a file begins with an event.
