@@ -67,7 +67,7 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 	if st != nil {
 		defer func() { _ = st.Close() }()
 	}
-	var plans []plan.Plan
+	plans := []plan.Plan{} // of rules there are none, and JSON says so with a list
 	for _, g := range judgings {
 		if embeds(g, o) {
 			p, err := a.planEmbeddings(ctx, st, g, data, o, 0)
