@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -34,12 +35,12 @@ type Prices struct {
 	Entries []Price `json:"prices"`
 }
 
-// A Price is what the models whose names begin with Model charge.
+// A Price is what a model charges.
 type Price struct {
-	// Model is the beginning of a name, as "openai:gpt-4o". The name must end
-	// there or go on with "-", "@", "/" or ":", so that "openai:gpt-4" is not
-	// taken for "openai:gpt-4.1"; a prefix that itself ends with ":" or "/"
-	// stands for all that follow.
+	// Model is a name, as "openai:gpt-4o". It also stands for the dated versions of
+	// that model, as "openai:gpt-4o-2024-08-06", and for nothing else: "gpt-4o-audio"
+	// is another model, with another price. One that ends with ":" or "/" stands for
+	// all that begin with it.
 	Model string `json:"model"`
 
 	Input       Rate  `json:"input"`
@@ -107,16 +108,21 @@ func roundUp(hi, lo uint64) int64 {
 	return int64(min(micros, dearest))
 }
 
+// version is what vendors append to the name of a model for one version of it: a date
+// (-2024-08-06, -20250514, @20250514, -0613, -preview-05-20, -preview-09-2025), a number
+// (-001, and -0 of claude-opus-4-0), or a word for the newest. A number of one or two
+// digits is none: claude-opus-4-5 costs a third of claude-opus-4. Nor is any other word,
+// however small: -pro, -audio and -deep-research cost more.
+var version = regexp.MustCompile(`^(-(preview|exp|beta))?([-@](` +
+	`\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|0|(0[1-9]|1[0-2])-(\d{2}|20\d{2})|latest|default))?(-preview)?$`)
+
 // matches reports whether p is a price of the named model.
 func (p Price) matches(name string) bool {
 	rest, ok := strings.CutPrefix(name, p.Model)
 	if !ok {
 		return false
 	}
-	if strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") {
-		return true
-	}
-	return rest == "" || strings.ContainsRune("-@/:", rune(rest[0]))
+	return strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") || version.MatchString(rest)
 }
 
 // free are the models that never cost anything, whatever a table says.
@@ -124,7 +130,7 @@ var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Mo
 
 // Of returns the price of the named model. Models that run here are free; then
 // the entries of p are searched, then the built-in table; in each, the longest
-// beginning of the name wins.
+// entry wins.
 func (p Prices) Of(name string) (Price, bool) {
 	for _, entries := range [][]Price{free, p.Entries, BuiltinPrices().Entries} {
 		if price, ok := longest(entries, name); ok {
@@ -159,7 +165,7 @@ func (p Prices) find(name string, says func(Price) bool) (Price, bool) {
 	return Price{}, false
 }
 
-// longest returns the entry with the longest beginning of name.
+// longest returns the longest entry that stands for name.
 func longest(entries []Price, name string) (best Price, ok bool) {
 	for _, e := range entries {
 		if e.matches(name) && (!ok || len(e.Model) > len(best.Model)) {
