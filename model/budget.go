@@ -206,6 +206,7 @@ type Budgeted struct {
 	purse  *Purse
 	price  Price
 	priced bool
+	tier   string
 	output int // the tokens of a reply to a request that does not bound them
 }
 
@@ -230,8 +231,9 @@ var (
 // shows it. So does a call whose caller was interrupted. The purse thus errs on the
 // safe side of the vendor's bill.
 func Budget(m deem.Model, purse *Purse, prices Prices) *Budgeted {
-	price, ok := prices.Of(m.Name())
-	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, output: MaxOutput(m.Name())}
+	tier := TierOf(m)
+	price, ok := prices.OfTier(m.Name(), tier)
+	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, output: MaxOutput(m.Name())}
 }
 
 // Name returns the name of the model inside.
@@ -246,7 +248,7 @@ func (b *Budgeted) Purse() *Purse { return b.purse }
 // Complete sets the price aside, asks the model inside, and pays.
 func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if !b.priced {
-		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name())}
+		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name(), b.tier)}
 	}
 	h := &hold{purse: b.purse, worst: b.worst(req)}
 	if err := b.purse.reserve(ctx, h.worst); err != nil {
@@ -263,9 +265,10 @@ func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	return reply, nil
 }
 
-// Unpriced is the error of a budget for a model whose price nobody knows.
-func Unpriced(name string) error {
-	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", name),
+// Unpriced is the error of a budget for a model whose price nobody knows, or nobody for
+// the class of service for which it is asked.
+func Unpriced(name, tier string) error {
+	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", AtTier(name, tier)),
 		"give its price in a file with --prices, or leave --max-cost out")
 }
 

@@ -39,7 +39,7 @@ var (
 // neither knows is marked Unpriced: its cost is unknown, which is not the same as
 // nothing.
 func Meter(m deem.Model, prices Prices) *Metered {
-	price, ok := prices.Of(m.Name())
+	price, ok := prices.OfTier(m.Name(), TierOf(m))
 	return &Metered{inner: m, price: price, priced: ok}
 }
 

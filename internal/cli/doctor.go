@@ -166,7 +166,7 @@ func (a *app) checkModel(ctx context.Context, o assembly.ModelOptions) []finding
 	if reply.Model != "" {
 		good += ", as " + words.Printable(reply.Model)
 	}
-	if price, ok := (model.Prices{}).Of(m.Name()); !ok {
+	if price, ok := (model.Prices{}).OfTier(m.Name(), model.TierOf(m)); !ok {
 		good += "; its price is not known (--prices)"
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
 		good += ", " + words.Dollars(cost)

@@ -66,8 +66,13 @@ func (o *runOptions) pay() error {
 
 // affordable refuses a model whose price nobody knows when there is a budget.
 func (o runOptions) affordable(name string) error {
-	if _, ok := o.prices.Of(name); !ok && o.purse != nil {
-		return usage.Mark(model.Unpriced(name))
+	return o.affordableAt(name, model.OwnTier(o.model.Elsewhere(name).Options["service-tier"]))
+}
+
+// affordableAt is affordable for a class of service.
+func (o runOptions) affordableAt(name, tier string) error {
+	if _, ok := o.prices.OfTier(name, tier); !ok && o.purse != nil {
+		return usage.Mark(model.Unpriced(name, tier))
 	}
 	return nil
 }
@@ -75,7 +80,7 @@ func (o runOptions) affordable(name string) error {
 // openEmbedder opens what --embeddings names.
 func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
 	return a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
-		if err := o.affordable(e.Name()); err != nil {
+		if err := o.affordableAt(e.Name(), ""); err != nil { // Embeddings have no classes of service.
 			return nil, err
 		}
 		return model.Embed(e, o.decorators()), nil

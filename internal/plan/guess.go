@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/model"
 )
 
 // What replies are guessed to have, in tokens. The numbers are rounded means of replies of
@@ -69,7 +70,7 @@ const (
 // money adds what the calls cost, if a price is known.
 func (p *Planner) money(out *Plan, cost, most int64) {
 	if !p.priced {
-		out.Unpriced = fmt.Sprintf("no table knows the price of %s", p.o.Model)
+		out.Unpriced = "no table knows the price of " + model.AtTier(p.o.Model, p.o.Tier)
 		return
 	}
 	out.CostMicros, out.CostMaxMicros = &cost, &most

@@ -32,6 +32,7 @@ import (
 type Options struct {
 	Model  string       // the model to be asked, as "openai:gpt-4o-mini"
 	Prices model.Prices // go before the built-in ones; the zero value adds nothing
+	Tier   string       // the class of service, if it has prices of its own
 
 	Concurrency int // calls at once; 0 means 8
 	RPM         int // requests a minute; 0 means no limit
@@ -89,7 +90,7 @@ func New(o Options) *Planner {
 	if o.Estimate {
 		p.count = tokens.Estimate(o.Model)
 	}
-	p.price, p.priced = o.Prices.Of(o.Model)
+	p.price, p.priced = o.Prices.OfTier(o.Model, o.Tier)
 	p.window, _ = o.Prices.WindowOf(o.Model)
 	return p
 }

@@ -114,8 +114,9 @@ func (ms *models) affordable(g assembly.Judging, purse *model.Purse) error {
 		return nil
 	}
 	for _, l := range g.Leaves() {
-		if _, ok := ms.prices.Of(l.Wire.Name()); !ok {
-			return usage.Mark(model.Unpriced(l.Wire.Name()))
+		tier := model.TierOf(l.Wire)
+		if _, ok := ms.prices.OfTier(l.Wire.Name(), tier); !ok {
+			return usage.Mark(model.Unpriced(l.Wire.Name(), tier))
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ type Options struct {
 	Headers      map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
 
 	// ServiceTier is the class of service that is asked for, as "flex" or
-	// "priority"; "" leaves it to the server.
+	// "priority"; "" leaves it to the server. Such a class has prices of its own.
 	ServiceTier string
 
 	// HTTPClient makes the calls; nil means one made for many calls at once. A
@@ -134,6 +134,10 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 	}
 	return w
 }
+
+// ServiceTier returns the class of service that is asked for, "" when that is left to the
+// server.
+func (m *Model) ServiceTier() string { return m.serviceTier }
 
 // Name returns "openai:" and the name of the model.
 func (m *Model) Name() string { return "openai:" + m.name }
