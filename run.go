@@ -19,7 +19,8 @@ type Options struct {
 	Trials int
 
 	// Stop, once closed, is the gentle stop: no new item is taken, and calls that
-	// are paid for finish and are kept. Cancelling the context is the hard stop.
+	// are paid for finish and are kept. A model that waits to make a call, or to make
+	// it again, learns of it from [Stopping]. Cancelling the context is the hard stop.
 	Stop <-chan struct{}
 
 	// Done reports that the run has a record of this trial of the item already,
@@ -31,6 +32,17 @@ type Options struct {
 // ErrStopped is the last error of a run that was stopped gently before it came to
 // the end of its items.
 var ErrStopped = errors.New("stopped before the last item")
+
+type stopKey struct{}
+
+// Stopping returns a channel that is closed when the run for which ctx was made is
+// stopped gently. Whoever waits to make a call, as for a place or for an outage to
+// pass, ends with [ErrStopped] then, and its item is not done; a call that has begun
+// goes on. The channel is nil where there is no such run.
+func Stopping(ctx context.Context) <-chan struct{} {
+	stop, _ := ctx.Value(stopKey{}).(<-chan struct{})
+	return stop
+}
 
 // How far the parts of a run may be ahead of each other. The calls of many workers tend
 // to end together, and then each wants to hand its record over and to have its next item
@@ -56,6 +68,9 @@ func Run(ctx context.Context, items iter.Seq2[Item, error], j Judge, o Options) 
 	return func(yield func(Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
+		if o.Stop != nil {
+			ctx = context.WithValue(ctx, stopKey{}, o.Stop)
+		}
 		r := &runner{
 			judge:  j,
 			opts:   o,
@@ -107,7 +122,7 @@ type runner struct {
 	endOnce sync.Once
 
 	early error       // why not every item was fed; to be read once done is closed
-	left  atomic.Bool // a task was fed, and not begun because of the gentle stop
+	left  atomic.Bool // a task was fed, and not begun or not finished because of the gentle stop
 }
 
 // end makes the feeder take no further item, and the workers none that was read ahead.
@@ -218,6 +233,10 @@ func (r *runner) work(ctx context.Context, t task) (outcome, bool) {
 	lctx, calls := WithLedger(ctx, t.trial)
 	v, err := r.judge.Judge(lctx, t.item)
 	if err != nil && ctx.Err() != nil {
+		return outcome{}, false
+	}
+	if errors.Is(err, ErrStopped) {
+		r.left.Store(true)
 		return outcome{}, false
 	}
 	rec := Record{Item: t.item, Position: t.position, Judge: r.judge.Name(), Trial: t.trial, Calls: calls()}

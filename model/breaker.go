@@ -122,6 +122,8 @@ func (b *Breaker) enter(ctx context.Context) (probe bool, err error) {
 		b.mu.Unlock()
 		select {
 		case <-changed:
+		case <-deem.Stopping(ctx):
+			err = deem.ErrStopped
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -151,7 +153,7 @@ func (b *Breaker) tell() {
 // learn counts how a request ended, and returns its error, or the one that stops the
 // run in its place.
 func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil || errors.Is(err, deem.ErrStopped) {
 		return err // interrupted, which says nothing about the vendor
 	}
 	me, ok := errors.AsType[*deem.ModelError](err)

@@ -94,6 +94,8 @@ func (p *Purse) claim(ctx context.Context, need int64) error {
 	select {
 	case <-c.settled:
 		return c.err
+	case <-deem.Stopping(ctx):
+		return p.leave(e, deem.ErrStopped)
 	case <-ctx.Done():
 		return p.leave(e, ctx.Err())
 	}

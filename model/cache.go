@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -149,6 +150,9 @@ func (c *Cached) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 		if reply, settled, err := follow(ctx, f); settled {
 			return reply, err
 		}
+		if err := stopping(ctx); err != nil {
+			return deem.Reply{}, err // It would be a call that begins now.
+		}
 	}
 }
 
@@ -179,7 +183,7 @@ func (c *Cached) lead(ctx context.Context, f *flight, key string, req deem.Reque
 		close(f.done)
 	}()
 	f.reply, f.err = c.ask(ctx, key, req)
-	f.lost = f.err != nil && ctx.Err() != nil
+	f.lost = f.err != nil && (ctx.Err() != nil || errors.Is(f.err, deem.ErrStopped))
 	return f.reply, f.err
 }
 

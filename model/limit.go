@@ -195,6 +195,9 @@ func (l *Limiter) acquire(ctx context.Context) (*place, error) {
 	case <-over:
 		l.leave(e)
 		return nil, why()
+	case <-deem.Stopping(ctx):
+		l.leave(e)
+		return nil, deem.ErrStopped
 	case <-ctx.Done():
 		l.leave(e)
 		return nil, ctx.Err()

@@ -105,8 +105,8 @@ func Endpoint(m deem.Model) string {
 	return ""
 }
 
-// sleep waits for d, or until ctx is done or the run is stopped by its breaker, in
-// which case it returns the error of that. It does not begin on a dead context.
+// sleep waits for d, or until ctx is done or the run is stopped, gently or by its breaker,
+// in which case it returns the error of that. It does not begin on a dead context.
 func sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
@@ -119,7 +119,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 		return nil
 	case <-over:
 		return why()
+	case <-deem.Stopping(ctx):
+		return deem.ErrStopped
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// stopping returns [deem.ErrStopped] once the run of ctx is stopped gently.
+func stopping(ctx context.Context) error {
+	select {
+	case <-deem.Stopping(ctx):
+		return deem.ErrStopped
+	default:
+		return nil
 	}
 }

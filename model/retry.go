@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -93,7 +94,8 @@ var (
 // Retry returns a model that makes a request again while m answers with a
 // [*deem.ModelError] that may pass. Between attempts it waits a random time up
 // to a bound that doubles, added to what the vendor asked for.
-// The reply, or the last error, says how many attempts were made.
+// The reply, or the last error, says how many attempts were made. In a run that is
+// stopped gently no attempt but the first is made: see [deem.Stopping].
 //
 // A timeout is tried again once and not five times. It has cost minutes already
 // and may have cost money, and a server that hangs mostly goes on hanging.
@@ -136,7 +138,7 @@ func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		if err := again(ctx, err); err != nil {
 			return deem.Reply{}, withAttempts(err, attempt)
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := cmp.Or(sleep(ctx, pause), stopping(ctx)); err != nil {
 			return deem.Reply{}, err
 		}
 	}

@@ -296,6 +296,34 @@ func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
 	}
 }
 
+// An interrupt ends the waiting of calls that are to be made again, which would else go on
+// for a minute: no call is made after it, and their items are not done.
+func TestInterruptEndsRetries(t *testing.T) {
+	t.Parallel()
+	const n, j = 100, 8
+	srv := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
+		a := modeltest.Fail(503, `{"error":{"message":"busy"}}`)
+		a.Raw.Header = map[string]string{"Retry-After": "60"}
+		return a
+	})
+	dir := t.TempDir()
+	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
+	p := start(t, dir, modelArgs(srv, "-j", fmt.Sprint(j))...)
+	until(t, "a request", func() bool { return srv.Requests() > 0 })
+	time.Sleep(200 * time.Millisecond) // Most of the first calls are over, and wait.
+	heard := time.Now()
+	p.interrupt(t)
+	if code := p.wait(t); code != 130 {
+		t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
+	}
+	if took := time.Since(heard); took > 30*time.Second { // They wait for a minute.
+		t.Errorf("it ended %v after the interrupt", took)
+	}
+	if kept := len(records(t, dir)); kept != 0 || srv.Requests() > j || !strings.Contains(p.err.String(), "0 of 100 judged and kept") {
+		t.Errorf("%d requests, %d records\n%s", srv.Requests(), kept, p.err.String())
+	}
+}
+
 // The second interrupt cancels calls that would take for ever.
 func TestSecondInterruptCancels(t *testing.T) {
 	t.Parallel()
