@@ -19,6 +19,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/conduct"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -453,7 +454,8 @@ func (a *app) parted(ctx context.Context, srv *server.Server, st store.Store) er
 	}
 	for _, id := range left {
 		if run, err := st.Run(ctx, id); err == nil {
-			a.say("run %s: %s of %s judged and kept", id, words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
+			unfinished, _ := conduct.Unfinished(ctx, st, run) // Without it they count as unjudged.
+			a.say("run %s: %s", id, kept(run, len(unfinished)))
 		}
 	}
 	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "go on with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))

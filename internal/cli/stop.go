@@ -83,8 +83,8 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
 	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
 	if rerr == nil {
-		unfinished, _ := conduct.Unfinished(context.WithoutCancel(ctx), st, now) // Without it the number is that of records.
-		a.say("%s of %s judged and kept in %s as run %s", words.Thousands(now.Records-len(unfinished)), words.Thousands(run.Dataset.Items*run.Trials), a.dbName(), run.ID)
+		unfinished, _ := conduct.Unfinished(context.WithoutCancel(ctx), st, now) // Without it they count as unjudged.
+		a.say("%s in %s as run %s", kept(now, len(unfinished)), a.dbName(), run.ID)
 	}
 	switch {
 	case !interrupted:
@@ -95,6 +95,16 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 		err = errInterrupted
 	}
 	return deem.WithHint(err, "go on with: %s", commandLine(a.args))
+}
+
+// kept says how far a run came, as "6 of 10 judged and kept". Of its records without a
+// verdict some may be of items that are not done.
+func kept(run store.Run, unfinished int) string {
+	judged := fmt.Sprintf("%s of %s judged", words.Thousands(run.Records-run.Unjudged), words.Thousands(run.Dataset.Items*run.Trials))
+	if unjudged := run.Unjudged - unfinished; unjudged > 0 {
+		return fmt.Sprintf("%s, %s unjudged, and kept", judged, words.Thousands(unjudged))
+	}
+	return judged + " and kept"
 }
 
 // commandLine returns the command that continues, ready to be pasted. What starts
