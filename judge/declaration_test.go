@@ -140,6 +140,8 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"unknown reading", "params:", "read: {lenient: label}\nparams:", `judge.yaml:11: read has no key "lenient"`, true},
 		{"temperature", "temperature: 0", "temperature: 3", `temperature 3 lies outside 0 to 2`, true},
 		{"max tokens", "max_tokens: 20", "max_tokens: many", `judge.yaml:13: max_tokens wants a whole number, and "many" is none`, true},
+		{"no tokens", "max_tokens: 20", "max_tokens: 0", `judge.yaml:13: max_tokens is 0; it must be at least 1, or left out for no limit`, true},
+		{"fewer than no tokens", "max_tokens: 20", "max_tokens: -1", `judge.yaml:13: max_tokens is -1; it must be at least 1`, true},
 		{"slot from nowhere", "params:", "slots: {response: answer}\nparams:", `judge.yaml:11: slot response comes from "answer", which no item has`, true},
 		{"slot not used", "params:", "slots: {proof: fields.proof}\nparams:", `judge.yaml:11: slot proof is declared and the prompt does not use it`, false},
 		{"as for a response", "params:", "slots: {response: {as: lines}}\nparams:", `says "as", which is for references only`, false},

@@ -192,6 +192,18 @@ func (x *decoder) integer(n *yaml.Node, what string, to *int64) {
 	}
 }
 
+// atLeastOne reads a whole number for which 0, as a value that is not given, means no
+// limit: a file that says 0 means something else.
+func (x *decoder) atLeastOne(n *yaml.Node, what string) int64 {
+	value := int64(1)
+	x.integer(n, what, &value)
+	if value < 1 {
+		x.bad(n, "%s is %d; it must be at least 1, or left out for no limit", what, value)
+		return 0
+	}
+	return value
+}
+
 // truth reads true or false.
 func (x *decoder) truth(n *yaml.Node, what string, to *bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(to) != nil {
@@ -369,7 +381,7 @@ func (x *decoder) readParams(n *yaml.Node) {
 	x.mapping(n, "params", map[string]func(*yaml.Node){
 		"temperature":  func(v *yaml.Node) { p.Temperature = new(float64); x.number(v, "temperature", p.Temperature) },
 		"top_p":        func(v *yaml.Node) { p.TopP = new(float64); x.number(v, "top_p", p.TopP) },
-		"max_tokens":   func(v *yaml.Node) { x.integer(v, "max_tokens", &maxTokens) },
+		"max_tokens":   func(v *yaml.Node) { maxTokens = x.atLeastOne(v, "max_tokens") },
 		"seed":         func(v *yaml.Node) { p.Seed = new(int64); x.integer(v, "seed", p.Seed) },
 		"stop":         func(v *yaml.Node) { x.texts(v, "stop", &p.Stop) },
 		"json":         func(v *yaml.Node) { x.truth(v, "json", &p.JSON) },
