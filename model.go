@@ -202,6 +202,11 @@ type ModelError struct {
 	Passing bool // the same request may succeed later
 	Fatal   bool // no request can succeed until a person acts: the run stops
 
+	// Absent says that nobody there speaks the vendor's language: nothing listens, there
+	// is no such host, or what answers is a web page. It may pass, as when a server is
+	// about to start; but where nobody ever answered the address is wrong.
+	Absent bool
+
 	// RetryAfter is how long the vendor asks to be left alone; 0 when it does
 	// not say.
 	RetryAfter time.Duration

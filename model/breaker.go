@@ -21,6 +21,10 @@ type BreakOptions struct {
 	// asked slowly, of which twenty failures take hours. Twenty attempts at least
 	// must have failed by then, or five requests.
 	Patience time.Duration
+
+	// Absence is for how long nobody may be there before the run is stopped, if nobody
+	// ever answered; 0 means five seconds. A server that is being started takes some.
+	Absence time.Duration
 }
 
 const (
@@ -30,6 +34,9 @@ const (
 
 	// plenty is the number of failed attempts that tell an outage from bad luck.
 	plenty = 20
+
+	// convincing is the number of failed attempts after which nobody is there.
+	convincing = 3
 )
 
 // A Breaker is a model that stops the run when its vendor is out of service. See
@@ -46,6 +53,11 @@ type Breaker struct {
 	changed chan struct{} // closed when one of the above changes; nil when nobody waits
 	broken  error         // what stopped the run; set before over is closed
 	over    chan struct{} // closed when the run is stopped
+
+	heard     bool        // somebody answered, whatever it was
+	absent    int         // attempts that found nobody while that is not so
+	news      error       // the first of them, until it is told
+	onAbsence func(error) // whom to tell; nil for nobody
 }
 
 var (
@@ -63,6 +75,10 @@ var (
 // request and all later ones end in a fatal error, which stops the run. Its items
 // are then not failures but simply not done.
 //
+// Where nobody is there at all and nobody ever was (see [deem.ModelError]), five seconds
+// are enough to know, or a request that was given up after three attempts: the run is then
+// stopped before any item has failed for it.
+//
 // A fatal error of m, as a key that is not accepted, stops the run at once: no call
 // begins after it, however many wait. A model that was stopped stays so.
 //
@@ -74,6 +90,9 @@ func Break(m deem.Model, o BreakOptions) *Breaker {
 	}
 	if o.Patience <= 0 {
 		o.Patience = 5 * time.Minute
+	}
+	if o.Absence <= 0 {
+		o.Absence = 5 * time.Second
 	}
 	return &Breaker{inner: m, o: o, over: make(chan struct{})}
 }
@@ -96,9 +115,29 @@ func (b *Breaker) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	start := time.Now()
 	reply, err := b.inner.Complete(context.WithValue(ctx, breakerKey{}, b), req)
 	if err = b.learn(ctx, start, err); err != nil {
+		b.announce()
 		return deem.Reply{}, err
 	}
 	return reply, nil
+}
+
+// OnAbsence has f told, once and at once, of the first error that says that nobody is
+// there, while nobody ever answered. Retries hide it from everybody else for a while.
+func (b *Breaker) OnAbsence(f func(error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.onAbsence = f
+}
+
+// announce tells the news, if there are any.
+func (b *Breaker) announce() {
+	b.mu.Lock()
+	f, news := b.onAbsence, b.news
+	b.news = nil
+	b.mu.Unlock()
+	if f != nil && news != nil {
+		f(news)
+	}
 }
 
 // enter waits until a request may be made, and reports whether it goes alone.
@@ -164,6 +203,7 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 		b.stop(err)
 		return err
 	case !ok || !me.Passing:
+		b.heard = b.heard || ok || err == nil
 		if b.tries > 0 && b.broken == nil {
 			b.streak, b.tries = 0, 0
 			b.tell()
@@ -171,12 +211,12 @@ func (b *Breaker) learn(ctx context.Context, start time.Time, err error) error {
 		return err
 	}
 	b.streak++
-	return b.failed(start, me)
+	return b.failed(start, me, true)
 }
 
-// failed counts an attempt that failed for good or for now, and returns its error, or
-// the one that stops the run. The caller holds the lock.
-func (b *Breaker) failed(start time.Time, me *deem.ModelError) error {
+// failed counts an attempt that failed, for good if its request was given up, and returns
+// its error, or the one that stops the run. The caller holds the lock.
+func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) error {
 	if b.broken != nil {
 		return b.broken
 	}
@@ -184,12 +224,33 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError) error {
 		b.since = start
 	}
 	lasted := time.Since(b.since)
+	if b.nobody(me) && (b.absent >= convincing && lasted >= b.o.Absence || givenUp && me.Attempts >= convincing) {
+		b.stop(nobodyThere(b.tries, lasted, me))
+		return b.broken
+	}
 	outage := lasted >= b.o.Patience && (b.streak >= wary || b.tries >= plenty)
 	if b.streak < b.o.Failures && !outage {
 		return me
 	}
 	b.stop(outOfService(b.tries, lasted, me))
 	return b.broken
+}
+
+// nobody reports whether an attempt found nobody there, as all others before it. The
+// caller holds the lock.
+func (b *Breaker) nobody(me *deem.ModelError) bool {
+	if !me.Absent {
+		// Whoever breaks off or says no is there. A call that timed out tells nothing.
+		b.heard = b.heard || me.Kind != deem.Timeout || me.Status != 0
+		return false
+	}
+	if b.heard {
+		return false
+	}
+	if b.absent++; b.absent == 1 {
+		b.news = me
+	}
+	return true
 }
 
 // stop stops the run. The caller holds the lock.
@@ -212,9 +273,11 @@ func attempted(ctx context.Context, start time.Time, err error) error {
 		return nil
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	_ = b.failed(start, me)
-	return b.broken
+	_ = b.failed(start, me, false)
+	broken := b.broken
+	b.mu.Unlock()
+	b.announce()
+	return broken
 }
 
 // stopped returns a channel that is closed when the breaker of ctx stops the run, and
@@ -260,4 +323,14 @@ func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) err
 		attempts, lasted.Round(time.Second), last)
 	return &deem.ModelError{Kind: last.Kind, Fatal: true, Attempts: last.Attempts, Err: deem.WithHint(err,
 		"what was judged is kept, and the same command goes on later, with --retry-unjudged also about the items that were given up")}
+}
+
+// nobodyThere is the error that stops a run which has nobody to ask. What to do about it
+// is what the wire says.
+func nobodyThere(attempts int, lasted time.Duration, last *deem.ModelError) error {
+	err := fmt.Errorf("no model answers: it was asked %d times in %v; the last time: %w", attempts, lasted.Round(time.Second), last)
+	if deem.HintOf(err) == "" {
+		err = deem.WithHint(err, "check the base URL; deem doctor --model tells server, key and name apart")
+	}
+	return &deem.ModelError{Kind: last.Kind, Fatal: true, Absent: true, Attempts: last.Attempts, Err: err}
 }

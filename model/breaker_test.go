@@ -274,3 +274,80 @@ func TestFatalErrorIsTheLast(t *testing.T) {
 		}
 	})
 }
+
+// TestNobodyThere asks where no vendor is. When nothing was ever answered that is said at
+// once, and the run stops in seconds without a failure; a server that is about to start,
+// and one that was there before, have the patience that others have.
+func TestNobodyThere(t *testing.T) {
+	absent := &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: true, Err: deem.WithHint(errors.New("connection refused"), "is it running?")}
+	after := func(d time.Duration) func(int, time.Duration) error {
+		return func(_ int, since time.Duration) error {
+			if since < d {
+				return absent
+			}
+			return nil
+		}
+	}
+	tests := []struct {
+		name           string
+		answer         func(call int, since time.Duration) error
+		items, workers int
+		attempts       int // 0 means 6
+		stops, told    bool
+		failed, calls  int // exactly, and at most
+		within         time.Duration
+	}{
+		{"few items", after(time.Hour), 7, 8, 0, true, true, 0, 7 * 6, 10 * time.Second},
+		{"many items", after(time.Hour), 1000, 64, 0, true, true, 0, 64 + 50 + 64, 6 * time.Second},
+		{"one at a time", after(time.Hour), 100, 1, 0, true, true, 0, 6, 16 * time.Second},
+		{"it starts", after(2 * time.Second), 100, 8, 0, false, true, 0, 200, 15 * time.Second},
+		{"no retries", after(time.Hour), 7, 8, 1, false, true, 7, 7, time.Second},
+		{"somebody was there", func(call int, _ time.Duration) error {
+			if call == 1 {
+				return nil
+			}
+			return absent
+		}, 7, 1, 0, false, false, 6, 1 + 6*6, 5 * time.Minute},
+		{"somebody is there", func(call int, _ time.Duration) error {
+			if call == 2 {
+				return passing(0)
+			}
+			return absent
+		}, 7, 8, 0, false, true, 7, 7 * 6, 5 * time.Minute},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, calls := time.Now(), 0
+				var mu sync.Mutex
+				m := model.Assemble(fake.Func("fake:absent", func(context.Context, deem.Request) (deem.Reply, error) {
+					mu.Lock()
+					defer mu.Unlock()
+					calls++
+					return deem.Reply{Text: "yes"}, tt.answer(calls, time.Since(start))
+				}), model.Options{Limit: model.LimitOptions{Concurrency: tt.workers}, Retry: model.RetryOptions{Attempts: tt.attempts}})
+				b, _ := model.As[*model.Breaker](m)
+				told := 0
+				b.OnAbsence(func(err error) {
+					told++
+					if since := time.Since(start); since != 0 || deem.HintOf(err) != "is it running?" {
+						t.Errorf("told of %v (hint %q) after %v, want at once", err, deem.HintOf(err), since)
+					}
+				})
+				_, failed, stopped := outcomes(t.Context(), m, tt.items, tt.workers)
+				took := time.Since(start)
+				t.Logf("%v, %d calls, %d failed: %v", took, calls, failed, stopped)
+				if (stopped != nil) != tt.stops || failed != tt.failed || calls > tt.calls || took > tt.within {
+					t.Errorf("%d failed, %d calls, stopped by %v after %v, want %d, at most %d, stopped = %v within %v",
+						failed, calls, stopped, took, tt.failed, tt.calls, tt.stops, tt.within)
+				}
+				if tt.stops && (took < 3*time.Second || !strings.Contains(stopped.Error(), "connection refused") || deem.HintOf(stopped) != "is it running?") {
+					t.Errorf("stopped by %v (hint %q) after %v", stopped, deem.HintOf(stopped), took)
+				}
+				if want := map[bool]int{true: 1}[tt.told]; told != want {
+					t.Errorf("told %d times, want %d", told, want)
+				}
+			})
+		})
+	}
+}

@@ -98,6 +98,8 @@ func answer(a modeltest.Asked) modeltest.Answer {
 		return modeltest.Fail(401, `{"error":{"message":"Incorrect API key provided: `+strings.TrimPrefix(a.Header.Get("Authorization"), "Bearer ")+`","code":"invalid_api_key"}}`)
 	case trouble("quota"):
 		return modeltest.Fail(429, `{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota","code":"insufficient_quota"}}`)
+	case trouble("page"):
+		return modeltest.Fail(200, "<html><title>Welcome</title></html>")
 	case trouble("slow"):
 		return modeltest.Answer{Delay: 20 * time.Second}
 	case trouble("rubric"):

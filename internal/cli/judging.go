@@ -83,7 +83,9 @@ func (a *app) openEmbedder(o runOptions) (rule.Embedder, error) {
 		if err := o.affordableAt(e.Name(), ""); err != nil { // Embeddings have no classes of service.
 			return nil, err
 		}
-		return model.Embed(e, o.decorators()), nil
+		embedder := model.Embed(e, o.decorators())
+		a.tellAbsence(embedder.Model())
+		return embedder, nil
 	})
 }
 
@@ -107,6 +109,7 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 	// What could not be read once cannot be read from the cache either.
 	opts.Cache = model.CacheOptions{Fresh: o.fresh || o.retryUnjudged}
 	m := a.telemetry.Model(o.batched(model.Assemble(a.telemetry.Wire(wire), opts)))
+	a.tellAbsence(m)
 	if o.record == "" {
 		return m, func() error { return nil }, nil
 	}

@@ -71,6 +71,22 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 	return p
 }
 
+// tellAbsence has it said in one line when nobody is there so far. It is not said as an
+// error: the server may be about to start.
+func (a *app) tellAbsence(m deem.Model) {
+	b, ok := model.As[*model.Breaker](m)
+	if !ok {
+		return
+	}
+	b.OnAbsence(func(err error) {
+		if hint := deem.HintOf(err); hint != "" {
+			a.say("no answer yet: %v; %s", err, hint)
+			return
+		}
+		a.say("no answer yet: %v", err)
+	})
+}
+
 // embeddingModel returns what a rule asks for embeddings, nil when it asks nobody.
 func embeddingModel(o runOptions) deem.Model {
 	if e, ok := o.judge.Embedder.(*model.Embedding); ok {

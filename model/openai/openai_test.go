@@ -422,6 +422,9 @@ func TestNetworkErrors(t *testing.T) {
 		if hint := deem.HintOf(err); hint != tt.hint {
 			t.Errorf("%v has the hint %q, want %q", tt.err, hint, tt.hint)
 		}
+		if ok && me.Absent != (tt.hint != "") { // Of nobody else is there anything to say.
+			t.Errorf("%v: Absent = %v", tt.err, me.Absent)
+		}
 		if strings.Contains(fmt.Sprintf("%v %#v", err, err), "s3cr3t") {
 			t.Errorf("a secret shows in %v", err)
 		}

@@ -154,7 +154,14 @@ func (c *Client) Garbled(a Answer, err error) error {
 		err = deem.WithHint(fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page))),
 			"is %s the base URL of an API?", c.Endpoint())
 	}
-	return &deem.ModelError{Kind: deem.Provider, Passing: true, Err: err}
+	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Err: err}
+}
+
+// foreign reports whether an answer is no API's at all: a page, or words. One that begins
+// as JSON may have been cut off.
+func foreign(answer string) bool {
+	answer = strings.TrimSpace(answer)
+	return answer != "" && answer[0] != '{' && answer[0] != '['
 }
 
 // transportError says why there was no answer. The end of the caller's context is
@@ -177,6 +184,8 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	if wrongScheme(err) || isTLS(err) || refusedByProxy(err) {
 		me.Passing, me.Fatal = false, true
 	}
+	dns, isDNS := errors.AsType[*net.DNSError](err)
+	me.Absent = errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound
 	// The text is kept and the chain is cut: errors of the network may hold the
 	// URL, and with it secrets.
 	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))

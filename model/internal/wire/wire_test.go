@@ -333,6 +333,24 @@ func TestCauses(t *testing.T) {
 	}
 }
 
+// TestAbsent tells an answer that is no API's from one that was cut off.
+func TestAbsent(t *testing.T) {
+	c := open(t, wire.Options{Base: base(t, "http://localhost:1")})
+	for text, want := range map[string]bool{
+		"<html><title>Welcome</title></html>": true,
+		"\n <!DOCTYPE html>":                  true,
+		"It works!":                           true,
+		`{"choices":[{"mess`:                  false,
+		`[{"candidates`:                       false,
+		"":                                    false,
+	} {
+		me, ok := errors.AsType[*deem.ModelError](c.Garbled(wire.Answer{Status: 200, Text: []byte(text)}, errors.New("no JSON")))
+		if !ok || !me.Passing || me.Absent != want {
+			t.Errorf("an answer of %q: %+v, want Absent = %v", text, me, want)
+		}
+	}
+}
+
 // TestTroubleOfGoogle checks the forms that only Google has.
 func TestTroubleOfGoogle(t *testing.T) {
 	c := open(t, wire.Options{Base: base(t, "http://localhost:1")})
