@@ -24,7 +24,8 @@ var _ deem.Identified = (*match)(nil)
 // Match returns the judge "match". It reads numbers, number words, dates,
 // durations, units, times, lists, option letters, yes and no, negation and
 // abstention in English, and in Chinese where the forms are regular; what is left
-// it compares as words, without case, diacritics, articles and plural endings. What
+// it compares as words, without case, diacritics, articles and plural endings, but not
+// without the symbols that tell C from C++ and O+ from O-. What
 // it finds is weighed by a small model that was fitted to what people said about
 // answers; see [matchmodel].
 //
@@ -46,7 +47,7 @@ func (j *match) Name() string { return j.name }
 // Identity returns the name and the version of the rule, and the hash of the model
 // that it weighs with.
 func (j *match) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: 4, Options: map[string]any{"model": matchmodel.Default().Hash()}}
+	return identity{Kind: "rule", Name: j.name, Version: 5, Options: map[string]any{"model": matchmodel.Default().Hash()}}
 }
 
 // Judge compares the response with each reference, and weighs the comparison that
@@ -150,20 +151,23 @@ const (
 	byList
 	byWords
 	byNoAnswer // the reference says that there is none
-	byNothing  // the response is empty
+	byNothing  // the response has no words
 )
 
 // A comparison holds what all references of one item are compared with.
 type comparison struct {
 	question *reading
 	response *reading
-	abstains bool // the response gives no answer
-	hedges   bool // the response says that it does not know, but goes on
+	whole    string // the response as it is, for [canonical] equality
+	blank    bool   // the response has no visible character
+	abstains bool   // the response gives no answer
+	hedges   bool   // the response says that it does not know, but goes on
 }
 
 // compare reads the question and the response of an item.
 func compare(it deem.Item) *comparison {
 	c := &comparison{question: read(it.Question), response: read(it.Response).retracted()}
+	c.whole, c.blank = canonical(it.Response), blank(it.Response)
 	if s, ok := c.response.abstains(); ok {
 		c.hedges = c.response.answersAnyway(s)
 		c.abstains = !c.hedges
@@ -207,13 +211,19 @@ func better(f, g finding) bool {
 // reference judges the response by one reference.
 func (c *comparison) reference(ref string) finding {
 	whole := read(ref)
+	if !c.blank && c.whole == canonical(ref) {
+		return finding{call: right, conf: .99, why: "the response is the reference", by: bySame, against: whole}.settled()
+	}
 	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
 		f := c.unanswerable()
 		f.by, f.against = byNoAnswer, whole
 		return f.settled()
 	}
-	if c.response.empty() {
+	if c.blank {
 		return finding{call: wrong, conf: .99, why: "the response is empty", by: byNothing, against: whole}.settled()
+	}
+	if c.response.wordless() {
+		return finding{call: unsure, why: unreadable, by: byNothing, against: whole}.open()
 	}
 	var best finding
 	for i, answer := range accepted(ref) {
@@ -224,6 +234,9 @@ func (c *comparison) reference(ref string) finding {
 	return c.withAbstention(best)
 }
 
+// unreadable says why a response as "👍" is left to somebody else.
+const unreadable = "the response has no words to compare"
+
 // unanswerable judges the response to an item that has no answer.
 func (c *comparison) unanswerable() finding {
 	switch {
@@ -231,8 +244,10 @@ func (c *comparison) unanswerable() finding {
 		return finding{call: right, conf: .95, why: "the reference says that there is no answer, and so does the response"}
 	case c.hedges:
 		return finding{call: right, conf: .7, why: "the reference says that there is no answer, and so does the response before it goes on"}
-	case c.response.empty():
+	case c.blank:
 		return finding{call: right, conf: .8, why: "the reference says that there is no answer, and the response gives none"}
+	case c.response.wordless():
+		return finding{call: unsure, why: unreadable}.open()
 	case c.response.negationIn():
 		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()
 	}
@@ -264,10 +279,10 @@ func (c *comparison) answer(text string) finding {
 	}
 	for i, try := range steps {
 		if f, ok := try(text, a); ok {
-			return c.noted(f, step(i), a)
+			return c.withSymbols(c.noted(f, step(i), a), a)
 		}
 	}
-	return c.noted(c.byWords(a), byWords, a)
+	return c.withSymbols(c.noted(c.byWords(a), byWords, a), a)
 }
 
 // noted adds to a finding what was compared. Values that are equal or differ settle
@@ -292,10 +307,11 @@ func (c *comparison) noted(f finding, by step, a *reading) finding {
 	return f
 }
 
-// same decides where both texts are the same but for case, marks and spacing.
+// same decides where both texts are the same but for case, marks and spacing. The
+// marks that count are seen to by [comparison.withSymbols].
 func (c *comparison) same(_ string, a *reading) (finding, bool) {
 	if len(a.toks) == 0 {
-		return finding{call: unsure, why: "the reference has no words to compare"}, true
+		return finding{call: unsure, why: "the reference has no words to compare"}.open(), true
 	}
 	if len(a.toks) != len(c.response.toks) {
 		return finding{}, false

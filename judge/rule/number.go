@@ -140,6 +140,8 @@ func readDigits(toks []token, i int) (numeral, bool) {
 		n.scale(multipliers[next.text])
 	case next.kind == number && next.pre == '/' && !next.gap && !slashed(toks, n.to+1):
 		n.divide(next.text)
+	case next.kind == number && next.pre == '^' && next.from == toks[i].to+1:
+		n.raise(next.text)
 	case next.kind == number && strings.HasPrefix(next.text, "0.") && next.brk == none && v == math.Trunc(v):
 		n.add(next.text) // 2½
 	case next.kind == han:
@@ -158,6 +160,15 @@ func (n *numeral) scale(by float64) {
 func (n *numeral) divide(by string) {
 	if d, err := strconv.ParseFloat(by, 64); err == nil && d != 0 {
 		n.value /= d
+		n.step, n.bare = 0, false
+		n.to++
+	}
+}
+
+// raise reads the exponent of 10^6.
+func (n *numeral) raise(to string) {
+	if e, err := strconv.ParseFloat(to, 64); err == nil && !math.IsInf(math.Pow(n.value, e), 0) {
+		n.value = math.Pow(n.value, e)
 		n.step, n.bare = 0, false
 		n.to++
 	}

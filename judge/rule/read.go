@@ -3,11 +3,13 @@ package rule
 import (
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
 // A reading is a text with everything in it that can be compared.
 type reading struct {
+	text   string // what the tokens stand in
 	toks   []token
 	dates  []date
 	quants []quantity
@@ -47,12 +49,13 @@ func clip(s string) (string, bool) {
 // read reads s, or as much of it as [clip] leaves. It is linear in that length.
 func read(s string) *reading {
 	s, cut := clip(s)
-	return readTokens(tokenize(s), cut)
+	s = strings.Map(narrow, s)
+	return readTokens(s, tokenize(s), cut)
 }
 
-// readTokens reads a text that is in tokens.
-func readTokens(toks []token, cut bool) *reading {
-	r := &reading{toks: toks, cut: cut}
+// readTokens reads the tokens toks of a text.
+func readTokens(text string, toks []token, cut bool) *reading {
+	r := &reading{text: text, toks: toks, cut: cut}
 	r.elems = make([]elem, 0, len(r.toks))
 	for i := 0; i < len(r.toks); {
 		i = r.step(i)
@@ -262,8 +265,8 @@ func (r *reading) has(key string) bool { return r.rootSet()[root(key)] }
 // hasElem reports whether the content holds e or a word of the same root.
 func (r *reading) hasElem(e elem) bool { return r.rootSet()[e.root] }
 
-// empty reports whether the text has no words at all.
-func (r *reading) empty() bool { return len(r.toks) == 0 }
+// wordless reports whether the text has no word and no number, as "👍" or "...".
+func (r *reading) wordless() bool { return len(r.toks) == 0 }
 
 // stopWords carry no content. Negations, yes and no, and words of order as
 // before and after are not among them: they decide.

@@ -44,7 +44,7 @@ func (r *reading) retracted() *reading {
 		if n == 0 || i+n >= len(r.toks) {
 			continue
 		}
-		if after := readTokens(r.toks[i+n:], r.cut); len(after.elems) > 0 && r.says(i) {
+		if after := readTokens(r.text, r.toks[i+n:], r.cut); len(after.elems) > 0 && r.says(i) {
 			rest = after
 		}
 	}

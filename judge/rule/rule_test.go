@@ -52,7 +52,7 @@ func TestIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
-		{rule.Match(), `{"kind":"rule","name":"match","options":{"model":"` + matchmodel.Default().Hash() + `"},"version":4}`},
+		{rule.Match(), `{"kind":"rule","name":"match","options":{"model":"` + matchmodel.Default().Hash() + `"},"version":5}`},
 		{withPass(t, rule.TokenF1(), .5), `{"kind":"rule","name":"f1","options":{"pass":0.5},"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)

@@ -27,6 +27,8 @@ func TestLongResponse(t *testing.T) {
 		"hits":     "18 days 19 days ",
 		"periods":  "1.2.3.",
 		"dots":     "a.b.",
+		"symbols":  "Paris+ <b> 18^",
+		"pluses":   "+",
 	} {
 		size := 128 << 10
 		if name == "words" {

@@ -21,6 +21,7 @@ type token struct {
 	pre     rune // the last symbol before it, 0 for none
 	post    rune // the first symbol after it, 0 for none
 	sent    int  // number of its sentence
+	span         // where it stands in the text, in bytes
 }
 
 type kind uint8
@@ -77,6 +78,8 @@ type tokenizer struct {
 	buf  []byte // folded text of all tokens
 	ends []int  // where the text of each token ends in buf
 
+	from int // where the token that is being read begins
+
 	// What was seen since the last token.
 	gap   bool
 	brk   brk
@@ -89,6 +92,7 @@ type tokenizer struct {
 // next reads one token or one separator.
 func (t *tokenizer) next() {
 	r, size := utf8.DecodeRuneInString(t.s[t.i:])
+	t.from = t.i
 	switch {
 	case r < utf8.RuneSelf && isASCIIDigit(byte(r)):
 		t.number()
@@ -115,6 +119,7 @@ func (t *tokenizer) add(tok token) {
 		t.sent++
 	}
 	tok.gap, tok.brk, tok.pre, tok.bold, tok.sent = t.gap, t.brk, t.pre, t.bold, t.sent
+	tok.span = span{t.from, t.i}
 	t.toks = append(t.toks, tok)
 	t.ends = append(t.ends, len(t.buf))
 	t.gap, t.brk, t.pre, t.first = false, none, 0, true
@@ -213,10 +218,11 @@ func (t *tokenizer) number() {
 }
 
 // negative reports whether the digits at t.i follow a minus sign that is no hyphen
-// and no bullet.
+// and no bullet. A currency may stand between, as in -$5.
 func (t *tokenizer) negative() bool {
+	head := strings.TrimRightFunc(t.s[:t.i], isCurrency)
 	for _, minus := range []string{"-", "−"} {
-		if before, ok := strings.CutSuffix(t.s[:t.i], minus); ok {
+		if before, ok := strings.CutSuffix(head, minus); ok {
 			r, _ := utf8.DecodeLastRuneInString(before)
 			return before == "" || r == ' ' || r == '(' || r == '='
 		}

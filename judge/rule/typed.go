@@ -138,7 +138,11 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	case c.response.listLength() > 1:
 		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}.doubtful(), true
 	}
-	return finding{call: wrong, conf: .83, why: "the response has no number, and the reference is " + show(a, want)}, true
+	why := "the response has no number, and the reference is " + show(a, want)
+	if len(t.foreign) > 0 {
+		why = c.differs(a, want, t.foreign[0])
+	}
+	return finding{call: wrong, conf: .83, why: why}, true
 }
 
 // saysNone reports whether a text denies that there is any.
@@ -194,6 +198,8 @@ type tally struct {
 	near   []quantity // within rounding, where either is vague
 	others []quantity // of no known kind
 	denied bool       // the right number, but denied
+
+	foreign []quantity // of another kind: euros where dollars are wanted
 }
 
 func (c *comparison) tally(want quantity) tally {
@@ -213,6 +219,8 @@ func (c *comparison) tally(want quantity) tally {
 			t.rivals = append(t.rivals, q)
 		case commensurable(want, q):
 			t.others = append(t.others, q)
+		default:
+			t.foreign = append(t.foreign, q)
 		}
 	}
 	return t
@@ -450,7 +458,7 @@ func (r *reading) words(s span) string {
 		case i == s.from:
 		case t.gap:
 			b.WriteByte(' ')
-		case t.pre == '-' || t.pre == '/' || t.pre == ':':
+		case t.pre == '-' || t.pre == '/' || t.pre == ':' || t.pre == '^':
 			b.WriteRune(t.pre)
 		}
 		if isCurrency(t.pre) {
@@ -458,8 +466,8 @@ func (r *reading) words(s span) string {
 		}
 		b.WriteString(t.text)
 	}
-	if s.to > 0 && r.toks[s.to-1].post == '%' {
-		b.WriteByte('%')
+	if post := r.toks[max(0, s.to-1)].post; post == '%' || isCurrency(post) && s.to == len(r.toks) {
+		b.WriteRune(post)
 	}
 	return b.String()
 }

@@ -10,11 +10,11 @@ import (
 
 // The card of a report says who judged, so that two numbers can be told to be comparable.
 func ExampleNew() {
-	b := report.New(report.Head{Judge: "match", JudgeKind: report.KindRule, JudgeHash: "e58118162101", Dataset: "answers.jsonl", Items: 2, Complete: true})
+	b := report.New(report.Head{Judge: "match", JudgeKind: report.KindRule, JudgeHash: "c91d86c92816", Dataset: "answers.jsonl", Items: 2, Complete: true})
 	for i, label := range []string{"correct", "incorrect"} {
 		b.Add(deem.Record{Item: deem.Item{ID: fmt.Sprint("q", i)}, Position: i, Judge: "match", Verdict: &deem.Verdict{Label: label, Score: float64(1 - i)}})
 	}
 	c := card.New(b.Report())
 	fmt.Println(c.Version, c.Judge, c.JudgeHash, "judged:", c.Judged, "of", c.Items)
-	// Output: deem.card/1 match e58118162101 judged: 2 of 2
+	// Output: deem.card/1 match c91d86c92816 judged: 2 of 2
 }
