@@ -113,8 +113,10 @@ func roundUp(hi, lo uint64) int64 {
 // (-001, and -0 of claude-opus-4-0), or a word for the newest. A number of one or two
 // digits is none: claude-opus-4-5 costs a third of claude-opus-4. Nor is any other word,
 // however small: -pro, -audio and -deep-research cost more.
-var version = regexp.MustCompile(`^(-(preview|exp|beta))?([-@](` +
-	`\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|0|(0[1-9]|1[0-2])-(\d{2}|20\d{2})|latest|default))?(-preview)?$`)
+var version = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(-(preview|exp|beta))?([-@](` +
+		`\d{4}-\d{2}-\d{2}|\d{8}|\d{6}|\d{3,4}|0|(0[1-9]|1[0-2])-(\d{2}|20\d{2})|latest|default))?(-preview)?$`)
+})
 
 // matches reports whether p is a price of the named model.
 func (p Price) matches(name string) bool {
@@ -122,7 +124,7 @@ func (p Price) matches(name string) bool {
 	if !ok {
 		return false
 	}
-	return strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") || version.MatchString(rest)
+	return strings.HasSuffix(p.Model, ":") || strings.HasSuffix(p.Model, "/") || version().MatchString(rest)
 }
 
 // free are the models that never cost anything, whatever a table says.
