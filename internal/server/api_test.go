@@ -294,6 +294,9 @@ func TestWaitEnds(t *testing.T) {
 	ts.untilState(t, id, "done")
 	ts.ask(t, "POST", "/api/v1/verdicts", body).want(t, 200, "run.id", id, "records.1.verdict.label", "CORRECT")
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "wait=soon").wantProblem(t, 400, "wait=soon")
+	if files, _ := os.ReadDir(ts.spool); len(files) != 0 {
+		t.Errorf("%d files are left of a run that is done and that others joined", len(files))
+	}
 }
 
 func TestWrongItems(t *testing.T) {

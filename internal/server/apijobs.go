@@ -127,57 +127,59 @@ func submissionOf(run store.Run) *submission {
 // start begins the run that a client wants, or finds it where it is judged already. The
 // items are the job's from here on.
 func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
-	j, err := js.begin(ctx, sub, d)
-	if err != nil || j.data != d {
+	j, begun, err := js.begin(ctx, sub, d)
+	if !begun {
+		// Whoever joins a job wants its items no longer: the job holds them.
 		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
 	}
 	return j, err
 }
 
-// begin makes the judge, claims the run and sets it going.
-func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (*runJob, error) {
+// begin makes the judge, claims the run and sets it going. It reports whether it did: a
+// run that is being judged is joined.
+func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *runJob, begun bool, err error) {
 	g, err := js.s.judging(sub)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	purse := js.purse(sub)
 	if err := js.s.models.affordable(g, purse); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	j := &runJob{data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
+	j = &runJob{data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
 	j.judge, j.model, j.closeModels, err = g.Assemble(func(shared deem.Model) (deem.Model, func() error, error) {
 		m := js.s.models.around(shared, js.s.store, purse, sub.Fresh || sub.RetryUnjudged)
 		return m, func() error { return nil }, nil
 	})
 	if err != nil {
-		return nil, usage.Mark(err)
+		return nil, false, usage.Mark(err)
 	}
 	spec, err := js.spec(g, j.judge, sub, d)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	j.key = spec.Key()
 	js.starting.Lock()
 	defer js.starting.Unlock()
 	if other := js.of(j.key); other != nil && !sub.Fresh {
-		return other, nil
+		return other, false, nil
 	}
 	if err := js.room(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	run, _, err := js.s.store.Begin(ctx, spec, sub.Fresh)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if purse != nil {
 		purse.Spend(run.CostMicros) // by earlier parts of this run
 	}
 	j.run = run
 	if err := js.recall(ctx, j); err != nil {
-		return nil, conduct.End(ctx, js.s.store, run, err)
+		return nil, false, conduct.End(ctx, js.s.store, run, err)
 	}
 	js.launch(j)
-	return j, nil
+	return j, true, nil
 }
 
 // purse holds what the run may cost: what the client allows, but no more than the server
