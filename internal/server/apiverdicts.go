@@ -35,7 +35,8 @@ func waitOf(r *http.Request) (time.Duration, error) {
 				if err != nil || n < 0 {
 					return 0, badRequest("Prefer: wait=%s is no number of seconds", value)
 				}
-				wait = min(time.Duration(n)*time.Second, maxWait)
+				// Bounded before it is multiplied: too many seconds would be less than none.
+				wait = time.Duration(min(n, int(maxWait/time.Second))) * time.Second
 			}
 		}
 	}
