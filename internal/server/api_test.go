@@ -301,6 +301,42 @@ func TestWaitEnds(t *testing.T) {
 	}
 }
 
+// TestStopAnswers stops a server while clients wait for a call that does not end: they
+// are told, and told where what was judged is kept.
+func TestStopAnswers(t *testing.T) {
+	t.Parallel()
+	v := newSlowVendor(t)
+	o := server.Options{Store: openStore(t), API: server.API{Spool: t.TempDir()}}
+	withModel(v.url, nil)(&o)
+	addr, stop := started(t, o)
+	ts := &apiServer{Server: &httptest.Server{URL: addr}}
+	body := `{"judge":"universal","items":` + twoItems + `}`
+	waits, streams, ended := make(chan apiAnswer, 1), make(chan apiAnswer, 1), make(chan error, 1)
+	go func() {
+		defer close(waits)
+		waits <- ts.ask(t, "POST", "/api/v1/verdicts", body)
+	}()
+	go func() {
+		defer close(streams)
+		streams <- ts.ask(t, "POST", "/api/v1/verdicts", body, "Accept", asLines)
+	}()
+	until(t, "calls are in flight", func() bool { return v.n.Load() == 2 })
+	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "respond-async").at("id"))
+	go func() { ended <- stop() }()
+	a := <-waits
+	a.wantProblem(t, 503, "kept", "resume")
+	if a.at("run") != id {
+		t.Errorf("the answer names run %v, want %s", a.at("run"), id)
+	}
+	if a := <-streams; !strings.Contains(a.text, `"problem"`) || !strings.Contains(a.text, id) {
+		t.Errorf("the stream ends with %q, want a problem of run %s", a.text, id)
+	}
+	v.open()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWrongItems(t *testing.T) {
 	ts := serveAPI(t, nil)
 	for _, c := range []struct {

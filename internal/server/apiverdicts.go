@@ -18,6 +18,10 @@ import (
 const (
 	defaultWait = 60 * time.Second
 	maxWait     = 10 * time.Minute
+
+	// lastWait is how long they wait when the server stops: it must have answered
+	// before it hangs up.
+	lastWait = graceTimeout - time.Second
 )
 
 // waitOf returns how long a client wants to wait, as the header Prefer says (RFC 7240).
@@ -125,14 +129,21 @@ func (s *Server) postVerdicts(w http.ResponseWriter, r *http.Request) error {
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
-	select {
-	case <-j.done:
-		return s.verdicts(w, r, j, with)
-	case <-timer.C:
-		w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(wait.Seconds())))
-		return s.accepted(w, r, j)
-	case <-r.Context().Done():
-		return r.Context().Err()
+	stopping, late := s.background.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case <-j.done:
+			return s.verdicts(w, r, j, with)
+		case <-timer.C:
+			w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(wait.Seconds())))
+			return s.accepted(w, r, j)
+		case <-stopping:
+			stopping, late = nil, time.After(lastWait)
+		case <-late:
+			return &runError{j.run.ID, deem.ErrStopped}
+		case <-r.Context().Done():
+			return r.Context().Err()
+		}
 	}
 }
 
@@ -192,6 +203,7 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 	w.Header().Set("Location", apiRunURL(j.run.ID))
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	stopping, late := s.background.Done(), (<-chan time.Time)(nil)
 	for told, over := 0, false; !over; {
 		recs, more := j.from(told)
 		for _, rec := range recs {
@@ -211,6 +223,12 @@ func (s *Server) streamVerdicts(w http.ResponseWriter, r *http.Request, j *runJo
 			over = len(recs) == 0
 		case <-timer.C:
 			over = true
+		case <-stopping:
+			stopping, late = nil, time.After(lastWait)
+		case <-late:
+			p := s.problemOf(&runError{j.run.ID, deem.ErrStopped})
+			_ = out.write(verdictLine{Problem: &p}) // Who is gone needs no answer.
+			return nil
 		case <-r.Context().Done():
 			return nil
 		}
