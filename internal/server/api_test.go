@@ -361,13 +361,15 @@ func TestWrongItems(t *testing.T) {
 		{"weight", `{"items":[{"response":"x","weight":-1}]}`, 400, []string{"weight"}},
 		{"references", `{"items":[{"response":"x","references":"y"}]}`, 400, []string{"references is a list"}},
 		{"trials", `{"trials":101,"items":[{"response":"x"}]}`, 400, []string{"trials"}},
+		{"a fraction of a trial", `{"trials":1.5,"items":[{"response":"x"}]}`, 400, []string{"trials cannot be 1.5"}},
+		{"weight beyond numbers", `{"items":[{"response":"x","weight":1e999}]}`, 400, []string{"weight cannot be 1e999"}},
 		{"judge", `{"judge":"mtch","items":[{"response":"x"}]}`, 400, []string{`did you mean \"match\"`}},
 		{"model for a rule", `{"model":"fake:x","items":[{"response":"x"}]}`, 400, []string{"asks no model"}},
 		{"model missing", `{"judge":"universal","items":[{"response":"x"}]}`, 400, []string{"this server has none"}},
 		{"model not allowed", `{"judge":"universal","model":"openai:gpt-4o","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"replay", `{"judge":"universal","model":"replay:/etc/passwd","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"reading", `{"reading":"strict","items":[{"response":"x"}]}`, 400, []string{"reading says nothing"}},
-		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{"max_cost"}},
+		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{`"detail":"max_cost: \"much\" is no sum`}},
 		{"two judges", `{"judge":"match","declaration":"x","items":[{"response":"x"}]}`, 400, []string{"one of the two"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -326,13 +326,19 @@ func decodeStrictly(raw []byte, to any, what string, more ...string) error {
 		if field.Field == "" {
 			return fmt.Errorf("%s is an object, not %s", what, article(field.Value))
 		}
+		if number, ok := strings.CutPrefix(field.Value, "number "); ok && wordFor(field.Type) == "a number" {
+			return fmt.Errorf("%s cannot be %s", field.Field, number) // It is too large, or has a fraction.
+		}
 		return fmt.Errorf("%s is %s, not %s", field.Field, wordFor(field.Type), article(field.Value))
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
 		name, _ = strconv.Unquote(name)
 		return usage.Unknown("field", name, append(fieldNames(to), more...))
 	}
-	return fmt.Errorf("%s is no JSON: %w", what, err)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s is no JSON: %w", what, err)
+	}
+	return err // A member that reads itself says what is wrong with it.
 }
 
 // fieldNames returns the members that a struct has in JSON.
