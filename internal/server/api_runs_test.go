@@ -323,6 +323,12 @@ func TestLabels(t *testing.T) {
 	post(`{"labels":[{"id":"q1","score":7}]}`).wantProblem(t, 400, "7")
 	post(`{"labels":[{"id":"q1","label":""}]}`).wantProblem(t, 400, "say nothing")
 	post(`{"labels":[]}`).wantProblem(t, 400, "no labels")
+	for _, who := range []string{strings.Repeat("x", 65), `a\u0000b`, `\u202ebob`, `   `} {
+		post(`{"annotator":"`+who+`","labels":[{"id":"q1","label":"yes"}]}`).wantProblem(t, 400, "annotator is a name")
+	}
+	// As the page has it: it is the same person.
+	post(`{"annotator":" anna ","labels":[{"id":"q1","label":"yes"}]}`).want(t, 200, "kept", 1)
+	ts.ask(t, "GET", "/api/v1/runs/last/labels", "").want(t, 200, "labels.0.yes", true, "labels.0.annotator", "anna", "labels.2", nil)
 	post(`{"labls":[]}`).wantProblem(t, 400, "labels")
 }
 

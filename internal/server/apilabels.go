@@ -114,6 +114,10 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 	if len(sent.Labels) == 0 {
 		return nil, badRequest("there are no labels")
 	}
+	who := cleanName(sent.Annotator)
+	if who == "" && sent.Annotator != "" {
+		return nil, badRequest("annotator is a name of at most %d letters", maxAnnotator)
+	}
 	var file bytes.Buffer
 	enc := json.NewEncoder(&file)
 	at, ids := map[string]int{}, make([]string, 0, len(sent.Labels))
@@ -124,7 +128,7 @@ func (s *Server) sentLabelsOf(ctx context.Context, run store.Run, sent sentLabel
 		at[l.ID] = i
 		ids = append(ids, l.ID)
 	}
-	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: sent.Annotator})
+	set, err := labels.Read(ctx, labels.Source{Names: []string{"-"}, Stdin: &file, Format: "jsonl", Annotator: who})
 	if ps, ok := errors.AsType[*deem.Problems](err); ok {
 		return nil, wrongLabels(ps, err, sent)
 	}
