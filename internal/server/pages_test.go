@@ -388,5 +388,19 @@ func TestNoRuns(t *testing.T) {
 	s := newServer(t, server.Options{Store: openStore(t)})
 	if body := get(t, s, "/").Body.String(); !strings.Contains(body, "deem demo") {
 		t.Error("a page without runs does not say how to make one")
+	} else if !strings.Contains(body, "deem run --data items.jsonl") {
+		t.Error("the command on a page without runs is none of deem's")
+	}
+}
+
+// A page of the list that does not exist says so, and not that there are no runs.
+func TestRunsPageTooFar(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, server.Options{Store: newWorld(t).store})
+	for _, at := range []string{"2", "184467440737095517", "9223372036854775807", "99999999999999999999"} {
+		rec := get(t, s, "/?page="+at)
+		if rec.Code != 404 || strings.Contains(rec.Body.String(), "no runs yet") {
+			t.Errorf("page %s: %d %s, want 404", at, rec.Code, rec.Body)
+		}
 	}
 }

@@ -12,6 +12,9 @@ import (
 // runsPerPage is how many runs a page lists.
 const runsPerPage = 50
 
+// maxRunsPage keeps the number of a page from being more than can be counted.
+const maxRunsPage = 1_000_000
+
 // A runsList is what the page of runs shows.
 type runsList struct {
 	Runs         []runRow
@@ -32,7 +35,7 @@ func (r runRow) Done() bool { return r.State == store.Done }
 // runsPage lists runs, newest first.
 func (s *Server) runsPage(r *http.Request) (page, error) {
 	at, _ := strconv.Atoi(r.URL.Query().Get("page"))
-	at = max(at, 1)
+	at = min(max(at, 1), maxRunsPage)
 	var list runsList
 	i := 0
 	for run, err := range s.store.Runs(r.Context()) {
@@ -47,6 +50,9 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 			list.Runs = append(list.Runs, s.runRow(run))
 		}
 		i++
+	}
+	if at > 1 && len(list.Runs) == 0 {
+		return page{}, notFound("there is no page %d in the list of runs", at)
 	}
 	if at > 1 {
 		list.Newer = "/?page=" + strconv.Itoa(at-1)
