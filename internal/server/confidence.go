@@ -52,7 +52,8 @@ func labelledIDs(ctx context.Context, st store.Labels, q store.LabelQuery) ([]st
 	return ids, nil
 }
 
-// reliability returns how often the judge was right when it was how sure.
+// reliability returns how often the judge was right when it was how sure, nothing when
+// no label can tell.
 func (s *Server) reliability(ctx context.Context, run store.Run, people *findings.People, ids []string) ([]stat.Bin, error) {
 	var sure []float64
 	var right []bool
@@ -67,6 +68,9 @@ func (s *Server) reliability(ctx context.Context, run store.Run, people *finding
 		if truth := people.Of(rec.Item); truth != nil && !truth.Tie {
 			sure, right = append(sure, c), append(right, truth.Yes == yes)
 		}
+	}
+	if len(sure) == 0 {
+		return nil, nil // Whatever was labelled is unjudged, or people are evenly split.
 	}
 	return stat.Reliability(sure, right, stat.Binning{})
 }

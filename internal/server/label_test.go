@@ -14,6 +14,7 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/judge/rule"
 )
 
 // A labeller is a person with a browser that runs no scripts.
@@ -401,5 +402,24 @@ func TestLabelOpenRun(t *testing.T) {
 	wantAll(t, "a run without records", l.body, "There is no judged item to label yet", "This run is not done")
 	if slices.Contains([]string{"yes", "no"}, l.item()) || l.item() != "" {
 		t.Errorf("an item is shown: %s", l.item())
+	}
+}
+
+// A run whose labels say nothing of how sure the judge is has a page all the same: here
+// the only ones are of two people who disagree.
+func TestRunOfATie(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	it := deem.Item{ID: "q1", References: []string{"18 days"}, Response: "It took 18 days."}
+	run := judged(t, st, rule.Match(), "tie.jsonl", []deem.Item{it}, 1, nil)
+	s := newServer(t, server.Options{Store: st})
+	for i, who := range []string{"anna", "bob"} {
+		l := store.Label{Item: it.Hash(), ID: it.ID, Dataset: run.Dataset.Hash, Annotator: who, Yes: i == 0, Label: []string{"yes", "no"}[i]}
+		if err := st.PutLabels(t.Context(), []store.Label{l}); err != nil {
+			t.Fatal(err)
+		}
+		if rec := get(t, s, "/runs/"+run.ID); rec.Code != http.StatusOK {
+			t.Errorf("with %d labels the page of the run is %d: %s", i+1, rec.Code, rec.Body)
+		}
 	}
 }
