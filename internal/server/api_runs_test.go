@@ -74,6 +74,15 @@ func TestLinesInTheBackground(t *testing.T) {
 }
 
 // TestWrongLines says in which line something is wrong.
+// TestLinesOfAFile sends a file as editors leave them, which deem run reads too.
+func TestLinesOfAFile(t *testing.T) {
+	ts := serveAPI(t, nil)
+	file := "\uFEFF" + lines(3) + "\r\n  \t\n"
+	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", file, "Content-Type", asLines).at("id"))
+	ts.untilState(t, id, "done")
+	ts.run(t, id).want(t, 200, "records", 3)
+}
+
 func TestWrongLines(t *testing.T) {
 	ts := serveAPI(t, nil)
 	ask := func(query, body string) apiAnswer {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -270,10 +271,14 @@ func readLines(body io.Reader, each func(raw []byte) error) error {
 	n := 0
 	for lines.Scan() {
 		n++
-		if len(lines.Bytes()) == 0 {
+		line := lines.Bytes()
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\uFEFF")) // as some programs begin a file
+		}
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if err := each(lines.Bytes()); err != nil {
+		if err := each(line); err != nil {
 			return err
 		}
 	}
