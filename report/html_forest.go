@@ -11,7 +11,7 @@ import (
 
 // The measures of the plot, in units of its own that scale with the page.
 const (
-	forestWidth = 800
+	forestWidth = 860 // with room for the longest value in a wide font
 	labelEdge   = 230
 	plotLeft    = 245
 	plotRight   = 620

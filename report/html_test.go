@@ -169,3 +169,14 @@ func TestHTMLItemsEscape(t *testing.T) {
 		t.Errorf("the page shows the text %d times, want 6 at least", n)
 	}
 }
+
+// What stands right of the plot is not cut off in a wide font, as those of Linux are: a
+// letter takes eight units at most on average.
+func TestPlotHasRoom(t *testing.T) {
+	f := sceneWithheld().Report().Page().Forest
+	for _, row := range f.Rows {
+		if need := row.ValueX + 8*len(row.Value); need > f.Width {
+			t.Errorf("%q ends at %d, and the plot at %d", row.Value, need, f.Width)
+		}
+	}
+}
