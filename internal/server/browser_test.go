@@ -370,7 +370,11 @@ func TestBrowserShowsEvilHarmlessly(t *testing.T) {
 	run := judged(t, st, rule.Match(), "evil.jsonl", []deem.Item{
 		{ID: "script", Question: evil, References: []string{evil}, Response: `<script>window.ran = 1</script><img src=x onerror="window.ran = 1">` + evil, Category: evil},
 		{ID: "huge", Question: "How long?", References: []string{"long"}, Response: huge},
+		{ID: "turned\u202eround", Question: "\u05e9\u05dc\u05d5\u05dd.", References: []string{"x"}, Response: strings.Repeat("W", 5000), Category: "behind"},
 	}, 1, nil)
+	if err := st.PutLabels(t.Context(), []store.Label{{Item: "h", ID: "huge", Dataset: run.Dataset.Hash, Annotator: strings.Repeat("W", 500), Label: "yes", Yes: true}}); err != nil {
+		t.Fatal(err)
+	}
 	b := openBrowser(t, newServer(t, server.Options{Store: st}), 360, 800)
 	for name, path := range map[string]string{
 		"narrow-runs": "/", "narrow-run": "/runs/" + run.ID, "narrow-items": "/runs/" + run.ID + "/items",
@@ -384,6 +388,11 @@ func TestBrowserShowsEvilHarmlessly(t *testing.T) {
 		b.fits(name)
 		b.accessible()
 		b.quiet()
+	}
+	// A mark that turns the text round ends with the id that it stands in.
+	b.open("/runs/" + run.ID + "/items/turned%E2%80%AEround")
+	if b.text("document.querySelector('h2 .tag').getBoundingClientRect().left >= document.querySelector('h2 .mono').getBoundingClientRect().right") != "true" {
+		t.Error("the category stands within the id")
 	}
 	b.open("/runs/" + run.ID + "/items/huge")
 	if size := len(b.text("document.documentElement.outerHTML")); size > 1<<20 {
