@@ -57,8 +57,18 @@ func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
 	return f, true
 }
 
-// decodeObject decodes s when it is one JSON object and nothing else.
+// decodeObject decodes s when it is one JSON object and nothing else, as Python's
+// json.loads does, which takes NaN and the infinities too. No whole number can be made
+// of those.
 func decodeObject(s string) (map[string]any, error) {
+	fields, err := decodeJSON(s)
+	if finite := text.FiniteJSON(s); err != nil && finite != s {
+		return decodeJSON(finite)
+	}
+	return fields, err
+}
+
+func decodeJSON(s string) (map[string]any, error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
 	dec.UseNumber()
 	var fields map[string]any

@@ -57,7 +57,7 @@ func loads(s string) (map[string]any, error) {
 	if err == nil {
 		return object, nil
 	}
-	if finite := withoutNaN(s); finite != s {
+	if finite := text.FiniteJSON(s); finite != s {
 		return decode(finite)
 	}
 	return nil, err
@@ -74,36 +74,4 @@ func decode(s string) (map[string]any, error) {
 		return nil, errors.New("the object is followed by more")
 	}
 	return object, nil
-}
-
-// notNumbers are what Python takes for numbers and JSON does not.
-var notNumbers = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
-
-// withoutNaN replaces NaN and the infinities by null outside of strings.
-func withoutNaN(s string) string {
-	var b strings.Builder
-	for s != "" {
-		open := strings.IndexByte(s, '"')
-		if open < 0 {
-			break
-		}
-		end := endOfString(s, open)
-		b.WriteString(notNumbers.Replace(s[:open]))
-		b.WriteString(s[open:end])
-		s = s[end:]
-	}
-	return b.String() + notNumbers.Replace(s)
-}
-
-// endOfString returns where the JSON string that opens at a place ends.
-func endOfString(s string, open int) int {
-	for i := open + 1; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(s)
 }

@@ -64,7 +64,7 @@ func TestOpen(t *testing.T) {
 		"preds_math_calc.jsonl":   `{"id": 3, "prediction": "1 2", "ground_truth": [[1, -2]]}` + "\n",
 		"preds_passkey.jsonl":     `{"id": 0, "pred": "7", "label": "7"}` + "\n\n" + `{"id": 1, "prediction": "8", "label": ["8"], "ground_truth": "9"}` + "\n",
 		"preds_math_find.jsonl":   `{"id": 0, "prediction": "88", "ground_truth": 88.0}` + "\n" + `{"id": 1, "prediction": "5", "ground_truth": [5]}` + "\n",
-		"preds_code_debug.jsonl":  `{"id": 0, "prediction": "A", "ground_truth": ["f", "A"]}` + "\n",
+		"preds_code_debug.jsonl":  `{"id": 0, "prediction": "A", "ground_truth": ["f", "A"], "seconds": NaN}` + "\n",
 		"preds_code_run.jsonl":    `{"prediction": "4", "ground_truth": 4}` + "\n",
 		"something_else.jsonl":    "not ours\n",
 		"preds_longbook_qa.jsonl": "",

@@ -80,6 +80,8 @@ func TestItem(t *testing.T) {
 		{"cluster", `{"response":"r","conv_id":"c7"}`, dataset.Source{}, func(it *deem.Item) { it.Cluster = "c7" }},
 		{"id is a number", `{"response":"r","qid":7}`, dataset.Source{}, func(it *deem.Item) { it.ID = "7" }},
 		{"null is missing", `{"response":"r","question":null,"category":null,"cluster":null,"weight":null,"id":null,"fields":null}`, dataset.Source{}, func(*deem.Item) {}},
+		{"NaN is missing", `{"response":"r","question":NaN,"category":NaN,"weight":NaN,"score":[NaN,{"x":-Infinity}]}`, dataset.Source{}, func(*deem.Item) {}},
+		{"an infinite response", `{"response":-Infinity,"x":"NaN, \"Infinity"}`, dataset.Source{}, func(it *deem.Item) { it.Response = "-inf" }},
 		{"weight", `{"response":"r","weight":2.5}`, dataset.Source{}, func(it *deem.Item) { it.Weight = 2.5 }},
 		{"weight in words", `{"response":"r","weight":" 2 "}`, dataset.Source{}, func(it *deem.Item) { it.Weight = 2 }},
 		{"an empty response", `{"response":"","question":"q"}`, dataset.Source{}, func(it *deem.Item) { it.Response, it.Question = "", "q" }},
@@ -186,6 +188,11 @@ func TestNotes(t *testing.T) {
 			"oddities of JSON", "a.jsonl", `{"id":1,"question":"q\ud800","references":"a","response":"r","x":1,"x":2}`,
 			dataset.Source{},
 			[]string{"1 row with half a surrogate pair: it is read as U+FFFD", `key "x" occurs twice in a row: the last one counts`},
+		},
+		{
+			"as Python writes JSON", "a.jsonl", `{"id":1,"question":"q","references":"a","response":"r","x":[NaN,Infinity]}`,
+			dataset.Source{},
+			[]string{"1 row with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null"},
 		},
 		{
 			"lists as Python prints them", "a.csv", "id,question,references,response\n1,q,\"['a', 'b']\",r\n",

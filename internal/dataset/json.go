@@ -18,6 +18,46 @@ type scanner struct {
 	text []byte
 	pos  int
 	lone bool // a \u escape names half of a surrogate pair
+
+	// python allows NaN, Infinity and -Infinity, which Python's json writes and
+	// reads and JSON does not know; constants are where they stand.
+	python    bool
+	constants []constant
+}
+
+// A constant is a value that Python knows and JSON does not.
+type constant struct {
+	begin, end int
+	json       string // what is read in its place
+}
+
+// constants of Python, and what they are read as: the same as in Parquet. NaN is how
+// pandas writes what is missing.
+var pythonConstants = []struct{ word, json string }{
+	{"NaN", "null"}, {"Infinity", `"inf"`}, {"-Infinity", `"-inf"`},
+}
+
+// constant passes over one of Python's constants, and reports whether there is one.
+func (s *scanner) constant() bool {
+	for _, c := range pythonConstants {
+		if s.python && bytes.HasPrefix(s.text[s.pos:], []byte(c.word)) {
+			s.constants = append(s.constants, constant{s.pos, s.pos + len(c.word), c.json})
+			s.pos += len(c.word)
+			return true
+		}
+	}
+	return false
+}
+
+// asJSON returns the text with JSON in place of Python's constants.
+func (s *scanner) asJSON() []byte {
+	var b []byte
+	from := 0
+	for _, c := range s.constants {
+		b = append(append(b, s.text[from:c.begin]...), c.json...)
+		from = c.end
+	}
+	return append(b, s.text[from:]...)
 }
 
 // A syntaxError says where a text stops being JSON.
@@ -86,6 +126,8 @@ func (s *scanner) value(depth int) error {
 		return s.object(depth, nil)
 	case c == '[':
 		return s.list(depth, nil)
+	case (c == '-' || c == 'N' || c == 'I') && s.constant():
+		return nil
 	case c == '-' || '0' <= c && c <= '9':
 		return s.number()
 	default:

@@ -30,13 +30,14 @@ type objectReader struct {
 }
 
 // read parses one JSON text, which begins at the given line, into a row. Text
-// behind the object is a problem.
+// behind the object is a problem. A text as Python writes it, with NaN or an infinity
+// in it, is read as the JSON that says the same.
 func (o *objectReader) read(data []byte, line int) (*Row, error) {
-	o.row.Line = line
+	o.row.Line, o.row.python = line, false
 	if !utf8.Valid(data) {
 		return nil, invalidUTF8(o.row.File, data, line)
 	}
-	s := scanner{text: data}
+	s := scanner{text: data, python: true}
 	s.space()
 	if s.peek() != '{' {
 		return nil, o.notAnObject(&s, line)
@@ -49,6 +50,11 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 	o.keys = o.keys[:len(o.row.values)]
 	if s.space(); s.pos < len(data) {
 		return nil, o.problem(line, "the object is followed by %s", excerpt(data[s.pos:]))
+	}
+	if len(s.constants) > 0 {
+		row, err := o.read(s.asJSON(), line)
+		o.row.python = true
+		return row, err
 	}
 	o.row.lone = s.lone
 	return &o.row, nil
@@ -114,10 +120,8 @@ func (o *objectReader) notJSON(err error, data []byte, line int) error {
 
 // jsonAdvice guesses from the text at which JSON ends how it came to be.
 func jsonAdvice(rest []byte) string {
-	for _, word := range []string{"NaN", "Infinity", "-Infinity", "None"} {
-		if bytes.HasPrefix(rest, []byte(word)) {
-			return fmt.Sprintf("%s is a value in Python and none in JSON; write null instead", word)
-		}
+	if bytes.HasPrefix(rest, []byte("None")) {
+		return "None is a value in Python and none in JSON; write null instead"
 	}
 	if bytes.HasPrefix(rest, []byte("'")) {
 		return "JSON wants double quotes; write the file with json.dumps rather than str"

@@ -19,6 +19,7 @@ type Row struct {
 	names  []string // the names of the columns, in the order of the file
 	values []Value  // of the same length
 	lone   bool     // an escape in it names half of a surrogate pair
+	python bool     // NaN or an infinity stands in it
 
 	// element is its number in a list, from 1, when the line does not tell it
 	// from the row before.

@@ -26,6 +26,7 @@ type survey struct {
 	noText   int // items without a question
 	python   int // references that look like a list in Python
 	lone     int // rows with half a surrogate pair
+	nan      int // rows with NaN or an infinity
 	rows     uint64
 	numbered []deem.Problem // the first rows without an id
 	noID     int            // how many there are
@@ -123,6 +124,9 @@ func (s *survey) count(row *Row, it deem.Item) error {
 	}
 	if row.lone {
 		s.lone++
+	}
+	if row.python {
+		s.nan++
 	}
 	if it.ID == "" {
 		s.noID++
@@ -261,6 +265,9 @@ func (s *survey) notes() []string {
 	}
 	if s.lone > 0 {
 		note("%s with half a surrogate pair: it is read as U+FFFD", count(s.lone, "row"))
+	}
+	if s.nan > 0 {
+		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", count(s.nan, "row"))
 	}
 	if s.columns.twice != "" {
 		note("key %q occurs twice in a row: the last one counts", s.columns.twice)

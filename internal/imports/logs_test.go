@@ -55,7 +55,8 @@ test2|||Capital of Spain?|| => provider
 	}
 }
 
-const inspectHeader = `{"version":2,"status":"success","eval":{"task":"qa","model":"openai/gpt-4o"},"results":{"total_samples":3,"scores":[{"name":"model_graded_qa","scorer":"model_graded_qa","metrics":{"accuracy":{"name":"accuracy","value":0.5},"stderr":{"name":"stderr","value":0.28}}}]}`
+// inspect writes NaN where a metric has no value.
+const inspectHeader = `{"version":2,"status":"success","eval":{"task":"qa","model":"openai/gpt-4o"},"results":{"total_samples":3,"scores":[{"name":"model_graded_qa","scorer":"model_graded_qa","metrics":{"accuracy":{"name":"accuracy","value":0.5},"stderr":{"name":"stderr","value":NaN}}}]}`
 
 var inspectSamples = []string{
 	`{"id":"a","epoch":1,"input":"Capital of France?","target":"Paris","output":{"completion":"Paris"},"scores":{"model_graded_qa":{"value":"C","answer":"Paris","explanation":"GRADE: C","metadata":{"grading":[{"role":"user","content":"grade it"},{"role":"assistant","content":"It matches.\n\nGRADE: C"}]}}}}`,

@@ -40,8 +40,22 @@ type node struct {
 // deepest that people write, with some thirty levels.
 const deepest = 200
 
-// parse reads one value of JSON and nothing behind it.
+// parse reads one value of JSON and nothing behind it. Programs in Python write NaN for
+// a number that is none, as inspect does in its logs; it is read as null.
 func parse(data []byte) (node, error) {
+	n, err := parseJSON(data)
+	if err == nil {
+		return n, nil
+	}
+	if finite := text.FiniteJSON(string(data)); finite != string(data) {
+		if n, err := parseJSON([]byte(finite)); err == nil {
+			return n, nil
+		}
+	}
+	return node{}, err
+}
+
+func parseJSON(data []byte) (node, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	n, err := parseValue(dec, 0)
