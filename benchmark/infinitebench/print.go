@@ -72,7 +72,7 @@ func (m *Metrics) Warnings() []string {
 	if warning := m.verdicts.Warning(table.Title, "rules"); warning != "" {
 		list = append(list, warning)
 	}
-	return itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number, where upstream would have stopped")
+	return itemset.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
 }
 
 // A summary is the metrics as JSON.

@@ -125,10 +125,11 @@ func (s *Set) addLength(it *deem.Item, row *itemset.Row) error {
 // choiceItem makes an item of a row of LongBench v2.
 func choiceItem(row *itemset.Row) (deem.Item, error) {
 	it := deem.Item{Fields: map[string]string{fieldEdition: V2}}
-	var err error
-	if it.ID, err = textOf(row, "_id"); err != nil {
-		return it, err
+	id := row.Get("_id")
+	if id.Blank() {
+		return it, itemset.At(row, "the line has no %q", "_id")
 	}
+	it.ID = id.Str() // Upstream does not look at it, so that a number will do.
 	answer, err := textOf(row, "answer")
 	if err != nil {
 		return it, err

@@ -127,7 +127,7 @@ func (m *Metrics) Warnings() []string {
 	if warning := m.verdicts.Warning(table.Title, "metrics"); warning != "" {
 		list = append(list, warning)
 	}
-	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number, where upstream would have stopped")
+	list = itemset.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
 	for _, name := range choiceLines {
 		if len(m.choices) > 0 && m.choice(name).N == 0 {
 			list = append(list, "no judged item is "+name+", where upstream divides by zero")

@@ -156,10 +156,10 @@ func TestEven(t *testing.T) {
 }
 
 // v2 is two rows of LongBench v2, as pred.py writes them, and one of which only the
-// letter was kept.
+// letter was kept and whose id is a number.
 const v2 = `{"_id": "a", "domain": "D1", "sub_domain": "S", "difficulty": "easy", "length": "short", "question": "Q?", "answer": "B", "response": "The correct answer is (B)", "pred": "B", "judge": true, "context": "..."}
 {"_id": "b", "domain": "D2", "difficulty": "hard", "length": "long", "answer": "C", "response": "Well.", "pred": null, "judge": false}
-{"_id": "c", "domain": "D1", "difficulty": "hard", "length": "medium", "answer": "C", "pred": "C"}
+{"_id": 3, "domain": "D1", "difficulty": "hard", "length": "medium", "answer": "C", "pred": "C"}
 `
 
 func TestV2(t *testing.T) {
@@ -210,6 +210,7 @@ func TestProblems(t *testing.T) {
 		{"trec.jsonl", `{"pred": "7", "answers": ["7"], "all_classes": null}`, `:1: the line has no "all_classes"`},
 		{"qasper.jsonl", ``, `there is no line in it`},
 		{"m.jsonl", `{"_id": "a", "difficulty": "easy", "length": "short", "answer": "E", "response": ""}`, `:1: the answer is none of the options A to D, but E`},
+		{"m.jsonl", `{"_id": "", "difficulty": "easy", "length": "short", "answer": "A", "response": ""}`, `:1: the line has no "_id"`},
 		{"m.jsonl", `{"_id": "a", "difficulty": "easy", "length": "short", "answer": "A"}`, `:1: the line has neither "response" nor "pred"`},
 		{"m.jsonl", v2 + v2, `m.jsonl:4: question "a" was given before, at line 1`},
 	} {

@@ -116,8 +116,14 @@ func TestVerdicts(t *testing.T) {
 	if !v.Comparable() || v.Warning("Some Bench", "rules") != "" || v.Reading() != bytask.Upstream {
 		t.Errorf("reading %s of its own judge: Comparable = %t, Warning = %q, want true and none", v.Reading(), v.Comparable(), v.Warning("Some Bench", "rules"))
 	}
+	if got := v.Unscored(); !strings.HasSuffix(got, "where upstream would have stopped") {
+		t.Errorf("Unscored of its own judge = %q", got)
+	}
 	v.Add(deem.Record{Judge: "a panel", Verdict: judged})
 	v.Add(deem.Record{Judge: "a panel", Verdict: judged})
+	if got := v.Unscored(); strings.Contains(got, "upstream") {
+		t.Errorf("Unscored of another judge = %q, and upstream has nothing to do with it", got)
+	}
 	want := "the verdicts are of a panel and not of the published rules: the scores are not Some Bench's"
 	if got := v.Warning("Some Bench", "rules"); v.Comparable() || got != want {
 		t.Errorf("another judge: Comparable = %t, Warning = %q, want %q", v.Comparable(), got, want)

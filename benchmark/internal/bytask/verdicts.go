@@ -48,6 +48,15 @@ func (v *Verdicts) Unjudged() []string { return slices.Sorted(slices.Values(v.un
 // given: of the benchmark's judge, under that reading.
 func (v *Verdicts) Comparable() bool { return len(v.strange) == 0 && v.reading == Upstream }
 
+// Unscored says what becomes of unjudged items. Only by upstream's own rules is an item
+// unjudged because upstream's program stops at it: another judge has other reasons.
+func (v *Verdicts) Unscored() string {
+	if v.Comparable() {
+		return "unjudged, in no number, where upstream would have stopped"
+	}
+	return "unjudged, in no number"
+}
+
 // Warning says why numbers do not compare with the published ones, which the named
 // parts of upstream made; "" when they do.
 func (v *Verdicts) Warning(title, parts string) string {
