@@ -153,13 +153,40 @@ func (m *Metrics) Warnings() []string {
 		list = append(list, "the records are of several judges, whose scores are no one number")
 	}
 	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number")
-	if t := m.lines[Adversarial]; t != nil && m.opts.Category5 == Excluded {
-		list = append(list, fmt.Sprintf("%s of category 5 among the records, although the policy is %q", itemset.Count(t.All(), "item"), Excluded))
+	if m.uninvited() {
+		list = append(list, m.withoutFive())
 	}
 	if n := len(m.places); n > 1 || n == 1 && !m.places[""] {
 		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", itemset.Count(n, "conversation")))
 	}
 	return list
+}
+
+// uninvited reports whether there are items of category 5 although the policy leaves
+// them out. [Open] makes none such; they come with verdicts that others recorded.
+func (m *Metrics) uninvited() bool {
+	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
+}
+
+// withoutFive says that category 5 is in the number over all items, and what that
+// would be without.
+func (m *Metrics) withoutFive() string {
+	five := m.lines[Adversarial]
+	note := itemset.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
+	if n := m.overall.N() - five.N(); n > 0 {
+		mean := (m.overall.Sum() - five.Sum()) / float64(n)
+		note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, itemset.Count(n, "item"))
+	}
+	return note
+}
+
+// policy returns what became of category 5: the policy that the run had, unless the
+// records belie it.
+func (m *Metrics) policy() Policy {
+	if m.uninvited() {
+		return recordedFive
+	}
+	return m.opts.Category5
 }
 
 // title returns number and name together.

@@ -77,10 +77,10 @@ func TestMetricsUnjudged(t *testing.T) {
 // TestMetricsPolicy states the policy always, and says when records belie it.
 func TestMetricsPolicy(t *testing.T) {
 	for policy, want := range map[locomo.Policy]string{
-		"":                "locomo, j: category 5 (adversarial) excluded\n",
+		"":                "locomo, j: category 5 (adversarial) counted as recorded\n",
 		locomo.Phrases:    "locomo, j: category 5 (adversarial) by upstream's two phrases\n",
 		locomo.Abstention: "locomo, j: category 5 (adversarial) judged as abstention\n",
-		"unheard of":      "locomo, j: category 5 (adversarial) excluded\n",
+		"unheard of":      "locomo, j: category 5 (adversarial) counted as recorded\n",
 	} {
 		m := locomo.NewMetrics(locomo.MetricsOptions{Category5: policy})
 		m.Add(record("j", "a", "5", 1))
@@ -88,9 +88,19 @@ func TestMetricsPolicy(t *testing.T) {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("policy %q: text begins %q, want %q", policy, got[:min(len(got), 80)], want)
 		}
-		if belied := strings.Contains(got, "1 item of category 5 among the records"); belied != strings.Contains(want, "excluded") {
+		if belied := strings.Contains(got, "1 item of category 5 counted in overall, as recorded; most published scores leave them out\n"); belied != strings.Contains(want, "recorded") {
 			t.Errorf("policy %q: text\n%s", policy, got)
 		}
+		m.Add(record("j", "b", "4", 0.5))
+		m.Add(record("j", "c", "2", 0.25))
+		if belied := strings.Contains(text(t, m), "leave them out, and without them it is 37.50% over 2 items"); belied != strings.Contains(want, "recorded") {
+			t.Errorf("policy %q: text\n%s", policy, text(t, m))
+		}
+	}
+	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	m.Add(record("j", "a", "4", 1))
+	if got := text(t, m); !strings.HasPrefix(got, "locomo, j: category 5 (adversarial) excluded\n") {
+		t.Errorf("without category 5: text\n%s", got)
 	}
 }
 

@@ -47,6 +47,10 @@ func ParsePolicy(name string) (Policy, error) {
 	return "", fmt.Errorf("no policy %q for category 5; there are %s", name, strings.Join(names, ", "))
 }
 
+// recordedFive is no policy that can be chosen: somebody else judged category 5, in a
+// way that the records do not tell, and it counts.
+const recordedFive Policy = "recorded"
+
 // says tells in one line what the policy did, for reports.
 func (p Policy) says() string {
 	switch p {
@@ -54,6 +58,8 @@ func (p Policy) says() string {
 		return "category 5 (adversarial) by upstream's two phrases"
 	case Abstention:
 		return "category 5 (adversarial) judged as abstention"
+	case recordedFive:
+		return "category 5 (adversarial) counted as recorded"
 	default:
 		return "category 5 (adversarial) excluded"
 	}

@@ -141,7 +141,7 @@ func (m *Metrics) head() string {
 	case name == F1Name:
 		name += ", reading " + m.opts.Reading
 	}
-	return fmt.Sprintf("locomo, %s: %s\n", name, m.opts.Category5.says())
+	return fmt.Sprintf("locomo, %s: %s\n", name, m.policy().says())
 }
 
 func (m *Metrics) table() string {
@@ -187,7 +187,7 @@ type summary struct {
 // JSON returns the numbers as a value for encoding/json.
 func (m *Metrics) JSON() any {
 	s := summary{
-		Benchmark: Name, Judge: m.judge, Category5: m.opts.Category5,
+		Benchmark: Name, Judge: m.judge, Category5: m.policy(),
 		Categories: append([]Line{}, m.Categories()...), Overall: m.Overall(),
 		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...), Upstream: m.Upstream(),
 	}
