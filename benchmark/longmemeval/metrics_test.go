@@ -311,3 +311,22 @@ func TestOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestNoType: the files of evaluate_qa.py do not say of which type a question is.
+func TestNoType(t *testing.T) {
+	m := longmemeval.NewMetrics()
+	m.Add(judged(t, protocol(t, ""), "a", "", "yes"))
+	m.Add(judged(t, protocol(t, ""), "b", "", "no"))
+	var b strings.Builder
+	if err := m.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\n(no type)                       50.00%", "note: 2 items without a type"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "type  is") || strings.Contains(m.UpstreamStdout(), "\t: ") {
+		t.Errorf("an empty type is shown as one:\n%s", b.String())
+	}
+}

@@ -39,6 +39,9 @@ func (m *Metrics) UpstreamStdout() string {
 	// This one number is rounded by Python and all others by numpy.
 	fmt.Fprintf(&b, "Accuracy: %s\n", pythonRounded(m.overall.share()))
 	for _, name := range append(append([]string(nil), types...), m.others()...) {
+		if name == "" {
+			continue // Upstream has the types from the questions, and each has one.
+		}
 		t := m.types[name]
 		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
 	}
@@ -81,8 +84,11 @@ func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
 	for _, l := range m.lines() {
-		if l.Name == abstention {
+		switch l.Name {
+		case abstention:
 			l.Name += " (counted above)"
+		case "":
+			l.Name = "(no type)"
 		}
 		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged, l.band())
 	}
