@@ -164,6 +164,53 @@ func discordant(b, c int, method string, f func(b, c int) Test) Test {
 	return test
 }
 
+// FisherExact returns the two-sided test of whether two shares that were measured on
+// different items are equal: k1 of n1 and k2 of n2. It adds up the chances of every
+// table with the same margins that is no more likely. The statistic is the difference
+// of the shares. N is n1+n2. Counts out of range are moved into it.
+//
+// Source: R. A. Fisher, "The logic of inductive inference", Journal of the Royal
+// Statistical Society 98 (1935), 39-82; the two-sided rule is that of R and SciPy. It
+// is exact from one item on either side, and conservative.
+func FisherExact(k1, n1, k2, n2 int) Test {
+	a, b := max(n1, 0), max(n2, 0)
+	x, y := min(max(k1, 0), a), min(max(k2, 0), b)
+	test := Test{P: 1, Method: "fisher-exact", N: a + b}
+	if x != k1 || y != k2 || a != n1 || b != n2 {
+		test = test.Warn(WarnRange)
+	}
+	if a == 0 || b == 0 {
+		return test.Warn(WarnTooFew)
+	}
+	test.Statistic = share(x, a) - share(y, b)
+	hits := x + y
+	// Chances that only rounding tells apart are equal, as in BinomialTest.
+	limit := logTable(x, a, hits, b) + 1e-7
+	sum := 0.0
+	for i := max(0, hits-b); i <= min(a, hits); i++ {
+		if l := logTable(i, a, hits, b); l <= limit {
+			sum += math.Exp(l)
+		}
+	}
+	test.P = Unit.clip(sum)
+	return test
+}
+
+// logTable returns the logarithm of the chance that x of a given number of hits fall
+// among a items and the others among b.
+func logTable(x, a, hits, b int) float64 {
+	return logChoose(a, x) + logChoose(b, hits-x) - logChoose(a+b, hits)
+}
+
+// logChoose returns the logarithm of how many ways there are to choose k of n.
+func logChoose(n, k int) float64 {
+	lgamma := func(i int) float64 {
+		l, _ := math.Lgamma(float64(i) + 1)
+		return l
+	}
+	return lgamma(n) - lgamma(k) - lgamma(n-k)
+}
+
 // CochranQ returns the test of whether several judges, or one judge on several
 // systems, say yes equally often on the same items. Each row of the table is an
 // item and holds one verdict per judge; rows of another length than the first are

@@ -248,3 +248,34 @@ func TestTestsAnyInput(t *testing.T) {
 		}
 	})
 }
+
+// The values are those of R's fisher.test: Fisher's tea (1935), the example in SciPy's
+// documentation, and lists that do not vary.
+func TestFisherExact(t *testing.T) {
+	for _, tt := range []struct {
+		k1, n1, k2, n2 int
+		want           float64
+	}{
+		{3, 4, 1, 4, 34.0 / 70},
+		{8, 10, 1, 6, 280.0 / 8008},
+		{3, 3, 0, 3, 0.1},
+		{1, 1, 0, 40, 1.0 / 41},
+		{5, 5, 7, 7, 1},
+		{0, 5, 0, 7, 1},
+	} {
+		test := stat.FisherExact(tt.k1, tt.n1, tt.k2, tt.n2)
+		if !near(test.P, tt.want, 1e-9) || test.N != tt.n1+tt.n2 || len(test.Warnings) > 0 {
+			t.Errorf("FisherExact(%d, %d, %d, %d) = %+v, want p = %v", tt.k1, tt.n1, tt.k2, tt.n2, test, tt.want)
+		}
+		if other := stat.FisherExact(tt.k2, tt.n2, tt.k1, tt.n1); !near(other.P, test.P, 1e-9) {
+			t.Errorf("p of the two sides swapped is %v, want %v", other.P, test.P)
+		}
+	}
+	if test := stat.FisherExact(3, 0, 1, 4); test.P != 1 || !test.Has(stat.WarnTooFew) || !test.Has(stat.WarnRange) {
+		t.Errorf("FisherExact(3, 0, 1, 4) = %+v, want p = 1 and both warnings", test)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(-3, 60)
+		checkTest(t, stat.FisherExact(count.Draw(t, "k1"), count.Draw(t, "n1"), count.Draw(t, "k2"), count.Draw(t, "n2")))
+	})
+}

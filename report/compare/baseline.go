@@ -208,11 +208,30 @@ func (b *Builder) unpaired(base, run Figures, c Comparison) Difference {
 	d.First, d.Second, d.N, d.Estimate = base.Judged.Value, run.Judged.Value, est.N, &est
 	d.Outcome = outcome(est.Value, est.Lo > 0 || est.Hi < 0)
 	if x, y := counts(*run.Judged), counts(*base.Judged); binary(c.Metric) && x != nil && y != nil {
-		test := stat.WelchTest(x, y)
+		test := sharesTest(x, y)
 		d.Test = &test
 		d.Detectable = stat.MinDetectableTwo(min(len(x), len(y)), base.Judged.Value, b.opts.Level, stat.DefaultPower)
 	}
 	return d
+}
+
+// sharesTest returns the test of whether two lists of zeros and ones differ: Welch's, or
+// Fisher's exact one where Welch's is not defined, because neither list varies. There
+// 0% and 100% would count as equal.
+func sharesTest(x, y []float64) stat.Test {
+	if test := stat.WelchTest(x, y); !test.Has(stat.WarnNoSpreadTest) && !test.Has(stat.WarnTooFew) {
+		return test
+	}
+	return stat.FisherExact(ones(x), len(x), ones(y), len(y))
+}
+
+// ones counts the ones in a list of zeros and ones.
+func ones(list []float64) int {
+	n := 0
+	for _, x := range list {
+		n += int(x)
+	}
+	return n
 }
 
 // MethodMover is the interval of a difference that is made of two other intervals.

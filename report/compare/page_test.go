@@ -221,3 +221,22 @@ func TestBaseline(t *testing.T) {
 		}
 	}
 }
+
+// Two lists that do not vary may differ all the same.
+func TestBaselineOfAllWrong(t *testing.T) {
+	b := build(t, lenient, []compare.Run{runOf("new")}, pattern(strings.Repeat("y", 40)))
+	for _, tt := range []struct {
+		right   int
+		outcome string
+	}{{0, compare.Better}, {40, compare.Within}} {
+		est := stat.Proportion(tt.right, 40)
+		base := compare.Saved{Metric: compare.Score, Side: compare.Side{Run: runOf("old"), Figures: compare.Figures{Judged: &est, Strict: est, Items: 40}}}
+		c, err := b.Against(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := c.Pairs[0].Overall; d.Outcome != tt.outcome || (d.Test.P < 0.05) != (tt.outcome == compare.Better) {
+			t.Errorf("40 of 40 after %d of 40: %s with p = %v (%s), want %s", tt.right, d.Outcome, d.Test.P, d.Test.Method, tt.outcome)
+		}
+	}
+}
