@@ -41,6 +41,38 @@ func MinDetectable(n int, sd, level, power float64) float64 {
 	return math.Min(math.Max(test+found, 0)*sd/math.Sqrt(float64(n)), math.MaxFloat64)
 }
 
+// MinDetectableClusters returns the smallest mean difference that n clusters show, when
+// it has the standard error se with df degrees of freedom; see
+// [Clustered.StandardError]. It is found by a permutation test that turns whole clusters
+// and can say no less than 2/2^n: where that is not below 1 minus the level, as with
+// five clusters and 0.95, no difference is found, and it returns the largest number
+// there is.
+//
+// Source: Cohen (1988), with Student's distribution in place of the normal one. Where
+// only clusters that all point one way are beyond noise, as with six, they must do so
+// with the chance power. By simulation with normal differences and a power of 0.8, the
+// test finds it in 0.74 of cases with 7 clusters, and in 0.77 to 0.79 from 8 to 30.
+func MinDetectableClusters(n int, se, df, level, power float64) float64 {
+	level, _ = checkLevel(level)
+	if !(power > 0 && power < 1) {
+		power = DefaultPower
+	}
+	least := math.Ldexp(2, -max(n, 0)) // the smallest p
+	if !(se >= 0 && se <= math.MaxFloat64 && df > 0) || least >= 1-level {
+		return math.MaxFloat64
+	}
+	found := 0.0
+	if power != 0.5 {
+		found = math.Copysign(tQuantile(math.Abs(2*power-1), df), power-0.5)
+	}
+	factor := math.Max(tQuantile(level, df)+found, 0)
+	if 2*least >= 1-level {
+		each := mathext.NormalQuantile(math.Pow(power, 1/float64(n)))
+		factor = math.Max(factor, each*math.Sqrt(float64(n)))
+	}
+	return math.Min(factor*se, math.MaxFloat64)
+}
+
 // NeededN returns how many pairs it takes to show a mean difference, when
 // differences have the standard deviation sd. It is the largest integer when no
 // number would do.

@@ -137,3 +137,36 @@ func TestPowerAnyInput(t *testing.T) {
 		t.Errorf("MinDetectable at no level and power = %v, want %v", got, want)
 	}
 }
+
+// The test that turns whole clusters finds a difference of that size about four times in
+// five, and none where it cannot.
+func TestMinDetectableClusters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 5))
+	for _, n := range []int{6, 8, 12} {
+		se := 1 / math.Sqrt(float64(n))
+		d := stat.MinDetectableClusters(n, se, float64(n-1), 0.95, 0.8)
+		const rounds = 2000
+		found := 0
+		for range rounds {
+			diffs := make([]float64, n)
+			for i := range diffs {
+				diffs[i] = d + rng.NormFloat64()
+			}
+			if stat.PairedPermutation(diffs, 0, 1).P < 0.05 {
+				found++
+			}
+		}
+		if share := float64(found) / rounds; share < 0.75 || share > 0.85 {
+			t.Errorf("%d clusters: a difference of %v is found in %v of cases, want about 0.8", n, d, share)
+		}
+	}
+	for _, n := range []int{-1, 0, 1, 5} {
+		if d := stat.MinDetectableClusters(n, 0.1, 4, 0.95, 0.8); d != math.MaxFloat64 {
+			t.Errorf("%d clusters: a difference of %v is found, want none", n, d)
+		}
+	}
+	many, normal := stat.MinDetectableClusters(5000, 0.1, 4999, 0.95, 0.8), stat.MinDetectable(1, 0.1, 0.95, 0.8)
+	if math.Abs(many/normal-1) > 0.001 {
+		t.Errorf("5000 clusters: %v, want the %v of the normal distribution", many, normal)
+	}
+}

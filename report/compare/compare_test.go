@@ -324,6 +324,56 @@ func TestClusters(t *testing.T) {
 	}
 }
 
+// What is said to be seen four times out of five must be something that the test could
+// see: with five clusters it is nothing, and with few more than by the normal quantile.
+func TestFewClustersShowLittle(t *testing.T) {
+	for _, tt := range []struct{ clusters, least int }{{5, 0}, {6, 4}, {10, 3}} {
+		var x, y strings.Builder
+		for i := range tt.clusters {
+			x.WriteString(strings.Repeat("n", 10))
+			y.WriteString(strings.Repeat("y", 1+i%3) + strings.Repeat("n", 9-i%3))
+		}
+		a, b := pattern(x.String()), pattern(y.String())
+		for i := range a {
+			a[i].Item.Cluster = fmt.Sprint("c", i/10)
+			b[i].Item.Cluster = a[i].Item.Cluster
+		}
+		c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
+		d := c.Pairs[0].Overall
+		hopeless := slices.ContainsFunc(c.Notes, func(s string) bool { return strings.Contains(s, "no difference can be told from noise") })
+		if hopeless != (tt.least == 0) {
+			t.Errorf("%d clusters: notes %q", tt.clusters, c.Notes)
+		}
+		if tt.least == 0 {
+			if d.Detectable != 1 || d.Outcome != compare.Within {
+				t.Errorf("%d clusters: %v would be seen, and p is %v; want nothing to be seen", tt.clusters, d.Detectable, d.Test.P)
+			}
+			continue
+		}
+		if ratio := d.Detectable / d.Estimate.SE; ratio < float64(tt.least) || ratio > float64(tt.least)+1 {
+			t.Errorf("%d clusters: %v standard errors would be seen, want %d to %d", tt.clusters, ratio, tt.least, tt.least+1)
+		}
+	}
+}
+
+// Items that differ within clusters are not all equal because their clusters are.
+func TestSteadyClusters(t *testing.T) {
+	a, b := pattern(strings.Repeat("yn", 20)), pattern(strings.Repeat("yy", 20))
+	for i := range a {
+		a[i].Item.Cluster = fmt.Sprint("c", i/4)
+		b[i].Item.Cluster = a[i].Item.Cluster
+	}
+	c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
+	for _, est := range []stat.Estimate{*c.Runs[0].Judged, *c.Pairs[0].Overall.Estimate} {
+		if est.Has(stat.WarnNoSpread) || !est.Has(compare.WarnSteady) {
+			t.Errorf("value %v has the warnings %q, want that clusters do not differ", est.Value, est.Warnings)
+		}
+	}
+	if est := c.Runs[1].Judged; !est.Has(stat.WarnNoSpread) {
+		t.Errorf("all right: warnings %q, want that all values are equal", est.Warnings)
+	}
+}
+
 // A heavy item counts for more, and McNemar, which counts items, gives way.
 func TestWeights(t *testing.T) {
 	a, b := pattern("nnnnnyyyyy"), pattern("yyyyynyyyy")
@@ -338,6 +388,15 @@ func TestWeights(t *testing.T) {
 	// all: the heavy one decides alone.
 	if d.Test.Method != "permutation-exact" || d.Test.P != 1 || !d.Estimate.Has(stat.WarnWeighted) {
 		t.Errorf("test %+v, warnings %q; want p 1 of a permutation and a warning of weights", *d.Test, d.Estimate.Warnings)
+	}
+	// Sixty items of which four have nearly all of the weight show what four do.
+	a, b = pattern(strings.Repeat("nyny", 15)), pattern(strings.Repeat("nnyy", 15))
+	for i := range 4 {
+		a[i].Item.Weight, b[i].Item.Weight = 100, 100
+	}
+	d = build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison().Pairs[0].Overall
+	if d.Detectable < 0.9 {
+		t.Errorf("a difference of %v would be seen, although the interval is [%v, %v]", d.Detectable, d.Estimate.Lo, d.Estimate.Hi)
 	}
 }
 

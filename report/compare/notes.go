@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -59,8 +60,11 @@ func (b *Builder) noteClusters(c Comparison) string {
 	if len(c.Pairs) == 0 || !b.pairs[0].score.diffs.several {
 		return ""
 	}
-	clusters := len(b.pairs[0].score.diffs.named)
-	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", page.Count(clusters, "cluster"))
+	diffs := &b.pairs[0].score.diffs
+	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", page.Count(len(diffs.named), "cluster"))
+	if n := diffs.groups().Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
+		note += fmt.Sprintf("; with so few no p is below %s, and no difference can be told from noise", page.Short(math.Ldexp(2, -n)))
+	}
 	return note
 }
 

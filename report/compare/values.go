@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"deem/stat"
 )
@@ -52,8 +53,8 @@ func (v *values) add(cluster string, x, weight float64) {
 
 func (v *values) n() int { return v.moments.N() }
 
-// clustered returns the mean with an interval that allows for clusters.
-func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
+// groups returns the values by cluster; one that stands alone is a cluster.
+func (v *values) groups() *stat.Clustered {
 	var all stat.Clustered
 	all.Merge(&v.within)
 	for w, n := range v.alone {
@@ -61,7 +62,12 @@ func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
 			all.Add("", w.x, w.weight)
 		}
 	}
-	return all.Mean(level, b)
+	return &all
+}
+
+// clustered returns the mean with an interval that allows for clusters.
+func (v *values) clustered(level float64, b stat.Bounds) stat.Estimate {
+	return v.groups().Mean(level, b)
 }
 
 // share returns the estimate of the mean of scores. It is that of a report.
@@ -72,6 +78,20 @@ func (v *values) share(level float64, binary bool) stat.Estimate {
 	}
 	if v.several {
 		est = v.clustered(level, stat.Unit).NoNarrower(est)
+	}
+	return v.steady(est)
+}
+
+// WarnSteady goes with an estimate from clusters that do not differ. It is that of a
+// report.
+const WarnSteady = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
+
+// steady returns the estimate with the warning that fits: clusters with the same mean
+// are no equal values, where items differ within them.
+func (v *values) steady(est stat.Estimate) stat.Estimate {
+	if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 && est.Clusters > 0 && v.moments.Variance() > 0 {
+		est.Warnings = slices.Clone(est.Warnings)
+		est.Warnings[i] = WarnSteady
 	}
 	return est
 }
@@ -137,7 +157,7 @@ func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
 		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
 	if c.diffs.several {
-		est = c.diffs.clustered(level, wide).NoNarrower(est)
+		est = c.diffs.steady(c.diffs.clustered(level, wide).NoNarrower(est))
 	}
 	return est
 }
@@ -167,11 +187,14 @@ func (c *contrast) detectable(est stat.Estimate, binary bool) float64 {
 	var least float64
 	switch {
 	case c.diffs.several:
-		least = stat.MinDetectable(1, est.SE, est.Level, stat.DefaultPower)
+		all := c.diffs.groups()
+		se, df := all.StandardError()
+		least = stat.MinDetectableClusters(all.Clusters(), se, df, est.Level, stat.DefaultPower)
 	case c.counted(binary):
 		least = stat.MinDetectablePaired(n, float64(c.up+c.down)/float64(n), est.Level, stat.DefaultPower)
 	default:
-		least = stat.MinDetectable(n, math.Sqrt(c.diffs.moments.Variance()), est.Level, stat.DefaultPower)
+		m := c.diffs.moments
+		least = stat.MinDetectable(1, math.Sqrt(m.Variance()/m.EffectiveN()), est.Level, stat.DefaultPower)
 	}
 	if !(least > 0) {
 		return 1 // no spread was seen, so nothing is known about what could be
