@@ -71,6 +71,33 @@ func TestPanelText(t *testing.T) {
 	}
 }
 
+// What was not measured is not printed as a number: not the alpha of members who never
+// differ, and not the share of a member that never voted.
+func TestPanelTextOfNothing(t *testing.T) {
+	agree := members.NewPanel([]string{"a", "b"}, "majority", false)
+	apart := members.NewPanel([]string{"a", "b"}, "majority", false)
+	for range 40 {
+		agree.Add([]members.Vote{yes, yes}, yes)
+		apart.Add([]members.Vote{yes, none}, yes)
+	}
+	for _, tt := range []struct {
+		b         *members.PanelBuilder
+		want, not string
+	}{
+		{agree, "alpha is not defined for these ratings: all ratings that can be paired are equal", "0.000"},
+		{apart, "no item has two votes", "50.0%"},
+		{apart, "no estimate", "0.000"},
+	} {
+		var text strings.Builder
+		if err := tt.b.Panel().Text(&text); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("want %q and not %q in:\n%s", tt.want, tt.not, text.String())
+		}
+	}
+}
+
 func TestCascade(t *testing.T) {
 	mark := 0.9
 	b := members.NewCascade([]members.Stage{

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"deem/report/internal/page"
 	"deem/stat"
@@ -170,21 +171,46 @@ func (r Panel) Text(w io.Writer) error {
 		who = fmt.Sprintf("one judge, asked %d times, by %s", len(r.Members), r.Rule)
 	}
 	p.Line("panel", who, page.Count(r.Items, "item"), fmt.Sprintf("%s without a verdict", page.Comma(r.NoVerdict)))
-	p.Line("", "all say the same of "+page.Share(r.Unanimous), page.NEquals(r.Unanimous.N))
-	p.Line("", "two of the answers to one question differ in "+page.Share(r.Flips))
-	p.Line("", fmt.Sprintf("alpha among them %.3f [%.3f, %.3f]", r.Alpha.Value, r.Alpha.Lo, r.Alpha.Hi))
+	if r.Unanimous.N == 0 {
+		p.Line("", "no item has two votes, so how far they agree is not known")
+	} else {
+		p.Line("", "all say the same of "+page.Share(r.Unanimous), page.NEquals(r.Unanimous.N))
+		p.Line("", "two of the answers to one question differ in "+page.Share(r.Flips))
+		p.Line("", r.alpha(p))
+	}
 	g := &page.Grid{Align: "lrree"}
 	g.Add("member", "voted", "abstained", "says yes [95%]", "with the panel [95%]")
 	for _, m := range r.Members {
-		g.Add(page.Cell(m.Name, page.NameWidth), page.Comma(m.Voted), page.Comma(m.Abstained), page.Share(m.YesRate), page.Share(m.WithPanel))
+		g.Add(page.Cell(m.Name, page.NameWidth), page.Comma(m.Voted), page.Comma(m.Abstained), share(m.YesRate), share(m.WithPanel))
 	}
 	p.WriteByte('\n')
 	p.Grid(g, "")
 	if !r.Repeat {
 		r.pairs(p)
 	}
+	p.Notes()
 	_, err := io.WriteString(w, p.String())
 	return err
+}
+
+// alpha returns Krippendorff's alpha, or why there is none: where all votes are the same
+// a 0 would say that the members agree no better than by chance.
+func (r Panel) alpha(p *page.Page) string {
+	for _, w := range r.Alpha.Warnings {
+		if strings.HasPrefix(w, stat.WarnAlpha) {
+			return w
+		}
+	}
+	return fmt.Sprintf("alpha among them %.3f [%.3f, %.3f]", r.Alpha.Value, r.Alpha.Lo, r.Alpha.Hi) + page.Prefix(" ", p.Mark(r.Alpha.Warnings...))
+}
+
+// share returns an estimate, or that there is none: a member that never voted says yes
+// to no half of anything.
+func share(est stat.Estimate) string {
+	if est.N == 0 {
+		return page.Absent(false)
+	}
+	return page.Share(est)
 }
 
 // pairs writes how far every two members agree.
@@ -192,7 +218,7 @@ func (r Panel) pairs(p *page.Page) {
 	g := &page.Grid{Align: "ller"}
 	g.Add("agreement", "", "[95%]", "n")
 	for _, x := range r.Pairs {
-		g.Add(page.Cell(x.First, page.NameWidth), page.Cell(x.Second, page.NameWidth), page.Share(x.Agreement), page.Comma(x.Agreement.N))
+		g.Add(page.Cell(x.First, page.NameWidth), page.Cell(x.Second, page.NameWidth), share(x.Agreement), page.Comma(x.Agreement.N))
 	}
 	p.WriteByte('\n')
 	p.Grid(g, "")
