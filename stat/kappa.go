@@ -8,6 +8,10 @@ const MethodKappa = "fleiss-cohen-everitt"
 // WarnOneClass says that agreement beyond chance is not defined.
 const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
 
+// WarnNoWidth says that the interval of kappa claims too much.
+const WarnNoWidth = "the verdicts leave no spread to measure, as where both always agree or one says the same of everything: " +
+	"the interval has no width"
+
 // A Weighting says how much two labels that are near each other agree. The zero
 // value counts only equal labels.
 type Weighting string
@@ -38,7 +42,8 @@ func Kappa(table [][]int, level float64) Estimate {
 // Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
 // items, or a label that is rare, it is too narrow. Where kappa is not defined,
 // because both judges gave the same one label to everything, the value is 0, the
-// interval is everything, and a warning says so.
+// interval is everything, and a warning says so; another says where the interval has
+// no width, because the variance is 0.
 func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
 	level, warning := checkLevel(level)
 	t := newCrossTable(table, w)
@@ -56,6 +61,9 @@ func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
 	est.SE = math.Sqrt(t.variance(k))
 	half := float64(normalQuantile(level) * est.SE) // not fused; see wilson
 	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
+	if half < 1e-9 { // what rounding leaves of no spread at all
+		est = est.Warn(WarnNoWidth)
+	}
 	return est
 }
 

@@ -37,3 +37,30 @@ func TestKappaStaysInRange(t *testing.T) {
 		}
 	})
 }
+
+// Judges who always agree, who never do, or of whom one says the same of everything
+// leave no spread to measure: an interval without width must say so.
+func TestAgreementWithoutWidth(t *testing.T) {
+	for _, tt := range []struct {
+		table [][]int
+		sure  bool
+	}{
+		{[][]int{{3, 0}, {0, 3}}, true},
+		{[][]int{{20, 0}, {0, 7}}, true},
+		{[][]int{{0, 3}, {3, 0}}, true},
+		{[][]int{{30, 0}, {10, 0}}, true},
+		{[][]int{{20, 1}, {0, 7}}, false},
+	} {
+		kappa := stat.Kappa(tt.table, 0.95)
+		if kappa.Has(stat.WarnNoWidth) != tt.sure || tt.sure != (kappa.Hi-kappa.Lo < 1e-9) {
+			t.Errorf("kappa of %v is %v in [%v, %v] with warnings %q", tt.table, kappa.Value, kappa.Lo, kappa.Hi, kappa.Warnings)
+		}
+	}
+	ratings := [][]float64{make([]float64, 60), make([]float64, 60)}
+	for i := range 30 {
+		ratings[0][i], ratings[1][i] = 1, 1
+	}
+	if alpha := stat.KrippendorffInterval(ratings, stat.ScaleNominal, 200, 1, 0.95); alpha.Lo != 1 || !alpha.Has(stat.WarnCertain) {
+		t.Errorf("alpha of judges who always agree is %+v, want a warning that its interval has no width", alpha)
+	}
+}

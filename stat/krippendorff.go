@@ -75,6 +75,9 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	est.Lo = min(value, quantileOf(drawn, (1-level)/2))
 	est.Hi = max(value, quantileOf(drawn, 1-(1-level)/2))
 	est.Method = string(BootstrapPercentile)
+	if est.Hi-est.Lo < 1e-9 {
+		est = est.Warn(WarnCertain)
+	}
 	return est
 }
 
