@@ -383,3 +383,61 @@ func TestAny(t *testing.T) {
 		}
 	})
 }
+
+// Every item counts once here, and a reader of a weighted score must be told.
+func TestWeightsAreNoted(t *testing.T) {
+	pairs := everyFourth()
+	noted := func() bool {
+		return slices.ContainsFunc(build(options(), pairs).Agreement().Notes, func(s string) bool { return strings.Contains(s, "different weights") })
+	}
+	for i := range pairs {
+		pairs[i].Item.Weight = float64(i % 2) // 0 means 1
+	}
+	if noted() {
+		t.Error("a note on different weights, although all are 1")
+	}
+	pairs[3].Item.Weight = 20
+	if !noted() {
+		t.Error("no note on different weights")
+	}
+}
+
+// A corrected mean of grades, and its interval, stay where grades are.
+func TestGradesStayInRange(t *testing.T) {
+	var pairs []agree.Pair
+	for i := range 120 {
+		p := item(i, "", true)
+		p.Verdict.Score = 1 - 0.2*float64(i%20/19)
+		if i < 12 {
+			p.Truth = truth(true)
+			p.Truth.Score = 1 - 0.1*float64(i/11)
+		}
+		pairs = append(pairs, p)
+	}
+	s := build(options(), pairs).Agreement().Scores
+	if s == nil || s.Corrected == nil {
+		t.Fatal("no grades")
+	}
+	if c := s.Corrected; c.Lo < 0 || c.Hi > 1 || c.Lo > c.Value || c.Value > c.Hi {
+		t.Errorf("corrected mean %v in [%v, %v], want it within 0 and 1", c.Value, c.Lo, c.Hi)
+	}
+}
+
+// Where there is no wrong answer nobody can say how often one is accepted.
+func TestOwnWithoutWrongAnswers(t *testing.T) {
+	o := options()
+	o.Judge.Model, o.SameFamily = "mistral:mistral-small", sameFamily
+	pairs := everyFourth()
+	for i := range pairs {
+		pairs[i].Truth, pairs[i].Verdict = truth(true), verdict(i%5 < 4)
+		pairs[i].Item.Fields = map[string]string{"answer_model": []string{"gpt-4o", "mistral-large"}[i%2]}
+	}
+	a := build(o, pairs).Agreement()
+	var text strings.Builder
+	if err := a.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	if got := text.String(); !strings.Contains(got, "no wrong answer") || strings.Contains(got, "equally often") || a.OwnWords() != "" {
+		t.Errorf("want that there is no wrong answer in:\n%s", got)
+	}
+}

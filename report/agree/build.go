@@ -226,6 +226,10 @@ func (b *Builder) scores(withheld bool) *Scores {
 	raw := stat.MeanIn(stat.MomentsOf(append(slices.Clone(yhat), b.aloneYhat...)), b.o.Level, stat.Unit)
 	s.Raw = &raw
 	if ppi, err := stat.NewPPI(y, yhat, b.aloneYhat, stat.PPIOptions{Level: b.o.Level}); err == nil {
+		// Grades lie between 0 and 1, which a normal interval does not know.
+		for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
+			*x = min(max(*x, 0), 1)
+		}
 		s.Corrected = &ppi
 	}
 	return s

@@ -93,6 +93,9 @@ type Builder struct {
 	clusters map[string]int    // of the items that have both
 	fields   bool              // some item says which model answered
 	registry *registry
+
+	weight   float64 // of the first judged item; 0 before there is one
+	weighted bool    // judged items have different weights
 }
 
 // A cell is the part of the run in which the judge says the same.
@@ -133,6 +136,9 @@ func (b *Builder) Add(p Pair) {
 			b.ties++
 		}
 	}
+	if p.Verdict != nil {
+		b.weigh(p.Item.Weight)
+	}
 	switch {
 	case p.Verdict == nil:
 		b.unjudged++
@@ -152,6 +158,17 @@ func (b *Builder) Add(p Pair) {
 	default:
 		b.addBoth(p)
 	}
+}
+
+// weigh notes whether items have different weights. As everywhere, 0 means 1.
+func (b *Builder) weigh(weight float64) {
+	if weight == 0 {
+		weight = 1
+	}
+	if b.weight == 0 {
+		b.weight = weight
+	}
+	b.weighted = b.weighted || weight != b.weight
 }
 
 // between reports whether a score is a grade and no decision.

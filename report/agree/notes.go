@@ -20,6 +20,7 @@ func (b *Builder) notes(a Agreement) []string {
 		noteTies(a.Counts.Ties),
 		b.noteMissing(a.Counts),
 		noteTruth(a),
+		b.noteWeights(),
 		b.noteClusters(a.Counts.Both),
 		b.noteOwn(a.Own),
 	}
@@ -97,6 +98,14 @@ func noteTruth(a Agreement) string {
 		return ""
 	}
 	return a.who() + " is taken to be right here, and may be wrong itself: labels of people say more"
+}
+
+// noteWeights says that the scores here are not those of a report.
+func (b *Builder) noteWeights() string {
+	if !b.weighted {
+		return ""
+	}
+	return "items carry different weights, and every number here counts each item once: the run's own score, which is weighted, is another"
 }
 
 // noteClusters says that the items are not independent.

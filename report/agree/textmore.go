@@ -19,15 +19,23 @@ func (p *sheet) own() {
 	g.Add("", "n", "agreement", "wrong accepted", "judge minus "+p.truth())
 	row := func(name string, m *Measures, l *stat.Estimate) {
 		if m != nil {
-			g.Add(name, page.Comma(m.Confusion.N()), page.Share(m.Agreement), page.Share(m.FalseAccept), page.Share(*l))
+			g.Add(name, page.Comma(m.Confusion.N()), page.Share(m.Agreement), acceptance(m.FalseAccept), page.Share(*l))
 		}
 	}
 	row("own", o.Own, o.OwnLeniency)
 	row("others'", o.Others, o.OthersLeniency)
 	p.Grid(g, "  ")
-	if d := o.FalseAccept; d != nil {
+	if d := o.FalseAccept; d != nil && d.N > 0 {
 		p.Wrap("  ", leniencySentence(*d))
 	}
+}
+
+// acceptance returns a share of wrong answers, or that there are none.
+func acceptance(est stat.Estimate) string {
+	if est.N == 0 {
+		return "no wrong answer"
+	}
+	return page.Share(est)
 }
 
 // leniencySentence says whether the judge favours its own.

@@ -32,7 +32,7 @@ func (a Agreement) QuotedName() string {
 // OwnWords says whether the judge favours answers of its own family; "" when nobody can
 // tell.
 func (a Agreement) OwnWords() string {
-	if a.Own == nil || a.Own.FalseAccept == nil {
+	if a.Own == nil || a.Own.FalseAccept == nil || a.Own.FalseAccept.N == 0 {
 		return ""
 	}
 	return leniencySentence(*a.Own.FalseAccept)
