@@ -48,6 +48,10 @@ type Noise struct {
 	SEJudge    float64 `json:"se_judge"`
 	SETotal    float64 `json:"se_total"`
 
+	// SamplingUnknown says that all items come from one cluster, so that nothing is
+	// known about the choice of items: SESampling is 0 then, and SETotal the judge's.
+	SamplingUnknown bool `json:"sampling_unknown,omitempty"`
+
 	// TrialSD is the standard deviation of the means of the trials, the "±" that is
 	// often published. It holds the judge's noise only.
 	TrialSD float64 `json:"trial_sd"`
@@ -316,7 +320,13 @@ func (b *Builder) silent() bool {
 func (n *Noise) spread(s *noiseSums, mean stat.Estimate) {
 	m := s.means.score
 	total := m.Variance() / m.EffectiveN()
-	if mean.Clusters > 0 {
+	switch {
+	case mean.Clusters > 0 && mean.Method == stat.MethodNone:
+		n.SamplingUnknown, total = true, 0
+	case mean.Clusters > 0 && mean.SE == 0:
+		// Clusters that do not differ count as one item each, as in the interval.
+		total = m.Variance() / float64(mean.Clusters)
+	case mean.Clusters > 0:
 		total = float64(mean.SE * mean.SE) // not fused into the difference below
 	}
 	judge := s.within.Mean() * s.shares.Mean() * s.shares.Weight() / m.Weight() / m.Weight()

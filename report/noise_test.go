@@ -267,3 +267,30 @@ func TestTrialsAreNotKept(t *testing.T) {
 		t.Errorf("%d items are held after all their trials, want none", got)
 	}
 }
+
+// One conversation says nothing about others, and clusters that do not differ are no
+// proof that items do not: neither makes the noise from the choice of items 0.
+func TestNoiseOfFewClusters(t *testing.T) {
+	for _, tt := range []struct {
+		clusters int
+		want     string
+	}{
+		{1, "one cluster says nothing about the choice of items, ± 0.0 pp from the judge's own wavering"},
+		{10, "± 31.4 pp from the choice of items"}, // 1.96 · sqrt(0.2564/10), a cluster being one item
+	} {
+		h := head()
+		h.Trials = 2
+		b := report.New(h)
+		for i := range 40 {
+			for trial := range 2 {
+				rec := yes(i, i < 20)
+				rec.Trial, rec.Item.Cluster = trial, fmt.Sprint("c", i%tt.clusters)
+				b.Add(rec)
+			}
+		}
+		n := b.Report().Noise
+		if got := n.Words(); !strings.HasPrefix(got, tt.want) || n.SamplingUnknown != (tt.clusters == 1) {
+			t.Errorf("%d clusters: %q, want %q", tt.clusters, got, tt.want)
+		}
+	}
+}

@@ -48,6 +48,10 @@ func (p *sheet) noise(n *Noise) {
 func (n *Noise) Words() string {
 	flips := fmt.Sprintf("%s on %s of %s (%s, from %.1f to %.1f)", trialsDiffer(n.Trials), page.Comma(n.Flipped),
 		page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), 100*n.FlipRate.Lo, 100*n.FlipRate.Hi)
+	if n.SamplingUnknown {
+		return fmt.Sprintf("one cluster says nothing about the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); %s",
+			points(n.SEJudge), plainPoints(n.TrialSD), flips)
+	}
 	if n.SETotal == 0 {
 		// An error of 0 would claim too much: the interval of the mean does not.
 		return "nothing varies, neither from item to item nor from trial to trial, so neither noise can be measured; " + flips
