@@ -65,7 +65,8 @@ type flips struct {
 	sizes    []float64
 	counts   []int
 	n, up    int
-	observed float64 // the size of the sum, less what rounding may have done
+	sum      float64 // its size
+	observed float64 // the same, less what rounding may have done
 }
 
 // newFlips gathers the differences that are usable and not 0.
@@ -97,7 +98,8 @@ func newFlips(diffs []float64) flips {
 		total += float64(size * float64(signs[size]))
 		all += float64(size * float64(counts[size]))
 	}
-	f.observed = math.Abs(total) - 1e-11*all
+	f.sum = math.Abs(total)
+	f.observed = f.sum - 1e-11*all
 	return f
 }
 
@@ -134,8 +136,11 @@ func (f flips) enumerate() float64 {
 func (f flips) gridOrDraw(draws int, seed uint64) (p float64, method string) {
 	if steps, unit, ok := f.grid(); ok {
 		chance := subsetSums(steps)
+		// The sum that was observed lies on the grid too, but for what rounding to ten
+		// digits did to each difference.
+		observed := int(math.Round(f.sum * unit))
 		for up, c := range chance {
-			if math.Abs(float64(2*up-(len(chance)-1)))/unit >= f.observed {
+			if total := 2*up - (len(chance) - 1); max(total, -total) >= observed {
 				p += c
 			}
 		}

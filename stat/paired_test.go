@@ -167,6 +167,20 @@ func TestPairedPermutationLarger(t *testing.T) {
 	}
 }
 
+// Sixths that were written with ten digits are sixths: a p of 0 would be a proof.
+func TestPairedPermutationOfRoundedScores(t *testing.T) {
+	for _, tt := range []struct{ one, two float64 }{{1.0 / 6, 2.0 / 3}, {0.1666666667, 0.6666666667}} {
+		var diffs []float64
+		for i := range 24 {
+			diffs = append(diffs, []float64{tt.one, tt.two}[i%2])
+		}
+		want := math.Ldexp(2, -24)
+		if test := stat.PairedPermutation(diffs, 0, 1); test.Method != "permutation-exact" || !near(test.P, want, 1e-9) {
+			t.Errorf("24 differences up of %v and %v: %+v, want p = %v", tt.one, tt.two, test, want)
+		}
+	}
+}
+
 // With verdicts, the permutation test is McNemar's exact one, however many there are.
 func TestPairedPermutationOfVerdicts(t *testing.T) {
 	var diffs []float64

@@ -356,6 +356,21 @@ func TestFewClustersShowLittle(t *testing.T) {
 	}
 }
 
+// Scores that cancel out within every cluster are no difference, whatever rounding makes
+// of their sum.
+func TestScoresThatCancelOut(t *testing.T) {
+	a, b := pattern(strings.Repeat("y", 30)), pattern(strings.Repeat("y", 30))
+	for i := range a {
+		a[i].Item.Cluster = fmt.Sprint("c", i/3)
+		b[i].Item.Cluster = a[i].Item.Cluster
+		a[i].Verdict.Score, b[i].Verdict.Score = []float64{0, 0, 0.3}[i%3], []float64{0.1, 0.2, 0}[i%3]
+	}
+	d := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison().Pairs[0].Overall
+	if d.Test.P != 1 || d.Outcome != compare.Within {
+		t.Errorf("a difference of %v has p = %v (%s) and is %q, want 1 and within noise", d.Estimate.Value, d.Test.P, d.Test.Method, d.Outcome)
+	}
+}
+
 // Items that differ within clusters are not all equal because their clusters are.
 func TestSteadyClusters(t *testing.T) {
 	a, b := pattern(strings.Repeat("yn", 20)), pattern(strings.Repeat("yy", 20))

@@ -21,10 +21,10 @@ type values struct {
 
 type weighed struct{ x, weight float64 }
 
-// A clusterSum is the weighted sum of the values of one cluster.
+// A clusterSum is the weighted sum of the values of one cluster, and that of their sizes.
 type clusterSum struct {
-	n   int
-	sum float64
+	n         int
+	sum, size float64
 }
 
 // add adds a number.
@@ -47,6 +47,7 @@ func (v *values) add(cluster string, x, weight float64) {
 	}
 	s.n++
 	s.sum += x * weight
+	s.size += math.Abs(x * weight)
 	v.several = v.several || s.n > 1
 	v.within.Add(cluster, x, weight)
 }
@@ -107,7 +108,10 @@ func (v *values) signed() []float64 {
 		}
 	}
 	for _, s := range v.named {
-		list = append(list, s.sum)
+		// 0.1 + 0.2 - 0.3 is 0, and what rounding makes of it has a sign by chance.
+		if math.Abs(s.sum) > 1e-12*s.size {
+			list = append(list, s.sum)
+		}
 	}
 	kept := list[:0]
 	for _, d := range list {
