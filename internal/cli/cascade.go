@@ -335,7 +335,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	if err := t.open(ctx, st); err != nil {
 		return err
 	}
-	agreed, n := 0, 0
+	var kept keptPromise
 	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int)}) {
 		if err != nil {
 			return err
@@ -344,24 +344,62 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(id.Stages) {
 			continue
 		}
-		n++
-		if rec.Verdict.Yes() == truth.Yes {
-			agreed++
-		}
+		kept.add(rec.Item.Cluster, rec.Verdict.Yes() == truth.Yes)
 	}
-	if n == 0 {
+	if kept.n == 0 {
 		return usage.Errorf("no label is about an item that the stages before the last decided")
 	}
-	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: stat.ClopperPearson(agreed, n, stat.DefaultLevel)}
+	c := checkedPromise{Run: run.ID, Promise: 1 - set.Promise.Alpha, Agree: kept.share()}
 	c.Broken = c.Agree.Hi < c.Promise
 	return a.tellCheck(c)
+}
+
+// A keptPromise counts the decisions with which people agree.
+type keptPromise struct {
+	agreed, n int
+	clusters  stat.Clustered
+	seen      map[string]bool
+	several   bool // some cluster has two items
+}
+
+// add counts an item.
+func (k *keptPromise) add(cluster string, agrees bool) {
+	k.n++
+	x := 0.0
+	if agrees {
+		k.agreed++
+		x = 1
+	}
+	k.clusters.Add(cluster, x, 1)
+	if cluster == "" {
+		return
+	}
+	if k.seen == nil {
+		k.seen = map[string]bool{}
+	}
+	k.several = k.several || k.seen[cluster]
+	k.seen[cluster] = true
+}
+
+// share returns the share of agreement. Items of one cluster stand or fall together, and
+// chance explains more of what they do than of what independent ones do.
+func (k *keptPromise) share() stat.Estimate {
+	est := stat.ClopperPearson(k.agreed, k.n, stat.DefaultLevel)
+	if k.several {
+		est = k.clusters.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
+	}
+	return est
 }
 
 func (a *app) tellCheck(c checkedPromise) error {
 	if a.json {
 		writeJSON(a.out, c)
 	} else {
-		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], n=%s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, words.Thousands(c.Agree.N))
+		of := "n=" + words.Thousands(c.Agree.N)
+		if c.Agree.Clusters > 0 {
+			of += " in " + words.Count(c.Agree.Clusters, "cluster")
+		}
+		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], %s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, of)
 	}
 	if c.Broken {
 		return deem.WithHint(fmt.Errorf("%w: people agree less often than was promised", errGate), "these items may be of another kind than those that it was fitted on: fit again with labels of theirs")
