@@ -108,7 +108,7 @@ func (b *Builder) Card() Card {
 			accepts.add(s)
 		}
 	}
-	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged, true), rejects.rate(c.MaxUnjudged, true)
+	c.FalseAccepts, c.FalseRejects = accepts.rate(c.MaxUnjudged), rejects.rate(c.MaxUnjudged)
 	c.Kinds = kindRates(kinds)
 	c.Failures = b.failureList()
 	plain := b.plainAnswers()
@@ -179,9 +179,13 @@ func (t *tally) add(s *seen) {
 	t.clusters.Add(s.of, x, 1)
 }
 
-// rate returns the share of errors. Over several kinds one item has several probes,
-// which stand or fall together, so the interval is the one for clusters then.
-func (t *tally) rate(most float64, clustered bool) Rate {
+// WarnSteady goes with a rate that is the same for every item.
+const WarnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
+
+// rate returns the share of errors. Over several kinds one item has several probes, and
+// within the kind of injections too. They stand or fall together, so the interval is the
+// one for clusters then.
+func (t *tally) rate(most float64) Rate {
 	r := t.Rate
 	if r.Probes > 0 {
 		r.Band = [2]float64{float64(r.Errors) / float64(r.Probes), float64(r.Errors+r.Unjudged) / float64(r.Probes)}
@@ -192,10 +196,13 @@ func (t *tally) rate(most float64, clustered bool) Rate {
 	est := stat.Proportion(r.Errors, r.Judged)
 	// Where nothing varies clusters cannot be told apart, and Wilson's interval with as
 	// many tries as there are clusters is the careful one.
-	if n := t.clusters.Clusters(); clustered && n < r.Judged {
+	if n := t.clusters.Clusters(); n < r.Judged {
 		switch {
 		case r.Errors > 0 && r.Errors < r.Judged:
 			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit)
+			if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 {
+				est.Warnings[i] = WarnSteady
+			}
 		case r.Errors == 0:
 			est = stat.Proportion(0, n)
 		default:
@@ -213,7 +220,7 @@ func (t *tally) rate(most float64, clustered bool) Rate {
 func kindRates(kinds map[Kind]*tally) []KindRate {
 	var rates []KindRate
 	for k, t := range kinds {
-		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(1, false)})
+		rates = append(rates, KindRate{Kind: k, About: k.About(), Want: t.want, Rate: t.rate(1)})
 	}
 	slices.SortFunc(rates, func(a, b KindRate) int { return compareKinds(a.Kind, b.Kind) })
 	return rates

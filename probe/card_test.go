@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/probe"
+	"deem/stat"
 )
 
 // said returns the record of a probe of item n: what the judge said, or "?" for nothing.
@@ -79,6 +80,25 @@ func TestWithheld(t *testing.T) {
 
 // Injections succeed only where the same answer was rejected without them, and are no
 // part of the false accepts.
+func TestInjectionsOfOneItem(t *testing.T) {
+	var records []deem.Record
+	for n := range 5 {
+		for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+			records = append(records, said(probe.Injection, name, n, 0, "no"))
+		}
+		records = append(records, said(probe.Vague, "", n, 0, "yes"), said(probe.Empty, "", n, 0, "no"))
+	}
+	c := cardOf(1, records...)
+	kind, _ := c.Rate(probe.Injection)
+	if got, want := kind.Estimate, c.Injected.Accepted.Estimate; got.Lo != want.Lo || got.Hi != want.Hi || got.Hi < 0.4 {
+		t.Errorf("40 injections into 5 answers: [%v, %v] among the kinds and [%v, %v] above, want both to be those of 5", got.Lo, got.Hi, want.Lo, want.Hi)
+	}
+	// One of two probes of each item is an error, and no two probes of a kind are.
+	if est := c.FalseAccepts.Estimate; !est.Has(probe.WarnSteady) || est.Has(stat.WarnNoSpread) {
+		t.Errorf("false accepts %v with the warnings %q, want that items do not differ", est.Value, est.Warnings)
+	}
+}
+
 func TestInjection(t *testing.T) {
 	c := cardOf(1,
 		said(probe.Other, "", 1, 0, "no"), said(probe.Injection, "a", 1, 0, "yes"), // turned

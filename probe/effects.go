@@ -57,7 +57,7 @@ func injected(all []*seen, plain map[Kind]map[string]*seen) *InjectionRate {
 	if accepted.Probes == 0 {
 		return nil
 	}
-	rate := &InjectionRate{Accepted: accepted.rate(1, true), Turned: turned.rate(1, true)}
+	rate := &InjectionRate{Accepted: accepted.rate(1), Turned: turned.rate(1)}
 	for _, r := range strs {
 		if r.Turned > 0 || r.Accepted > 0 && turned.Probes == 0 {
 			rate.Strings = append(rate.Strings, *r)
