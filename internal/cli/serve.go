@@ -71,7 +71,7 @@ const serveExample = `  deem serve
 // A serveOptions is what "deem serve" was told.
 type serveOptions struct {
 	listen, tokenFile, newToken string
-	readOnly, resume            bool
+	readOnly, resume, proxied   bool
 	title                       string
 
 	models              []string
@@ -107,6 +107,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "answer at this `address`; port 0 is any free one")
 	f.StringVar(&o.tokenFile, "token-file", "", "demand the token in this `file` (default: DEEM_TOKEN)")
 	f.StringVar(&o.newToken, "new-token", "", "write a new token to this `file`, which only you can read, and end")
+	f.BoolVar(&o.proxied, "behind-proxy", false, "all requests come through a proxy: count wrong tokens by the last address in X-Forwarded-For")
 	f.BoolVar(&o.readOnly, "read-only", false, "only show: nobody can judge or label")
 	f.StringVar(&o.title, "title", "", "what the pages are called (default deem)")
 	f.StringArrayVar(&o.models, "model", nil, "let clients ask this `model`, as openai:gpt-4o-mini; may be given again")
@@ -225,7 +226,8 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 		return err
 	}
 	srv, err := server.New(server.Options{
-		Store: st, Queue: work, API: api, Token: token, ReadOnly: o.readOnly, Title: o.title, Version: version(), Logger: logger,
+		Store: st, Queue: work, API: api, Token: token, BehindProxy: o.proxied, ReadOnly: o.readOnly,
+		Title: o.title, Version: version(), Logger: logger,
 	})
 	if err != nil {
 		return usage.Mark(err)

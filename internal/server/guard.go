@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,12 +22,13 @@ const sessionLife = 12 * time.Hour
 type guard struct {
 	token  string // "" lets everybody in
 	key    [32]byte
+	proxy  bool // requests come through a proxy, which says from whom
 	misses *throttle
 	now    func() time.Time
 }
 
-func newGuard(token string) *guard {
-	g := &guard{token: token, now: time.Now}
+func newGuard(token string, proxy bool) *guard {
+	g := &guard{token: token, proxy: proxy, now: time.Now}
 	_, _ = rand.Read(g.key[:]) // It never fails.
 	g.misses = newThrottle(func() time.Time { return g.now() })
 	return g
@@ -120,11 +122,26 @@ func bearer(r *http.Request) (string, bool) {
 
 // remote returns whose guesses are counted together: an address or, since a single
 // machine often has 2^64 of them, the network of one in IPv6.
-func remote(r *http.Request) string {
+func (g *guard) remote(r *http.Request) string {
 	host := hostOf(r.RemoteAddr)
+	if g.proxy {
+		host = cmp.Or(forwarded(r.Header), host)
+	}
 	ip := net.ParseIP(host)
 	if ip == nil || ip.To4() != nil {
 		return host
 	}
 	return ip.Mask(net.CIDRMask(64, 128)).String()
+}
+
+// forwarded returns the address that the proxy was called from, "" when it does not say.
+// It is the last one in X-Forwarded-For: those before it are what the client claims.
+func forwarded(h http.Header) string {
+	all := strings.Join(h.Values("X-Forwarded-For"), ",")
+	last := strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
+	host := strings.Trim(hostOf(last), "[]")
+	if net.ParseIP(host) == nil {
+		return ""
+	}
+	return host
 }

@@ -175,7 +175,7 @@ func TestThrottle(t *testing.T) {
 
 // A session ends.
 func TestSessionEnds(t *testing.T) {
-	g := newGuard("secret")
+	g := newGuard("secret", false)
 	r := httptest.NewRequest(http.MethodGet, "http://localhost:8080/", http.NoBody)
 	c := g.newSession(r)
 	r.AddCookie(c)
@@ -191,16 +191,32 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// Guesses from one network count together.
+// Guesses from one network count together. What a client claims about its address counts
+// for nothing; what a proxy says does where there is one.
 func TestRemote(t *testing.T) {
-	for _, tt := range []struct{ addr, want string }{
-		{"192.0.2.1:80", "192.0.2.1"},
-		{"[2001:db8:1:2:3:4:5:6]:80", "2001:db8:1:2::"},
-		{"[2001:db8:1:2:ffff::1]:80", "2001:db8:1:2::"},
-		{"", ""},
+	for _, tt := range []struct {
+		addr      string
+		forwarded []string
+		direct    string
+		proxied   string
+	}{
+		{"192.0.2.1:80", nil, "192.0.2.1", "192.0.2.1"},
+		{"[2001:db8:1:2:3:4:5:6]:80", nil, "2001:db8:1:2::", "2001:db8:1:2::"},
+		{"[2001:db8:1:2:ffff::1]:80", nil, "2001:db8:1:2::", "2001:db8:1:2::"},
+		{"", nil, "", ""},
+		{"10.0.0.1:80", []string{"192.0.2.7"}, "10.0.0.1", "192.0.2.7"},
+		{"10.0.0.1:80", []string{"198.51.100.1, 192.0.2.7"}, "10.0.0.1", "192.0.2.7"},
+		{"10.0.0.1:80", []string{"198.51.100.1", "192.0.2.7:5000"}, "10.0.0.1", "192.0.2.7"},
+		{"10.0.0.1:80", []string{"2001:db8:1:2::9"}, "10.0.0.1", "2001:db8:1:2::"},
+		{"10.0.0.1:80", []string{"[2001:db8:1:2::9]:5000"}, "10.0.0.1", "2001:db8:1:2::"},
+		{"10.0.0.1:80", []string{"192.0.2.7, unknown"}, "10.0.0.1", "10.0.0.1"},
+		{"10.0.0.1:80", []string{""}, "10.0.0.1", "10.0.0.1"},
 	} {
-		if got := remote(&http.Request{RemoteAddr: tt.addr}); got != tt.want {
-			t.Errorf("remote(%q) = %q, want %q", tt.addr, got, tt.want)
+		r := &http.Request{RemoteAddr: tt.addr, Header: http.Header{"X-Forwarded-For": tt.forwarded}}
+		for proxy, want := range map[bool]string{false: tt.direct, true: tt.proxied} {
+			if got := newGuard("secret", proxy).remote(r); got != want {
+				t.Errorf("remote of %q, forwarded for %q, proxy %t = %q, want %q", tt.addr, tt.forwarded, proxy, got, want)
+			}
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (e *waitError) seconds() int { return int(e.wait.Seconds()) + 1 }
 // try reports whether a guess is the token. Who guessed wrong too often is not even
 // told when right.
 func (g *guard) try(r *http.Request, guess string) (bool, error) {
-	addr := remote(r)
+	addr := g.remote(r)
 	if wait := g.misses.wait(addr); wait > 0 {
 		return false, &waitError{wait}
 	}

@@ -273,6 +273,28 @@ func TestGuessing(t *testing.T) {
 	}
 }
 
+// Behind a proxy everybody has its address. Who guesses there locks nobody else out.
+func TestGuessesThroughProxy(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, server.Options{Store: openStore(t), Token: token, BehindProxy: true})
+	const wrong, right = "Bearer wrong", "Bearer " + token
+	for range 12 {
+		get(t, s, "/", "Authorization", wrong, "X-Forwarded-For", "192.0.2.7")
+	}
+	for _, tt := range []struct {
+		forwarded string
+		want      int
+	}{
+		{"192.0.2.7", http.StatusTooManyRequests},
+		{"203.0.113.5, 192.0.2.7", http.StatusTooManyRequests}, // as the guesser may claim to be another
+		{"192.0.2.8", http.StatusOK},
+	} {
+		if got := get(t, s, "/", "Authorization", right, "X-Forwarded-For", tt.forwarded).Code; got != tt.want {
+			t.Errorf("the right token forwarded for %s = %d, want %d", tt.forwarded, got, tt.want)
+		}
+	}
+}
+
 // A request can only be so long.
 func TestLongRequest(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,10 @@ type Options struct {
 	// machine is answered.
 	Token string
 
+	// BehindProxy says that all requests come through a proxy, which names the client
+	// in X-Forwarded-For. Wrong tokens are then counted by client.
+	BehindProxy bool
+
 	// API says what clients of the HTTP API may do.
 	API API
 
@@ -90,7 +94,7 @@ func New(o Options) (*Server, error) {
 	if s.pages, err = s.parseTemplates(); err != nil {
 		return nil, err
 	}
-	s.guard = newGuard(o.Token)
+	s.guard = newGuard(o.Token, o.BehindProxy)
 	s.background, s.stop = context.WithCancel(context.Background())
 	s.reports = newReports(s.background, o.Store)
 	s.indexer = newIndexer(s.background, o.Store, s.log)
