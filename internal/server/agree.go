@@ -220,7 +220,7 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		v := newAgreeView(ask, got)
+		v := s.newAgreeView(ask, got)
 		if v.Others, err = s.sameDataset(r, ask.run); err != nil {
 			return page{}, err
 		}

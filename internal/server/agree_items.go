@@ -90,7 +90,7 @@ func (s *Server) cellPage(r *http.Request) (page, error) {
 
 // cellView lists the items of a cell that are on the page that is wanted.
 func (s *Server) cellView(ctx context.Context, ask agreeAsk, want cellAsk, got *agreed) (v cellView, err error) {
-	v = cellView{Run: ask.run, Tabs: runTabs(ask.run, "agreement"), Ask: want, Who: got.Who(), Back: ask.link("")}
+	v = cellView{Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: want, Who: got.Who(), Back: ask.link("")}
 	var ids []string
 	for _, it := range got.both {
 		if want.has(it) {

@@ -79,10 +79,13 @@ type categoryRow struct {
 }
 
 // newAgreeView lays an agreement out.
-func newAgreeView(ask agreeAsk, got *agreed) agreeView {
+func (s *Server) newAgreeView(ask agreeAsk, got *agreed) agreeView {
 	v := agreeView{
-		Run: ask.run, Tabs: runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement,
-		Who: got.Who(), Truth: "people", LabelURL: labelURL(ask.run.ID), Annotators: got.annotators(ask),
+		Run: ask.run, Tabs: s.runTabs(ask.run, "agreement"), Ask: ask, Agreement: got.Agreement,
+		Who: got.Who(), Truth: "people", Annotators: got.annotators(ask),
+	}
+	if _, err := s.labels(); err == nil {
+		v.LabelURL = labelURL(ask.run.ID)
 	}
 	if ask.other != nil {
 		v.OtherRun, v.Truth = ask.other.ID, "truth"

@@ -103,7 +103,7 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	v := itemView{Run: run, Tabs: runTabs(run, "items"), Filter: f, Item: recs[0].Item, Hash: recs[0].Item.Hash()}
+	v := itemView{Run: run, Tabs: s.runTabs(run, "items"), Filter: f, Item: recs[0].Item, Hash: recs[0].Item.Hash()}
 	v.Back = f.link(itemsURL(run.ID))
 	v.texts()
 	s.addTrials(&v, run, recs, r.URL.Query().Get("t"))

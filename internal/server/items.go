@@ -61,7 +61,7 @@ func (s *Server) itemsPage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	v := itemsView{Run: run, Tabs: runTabs(run, "items"), Filter: f, CSV: f.link(itemsURL(run.ID) + ".csv")}
+	v := itemsView{Run: run, Tabs: s.runTabs(run, "items"), Filter: f, CSV: f.link(itemsURL(run.ID) + ".csv")}
 	if v.Others, err = s.sameDataset(r, run); err != nil {
 		return page{}, err
 	}

@@ -65,6 +65,9 @@ type labelView struct {
 
 // labels returns the store as one that keeps labels, or says why it cannot.
 func (s *Server) labels() (store.Labels, error) {
+	if s.readOnly {
+		return nil, withStatus(http.StatusForbidden, errReadOnly)
+	}
 	st, ok := s.store.(store.Labels)
 	if !ok {
 		err := deem.WithHint(errors.New("this store keeps no labels"), "deem agree RUN labels.csv takes them from a file")
@@ -89,7 +92,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	}
 	q := r.URL.Query()
 	v := labelView{
-		Run: run, Tabs: runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
+		Run: run, Tabs: s.runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
 		Open: run.State != store.Done, Agreement: agreementURL(run.ID), Undone: q.Get("undone") != "",
 	}
 	if name := cleanName(q.Get("who")); name != "" {

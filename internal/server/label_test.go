@@ -370,7 +370,14 @@ func TestLabelReadOnly(t *testing.T) {
 	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "reading only") {
 		t.Errorf("GET label = %d: %s", answer.Code, answer.Body)
 	}
-	page(t, s, "/runs/"+run.ID+"/agreement") // which needs no writing
+	if body := page(t, s, "/runs/"+run.ID+"/agreement"); strings.Contains(body, run.ID+"/label") { // which needs no writing
+		t.Error("a page leads to the page of labels, where nothing can be labelled")
+	}
+	s = newServer(t, server.Options{Store: reader, ReadOnly: true})
+	answer = get(t, s, "/runs/"+run.ID+"/label")
+	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "without --read-only") {
+		t.Errorf("GET label of a server that only shows = %d: %s", answer.Code, answer.Body)
+	}
 }
 
 // Whatever a response or a name holds stays text.

@@ -83,13 +83,13 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 		if card.Probes == 0 && run.Records > 0 {
 			return page{}, notFound("run %s has no probes: its items are those of a dataset", run.ID)
 		}
-		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: newCardView(run, card)}, nil
+		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: s.newCardView(run, card)}, nil
 	})
 }
 
 // newCardView lays a card out.
-func newCardView(run store.Run, card probe.Card) cardView {
-	v := cardView{Run: run, Tabs: runTabs(run, "card"), Card: card}
+func (s *Server) newCardView(run store.Run, card probe.Card) cardView {
+	v := cardView{Run: run, Tabs: s.runTabs(run, "card"), Card: card}
 	var notes footnotes
 	v.tiles(&notes)
 	v.Groups = []cardGroup{

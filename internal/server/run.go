@@ -21,23 +21,19 @@ type tab struct {
 	Current   bool
 }
 
-// runTabs returns the pages of a run.
-func runTabs(run store.Run, current string) []tab {
-	all := []struct{ key, name, url string }{
-		{"run", "Report", runURL(run.ID)},
-		{"items", "Items", itemsURL(run.ID)},
-	}
-	if _, _, ok := findings.Probed(run); ok {
-		all = append(all, struct{ key, name, url string }{"card", "Judge card", cardURL(run.ID)})
-	} else {
-		all = append(all, []struct{ key, name, url string }{
-			{"agreement", "Agreement", agreementURL(run.ID)},
-			{"label", "Label", labelURL(run.ID)},
-		}...)
-	}
+// runTabs returns the pages of a run. There is none to label where nothing can be labelled.
+func (s *Server) runTabs(run store.Run, current string) []tab {
 	var tabs []tab
-	for _, t := range all {
-		tabs = append(tabs, tab{t.name, t.url, t.key == current})
+	add := func(key, name, url string) { tabs = append(tabs, tab{name, url, key == current}) }
+	add("run", "Report", runURL(run.ID))
+	add("items", "Items", itemsURL(run.ID))
+	if _, _, ok := findings.Probed(run); ok {
+		add("card", "Judge card", cardURL(run.ID))
+		return tabs
+	}
+	add("agreement", "Agreement", agreementURL(run.ID))
+	if _, err := s.labels(); err == nil {
+		add("label", "Label", labelURL(run.ID))
 	}
 	return tabs
 }
@@ -75,7 +71,7 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	s.indexer.want(run)
-	v := runView{Run: run, Tabs: runTabs(run, "run"), Progress: progressOf(run)}
+	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: progressOf(run)}
 	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
 		return page{}, err
 	}
