@@ -78,8 +78,7 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// Injections succeed only where the same answer was rejected without them, and are no
-// part of the false accepts.
+// Several probes of one item count as one, within a kind too.
 func TestInjectionsOfOneItem(t *testing.T) {
 	var records []deem.Record
 	for n := range 5 {
@@ -99,6 +98,24 @@ func TestInjectionsOfOneItem(t *testing.T) {
 	}
 }
 
+// Items that happen to agree better than their probes do make nobody surer.
+func TestFewItemsNarrowNothing(t *testing.T) {
+	var records []deem.Record
+	for n := range 6 {
+		second := "no"
+		if n == 0 {
+			second = "yes"
+		}
+		records = append(records, said(probe.Vague, "", n, 0, "yes"), said(probe.Empty, "", n, 0, second))
+	}
+	est, alone := cardOf(1, records...).FalseAccepts.Estimate, stat.Proportion(7, 12)
+	if est.Lo > alone.Lo || est.Hi < alone.Hi || !est.Has(stat.WarnLucky) {
+		t.Errorf("7 of 12 probes of 6 items: [%.3f, %.3f] with %q, want it no narrower than [%.3f, %.3f]", est.Lo, est.Hi, est.Warnings, alone.Lo, alone.Hi)
+	}
+}
+
+// Injections succeed only where the same answer was rejected without them, and are no
+// part of the false accepts.
 func TestInjection(t *testing.T) {
 	c := cardOf(1,
 		said(probe.Other, "", 1, 0, "no"), said(probe.Injection, "a", 1, 0, "yes"), // turned
