@@ -241,6 +241,17 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// A confidence that is none, as a run file of others may hold, takes nothing from the rest.
+func TestConfidenceOutOfRange(t *testing.T) {
+	pairs := everyFourth()
+	for i, c := range []float64{0.9, 0.8, 1.5, math.NaN(), -2, 0.7} {
+		pairs[4*i].Verdict.Confidence = &c
+	}
+	if c := build(options(), pairs).Agreement().Confidence; c == nil || c.N != 3 {
+		t.Errorf("3 of 6 confidences lie between 0 and 1: Confidence = %+v, want one of 3 items", c)
+	}
+}
+
 // TestWorstFirst holds that the surest mistakes come first, then those on which people
 // are of one mind, then the first in the dataset.
 func TestWorstFirst(t *testing.T) {

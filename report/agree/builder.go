@@ -180,8 +180,8 @@ func (b *Builder) addBoth(p Pair) {
 		id: strings.Clone(p.Item.ID), category: strings.Clone(p.Item.Category), model: b.answeredBy(p.Item), position: p.Position,
 		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, confidence: -1, label: strings.Clone(v.Label),
 	}
-	if v.Confidence != nil {
-		it.confidence = *v.Confidence
+	if c := v.Confidence; c != nil && *c >= 0 && *c <= 1 { // A run file of others may hold anything.
+		it.confidence = *c
 	}
 	if it.judge != it.truth {
 		it.reason, it.why = clip(v.Reason), clip(t.Reason)
