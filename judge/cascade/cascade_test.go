@@ -241,3 +241,16 @@ func TestFitCountsClustersOnce(t *testing.T) {
 		t.Errorf("40 clusters of 10: error %v, want that 40 labels are too few", err)
 	}
 }
+
+// TestFitKeepsClustersTogether holds that the items of a cluster go to one stage: they
+// would tell a stage about what the other was fitted on.
+func TestFitKeepsClustersTogether(t *testing.T) {
+	list := made(rand.New(rand.NewPCG(3, 4)), 600, 2)
+	for i := range list {
+		list[i].Cluster = fmt.Sprint("c", i%60)
+	}
+	_, err := cascade.Fit([]string{"a", "b"}, list, 0.05, 0.05)
+	if no, ok := errors.AsType[*stat.NoPromise](err); !ok || no.Labelled < 20 || no.Labelled > 40 {
+		t.Errorf("60 clusters for two stages: error %v, want that the first has about half of them", err)
+	}
+}

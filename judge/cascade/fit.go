@@ -1,6 +1,7 @@
 package cascade
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -60,7 +61,8 @@ var ErrNoConfidence = errors.New("its verdicts do not say how sure they are, and
 // Several stages share delta equally, and each has labels of its own: which items the
 // second stage is asked about depends on the threshold of the first, so the labels
 // that the first was fitted on say nothing unbiased about the second any more. Which
-// labels go to which stage depends on the id of the item alone. If each stage keeps its
+// labels go to which stage depends on the id of the item alone, or on its cluster, whose
+// items would tell one stage about the other. If each stage keeps its
 // promise, so do all together, because each agrees on 1-alpha of what it decides.
 func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, error) {
 	for _, x := range []float64{alpha, delta} {
@@ -73,7 +75,7 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 	for i, name := range stages {
 		var own []Labelled
 		for _, it := range open {
-			if part(it.ID, len(stages)) == i {
+			if part(cmp.Or(it.Cluster, it.ID), len(stages)) == i {
 				own = append(own, it)
 			}
 		}
@@ -127,13 +129,13 @@ func (f *Fitted) take(open []Labelled, i int) []Labelled {
 	return rest
 }
 
-// digest returns a number that depends on nothing but the id.
+// digest returns a number that depends on nothing but the id, of an item or a cluster.
 func digest(id string) uint64 {
 	sum := sha256.Sum256([]byte("cascade " + id))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// part returns which of n stages has the label of an item.
+// part returns which of n stages has the labels of an item or a cluster.
 func part(id string, n int) int { return int(digest(id) % uint64(n)) } //nolint:gosec // n is a handful of stages.
 
 // thin keeps one item of each cluster, and says how many it left out. Which one depends
