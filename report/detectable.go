@@ -15,9 +15,11 @@ const assumedDiscordance = 0.2
 type Detectable struct {
 	N int `json:"n"`
 
-	// EffectiveN is what N is worth when items come in clusters. It is 0 when they do
-	// not.
+	// EffectiveN is what N is worth when items come in clusters, of which there are
+	// Clusters. Both are 0 when they do not, and EffectiveN where they take nothing from
+	// what N is worth.
 	EffectiveN float64 `json:"effective_n,omitempty"`
+	Clusters   int     `json:"clusters,omitempty"`
 
 	Difference float64 `json:"difference"` // 1 when no difference could be seen
 	Level      float64 `json:"level"`
@@ -46,15 +48,28 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 	if e >= 1 && e < float64(n) {
 		d.EffectiveN, n = e, int(e)
 	}
+	d.Clusters = est.Clusters
 	if metric == MeanScore {
-		d.SD = math.Sqrt(m.Variance())
-		d.Difference = math.Min(1, stat.MinDetectable(n, d.SD, d.Level, d.Power))
-		if d.SD == 0 {
+		if d.SD = math.Sqrt(m.Variance()); d.SD == 0 {
 			return nil
 		}
+		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD, d.Level, d.Power), d.inClusters(d.SD, n)))
 		return d
 	}
 	d.Discordance = assumedDiscordance
-	d.Difference = stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power)
+	d.Difference = max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
+	if d.Difference > d.Discordance { // which no difference can be
+		d.Difference = 1
+	}
 	return d
+}
+
+// inClusters returns the smallest difference that the clusters show, when differences
+// have the standard deviation sd and are worth n items; 0 without clusters. A comparison
+// turns whole clusters, and a handful of those shows little, however many items it has.
+func (d *Detectable) inClusters(sd float64, n int) float64 {
+	if d.Clusters == 0 {
+		return 0
+	}
+	return stat.MinDetectableClusters(d.Clusters, sd/math.Sqrt(float64(n)), float64(d.Clusters-1), d.Level, d.Power)
 }

@@ -109,6 +109,32 @@ func TestFewClustersNarrowNothing(t *testing.T) {
 	}
 }
 
+// What could be seen is bounded by the number of clusters: a comparison turns them round
+// as a whole, and five can be turned in 32 ways only.
+func TestDetectableInFewClusters(t *testing.T) {
+	least := func(clusters int) float64 {
+		recs := many(301, 600)
+		for i := range recs {
+			if clusters > 0 {
+				recs[i].Item.Cluster = fmt.Sprint("c", i%clusters) // nearly all alike, so that they cost nothing by themselves
+			}
+		}
+		return build(head(), recs).Report().Detectable.Difference
+	}
+	alone := least(0)
+	for _, tt := range []struct {
+		clusters int
+		lo, hi   float64 // as multiples of what independent items show
+	}{
+		{1, 1 / alone, 1 / alone}, {5, 1 / alone, 1 / alone},
+		{6, 1.4, 1.7}, {10, 1.05, 1.3}, {60, 1, 1.04},
+	} {
+		if got := least(tt.clusters) / alone; !(got >= tt.lo-1e-9 && got <= tt.hi+1e-9) {
+			t.Errorf("%d clusters show %.2f times what items alone do, want %.2f to %.2f", tt.clusters, got, tt.lo, tt.hi)
+		}
+	}
+}
+
 // Items of one cluster that stand or fall together are worth one item.
 func TestClustersWiden(t *testing.T) {
 	recs := many(0, 400)

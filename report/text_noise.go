@@ -118,6 +118,9 @@ func (c *Confidence) Words() string {
 // Words says which difference could be seen, without a full stop.
 func (d *Detectable) Words() string {
 	n := fmt.Sprintf("with n=%d", d.N)
+	if d.Clusters > 0 {
+		n += " in " + page.Count(d.Clusters, "cluster")
+	}
 	if d.EffectiveN > 0 {
 		n += fmt.Sprintf(", worth %.0f independent items,", d.EffectiveN)
 	}
