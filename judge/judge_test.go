@@ -171,7 +171,7 @@ func TestRubricReadings(t *testing.T) {
 		{say("correctness: 9, relevance = 2"), "", "fail", "fail"},
 		{say(`{"correctness": 11, "relevance": 10}`), "", "pass", "out_of_range"}, // published: cut off at 10
 		{say(`{"correctness": -3, "relevance": 10}`), "", "fail", "out_of_range"},
-		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"}, // published: int(8.7) is 8
+		{say(`{"correctness": 8.7, "relevance": 6}`), "", "pass", "out_of_range"},             // published: int(8.7) is 8
 		{say(`{"correctness": "9", "relevance": 10, "confidence": NaN}`), "", "pass", "pass"}, // json.loads takes NaN
 		{say(`{"correctness": NaN, "relevance": 10}`), "", "unparseable", "unparseable"},
 		{say(`{"correctness": 8}`), "", "unparseable", "unparseable"},

@@ -126,8 +126,11 @@ func TestDetectableInFewClusters(t *testing.T) {
 		clusters int
 		lo, hi   float64 // as multiples of what independent items show
 	}{
-		{1, 1 / alone, 1 / alone}, {5, 1 / alone, 1 / alone},
-		{6, 1.4, 1.7}, {10, 1.05, 1.3}, {60, 1, 1.04},
+		{1, 1 / alone, 1 / alone},
+		{5, 1 / alone, 1 / alone},
+		{6, 1.4, 1.7},
+		{10, 1.05, 1.3},
+		{60, 1, 1.04},
 	} {
 		if got := least(tt.clusters) / alone; !(got >= tt.lo-1e-9 && got <= tt.hi+1e-9) {
 			t.Errorf("%d clusters show %.2f times what items alone do, want %.2f to %.2f", tt.clusters, got, tt.lo, tt.hi)

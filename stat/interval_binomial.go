@@ -6,10 +6,17 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// manyTries is where the binomial distribution is no longer summed term by term:
-// beyond it the incomplete beta function takes over, whose last digits are worse
-// and whose time does not grow.
-const manyTries = 10_000_000
+// mostTries is how many tries are counted one by one: a sum over them takes a millisecond.
+// Of more than that only the share of hits counts, and p-values are those of so many.
+const mostTries float64 = 1 << 32
+
+// counted returns hits and tries, shrunk to what is counted.
+func counted(k, n int) (hits, tries int) {
+	if shrink := mostTries / float64(n); shrink < 1 {
+		return int(math.Round(float64(k) * shrink)), int(mostTries)
+	}
+	return k, n
+}
 
 // stirlingError returns ln(n!) minus Stirling's approximation of it. Up to 15 the
 // logarithm of the gamma function is precise enough; from there on the series is.
@@ -79,8 +86,6 @@ func atMost(k, n int, p float64) float64 {
 		return 1
 	case p >= 1:
 		return 0
-	case n > manyTries:
-		return mathext.RegIncBeta(float64(n-k), float64(k)+1, 1-p)
 	case float64(k) > float64(n)*p:
 		return 1 - tail(n-k-1, n, 1-p, p)
 	}
@@ -95,8 +100,6 @@ func atLeast(k, n int, p float64) float64 {
 		return 0
 	case p >= 1:
 		return 1
-	case n > manyTries:
-		return mathext.RegIncBeta(float64(k), float64(n-k)+1, p)
 	case float64(k) < float64(n)*p:
 		return 1 - tail(k-1, n, p, 1-p)
 	}

@@ -207,6 +207,17 @@ func TestBinomialTestManyTries(t *testing.T) {
 			}
 		}
 	}
+	for _, n := range []int{1 << 26, 1 << 30, 1 << 32, 1 << 53, 1 << 62, math.MaxInt} {
+		third := int(float64(n) / 3)
+		for _, alt := range []stat.Alternative{"", stat.Less, stat.Greater} {
+			if p := stat.BinomialTest(third, n, 0.3, alt); math.Abs(p-float64(map[stat.Alternative]int{stat.Less: 1}[alt])) > 1e-9 {
+				t.Errorf("a third of %d, %q: p = %v, want 0 or 1", n, alt, p)
+			}
+			if p := stat.BinomialTest(third, n, 1.0/3, alt); !(p > 0.49) {
+				t.Errorf("a third of %d where a third is expected, %q: p = %v, want it large", n, alt, p)
+			}
+		}
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := stat.BinomialTest(rapid.Int().Draw(t, "k"), rapid.Int().Draw(t, "n"), rapid.Float64().Draw(t, "p"),
 			rapid.SampledFrom([]stat.Alternative{"", stat.Less, stat.Greater, "nonsense"}).Draw(t, "alternative"))

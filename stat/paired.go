@@ -69,7 +69,7 @@ func BinomialTest(k, n int, p float64, alt Alternative) float64 {
 	if n <= 0 {
 		return 1
 	}
-	k = min(max(k, 0), n)
+	k, n = counted(min(max(k, 0), n), n)
 	if math.IsNaN(p) {
 		p = 0.5
 	}
@@ -121,7 +121,7 @@ func firstFrom(lo, hi int, ok func(int) bool) int {
 func McNemar(b, c int) Test {
 	return discordant(b, c, "mcnemar-exact", func(b, c int) Test {
 		small := min(b, c)
-		return Test{Statistic: float64(small), P: math.Min(1, 2*atMost(small, b+c, 0.5))}
+		return Test{Statistic: float64(small), P: math.Min(1, 2*BinomialTest(small, b+c, 0.5, Less))}
 	})
 }
 

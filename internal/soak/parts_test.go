@@ -130,7 +130,7 @@ func (r *round) label(ctx context.Context, id, who string) error {
 	page := "/runs/" + id + "/label"
 	kept := 0
 	for i := range 6 {
-		text, err := r.page.get(ctx, page+"?who="+who)
+		text, err := r.page.shown(ctx, page+"?who="+who)
 		if err != nil {
 			return err
 		}

@@ -83,6 +83,23 @@ func (w *web) get(ctx context.Context, path string) ([]byte, error) {
 	return w.ask(ctx, http.StatusOK, http.MethodGet, path, nil)
 }
 
+// shown returns a page of which parts take time, once it is made: until then the server
+// shows another one, which is loaded again.
+func (w *web) shown(ctx context.Context, path string) (text []byte, err error) {
+	err = until(ctx, path+" to be shown", func() (bool, error) {
+		resp, err := w.do(ctx, http.MethodGet, path, nil)
+		if err != nil {
+			return false, err
+		}
+		defer resp.Body.Close()
+		if text, err = io.ReadAll(resp.Body); err == nil && resp.StatusCode != http.StatusOK {
+			err = fmt.Errorf("GET %s: status %d: %s", path, resp.StatusCode, text[:min(len(text), 2000)])
+		}
+		return resp.Header.Get("Refresh") == "", err
+	})
+	return text, err
+}
+
 // A runInfo is what the API says of a run.
 type runInfo struct {
 	ID      string          `json:"id"`
