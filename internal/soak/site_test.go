@@ -1,9 +1,12 @@
 package soak_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +70,7 @@ members: [contains, universal, second.yaml]
 `
 
 // newSite starts everything.
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T, sc scale) *site {
 	t.Helper()
 	s := &site{t: t, dir: t.TempDir(), began: time.Now(), vendor: newVendor(t)}
 	for name, text := range map[string]string{"prices.json": prices, "second.yaml": second, "three.yaml": three, "json.yaml": declared} {
@@ -76,10 +79,39 @@ func newSite(t *testing.T) *site {
 		}
 	}
 	s.url = postgresURL(t)
+	if err := s.fill(t.Context(), sc.items(60_000)); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.startAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// fill puts an old run into the file, so that it is one in use from the beginning. SQLite
+// keeps pages of it for each connection, up to a bound that a file of some megabytes does
+// not reach: while the file is small, what the server keeps grows with it.
+func (s *site) fill(ctx context.Context, n int) error {
+	rng := rand.New(rand.NewPCG(1, uint64(n)))
+	some := func(n int) string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = words[rng.IntN(len(words))]
+		}
+		return strings.Join(list, " ")
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	for i := range n {
+		if err := enc.Encode(item{ID: itemID(i), Category: "old", Question: some(10), References: []string{some(3)}, Response: some(40)}); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "old.jsonl"), b.Bytes(), 0o600); err != nil {
+		return err
+	}
+	_, err := run(ctx, s.dir, nil, "run", "--db", s.file(), "--data", "old.jsonl", "--judge", "f1")
+	return err
 }
 
 // startAll starts the processes.

@@ -17,7 +17,7 @@ import (
 // counted. It ends early after a round that went wrong: what follows would only hide it.
 func soak(t *testing.T, whole time.Duration, sc scale, every time.Duration) *site {
 	t.Helper()
-	s := newSite(t)
+	s := newSite(t, sc)
 	ctx, stop := context.WithCancel(t.Context())
 	sampled := make(chan error, 1)
 	go func() { sampled <- s.sampling(ctx, every) }()
