@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"slices"
 
 	"deem/stat"
 )
@@ -17,9 +16,6 @@ const (
 	// WarnIndependent goes with the mean of an aspect when items come in clusters.
 	WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
 )
-
-// WarnSteady goes with an estimate from clusters that do not differ.
-const WarnSteady = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 
 // An estimator makes estimates in the way that fits the whole run: all numbers of a
 // report have intervals of one kind, or they could not be compared by eye.
@@ -73,10 +69,7 @@ func (by estimator) robust(t *tally, s side, m stat.Moments) stat.Estimate {
 // ofItems returns the estimate from groups with the mean and the number of the items
 // in them. The mean of groups is the same but for the last digit.
 func ofItems(est stat.Estimate, m stat.Moments) stat.Estimate {
-	if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 && est.Clusters > 0 && m.Variance() > 0 {
-		est.Warnings = slices.Clone(est.Warnings)
-		est.Warnings[i] = WarnSteady
-	}
+	est = est.OfClusters(m)
 	est.Value, est.N = math.Min(math.Max(m.Mean(), 0), 1), m.N()
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
 	if est.SE > 0 {

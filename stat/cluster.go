@@ -20,6 +20,7 @@ const (
 	WarnFewClusters = "fewer than 30 clusters: treat the interval as optimistic"
 	WarnOneCluster  = "one cluster says nothing about how clusters differ: the interval is everything that is possible"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
+	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
 )
 
@@ -232,6 +233,17 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	est.Lo = math.Min(est.Value, b.clip(b.Lo+float64(lo*width)))
 	est.Hi = math.Max(est.Value, b.clip(b.Lo+float64(hi*width)))
 	return est
+}
+
+// OfClusters returns an estimate with the warning that fits where clusters have the same
+// mean: their items, whose moments these are, are no equal values if they differ within
+// clusters.
+func (e Estimate) OfClusters(items Moments) Estimate {
+	if i := slices.Index(e.Warnings, WarnNoSpread); i >= 0 && e.Clusters > 0 && items.Variance() > 0 {
+		e.Warnings = slices.Clone(e.Warnings)
+		e.Warnings[i] = WarnSteady
+	}
+	return e
 }
 
 // NoNarrower returns an estimate from clusters and, where they are few, with an interval

@@ -8,7 +8,7 @@ import (
 
 // mostTries is how many tries are counted one by one: a sum over them takes a millisecond.
 // Of more than that only the share of hits counts, and p-values are those of so many.
-const mostTries float64 = 1 << 32
+const mostTries float64 = 1 << 30
 
 // counted returns hits and tries, shrunk to what is counted.
 func counted(k, n int) (hits, tries int) {

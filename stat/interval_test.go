@@ -207,7 +207,7 @@ func TestBinomialTestManyTries(t *testing.T) {
 			}
 		}
 	}
-	for _, n := range []int{1 << 26, 1 << 30, 1 << 32, 1 << 53, 1 << 62, math.MaxInt} {
+	for _, n := range []int{1 << 26, 1 << 30, math.MaxInt / 1000, math.MaxInt} {
 		third := int(float64(n) / 3)
 		for _, alt := range []stat.Alternative{"", stat.Less, stat.Greater} {
 			if p := stat.BinomialTest(third, n, 0.3, alt); math.Abs(p-float64(map[stat.Alternative]int{stat.Less: 1}[alt])) > 1e-9 {

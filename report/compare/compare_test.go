@@ -380,7 +380,7 @@ func TestSteadyClusters(t *testing.T) {
 	}
 	c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
 	for _, est := range []stat.Estimate{*c.Runs[0].Judged, *c.Pairs[0].Overall.Estimate} {
-		if est.Has(stat.WarnNoSpread) || !est.Has(compare.WarnSteady) {
+		if est.Has(stat.WarnNoSpread) || !est.Has(stat.WarnSteady) {
 			t.Errorf("value %v has the warnings %q, want that clusters do not differ", est.Value, est.Warnings)
 		}
 	}

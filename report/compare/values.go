@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"deem/stat"
 )
@@ -80,21 +79,7 @@ func (v *values) share(level float64, binary bool) stat.Estimate {
 	if v.several {
 		est = v.clustered(level, stat.Unit).NoNarrower(est)
 	}
-	return v.steady(est)
-}
-
-// WarnSteady goes with an estimate from clusters that do not differ. It is that of a
-// report.
-const WarnSteady = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
-
-// steady returns the estimate with the warning that fits: clusters with the same mean
-// are no equal values, where items differ within them.
-func (v *values) steady(est stat.Estimate) stat.Estimate {
-	if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 && est.Clusters > 0 && v.moments.Variance() > 0 {
-		est.Warnings = slices.Clone(est.Warnings)
-		est.Warnings[i] = WarnSteady
-	}
-	return est
+	return est.OfClusters(v.moments)
 }
 
 // signed returns the weighted differences that a permutation test turns the signs of:
@@ -161,7 +146,7 @@ func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
 		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
 	if c.diffs.several {
-		est = c.diffs.steady(c.diffs.clustered(level, wide).NoNarrower(est))
+		est = c.diffs.clustered(level, wide).NoNarrower(est).OfClusters(c.diffs.moments)
 	}
 	return est
 }
