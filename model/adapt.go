@@ -74,9 +74,10 @@ func (l *level) refuse(cut, others int) (expected bool) {
 	again := l.cuts > 0 && l.rounds < 1
 	l.cuts++
 	half := math.Floor(l.limit / 2)
-	if !again {
+	if !again || !l.settling && l.limit > l.served {
 		// What was borne before the trouble is what to come back to, quickly. It
-		// is forgotten by and by, as the vendor may bear less from now on.
+		// is forgotten by and by, as the vendor may bear less from now on, but not
+		// while everything is refused, which says nothing about the number.
 		l.before = max(l.limit, math.Floor(l.before*3/4))
 	}
 	l.limit = min(math.Floor(l.limit), served)
@@ -101,13 +102,14 @@ func (l *level) settle() {
 }
 
 // succeed raises the limit after a success, by one in slow start, which doubles it
-// each round, and by one a round later. A limit that is not reached has not been
-// tested, and stays; full says that it was reached.
-func (l *level) succeed(full bool) {
+// each round, and by one a round later. The call began when there were cut overloads:
+// one that is older than the last has not tested the limit since, and neither has one
+// at a time when the limit was not reached, which full says.
+func (l *level) succeed(cut int, full bool) {
 	if l.settling {
 		l.settle()
 	}
-	if !full {
+	if !full || cut < l.cuts {
 		return
 	}
 	l.rounds += 1 / l.limit

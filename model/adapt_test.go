@@ -15,7 +15,7 @@ func TestLevelStaysInBounds(t *testing.T) {
 		for _, event := range rapid.SliceOfN(rapid.IntRange(-20, 600), 1, 200).Draw(t, "events") {
 			before := l
 			if event > 0 {
-				l.succeed(event%4 > 0)
+				l.succeed(max(0, l.cuts-event%3), event%4 > 0)
 			} else {
 				l.refuse(max(0, l.cuts+event%3), min(-event, int(l.limit)))
 			}
@@ -31,7 +31,7 @@ func TestLevelStaysInBounds(t *testing.T) {
 func TestLevelComesBack(t *testing.T) {
 	l := newLevel(64)
 	for range 100 {
-		l.succeed(true)
+		l.succeed(l.cuts, true)
 	}
 	for others := 63; others >= 0; others-- {
 		l.refuse(l.cuts, others)
@@ -41,9 +41,44 @@ func TestLevelComesBack(t *testing.T) {
 	}
 	n := 0
 	for ; l.limit < 64 && n < 10_000; n++ {
-		l.succeed(true)
+		l.succeed(l.cuts, true)
 	}
 	if l.limit != 64 || n > 1500 {
 		t.Errorf("limit = %v after %d successes, want 64 after at most 1500", l.limit, n)
 	}
+}
+
+// TestLevelFindsTheWall lets a vendor with so many slots serve calls one after the
+// other, each for one round, to a level that remembers to have borne more. It has to
+// forget: to come back to that number again and again costs calls each round.
+func TestLevelFindsTheWall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slots := rapid.IntRange(1, 100).Draw(t, "slots")
+		l := newLevel(512)
+		l.limit = float64(rapid.IntRange(1, slots).Draw(t, "limit"))
+		l.before = float64(rapid.IntRange(slots, 512).Draw(t, "before"))
+		l.cuts, l.settling = 1, true
+
+		var served []int // the overloads at the start of each call, oldest first
+		refused := 0
+		for success := range 400 * slots {
+			for len(served) < int(l.limit) {
+				if len(served) < slots {
+					served = append(served, l.cuts)
+					continue
+				}
+				l.refuse(l.cuts, slots)
+				if success > 200*slots {
+					refused++
+				}
+			}
+			full := len(served) == int(l.limit)
+			cut := served[0]
+			served = served[1:]
+			l.succeed(cut, full)
+		}
+		if refused > 10 {
+			t.Errorf("%d calls beyond %d slots in the last 200 rounds, want at most 10: %+v", refused, slots, l)
+		}
+	})
 }

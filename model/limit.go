@@ -387,7 +387,7 @@ func (l *Limiter) learn(p *place, err error) {
 		}
 	case err == nil:
 		l.lonely, l.suspicion = 0, max(0, l.suspicion-forgotten)
-		l.level.succeed(l.places >= int(l.level.limit))
+		l.level.succeed(p.cut, l.places >= int(l.level.limit))
 		l.probe(p)
 	}
 	// Other errors say nothing about how much the vendor bears.
