@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,7 +31,28 @@ func (c *Control) halt(ctx context.Context, runID string, to State) error {
 	return nil
 }
 
-var verbs = map[State]string{Paused: "pause", Cancelled: "cancel", Stopped: "stop"}
+// stop ends a run whose money is spent, as somebody who read it at changed found. A run
+// that was changed since may have been given more, and is left as it is: whoever judges
+// it next knows. It reports whether the run is stopped.
+func (c *Control) stop(ctx context.Context, runID string, changed time.Time, reason string) (stopped bool, err error) {
+	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
+		var state State
+		var last time.Time
+		err := tx.QueryRow(ctx, `SELECT state, changed_at FROM queue_runs WHERE run = $1 FOR UPDATE`, runID).Scan(&state, &last)
+		if err != nil {
+			return err
+		}
+		if state != Queued || !last.Equal(changed) {
+			stopped = state == Stopped
+			return nil
+		}
+		stopped = true
+		return c.haltTx(ctx, tx, runID, Stopped, reason)
+	})
+	return stopped && err == nil, err
+}
+
+var verbs = map[State]string{Paused: "pause", Cancelled: "cancel"}
 
 // haltTx takes the tickets of a run away. Giving a chunk back looks at the state with a
 // lock, so no ticket can be made meanwhile.
@@ -39,7 +61,7 @@ func (c *Control) haltTx(ctx context.Context, tx pgx.Tx, runID string, to State,
 	if err != nil {
 		return err
 	}
-	if state == Done || state == to || to == Stopped && state != Queued {
+	if state == Done || state == to {
 		return nil // Nothing is left to be halted.
 	}
 	var queue string

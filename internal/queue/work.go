@@ -362,9 +362,11 @@ func (t *taken) explain(err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.river), beatTimeout)
 		defer cancel()
 		reason := err.Error()
-		herr := pgx.BeginFunc(ctx, t.w.c.pool, func(tx pgx.Tx) error { return t.w.c.haltTx(ctx, tx, run, Stopped, reason) })
-		if herr == nil {
+		stopped, serr := t.w.c.stop(ctx, run, t.e.changed, reason)
+		if stopped {
 			t.w.say("run "+run, "run %s is stopped: %s", run, reason)
+		}
+		if serr == nil {
 			t.w.disengage(t.e)
 			return
 		}

@@ -106,6 +106,37 @@ func connect(t testing.TB, st *postgres.Store) func(sql string, args ...any) int
 	}
 }
 
+// A worker that finds the money spent after somebody gave the run more does not stop it:
+// what it found is of before.
+func TestStopOfAnotherTime(t *testing.T) {
+	t.Parallel()
+	st, c := open(t, pgtest.Database(t))
+	little, much := int64(1000), int64(10_000_000)
+	r := begin(t, st, c, "budget", 24, queue.Options{MaxMicros: &little})
+	asked, resumed := make(chan struct{}), make(chan struct{})
+	var first sync.Once
+	employ(t, c, queue.WorkerOptions{Slots: 1}, func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+		spent := false
+		first.Do(func() {
+			close(asked)
+			<-resumed
+			spent = true
+		})
+		if spent {
+			return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: errors.New("the budget is used up")}
+		}
+		return yes(ctx, req)
+	})
+	<-asked
+	if err := c.Resume(t.Context(), r.ID, queue.Change{MaxMicros: &much}); err != nil {
+		t.Fatal(err)
+	}
+	close(resumed)
+	if got := finished(t, st, r.ID); got.Records != 24 {
+		t.Errorf("%d records, want 24", got.Records)
+	}
+}
+
 // A run that comes later takes turns with one that was there: neither waits for the other
 // to end. One with a higher priority goes first.
 func TestRunsTakeTurns(t *testing.T) {
