@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -76,6 +77,9 @@ func TestLevelFindsTheWall(t *testing.T) {
 			cut := served[0]
 			served = served[1:]
 			l.succeed(cut, full)
+		}
+		if l.limit < math.Floor(float64(slots)*3/4) {
+			t.Errorf("a limit of %v in the end, want most of %d slots used: %+v", l.limit, slots, l)
 		}
 		if refused > 10 {
 			t.Errorf("%d calls beyond %d slots in the last 200 rounds, want at most 10: %+v", refused, slots, l)

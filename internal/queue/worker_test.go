@@ -119,8 +119,11 @@ func TestStopOfAnotherTime(t *testing.T) {
 		spent := false
 		first.Do(func() {
 			close(asked)
-			<-resumed
-			spent = true
+			select {
+			case <-resumed:
+				spent = true
+			case <-t.Context().Done(): // the test is over
+			}
 		})
 		if spent {
 			return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: errors.New("the budget is used up")}
