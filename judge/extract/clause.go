@@ -249,6 +249,29 @@ func (c clause) negated() bool {
 	return strings.ContainsAny(lastRunes(c.raw, 5), "不非未没無无別别")
 }
 
+// compares says whether the clause compares something with what follows, as in "not as
+// helpful as" or "no better than". That neither states nor denies what follows. A single
+// "as" does not compare ("not labelled as"), and "rather than" denies.
+func (c clause) compares() bool {
+	words := c.words
+	if n := len(words); n >= 2 && (words[n-2] == "that" || words[n-2] == "those") && words[n-1] == "of" {
+		words = words[:n-2]
+	}
+	if len(words) < 2 {
+		return false
+	}
+	n := len(words) - 1
+	switch before := words[n-1]; words[n] {
+	case "than":
+		return before != "rather" && before != "other"
+	case "to", "with":
+		return before == "compared"
+	case "as":
+		return slices.ContainsFunc(words[max(0, n-5):n], func(w string) bool { return w == "as" || w == "so" || w == "same" })
+	}
+	return false
+}
+
 // hedged says whether the clause, or the one that its sentence begins with, only
 // supposes what follows.
 func (c clause) hedged() bool {

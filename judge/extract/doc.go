@@ -45,6 +45,8 @@
 //     on lines next to each other;
 //   - a negated or supposed mention: "not correct", "不正确", "neither X nor Y",
 //     "whether it is CORRECT", "if it names Lisbon, it is CORRECT";
+//   - what something is compared with: "(b) is not as helpful as Output (a)" neither
+//     states nor denies Output (a);
 //   - somebody else's words, as far as verbs show them: "the response says yes";
 //   - part of a longer word: "INCORRECT" for CORRECT, "yes-man", "non-correct",
 //     "nothing", "NOT_CORRECT";

@@ -188,7 +188,10 @@ func (r *reading) prose(whole string) (Found, error) {
 // takenBack says whether the text also denies the label.
 func (r *reading) takenBack(label string) bool {
 	for i, mt := range r.mentions {
-		if mt.label == label && r.spelt(mt) && !r.echo(i) && r.clause(mt).negated() {
+		if mt.label != label || !r.spelt(mt) || r.echo(i) {
+			continue
+		}
+		if c := r.clause(mt); c.negated() && !c.compares() {
 			return true
 		}
 	}
