@@ -49,13 +49,10 @@ build: ## build bin/deem, one static binary
 
 .PHONY: test
 test: ## run every test with the race detector, and install what that needs
-	scripts/need-cc.sh
+	scripts/need.sh cc clients postgres chromium
 	scripts/minilm.sh $(TOOLS)/minilm
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
-	scripts/need-postgres.sh
-	scripts/need-clients.sh
-	scripts/need-chromium.sh
 	scripts/axe.sh $(TOOLS)/axe
 	CGO_ENABLED=1 $(GO) run ./internal/ci/testlog $(STRICT) -skips .ci/skips.txt -- -race -timeout $(TESTTIME) $(PKGS)
 
@@ -103,7 +100,7 @@ soak: soak-hour soak-long ## run the hour of faults, and then the other long tes
 # in it ends it by itself.
 .PHONY: soak-hour
 soak-hour: ## live with faults for SOAKTIME (1h): nothing is lost, doubled or grows
-	scripts/need-postgres.sh
+	scripts/need.sh postgres
 	SOAKTIME=$(SOAKTIME) $(GO) test -tags=soak -count=1 -v -run '^TestSoakHour$$' -timeout 0 ./internal/soak
 
 .PHONY: soak-long
@@ -129,7 +126,7 @@ bench-build: build
 
 .PHONY: bench-peers
 bench-peers: build ## measure deem beside promptfoo and autoevals from npm (ten minutes, and 2 GB for a while)
-	scripts/need-node.sh
+	scripts/need.sh npm
 	$(GO) build -trimpath -o bin/bench-peers ./bench/peers
 	bin/bench-peers -check -out bench/PEERS.md $(BENCHFLAGS)
 

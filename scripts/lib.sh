@@ -1,33 +1,20 @@
 #!/usr/bin/env bash
-# What the scripts that install something have in common. It is sourced:
+# Functions shared by the scripts that download something. Source it:
 #   . "$(dirname "$0")/lib.sh"
 
-# install_debian PACKAGE... installs packages of Debian where that can be done
-# without asking anybody, and elsewhere does nothing: whoever calls it looks
-# whether what it needs is there now.
-install_debian() {
-  if ! can_install; then
-    return 0
-  fi
-  echo "$(basename "$0" .sh): installing $*" >&2
-  if [ -z "${updated:-}" ]; then
-    as_root apt-get update -q >&2
-    updated=yes
-  fi
-  as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends "$@" >&2
+# fetch_npm NAME VERSION SHA256 FILE downloads a package from the npm registry. It needs
+# no npm, and fails if the file does not have the given checksum.
+fetch_npm() {
+  local registry=${npm_config_registry:-https://registry.npmjs.org}
+  curl -fsSL --retry 2 --max-time 300 -o "$4" "${registry%/}/$1/-/${1##*/}-$2.tgz" && check_sum "$3" "$4" "$1@$2"
 }
 
-# can_install says whether install_debian does anything here.
-can_install() {
-  command -v apt-get >/dev/null && as_root true 2>/dev/null
-}
-
-# as_root COMMAND... runs a command as root, if that takes no password.
-as_root() {
-  if [ "$(id -u)" -eq 0 ]; then
-    "$@"
-  else
-    sudo -n "$@"
+# check_sum SHA256 FILE NAME ends the script if a file does not have its checksum.
+check_sum() {
+  local sum
+  sum=$(sha256sum "$2" 2>/dev/null || shasum -a 256 "$2")
+  if [ "${sum%% *}" != "$1" ]; then
+    echo "$(basename "$0" .sh): error: the checksum of $3 is wrong: want $1, have ${sum%% *}" >&2
+    exit 1
   fi
 }

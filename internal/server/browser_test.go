@@ -38,7 +38,7 @@ type browser struct {
 	said []string // what the console complained of
 }
 
-// chromium finds the browser, as scripts/need-chromium.sh does.
+// chromium finds the browser, as scripts/need.sh does.
 func chromium(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("DEEM_CHROMIUM"); path != "" {

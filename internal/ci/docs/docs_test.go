@@ -46,6 +46,13 @@ func withBinary(m *testing.M) int {
 		}
 		return pgtest.Main(m, pgtest.Options{})
 	}
+	// A program in a workspace needs modules that a build of deem alone does not. Pages run
+	// without a network, so they are downloaded here.
+	download := exec.Command("go", "mod", "download")
+	download.Dir = root
+	if out, err := download.CombinedOutput(); err != nil {
+		panic(string(out))
+	}
 	// The flags are those of the Makefile, so that what it compiled is used again.
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", binary, "./cmd/deem")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")

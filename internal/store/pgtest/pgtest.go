@@ -12,7 +12,7 @@
 //	}
 //
 // The programs initdb and postgres are looked for in PATH and where Debian puts them;
-// scripts/need-postgres.sh installs them. Where there are none a test that needs them
+// `scripts/need.sh postgres` installs them. Where there are none a test that needs them
 // is skipped, unless CI or DEEM_POSTGRES=required says that they have to be there.
 //
 // A cluster that this package did not start is never touched.
@@ -106,7 +106,7 @@ func Start(t testing.TB, o Options) *Cluster {
 }
 
 // errMissing means that there is no Postgres to start.
-var errMissing = errors.New("no Postgres found: neither initdb nor postgres is in PATH or below /usr/lib/postgresql; scripts/need-postgres.sh installs it")
+var errMissing = errors.New("no Postgres found: neither initdb nor postgres is in PATH or below /usr/lib/postgresql; scripts/need.sh postgres installs it")
 
 // unavailable ends a test that cannot have a cluster.
 func unavailable(t testing.TB, err error) {

@@ -1,0 +1,86 @@
+// Package scripts_test tests the shell scripts of this folder.
+package scripts_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// aptGet stands for Debian's package manager. It reports a held lock until it was called
+// as often as $BUSY says, then installs a program.
+const aptGet = `#!/bin/sh
+n=$(cat "$STATE" 2>/dev/null || echo 0)
+n=$((n + 1))
+echo "$n" >"$STATE"
+if [ "$n" -le "$BUSY" ]; then
+  echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1234 (apt-get)" >&2
+  exit 100
+fi
+case "$*" in
+*"$BROKEN"*) echo "E: Unable to locate package" >&2; exit 100 ;;
+*install*) printf '#!/bin/sh\n' >"$BIN/shellcheck"; chmod +x "$BIN/shellcheck" ;;
+esac
+`
+
+// need runs need.sh on a machine that has no program but the fake apt-get and a few basic ones.
+func need(t *testing.T, busy, broken, wait string, tools ...string) (output string, err error) {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range []string{"bash", "sh", "env", "cat", "grep", "mktemp", "rm", "sleep", "id", "chmod", "readlink", "dirname", "true"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"apt-get": aptGet, "sudo": "#!/bin/sh\nshift\nexec \"$@\"\n"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil { //nolint:gosec // A program must be executable.
+			t.Fatal(err)
+		}
+	}
+	script, err := filepath.Abs("need.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", append([]string{script}, tools...)...)
+	cmd.Env = []string{
+		"PATH=" + bin, "BIN=" + bin, "STATE=" + filepath.Join(t.TempDir(), "calls"),
+		"BUSY=" + busy, "BROKEN=" + broken, "DEEM_APT_WAIT=" + wait,
+	}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestNeedWaits checks that need.sh waits while another program holds apt's lock.
+func TestNeedWaits(t *testing.T) {
+	t.Parallel()
+	out, err := need(t, "2", "nothing", "60", "shellcheck")
+	if err != nil || !strings.Contains(out, "another program is installing packages") {
+		t.Errorf("with the lock held twice: %v\n%s", err, out)
+	}
+}
+
+// TestNeedGivesUp checks that need.sh stops waiting after its limit, shows what apt-get
+// said, and names what needs the missing program.
+func TestNeedGivesUp(t *testing.T) {
+	t.Parallel()
+	out, err := need(t, "1000", "nothing", "1", "shellcheck")
+	if err == nil || !strings.Contains(out, "Could not get lock") || !strings.Contains(out, "make lint-shell") {
+		t.Errorf("with the lock held for good: %v\n%s", err, out)
+	}
+}
+
+// TestNeedSaysWhich checks that a program that cannot be installed is reported at once, with
+// the tests that need it.
+func TestNeedSaysWhich(t *testing.T) {
+	t.Parallel()
+	out, err := need(t, "0", "install", "60", "chromium")
+	if err == nil || !strings.Contains(out, "the browser tests of internal/server need it") || !strings.Contains(out, "apt-get install chromium") {
+		t.Errorf("with a package that does not exist: %v\n%s", err, out)
+	}
+}
