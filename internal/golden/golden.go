@@ -10,7 +10,8 @@
 //   - ../shared/golden beside the repository, which holds other people's text too
 //     and is not part of it;
 //   - every .jsonl and .jsonl.gz file below the folder that the environment variable
-//     DEEM_GOLDEN names, absolute or from the root of the repository.
+//     DEEM_GOLDEN names, absolute or from the root of the repository. A metric in that
+//     folder that no golden test knows is an error.
 //
 // With DEEM_GOLDEN_UPDATE=1 the first is written anew from the second.
 package golden
@@ -25,7 +26,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -146,8 +146,11 @@ func extraVectors(t *testing.T, metrics map[string]Metric) []vector {
 	sel := &selection{metrics: metrics}
 	known := readDir(t, dir, sel)
 	t.Logf("%s: %d vectors for this package", dir, len(known))
-	if len(sel.others) > 0 {
-		t.Logf("%s: not tested by this package: %s", dir, strings.Join(sel.others, ", "))
+	tests := goldenTests(t)
+	for _, metric := range sel.others {
+		if !knows(tests, metric) {
+			t.Errorf("%s: no golden test knows the metric %q, so its vectors are not checked", dir, metric)
+		}
 	}
 	return known
 }

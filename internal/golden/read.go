@@ -139,3 +139,31 @@ func isOurs(name string) bool {
 	}
 	return false
 }
+
+// goldenTests returns the text of all tests that use this package.
+func goldenTests(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	fsys := os.DirFS(root(t))
+	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, name)
+		if strings.Contains(string(text), "deem/internal/golden") {
+			all.Write(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// knows reports whether a golden test names a metric.
+func knows(tests, metric string) bool {
+	// A benchmark may make the names of its metrics from the list of its tasks.
+	family, _, _ := strings.Cut(metric, "_")
+	return strings.Contains(tests, `"`+metric+`"`) || strings.Contains(tests, `metrics["`+family+`_"+task]`)
+}

@@ -15,9 +15,6 @@ import (
 // Nothing there is written by us, so it shows that we speak the wire as others do.
 func TestLlama(t *testing.T) {
 	url := modeltest.Llama(t)
-	if url == "" {
-		return
-	}
 	m := open(t, anthropic.Options{Model: "random", BaseURL: url, Key: modeltest.Key})
 	t.Run("chat", func(t *testing.T) { testLlamaChat(t, m) })
 	t.Run("errors", func(t *testing.T) { testLlamaErrors(t, url, m) })

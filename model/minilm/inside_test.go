@@ -91,8 +91,7 @@ func slicesOf(id, n int) []int {
 func TestRealVocabulary(t *testing.T) {
 	data, err := os.ReadFile("../../.tools/minilm/tokenizer.json")
 	if err != nil {
-		t.Logf("the real vocabulary is not there, so no piece was looked up in it: %v", err)
-		return
+		t.Skipf("the vocabulary is missing: %v; scripts/minilm.sh .tools/minilm downloads it", err)
 	}
 	tok, err := readTokenizer(data)
 	if err != nil {

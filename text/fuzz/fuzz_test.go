@@ -179,3 +179,20 @@ func FuzzRatio(f *testing.F) {
 		}
 	})
 }
+
+// TestWRatioEight checks the weight of a partial match on both sides of a text that is
+// eight times as long as the other: rapidfuzz lowers it only beyond eight.
+func TestWRatioEight(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		b    string
+		want float64
+	}{
+		{"abcdefghijklmnop", 90},  // 16 letters, exactly eight times
+		{"abcdefghijklmnopq", 60}, // 17 letters
+	} {
+		if got := (fuzz.RapidFuzz{}).WRatio("ab", tt.b); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("WRatio(ab, %s) = %v, want %v", tt.b, got, tt.want)
+		}
+	}
+}

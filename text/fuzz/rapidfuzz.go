@@ -170,7 +170,7 @@ func (r RapidFuzz) WRatio(a, b string) float64 {
 		return max(base, r.TokenRatio(a, b)*words)
 	}
 	parts := .9
-	if times >= 8 {
+	if times > 8 {
 		parts = .6
 	}
 	return max(base, r.PartialRatio(a, b)*parts, r.PartialTokenRatio(a, b)*words*parts)
