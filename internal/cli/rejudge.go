@@ -17,7 +17,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/assembly"
-	"deem/internal/imports"
+	"deem/internal/published"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report/sensitivity"
@@ -115,9 +115,9 @@ func (a *app) rejudgeCommand() *cobra.Command {
 func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.claimed, "claimed", nil, "what was published, as `number` or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; may be given again")
-	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(imports.Parts(), ", "))
+	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(published.Parts(), ", "))
 	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant, or all (a `name`)")
-	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` that the rows are of: "+strings.Join(imports.Benchmarks(), ", ")+" (default: known by what is in them)")
+	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` that the rows are of: "+strings.Join(published.Benchmarks(), ", ")+" (default: known by what is in them)")
 	f.BoolVar(&o.together, "together", false, "all files are parts of one system's results")
 	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
 	f.StringArrayVar(&o.no, "wrong", nil, "a further `label` that counts as wrong; may be given again")
@@ -160,11 +160,11 @@ func (o *rejudgeOptions) forget(given map[string]bool) {
 	}
 }
 
-// A published system is its file, read.
-type published struct {
+// A checkedSystem is the file of one system, read, with what it claims checked.
+type checkedSystem struct {
 	name   string
-	set    *imports.Set
-	checks []imports.Check
+	set    *published.Set
+	checks []published.Check
 }
 
 // rejudge reads all files, checks what they claim, judges again, and shows it all.
@@ -195,7 +195,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 }
 
 // anythingToDo refuses files without a verdict when nobody is to judge them.
-func anythingToDo(systems []published, judgings []assembly.Judging) error {
+func anythingToDo(systems []checkedSystem, judgings []assembly.Judging) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
 			return nil
@@ -206,7 +206,7 @@ func anythingToDo(systems []published, judgings []assembly.Judging) error {
 }
 
 // openPublished reads the files of all systems.
-func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions) ([]published, error) {
+func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions) ([]checkedSystem, error) {
 	groups := make([][]string, 0, len(args))
 	names := make([]string, 0, len(args))
 	for _, arg := range args {
@@ -220,7 +220,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 	if len(groups) > 1 && len(o.claimed) > 0 {
 		return nil, usage.Errorf("--claimed is about one system, and there are %d; --together makes the files one", len(groups))
 	}
-	var systems []published
+	var systems []checkedSystem
 	for i, files := range groups {
 		if slices.ContainsFunc(groups[:i], func(g []string) bool { return slices.Equal(g, files) }) {
 			return nil, usage.Errorf("%s is named twice", files[0])
@@ -229,10 +229,10 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
+		if slices.ContainsFunc(systems, func(s checkedSystem) bool { return s.name == sys.name }) {
 			sys.name = files[0] // The path tells systems apart whose files have one name.
 		}
-		if slices.ContainsFunc(systems, func(s published) bool { return s.name == sys.name }) {
+		if slices.ContainsFunc(systems, func(s checkedSystem) bool { return s.name == sys.name }) {
 			return nil, usage.Errorf("two systems are called %s", sys.name)
 		}
 		systems = append(systems, sys)
@@ -250,43 +250,43 @@ func systemName(arg string) (name, file string) {
 }
 
 // openSystem reads the files of one system and checks what they claim.
-func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (published, error) {
-	if o.benchmark != "" && !slices.Contains(imports.Benchmarks(), o.benchmark) {
-		return published{}, usage.Mark(usage.Unknown("benchmark of rows", o.benchmark, imports.Benchmarks()))
+func (a *app) openSystem(ctx context.Context, name string, files []string, o rejudgeOptions) (checkedSystem, error) {
+	if o.benchmark != "" && !slices.Contains(published.Benchmarks(), o.benchmark) {
+		return checkedSystem{}, usage.Mark(usage.Unknown("benchmark of rows", o.benchmark, published.Benchmarks()))
 	}
 	mapping, err := importMapping(o.mapping)
 	if err != nil {
-		return published{}, usage.Mark(err)
+		return checkedSystem{}, usage.Mark(err)
 	}
-	set, err := imports.Open(ctx, imports.Source{
+	set, err := published.Open(ctx, published.Source{
 		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick, Benchmark: o.benchmark,
 		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken,
 	})
 	if err != nil {
-		return published{}, usage.Mark(err)
+		return checkedSystem{}, usage.Mark(err)
 	}
 	if len(o.run.data) > 0 {
 		if err := a.adopt(ctx, set, o.run); err != nil {
-			return published{}, err
+			return checkedSystem{}, err
 		}
 	}
 	if err := besideTruth(set); err != nil {
-		return published{}, err
+		return checkedSystem{}, err
 	}
 	claims := set.Claims
 	for _, spec := range o.claimed {
 		c, err := set.ParseClaim(spec)
 		if err != nil {
-			return published{}, usage.Mark(deem.WithHint(fmt.Errorf("--claimed %s: %w", spec, err), "%s", deem.HintOf(err)))
+			return checkedSystem{}, usage.Mark(deem.WithHint(fmt.Errorf("--claimed %s: %w", spec, err), "%s", deem.HintOf(err)))
 		}
 		claims = append(claims, c)
 	}
-	return published{name: cmp.Or(name, set.Stem()), set: set, checks: set.Check(claims)}, nil
+	return checkedSystem{name: cmp.Or(name, set.Stem()), set: set, checks: set.Check(claims)}, nil
 }
 
 // importMapping reads a mapping as the command line gives it.
-func importMapping(s string) (imports.Mapping, error) {
-	m := imports.Mapping{}
+func importMapping(s string) (published.Mapping, error) {
+	m := published.Mapping{}
 	if strings.TrimSpace(s) == "" {
 		return m, nil
 	}
@@ -305,7 +305,7 @@ func importMapping(s string) (imports.Mapping, error) {
 }
 
 // adopt joins the rows of a file with the questions of its benchmark.
-func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
+func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error {
 	b, ok := benchmark.Named(set.Benchmark)
 	if !ok {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s, and of no benchmark that is recognised, so that --data says nothing to it", strings.Join(set.Names(), ", "), set.Shape),
@@ -344,7 +344,7 @@ func (a *app) adopt(ctx context.Context, set *imports.Set, o runOptions) error {
 }
 
 // judgesAgain chooses the judges that are to judge again and checks that they can.
-func (a *app) judgesAgain(ctx context.Context, systems []published, o *rejudgeOptions) ([]assembly.Judging, error) {
+func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]assembly.Judging, error) {
 	r := &o.run
 	if len(r.judges) == 0 {
 		if r.model.Name == "" || r.model.Name == offline {
@@ -412,7 +412,7 @@ func (a *app) equip(r *runOptions) error {
 }
 
 // checksOf turns checks into what the report shows.
-func checksOf(checks []imports.Check) []sensitivity.Claim {
+func checksOf(checks []published.Check) []sensitivity.Claim {
 	list := make([]sensitivity.Claim, len(checks))
 	for i, c := range checks {
 		list[i] = sensitivity.Claim{

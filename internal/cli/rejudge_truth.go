@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/imports"
+	"deem/internal/published"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/stat"
@@ -13,7 +13,7 @@ import (
 
 // besideTruth sets the recorded verdicts beside the column of the file that says what is
 // true, over the items that have both, and lets claims be about what comes out.
-func besideTruth(set *imports.Set) error {
+func besideTruth(set *published.Set) error {
 	truth, ok := set.Truth()
 	if !ok {
 		return nil
@@ -40,7 +40,7 @@ func besideTruth(set *imports.Set) error {
 
 // decisions says how far verdicts and truth agree as yes or no. Kappa is not defined
 // where both sides say the same of everything, and then no claim can be about it.
-func decisions(set *imports.Set, yes stat.Confusion) string {
+func decisions(set *published.Set, yes stat.Confusion) string {
 	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
 	set.Know(map[string]float64{"agreement": agreement.Value})
 	beyond := "undefined"
@@ -53,7 +53,7 @@ func decisions(set *imports.Set, yes stat.Confusion) string {
 }
 
 // correlate says how far verdicts and truth rise together.
-func correlate(set *imports.Set, judge, right []float64) {
+func correlate(set *published.Set, judge, right []float64) {
 	pearson, err := stat.Pearson(judge, right)
 	if err != nil {
 		set.Note("verdicts and truth cannot be correlated: %v", err)

@@ -12,7 +12,7 @@ import (
 	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/internal/findings"
-	"deem/internal/imports"
+	"deem/internal/published"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/judge/extract"
@@ -32,7 +32,7 @@ type stand struct {
 
 // A stood system is a system with a column of verdicts for each judge.
 type stood struct {
-	published
+	checkedSystem
 	columns map[int]column // by the place of the judge
 	metrics benchmark.Metrics
 	notes   []string
@@ -58,8 +58,8 @@ func newStand(a *app, st store.Store, o rejudgeOptions, judgings []assembly.Judg
 
 // add brings one system: what was recorded, what its replies say, and what the judges
 // say that are asked now.
-func (s *stand) add(ctx context.Context, sys published) error {
-	out := stood{published: sys, columns: map[int]column{}}
+func (s *stand) add(ctx context.Context, sys checkedSystem) error {
+	out := stood{checkedSystem: sys, columns: map[int]column{}}
 	if sys.set.Trials() > 0 {
 		if err := s.recorded(ctx, &out); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 
 // majority returns what the recorded judge says of each item: one verdict, or that of
 // most of several.
-func majority(set *imports.Set) []*deem.Verdict {
+func majority(set *published.Set) []*deem.Verdict {
 	list := make([]*deem.Verdict, set.Len())
 	sums, counts := make([]float64, set.Len()), make([]int, set.Len())
 	for rec := range set.Records() {
@@ -186,7 +186,7 @@ var menus = [][]string{
 }
 
 // menuOf returns the labels that most of the replies can be read with.
-func menuOf(set *imports.Set) []string {
+func menuOf(set *published.Set) []string {
 	const most = 200
 	best, found := menus[0], -1
 	for _, menu := range menus {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"deem/benchmark/locomo"
-	"deem/internal/imports"
 	"deem/internal/labels"
+	"deem/internal/published"
 	"deem/internal/store"
 	"deem/report"
 	"deem/report/card"
@@ -42,7 +42,7 @@ func IsRecorded(run store.Run) bool {
 	var id struct {
 		Kind string `json:"kind"`
 	}
-	return json.Unmarshal(run.Judge.Identity, &id) == nil && id.Kind == imports.Kind
+	return json.Unmarshal(run.Judge.Identity, &id) == nil && id.Kind == published.Kind
 }
 
 // recordedNote returns what a report says of a judge that is a file of results, "" for

@@ -1,4 +1,4 @@
-package imports_test
+package published_test
 
 import (
 	"archive/zip"
@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"deem"
-	"deem/internal/imports"
+	"deem/internal/published"
 )
 
 const promptfooFile = `{"evalId":"eval-1","results":{"version":3,"timestamp":"2026-01-01T00:00:00Z",
@@ -27,7 +27,7 @@ const promptfooFile = `{"evalId":"eval-1","results":{"version":3,"timestamp":"20
 "stats":{"successes":1,"failures":1,"errors":1}},"config":{},"metadata":{}}`
 
 func TestPromptfoo(t *testing.T) {
-	s := open(t, "output.json", promptfooFile, imports.Source{})
+	s := open(t, "output.json", promptfooFile, published.Source{})
 	want := `results of promptfoo; a row is right when success is true
 test0|geo||Capital of France?|paris|Paris => pass 1 (All assertions passed)
 test1|||Capital of Italy?|Rome|Milan => fail 0 (Milan is not Rome)
@@ -45,12 +45,12 @@ test2|||Capital of Spain?|| => provider
 		t.Errorf("%d claims, want successes, failures and errors", len(s.Claims))
 	}
 	several := strings.Replace(promptfooFile, `"provider":{"id":"openai:gpt-4o-mini","label":""}`, `"provider":{"id":"openai:gpt-4o","label":"big"}`, 1)
-	src := imports.Source{Names: []string{write(t, "a.json", several)}}
-	if _, err := imports.Open(context.Background(), src); err == nil || !strings.Contains(err.Error(), "several systems: big, openai:gpt-4o-mini") {
+	src := published.Source{Names: []string{write(t, "a.json", several)}}
+	if _, err := published.Open(context.Background(), src); err == nil || !strings.Contains(err.Error(), "several systems: big, openai:gpt-4o-mini") {
 		t.Errorf("error = %v, want that there are several systems", err)
 	}
 	src.Pick = "big"
-	if s, err := imports.Open(context.Background(), src); err != nil || s.Len() != 1 {
+	if s, err := published.Open(context.Background(), src); err != nil || s.Len() != 1 {
 		t.Errorf("pick big: %v, want one item", err)
 	}
 }
@@ -102,7 +102,7 @@ func evalFile(t *testing.T, method uint16, header string, samples ...string) []b
 }
 
 func TestInspect(t *testing.T) {
-	check := func(t *testing.T, s *imports.Set) {
+	check := func(t *testing.T, s *published.Set) {
 		t.Helper()
 		if diff := cmp.Diff(inspectTold, told(s)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
@@ -113,11 +113,11 @@ func TestInspect(t *testing.T) {
 		}
 	}
 	t.Run("json", func(t *testing.T) {
-		check(t, open(t, "log.json", inspectHeader+`,"samples":[`+strings.Join(inspectSamples, ",")+`]}`, imports.Source{}))
+		check(t, open(t, "log.json", inspectHeader+`,"samples":[`+strings.Join(inspectSamples, ",")+`]}`, published.Source{}))
 	})
 	for name, method := range map[string]uint16{"stored": zip.Store, "deflate": zip.Deflate, "zstd": zstd.ZipMethodWinZip} {
 		t.Run(name, func(t *testing.T) {
-			check(t, open(t, "no-name-tells", string(evalFile(t, method, inspectHeader, inspectSamples...)), imports.Source{}))
+			check(t, open(t, "no-name-tells", string(evalFile(t, method, inspectHeader, inspectSamples...)), published.Source{}))
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestInspectEpochs(t *testing.T) {
 		return `{"id":1,"epoch":` + epoch + `,"input":"q","target":"t","output":{"completion":"` + text + `"},"scores":{"match":{"value":` + value + `},"other":{"value":"C"}}}`
 	}
 	text := `{"eval":{},"status":"cancelled","samples":[` + sample("1", "1", "t") + `,` + sample("2", "0.25", "u") + `]}`
-	s := open(t, "log.json", text, imports.Source{})
+	s := open(t, "log.json", text, published.Source{})
 	want := `log of inspect; C counts 1, P one half, I and N count 0, numbers as they are, by scorer match
 1/epoch1||1|q|t|t => 1 1
 1/epoch2||1|q|t|u => 0.25 0.25
@@ -141,7 +141,7 @@ func TestInspectEpochs(t *testing.T) {
 	if !strings.Contains(notes, "several scorers: match, other") || !strings.Contains(notes, "status cancelled") {
 		t.Errorf("notes = %q, want the scorers and the status", notes)
 	}
-	if s := open(t, "log.json", text, imports.Source{Pick: "other"}); !strings.Contains(told(s), "=> C 1") {
+	if s := open(t, "log.json", text, published.Source{Pick: "other"}); !strings.Contains(told(s), "=> C 1") {
 		t.Errorf("pick other: %s", told(s))
 	}
 }
@@ -180,7 +180,7 @@ func TestBrokenArchives(t *testing.T) {
 			if err := os.WriteFile(path, c.data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := imports.Open(context.Background(), imports.Source{Names: []string{path}})
+			_, err := published.Open(context.Background(), published.Source{Names: []string{path}})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error = %v, want %q", err, c.want)
 			}
@@ -192,7 +192,7 @@ func TestLMEval(t *testing.T) {
 	text := `{"doc_id":0,"doc":{"question":"2+2?"},"target":"4","arguments":{"gen_args_0":{"arg_0":"Q: 2+2?"}},"resps":[["It is 4."]],"filtered_resps":["4"],"filter":"strict-match","metrics":["exact_match"],"exact_match":1.0}
 {"doc_id":0,"doc":{"question":"2+2?"},"target":"4","resps":[["It is 4."]],"filtered_resps":["It is 4."],"filter":"flexible-extract","metrics":["exact_match"],"exact_match":0.0}
 {"doc_id":1,"doc":{"query":"Sky?","choices":["green","blue"]},"target":1,"arguments":[["Sky?"," green"],["Sky?"," blue"]],"resps":[[[-5.5,false]],[[-0.5,true]]],"filtered_resps":[[-5.5,false],[-0.5,true]],"filter":"strict-match","exact_match":true,"acc_norm":0.5}`
-	s := open(t, "samples_x.jsonl", text, imports.Source{})
+	s := open(t, "samples_x.jsonl", text, published.Source{})
 	want := `samples of lm-eval; the score is the number in exact_match
 0|||2+2?|4|4 => 1.0 1
 1|||Sky?|1|blue => true 1
@@ -200,10 +200,10 @@ func TestLMEval(t *testing.T) {
 	if diff := cmp.Diff(want, told(s)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if s := open(t, "a.jsonl", text, imports.Source{Pick: "flexible-extract"}); s.Len() != 1 || !strings.Contains(told(s), "=> 0.0 0") {
+	if s := open(t, "a.jsonl", text, published.Source{Pick: "flexible-extract"}); s.Len() != 1 || !strings.Contains(told(s), "=> 0.0 0") {
 		t.Errorf("the other filter: %s", told(s))
 	}
-	_, err := imports.Open(context.Background(), imports.Source{Names: []string{write(t, "b.jsonl", `{"doc_id":0,"target":"x","resps":[["y"]]}`)}})
+	_, err := published.Open(context.Background(), published.Source{Names: []string{write(t, "b.jsonl", `{"doc_id":0,"target":"x","resps":[["y"]]}`)}})
 	if err == nil || !strings.Contains(deem.HintOf(err), "--map label=COLUMN") {
 		t.Errorf("rows without a number: %v, hint %q", err, deem.HintOf(err))
 	}
@@ -217,7 +217,7 @@ const haluMemFile = `{"overall_score":{"question_answering":{"correct_qa_ratio(a
 
 // HaluMem's rows are read by its own package, and its numbers counted by its own rules.
 func TestHaluMem(t *testing.T) {
-	s := open(t, "a.json", haluMemFile, imports.Source{})
+	s := open(t, "a.json", haluMemFile, published.Source{})
 	want := `judged results of HaluMem; each stage counts by HaluMem's own rules
 u/0/accuracy/0|accuracy|u|||m => provider
 u/0/accuracy/1|accuracy|u|||n => unparseable
@@ -236,7 +236,7 @@ u/0/qa/1|qa|u|Who?|Ada|Bob => Hallucination 0
 			t.Errorf("%s = %s, and the rows give %v", c.Name, c.Text, c.Given)
 		}
 	}
-	wrong := open(t, "a.json", strings.Replace(haluMemFile, `"correct_qa_ratio(all)":0.5`, `"correct_qa_ratio(all)":0.75`, 1), imports.Source{})
+	wrong := open(t, "a.json", strings.Replace(haluMemFile, `"correct_qa_ratio(all)":0.5`, `"correct_qa_ratio(all)":0.75`, 1), published.Source{})
 	if c := wrong.Check(wrong.Claims)[0]; c.Agrees || c.Given != 0.5 {
 		t.Errorf("a wrong number: %+v, want that the rows give 0.5", c)
 	}
@@ -255,7 +255,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := imports.Open(context.Background(), imports.Source{Names: []string{"-"}, Stdin: bytes.NewReader(data)})
+		s, err := published.Open(context.Background(), published.Source{Names: []string{"-"}, Stdin: bytes.NewReader(data)})
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package imports_test
+package published_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/imports"
+	"deem/internal/published"
 )
 
 // write writes a file and returns its name.
@@ -26,10 +26,10 @@ func write(t *testing.T, name, text string) string {
 }
 
 // open reads a file with the given text.
-func open(t *testing.T, name, text string, src imports.Source) *imports.Set {
+func open(t *testing.T, name, text string, src published.Source) *published.Set {
 	t.Helper()
 	src.Names = []string{write(t, name, text)}
-	s, err := imports.Open(context.Background(), src)
+	s, err := published.Open(context.Background(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func open(t *testing.T, name, text string, src imports.Source) *imports.Set {
 }
 
 // told writes a set as lines: its shape, then each record, or the item when it has none.
-func told(s *imports.Set) string {
+func told(s *published.Set) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %s\n", s.Shape, s.Rule)
 	recorded := map[int]bool{}
@@ -78,7 +78,7 @@ func itemLine(it deem.Item) string {
 func TestShapes(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		src        imports.Source
+		src        published.Source
 		want       string
 	}{
 		{
@@ -205,7 +205,7 @@ q0|||When?|1755|in 1755 => 0.9 0.9 (fine)
 		{
 			name: "a scale, and further words",
 			text: `{"id":"a","prompt":"p","output":"o","rating":4}` + "\n" + `{"id":"b","prompt":"p","output":"o","rating":"top"}`,
-			src:  imports.Source{Scale: 5, Yes: []string{"TOP"}},
+			src:  published.Source{Scale: 5, Yes: []string{"TOP"}},
 			want: `rows with verdicts; the score is the number in rating of 5
 a|||p||o => 4 0.8
 b|||p||o => top 1
@@ -214,7 +214,7 @@ b|||p||o => top 1
 		{
 			name: "columns by mapping, dotted paths included",
 			text: `{"nr":7,"in":{"text":"Who?"},"key":["Ada","Countess"],"out":"Ada","ok":"ja","why":"same"}`,
-			src:  imports.Source{Map: imports.Mapping{"id": "nr", "question": "in.text", "references": "key", "response": "out", "label": "ok", "reason": "why"}, Yes: []string{"ja"}},
+			src:  published.Source{Map: published.Mapping{"id": "nr", "question": "in.text", "references": "key", "response": "out", "label": "ok", "reason": "why"}, Yes: []string{"ja"}},
 			want: `rows with verdicts; a row is right when ok is ja
 7|||Who?|Ada/Countess|Ada => ja 1 (same)
 `,
@@ -223,7 +223,7 @@ b|||p||o => top 1
 			name: "one of several systems",
 			text: `{"run":"a","question_id":"1","question":"q","reference":"x","response":"y","judge_label":false}
 {"run":"b","question_id":"1","question":"q","reference":"x","response":"x","judge_label":true}`,
-			src: imports.Source{Pick: "b"},
+			src: published.Source{Pick: "b"},
 			want: `rows with verdicts; a row is right when judge_label is true
 1|||q|x|x => true 1
 `,
@@ -232,7 +232,7 @@ b|||p||o => top 1
 			name: "all systems together: an id that comes again is told apart",
 			text: `{"run":"a","question_id":"1","question":"q","reference":"x","response":"y","judge_label":false}
 {"run":"b","question_id":"1","question":"q","reference":"x","response":"x","judge_label":true}`,
-			src: imports.Source{Pick: imports.All},
+			src: published.Source{Pick: published.All},
 			want: `rows with verdicts; a row is right when judge_label is true
 1|||q|x|y => false 0
 1~2|||q|x|x => true 1
@@ -250,7 +250,7 @@ b|||p||o => top 1
 
 // A table is read like any other rows.
 func TestTable(t *testing.T) {
-	s := open(t, "results.csv", "question,answer,response,category,label\nWho?,Ada,Ada,people,CORRECT\nWho?,Ada,,people,WRONG\n\"When,\"\"exactly\"\"?\",1999,1999,time,SKIP\n", imports.Source{})
+	s := open(t, "results.csv", "question,answer,response,category,label\nWho?,Ada,Ada,people,CORRECT\nWho?,Ada,,people,WRONG\n\"When,\"\"exactly\"\"?\",1999,1999,time,SKIP\n", published.Source{})
 	want := `rows with verdicts; a row is right when label is CORRECT
 q0|people||Who?|Ada|Ada => CORRECT 1
 q1|people||Who?|Ada| => WRONG 0
@@ -267,7 +267,7 @@ q2|time||When,"exactly"?|1999|1999 => unsure
 // Standard input has no name, and a folder is one system in several files.
 func TestWhereFilesAre(t *testing.T) {
 	row := `{"0":[{"question":"Who?","answer":"Ada","response":"Ada","category":"1","llm_score":1}]}`
-	s, err := imports.Open(context.Background(), imports.Source{Names: []string{"-"}, Stdin: strings.NewReader(row)})
+	s, err := published.Open(context.Background(), published.Source{Names: []string{"-"}, Stdin: strings.NewReader(row)})
 	if err != nil || s.Len() != 1 || s.JudgeName() != "recorded:stdin" {
 		t.Errorf("standard input: %v, %v", s, err)
 	}
@@ -278,7 +278,7 @@ func TestWhereFilesAre(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err = imports.Open(context.Background(), imports.Source{Names: []string{dir}})
+	s, err = published.Open(context.Background(), published.Source{Names: []string{dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,20 +294,20 @@ func TestWhereFilesAre(t *testing.T) {
 // What makes a judge another judge: other bytes, or another rule.
 func TestIdentity(t *testing.T) {
 	text := `{"id":1,"question":"q","answer":"a","response":"r","label":"yes","grade":false}`
-	hash := func(s *imports.Set) string {
+	hash := func(s *published.Set) string {
 		h, err := deem.Hash(s.Identity())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h
 	}
-	one := open(t, "a.jsonl", text, imports.Source{})
-	if two := open(t, "b.jsonl", text, imports.Source{}); hash(one) != hash(two) || one.Hash() != two.Hash() {
+	one := open(t, "a.jsonl", text, published.Source{})
+	if two := open(t, "b.jsonl", text, published.Source{}); hash(one) != hash(two) || one.Hash() != two.Hash() {
 		t.Error("the name of a file changes who its judge is")
 	}
-	for name, other := range map[string]*imports.Set{
-		"other bytes": open(t, "a.jsonl", text+"\n", imports.Source{}),
-		"other rule":  open(t, "a.jsonl", text, imports.Source{Map: imports.Mapping{"label": "label"}}),
+	for name, other := range map[string]*published.Set{
+		"other bytes": open(t, "a.jsonl", text+"\n", published.Source{}),
+		"other rule":  open(t, "a.jsonl", text, published.Source{Map: published.Mapping{"label": "label"}}),
 	} {
 		if hash(one) == hash(other) {
 			t.Errorf("%s: the same hash", name)
@@ -317,7 +317,7 @@ func TestIdentity(t *testing.T) {
 
 // The items of a benchmark's own reader take the place of the rows'.
 func TestAdopt(t *testing.T) {
-	s := open(t, "a.json", `{"0":[{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":1},{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":0},{"question":"lost","answer":"a","response":"r","category":"1","llm_score":1}]}`, imports.Source{})
+	s := open(t, "a.json", `{"0":[{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":1},{"question":"Who?","answer":"Ada","response":"x","category":"1","llm_score":0},{"question":"lost","answer":"a","response":"r","category":"1","llm_score":1}]}`, published.Source{})
 	items := func(yield func(deem.Item, error) bool) {
 		for _, id := range []string{"conv-26/q0", "conv-26/q7"} {
 			if !yield(deem.Item{ID: id, Question: "Who?", Response: "x"}, nil) {
@@ -348,7 +348,7 @@ func TestNotes(t *testing.T) {
 		{"two columns of verdicts", `{"id":1,"question":"q","response":"r","grade":true,"human_label":false}`, "there are verdicts in other columns too: human_label"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t, "a.json", c.text, imports.Source{})
+			s := open(t, "a.json", c.text, published.Source{})
 			if notes := strings.Join(s.Notes(), "\n"); !strings.Contains(notes, c.want) {
 				t.Errorf("notes = %q, want %q", notes, c.want)
 			}
@@ -360,7 +360,7 @@ func TestTrouble(t *testing.T) {
 	good := `{"id":1,"question":"q","response":"r","label":"yes"}`
 	for _, c := range []struct {
 		name, file, text string
-		src              imports.Source
+		src              published.Source
 		want, hint       string
 	}{
 		{name: "an unknown shape", file: "a.json", text: `{"alpha":1,"beta":"x","gamma":[1],"delta":2}`, want: "no results are recognised in it (columns here: alpha, beta, gamma, delta)", hint: "--map question=alpha,references=beta,response=gamma,label=delta"},
@@ -374,19 +374,19 @@ func TestTrouble(t *testing.T) {
 		{name: "nothing", file: "a.json", text: "", want: "there is nothing in it"},
 		{name: "binary", file: "a.json", text: "\x00\x01\x02\x03\xff\xfe", want: "binary"},
 		{name: "several systems", file: "a.jsonl", text: `{"run":"a","id":1,"question":"q","response":"r","label":"yes"}` + "\n" + `{"run":"b","id":1,"question":"q","response":"r","label":"no"}`, want: "several systems", hint: "--pick a"},
-		{name: "a system that is not there", file: "a.jsonl", text: `{"run":"a","id":1,"question":"q","response":"r","label":"yes"}` + "\n" + `{"run":"b","id":1,"question":"q","response":"r","label":"no"}`, src: imports.Source{Pick: "c"}, want: `no system "c"`, hint: "there are: a, b"},
-		{name: "nothing to pick", file: "a.jsonl", text: good, src: imports.Source{Pick: "c"}, want: "holds one system"},
+		{name: "a system that is not there", file: "a.jsonl", text: `{"run":"a","id":1,"question":"q","response":"r","label":"yes"}` + "\n" + `{"run":"b","id":1,"question":"q","response":"r","label":"no"}`, src: published.Source{Pick: "c"}, want: `no system "c"`, hint: "there are: a, b"},
+		{name: "nothing to pick", file: "a.jsonl", text: good, src: published.Source{Pick: "c"}, want: "holds one system"},
 		{name: "scores without a scale", file: "a.jsonl", text: `{"id":1,"question":"q","response":"r","rating":4}` + "\n" + `{"id":2,"question":"q","response":"r","rating":1}`, want: "numbers up to 4", hint: "--scale 4"},
-		{name: "a column that nobody has", file: "a.jsonl", text: good, src: imports.Source{Map: imports.Mapping{"label": "verdikt"}}, want: `no row has a value in "verdikt"`, hint: "id, question, response, label"},
-		{name: "no such part", file: "a.jsonl", text: good, src: imports.Source{Map: imports.Mapping{"lable": "label"}}, want: `no part "lable"`, hint: `did you mean "label"`},
-		{name: "a part without a column", file: "a.jsonl", text: good, src: imports.Source{Map: imports.Mapping{"label": ""}}, want: "names no column"},
+		{name: "a column that nobody has", file: "a.jsonl", text: good, src: published.Source{Map: published.Mapping{"label": "verdikt"}}, want: `no row has a value in "verdikt"`, hint: "id, question, response, label"},
+		{name: "no such part", file: "a.jsonl", text: good, src: published.Source{Map: published.Mapping{"lable": "label"}}, want: `no part "lable"`, hint: `did you mean "label"`},
+		{name: "a part without a column", file: "a.jsonl", text: good, src: published.Source{Map: published.Mapping{"label": ""}}, want: "names no column"},
 		{name: "too deep", file: "a.json", text: `{"a":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, want: "deep"},
 		{name: "results of HaluMem without users", file: "a.json", text: `{"question_answering_records":[{"question":"q"}]}`, want: "row 0: the row has no uuid"},
 		{name: "input of HaluMem before anybody answered", file: "a.jsonl", text: `{"uuid":"u","sessions":[{"dialogue":[]}]}`, want: "a.jsonl:1", hint: "halumem.md"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.src.Names = []string{write(t, c.file, c.text)}
-			_, err := imports.Open(context.Background(), c.src)
+			_, err := published.Open(context.Background(), c.src)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("error = %v, want %q", err, c.want)
 			}
@@ -400,18 +400,18 @@ func TestTrouble(t *testing.T) {
 // Rows that cannot be read are left out when somebody says so, and named.
 func TestSkipBroken(t *testing.T) {
 	good := `{"id":1,"question":"q","response":"r","label":"yes"}`
-	s := open(t, "a.jsonl", good+"\n"+good+` gi`, imports.Source{SkipBroken: true})
+	s := open(t, "a.jsonl", good+"\n"+good+` gi`, published.Source{SkipBroken: true})
 	if s.Len() != 1 || len(s.Notes()) != 1 || !strings.Contains(s.Notes()[0], `a.jsonl:2: the object is followed by "gi"`) {
 		t.Errorf("%d items, notes %q, want 1 and the line that was left out", s.Len(), s.Notes())
 	}
 }
 
 func TestMissingFile(t *testing.T) {
-	_, err := imports.Open(context.Background(), imports.Source{Names: []string{filepath.Join(t.TempDir(), "none.json")}})
+	_, err := published.Open(context.Background(), published.Source{Names: []string{filepath.Join(t.TempDir(), "none.json")}})
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error = %v, want that there is no such file", err)
 	}
-	if _, err := imports.Open(context.Background(), imports.Source{Names: []string{t.TempDir()}}); err == nil || !strings.Contains(err.Error(), "no file of results in the folder") {
+	if _, err := published.Open(context.Background(), published.Source{Names: []string{t.TempDir()}}); err == nil || !strings.Contains(err.Error(), "no file of results in the folder") {
 		t.Errorf("error = %v, want that the folder is empty", err)
 	}
 }

@@ -1,4 +1,4 @@
-package imports_test
+package published_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/internal/imports"
+	"deem/internal/published"
 )
 
 // pairsText has a pair whose better response is the second, one on which the order
@@ -24,7 +24,7 @@ const pairsText = `[
 // The better response is the response, each order is a trial, and no winner is a
 // failure and not a wrong verdict.
 func TestPairs(t *testing.T) {
-	s := open(t, "anything.json", pairsText, imports.Source{})
+	s := open(t, "anything.json", pairsText, published.Source{})
 	want := `pairs judged in both orders, as LLMBar writes them; a verdict is right when its winner is the better response by label; trial 1 saw output_1 first, trial 2 output_2
 q0|||i0||good => A 1 (Output (a))
 q0|||i0||good #1 => A 1 (Output (b))
@@ -60,7 +60,7 @@ func TestPairClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := imports.Open(context.Background(), imports.Source{Names: []string{dir}})
+	s, err := published.Open(context.Background(), published.Source{Names: []string{dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestOnlyAndSplit(t *testing.T) {
 		{[]string{"response"}, "1 2 3 4", "4 of 4 rows are taken, those with a value in response"},
 		{[]string{"proper=true", "oracle"}, "1", "1 of 4 rows are taken, those with proper=true and a value in oracle"},
 	} {
-		s := open(t, "a.json", text, imports.Source{Only: c.only, Split: "/"})
+		s := open(t, "a.json", text, published.Source{Only: c.only, Split: "/"})
 		var ids []string
 		for it := range s.Items() {
 			ids = append(ids, it.ID)
@@ -121,17 +121,17 @@ func TestOnlyAndSplit(t *testing.T) {
 	}
 	for _, c := range []struct {
 		text, want string
-		src        imports.Source
+		src        published.Source
 	}{
-		{text, `no row has a column "propre"`, imports.Source{Only: []string{"propre=true"}}},
-		{text, "none of 4 rows has proper=maybe", imports.Source{Only: []string{"proper=maybe"}}},
-		{pairsText, "there is no way of choosing rows by a column", imports.Source{Only: []string{"label=1"}}},
-		{pairsText, "there is no way of splitting references", imports.Source{Split: "/"}},
-		{pairsText, "there is no way of taking a column as the truth", imports.Source{Map: imports.Mapping{"truth": "label"}}},
-		{strings.Replace(pairsText, `"label":1`, `"label":3`, 1), "should say 1 or 2", imports.Source{}},
+		{text, `no row has a column "propre"`, published.Source{Only: []string{"propre=true"}}},
+		{text, "none of 4 rows has proper=maybe", published.Source{Only: []string{"proper=maybe"}}},
+		{pairsText, "there is no way of choosing rows by a column", published.Source{Only: []string{"label=1"}}},
+		{pairsText, "there is no way of splitting references", published.Source{Split: "/"}},
+		{pairsText, "there is no way of taking a column as the truth", published.Source{Map: published.Mapping{"truth": "label"}}},
+		{strings.Replace(pairsText, `"label":1`, `"label":3`, 1), "should say 1 or 2", published.Source{}},
 	} {
 		c.src.Names = []string{write(t, "a.json", c.text)}
-		if _, err := imports.Open(context.Background(), c.src); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := published.Open(context.Background(), c.src); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Open(%+v): error %v, want %q", c.src, err, c.want)
 		}
 	}
@@ -143,7 +143,7 @@ func TestTruth(t *testing.T) {
 {"id":2,"response":"r","label":"no","people":"SKIP"}
 {"id":3,"response":"r","label":"no","people":0.25}
 {"id":4,"response":"r","label":"no"}`
-	s := open(t, "a.jsonl", text, imports.Source{Map: imports.Mapping{"truth": "people"}})
+	s := open(t, "a.jsonl", text, published.Source{Map: published.Mapping{"truth": "people"}})
 	truth, ok := s.Truth()
 	var got []any
 	for _, v := range truth {
@@ -156,11 +156,11 @@ func TestTruth(t *testing.T) {
 	if diff := cmp.Diff([]any{1.0, nil, 0.25, nil}, got); diff != "" || !ok {
 		t.Errorf("truth, named %v (-want +got):\n%s", ok, diff)
 	}
-	if _, ok := open(t, "b.jsonl", text, imports.Source{}).Truth(); ok {
+	if _, ok := open(t, "b.jsonl", text, published.Source{}).Truth(); ok {
 		t.Error("a truth that nobody named")
 	}
 	name := write(t, "c.jsonl", strings.ReplaceAll(text, "0.25", "4"))
-	if _, err := imports.Open(context.Background(), imports.Source{Names: []string{name}, Map: imports.Mapping{"truth": "people"}}); err == nil || !strings.Contains(err.Error(), "people holds numbers up to 4") {
+	if _, err := published.Open(context.Background(), published.Source{Names: []string{name}, Map: published.Mapping{"truth": "people"}}); err == nil || !strings.Contains(err.Error(), "people holds numbers up to 4") {
 		t.Errorf("error %v, want that the truth is larger than a score", err)
 	}
 }

@@ -1,4 +1,4 @@
-package imports_test
+package published_test
 
 import (
 	"fmt"
@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/imports"
+	"deem/internal/published"
 )
 
 // rowsOf writes rows with a verdict, one for each id and category, and opens them.
-func rowsOf(t *testing.T, benchmark string, pairs ...string) (*imports.Set, error) {
+func rowsOf(t *testing.T, benchmark string, pairs ...string) (*published.Set, error) {
 	t.Helper()
 	var text strings.Builder
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -22,7 +22,7 @@ func rowsOf(t *testing.T, benchmark string, pairs ...string) (*imports.Set, erro
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return imports.Open(t.Context(), imports.Source{Names: []string{file}, Benchmark: benchmark})
+	return published.Open(t.Context(), published.Source{Names: []string{file}, Benchmark: benchmark})
 }
 
 // TestBenchmarkOfRows knows LongMemEval by what only LongMemEval has, takes nobody
@@ -79,7 +79,7 @@ func TestColumnsOfLongMemEval(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := imports.Open(t.Context(), imports.Source{Names: []string{file}})
+		s, err := published.Open(t.Context(), published.Source{Names: []string{file}})
 		if err != nil || s.Benchmark != want {
 			t.Errorf("%s: Benchmark = %q, error %v, want %q", text, s.Benchmark, err, want)
 		}
@@ -93,7 +93,7 @@ func TestBenchmarkOfOthers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := imports.Open(t.Context(), imports.Source{Names: []string{file}, Benchmark: "longmemeval"})
+	_, err := published.Open(t.Context(), published.Source{Names: []string{file}, Benchmark: "longmemeval"})
 	if err == nil || !strings.Contains(err.Error(), "log of inspect, for which there is no way of choosing the benchmark") {
 		t.Errorf("Open: %v, want a refusal", err)
 	}

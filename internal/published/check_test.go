@@ -1,4 +1,4 @@
-package imports_test
+package published_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/internal/imports"
+	"deem/internal/published"
 )
 
 // rows writes rows with the given labels, one item each, in category a or b.
@@ -52,12 +52,12 @@ func TestClaims(t *testing.T) {
 		{"unjudged ones", rows(yes, `null`, no), "unjudged=1", true, 1, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t, "a.json", c.text, imports.Source{})
+			s := open(t, "a.json", c.text, published.Source{})
 			claim, err := s.ParseClaim(c.claim)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := s.Check([]imports.Claim{claim})[0]
+			got := s.Check([]published.Claim{claim})[0]
 			if got.Agrees != c.agrees || got.How != c.how || got.Because != c.because || got.Given-c.given > 1e-12 || c.given-got.Given > 1e-12 {
 				t.Errorf("agrees %v, given %v, how %q, because %q, want %v, %v, %q, %q", got.Agrees, got.Given, got.How, got.Because, c.agrees, c.given, c.how, c.because)
 			}
@@ -66,7 +66,7 @@ func TestClaims(t *testing.T) {
 }
 
 func TestClaimsThatAreNone(t *testing.T) {
-	s := open(t, "a.json", rows(`"yes"`), imports.Source{})
+	s := open(t, "a.json", rows(`"yes"`), published.Source{})
 	for spec, want := range map[string]string{"much": "no number", "3/2": "no share", "x/2": "no share", "nonsense=3": `no number "nonsense"`, "-1": "no number", "NaN": "no number"} {
 		_, err := s.ParseClaim(spec)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -90,7 +90,7 @@ func FuzzParseClaim(f *testing.F) {
 	if err := os.WriteFile(file, []byte(rows(`"yes"`, `"no"`, `"no"`)), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	s, err := imports.Open(f.Context(), imports.Source{Names: []string{file}})
+	s, err := published.Open(f.Context(), published.Source{Names: []string{file}})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func FuzzParseClaim(f *testing.F) {
 		if math.IsNaN(claim.Value) || math.IsInf(claim.Value, 0) {
 			t.Errorf("ParseClaim(%q) = %v", spec, claim.Value)
 		}
-		if got := s.Check([]imports.Claim{claim}); len(got) != 1 {
+		if got := s.Check([]published.Claim{claim}); len(got) != 1 {
 			t.Errorf("the claim %q has %d results", spec, len(got))
 		}
 	})
@@ -117,7 +117,7 @@ func TestClaimsInFiles(t *testing.T) {
 "by_category":{"x":{"accuracy":1.0,"count":1},"y":0.5,"z":0.1},
 "comparison":{"accuracy":0.1},"vs_other":{"accuracy":0.2},
 "results":[` + row("1", "x", 1) + `,` + row("2", "y", 1) + `,` + row("3", "y", 0) + `]}`
-	s := open(t, "a.json", text, imports.Source{})
+	s := open(t, "a.json", text, published.Source{})
 	var got []string
 	for _, c := range s.Check(s.Claims) {
 		got = append(got, fmt.Sprintf("%s=%s %v", c.Name, c.Text, c.Agrees))
@@ -139,7 +139,7 @@ func TestClaimsOfTrials(t *testing.T) {
 	}
 	text := `{"correct":3,"accuracy":0.5833333333333334,"metadata":{"majority_vote_accuracy":0.75,"std_accuracy":0.11785113019775793,"run_scores":[0.5,0.75,0.5]},
 "detailed_results":{"locomo_exp_user_0":[` + strings.Join([]string{item("1", true, true, true), item("2", true, true, false), item("3", false, true, true), item("4", false, false, false)}, ",") + `]}}`
-	s := open(t, "a.json", text, imports.Source{})
+	s := open(t, "a.json", text, published.Source{})
 	if len(s.Claims) != 7 {
 		t.Errorf("%d claims, want seven", len(s.Claims))
 	}
@@ -153,7 +153,7 @@ func TestClaimsOfTrials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Check([]imports.Claim{c})[0]; got.Because != want {
+		if got := s.Check([]published.Claim{c})[0]; got.Because != want {
 			t.Errorf("%s because %q, want %q", spec, got.Because, want)
 		}
 	}
@@ -165,8 +165,8 @@ func TestClaimsOfSeveralFiles(t *testing.T) {
 		return write(t, conv+".json", fmt.Sprintf(`{"summary":{"correctAnswers":%d,"answerAccuracyRate":%q},"conversations":[{"conversationId":%q,"results":[{"question":"q","expectedAnswer":"a","generatedAnswer":"a","category":1,"evaluationResult":"CORRECT"},{"question":"q","expectedAnswer":"a","generatedAnswer":"b","category":1,"evaluationResult":"WRONG"}]}]}`, correct, rate, conv))
 	}
 	one := file("c1", 1, "50.0")
-	check := func(names ...string) []imports.Check {
-		s, err := imports.Open(t.Context(), imports.Source{Names: names})
+	check := func(names ...string) []published.Check {
+		s, err := published.Open(t.Context(), published.Source{Names: names})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,19 +190,19 @@ func TestClaimsAgreeAtAnyPrecision(t *testing.T) {
 		for i := range labels {
 			labels[i] = map[bool]string{true: `"yes"`, false: `"no"`}[i < k]
 		}
-		s := open(t, "a.json", rows(labels...), imports.Source{})
+		s := open(t, "a.json", rows(labels...), published.Source{})
 		c, err := s.ParseClaim(fmt.Sprintf("%.*f%%", digits, 100*float64(k)/float64(n)))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if got := s.Check([]imports.Claim{c})[0]; !got.Agrees {
+		if got := s.Check([]published.Claim{c})[0]; !got.Agrees {
 			rt.Errorf("%d of %d with %d digits: claimed %s, given %v", k, n, digits, c.Text, got.Given)
 		}
 		c, err = s.ParseClaim(fmt.Sprintf("%d/%d", (k+1)%(n+1), n))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if got := s.Check([]imports.Claim{c})[0]; got.Agrees {
+		if got := s.Check([]published.Claim{c})[0]; got.Agrees {
 			rt.Errorf("%s agrees with %d of %d", c.Text, k, n)
 		}
 	})

@@ -1,4 +1,4 @@
-// Package imports reads what other programs wrote about their own answers: files of
+// Package published reads what other programs wrote about their own answers: files of
 // results, with questions, responses and the verdicts that a judge of theirs gave.
 //
 // [Open] recognises a file by what is in it, whatever its name: the files of
@@ -17,4 +17,4 @@
 //
 // A file is held in memory. The largest that people publish have some ten thousand
 // rows.
-package imports
+package published
