@@ -9,6 +9,7 @@ PKGS    ?= ./...
 GOLANGCI_VERSION    := v2.14.0
 GOFUMPT_VERSION     := v0.12.0
 GOVULNCHECK_VERSION := v1.8.0
+GOTESTSUM_VERSION   := v1.13.0
 
 # How long each fuzz target runs, and what `make bench-go` measures.
 FUZZTIME  ?= 30s
@@ -30,9 +31,6 @@ DATE    := $(shell TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%dT
 STAMP   := -X deem/internal/cli.Version=$(VERSION) -X deem/internal/cli.Commit=$(COMMIT) -X deem/internal/cli.Date=$(DATE)
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
 
-# In CI a skipped test is a failure unless .ci/skips.txt lists it.
-STRICT := $(if $(filter-out false 0,$(CI)),-strict)
-
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -47,14 +45,16 @@ demo: build ## judge the bundled example offline, without a key, and print the r
 build: ## build bin/deem, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
 
+# In CI a skipped test is a failure unless .ci/skips.txt lists it.
 .PHONY: test
-test: ## run every test with the race detector, and install what that needs
+test: $(TOOLS)/gotestsum ## run every test with the race detector, and install what that needs
 	scripts/need.sh cc clients postgres chromium
 	scripts/minilm.sh $(TOOLS)/minilm
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
 	scripts/axe.sh $(TOOLS)/axe
-	CGO_ENABLED=1 $(GO) run ./internal/ci/testlog $(STRICT) -skips .ci/skips.txt -- -race -timeout $(TESTTIME) $(PKGS)
+	CGO_ENABLED=1 $(TOOLS)/bin/gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile $(TOOLS)/test.json -- -race -timeout $(TESTTIME) $(PKGS)
+	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)
 
 .PHONY: lint
 lint: lint-fmt lint-vet lint-arrows lint-shell lint-go lint-vuln ## run every check that is not a test
@@ -153,7 +153,7 @@ bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -timeout 60m $(PKGS)
 
 .PHONY: tools
-tools: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/govulncheck ## build the pinned tools
+tools: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/govulncheck $(TOOLS)/gotestsum ## build the pinned tools
 
 .PHONY: clean
 clean: ## remove what was built, but not the tools
@@ -178,3 +178,4 @@ endef
 $(eval $(call tool,golangci-lint,$(GOLANGCI_VERSION),github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gofumpt,$(GOFUMPT_VERSION),mvdan.cc/gofumpt))
 $(eval $(call tool,govulncheck,$(GOVULNCHECK_VERSION),golang.org/x/vuln/cmd/govulncheck))
+$(eval $(call tool,gotestsum,$(GOTESTSUM_VERSION),gotest.tools/gotestsum))

@@ -84,3 +84,37 @@ func TestNeedSaysWhich(t *testing.T) {
 		t.Errorf("with a package that does not exist: %v\n%s", err, out)
 	}
 }
+
+// TestSkips checks which skipped tests are errors.
+func TestSkips(t *testing.T) {
+	t.Parallel()
+	log := `{"Action":"skip","Package":"deem/a","Test":"TestX"}
+{"Action":"skip","Package":"deem/empty"}
+{"Action":"pass","Package":"deem/a","Test":"TestY"}
+{"Action":"skip","Package":"deem/a","Test":"TestZ/sub"}
+`
+	for _, tt := range []struct {
+		name, log, list, want string
+		ok                    bool
+	}{
+		{"all listed", log, "# a comment\n\ndeem/a TestX no disk\ndeem/a TestZ/sub no disk\n", "", true},
+		{"one is not listed", log, "deem/a TestX no disk\n", "deem/a TestZ/sub", false},
+		{"nothing skipped", `{"Action":"pass","Package":"deem/a","Test":"TestY"}` + "\n", "", "", true},
+		{"listed without need", log, "deem/a TestX r\ndeem/a TestY r\ndeem/a TestZ/sub r\n", "listed but not skipped: deem/a TestY", true},
+		{"no reason", log, "deem/a TestX\n", "needs a package, a test and a reason", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range map[string]string{"log": tt.log, "list": tt.list} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := exec.CommandContext(t.Context(), "./skips.sh", filepath.Join(dir, "log"), filepath.Join(dir, "list")).CombinedOutput()
+			if (err == nil) != tt.ok || !strings.Contains(string(out), tt.want) {
+				t.Errorf("skips.sh: %v, want success %t and %q\n%s", err, tt.ok, tt.want, out)
+			}
+		})
+	}
+}
