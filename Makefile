@@ -19,6 +19,9 @@ BENCHTIME ?= 1s
 # How long `make soak-hour` lives with deem.
 SOAKTIME ?= 1h
 
+# How many sets of data `make coverage` draws for each row of its table.
+DRAWS ?= 4000
+
 # A package whose tests take longer hangs. The slowest machine we know of
 # needs a tenth of it.
 TESTTIME ?= 20m
@@ -106,6 +109,10 @@ soak-hour: ## live with faults for SOAKTIME (1h): nothing is lost, doubled or gr
 .PHONY: soak-long
 soak-long: ## run the other long tests (up to an hour)
 	$(GO) test -tags=soak -count=1 -v -run Soak -skip '^TestSoakHour$$' -timeout 60m $(PKGS)
+
+.PHONY: coverage
+coverage: ## simulate how often intervals hold and tests err, and print the table (minutes)
+	COVERAGE=$(DRAWS) $(GO) test -count=1 -timeout 60m -run '^TestCoverage$$' ./internal/coverage
 
 .PHONY: bench
 bench: bench-build ## measure deem beside a bare loop, and check the targets (ten to twenty minutes)

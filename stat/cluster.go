@@ -18,6 +18,7 @@ const FewClusters = 30
 // The warnings about clusters.
 const (
 	WarnFewClusters = "fewer than 30 clusters: treat the interval as optimistic"
+	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
 	WarnOneCluster  = "one cluster says nothing about how clusters differ: the interval is everything that is possible"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
 	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
@@ -200,10 +201,32 @@ func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate 
 	est.SE = se
 	est.EffectiveN = math.Min(c.all.Variance()/(se*se), math.MaxFloat64)
 	est = shaped(est, tQuantile(level, df), b)
-	if len(list) < FewClusters {
+	switch {
+	case len(list) < FewClusters:
 		est = est.Warn(WarnFewClusters)
+	case spreadOver(list) < fewHold:
+		est = est.Warn(WarnFewHold)
 	}
 	return est
+}
+
+// fewHold is the number of clusters over which the spread must be distributed for the
+// standard error to be known well enough. By simulation (make coverage), with 30 clusters,
+// a share of 0.95 and a correlation of 0.3, an interval at 0.95 holds the truth in 0.90 of
+// the draws, and three of four misses carry the warning; where the interval holds its
+// level it is rare.
+const fewHold = 5
+
+// spreadOver returns over how many clusters the spread is distributed: all of them if they
+// differ from the mean equally, and 1 if one alone differs.
+func spreadOver(list []clusterSum) float64 {
+	squares, fourths := 0.0, 0.0
+	for _, g := range list {
+		u := float64(g.excess * g.excess)
+		squares += u
+		fourths += float64(u * u)
+	}
+	return squares * squares / fourths
 }
 
 // steady returns the estimate for clusters with one and the same mean, as if each

@@ -1,0 +1,185 @@
+// Package coverage measures how often the intervals that deem prints hold the truth, and
+// how often its tests raise a false alarm, on made-up data whose truth is known.
+//
+// Each row of the table is a [cell]: it draws data, hands them to the code that makes the
+// printed number, and says whether the number held. "go test" runs a few draws of each
+// cell, and "make coverage" runs thousands and prints the table.
+//
+// To add rows, write a function that returns cells and add it to [tables].
+package coverage
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// tables are the rows, by theme.
+var tables = []struct {
+	theme string
+	cells func() []cell
+}{
+	{"score of a run whose items come in clusters", clusterCells},
+}
+
+// A cell is one row of the table.
+type cell struct {
+	name string
+
+	// draw makes one set of data and says what became of the printed number.
+	draw func(*rand.Rand) outcome
+
+	// want is the range in which the share of hits must lie: of intervals that hold
+	// the truth, or of false alarms.
+	want span
+
+	// cost is how many times as long a draw takes as usual; 0 means 1. There are as
+	// many fewer draws.
+	cost int
+}
+
+// An outcome says what became of one printed number.
+type outcome struct {
+	hit    bool // the interval holds the truth, or the test raised an alarm
+	warned bool // the number carried a warning that its interval may be too narrow, or too wide
+	none   bool // no interval was printed; such draws are counted apart
+}
+
+// A span is a range of shares.
+type span struct{ lo, hi float64 }
+
+// nominal is where the coverage of an interval at 95% must lie, and alarms is where the
+// share of false alarms of a test at 5% must lie. Some intervals cannot promise less than
+// they do, and are atLeast right.
+var (
+	nominal = span{0.93, 0.975}
+	atLeast = span{0.93, 1} //nolint:unused // for rows to come
+	alarms  = span{0, 0.05} //nolint:unused // for rows to come
+)
+
+// A result is what was measured of a cell.
+type result struct {
+	draws, none, hits, warned int
+
+	missed int // intervals without a warning that do not hold the truth
+	right  int // intervals without a warning that do
+}
+
+// share returns the share of hits among the printed numbers.
+func (r result) share() float64 { return float64(r.hits) / float64(max(r.printed(), 1)) }
+
+func (r result) printed() int { return r.draws - r.none }
+
+// verdict returns "ok", "warned" when the share is out of range but nearly all of the
+// numbers that are wrong carry a warning, or "FAILS". The share is known to z standard
+// errors of the simulation.
+func (r result) verdict(want span, z float64) string {
+	n := float64(max(r.printed(), 1))
+	within := func(x float64, s span) bool {
+		slack := z * math.Sqrt(math.Max(x*(1-x), 0.01)/n)
+		return x >= s.lo-slack && x <= s.hi+slack
+	}
+	switch {
+	case within(r.share(), want):
+		return "ok"
+	// Too few hits, but those who heed the warning are not misled more often than the
+	// range allows.
+	case r.share() < want.lo && within(float64(r.missed)/n, span{0, 1 - want.lo}):
+		return "warned"
+	// Too many hits: the interval is wide, and says so more often than not.
+	case r.share() > want.hi && 2*r.warned > r.printed():
+		return "warned"
+	}
+	return "FAILS"
+}
+
+// measure draws n times. The seed is the cell's name, so that new rows leave the others
+// as they are.
+func (c cell) measure(n int) result {
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(c.name))
+	rng := rand.New(rand.NewPCG(name.Sum64(), 21))
+	r := result{draws: max(n/max(c.cost, 1), 1)}
+	for range r.draws {
+		o := c.draw(rng)
+		switch {
+		case o.none:
+			r.none++
+			continue
+		case o.hit:
+			r.hits++
+		}
+		switch {
+		case o.warned:
+			r.warned++
+		case o.hit:
+			r.right++
+		default:
+			r.missed++
+		}
+	}
+	return r
+}
+
+// TestCoverage measures every cell. With COVERAGE=N it draws N times and prints the table.
+func TestCoverage(t *testing.T) {
+	draws, z := 150, 3.5
+	if text := os.Getenv("COVERAGE"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			t.Fatalf("COVERAGE=%q: want a number of draws, as 4000", text)
+		}
+		draws, z = n, 2
+	}
+	lines := make([][]string, len(tables))
+	var wait sync.WaitGroup
+	defer func() {
+		wait.Wait()
+		if os.Getenv("COVERAGE") != "" {
+			for i, table := range tables {
+				fmt.Printf("\n%s\n\n%s\n", table.theme, strings.Join(lines[i], "\n"))
+			}
+		}
+	}()
+	for i, table := range tables {
+		cells := table.cells()
+		lines[i] = make([]string, len(cells)+2)
+		lines[i][0] = "| setting | draws | no interval | warned | share | want | |"
+		lines[i][1] = "|---|--:|--:|--:|--:|--:|---|"
+		for j, c := range cells {
+			wait.Go(func() {
+				r := c.measure(draws)
+				verdict := r.verdict(c.want, z)
+				lines[i][j+2] = fmt.Sprintf("| %s | %d | %s | %s | %.1f%% | %s | %s |", c.name, r.draws,
+					percent(r.none, r.draws), percent(r.warned, r.printed()), 100*r.share(), c.want, verdict)
+				if verdict == "FAILS" {
+					t.Errorf("%s, %s: %.1f%% of %d, want %s (%s without a warning are wrong)",
+						table.theme, c.name, 100*r.share(), r.printed(), c.want, percent(r.missed, r.printed()))
+				}
+			})
+		}
+	}
+}
+
+func (s span) String() string {
+	switch {
+	case s.lo == 0:
+		return fmt.Sprintf("at most %g%%", math.Round(1000*s.hi)/10)
+	case s.hi == 1:
+		return fmt.Sprintf("at least %g%%", math.Round(1000*s.lo)/10)
+	}
+	return fmt.Sprintf("%g to %g%%", math.Round(1000*s.lo)/10, math.Round(1000*s.hi)/10)
+}
+
+func percent(k, n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(k)/float64(n))
+}
