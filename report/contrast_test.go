@@ -27,25 +27,22 @@ func inCategories(parts map[string][2]int) []deem.Record {
 	return recs
 }
 
-// For independent items the interval is Newcombe's, and p is where it begins to hold 0.
+// For independent items the interval is Newcombe's, at a level that makes three intervals
+// hold together with 95% confidence, and p is the larger of Newcombe's and Fisher's.
 func TestContrastIsNewcombes(t *testing.T) {
 	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}, "c": {33, 60}})).Report()
 	a := r.Categories[0].Rest
-	want := stat.DifferenceOfProportions(30, 40, 53, 110, 0.95)
+	want := stat.DifferenceOfProportions(30, 40, 53, 110, 1-0.05/3)
 	if !near(a.Difference.Value, want.Value) || !near(a.Difference.Lo, want.Lo) || !near(a.Difference.Hi, want.Hi) {
 		t.Errorf("difference = %+v, want %+v", a.Difference, want)
 	}
-	edge := stat.DifferenceOfProportions(30, 40, 53, 110, 1-a.P)
-	if math.Abs(edge.Lo) > 1e-4 {
-		t.Errorf("at p = %v the interval begins at %v, want 0", a.P, edge.Lo)
+	fisher := stat.FisherExact(30, 40, 53, 110).P
+	if edge := stat.DifferenceOfProportions(30, 40, 53, 110, 1-a.P); a.P != fisher || edge.Lo < 0 {
+		t.Errorf("p = %v, want %v of Fisher's test, which is larger here than Newcombe's", a.P, fisher)
 	}
-	ps := make([]float64, 3)
-	for i, c := range r.Categories {
-		ps[i] = c.Rest.P
-	}
-	for i, p := range stat.Holm(ps) {
-		if got := r.Categories[i].Rest.PHolm; got != p {
-			t.Errorf("adjusted p of %s = %v, want %v", r.Categories[i].Name, got, p)
+	for _, c := range r.Categories {
+		if got, want := c.Rest.PAdjusted, math.Min(1, 3*c.Rest.P); got != want {
+			t.Errorf("adjusted p of %s = %v, want %v", c.Name, got, want)
 		}
 	}
 }
@@ -54,7 +51,7 @@ func TestContrastIsNewcombes(t *testing.T) {
 func TestContrastOfTwo(t *testing.T) {
 	r := build(head(), inCategories(map[string][2]int{"a": {30, 40}, "b": {20, 50}})).Report()
 	a, b := r.Categories[0].Rest, r.Categories[1].Rest
-	if a.P != a.PHolm || math.Abs(a.P-b.P) > 1e-6 || !near(a.Difference.Value, -b.Difference.Value) {
+	if a.P != a.PAdjusted || math.Abs(a.P-b.P) > 1e-6 || !near(a.Difference.Value, -b.Difference.Value) {
 		t.Errorf("contrasts %+v and %+v, want one seen from both sides and p as it is", a, b)
 	}
 }
@@ -83,7 +80,7 @@ func TestContrastMarks(t *testing.T) {
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("%v differ from the rest, want %v", got, tt.want)
 			}
-			if said := strings.Contains(text(t, r), "differs from the rest beyond noise"); said != (len(tt.want) > 0) {
+			if said := strings.Contains(text(t, r), "differs from the rest"); said != (len(tt.want) > 0) {
 				t.Errorf("the text says that a category differs: %v, want %v", said, len(tt.want) > 0)
 			}
 		})

@@ -134,6 +134,15 @@ func (gs *groups) without(other *groups) groups {
 	return out
 }
 
+// sum returns what all groups sum up to.
+func (gs *groups) sum() group {
+	var all group
+	for _, g := range gs.of {
+		all = all.plus(g)
+	}
+	return all
+}
+
 // keys returns the keys in order, for sums that depend on it.
 func (gs *groups) keys() []uint64 { return slices.Sorted(maps.Keys(gs.of)) }
 

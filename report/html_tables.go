@@ -84,21 +84,21 @@ func (p *Page) categories(rows []Category) {
 	if len(rows) == 0 {
 		return
 	}
-	t := PageTable{Title: "Categories", Head: heads("category", rows[0].Metric, "#n", "#unjudged", "strict", "less the rest", "#p (Holm)")}
+	t := PageTable{Title: "Categories", Head: heads("category", rows[0].Metric, "#n", "#unjudged", "strict", "less the rest, simultaneous", "#p adjusted")}
 	for _, c := range rows {
 		name := about(heading(page.Clean(c.Name)), ByCategory, c.Name)
 		if c.Differs() {
 			name.Marks = p.mark(Differs)
 		}
-		rest, holm := words(""), words("")
+		rest, adjusted := words(""), words("")
 		if c.Rest != nil {
 			d := c.Rest.Difference
 			rest = PageCell{Text: fmt.Sprintf("%+.1f pp [%+.1f, %+.1f]", 100*d.Value, 100*d.Lo, 100*d.Hi), Class: "e"}
-			holm = PageCell{Text: pText(c.Rest.PHolm), Class: "n"}
+			adjusted = PageCell{Text: pText(c.Rest.PAdjusted), Class: "n"}
 		}
 		t.Rows = append(t.Rows, []PageCell{
 			name, p.estimateCell(c.Judged, c.Items > c.Unjudged), number(c.Items - c.Unjudged), number(c.Unjudged),
-			p.estimateCell(&c.Strict, false), rest, holm,
+			p.estimateCell(&c.Strict, false), rest, adjusted,
 		})
 	}
 	p.table(t)

@@ -153,8 +153,9 @@ type Category struct {
 	Rest *Contrast `json:"rest"`
 }
 
-// Differs reports whether the category differs from the rest beyond noise.
-func (c Category) Differs() bool { return c.Rest != nil && c.Rest.PHolm < significant }
+// Differs reports whether the category differs from the rest: whether the interval of
+// the difference leaves out 0.
+func (c Category) Differs() bool { return c.Rest != nil && c.Rest.Difference.LeavesOut(0) }
 
 // A Trial is one pass over the items with its headline figures.
 type Trial struct {

@@ -82,6 +82,17 @@ func (e Estimate) Warn(warning string) Estimate {
 // Has reports whether the estimate carries the warning.
 func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
 
+// LeavesOut reports whether x lies outside the interval.
+func (e Estimate) LeavesOut(x float64) bool { return x < e.Lo || x > e.Hi }
+
+// Holding returns the estimate with an interval that holds x too. It is for a test that
+// is more cautious than the interval: where the test does not rule x out, the interval
+// must not either. A wider interval covers the truth at least as often.
+func (e Estimate) Holding(x float64) Estimate {
+	e.Lo, e.Hi = math.Min(e.Lo, x), math.Max(e.Hi, x)
+	return e
+}
+
 // Bounds are the smallest and the largest value that is possible.
 type Bounds struct{ Lo, Hi float64 }
 

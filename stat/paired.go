@@ -184,16 +184,104 @@ func FisherExact(k1, n1, k2, n2 int) Test {
 	}
 	test.Statistic = share(x, a) - share(y, b)
 	hits := x + y
+	first, last := max(0, hits-b), min(a, hits)
 	// Chances that only rounding tells apart are equal, as in BinomialTest.
 	limit := logTable(x, a, hits, b) + 1e-7
+	rare := func(i int) bool { return logTable(i, a, hits, b) <= limit }
+	// The chances rise to one peak and fall again, so the tables that are no more likely
+	// lie at both ends.
+	peak := int((float64(a) + 1) * (float64(hits) + 1) / (float64(a) + float64(b) + 2))
+	peak = min(max(peak, first), last)
+	low := firstFrom(first, peak, func(i int) bool { return !rare(i) })
+	high := firstFrom(peak, last+1, rare)
+	test.P = Unit.clip(tableTail(low-1, first, -1, a, hits, b) + tableTail(max(high, low), last, 1, a, hits, b))
+	return test
+}
+
+// tableTail adds up the chances of the tables from one on to the last, until what follows
+// changes nothing.
+func tableTail(from, to, step, a, hits, b int) float64 {
 	sum := 0.0
-	for i := max(0, hits-b); i <= min(a, hits); i++ {
-		if l := logTable(i, a, hits, b); l <= limit {
-			sum += math.Exp(l)
+	for i := from; (to-i)*step >= 0; i += step {
+		chance := math.Exp(logTable(i, a, hits, b))
+		sum += chance
+		if chance < 1e-18*sum {
+			break
+		}
+	}
+	return sum
+}
+
+// A Stratum is two shares that are compared with each other: K1 of N1 and K2 of N2.
+type Stratum struct{ K1, N1, K2, N2 int }
+
+// maxStrata is how many tables the exact test over strata may add up. Beyond that,
+// counts are so large that no exact test is needed.
+const maxStrata = 4096
+
+// StratifiedExact returns the two-sided test of whether two shares are equal within each
+// of several strata, as within clusters. It adds up the chances of all tables with the
+// same margins in every stratum whose number of hits on the first side is no more likely.
+// The statistic is that number less what is expected of it. With one stratum it is
+// [FisherExact]. Where the counts are so large that the tables are too many, it takes the
+// normal distribution.
+//
+// Source: D. R. Cox, Analysis of Binary Data (1970), section 4.2; the normal distribution is
+// that of W. G. Cochran (1954) and of N. Mantel and W. Haenszel (1959). It is exact when
+// the items of a stratum are exchangeable.
+func StratifiedExact(strata []Stratum) Test {
+	test := Test{P: 1, Method: "stratified-exact"}
+	var variance float64
+	tables, first, observed := 1, 0, 0
+	for _, s := range strata {
+		if s.N1 <= 0 || s.N2 <= 0 {
+			continue
+		}
+		a, b, hits := float64(s.N1), float64(s.N2), float64(s.K1+s.K2)
+		test.N += s.N1 + s.N2
+		test.Statistic += float64(s.K1) - a*hits/(a+b)
+		variance += a * b * hits * (a + b - hits) / ((a + b) * (a + b) * (a + b - 1))
+		low, high := s.ends()
+		tables, first, observed = tables+high-low, first+low, observed+s.K1
+	}
+	switch {
+	case test.N == 0:
+		return test.Warn(WarnTooFew)
+	case tables > maxStrata:
+		test.P = chiSquaredTail(test.Statistic*test.Statistic/variance, 1)
+		return test
+	}
+	chances := []float64{1}
+	for _, s := range strata {
+		if s.N1 > 0 && s.N2 > 0 {
+			chances = s.spread(chances)
+		}
+	}
+	limit := chances[observed-first] * (1 + 1e-7)
+	sum := 0.0
+	for _, chance := range chances {
+		if chance <= limit {
+			sum += chance
 		}
 	}
 	test.P = Unit.clip(sum)
 	return test
+}
+
+// ends returns the fewest and the most hits on the first side that the margins allow.
+func (s Stratum) ends() (low, high int) { return max(0, s.K1+s.K2-s.N2), min(s.N1, s.K1+s.K2) }
+
+// spread returns the chances of sums of hits when those of the stratum are added.
+func (s Stratum) spread(chances []float64) []float64 {
+	low, high := s.ends()
+	out := make([]float64, len(chances)+high-low)
+	for i := low; i <= high; i++ {
+		chance := math.Exp(logTable(i, s.N1, s.K1+s.K2, s.N2))
+		for j, c := range chances {
+			out[j+i-low] += chance * c
+		}
+	}
+	return out
 }
 
 // logTable returns the logarithm of the chance that x of a given number of hits fall

@@ -263,6 +263,32 @@ func TestTestsAnyInput(t *testing.T) {
 	})
 }
 
+// The sum over one stratum is Fisher's test, and over two it is counted by hand: 2 of 2
+// against 0 of 2 twice has the chance 1/36 on either side. Large counts agree with the
+// normal distribution, and Fisher's sum that stops early with one that does not.
+func TestStratifiedExact(t *testing.T) {
+	one := stat.Stratum{K1: 2, N1: 2, K2: 0, N2: 2}
+	if test := stat.StratifiedExact([]stat.Stratum{one, one, {N1: 3}}); !near(test.P, 2.0/36, 1e-12) || test.N != 8 || !near(test.Statistic, 2, 1e-12) {
+		t.Errorf("two strata give %+v, want p = 2/36", test)
+	}
+	if test := stat.StratifiedExact(nil); test.P != 1 || !test.Has(stat.WarnTooFew) {
+		t.Errorf("no stratum gives %+v, want p = 1 and a warning", test)
+	}
+	large := stat.StratifiedExact([]stat.Stratum{{4200, 8000, 4000, 8000}})
+	if small := stat.FisherExact(4200, 8000, 4000, 8000); math.Abs(large.P/small.P-1) > 0.1 {
+		t.Errorf("large counts give p = %v, want about %v", large.P, small.P)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n1, n2 := rapid.IntRange(1, 300).Draw(t, "n1"), rapid.IntRange(1, 300).Draw(t, "n2")
+		k1, k2 := rapid.IntRange(0, n1).Draw(t, "k1"), rapid.IntRange(0, n2).Draw(t, "k2")
+		test := stat.StratifiedExact([]stat.Stratum{{k1, n1, k2, n2}})
+		checkTest(t, test)
+		if want := stat.FisherExact(k1, n1, k2, n2); !near(test.P, want.P, 1e-8) {
+			t.Fatalf("p = %v, want %v", test.P, want.P)
+		}
+	})
+}
+
 // The values are counted by hand: Fisher's tea (1935), which R's documentation gives as
 // 0.4857, the example in SciPy's, 0.0350, and lists that do not vary.
 func TestFisherExact(t *testing.T) {
