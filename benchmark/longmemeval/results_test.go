@@ -14,7 +14,7 @@ import (
 func TestWriteResults(t *testing.T) {
 	in := `{"hypothesis":"Café 5","question_id":"q1","n":1.50,"big":12345678901234567890,"x":{"b":[],"a":null}}
 {"question_id": "unknown", "hypothesis": "x"}
-{"question_id": "q2", "autoeval_label": {"model": "old", "label": true}, "hypothesis": "\ud83d\ude00 </b>", "q": 1, "q": 2}
+{"question_id": "q2", "autoeval_label": {"model": "old", "label": true}, "hypothesis": "\ud83d\ude00 </b>", "q": 2}
 `
 	want := `{"hypothesis": "Caf\u00e9 5", "question_id": "q1", "n": 1.5, "big": 12345678901234567890, "x": {"b": [], "a": null}, "autoeval_label": {"model": "gpt-4o-2024-08-06", "label": true}}
 {"question_id": "q2", "autoeval_label": {"model": "gpt-4o-2024-08-06", "label": false}, "hypothesis": "\ud83d\ude00 </b>", "q": 2}

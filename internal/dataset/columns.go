@@ -40,7 +40,6 @@ type columns struct {
 	bound   map[string]string // part to path, mapped or decided
 	unfound []string          // mapped paths, and needed fields, that no row has had so far
 	seen    []string          // names of columns in the order of their appearance
-	twice   string            // a key that some row has twice
 }
 
 func newColumns(m Mapping, fields []string) (*columns, error) {
@@ -212,12 +211,12 @@ func (c *columns) layout(names []string) *layout {
 // remember keeps the names of columns for messages.
 func (c *columns) remember(names []string) {
 	const most = 200 // a file whose objects all differ must not fill the memory
-	for i, name := range names {
-		if len(c.seen) < most && !slices.Contains(c.seen, name) {
-			c.seen = append(c.seen, name)
+	for _, name := range names {
+		if len(c.seen) == most {
+			return
 		}
-		if c.twice == "" && name != "" && slices.Contains(names[:i], name) {
-			c.twice = name
+		if !slices.Contains(c.seen, name) {
+			c.seen = append(c.seen, name)
 		}
 	}
 }

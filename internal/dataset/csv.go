@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -134,17 +133,21 @@ func (t *table) header() (names []string, note string, err error) {
 	if !utf8.Valid(t.record) {
 		return nil, "", invalidUTF8(t.name, t.record, t.line)
 	}
-	begin := 0
+	if len(t.ends) > maxKeys {
+		return nil, "", t.problem(t.line, "the header has more than %d columns", maxKeys)
+	}
+	begin, seen := 0, map[string]bool{"": false}
 	for i, end := range t.ends {
 		name := strings.TrimSpace(string(t.record[begin:end]))
 		begin = end
-		if name != "" && slices.Contains(names, name) {
+		if seen[name] {
 			return nil, "", deem.WithHint(t.problem(t.line, "the header has column %q twice", name), "give each column a name of its own")
 		}
 		if name == "" && note == "" {
 			note = fmt.Sprintf("column %d of %s has no name and is not read", i+1, t.name)
 		}
 		names = append(names, name)
+		seen[name] = name != ""
 	}
 	if strings.Join(names, "") == "" {
 		return nil, "", t.problem(t.line, "the header names no column")

@@ -79,6 +79,8 @@ func locate(ctx context.Context, name string, stdin io.Reader) (*file, error) {
 		return nil, openError(name, err)
 	case info.IsDir():
 		return nil, deem.WithHint(fmt.Errorf("open %s: it is a directory", name), "give the files in it, as with: %s", filepath.Join(name, "*.jsonl"))
+	case info.Mode()&(fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0:
+		return nil, deem.WithHint(fmt.Errorf("open %s: it is a device, not a file", name), "give a file, or - for standard input")
 	case !info.Mode().IsRegular():
 		pipe, err := os.Open(name)
 		if err != nil {

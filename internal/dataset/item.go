@@ -31,7 +31,7 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	if it.Response, err = l.itemResponse(row); err != nil {
 		return it, err
 	}
-	if it.Weight, err = weight(l.weight.of(row)); err != nil {
+	if it.Weight, err = weight(row, l.weight.of(row)); err != nil {
 		return it, err
 	}
 	refs, rendering := references(l.references.of(row))
@@ -112,13 +112,18 @@ func (l *layout) used(column int) bool {
 		func(s slot) bool { return s.column == column && s.path == "" })
 }
 
-func weight(v Value) (float64, error) {
+// weight returns the weight in a value of row, 0 for a missing one. NaN is not missing: a
+// weight that somebody could not compute must not become the weight of every other item.
+func weight(row *Row, v Value) (float64, error) {
+	if row.isNaN(v) {
+		return 0, errors.New(`the weight "NaN" is not a positive number`)
+	}
 	if v.Blank() {
 		return 0, nil
 	}
 	w, ok := v.Float()
 	if !ok || w <= 0 || math.IsInf(w, 0) || math.IsNaN(w) {
-		return 0, fmt.Errorf("the weight %s is no positive number", excerpt([]byte(v.Str())))
+		return 0, fmt.Errorf("the weight %s is not a positive number", excerpt([]byte(v.Str())))
 	}
 	return w, nil
 }

@@ -23,7 +23,18 @@ type scanner struct {
 	// reads and JSON does not know; constants are where they stand.
 	python    bool
 	constants []constant
+
+	// unique refuses a key that one object has twice, and an object of more than
+	// maxKeys keys. keys are those of the open objects, the outermost first.
+	unique bool
+	keys   []span
 }
+
+// maxKeys is how many keys one object may have, and how many columns a header.
+const maxKeys = 100_000
+
+// A span is a part of a text.
+type span struct{ begin, end int }
 
 // A constant is a value that Python knows and JSON does not.
 type constant struct {
@@ -49,15 +60,24 @@ func (s *scanner) constant() bool {
 	return false
 }
 
-// asJSON returns the text with JSON in place of Python's constants.
-func (s *scanner) asJSON() []byte {
-	var b []byte
+// asJSON returns the text with JSON in place of Python's constants, and the places in it
+// where NaN stood.
+func (s *scanner) asJSON() (text []byte, nans []*byte) {
+	var at []int
 	from := 0
 	for _, c := range s.constants {
-		b = append(append(b, s.text[from:c.begin]...), c.json...)
+		text = append(text, s.text[from:c.begin]...)
+		if c.json == "null" {
+			at = append(at, len(text))
+		}
+		text = append(text, c.json...)
 		from = c.end
 	}
-	return append(b, s.text[from:]...)
+	text = append(text, s.text[from:]...)
+	for _, i := range at {
+		nans = append(nans, &text[i])
+	}
+	return text, nans
 }
 
 // A syntaxError says where a text stops being JSON.
@@ -143,7 +163,7 @@ func (s *scanner) object(depth int, visit func(key, value []byte)) error {
 		s.pos++
 		return nil
 	}
-	for {
+	for outer := len(s.keys); ; {
 		s.space()
 		if s.peek() != '"' {
 			return s.unexpected("a key in double quotes")
@@ -153,6 +173,12 @@ func (s *scanner) object(depth int, visit func(key, value []byte)) error {
 			return err
 		}
 		key := s.text[begin:s.pos]
+		if s.unique {
+			if len(s.keys)-outer == maxKeys {
+				return &keyError{begin, fmt.Sprintf("an object has more than %d keys", maxKeys), "write one row per item"}
+			}
+			s.keys = append(s.keys, span{begin, s.pos})
+		}
 		if s.space(); s.peek() != ':' {
 			return s.unexpected("a colon")
 		}
@@ -165,10 +191,59 @@ func (s *scanner) object(depth int, visit func(key, value []byte)) error {
 		if visit != nil {
 			visit(key, s.text[begin:s.pos])
 		}
-		if done, err := s.next('}', "a comma or the end of the object"); done || err != nil {
+		done, err := s.next('}', "a comma or the end of the object")
+		if done && s.unique {
+			err = s.twice(s.keys[outer:])
+			s.keys = s.keys[:outer]
+		}
+		if done || err != nil {
 			return err
 		}
 	}
+}
+
+// A keyError says that the keys of an object are not acceptable, though they are JSON.
+type keyError struct {
+	pos           int
+	message, hint string
+}
+
+func (e *keyError) Error() string { return e.message }
+
+// twice returns an error if two of the keys of an object are the same. A few keys are
+// compared with each other, which needs no memory; for many, that would take too long.
+func (s *scanner) twice(keys []span) error {
+	const few = 12
+	name := func(k span) []byte {
+		key := s.text[k.begin:k.end]
+		if bytes.IndexByte(key, '\\') < 0 {
+			return key
+		}
+		return []byte(`"` + unquote(key) + `"`)
+	}
+	failed := func(k span) error {
+		return &keyError{
+			k.begin, fmt.Sprintf("the key %s stands twice in one object", excerpt([]byte(unquote(s.text[k.begin:k.end])))),
+			"programs disagree about which of the two counts: keep one",
+		}
+	}
+	if len(keys) <= few {
+		for i, k := range keys {
+			for _, before := range keys[:i] {
+				if bytes.Equal(name(k), name(before)) {
+					return failed(k)
+				}
+			}
+		}
+		return nil
+	}
+	seen := make(map[string]struct{}, len(keys))
+	for i, k := range keys {
+		if seen[string(name(k))] = struct{}{}; len(seen) == i {
+			return failed(k)
+		}
+	}
+	return nil
 }
 
 // list passes over a list and calls visit, unless it is nil, with each value.

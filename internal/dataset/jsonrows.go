@@ -21,6 +21,8 @@ type objectReader struct {
 	row  Row
 	keys [][]byte // of the row before, as the file spells them
 
+	spans []span // room for the scanner's keys
+
 	// known are the names that were decoded already.
 	known map[string]string
 
@@ -33,11 +35,11 @@ type objectReader struct {
 // behind the object is a problem. A text as Python writes it, with NaN or an infinity
 // in it, is read as the JSON that says the same.
 func (o *objectReader) read(data []byte, line int) (*Row, error) {
-	o.row.Line, o.row.python = line, false
+	o.row.Line, o.row.python, o.row.nans = line, false, nil
 	if !utf8.Valid(data) {
 		return nil, invalidUTF8(o.row.File, data, line)
 	}
-	s := scanner{text: data, python: true}
+	s := scanner{text: data, python: true, unique: true, keys: o.spans[:0]}
 	s.space()
 	if s.peek() != '{' {
 		return nil, o.notAnObject(&s, line)
@@ -46,14 +48,16 @@ func (o *objectReader) read(data []byte, line int) (*Row, error) {
 	if err := s.object(0, o.member); err != nil {
 		return nil, o.notJSON(err, data, line)
 	}
+	o.spans = s.keys
 	o.row.names = o.row.names[:len(o.row.values)]
 	o.keys = o.keys[:len(o.row.values)]
 	if s.space(); s.pos < len(data) {
 		return nil, o.problem(line, "the object is followed by %s", excerpt(data[s.pos:]))
 	}
 	if len(s.constants) > 0 {
-		row, err := o.read(s.asJSON(), line)
-		o.row.python = true
+		data, nans := s.asJSON()
+		row, err := o.read(data, line)
+		o.row.python, o.row.nans = true, nans
 		return row, err
 	}
 	o.row.lone = s.lone
@@ -105,9 +109,13 @@ func (o *objectReader) notAnObject(s *scanner, line int) error {
 	return o.problem(line, "a row must be an object, but this is %s", excerpt(s.text[begin:]))
 }
 
-// notJSON turns a syntax error into a problem at the line where it is, which for
+// notJSON turns an error of the scanner into a problem at the line where it is, which for
 // an object of many lines is not the one where it begins.
 func (o *objectReader) notJSON(err error, data []byte, line int) error {
+	if keys, ok := errors.AsType[*keyError](err); ok {
+		line, _ := place(data, keys.pos, line)
+		return deem.WithHint(o.problem(line, "%s", keys.message), "%s", keys.hint)
+	}
 	syntax, ok := errors.AsType[*syntaxError](err)
 	if !ok {
 		return err

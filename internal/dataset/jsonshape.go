@@ -79,7 +79,9 @@ func outline(f *feed) (keys, lists []string, err error) {
 	}
 	f.pos++
 	err = eachMember(f, func(key string) error {
-		keys = append(keys, key)
+		if keys = append(keys, key); len(keys) > maxKeys {
+			return errNoObject // which is said when it is read as a row
+		}
 		c, err := f.skipSpace()
 		if err != nil {
 			return err

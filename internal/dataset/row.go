@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ type Row struct {
 	values []Value  // of the same length
 	lone   bool     // an escape in it names half of a surrogate pair
 	python bool     // NaN or an infinity stands in it
+	nans   []*byte  // the first bytes of the nulls that were NaN in the file
 
 	// element is its number in a list, from 1, when the line does not tell it
 	// from the row before.
@@ -40,15 +42,18 @@ func (r *Row) Get(path string) Value {
 	return r.values[at].Get(rest)
 }
 
+// isNaN reports whether v, a value of the row that reads as null, is NaN in the file.
+func (r *Row) isNaN(v Value) bool {
+	return v.form == raw && slices.Contains(r.nans, &v.data[0])
+}
+
 // resolve finds the column in which a path begins, and what is left of the path.
 // The longest name wins, because a table made from nested objects has columns
 // with dots in their names. The column is -1 when there is none.
 func resolve(path string, names []string) (column int, rest string) {
 	for head := path; ; {
-		for i := len(names) - 1; i >= 0; i-- { // of two equal keys the last one counts
-			if names[i] == head {
-				return i, strings.TrimPrefix(path[len(head):], ".")
-			}
+		if i := slices.Index(names, head); i >= 0 {
+			return i, strings.TrimPrefix(path[len(head):], ".")
 		}
 		dot := strings.LastIndexByte(head, '.')
 		if dot < 0 {

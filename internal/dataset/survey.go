@@ -269,9 +269,6 @@ func (s *survey) notes() []string {
 	if s.nan > 0 {
 		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", count(s.nan, "row"))
 	}
-	if s.columns.twice != "" {
-		note("key %q occurs twice in a row: the last one counts", s.columns.twice)
-	}
 	return append(notes, s.files.Notes()...)
 }
 

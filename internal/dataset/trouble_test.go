@@ -1,12 +1,14 @@
 package dataset_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,6 +64,11 @@ func TestTrouble(t *testing.T) {
 		{"no escape", "a.jsonl", `{"response":"\x41"}`, dataset.Source{}, `FILE:1: not JSON: "\\x" is no escape in JSON (byte 14 of the line)`, ""},
 		{"half an escape", "a.jsonl", `{"response":"\u00"}`, dataset.Source{}, `FILE:1: not JSON: "\\u00\"}" is no escape: \u wants four hexadecimal digits (byte 14 of the line)`, ""},
 		{"a number with a leading zero", "a.jsonl", `{"response":01}`, dataset.Source{}, `FILE:1: not JSON: found "1}" where a comma or the end of the object should be (byte 14 of the line)`, ""},
+		{"a key twice", "a.jsonl", ok + `{"id":2,"response":"r","response":"s"}`, dataset.Source{}, `FILE:2: the key "response" stands twice in one object`, "programs disagree about which of the two counts: keep one"},
+		{"a key twice, spelled differently", "a.jsonl", `{"response":"r","r\u0065sponse":"s"}`, dataset.Source{}, `FILE:1: the key "response" stands twice in one object`, ""},
+		{"a key twice in an object in a list", "a.json", "[{\"response\":\"r\",\n\"x\":[1,{\"a\":1,\n\"a\":2}]}]", dataset.Source{}, `FILE:3: the key "a" stands twice in one object`, ""},
+		{"a key twice among many", "a.jsonl", `{"response":"r",` + keys(50) + `,"k17":0}`, dataset.Source{}, `FILE:1: the key "k17" stands twice in one object`, ""},
+		{"too many keys", "a.jsonl", ok + `{"response":"r",` + keys(100_000) + `}`, dataset.Source{}, `FILE:2: an object has more than 100000 keys`, ""},
 		{"a line that is a list", "a.jsonl", ok + `["q2","r"]`, dataset.Source{}, `FILE:2: a row must be an object, but this is "[\"q2\",\"r\"]"`, ""},
 		{"a line that is a number", "a.jsonl", ok + `17`, dataset.Source{}, `FILE:2: a row must be an object, but this is "17"`, ""},
 		{"deep", "a.jsonl", `{"response":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, dataset.Source{}, `FILE:1: not JSON: lists and objects lie more than 10000 deep (byte 10013 of the line)`, ""},
@@ -103,12 +110,16 @@ func TestTrouble(t *testing.T) {
 		{"an empty id in a table", "a.csv", "id,response\n,r\n", dataset.Source{}, "FILE:2: the id is empty", ""},
 		{"ids twice", "a.jsonl", ok + `{"id":"q2","response":"r"}` + "\n" + ok, dataset.Source{}, `FILE:3: id "q1" again, first at FILE:1`, "ids must be unique: they tell which items a run has judged already"},
 		{"ids that look the same", "a.jsonl", `{"id":1,"response":"r"}` + "\n" + `{"id":"1","response":"r"}`, dataset.Source{}, `FILE:2: id "1" again, first at FILE:1`, ""},
-		{"weight nought", "a.jsonl", `{"response":"r","weight":0}`, dataset.Source{}, `FILE:1: the weight "0" is no positive number`, ""},
-		{"weight below", "a.jsonl", `{"response":"r","weight":-1.5}`, dataset.Source{}, `FILE:1: the weight "-1.5" is no positive number`, ""},
-		{"weight infinite", "a.jsonl", `{"response":"r","weight":1e999}`, dataset.Source{}, `FILE:1: the weight "inf" is no positive number`, ""},
-		{"weight in words", "a.csv", "response,weight\nr,heavy\n", dataset.Source{}, `FILE:2: the weight "heavy" is no positive number`, ""},
-		{"weight NaN", "a.csv", "response,weight\nr,NaN\n", dataset.Source{}, `FILE:2: the weight "NaN" is no positive number`, ""},
-		{"weight true", "a.jsonl", `{"response":"r","weight":true}`, dataset.Source{}, `FILE:1: the weight "True" is no positive number`, ""},
+		{"weight nought", "a.jsonl", `{"response":"r","weight":0}`, dataset.Source{}, `FILE:1: the weight "0" is not a positive number`, ""},
+		{"weight below", "a.jsonl", `{"response":"r","weight":-1.5}`, dataset.Source{}, `FILE:1: the weight "-1.5" is not a positive number`, ""},
+		{"weight infinite", "a.jsonl", `{"response":"r","weight":1e999}`, dataset.Source{}, `FILE:1: the weight "inf" is not a positive number`, ""},
+		{"weight in words", "a.csv", "response,weight\nr,heavy\n", dataset.Source{}, `FILE:2: the weight "heavy" is not a positive number`, ""},
+		{"weight NaN", "a.csv", "response,weight\nr,NaN\n", dataset.Source{}, `FILE:2: the weight "NaN" is not a positive number`, ""},
+		{"weight NaN in JSON", "a.jsonl", ok + `{"id":2,"response":"r","weight":NaN}`, dataset.Source{}, `FILE:2: the weight "NaN" is not a positive number`, ""},
+		{"weight NaN in an object", "a.jsonl", `{"response":"r","m":{"x":NaN,"w":NaN}}`, dataset.Source{Map: dataset.Mapping{"weight": "m.w"}}, `FILE:1: the weight "NaN" is not a positive number`, ""},
+		{"weight Infinity in JSON", "a.jsonl", ok + `{"id":2,"response":"r","weight":Infinity}`, dataset.Source{}, `FILE:2: the weight "inf" is not a positive number`, ""},
+		{"weight -Infinity in JSON", "a.jsonl", `{"response":"r","weight":-Infinity}`, dataset.Source{}, `FILE:1: the weight "-inf" is not a positive number`, ""},
+		{"weight true", "a.jsonl", `{"response":"r","weight":true}`, dataset.Source{}, `FILE:1: the weight "True" is not a positive number`, ""},
 		{"fields that are none", "a.jsonl", `{"response":"r","fields":["a"]}`, dataset.Source{}, `FILE:1: fields must be an object, but it is "['a']"`, ""},
 
 		// Mappings.
@@ -130,6 +141,73 @@ func TestTrouble(t *testing.T) {
 				t.Errorf("hint = %s\nwant %s", got, tt.hint)
 			}
 		})
+	}
+}
+
+// keys returns the members of an object with n keys, k0 and so on.
+func keys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"k%d":%d`, i, i)
+	}
+	return b.String()[1:]
+}
+
+// TestManyKeys reads rows of as many keys as a row may have, and is refused one of a
+// million: each within the two seconds that a reader that compares every key with every
+// other would exceed many times over.
+func TestManyKeys(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		fails      bool
+	}{
+		{"a.jsonl", `{"response":"r",` + keys(99_999) + `}`, false},
+		{"a.jsonl", `{"response":"r","meta":{` + keys(99_999) + `}}`, false},
+		{"a.json", `{"response":"r",` + keys(1_000_000) + `}`, true},
+		{"a.jsonl", `{"response":"r","meta":{` + keys(1_000_000) + `}}`, true},
+		{"a.csv", "response," + strings.ReplaceAll(keys(99_999), `"`, "") + "\nr" + strings.Repeat(",", 99_999) + "\n", false},
+	} {
+		name := write(t, tt.name, tt.text)
+		start := time.Now()
+		d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+		took := time.Since(start)
+		if d != nil {
+			for _, itemErr := range d.Items() {
+				if itemErr != nil {
+					t.Error(itemErr)
+				}
+			}
+			if err := d.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if (err != nil) != tt.fails {
+			t.Errorf("a row of %d bytes: %v", len(tt.text), err)
+		}
+		t.Logf("%s of %d bytes: %v", tt.name, len(tt.text), took)
+		if took > 2*time.Second {
+			t.Errorf("opening a row of %d bytes took %v, want less than 2s", len(tt.text), took)
+		}
+	}
+}
+
+// TestDevices holds that a device, which may never end, is refused, and a directory too.
+func TestDevices(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"/dev/zero", "open /dev/zero: it is a device, not a file"},
+		{"/dev/random", "open /dev/random: it is a device, not a file"},
+		{t.TempDir(), "open ...: it is a directory"},
+	} {
+		if _, err := os.Stat(tt.name); err != nil {
+			t.Skip("no such device here:", err)
+		}
+		// Should it be read all the same, the test ends before the disk is full.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		_, err := dataset.Open(ctx, dataset.Source{Names: []string{tt.name}})
+		cancel()
+		if err == nil || !like(err.Error(), tt.want) {
+			t.Errorf("Open(%s) = %v, want %s", tt.name, err, tt.want)
+		}
 	}
 }
 

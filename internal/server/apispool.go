@@ -302,7 +302,7 @@ func decodeItem(raw []byte) (deem.Item, error) {
 	case in.Response == nil:
 		return it, deem.WithHint(errors.New("there is no response"), "a system that gave nothing has the empty text as its response")
 	case in.Weight != nil && !(*in.Weight > 0 && !math.IsInf(*in.Weight, 0)):
-		return it, fmt.Errorf("the weight %v is no positive number", *in.Weight)
+		return it, fmt.Errorf("the weight %v is not a positive number", *in.Weight)
 	case in.Weight != nil:
 		it.Weight = *in.Weight
 	}
