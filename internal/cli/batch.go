@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"deem"
@@ -141,7 +139,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 			return most
 		}
 	}
-	bctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	bctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
 	if !o.deadline.IsZero() {
 		var cancel context.CancelFunc

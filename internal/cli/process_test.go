@@ -40,7 +40,13 @@ func start(t *testing.T, dir string, args ...string) *process {
 // startWith starts the command in dir with further variables.
 func startWith(t *testing.T, dir string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command("deem", args...)}
+	return startCommand(t, dir, env, exec.Command("deem", args...))
+}
+
+// startCommand starts a command that becomes deem.
+func startCommand(t *testing.T, dir string, env []string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, &p.out, &p.err
 	p.cmd.Env = append(os.Environ(), env...)
 	if err := p.cmd.Start(); err != nil {
@@ -137,7 +143,13 @@ func until(t *testing.T, what string, ok func() bool) {
 // signal that comes too early is one with the first.
 func (p *process) interrupt(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+	p.signal(t, os.Interrupt)
+}
+
+// signal is interrupt with another signal.
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the process to hear the interrupt", func() bool { return strings.Contains(p.err.String(), "deem: stopping: ") })
@@ -267,10 +279,19 @@ func moments(t *testing.T, n, below int) []int {
 	return list
 }
 
-// The first interrupt lets calls in flight finish and keeps them; the command to go
-// on is printed, and goes on.
+// The first interrupt lets calls in flight finish and keeps them; the command that resumes
+// the run is printed, and works.
 func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
-	t.Parallel()
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		t.Run(s.String(), func(t *testing.T) {
+			t.Parallel()
+			interruptInFlight(t, s)
+		})
+	}
+}
+
+func interruptInFlight(t *testing.T, s os.Signal) {
+	t.Helper()
 	const n, j = 100, 8
 	srv, release := holding(t, j)
 	dir := t.TempDir()
@@ -278,7 +299,7 @@ func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
 	args := modelArgs(srv, "-j", fmt.Sprint(j))
 	p := start(t, dir, args...)
 	until(t, "requests", func() bool { return srv.Requests() >= 2*j })
-	p.interrupt(t)
+	p.signal(t, s)
 	release()
 	if code := p.wait(t); code != 130 {
 		t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
@@ -293,6 +314,25 @@ func TestInterruptKeepsWhatIsInFlight(t *testing.T) {
 	run(t, dir, 0, args...)
 	if srv.Requests() != n || len(records(t, dir)) != n {
 		t.Errorf("%d requests for %d items with %d records", srv.Requests(), n, len(records(t, dir)))
+	}
+}
+
+// A run that nohup started is not stopped by the end of its terminal.
+func TestHangUpIgnored(t *testing.T) {
+	t.Parallel()
+	const n = 20
+	srv, release := holding(t, 2)
+	dir := t.TempDir()
+	writeItems(t, dir, n, func(i int) string { return fmt.Sprint(i) })
+	args := append([]string{"-c", `trap "" HUP; exec deem "$@"`, "sh"}, modelArgs(srv, "-j", "2")...)
+	p := startCommand(t, dir, []string{"OPENAI_API_KEY=sk-test-0123456789abcdef"}, exec.Command("sh", args...))
+	until(t, "requests", func() bool { return srv.Requests() >= 4 })
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if code := p.wait(t); code != 0 || len(records(t, dir)) != n {
+		t.Errorf("exit code %d with %d records, want 0 with %d\n%s", code, len(records(t, dir)), n, p.err.String())
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -369,7 +368,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	over := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { a.interruptible(signals, over, cancel, srv.Kill) })

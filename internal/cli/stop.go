@@ -21,6 +21,16 @@ import (
 // Whoever gave the time, as for a job of CI, wants the process to end.
 const grace = 30 * time.Second
 
+// stopSignals returns the signals that stop a command gently: Ctrl-C, what service managers
+// send, and what a closed terminal sends, unless it is ignored, as nohup sees to.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
+
 // watch makes the first interrupt close the returned channel and the second cancel the
 // returned context. The deadline, unless it is zero, counts as the first interrupt, and
 // as the second one when the calls in flight have had their grace.
@@ -28,7 +38,7 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, <
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{app: a, stop: make(chan struct{}), cancel: cancel}
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	var timer *time.Timer
 	var due <-chan time.Time
 	if !deadline.IsZero() {

@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +32,7 @@ A worker has its own keys (OPENAI_API_KEY and its like) and its own addresses
 (OPENAI_BASE_URL and its like). It sends a key only to the vendor's own address or to the
 one that it was told itself: a run that asks elsewhere it leaves to others, and says why.
 
-The first SIGTERM or Ctrl-C takes no new items, lets calls in flight finish, and gives the
+The first SIGTERM, SIGHUP or Ctrl-C takes no new items, lets calls in flight finish, and gives the
 rest to others; the second cancels the calls. A worker that is killed is missed after 15
 seconds, and others take over. A Postgres that restarts is waited for.
 
@@ -214,7 +213,7 @@ func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, stopSignals()...)
 	defer signal.Stop(signals)
 	var wg sync.WaitGroup
 	defer wg.Wait()
