@@ -9,9 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
+	"deem"
 	"deem/internal/assembly"
 	"deem/internal/usage"
 	"deem/model"
@@ -98,7 +100,7 @@ func (sub submission) cost() assembly.Optional[int64] {
 // let go of, unless there is an error.
 func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int) (submission, spooled, error) {
 	var sub submission
-	body := slowBody{r.Body, http.NewResponseController(w)}
+	body := &slowBody{Reader: r.Body, rc: http.NewResponseController(w), since: time.Now()}
 	q := r.URL.Query()
 	var read func(each func(raw []byte) error) error
 	if media(r) == ndjson {
@@ -127,16 +129,37 @@ func (s *Server) readSubmission(w http.ResponseWriter, r *http.Request, most int
 	return sub, d, nil
 }
 
-// A slowBody gives a client that keeps sending more time.
+// minRate is how many bytes of a body must arrive in a second, on average, once the
+// first minute is over.
+const minRate = 1 << 10
+
+// errStalled is the error of a body that arrives too slowly or not at all.
+var errStalled = withStatus(http.StatusRequestTimeout, deem.WithHint(errors.New("the body of the request stalled"),
+	"send the items faster than %d bytes per second, or in smaller requests", minRate))
+
+// A slowBody allows a large body more time than [readTimeout], as long as it keeps
+// arriving.
 type slowBody struct {
 	io.Reader
-	rc *http.ResponseController
+	rc    *http.ResponseController
+	since time.Time
+	n     int64
 }
 
-func (b slowBody) Read(p []byte) (int, error) {
-	// A writer that knows no deadlines, as in tests, has none to extend.
-	_ = b.rc.SetReadDeadline(time.Now().Add(readTimeout))
-	return b.Reader.Read(p)
+func (b *slowBody) Read(p []byte) (int, error) {
+	until := b.since.Add(readTimeout + time.Duration(b.n)*time.Second/minRate)
+	if least := time.Now().Add(readTimeout); until.After(least) {
+		until = least
+	}
+	// Writers in tests know no deadlines. The answer needs time after the last byte.
+	_ = b.rc.SetReadDeadline(until)
+	_ = b.rc.SetWriteDeadline(until.Add(writeTimeout))
+	n, err := b.Reader.Read(p)
+	b.n += int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = errStalled
+	}
+	return n, err
 }
 
 // readJSON reads an object. Its items are handed over one by one, wherever they stand
@@ -219,7 +242,7 @@ func noJSON(err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, errStalled) {
 		return err
 	}
 	return usage.Errorf("the body is no JSON: %w", err)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"time"
 
 	"deem"
 	"deem/internal/store"
@@ -48,6 +50,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
 		return http.StatusNotFound
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable
 	}
@@ -70,10 +74,13 @@ type problem struct {
 
 // fail answers with an error: a page for people, problem+json for programs.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
+	status := statusOf(err)
+	if status == http.StatusRequestTimeout {
+		// A body that stalled ends the request's context, but its client still listens.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(graceTimeout))
+	} else if r.Context().Err() != nil {
 		return // Nobody is there to read it.
 	}
-	status := statusOf(err)
 	if status >= http.StatusInternalServerError {
 		s.log.Error("request", "method", r.Method, "path", r.URL.Path, "error", err)
 	}

@@ -7,28 +7,34 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // sessionLife is how long a browser stays logged in.
 const sessionLife = 12 * time.Hour
 
-// A guard knows the token, and whom it has let in. Sessions are not kept: a cookie
-// says until when it is good, and is signed with a key that dies with the process.
+// A guard knows the token and checks sessions. It does not keep them: a cookie says
+// until when it is good, and is signed with a key that dies with the process. It keeps
+// only the sessions that were logged out before they expired.
 type guard struct {
 	token  string // "" lets everybody in
 	key    [32]byte
 	proxy  bool // requests come through a proxy, which says from whom
 	misses *throttle
 	now    func() time.Time
+
+	mu    sync.Mutex
+	ended map[string]time.Time // sessions that were logged out, and when they expire
 }
 
 func newGuard(token string, proxy bool) *guard {
-	g := &guard{token: token, proxy: proxy, now: time.Now}
+	g := &guard{token: token, proxy: proxy, now: time.Now, ended: map[string]time.Time{}}
 	_, _ = rand.Read(g.key[:]) // It never fails.
 	g.misses = newThrottle(func() time.Time { return g.now() })
 	return g
@@ -68,8 +74,18 @@ func (g *guard) newSession(r *http.Request) *http.Cookie {
 	return g.cookie(r, text+"."+g.sign("session", text), int(sessionLife.Seconds()))
 }
 
-// endSession returns the cookie that takes a session away.
-func (g *guard) endSession(r *http.Request) *http.Cookie { return g.cookie(r, "", -1) }
+// endSession ends the session of a request, so that copies of its cookie are refused,
+// and returns the cookie that removes it from the browser.
+func (g *guard) endSession(r *http.Request) *http.Cookie {
+	if session := g.session(r); session != "" {
+		g.mu.Lock()
+		now := g.now()
+		maps.DeleteFunc(g.ended, func(_ string, expires time.Time) bool { return expires.Before(now) })
+		g.ended[session] = now.Add(sessionLife)
+		g.mu.Unlock()
+	}
+	return g.cookie(r, "", -1)
+}
 
 func (g *guard) cookie(r *http.Request, value string, age int) *http.Cookie {
 	return &http.Cookie{ //nolint:gosec // Secure is set where there is TLS; on loopback there is none.
@@ -96,6 +112,11 @@ func (g *guard) session(r *http.Request) string {
 	}
 	until, _, _ := strings.Cut(c.Value, ".")
 	if end, err := strconv.ParseInt(until, 10, 64); err != nil || g.now().Unix() >= end {
+		return ""
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, ended := g.ended[c.Value[:at]]; ended {
 		return ""
 	}
 	return c.Value[:at]

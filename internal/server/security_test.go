@@ -154,6 +154,9 @@ func TestLogin(t *testing.T) {
 	if got := out.Result().Cookies(); out.Code != http.StatusSeeOther || len(got) != 1 || got[0].MaxAge >= 0 {
 		t.Errorf("POST /logout = %d with %v, want the cookie taken away", out.Code, got)
 	}
+	if got := get(t, s, "/", "Cookie", cookie).Code; got != http.StatusUnauthorized {
+		t.Errorf("GET / with a cookie copied before the logout = %d, want 401", got)
+	}
 }
 
 // A session of one server is none of another.
