@@ -182,6 +182,10 @@ type Usage struct {
 	Output      int `json:"output"` // reasoning tokens included
 	CachedInput int `json:"cached_input,omitempty"`
 	Reasoning   int `json:"reasoning,omitempty"`
+
+	// Estimated means that the vendor did not report believable numbers: these are an
+	// upper bound, from the size of what was sent and received.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // A TokenLogprob is one token of a reply with its natural log-probability and
@@ -206,6 +210,11 @@ type ModelError struct {
 	// is no such host, or what answers is a web page. It may pass, as when a server is
 	// about to start; but where nobody ever answered the address is wrong.
 	Absent bool
+
+	// Billed says that the vendor may charge for the attempt although no reply came of
+	// it: the answer was cut or could not be read, or the connection broke while the
+	// vendor was at work.
+	Billed bool
 
 	// RetryAfter is how long the vendor asks to be left alone; 0 when it does
 	// not say.

@@ -66,10 +66,11 @@ type wireReply struct {
 }
 
 type wireUsage struct {
-	CachedInput int `json:"cached_input,omitempty"`
-	Input       int `json:"input"`
-	Output      int `json:"output"`
-	Reasoning   int `json:"reasoning,omitempty"`
+	CachedInput int  `json:"cached_input,omitempty"`
+	Estimated   bool `json:"estimated,omitempty"`
+	Input       int  `json:"input"`
+	Output      int  `json:"output"`
+	Reasoning   int  `json:"reasoning,omitempty"`
 }
 
 type wireLogprob struct {
@@ -129,7 +130,7 @@ func toCall(c deem.Call) wireCall {
 			Fingerprint: clean(r.Fingerprint), Key: clean(r.Key), Latency: r.Latency, Logprobs: toLogprobs(r.Logprobs),
 			Model: clean(r.Model), Refusal: clean(r.Refusal), RequestID: clean(r.RequestID), Stop: r.Stop,
 			Text: clean(r.Text), Unpriced: r.Unpriced,
-			Usage: wireUsage{r.Usage.CachedInput, r.Usage.Input, r.Usage.Output, r.Usage.Reasoning},
+			Usage: wireUsage{r.Usage.CachedInput, r.Usage.Estimated, r.Usage.Input, r.Usage.Output, r.Usage.Reasoning},
 		}
 	}
 	return w
@@ -171,7 +172,10 @@ func (w wireCall) call() deem.Call {
 	if r := w.Reply; r != nil {
 		c.Reply = &deem.Reply{
 			Text: r.Text, Refusal: r.Refusal, Stop: r.Stop,
-			Usage: deem.Usage{Input: r.Usage.Input, Output: r.Usage.Output, CachedInput: r.Usage.CachedInput, Reasoning: r.Usage.Reasoning},
+			Usage: deem.Usage{
+				Input: r.Usage.Input, Output: r.Usage.Output, CachedInput: r.Usage.CachedInput, Reasoning: r.Usage.Reasoning,
+				Estimated: r.Usage.Estimated,
+			},
 			Model: r.Model, Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch,
 			Logprobs: fromLogprobs(r.Logprobs), Latency: r.Latency, Attempts: r.Attempts, CostMicros: r.CostMicros,
 			Unpriced: r.Unpriced, Cached: r.Cached, Key: r.Key,

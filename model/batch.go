@@ -20,8 +20,7 @@ func (p Prices) BatchMost(name string, req deem.Request) (micros int64, known bo
 	if !ok {
 		return 0, false
 	}
-	b := Budgeted{price: price, output: MaxOutput(name)}
-	return p.batchShare(name, b.worst(req)), true
+	return p.batchShare(name, price.Cost(mostUsage(name, req))), true
 }
 
 // batchShare returns what of a sum is paid in a batch.

@@ -23,11 +23,12 @@ import (
 type Purse struct {
 	sum int64
 
-	mu       sync.Mutex
-	spent    int64      // what calls cost, and may have cost
-	reserved int64      // what calls in flight may cost
-	waiting  *list.List // of *claim
-	shut     error      // why no call is paid for any more
+	mu        sync.Mutex
+	spent     int64      // what calls cost, and may have cost
+	unsettled int64      // the part of it of which nobody knows whether it was charged
+	reserved  int64      // what calls in flight may cost
+	waiting   *list.List // of *claim
+	shut      error      // why no call is paid for any more
 
 	// A purse that borrows has a bank, which one caller asks at a time. It is dry once
 	// the bank has no more.
@@ -159,28 +160,34 @@ func (p *Purse) extend(need int64) error {
 	return nil
 }
 
-// settle replaces what was set aside by what was spent.
-func (p *Purse) settle(reserved, spent int64) {
+// settle replaces what a call had set aside by what it cost.
+func (p *Purse) settle(h *hold) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.reserved -= reserved
-	p.spent += spent
+	p.reserved -= h.reserved
+	p.spent += h.cost + h.unsettled
+	p.unsettled += h.unsettled
 	p.serve()
 }
 
 // exhausted says that a call cannot be paid for. The caller holds the lock.
 func (p *Purse) exhausted(need int64) error {
 	var err error
-	sum, spent := p.sum, p.spent
+	sum, spent, aside := p.sum, p.spent-p.unsettled, p.unsettled+p.reserved
 	if p.bank != nil {
-		sum, spent = p.bank.Sum(), p.bank.Sum()-max(0, p.sum-p.spent)
+		sum, spent = p.bank.Sum(), p.bank.Sum()-max(0, p.sum-p.spent)-p.unsettled
 	}
-	if need > sum {
+	switch {
+	case need > sum:
 		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", usd(need), usd(sum)),
 			"raise --max-cost, or bound the length of replies with --max-tokens, which bounds what a call may cost")
-	} else {
+	case aside > 0:
+		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, %s set aside for calls whose cost is not known, and the next call may cost %s",
+			usd(sum), usd(spent), usd(aside), usd(need)),
+			"what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing")
+	default:
 		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", usd(sum), usd(spent), usd(need)),
-			"what was judged is kept; with a higher --max-cost the same command goes on and repeats nothing")
+			"what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing")
 	}
 	return &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: err}
 }
@@ -209,7 +216,6 @@ type Budgeted struct {
 	price  Price
 	priced bool
 	tier   string
-	output int // the tokens of a reply to a request that does not bound them
 }
 
 var (
@@ -227,15 +233,17 @@ var (
 // bound replies is what lets many calls be in flight on a small budget.
 //
 // One reservation covers the attempts of a request, since vendors do not charge for
-// errors. An attempt that timed out is another matter: the vendor may have gone on
-// and charged for a reply that nobody saw. Before such an attempt is made again its
-// price is set aside once more, and in the end it counts as spent, though no record
-// shows it. So does a call whose caller was interrupted. The purse thus errs on the
-// safe side of the vendor's bill.
+// errors. They may charge for an attempt whose reply got lost: it timed out or was
+// interrupted, or the answer was cut or could not be read. Such an attempt counts as
+// spent at the most that it can cost, although no record shows it, and before another
+// one is made its price is set aside again. The purse thus errs on the safe side of the
+// vendor's bill.
+//
+// The model inside has a [Meter], which sees the attempts and says what they cost.
 func Budget(m deem.Model, purse *Purse, prices Prices) *Budgeted {
 	tier := TierOf(m)
 	price, ok := prices.OfTier(m.Name(), tier)
-	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, output: MaxOutput(m.Name())}
+	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier}
 }
 
 // Name returns the name of the model inside.
@@ -252,18 +260,18 @@ func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	if !b.priced {
 		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name(), b.tier)}
 	}
-	h := &hold{purse: b.purse, worst: b.worst(req)}
+	h := &hold{purse: b.purse, worst: b.price.Cost(mostUsage(b.Name(), req))}
+	h.outer, _ = ctx.Value(holdKey{}).(*hold)
 	if err := b.purse.reserve(ctx, h.worst); err != nil {
 		return deem.Reply{}, err
 	}
 	h.reserved = h.worst
-	defer h.settle() // a panic in the wire must not keep the money
+	defer func() { h.purse.settle(h) }() // A panic in the wire must not keep the money.
 	reply, err := b.inner.Complete(context.WithValue(ctx, holdKey{}, h), req)
 	if err != nil {
-		h.doubt(err)
 		return deem.Reply{}, err
 	}
-	h.spent += reply.CostMicros
+	h.cost = reply.CostMicros
 	return reply, nil
 }
 
@@ -274,96 +282,48 @@ func Unpriced(name, tier string) error {
 		"give its price in a file with --prices, or leave --max-cost out")
 }
 
-// What comes on top of the bytes of a request, in tokens: the marks around each
-// message, and the words with which vendors ask for JSON.
-const (
-	perMessage = 16
-	perRequest = 64
-	perSchema  = 1024
-)
-
-// worst returns the most that a request can cost.
-func (b *Budgeted) worst(req deem.Request) int64 {
-	u := deem.Usage{Input: perRequest, Output: req.MaxTokens}
-	for _, m := range req.Messages {
-		u.Input += perMessage + len(m.Role) + len(m.Content)
-	}
-	if req.JSON || len(req.Schema) > 0 {
-		u.Input += perSchema + len(req.Schema)
-	}
-	if u.Output <= 0 {
-		u.Output = b.output
-	}
-	return b.price.Cost(u)
-}
-
-// longestReplies are the families of models whose longest reply is known. Those that
-// think before they answer have the long ones.
-var longestReplies = []struct {
-	prefix string
-	tokens int
-}{
-	{"openai:o1", 131_072},
-	{"openai:o3", 131_072},
-	{"openai:o4", 131_072},
-	{"openai:gpt-5", 131_072},
-	{"anthropic:", 4_096}, // model/anthropic asks for no more
-	{"google:", 65_536},
-}
-
-// MaxOutput returns how many tokens a reply of the named model has at most when a
-// request does not bound it: 131,072 for openai's models that reason, 65,536 for
-// google, 4,096 for anthropic, whose requests always have a bound, and 32,768 for all
-// others. These are the vendors' own limits, rounded up.
-func MaxOutput(name string) int {
-	for _, l := range longestReplies {
-		if strings.HasPrefix(name, l.prefix) {
-			return l.tokens
-		}
-	}
-	return 32_768
-}
-
-// A hold is what one request has set aside. It travels in the context, so that the
-// retries inside can ask for more. It belongs to one goroutine.
+// A hold is what one request has set aside. It travels in the context, where the meter
+// notes attempts that may be charged for, and retries ask for more. It belongs to one
+// goroutine.
 type hold struct {
 	purse           *Purse
+	outer           *hold // of another purse that pays for the same request; nil for none
 	worst           int64 // the price of one attempt at most
-	reserved, spent int64
+	reserved        int64
+	cost, unsettled int64 // of the reply, and of attempts without one
 }
 
 type holdKey struct{}
 
-// again sets the price of another attempt aside if the last one, which ended in
-// err, may have been charged for.
-func again(ctx context.Context, err error) error {
-	h, ok := ctx.Value(holdKey{}).(*hold)
-	if !ok || !unseen(err) {
-		return nil
+// attemptEnded counts an attempt that ended in err as spent if it may be charged for.
+func attemptEnded(ctx context.Context, err error) {
+	if !mayBeBilled(err) {
+		return
 	}
-	if err := h.purse.extend(h.worst); err != nil {
-		return err
+	for h, _ := ctx.Value(holdKey{}).(*hold); h != nil; h = h.outer {
+		h.unsettled += h.worst
 	}
-	h.reserved += h.worst
-	h.spent += h.worst
+}
+
+// again makes sure that enough is set aside for another attempt.
+func again(ctx context.Context) error {
+	for h, _ := ctx.Value(holdKey{}).(*hold); h != nil; h = h.outer {
+		if h.unsettled+h.worst <= h.reserved {
+			continue
+		}
+		if err := h.purse.extend(h.worst); err != nil {
+			return err
+		}
+		h.reserved += h.worst
+	}
 	return nil
 }
 
-// doubt counts the last attempt as spent if it may have been charged for.
-func (h *hold) doubt(err error) {
-	if unseen(err) {
-		h.spent += h.worst
-	}
-}
-
-// settle pays.
-func (h *hold) settle() { h.purse.settle(h.reserved, h.spent) }
-
-// unseen reports whether err is that of an attempt which may have been charged for
-// though no answer came: we stopped listening, and the vendor may not have noticed.
-func unseen(err error) bool {
+// mayBeBilled reports whether err is that of an attempt for which the vendor may charge
+// although no reply came of it.
+func mayBeBilled(err error) bool {
 	if me, ok := errors.AsType[*deem.ModelError](err); ok {
-		return me.Kind == deem.Timeout && me.Status == 0
+		return me.Billed || me.Kind == deem.Timeout && me.Status == 0
 	}
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

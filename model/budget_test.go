@@ -62,9 +62,9 @@ func TestBudgetHoldsWithManyInFlight(t *testing.T) {
 		"as much as possible": func(req deem.Request) deem.Usage {
 			return deem.Usage{Input: len(req.Messages[0].Content), Output: req.MaxTokens}
 		},
-		"much less": func(deem.Request) deem.Usage { return deem.Usage{Input: 10, Output: 1} },
+		"much less": func(deem.Request) deem.Usage { return deem.Usage{Input: 16, Output: 1} },
 		"as it comes": func(req deem.Request) deem.Usage {
-			return deem.Usage{Input: rng.IntN(len(req.Messages[0].Content)), Output: rng.IntN(req.MaxTokens + 1)}
+			return deem.Usage{Input: 16 + rng.IntN(len(req.Messages[0].Content)-16), Output: 1 + rng.IntN(req.MaxTokens)}
 		},
 	}
 	for name, bill := range tests {
@@ -166,8 +166,8 @@ func refusedBefore(err error) bool {
 
 func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{Input: 1} }}
-		purse := model.NewPurse(700) // one call may cost 84 + 4 + 500, and costs 1
+		m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{Input: 1, Output: 1} }}
+		purse := model.NewPurse(700) // one call may cost 84 + 4 + 500, and costs 11
 		b := model.Budget(model.Meter(m, dear), purse, dear)
 		start := time.Now()
 		var wg sync.WaitGroup
@@ -181,8 +181,8 @@ func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took := time.Since(start); took != 3*time.Second || purse.Spent() != 3 {
-			t.Errorf("three calls took %v and cost %d, want one after the other, 3s and 3", took, purse.Spent())
+		if took := time.Since(start); took != 3*time.Second || purse.Spent() != 33 {
+			t.Errorf("three calls took %v and cost %d, want one after the other, 3s and 33", took, purse.Spent())
 		}
 	})
 }
@@ -240,7 +240,9 @@ func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
 		kind         deem.Kind
 	}{
 		{"two timeouts", timeout, 1000, 2, 2 * worst, deem.Timeout},
-		{"no money for the second", timeout, worst + 1, 1, 0, deem.Budget},
+		{"no money for the second", timeout, worst + 1, 1, worst, deem.Budget},
+		{"cut twice, no money for the third", &deem.ModelError{Kind: deem.Provider, Passing: true, Billed: true}, 2*worst + 1, 2, 2 * worst, deem.Budget},
+		{"cancelled at the vendor", context.Canceled, 1000, 1, worst, ""},
 		{"errors are free", passing(0), 1000, 6, 0, deem.Provider},
 	}
 	for _, tt := range tests {
@@ -252,12 +254,53 @@ func TestBudgetPaysForWhatNobodySaw(t *testing.T) {
 				req.MaxTokens = 10
 				_, err := budgeted(named{Model: m, name: "test:x"}, purse).Complete(t.Context(), req)
 				me, ok := errors.AsType[*deem.ModelError](err)
-				if !ok || me.Kind != tt.kind || int64(calls()) != tt.calls || purse.Spent() != tt.spent {
+				if ok != (tt.kind != "") || ok && me.Kind != tt.kind || int64(calls()) != tt.calls || purse.Spent() != tt.spent {
 					t.Errorf("error %v after %d calls, %d spent, want kind %s, %d and %d", err, calls(), purse.Spent(), tt.kind, tt.calls, tt.spent)
 				}
 			})
 		})
 	}
+}
+
+// TestBudgetMessageAddsUp lets a reply get lost before the money runs out. What was
+// spent, what is set aside and the next call are together more than the budget.
+func TestBudgetMessageAddsUp(t *testing.T) {
+	lost := &deem.ModelError{Kind: deem.Provider, Billed: true, Err: errors.New("cut")}
+	n := 0
+	m := fake.Func("test:x", func(context.Context, deem.Request) (deem.Reply, error) {
+		if n++; n == 2 {
+			return deem.Reply{}, lost
+		}
+		return deem.Reply{Text: "yes", Usage: deem.Usage{Input: 50, Output: 5}}, nil
+	})
+	b := model.Budget(model.Meter(m, dear), model.NewPurse(400), dear)
+	req := deem.Prompt("q")
+	req.MaxTokens = 10
+	var err error
+	for err == nil || errors.Is(err, lost) {
+		_, err = b.Complete(t.Context(), req)
+	}
+	want := "the budget of $0.0004 is used up: $0.0001 spent, $0.000185 set aside for calls whose cost is not known, and the next call may cost $0.000185"
+	if err.Error() != want || n != 2 {
+		t.Errorf("error %q after %d calls, want %q and 2", err, n, want)
+	}
+}
+
+// TestBudgetOfTwoPurses lets a request be paid for out of two purses, as on a server. An
+// attempt that timed out counts in both.
+func TestBudgetOfTwoPurses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, calls := failing(1, &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: errors.New("no answer")})
+		inner, outer := model.NewPurse(1_000_000), model.NewPurse(1_000_000)
+		retried := model.Retry(model.Meter(named{Model: m, name: "test:x"}, dear), model.RetryOptions{})
+		b := model.Budget(model.Budget(retried, inner, dear), outer, dear)
+		if _, err := b.Complete(t.Context(), deem.Prompt("q")); err != nil {
+			t.Fatal(err)
+		}
+		if inner.Spent() != outer.Spent() || inner.Spent() < 327_000 || calls() != 2 {
+			t.Errorf("%d and %d spent after %d calls, want the same, with a timeout at its worst price, and 2", inner.Spent(), outer.Spent(), calls())
+		}
+	})
 }
 
 func TestBudgetSurvivesAPanic(t *testing.T) {

@@ -27,8 +27,8 @@ var _ Embedder = (*Embedding)(nil)
 // vectors are larger than the texts that they stand for, and cheap.
 //
 // Each call is noted in the ledger of the item, so that its cost is kept with the
-// run. Embedders do not say how many tokens they counted, so a token is taken for
-// four bytes; the price set aside beforehand is that of a token for each byte.
+// run. Embedders do not say how many tokens they counted, so the cost is an estimate:
+// see [Meter].
 func Embed(e Embedder, o Options) *Embedding {
 	return &Embedding{model: resilient(embedWire{e}, o)}
 }
@@ -93,9 +93,5 @@ func (w embedWire) Complete(ctx context.Context, _ deem.Request) (deem.Reply, er
 		return deem.Reply{}, err
 	}
 	job.vectors = vectors
-	size := 0
-	for _, text := range job.texts {
-		size += len(text)
-	}
-	return deem.Reply{Stop: deem.StopEnd, Usage: deem.Usage{Input: (size + 3) / 4}}, nil
+	return deem.Reply{Stop: deem.StopEnd}, nil
 }

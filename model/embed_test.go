@@ -41,12 +41,12 @@ func TestEmbedTriesAgainAndCounts(t *testing.T) {
 			t.Fatalf("Embed = %v, %v, want the lengths of the texts", vectors, err)
 		}
 		noted := calls()
-		if len(noted) != 1 || noted[0].Reply == nil || noted[0].Reply.Attempts != 3 || noted[0].Reply.CostMicros != 11 {
-			t.Errorf("noted %+v, want one call of three attempts that cost 11", noted)
+		if len(noted) != 1 || noted[0].Reply == nil || noted[0].Reply.Attempts != 3 || noted[0].Reply.CostMicros != 44 {
+			t.Errorf("noted %+v, want one call of three attempts that cost 44", noted)
 		}
 		meter, ok := model.As[*model.Metered](e.Model())
-		if !ok || meter.Totals().Calls != 3 || meter.Totals().CostMicros != 11 {
-			t.Errorf("the meter counted %+v, want 3 calls and a cost of 11", meter.Totals())
+		if !ok || meter.Totals().Calls != 3 || meter.Totals().CostMicros != 44 {
+			t.Errorf("the meter counted %+v, want 3 calls and a cost of 44", meter.Totals())
 		}
 	})
 }

@@ -13,6 +13,7 @@ type Totals struct {
 	Calls      int64 // attempts that ended, with a reply or without
 	Failures   int64 // those of them without a reply
 	Unpriced   int64 // replies of a model whose price is not known
+	Estimated  int64 // replies that did not say how many tokens they used
 	Usage      deem.Usage
 	CostMicros int64 // millionths of a US dollar
 	Latency    time.Duration
@@ -24,7 +25,7 @@ type Metered struct {
 	price  Price
 	priced bool
 
-	calls, failures, unpriced             atomic.Int64
+	calls, failures, unpriced, estimated  atomic.Int64
 	input, output, cachedInput, reasoning atomic.Int64
 	cost, latency                         atomic.Int64
 }
@@ -37,7 +38,9 @@ var (
 // Meter returns a model that notes in each reply how long the attempt took and
 // what it cost, by prices and then by the built-in table. A reply of a model that
 // neither knows is marked Unpriced: its cost is unknown, which is not the same as
-// nothing.
+// nothing. Where a call costs something and the reply does not say how many tokens it
+// used, or an impossible number, the usage is replaced by an upper bound and marked as
+// estimated.
 func Meter(m deem.Model, prices Prices) *Metered {
 	price, ok := prices.OfTier(m.Name(), TierOf(m))
 	return &Metered{inner: m, price: price, priced: ok}
@@ -58,6 +61,7 @@ func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	mt.calls.Add(1)
 	mt.latency.Add(int64(took))
 	if err != nil {
+		attemptEnded(ctx, err)
 		mt.failures.Add(1)
 		return deem.Reply{}, err
 	}
@@ -65,6 +69,10 @@ func (mt *Metered) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	reply.Attempts = max(1, reply.Attempts)
 	reply.Unpriced = !mt.priced
 	if mt.priced {
+		if !mt.price.free() && !believable(reply.Usage, req, reply) {
+			reply.Usage = estimateUsage(mt.Name(), req, reply)
+			mt.estimated.Add(1)
+		}
 		reply.CostMicros = mt.price.Cost(reply.Usage)
 	}
 	mt.count(reply)
@@ -89,7 +97,7 @@ func (mt *Metered) Totals() Totals {
 	return Totals{
 		Calls:    mt.calls.Load(),
 		Failures: mt.failures.Load(),
-		Unpriced: mt.unpriced.Load(),
+		Unpriced: mt.unpriced.Load(), Estimated: mt.estimated.Load(),
 		Usage: deem.Usage{
 			Input:       int(mt.input.Load()),
 			Output:      int(mt.output.Load()),

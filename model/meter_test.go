@@ -40,17 +40,15 @@ func TestMeterMeasures(t *testing.T) {
 		{"openai:gpt-4o-2024-08-06", deem.Usage{Input: 1000, Output: 100}, 3500, false},
 		{"openai:gpt-4o-2024-08-06", deem.Usage{Input: 1000, CachedInput: 400, Output: 100}, 3000, false},
 		{"openai:gpt-4o-2024-05-13", deem.Usage{Input: 1000, CachedInput: 400, Output: 100}, 6500, false},
-		{"openai:gpt-4o-mini", deem.Usage{Input: 1, Output: 0}, 1, false}, // 0.15 micros
-		{"openai:gpt-4o-mini", deem.Usage{}, 0, false},
-		{"openai:gpt-4", deem.Usage{Input: 1000}, 30_000, false},
-		{"openai:gpt-4-0613", deem.Usage{Input: 1000}, 30_000, false},
-		{"openai:gpt-4.1-nano", deem.Usage{Input: 1000}, 100, false},
+		{"openai:gpt-4o-mini", deem.Usage{Input: 1, Output: 1}, 1, false}, // 0.75 micros
+		{"openai:gpt-4", deem.Usage{Input: 998, Output: 1}, 30_000, false},
+		{"openai:gpt-4-0613", deem.Usage{Input: 998, Output: 1}, 30_000, false},
+		{"openai:gpt-4.1-nano", deem.Usage{Input: 996, Output: 1}, 100, false},
 		{"openai:gpt-4.9-imagined", deem.Usage{Input: 1000}, 0, true},
 		{"openai:llama-3.2", deem.Usage{Input: 1000}, 0, true},
 		{"fake:say=yes", deem.Usage{Input: 1000}, 0, false},
 		{"replay:calls.jsonl", deem.Usage{Input: 1000}, 0, false},
 		{"ollama:llama3.2", deem.Usage{Input: 1000}, 0, false},
-		{"openai:gpt-4o", deem.Usage{Input: -5, Output: -5, CachedInput: 9}, 0, false},
 	}
 	for _, tt := range tests {
 		synctest.Test(t, func(t *testing.T) {
@@ -64,6 +62,42 @@ func TestMeterMeasures(t *testing.T) {
 				t.Errorf("%s with %+v (-want +got):\n%s", tt.name, tt.usage, diff)
 			}
 		})
+	}
+}
+
+// TestMeterEstimates holds that a priced call whose usage cannot be believed costs what
+// its text can cost at most, and says so.
+func TestMeterEstimates(t *testing.T) {
+	long := deem.Prompt(strings.Repeat("word ", 100))
+	bound := deem.Usage{Input: 500 + 64 + 16 + 4, Output: 3, Estimated: true}
+	thinking := deem.Usage{Input: bound.Input, Output: 131_072, Estimated: true}
+	for _, tt := range []struct {
+		name        string
+		usage, want deem.Usage
+	}{
+		{"openai:gpt-4o", deem.Usage{}, bound},
+		{"openai:gpt-4o", deem.Usage{Input: -120, Output: -2}, bound},
+		{"openai:gpt-4o", deem.Usage{Input: 120}, bound},
+		{"openai:gpt-4o", deem.Usage{Output: 2}, bound},
+		{"openai:gpt-4o", deem.Usage{Input: 3, Output: 1}, bound},
+		{"openai:gpt-4o", deem.Usage{Input: 120, Output: 1, CachedInput: -7}, bound},
+		{"openai:gpt-4o", deem.Usage{Input: 120, Output: 1}, deem.Usage{Input: 120, Output: 1}},
+		{"openai:o3-mini", deem.Usage{}, thinking},
+		{"ollama:llama3.2", deem.Usage{}, deem.Usage{}},
+		{"nobody:knows", deem.Usage{}, deem.Usage{}},
+	} {
+		wire := fake.Func(tt.name, func(context.Context, deem.Request) (deem.Reply, error) {
+			return deem.Reply{Text: "yes", Usage: tt.usage}, nil
+		})
+		m := model.Meter(wire, model.Prices{})
+		got, err := m.Complete(t.Context(), long)
+		price, _ := model.Prices{}.Of(tt.name)
+		if err != nil || got.Usage != tt.want || got.CostMicros != price.Cost(tt.want) {
+			t.Errorf("%s with usage %+v: %+v for %d, %v, want %+v", tt.name, tt.usage, got.Usage, got.CostMicros, err, tt.want)
+		}
+		if n := m.Totals().Estimated; (n == 1) != tt.want.Estimated {
+			t.Errorf("%s with usage %+v: %d estimated calls", tt.name, tt.usage, n)
+		}
 	}
 }
 

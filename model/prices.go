@@ -92,6 +92,9 @@ func (p Price) Cost(u deem.Usage) int64 {
 	return roundUp(hi, lo)
 }
 
+// free reports whether calls cost nothing.
+func (p Price) free() bool { return p.Input == 0 && p.Output == 0 }
+
 // dearest is the most that a call is said to cost: ten million dollars, which is more than
 // a budget can be. A higher number would wrap around in the sums of a run, and so pass any
 // budget.

@@ -135,7 +135,7 @@ func (r *Retrier) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 		if err := attempted(ctx, start, err); err != nil {
 			return deem.Reply{}, withAttempts(err, attempt)
 		}
-		if err := again(ctx, err); err != nil {
+		if err := again(ctx); err != nil {
 			return deem.Reply{}, withAttempts(err, attempt)
 		}
 		if err := cmp.Or(sleep(ctx, pause), stopping(ctx)); err != nil {

@@ -22,6 +22,10 @@ type Calls struct {
 	CostMicros int64 `json:"cost_micros"` // millionths of a US dollar
 	Unpriced   int   `json:"unpriced"`    // calls whose price is not known and not in the cost
 
+	// Estimated counts the calls whose usage the vendor did not report. Their cost is an
+	// upper bound.
+	Estimated int `json:"estimated,omitempty"`
+
 	InputTokens       int64 `json:"input_tokens"`
 	OutputTokens      int64 `json:"output_tokens"` // reasoning tokens included
 	CachedInputTokens int64 `json:"cached_input_tokens"`
@@ -86,6 +90,9 @@ func (l *ledger) addReply(r *deem.Reply) {
 	l.sum.CostMicros += r.CostMicros
 	if r.Unpriced {
 		l.sum.Unpriced++
+	}
+	if r.Usage.Estimated {
+		l.sum.Estimated++
 	}
 	l.sum.InputTokens += int64(r.Usage.Input)
 	l.sum.OutputTokens += int64(r.Usage.Output)

@@ -273,6 +273,8 @@ func sceneClusters() *report.Builder {
 			recs[i].Calls[0].Reply.Fingerprint = "fp_b2"
 			recs[i].Calls[0].Reply.Unpriced, recs[i].Calls[0].Reply.CostMicros = true, 0
 			recs[i].Calls[0].Reply.Attempts = 2
+		case i >= 60:
+			recs[i].Calls[0].Reply.Usage.Estimated = true
 		}
 	}
 	return build(head(), recs)

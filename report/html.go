@@ -240,7 +240,7 @@ func costLine(c Calls) string {
 	if c.N == 0 {
 		return ""
 	}
-	return strings.Join(nonEmpty(page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"),
+	return strings.Join(nonEmpty(page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"),
 		page.Comma(c.InputTokens)+" tokens in", page.Comma(c.OutputTokens)+" out"), ", ")
 }
 

@@ -23,6 +23,7 @@ func (b *Builder) notes(r Report) []string {
 		noteClusters(r.Clusters, r.Items),
 		b.noteMarks(),
 		noteUnpriced(r.Calls.Unpriced),
+		noteEstimated(r.Calls.Estimated),
 		noteOdd(b.badScores, "record", "a score outside 0 to 1, and count as unjudged (out_of_range)"),
 		noteOdd(b.bothSet, "record", "a verdict and a failure, and count as unjudged"),
 		noteOdd(b.badWeights, "record", "a weight that is no usable number, and count with weight 1"),
@@ -148,6 +149,14 @@ func noteUnpriced(n int) string {
 		return "the price of 1 call is not known: the true cost is higher"
 	}
 	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", page.Comma(n))
+}
+
+// noteEstimated says that the cost may be too high.
+func noteEstimated(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", page.Count(n, "call"))
 }
 
 // noteOdd says that records hold what they should not.

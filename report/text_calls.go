@@ -14,7 +14,7 @@ func (p *sheet) calls(c Calls) {
 	p.WriteByte('\n')
 	p.Line("calls", page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
 		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries))
-	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"))
+	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"))
 	p.Line("tokens", "in "+page.Comma(c.InputTokens), "out "+page.Comma(c.OutputTokens),
 		"cached in "+page.Comma(c.CachedInputTokens), "reasoning "+page.Comma(c.ReasoningTokens))
 	if l := c.Latency; l != nil {

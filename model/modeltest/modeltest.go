@@ -292,6 +292,9 @@ func checkError(t *testing.T, err error, want expectation) *deem.ModelError {
 		t.Errorf("%v: kind %s, passing %v, fatal %v, want %s, %v, %v",
 			err, me.Kind, me.Passing, me.Fatal, want.kind, want.passing, want.fatal)
 	}
+	if me.Billed != want.billed {
+		t.Errorf("%v: billed %v, want %v", err, me.Billed, want.billed)
+	}
 	if want.fatal && deem.HintOf(err) == "" {
 		t.Errorf("%v stops the run but has no hint", err)
 	}
@@ -343,7 +346,7 @@ func (s suite) testHang(t *testing.T) {
 	defer server.Close()
 	m := s.model(t, server.URL, 100*time.Millisecond)
 	_, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
-	checkError(t, err, expectation{kind: deem.Timeout, passing: true})
+	checkError(t, err, expectation{kind: deem.Timeout, passing: true, billed: true})
 	if errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v looks like the end of the caller's context", err)
 	}
@@ -394,7 +397,7 @@ func (s suite) testCutOff(t *testing.T) {
 	a.Cut = true
 	m, _ := s.start(t, always(a))
 	_, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
-	checkError(t, err, expectation{kind: deem.Provider, passing: true})
+	checkError(t, err, expectation{kind: deem.Provider, passing: true, billed: true})
 }
 
 // testRefusedConnection calls a port at which nobody listens. The server may just

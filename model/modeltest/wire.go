@@ -87,6 +87,7 @@ func together(sets ...map[Trouble][]Raw) map[Trouble][]Raw {
 type expectation struct {
 	kind           deem.Kind
 	passing, fatal bool
+	billed         bool // the vendor may charge for it
 }
 
 // expectations are the contract.
@@ -104,5 +105,5 @@ var expectations = map[Trouble]expectation{
 	TooLong:        {kind: deem.Provider},
 	Unprocessable:  {kind: deem.Provider},
 	Filtered:       {kind: deem.Refused},
-	Garbled:        {kind: deem.Provider, passing: true},
+	Garbled:        {kind: deem.Provider, passing: true, billed: true},
 }

@@ -146,7 +146,8 @@ func Unencodable(err error) error {
 }
 
 // Garbled says that the answer to a call could not be read. It may be better the
-// next time: it was cut off, or came from something between us and the server.
+// next time: it was cut off, or came from something between us and the server. A vendor
+// that answered with success charges for what it generated.
 func (c *Client) Garbled(a Answer, err error) error {
 	err = fmt.Errorf("read answer: %s", c.secrets.redact(OneLine([]byte(err.Error()))))
 	page := c.secrets.redact(string(a.Text[:min(len(a.Text), maxTrouble)]))
@@ -154,7 +155,7 @@ func (c *Client) Garbled(a Answer, err error) error {
 		err = deem.WithHint(fmt.Errorf("read answer: it is a web page: %s", OneLine([]byte(page))),
 			"is %s the base URL of an API?", c.Endpoint())
 	}
-	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Err: err}
+	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Billed: a.OK(), Err: err}
 }
 
 // foreign reports whether an answer is no API's at all: a page, or words. One that begins
@@ -171,11 +172,11 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 		return fmt.Errorf("call %s: %w", c.Endpoint(), ctx.Err())
 	}
 	if errors.Is(err, errTooLong) {
-		return &deem.ModelError{Kind: deem.Provider, Err: errTooLong}
+		return &deem.ModelError{Kind: deem.Provider, Billed: true, Err: errTooLong}
 	}
 	if callCtx.Err() != nil {
 		err := deem.WithHint(fmt.Errorf("no answer within %v", c.timeout), "allow more time for a call, or fewer calls at once")
-		return &deem.ModelError{Kind: deem.Timeout, Passing: true, Err: err}
+		return &deem.ModelError{Kind: deem.Timeout, Passing: true, Billed: true, Err: err}
 	}
 	me := &deem.ModelError{Kind: deem.Provider, Passing: true}
 	if ne, ok := errors.AsType[net.Error](unwrapURL(err)); ok && ne.Timeout() {
@@ -186,6 +187,7 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 	}
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	me.Absent = errors.Is(err, syscall.ECONNREFUSED) || isDNS && dns.IsNotFound
+	me.Billed = !me.Fatal && !isDNS && !neverConnected(err)
 	// The text is kept and the chain is cut: errors of the network may hold the
 	// URL, and with it secrets.
 	me.Err = errors.New(c.secrets.redact(OneLine([]byte(unwrapURL(err).Error()))))
@@ -217,6 +219,12 @@ func (c *Client) advise(cause error) string {
 		return fmt.Sprintf("the certificate of %s is not accepted; check the base URL, or add its authority to this machine", c.base.Host())
 	}
 	return ""
+}
+
+// neverConnected reports whether the request cannot have reached the server.
+func neverConnected(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial" || viaProxy(err)
 }
 
 // viaProxy reports whether the way to the proxy, or the proxy itself, is at fault.

@@ -105,6 +105,9 @@ func EncodeReply(r deem.Reply) (string, error) {
 	b = strconv.AppendInt(append(b, `,"output":`...), int64(r.Usage.Output), 10)
 	b = appendCount(b, `,"cached_input":`, int64(r.Usage.CachedInput))
 	b = appendCount(b, `,"reasoning":`, int64(r.Usage.Reasoning))
+	if r.Usage.Estimated {
+		b = append(b, `,"estimated":true`...)
+	}
 	b = append(b, '}')
 	b = appendName(b, `,"model":`, r.Model)
 	b = appendName(b, `,"fingerprint":`, r.Fingerprint)

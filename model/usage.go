@@ -1,0 +1,98 @@
+package model
+
+import (
+	"strings"
+
+	"deem"
+)
+
+// Tokens that come on top of the bytes of a request: the marks around each message, and
+// the words with which vendors ask for JSON.
+const (
+	perMessage = 16
+	perRequest = 64
+	perSchema  = 1024
+)
+
+// mostUsage returns the most tokens that a request to the named model can use: one for
+// each byte of its input, which no vendor's tokens exceed, and the longest reply.
+func mostUsage(name string, req deem.Request) deem.Usage {
+	u := deem.Usage{Input: perRequest, Output: req.MaxTokens}
+	marks := perMessage
+	if len(req.Messages) > 0 && req.Messages[0].Role == "" { // These are texts to embed.
+		u.Input, marks = 0, 0
+	}
+	for _, m := range req.Messages {
+		u.Input += marks + len(m.Role) + len(m.Content)
+	}
+	if req.JSON || len(req.Schema) > 0 {
+		u.Input += perSchema + len(req.Schema)
+	}
+	if u.Output <= 0 {
+		u.Output = MaxOutput(name)
+	}
+	return u
+}
+
+// A family is the models whose names begin in the same way. Models that think before they
+// answer have longer replies than what they show.
+type family struct {
+	prefix string
+	tokens int // of the longest reply
+	thinks bool
+}
+
+// families are those of which more is known than [MaxOutput] says of all others.
+var families = []family{
+	{"openai:o1", 131_072, true},
+	{"openai:o3", 131_072, true},
+	{"openai:o4", 131_072, true},
+	{"openai:gpt-5", 131_072, true},
+	{"anthropic:", 4_096, false}, // model/anthropic asks for no more
+	{"google:", 65_536, true},
+}
+
+// familyOf returns the family of the named model.
+func familyOf(name string) family {
+	for _, f := range families {
+		if strings.HasPrefix(name, f.prefix) {
+			return f
+		}
+	}
+	return family{tokens: 32_768}
+}
+
+// MaxOutput returns how many tokens a reply of the named model has at most when a
+// request does not bound it: 131,072 for openai's models that reason, 65,536 for
+// google, 4,096 for anthropic, whose requests always have a bound, and 32,768 for all
+// others. These are the vendors' own limits, rounded up.
+func MaxOutput(name string) int { return familyOf(name).tokens }
+
+// bytesPerToken is how many bytes a token may have on average for a count to be believed.
+// Prose has three to five, and the longest runs of spaces that are one token have 128.
+const bytesPerToken = 64
+
+// believable reports whether a vendor can have counted the tokens of a call: no count is
+// negative, there was some input, and neither input nor output has far fewer tokens than
+// the text that was sent or received.
+func believable(u deem.Usage, req deem.Request, reply deem.Reply) bool {
+	sent, received := 0, len(reply.Text)+len(reply.Refusal)
+	for _, m := range req.Messages {
+		sent += len(m.Content)
+	}
+	enough := func(tokens, size int) bool { return tokens >= (size+bytesPerToken-1)/bytesPerToken }
+	return u.Input > 0 && u.Output >= 0 && u.CachedInput >= 0 && u.Reasoning >= 0 &&
+		enough(u.Input, sent) && enough(u.Output, received)
+}
+
+// estimateUsage bounds the tokens of a call that the vendor did not count: one for each
+// byte that was sent and received, or the longest reply of a model that thinks before it
+// answers, since nobody sees how long.
+func estimateUsage(name string, req deem.Request, reply deem.Reply) deem.Usage {
+	u := mostUsage(name, req)
+	u.Estimated = true
+	if !familyOf(name).thinks {
+		u.Output = min(u.Output, len(reply.Text)+len(reply.Refusal))
+	}
+	return u
+}
