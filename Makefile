@@ -115,27 +115,14 @@ coverage: ## simulate how often intervals hold and tests err, and print the tabl
 	COVERAGE=$(DRAWS) $(GO) test -count=1 -timeout 60m -run '^TestCoverage$$' ./internal/coverage
 
 .PHONY: bench
-bench: bench-build ## measure deem beside a bare loop, and check the targets (ten to twenty minutes)
-	bin/bench -check -out bench/RESULTS.md $(BENCHFLAGS)
-
-.PHONY: bench-check
-bench-check: bench-build ## hold what a busy machine hardly disturbs against bench/baseline.json (two minutes)
-	bin/bench -guard bench/baseline.json
-
-.PHONY: bench-baseline
-bench-baseline: bench-build ## measure bench/baseline.json anew for this kind of machine (four minutes)
-	bin/bench -guard bench/baseline.json -learn
-
-.PHONY: bench-build
-bench-build: build
+bench: build ## measure deem against a bare loop, and check the targets (ten to twenty minutes)
 	$(GO) build -trimpath -o bin/bench ./bench
-	$(GO) build -trimpath -o bin/bench-metrics ./bench/metrics
+	bin/bench -check $(BENCHFLAGS)
 
 .PHONY: bench-peers
-bench-peers: build ## measure deem beside promptfoo and autoevals from npm (ten minutes, and 2 GB for a while)
-	scripts/need.sh npm
-	$(GO) build -trimpath -o bin/bench-peers ./bench/peers
-	bin/bench-peers -check -out bench/PEERS.md $(BENCHFLAGS)
+bench-peers: build ## measure deem and two other tools from npm (ten minutes, and 2 GB for a while)
+	scripts/need.sh clients npm
+	bench/peers/peers.py $(PEERS)
 
 .PHONY: release
 release: ## build the archives of a release into dist/, with checksums, parts and formula

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -13,33 +16,18 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"deem/internal/faultserver"
 )
 
-// A spent is what one process took.
+// A spent is what a process used.
 type spent struct {
-	wall time.Duration
-	cpu  time.Duration // of the user and of the system
-	rss  int64         // bytes at most
-	out  string
-
-	stored, read int64 // bytes in the store afterwards, and in the dataset
-
-	times int // how many processes it is the sum of, 0 for one
-}
-
-// add adds what another process took. Memory is the most of them.
-func (s *spent) add(o spent) {
-	s.wall, s.cpu, s.rss, s.times = s.wall+o.wall, s.cpu+o.cpu, max(s.rss, o.rss), s.times+1
-}
-
-// mean returns what one of the processes took.
-func (s spent) mean() spent {
-	n := time.Duration(max(1, s.times))
-	return spent{wall: s.wall / n, cpu: s.cpu / n, rss: s.rss}
+	wall, cpu time.Duration // cpu is user and system time
+	rss       int64         // peak bytes
+	out       string
 }
 
 // start runs a program to its end and measures it.
@@ -51,32 +39,17 @@ func start(ctx context.Context, dir, program string, args ...string) (spent, err
 	err := cmd.Run()
 	s := spent{wall: time.Since(began), out: out.String()}
 	if err != nil {
-		return s, fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, tail(errs.String()))
+		return s, fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, errs.String())
 	}
-	used, err := usage(cmd.ProcessState)
-	s.cpu, s.rss = used.cpu, used.rss
-	return s, err
-}
-
-// usage returns what the system says that a process used.
-func usage(state *os.ProcessState) (spent, error) {
-	u, ok := state.SysUsage().(*syscall.Rusage)
+	u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		return spent{}, fmt.Errorf("this system does not say what a process used")
+		return s, errors.New("this system does not report what a process used")
 	}
-	return spent{cpu: time.Duration(u.Utime.Nano() + u.Stime.Nano()), rss: u.Maxrss << 10}, nil
+	s.cpu, s.rss = time.Duration(u.Utime.Nano()+u.Stime.Nano()), u.Maxrss<<10
+	return s, nil
 }
 
-// self returns this program, for its other roles.
-func self() string {
-	name, err := os.Executable()
-	if err != nil {
-		return os.Args[0] // A system that does not know is one that searches the path.
-	}
-	return name
-}
-
-// environment is that of the machine without what would change where deem calls.
+// environment returns the environment without variables that change what deem calls.
 func environment() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -87,39 +60,30 @@ func environment() []string {
 	return env
 }
 
-// tail returns the last lines of what a program said.
-func tail(text string) string {
-	const most = 600
-	if len(text) > most {
-		text = "..." + text[len(text)-most:]
-	}
-	return text
+// A vendor is a fault server in its own process.
+type vendor struct {
+	url string
+	cmd *exec.Cmd
+	in  io.WriteCloser
 }
 
 // vendorOptions say how a vendor behaves.
 type vendorOptions struct {
 	faultserver.Options
 
-	// Door is how many requests are let in before the rest is told that the key is not
-	// accepted, until somebody opens; 0 means that it is always open. It stops a run at
-	// a known place.
+	// Door is how many requests are answered before the server rejects the key, until
+	// /open is requested; 0 means no limit. It stops a run at a known place.
 	Door int64
 }
 
-// A vendor is a fault server in a process of its own.
-type vendor struct {
-	url string // the base URL
-	cmd *exec.Cmd
-	in  io.WriteCloser
-}
-
-// startVendor starts a server. Closing it, or the end of this process, ends it.
+// startVendor starts a server. Closing it, or the end of this process, stops it.
 func startVendor(ctx context.Context, o vendorOptions) (*vendor, error) {
+	o.Exact = true // deem must not be charged for a late timer of the server
 	text, err := json.Marshal(o)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self(), "serve", string(text)) //nolint:gosec // it is this program
+	cmd := exec.CommandContext(ctx, os.Args[0], "serve", string(text)) //nolint:gosec // it is this program
 	cmd.Stderr, cmd.Env = os.Stderr, environment()
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -146,26 +110,15 @@ func (v *vendor) close() {
 }
 
 // stats asks the server what it has seen.
-func (v *vendor) stats(ctx context.Context) (faultserver.Stats, error) {
-	var st faultserver.Stats
-	text, err := v.get(ctx, "/stats")
+func (v *vendor) stats(ctx context.Context) (st faultserver.Stats, err error) {
+	text, err := fetch(ctx, strings.TrimSuffix(v.url, "/v1")+"/stats")
 	if err != nil {
 		return st, err
 	}
 	return st, json.Unmarshal(text, &st)
 }
 
-// open lets everybody in from now on.
-func (v *vendor) open(ctx context.Context) error {
-	_, err := v.get(ctx, opening)
-	return err
-}
-
-func (v *vendor) get(ctx context.Context, path string) ([]byte, error) {
-	return fetch(ctx, strings.TrimSuffix(v.url, "/v1")+path)
-}
-
-// fetch returns what is at an address.
+// fetch returns the body at an address.
 func fetch(ctx context.Context, url string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -178,70 +131,137 @@ func fetch(ctx context.Context, url string) ([]byte, error) {
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answers with %s: %s", url, resp.Status, tail(string(text)))
+		err = fmt.Errorf("%s answers with %s", url, resp.Status)
 	}
 	return text, err
 }
 
-// serve is the role of the server: it prints its URL and serves until its standard
-// input ends.
+// serve is the role of the server: it prints its URL and serves until its standard input
+// ends.
 func serve(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("serve takes the options of the server as JSON")
-	}
 	var o vendorOptions
-	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
+	if err := json.Unmarshal([]byte(strings.Join(args, " ")), &o); err != nil {
 		return err
 	}
 	s := faultserver.New(o.Options)
-	if o.Door > 0 {
-		server := httptest.NewServer(&door{next: s, left: o.Door})
-		fmt.Println(server.URL + "/v1")
+	if o.Door == 0 {
+		url, err := s.Start(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Println(url)
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		server.Close()
-		return nil
+		return s.Close()
 	}
-	url, err := s.Start(ctx)
+	var left atomic.Int64
+	left.Store(o.Door)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/open":
+			left.Store(math.MaxInt64)
+		case r.Method == http.MethodPost && left.Add(-1) < 0:
+			http.Error(w, `{"error":{"message":"this key is not accepted","code":"invalid_api_key"}}`, http.StatusUnauthorized)
+		default:
+			s.ServeHTTP(w, r)
+		}
+	}))
+	defer server.Close()
+	fmt.Println(server.URL + "/v1")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	return nil
+}
+
+// bare is the role of the bare loop, the least that asks about every item of a file: it
+// reads a line, fills the prompt, posts it, reads the reply and counts labels. It stores
+// nothing, retries nothing, and stops at the first error.
+func bare(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("bare", flag.ContinueOnError)
+	data := flags.String("data", "", "the items")
+	prompt := flags.String("prompt", "", "the prompt's file")
+	url := flags.String("url", "", "the server")
+	at := flags.Int("j", 1, "concurrent calls")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(*prompt) //nolint:gosec // the file is ours
 	if err != nil {
 		return err
 	}
-	fmt.Println(url)
-	_, _ = io.Copy(io.Discard, os.Stdin)
-	return s.Close()
-}
-
-// opening is the path that opens a door.
-const opening = "/open"
-
-// A door lets so many calls in, and accepts nobody's key then until it is opened.
-type door struct {
-	next http.Handler
-
-	mu   sync.Mutex
-	left int64
-}
-
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == opening {
-		d.mu.Lock()
-		d.left = math.MaxInt64
-		d.mu.Unlock()
-		return
+	f, err := os.Open(*data) //nolint:gosec // the file is ours
+	if err != nil {
+		return err
 	}
-	if r.Method == http.MethodPost && !d.pass() {
-		http.Error(w, `{"error":{"message":"this key is not accepted","code":"invalid_api_key"}}`, http.StatusUnauthorized)
-		return
+	defer func() { _ = f.Close() }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: *at}}
+	labels := map[string]int{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *at)
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && ctx.Err() == nil {
+		var it benchItem
+		if err := json.Unmarshal(lines.Bytes(), &it); err != nil {
+			return err
+		}
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			label, err := ask(ctx, client, *url+"/chat/completions", string(text), it)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			mu.Lock()
+			labels[label]++
+			mu.Unlock()
+		})
 	}
-	d.next.ServeHTTP(w, r)
+	wg.Wait()
+	if err := errors.Join(context.Cause(ctx), lines.Err()); err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(labels)
 }
 
-// pass reports whether one more is let in.
-func (d *door) pass() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.left--
-	return d.left >= 0
+// ask makes one call of the bare loop.
+func ask(ctx context.Context, client *http.Client, url, prompt string, it benchItem) (string, error) {
+	type message struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}
+	prompt = strings.NewReplacer("{response}", it.Response, "{ground_truth}", it.Reference).Replace(prompt)
+	body, err := json.Marshal(struct {
+		Model       string    `json:"model"`
+		Messages    []message `json:"messages"`
+		Temperature float64   `json:"temperature"`
+	}{"test", []message{{"user", prompt}}, 0})
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return "", errors.Join(err, fmt.Errorf("status %d: %s", resp.StatusCode, text))
+	}
+	var reply struct {
+		Choices []struct{ Message message }
+	}
+	if err := json.Unmarshal(text, &reply); err != nil || len(reply.Choices) == 0 {
+		return "", errors.Join(err, fmt.Errorf("no choices: %s", text))
+	}
+	return reply.Choices[0].Message.Content, nil
 }
-
-// nothing is the role of a program that does nothing, which shows what a start costs.
-func nothing(context.Context, []string) error { return nil }

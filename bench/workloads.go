@@ -1,230 +1,454 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"deem/internal/faultserver"
 )
 
-// A workload is something that deem does, with what is measured of it.
+// A workload is something that deem does, what is measured of it, and what we promise.
 type workload struct {
-	name  string
-	full  bool // only when every cell is asked for
-	timed bool // it has a target on the clock
-
-	// once measures once. The values are of the same measures each time.
-	once func(ctx context.Context, l *lab) ([]value, error)
+	name    string
+	targets []target
+	once    func(ctx context.Context, l *lab) ([]value, error)
 }
 
-// A kind says what a number is made of, and so what disturbs it.
-type kind string
-
-// The kinds.
-const (
-	processor kind = "processor" // time of the processor, beside other such time
-	clock     kind = "clock"     // time on the clock, which suffers from whatever else runs
-	memory    kind = "memory"    // bytes in memory
-	count     kind = "count"     // requests, records and bytes in files
-)
-
-// A measure is a number that a workload gives, and the target for it if there is one.
-type measure struct {
-	what  string
-	kind  kind
-	unit  string  // "" for a ratio, or "%", "MB", "ms", "s"
-	limit float64 // 0 for a number without a target
-	least bool    // more is better, and the limit is to be reached and not to be kept below
-}
-
-// A value is one measurement, with the numbers behind it.
+// A value is one measurement. Its unit names the measure, as in Go's benchmark format.
 type value struct {
-	measure
-
+	unit   string
 	number float64
-	note   string
 }
 
-// How large the items are: about as a system answers a question, and a kilobyte where
-// memory is measured.
-const (
-	answer   = 400
-	kilobyte = 1000
-)
+// A target is a promise about the median of a measure.
+type target struct {
+	unit    string
+	limit   float64
+	atLeast bool
+}
 
-// workloads are what is measured, in this order.
+// workloads returns what is measured, in this order. Every workload checks that its work
+// was done: a run that gave up early would be fast.
 func workloads() []workload {
-	list := []workload{startup()}
-	list = append(list, cells()...)
-	return append(list,
-		slots(),
-		storage(),
-		million(),
-		resume(),
-		readers(),
-		web(),
-		metrics(),
+	const ms50 = 50 * time.Millisecond
+	list := []workload{{
+		name: "Start", targets: []target{{unit: "cpu-ms", limit: 30}},
+		once: func(ctx context.Context, l *lab) ([]value, error) {
+			var cpu time.Duration
+			const times = 11 // one start is too short for the processor's clock
+			for range times {
+				s, err := start(ctx, l.dir, l.deem, "version")
+				if err != nil || s.out == "" {
+					return nil, errors.Join(err, errors.New("deem version prints nothing"))
+				}
+				cpu += s.cpu
+			}
+			return []value{{"cpu-ms", cpu.Seconds() * 1000 / times}}, nil
+		},
+	}}
+	for _, c := range []struct {
+		latency time.Duration
+		n, at   int
+		targets []target
+	}{
+		{0, 1000, 8, nil},
+		{0, 10_000, 64, []target{{unit: "cpu/bare", limit: 2.5}}},
+		{0, 10_000, 512, nil},
+		{0, 100_000, 64, nil},
+		{ms50, 1000, 8, []target{{"%-of-ideal", 97, true}}},
+		{ms50, 10_000, 64, []target{{"%-of-ideal", 95, true}}},
+		{ms50, 100_000, 512, nil},
+	} {
+		list = append(list, workload{
+			name:    fmt.Sprintf("Run/latency=%dms/items=%d/j=%d", c.latency.Milliseconds(), c.n, c.at),
+			targets: c.targets,
+			once: func(ctx context.Context, l *lab) ([]value, error) {
+				return l.againstBare(ctx, c.latency, c.n, c.at)
+			},
+		})
+	}
+	list = append(
+		list,
+		workload{"Slots/places=16/j=64", []target{{unit: "wall/ideal", limit: 1.3}, {unit: "requests/item", limit: 1.15}}, slots},
+		workload{"Memory/items=100000", []target{{unit: "peak-MB", limit: 80}, {unit: "peak/10000-items", limit: 1.3}}, memory(100_000)},
+		workload{"Memory/items=1000000", []target{{unit: "peak/10000-items", limit: 1.3}}, memory(1_000_000)},
+		workload{"Resume/items=100000/done=99%", []target{{unit: "requests/missing", limit: 1}}, resume},
+		workload{"Read/records=100000", []target{{unit: "verify-s", limit: 10}}, readAgain},
 	)
-}
-
-// startup is what every command costs before it does anything.
-func startup() workload {
-	return workload{
-		name: "start",
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			version, help, nothing, err := l.starts(ctx, 11, median)
-			took := func(s spent) string { return fmt.Sprintf("%.1f ms on the clock", milliseconds(s.wall)) }
-			beside := fmt.Sprintf("%.1f ms / %.1f ms", milliseconds(version.cpu), milliseconds(nothing.cpu))
-			return []value{
-				{measure{what: "CPU of deem version", kind: processor, unit: "ms", limit: 30}, milliseconds(version.cpu), took(version)},
-				{measure{what: "CPU of deem --help", kind: processor, unit: "ms", limit: 30}, milliseconds(help.cpu), took(help)},
-				{measure{what: "CPU of deem version / of a program that does nothing", kind: processor}, ratio(version.cpu, nothing.cpu), beside},
-			}, err
-		},
+	pages := workload{name: "Pages/records=100000", once: visit}
+	for _, v := range views("", 0) {
+		pages.targets = append(pages.targets, target{unit: v.unit, limit: 200})
 	}
+	return append(list, pages)
 }
 
-// starts starts deem and a program that does nothing, in turn, so many times. One start
-// is too short for the clock of the processor.
-func (l *lab) starts(ctx context.Context, times int, pick func([]spent) spent) (version, help, nothing spent, err error) {
-	var all [3][]spent
-	for range times {
-		for i, command := range [3][]string{{l.deem, "version"}, {l.deem, "--help"}, {self(), "nothing"}} {
-			s, err := start(ctx, l.dir, command[0], command[1:]...)
-			if err != nil {
-				return version, help, nothing, err
-			}
-			if i < 2 && s.out == "" {
-				return version, help, nothing, fmt.Errorf("deem %s says nothing", command[1])
-			}
-			all[i] = append(all[i], s)
+// A lab is where workloads are measured: a folder for what they need and leave behind.
+type lab struct {
+	deem, prompt, dir string
+
+	kept string // the run that is read again, once it was judged
+}
+
+// A benchItem is an item as its line has it.
+type benchItem struct {
+	ID        string `json:"id"`
+	Category  string `json:"category"`
+	Question  string `json:"question"`
+	Reference string `json:"reference"`
+	Response  string `json:"response"`
+}
+
+// How often words occur: a rare one in ten items, each of the frequent ones in one of forty.
+const inItems, frequent = 10, 40
+
+// items writes n items, once, whose responses have about size bytes.
+func (l *lab) items(n, size int) (string, error) {
+	name := filepath.Join(l.dir, fmt.Sprintf("items-%d-%d.jsonl", n, size))
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
+	}
+	f, err := os.Create(name) //nolint:gosec // the name is ours
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	w := bufio.NewWriter(f)
+	enc := json.NewEncoder(w)
+	filler := strings.Repeat("all work and no play ", size/21+1)[:size]
+	for i := range n {
+		it := benchItem{
+			ID: fmt.Sprintf("item-%d", i), Category: fmt.Sprintf("c%d", i%frequent), Question: "Which number?", Reference: strconv.Itoa(i),
+			Response: fmt.Sprintf("%s rare%d often%d %d", filler, i/inItems, i%frequent, i),
+		}
+		if err := enc.Encode(it); err != nil {
+			return "", err
 		}
 	}
-	return pick(all[0]), pick(all[1]), pick(all[2]), nil
+	return name, w.Flush()
 }
 
-// slots is a vendor that serves few at once and says so.
-func slots() workload {
-	const latency = 200 * time.Millisecond
-	least := latency * time.Duration((slotItems+slotPlaces-1)/slotPlaces)
-	return workload{
-		name:  "16 slots with Retry-After, 200 ms, 500 items, -j 64",
-		timed: true,
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			s, st, err := l.crowd(ctx, latency)
-			return []value{
-				{measure{what: "wall time / ideal", kind: clock, limit: 1.3}, ratio(s.wall, least), fmt.Sprintf("%s, ideal %s", seconds(s.wall), seconds(least))},
-				{
-					measure{what: "requests per item", kind: count, limit: 1.15},
-					st.PerItem(),
-					fmt.Sprintf("%d requests, %d refused, %d paid twice", st.Requests, st.Refused, st.Duplicates),
-				},
-			}, err
-		},
-	}
-}
-
-// How many come to the vendor with few slots.
-const slotItems, slotPlaces = 500, 16
-
-// crowd lets 64 at once ask a vendor that serves 16.
-func (l *lab) crowd(ctx context.Context, latency time.Duration) (spent, faultserver.Stats, error) {
-	var s spent
-	var st faultserver.Stats
-	data, err := l.items(slotItems, answer)
-	if err != nil {
-		return s, st, err
-	}
-	err = with(ctx, faultserver.Options{Latency: latency, Slots: slotPlaces}, func(v *vendor) error {
-		if s, err = l.judge(ctx, data, slotItems, 64, asking(v)...); err != nil {
-			return err
-		}
-		st, err = v.stats(ctx)
-		return err
-	})
-	if err == nil && st.Distinct != slotItems {
-		err = fmt.Errorf("the server was asked about %d items, want %d", st.Distinct, slotItems)
-	}
-	return s, st, err
-}
-
-// storage is what 100,000 items need in memory, and how much more than 10,000 do.
-func storage() workload {
-	return workload{
-		name: "memory, 100,000 items of a kilobyte through fake:, -j 64",
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			few, many, err := l.grow(ctx, 100_000)
-			return []value{
-				{measure{what: "peak resident memory", kind: memory, unit: "MB", limit: 80}, megabytes(many.rss), fmt.Sprintf("%s of CPU per item", each(many.cpu, 100_000))},
-				growth(few, many),
-				{
-					measure{what: "bytes in the store / in the dataset", kind: count},
-					float64(many.stored) / float64(max(1, many.read)),
-					fmt.Sprintf("%.0f MB / %.0f MB", megabytes(many.stored), megabytes(many.read)),
-				},
-			}, err
-		},
-	}
-}
-
-// million is the same with ten times as many.
-func million() workload {
-	return workload{
-		name: "memory, 1,000,000 items of a kilobyte through fake:, -j 64",
-		once: func(ctx context.Context, l *lab) ([]value, error) {
-			const n = 1_000_000
-			few, many, err := l.grow(ctx, n)
-			one, of := many.cpu/n, few.cpu/10_000
-			return []value{
-				growth(few, many),
-				{
-					measure{what: "CPU per item / with 10,000 items", kind: processor},
-					ratio(one, of),
-					fmt.Sprintf("%d µs / %d µs", one.Microseconds(), of.Microseconds()),
-				},
-			}, err
-		},
-	}
-}
-
-// grow judges 10,000 items and then n with a model that needs no network.
-func (l *lab) grow(ctx context.Context, n int) (few, many spent, err error) {
-	if few, err = l.offline(ctx, 10_000); err != nil {
-		return few, many, err
-	}
-	many, err = l.offline(ctx, n)
-	return few, many, err
-}
-
-// offline judges n items of a kilobyte with a model that needs no network.
-func (l *lab) offline(ctx context.Context, n int) (spent, error) {
-	data, err := l.items(n, kilobyte)
-	if err != nil {
+// judge runs deem in a folder and checks that all n items were judged.
+func (l *lab) judge(ctx context.Context, dir, data string, n, at int, args ...string) (spent, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return spent{}, err
 	}
-	return l.judge(ctx, data, n, 64, fake...)
+	s, err := start(ctx, dir, l.deem, append([]string{"run", "--data", data, "--judge", "universal", "-j", strconv.Itoa(at), "--json"}, args...)...)
+	if err != nil {
+		return s, err
+	}
+	return s, complete(s.out, n)
 }
 
-// fake are the arguments for a model that needs no network.
-var fake = []string{"--model", "fake:labels=CORRECT|INCORRECT"}
+// complete checks that a report has n items, all judged.
+func complete(report string, n int) error {
+	var r struct{ Items, Unjudged int }
+	if err := json.Unmarshal([]byte(report), &r); err != nil {
+		return fmt.Errorf("the report is not JSON: %w", err)
+	}
+	if r.Items != n || r.Unjudged != 0 {
+		return fmt.Errorf("the report has %d items, %d unjudged, want %d and 0", r.Items, r.Unjudged, n)
+	}
+	return nil
+}
 
-func growth(few, many spent) value {
-	return value{
-		measure{what: "growth of peak memory from 10,000 items", kind: memory, limit: 1.3},
-		float64(many.rss) / float64(max(1, few.rss)),
-		fmt.Sprintf("%.0f MB / %.0f MB", megabytes(many.rss), megabytes(few.rss)),
+func asking(v *vendor) []string { return []string{"--model", "openai:test", "--base-url", v.url} }
+
+var offline = []string{"--model", "fake:labels=CORRECT|INCORRECT"}
+
+// againstBare runs the bare loop and deem over the same items against the same server, in
+// turns. Short runs are repeated: half a second says little.
+func (l *lab) againstBare(ctx context.Context, latency time.Duration, n, at int) ([]value, error) {
+	data, err := l.items(n, 400)
+	if err != nil {
+		return nil, err
+	}
+	v, err := startVendor(ctx, vendorOptions{Options: faultserver.Options{Latency: latency}})
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	var loop, ours spent
+	times := 0
+	for ; times < 5 && ours.wall < 2*time.Second; times++ {
+		b, err := start(ctx, l.dir, os.Args[0], "bare", "-data", data, "-prompt", l.prompt, "-url", v.url, "-j", strconv.Itoa(at))
+		if err != nil {
+			return nil, err
+		}
+		var labels map[string]int
+		if err := json.Unmarshal([]byte(b.out), &labels); err != nil || labels["CORRECT"]+labels["INCORRECT"] != n {
+			return nil, fmt.Errorf("the bare loop has the labels %s, want %d", b.out, n)
+		}
+		dir := filepath.Join(l.dir, "run")
+		d, err := l.judge(ctx, dir, data, n, at, asking(v)...)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, err
+		}
+		loop.cpu, loop.wall = loop.cpu+b.cpu, loop.wall+b.wall
+		ours.cpu, ours.wall, ours.rss = ours.cpu+d.cpu, ours.wall+d.wall, max(ours.rss, d.rss)
+	}
+	values := []value{
+		{"cpu/bare", ratio(ours.cpu, loop.cpu)},
+		{"wall/bare", ratio(ours.wall, loop.wall)},
+		{"cpu-us/item", float64(ours.cpu.Microseconds()) / float64(times*n)},
+		{"peak-MB", megabytes(ours.rss)},
+	}
+	if latency > 0 {
+		ideal := latency * time.Duration(times*((n+at-1)/at))
+		values = append(values, value{"%-of-ideal", 100 * ratio(ideal, ours.wall)})
+	}
+	return values, nil
+}
+
+// slots lets 64 callers ask a vendor that serves 16 and refuses the rest with Retry-After.
+func slots(ctx context.Context, l *lab) ([]value, error) {
+	const n, places, latency = 500, 16, 200 * time.Millisecond
+	data, err := l.items(n, 400)
+	if err != nil {
+		return nil, err
+	}
+	v, err := startVendor(ctx, vendorOptions{Options: faultserver.Options{Latency: latency, Slots: places}})
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	dir := filepath.Join(l.dir, "slots")
+	defer func() { _ = os.RemoveAll(dir) }()
+	s, err := l.judge(ctx, dir, data, n, 64, asking(v)...)
+	if err != nil {
+		return nil, err
+	}
+	st, err := v.stats(ctx)
+	if err != nil || st.Distinct != n {
+		return nil, errors.Join(err, fmt.Errorf("the server was asked about %d items, want %d", st.Distinct, n))
+	}
+	return []value{{"wall/ideal", ratio(s.wall, latency*((n+places-1)/places))}, {"requests/item", st.PerItem()}}, nil
+}
+
+// memory judges 10,000 and then n items of a kilobyte without a network.
+func memory(n int) func(ctx context.Context, l *lab) ([]value, error) {
+	return func(ctx context.Context, l *lab) ([]value, error) {
+		var used [2]spent
+		for i, items := range []int{10_000, n} {
+			data, err := l.items(items, 1000)
+			if err != nil {
+				return nil, err
+			}
+			dir := filepath.Join(l.dir, "memory")
+			if used[i], err = l.judge(ctx, dir, data, items, 64, offline...); err != nil {
+				return nil, err
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				return nil, err
+			}
+		}
+		return []value{
+			{"peak-MB", megabytes(used[1].rss)},
+			{"peak/10000-items", float64(used[1].rss) / float64(used[0].rss)},
+			{"cpu-us/item", float64(used[1].cpu.Microseconds()) / float64(n)},
+		}, nil
+	}
+}
+
+// resume finishes a run of which 99% is done.
+func resume(ctx context.Context, l *lab) ([]value, error) {
+	const n, missing = 100_000, 1000
+	data, err := l.items(n, 400)
+	if err != nil {
+		return nil, err
+	}
+	v, err := startVendor(ctx, vendorOptions{Door: n - missing})
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	dir := filepath.Join(l.dir, "resume")
+	defer func() { _ = os.RemoveAll(dir) }()
+	if _, err := l.judge(ctx, dir, data, n, 64, asking(v)...); err == nil {
+		return nil, errors.New("a run ended without error although the vendor rejected its key")
+	}
+	before, err := v.stats(ctx)
+	if err != nil || before.Answered != n-missing {
+		return nil, errors.Join(err, fmt.Errorf("the vendor answered %d requests, want %d", before.Answered, n-missing))
+	}
+	if _, err := fetch(ctx, strings.TrimSuffix(v.url, "/v1")+"/open"); err != nil {
+		return nil, err
+	}
+	s, err := l.judge(ctx, dir, data, n, 64, asking(v)...)
+	if err != nil {
+		return nil, err
+	}
+	after, err := v.stats(ctx)
+	return []value{{"requests/missing", float64(after.Requests-before.Requests) / missing}, {"cpu-us/item", float64(s.cpu.Microseconds()) / n}}, err
+}
+
+// records is the size of the run that is read again.
+const records = 100_000
+
+// keep judges the run that is read again, once, and returns its folder and id.
+func (l *lab) keep(ctx context.Context) (dir, run string, err error) {
+	dir = filepath.Join(l.dir, "kept")
+	if l.kept != "" {
+		return dir, l.kept, nil
+	}
+	data, err := l.items(records, 400)
+	if err != nil {
+		return "", "", err
+	}
+	s, err := l.judge(ctx, dir, data, records, 64, offline...)
+	if err != nil {
+		return "", "", err
+	}
+	var r struct{ Head struct{ Run string } }
+	err = json.Unmarshal([]byte(s.out), &r)
+	l.kept = r.Head.Run
+	return dir, l.kept, err
+}
+
+// readAgain reports, exports and verifies a stored run.
+func readAgain(ctx context.Context, l *lab) ([]value, error) {
+	dir, run, err := l.keep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := start(ctx, dir, l.deem, "report", run, "--json")
+	if err == nil {
+		err = complete(report.out, records)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "run.deem")
+	defer func() { _ = os.Remove(file) }()
+	export, err := start(ctx, dir, l.deem, "export", run, "-o", file)
+	if err != nil {
+		return nil, err
+	}
+	verify, err := start(ctx, dir, l.deem, "verify", file, "--json")
+	if err != nil {
+		return nil, err
+	}
+	var files []struct {
+		OK                bool
+		Prompts, Verdicts int
+	}
+	if err := json.Unmarshal([]byte(verify.out), &files); err != nil || len(files) != 1 || !files[0].OK || files[0].Prompts != records || files[0].Verdicts != records {
+		return nil, fmt.Errorf("deem verify did not verify %d records: %s", records, verify.out)
+	}
+	return []value{{"report-s", report.wall.Seconds()}, {"export-s", export.wall.Seconds()}, {"verify-s", verify.wall.Seconds()}}, nil
+}
+
+// A view is a page that is requested many times, each time a little differently, because
+// the server remembers what it counted.
+type view struct {
+	unit string
+	path func(i int) string
+	has  func(i int) string // text that shows that it is the right page
+}
+
+func views(run string, n int) []view {
+	run = "/runs/" + url.PathEscape(run)
+	spread := func(i int) int { return (i*7919 + 13) % n }
+	found := func(int) string { return " records</b> of " }
+	return []view{
+		{"run-ms", func(int) string { return run }, func(int) string { return "universal" }},
+		{
+			"item-ms",
+			func(i int) string { return fmt.Sprintf("%s/items/item-%d", run, spread(i)) },
+			func(i int) string { return fmt.Sprintf("rare%d", spread(i)/inItems) },
+		},
+		{"filter-ms", func(i int) string { return fmt.Sprintf("%s/items?category=c%d&verdict=yes", run, i) }, found},
+		{
+			"rare-word-ms",
+			func(i int) string { return fmt.Sprintf("%s/items?q=rare%d", run, spread(i)/inItems) },
+			func(int) string { return fmt.Sprintf("<b>%d records</b> of ", inItems) },
+		},
+		{"frequent-word-ms", func(i int) string { return fmt.Sprintf("%s/items?q=often%d", run, i) }, found},
+		{"sorted-ms", func(i int) string { return fmt.Sprintf("%s/items?sort=score&desc=1&category=c%d", run, i) }, found},
+	}
+}
+
+// visit measures the pages of deem serve over a stored run: the median of 40 requests each.
+func visit(ctx context.Context, l *lab) ([]value, error) {
+	dir, run, err := l.keep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, l.deem, "serve", "--listen", "127.0.0.1:0", "--json") //nolint:gosec // the program is ours
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, environment(), os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		_ = cmd.Wait()
+	}()
+	var welcome struct{ URL string }
+	if err := json.NewDecoder(out).Decode(&welcome); err != nil {
+		return nil, fmt.Errorf("deem serve does not say where it is: %w", err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // Wait ends it.
+	site := strings.TrimSuffix(welcome.URL, "/")
+	page := site + "/runs/" + url.PathEscape(run)
+	for notice, page := range map[string]string{"index of words knows": page + "/items?q=rare0", "is being counted": page} {
+		if err := until(ctx, page, notice); err != nil {
+			return nil, err
+		}
+	}
+	var values []value
+	for _, v := range views(run, records) {
+		var took []time.Duration
+		for i := range frequent {
+			began := time.Now()
+			text, err := fetch(ctx, site+v.path(i))
+			took = append(took, time.Since(began))
+			if err != nil || !bytes.Contains(text, []byte(v.has(i))) {
+				return nil, errors.Join(err, fmt.Errorf("%s does not say %q", v.path(i), v.has(i)))
+			}
+		}
+		slices.Sort(took)
+		values = append(values, value{v.unit, took[len(took)/2].Seconds() * 1000})
+	}
+	return values, nil
+}
+
+// until requests a page until a notice is gone from it.
+func until(ctx context.Context, page, notice string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	for {
+		text, err := fetch(ctx, page)
+		if err != nil || !bytes.Contains(text, []byte(notice)) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s still says %q: %w", page, notice, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(max(1, b)) }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
 func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
-
-func each(d time.Duration, n int) string {
-	return fmt.Sprintf("%d µs", (d / time.Duration(n)).Microseconds())
-}

@@ -3,7 +3,7 @@
 # linter for scripts must have nothing to say, where it is installed.
 set -euo pipefail
 
-scripts=(.ci/run .ci/bench scripts/*.sh)
+scripts=(.ci/run scripts/*.sh)
 for script in "${scripts[@]}"; do
   bash -n "$script"
   if [ ! -x "$script" ]; then
