@@ -61,6 +61,16 @@ type Param struct {
 	About string `json:"about"`
 }
 
+// A Category is a part of a benchmark's questions, as published.
+type Category struct {
+	ID       string   // as items have it
+	Name     string   // as upstream's paper calls it
+	Names    []string // other names in use
+	Items    int
+	Faulty   int  // items whose reference is known to be wrong
+	Optional bool // most published scores leave it out
+}
+
 // A Finished run is what a result file is made of.
 type Finished struct {
 	Options Options
@@ -78,6 +88,10 @@ type Benchmark struct {
 
 	// Note is what a report of its judges must say at the top, if anything.
 	Note string
+
+	// Categories are those of the published files, where an item is right or wrong and
+	// published tables show percentages by category.
+	Categories []Category
 
 	// Readings are the names of the readings, the default first.
 	Readings []string

@@ -12,7 +12,7 @@ import (
 func loCoMo() Benchmark {
 	return Benchmark{
 		Name: locomo.Name, About: locomo.About, Where: locomo.Where, Licence: locomo.Licence,
-		Readings: locomo.Readings(),
+		Categories: loCoMoCategories(), Readings: locomo.Readings(),
 		Params: []Param{
 			{"category5", "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
 			{"system", "which of several systems in upstream's file is judged"},
@@ -44,4 +44,20 @@ func loCoMo() Benchmark {
 			return locomo.WriteResults(w, f.Records)
 		},
 	}
+}
+
+// loCoMoCategories returns the categories of locomo10.json. The faults are those that
+// github.com/dial481/locomo-audit lists as moving a score.
+func loCoMoCategories() []Category {
+	list := []Category{
+		{ID: locomo.MultiHop, Items: 282, Faulty: 28},
+		{ID: locomo.Temporal, Items: 321, Faulty: 26},
+		{ID: locomo.OpenDomain, Items: 96, Faulty: 9},
+		{ID: locomo.SingleHop, Items: 841, Faulty: 36},
+		{ID: locomo.Adversarial, Items: 446, Optional: true},
+	}
+	for i, c := range locomo.Categories() {
+		list[i].Name = c.Name
+	}
+	return list
 }

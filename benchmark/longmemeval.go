@@ -11,6 +11,14 @@ import (
 func longMemEval() Benchmark {
 	return Benchmark{
 		Name: longmemeval.Name, About: longmemeval.About, Where: longmemeval.Where, Licence: longmemeval.Licence,
+		Categories: []Category{
+			{ID: "single-session-user", Items: 70, Names: []string{"ss-user", "ssu", "user"}},
+			{ID: "single-session-preference", Items: 30, Names: []string{"ss-preference", "ss-pref", "ssp", "preference"}},
+			{ID: "single-session-assistant", Items: 56, Names: []string{"ss-assistant", "ss-asst", "ssa", "assistant"}},
+			{ID: "multi-session", Items: 133, Names: []string{"ms", "multi"}},
+			{ID: "temporal-reasoning", Items: 133, Names: []string{"tr", "temporal", "temp. reasoning"}},
+			{ID: "knowledge-update", Items: 78, Names: []string{"ku", "knowl. update"}},
+		},
 		Readings: longmemeval.Readings(),
 		Judges:   []string{longmemeval.Name},
 		Judge:    func(_ string, o Options) (Judge, error) { return asked(longmemeval.Protocol(o.Reading)) },

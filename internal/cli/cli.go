@@ -31,7 +31,7 @@ const (
 	exitFailed      = 1   // could not
 	exitUsage       = 2   // the command or its input is wrong
 	exitUnjudged    = 3   // done, but too many items are unjudged
-	exitGate        = 4   // done, but a gate failed
+	exitGate        = 4   // done, but a gate or a check failed
 	exitInterrupted = 130 // stopped; what was judged is saved
 )
 
@@ -48,7 +48,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
-	case errors.Is(err, errGate):
+	case errors.Is(err, errGate), errors.Is(err, errImpossible):
 		return exitGate
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged
@@ -147,7 +147,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
-		a.workerCommand(), a.queueCommand(),
+		a.workerCommand(), a.queueCommand(), a.claimsCommand(),
 	)
 	mindHelp(root)
 	return root
@@ -355,6 +355,7 @@ COMMANDS
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem compare  runs beside each other, paired        deem rejudge  score published results again
   deem agree    a judge beside people or another      deem labels   keep what people said of items
+  deem claims   check a table of percentages by arithmetic
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
   deem export   write a run in another form           deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with

@@ -1,0 +1,533 @@
+package claims
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// Version is the version of the JSON of a [Report].
+const Version = "deem.claims/1"
+
+// DefaultRuns is how many runs a number may be the mean of before it counts as impossible.
+const DefaultRuns = 3
+
+// A Report is what arithmetic says about a table.
+type Report struct {
+	Version    string    `json:"version"`
+	File       string    `json:"file"`
+	Benchmark  string    `json:"benchmark,omitempty"`
+	Runs       int       `json:"runs"`       // up to so many runs were tried
+	Impossible int       `json:"impossible"` // how many findings say that something is impossible
+	Numbers    []Number  `json:"numbers"`
+	Systems    []System  `json:"systems"`
+	Findings   []Finding `json:"findings"`
+	Notes      []string  `json:"notes,omitempty"` // about how the table was read
+}
+
+// A Number is one number of the table.
+type Number struct {
+	System  string `json:"system"`
+	Column  string `json:"column"`
+	Printed string `json:"printed"`
+	Size    int64  `json:"size"`
+
+	// Runs is the fewest runs that give the number, 0 when none do. Lo and Hi bound the
+	// number of right answers over these runs.
+	Runs     int      `json:"runs"`
+	Rounding Rounding `json:"rounding,omitempty"`
+	Lo       int64    `json:"lo"`
+	Hi       int64    `json:"hi"`
+
+	// Interval is the 95% Wilson interval of such a number of questions.
+	Interval stat.Estimate `json:"interval"`
+}
+
+// How sure the reading of a row is.
+const (
+	ReadAsLabelled = "as labelled" // the row is possible as its columns are called
+	ReadOnly       = "only"        // as one run it is possible in one other way
+	ReadSeveral    = "several"     // as one run it is possible in several other ways; the first is given
+	ReadNearest    = "nearest"     // it is possible in no way; this one, or the labels, misses by the fewest questions
+)
+
+// A System is one row of the table.
+type System struct {
+	Name string `json:"name"`
+	Fits []Fit  `json:"fits"` // empty when the row is impossible as labelled
+	Read string `json:"read"`
+
+	// Reading says which category each column can be, if not the one that it names.
+	Reading []Of `json:"reading,omitempty"`
+}
+
+// An Of says which category the number in a column can belong to.
+type Of struct {
+	Column string `json:"column"`
+	Is     string `json:"is"` // the column whose size fits
+	Size   int64  `json:"size"`
+	Right  int64  `json:"right"` // the nearest whole number of right answers
+}
+
+// The kinds of findings.
+const (
+	KindNoCount    = "no-count"    // no whole number of questions gives the percentage
+	KindRuns       = "runs"        // it takes several runs
+	KindTruncated  = "truncated"   // digits were cut off, not rounded
+	KindCount      = "count"       // a percentage and its count differ
+	KindSize       = "size"        // a count is of another number of questions than the category has
+	KindCountsSum  = "counts-sum"  // the counts do not add up to the overall
+	KindSum        = "sum"         // the parts do not give the overall
+	KindPlainMean  = "plain-mean"  // the overall is the plain mean of the parts
+	KindReading    = "reading"     // the numbers fit other categories than the columns say
+	KindMixed      = "mixed"       // rows of one table fit different categories
+	KindAboveFault = "above-label" // a score above what the faults of the answer key allow
+)
+
+// A Finding is one sentence or two about the table: what arithmetic shows, and what it
+// leaves open.
+type Finding struct {
+	Kind       string `json:"kind"`
+	Impossible bool   `json:"impossible"`
+	System     string `json:"system,omitempty"`
+	Column     string `json:"column,omitempty"`
+	Text       string `json:"text"`
+}
+
+// Audit checks the table. A number may be the mean of up to so many runs.
+func (t *Table) Audit(runs int) *Report {
+	a := &auditor{t: t, most: runs, steps: maxSteps, r: &Report{
+		Version: Version, File: t.File, Benchmark: t.Benchmark, Runs: runs,
+		Numbers: []Number{}, Systems: []System{}, Findings: []Finding{}, Notes: t.Notes,
+	}}
+	for _, row := range t.Rows {
+		a.row(row)
+	}
+	a.together()
+	for _, f := range a.r.Findings {
+		if f.Impossible {
+			a.r.Impossible++
+		}
+	}
+	return a.r
+}
+
+// An auditor builds the report of a table, one row after the other.
+type auditor struct {
+	t     *Table
+	most  int
+	steps int // as of line
+	r     *Report
+
+	// Of the row at hand.
+	system  string
+	columns []Column // those that have a size
+	line    line
+}
+
+func (a *auditor) find(kind string, impossible bool, column, format string, args ...any) {
+	where := a.system + ": "
+	switch {
+	case a.system == "":
+		where = ""
+	case column != "":
+		where = a.system + ", " + column + ": "
+	}
+	a.r.Findings = append(a.r.Findings, Finding{kind, impossible, a.system, column, where + fmt.Sprintf(format, args...)})
+}
+
+func (a *auditor) row(row Row) {
+	a.system, a.columns, a.line = row.Name, nil, line{steps: &a.steps}
+	for i, c := range a.t.Columns {
+		cell := row.Cells[i]
+		if c.Size == 0 && cell.Count != nil {
+			c.Size = cell.Count.Of
+		}
+		if c.Size == 0 {
+			continue
+		}
+		a.columns = append(a.columns, c)
+		a.line.parts, a.line.sizes = append(a.line.parts, cell), append(a.line.sizes, c.Size)
+		a.count(c.Name, c.Size, cell)
+	}
+	if !slices.ContainsFunc(a.line.parts, Cell.says) {
+		a.columns, a.line = nil, line{steps: &a.steps}
+	}
+	var whole Column
+	if a.t.Overall != nil && row.Overall.says() {
+		whole = *a.t.Overall
+		for _, n := range a.line.sizes {
+			a.line.total += n
+		}
+		if whole.Size == 0 && len(a.columns) == len(a.t.Columns) {
+			whole.Size = a.line.total // no header says the sizes, and the counts do
+		}
+		a.line.total = whole.Size
+	}
+	if whole.Size > 0 {
+		a.count(whole.Name, whole.Size, row.Overall)
+	}
+	switch {
+	case whole.Size > 0 && a.t.Overlap:
+		a.needsRuns(whole.Name, whole.Size, row.Overall)
+	case whole.Size > 0:
+		a.line.overall = row.Overall
+		a.countsSum()
+	case len(a.line.parts) == 0:
+		return
+	}
+	fits := a.line.fits(a.most)
+	a.r.Systems = append(a.r.Systems, System{Name: row.Name, Fits: append([]Fit{}, fits...), Read: ReadAsLabelled})
+	if len(fits) > 0 {
+		a.possible(fits)
+	} else {
+		a.impossible()
+	}
+	if len(fits) == 0 || fits[0].Runs > 1 {
+		a.otherReading(len(fits) > 0)
+	}
+	a.ceilings(fits, whole, row.Overall)
+}
+
+// count adds a number to the report, and checks a percentage against a printed count.
+func (a *auditor) count(column string, size int64, c Cell) {
+	if !c.says() {
+		return
+	}
+	n := Number{System: a.system, Column: column, Printed: c.Text, Size: size}
+	runs, m := c.fewestRuns(size, a.most)
+	k := nearestCount(c, size)
+	if runs > 0 {
+		n.Runs, n.Rounding = runs, m
+		n.Lo, n.Hi = c.counts(size, runs, m)
+	}
+	n.Interval = stat.Proportion(int(k), int(size))
+	a.r.Numbers = append(a.r.Numbers, n)
+	if c.Count == nil {
+		return
+	}
+	if exact := big.NewRat(100*c.Count.Right, c.Count.Of); c.Percent != nil && !c.allows(exact, Nearest) && !c.allows(exact, Truncated) {
+		a.find(KindCount, true, column, "%d of %d is %s%%, not %s. One of the three numbers is not what it says; arithmetic does not show which.",
+			c.Count.Right, c.Count.Of, exact.FloatString(max(2, c.Percent.decimals)), c.Percent)
+	}
+	if c.Count.Of != size {
+		a.find(KindSize, true, column, "%d/%d is a count of %s, and the category has %s. They are not the same questions; arithmetic does not show which were asked.",
+			c.Count.Right, c.Count.Of, words.Count(int(c.Count.Of), "question"), words.Thousands(int(size)))
+	}
+}
+
+// nearestCount returns the whole number of n that is nearest to the cell.
+func nearestCount(c Cell, n int64) int64 {
+	if lo, hi := c.counts(n, 1, Nearest); lo <= hi {
+		return (lo + hi) / 2
+	}
+	share, _ := c.value().Float64()
+	return min(n, int64(math.Round(share*float64(n)/100)))
+}
+
+// countsSum checks the sum of printed counts against the overall.
+func (a *auditor) countsSum() {
+	var sum Count
+	for _, c := range a.line.parts {
+		if c.Count == nil {
+			return
+		}
+		sum.Right, sum.Of = sum.Right+c.Count.Right, sum.Of+c.Count.Of
+	}
+	o := a.line.overall
+	if len(a.line.parts) < 2 || !o.says() || sum.Of == 0 {
+		return
+	}
+	exact := big.NewRat(100*sum.Right, sum.Of)
+	if o.Count != nil && *o.Count == sum || o.Count == nil && (o.allows(exact, Nearest) || o.allows(exact, Truncated)) {
+		return
+	}
+	a.find(KindCountsSum, true, a.t.Overall.Name, "the counts add up to %s of %s (%s%%), and the overall is %s. Either they are counts of other questions or one of them is misprinted; arithmetic does not show which.",
+		words.Thousands(int(sum.Right)), words.Thousands(int(sum.Of)), exact.FloatString(2), o.Text)
+}
+
+// possible says what a possible row takes: several runs, digits cut off, a plain mean.
+func (a *auditor) possible(fits []Fit) {
+	f := fits[0]
+	if f.Runs > 1 {
+		for i, c := range a.line.parts {
+			a.needsRuns(a.columns[i].Name, a.line.sizes[i], c)
+		}
+		a.find(KindRuns, false, "", "the row is not possible as one run, and is possible as a mean of %d runs. Arithmetic does not show that there were so many.", f.Runs)
+	}
+	if f.Parts == Truncated || f.Overall == Truncated {
+		a.find(KindTruncated, false, "", "the row is possible only if digits were cut off, not rounded, in %s. Cut off, 94.79 prints as 94.7.", cutOff(f, a.line))
+	}
+	if f.Mean != Plain {
+		return
+	}
+	weighted := ""
+	if v := a.line.printedMean(true); v != nil {
+		weighted = fmt.Sprintf(" Over all questions alike it would be about %s%%.", v.FloatString(2))
+	}
+	a.find(KindPlainMean, false, a.t.Overall.Name, "%s is the plain mean of the categories and not the share of all %s.%s",
+		a.line.overall, words.Count(int(a.line.total), "question"), weighted)
+}
+
+// cutOff names the numbers of a row whose digits were cut off.
+func cutOff(f Fit, l line) string {
+	switch {
+	case len(l.parts) == 0 || f.Parts == f.Overall && l.overall.says():
+		return "all numbers"
+	case f.Parts == Truncated:
+		return "the parts"
+	}
+	return "the overall"
+}
+
+// needsRuns says of a number that one run does not give it.
+func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
+	runs, m := c.fewestRuns(size, a.most)
+	none := fmt.Sprintf("no whole number of %s gives %s", words.Count(int(size), "question"), c)
+	switch runs {
+	case 1:
+	case 0:
+		more := "No mean of up to " + words.Thousands(maxRuns) + " runs gives it either."
+		if r, _ := c.fewestRuns(size, maxRuns); r > 0 {
+			more = fmt.Sprintf("A mean of %d runs could.", r)
+		}
+		a.find(KindNoCount, true, column, "%s, in one run or as a mean of up to %d. %s The size or the percentage may be other than printed, or a question may count in part; arithmetic does not show which.", none, a.most, more)
+	default:
+		lo, hi := c.counts(size, runs, m)
+		a.find(KindRuns, false, column, "%s; a mean of %d runs can (%s of %s).", none, runs, spell(lo, hi), words.Thousands(runs*int(size)))
+	}
+	return runs
+}
+
+// spell writes a range of counts.
+func spell(lo, hi int64) string {
+	switch hi - lo {
+	case 0:
+		return words.Thousands(int(lo))
+	case 1:
+		return words.Thousands(int(lo)) + " or " + words.Thousands(int(hi))
+	}
+	return words.Thousands(int(lo)) + " to " + words.Thousands(int(hi))
+}
+
+// impossible says why a row is not possible as its columns are called.
+func (a *auditor) impossible() {
+	single := true // each part alone is possible
+	for i, c := range a.line.parts {
+		if c.says() && a.needsRuns(a.columns[i].Name, a.line.sizes[i], c) == 0 {
+			single = false
+		}
+	}
+	l := a.line
+	if len(l.parts) == 0 {
+		a.needsRuns(a.t.Overall.Name, l.total, l.overall)
+		return
+	}
+	l.overall = Cell{}
+	alone := l.fits(a.most)
+	switch {
+	case len(alone) > 0:
+		a.sum(alone[0])
+	case single:
+		a.find(KindRuns, true, "", "each number is possible as a mean of a few runs, and no number of runs up to %d gives all of them. Arithmetic does not show which is other than printed.", a.most)
+	case !a.line.near():
+		a.sum(Fit{})
+	}
+}
+
+// near reports whether the overall lies within what the printed parts allow as a weighted or
+// a plain mean, for any number of runs.
+func (l line) near() bool {
+	if !l.overall.says() {
+		return true
+	}
+	var weighted, plain [2]float64
+	rest, said := float64(l.total), 0.0
+	for i, c := range l.parts {
+		if !c.says() {
+			continue
+		}
+		lo, hi := c.span()
+		n := float64(l.sizes[i])
+		weighted[0], weighted[1] = weighted[0]+n*lo, weighted[1]+n*hi
+		plain[0], plain[1] = plain[0]+lo, plain[1]+hi
+		rest, said = rest-n, said+1
+	}
+	lo, hi := l.overall.span()
+	const slack = 1e-9
+	within := func(v [2]float64, of, rest float64) bool {
+		return of > 0 && v[0]/of <= hi+slack && (v[1]+rest)/of >= lo-slack
+	}
+	return within(weighted, float64(l.total), rest) || within(plain, said, 0)
+}
+
+// sum says that the parts do not give the overall. The fit is that of the parts alone, empty
+// when they have none.
+func (a *auditor) sum(alone Fit) {
+	l := a.line
+	total := words.Thousands(int(l.total))
+	parts := "the parts"
+	weighted := l.printedMean(true)
+	switch {
+	case alone.Runs == 1 && !slices.ContainsFunc(l.parts, func(c Cell) bool { return !c.says() }):
+		parts += fmt.Sprintf(" give %s of %s", spell(alone.Lo, alone.Hi), total)
+		if alone.Lo == alone.Hi {
+			parts += fmt.Sprintf(" (%s%%)", big.NewRat(100*alone.Lo, l.total).FloatString(2))
+		}
+	case weighted != nil:
+		parts += fmt.Sprintf(" give about %s%% of %s questions", weighted.FloatString(2), total)
+	default:
+		parts += " give another number"
+	}
+	overall := l.overall.String()
+	if lo, hi := l.overall.counts(l.total, 1, Nearest); lo <= hi {
+		overall += ", which is " + spell(lo, hi)
+	}
+	plain := ""
+	if v := l.printedMean(false); v != nil {
+		plain = fmt.Sprintf(" The plain mean of the parts is %s%%.", v.FloatString(2))
+	}
+	a.find(KindSum, true, a.t.Overall.Name, "%s, and the overall says %s.%s One of these numbers or sizes is other than printed, or they are of different runs; arithmetic does not show which.", parts, overall, plain)
+}
+
+// otherReading looks for categories that the numbers of the row fit as one run.
+func (a *auditor) otherReading(possible bool) {
+	readings, complete := a.line.readings()
+	if !complete || len(a.line.parts) < 2 {
+		return
+	}
+	read, reading := ReadNearest, []Of(nil)
+	switch {
+	case len(readings) == 1:
+		read, reading = ReadOnly, a.assign(readings[0])
+		a.find(KindReading, false, "", "as one run the numbers fit only this reading of the columns: %s. That the numbers fit does not show that the columns were swapped.", a.spellReading(reading))
+	case len(readings) > 1:
+		read, reading = ReadSeveral, a.assign(readings[0])
+		a.find(KindReading, false, "", "as one run the numbers fit %d other readings of the columns, for example: %s. That the numbers fit does not show that the columns were swapped.", len(readings), a.spellReading(reading))
+	case !possible && !a.partsFit():
+		best, gap := a.line.nearest()
+		if before := a.line.gap(); before >= gap+1 {
+			reading = a.assign(best)
+			a.find(KindReading, false, "", "no reading of the columns fits as one run. The nearest misses by %.1f questions, as labelled the row misses by %.1f: %s.", gap, before, a.spellReading(reading))
+		}
+	}
+	if s := &a.r.Systems[len(a.r.Systems)-1]; !possible {
+		s.Read, s.Reading = read, reading
+	}
+}
+
+// partsFit reports whether the parts alone are possible.
+func (a *auditor) partsFit() bool {
+	l := a.line
+	l.overall = Cell{}
+	return len(l.fits(a.most)) > 0
+}
+
+func (a *auditor) assign(reading []int) []Of {
+	var list []Of
+	for i, j := range reading {
+		of := Of{Column: a.columns[i].Name, Is: a.columns[j].Name, Size: a.line.sizes[j]}
+		if a.line.parts[i].says() {
+			of.Right = nearestCount(a.line.parts[i], of.Size)
+		}
+		list = append(list, of)
+	}
+	return list
+}
+
+// spellReading writes a reading as "single-hop 89.36% = 252 of 282; ...".
+func (a *auditor) spellReading(list []Of) string {
+	var pieces []string
+	for i, of := range list {
+		piece := fmt.Sprintf("%s %s = ", of.Column, a.line.parts[i])
+		if a.line.parts[i].says() {
+			piece += words.Thousands(int(of.Right)) + " of "
+		}
+		pieces = append(pieces, fmt.Sprintf("%s%s (the size of %s)", piece, words.Thousands(int(of.Size)), of.Is))
+	}
+	return strings.Join(pieces, "; ")
+}
+
+// ceilings says which numbers are above what the known faults of the answer key leave.
+func (a *auditor) ceilings(fits []Fit, whole Column, overall Cell) {
+	if a.r.Systems[len(a.r.Systems)-1].Reading == nil {
+		for i, c := range a.columns {
+			a.ceiling(c, a.line.parts[i], 0)
+		}
+	}
+	switch {
+	case len(fits) == 0 || fits[0].Mean == "":
+		a.ceiling(whole, overall, 0)
+	case fits[0].Mean == Weighted && fits[0].Runs == 1 && !fits[0].Printed:
+		a.ceiling(whole, overall, fits[0].Lo)
+	case fits[0].Mean == Weighted:
+		a.ceiling(whole, overall, 0)
+	}
+}
+
+// ceiling compares one number with its ceiling. Not fewer than least answers are right.
+func (a *auditor) ceiling(col Column, c Cell, least int64) {
+	if !c.says() || col.Faulty == 0 {
+		return
+	}
+	lo, _ := c.span()
+	least = max(least, int64(math.Ceil(lo*float64(col.Size)-1e-9)))
+	top := col.Size - col.Faulty
+	if least <= top {
+		return
+	}
+	a.find(KindAboveFault, false, col.Name, "%s is above %s%%, the most that right answers can score: %s of the %s references are known to be wrong. At least %s counted as right against a wrong reference. Arithmetic does not show how.",
+		c, big.NewRat(100*top, col.Size).FloatString(2), words.Thousands(int(col.Faulty)), words.Thousands(int(col.Size)), were(least-top))
+}
+
+func were(n int64) string {
+	if n == 1 {
+		return "1 answer was"
+	}
+	return words.Count(int(n), "answer") + " were"
+}
+
+// together looks for columns that hold different categories in different rows.
+func (a *auditor) together() {
+	type group struct {
+		size  int64
+		names []string
+	}
+	a.system = ""
+	if len(a.r.Systems) < 2 || !slices.ContainsFunc(a.r.Systems, func(s System) bool { return s.Reading != nil }) {
+		return
+	}
+	var columns []string
+	for _, c := range a.t.Columns {
+		var groups []group
+		for _, s := range a.r.Systems {
+			if s.Read == ReadSeveral {
+				continue
+			}
+			size := c.Size
+			if i := slices.IndexFunc(s.Reading, func(of Of) bool { return of.Column == c.Name }); i >= 0 {
+				size = s.Reading[i].Size
+			}
+			i := slices.IndexFunc(groups, func(g group) bool { return g.size == size })
+			if i < 0 {
+				i, groups = len(groups), append(groups, group{size: size})
+			}
+			groups[i].names = append(groups[i].names, s.Name)
+		}
+		var pieces []string
+		for _, g := range groups {
+			pieces = append(pieces, fmt.Sprintf("%s for %s", words.Thousands(int(g.size)), strings.Join(g.names, ", ")))
+		}
+		if len(groups) > 1 {
+			columns = append(columns, fmt.Sprintf("%s %s", c.Name, strings.Join(pieces, ", and ")))
+		}
+	}
+	if len(columns) > 0 {
+		a.find(KindMixed, true, "", "no one reading of the columns fits every row. The sizes that fit, or come nearest, are: %s. Numbers in such a column are not of the same questions; arithmetic does not show whose names are right.", strings.Join(columns, "; "))
+	}
+}

@@ -1,0 +1,327 @@
+package claims
+
+import (
+	"math"
+	"math/big"
+	"slices"
+)
+
+// A line is a row as arithmetic sees it: parts of known sizes, and the whole.
+type line struct {
+	parts   []Cell
+	sizes   []int64
+	overall Cell
+	total   int64 // at least the sum of the sizes; 0 when there is no overall
+
+	// steps is how many more steps searches may take, over the whole table. When none is
+	// left, what was searched for counts as possible.
+	steps *int
+}
+
+// step takes a step, and reports whether there was one left.
+func (l line) step() bool {
+	*l.steps--
+	return *l.steps >= 0
+}
+
+// The ways in which an overall follows from its parts.
+const (
+	Weighted = "weighted" // all questions count alike
+	Plain    = "plain"    // all categories count alike
+)
+
+// A Fit is a way in which all numbers of a row can have come about.
+type Fit struct {
+	Mean    string   `json:"mean,omitempty"` // "" when there is nothing to add up
+	Runs    int      `json:"runs"`
+	Parts   Rounding `json:"parts"`
+	Overall Rounding `json:"overall"`
+	Printed bool     `json:"of_printed,omitempty"` // the mean is one of the printed, rounded parts
+
+	// Lo and Hi bound the number of right answers, over all runs.
+	Lo int64 `json:"lo"`
+	Hi int64 `json:"hi"`
+}
+
+// roundings are the pairs of roundings, of the parts and of the overall, likeliest first.
+var roundings = [][2]Rounding{{Nearest, Nearest}, {Truncated, Truncated}, {Truncated, Nearest}, {Nearest, Truncated}}
+
+// fits returns the simplest ways in which the row can have come about: of those with the
+// fewest runs, those with the first pair of roundings.
+func (l line) fits(most int) []Fit {
+	for r := 1; r <= most; r++ {
+		for _, m := range roundings {
+			if list := l.fitsAs(r, m[0], m[1]); len(list) > 0 {
+				return list
+			}
+		}
+	}
+	return nil
+}
+
+func (l line) fitsAs(runs int, parts, overall Rounding) []Fit {
+	ranges, ok := l.ranges(runs, parts)
+	if !ok {
+		return nil
+	}
+	f := Fit{Runs: runs, Parts: parts, Overall: overall}
+	for _, r := range ranges {
+		f.Lo, f.Hi = f.Lo+r[0], f.Hi+r[1]
+	}
+	if !l.overall.says() {
+		return []Fit{f}
+	}
+	rest := l.total
+	for _, n := range l.sizes {
+		rest -= n
+	}
+	var list []Fit
+	lo, hi := l.overall.counts(l.total, runs, overall)
+	lo, hi = max(lo, f.Lo), min(hi, f.Hi+int64(runs)*rest)
+	printed := l.printedMean(true)
+	switch {
+	case lo <= hi && len(l.parts) == 0:
+		return []Fit{{Runs: runs, Parts: parts, Overall: overall, Lo: lo, Hi: hi}}
+	case lo <= hi:
+		list = append(list, Fit{Weighted, runs, parts, overall, false, lo, hi})
+	case rest == 0 && l.overall.allows(printed, overall):
+		list = append(list, Fit{Weighted, runs, parts, overall, true, f.Lo, f.Hi})
+	}
+	switch {
+	case len(l.parts) == 0:
+	case l.plainMean(ranges, runs, overall):
+		list = append(list, Fit{Plain, runs, parts, overall, false, f.Lo, f.Hi})
+	case l.overall.allows(l.printedMean(false), overall):
+		list = append(list, Fit{Plain, runs, parts, overall, true, f.Lo, f.Hi})
+	}
+	return list
+}
+
+// ranges returns the counts that each part allows, and whether all allow one.
+func (l line) ranges(runs int, m Rounding) ([][2]int64, bool) {
+	var list [][2]int64
+	for i, c := range l.parts {
+		lo, hi := c.counts(l.sizes[i], runs, m)
+		if lo > hi {
+			return nil, false
+		}
+		list = append(list, [2]int64{lo, hi})
+	}
+	return list, true
+}
+
+// allows reports whether the cell can be the percentage v as printed.
+func (c Cell) allows(v *big.Rat, m Rounding) bool {
+	return v != nil && c.Percent != nil && c.Percent.bounds(m).has(v)
+}
+
+// printedMean returns the mean of the parts as printed, nil when one is missing.
+func (l line) printedMean(weighted bool) *big.Rat {
+	sum, all := new(big.Rat), int64(0)
+	for i, c := range l.parts {
+		v := c.value()
+		if v == nil {
+			return nil
+		}
+		n := int64(1)
+		if weighted {
+			n = l.sizes[i]
+		}
+		sum.Add(sum, v.Mul(v, big.NewRat(n, 1)))
+		all += n
+	}
+	if all == 0 {
+		return nil
+	}
+	return sum.Quo(sum, big.NewRat(all, 1))
+}
+
+// value returns the number as printed, nil when there is none.
+func (c Cell) value() *big.Rat {
+	switch {
+	case c.Percent != nil:
+		return c.Percent.rat()
+	case c.Count != nil:
+		return big.NewRat(100*c.Count.Right, c.Count.Of)
+	}
+	return nil
+}
+
+// maxSteps is how many steps searches may take over a table: some seconds.
+const maxSteps = 1_000_000
+
+// plainMean reports whether counts in the ranges exist whose plain mean is printed as the
+// overall. Parts that are missing do not count.
+func (l line) plainMean(ranges [][2]int64, runs int, m Rounding) bool {
+	if l.overall.Percent == nil {
+		return false
+	}
+	var lo, hi, den []int64
+	for i, c := range l.parts {
+		if c.says() {
+			lo, hi, den = append(lo, ranges[i][0]), append(hi, ranges[i][1]), append(den, int64(runs)*l.sizes[i])
+		}
+	}
+	b := l.overall.Percent.bounds(m)
+	scale := float64(len(den)) / 100 / float64(b.den)
+	least, most := float64(b.lo)*scale, float64(b.hi)*scale
+	const slack = 1e-9 // far below any step, far above any rounding of floats
+	var search func(i int, sum float64, exact *big.Rat) bool
+	search = func(i int, sum float64, exact *big.Rat) bool {
+		if !l.step() {
+			return true
+		}
+		if i == len(den) {
+			mean := new(big.Rat).Mul(exact, big.NewRat(100, int64(len(den))))
+			return b.has(mean)
+		}
+		below, above := sum, sum
+		for j := i; j < len(den); j++ {
+			below += float64(lo[j]) / float64(den[j])
+			above += float64(hi[j]) / float64(den[j])
+		}
+		if below > most+slack || above < least-slack {
+			return false
+		}
+		if below > least+slack && above < most-slack {
+			return true
+		}
+		for k := lo[i]; k <= hi[i]; k++ {
+			if search(i+1, sum+float64(k)/float64(den[i]), new(big.Rat).Add(exact, big.NewRat(k, den[i]))) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(den) > 0 && search(0, 0, new(big.Rat))
+}
+
+// readings returns the ways to assign the sizes to the parts under which the whole row can
+// be one run. Each is a list of indexes into the sizes. Assignments that differ only in
+// categories of the same size are one. It returns false when not all could be tried.
+func (l line) readings() ([][]int, bool) {
+	var found [][]int
+	used := make([]bool, len(l.parts))
+	assigned := make([]int, 0, len(l.parts))
+	var search func()
+	search = func() {
+		if !l.step() {
+			return
+		}
+		i := len(assigned)
+		if i == len(l.parts) {
+			if len(l.as(assigned).fits(1)) > 0 {
+				found = append(found, slices.Clone(assigned))
+			}
+			return
+		}
+		tried := map[int64]bool{}
+		for _, j := range l.order(i) {
+			if used[j] || tried[l.sizes[j]] {
+				continue
+			}
+			tried[l.sizes[j]] = true
+			if runs, _ := l.parts[i].fewestRuns(l.sizes[j], 1); runs == 0 {
+				continue
+			}
+			used[j] = true
+			assigned = append(assigned, j)
+			search()
+			assigned = assigned[:i]
+			used[j] = false
+		}
+	}
+	search()
+	return found, *l.steps >= 0
+}
+
+// order returns the indexes of the sizes, that of the part itself first.
+func (l line) order(i int) []int {
+	list := []int{i}
+	for j := range l.sizes {
+		if j != i {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// as returns the line with its sizes assigned anew.
+func (l line) as(reading []int) line {
+	sizes := make([]int64, len(reading))
+	for i, j := range reading {
+		sizes[i] = l.sizes[j]
+	}
+	l.sizes = sizes
+	return l
+}
+
+// gap says by how many questions the printed numbers miss a single run: each part misses
+// the nearest whole number, and the parts together miss the overall.
+func (l line) gap() float64 {
+	gap, least, most := 0.0, 0.0, 0.0
+	for i, c := range l.parts {
+		n := float64(l.sizes[i])
+		v := c.value()
+		if v == nil {
+			most += n
+			continue
+		}
+		lo, hi := c.span()
+		lo, hi = lo*n, hi*n
+		if runs, _ := c.fewestRuns(l.sizes[i], 1); runs == 0 {
+			gap += min(lo-math.Floor(lo), math.Ceil(hi)-hi)
+		}
+		least, most = least+lo, most+hi
+	}
+	if l.overall.says() {
+		lo, hi := l.overall.span()
+		total := float64(l.total)
+		gap += max(0, least-hi*total, lo*total-most)
+	}
+	return gap
+}
+
+// span returns the shares that are printed as the cell, under any rounding.
+func (c Cell) span() (lo, hi float64) {
+	if c.Percent == nil {
+		v := float64(c.Count.Right) / float64(c.Count.Of)
+		return v, v
+	}
+	near, cut := c.Percent.bounds(Nearest), c.Percent.bounds(Truncated)
+	return float64(near.lo) / float64(near.den) / 100, float64(cut.hi) / float64(cut.den) / 100
+}
+
+// maxNearest is how many parts may be permuted to find the nearest reading.
+const maxNearest = 7
+
+// nearest returns the reading with the smallest gap.
+func (l line) nearest() ([]int, float64) {
+	labelled := make([]int, len(l.parts))
+	for i := range labelled {
+		labelled[i] = i
+	}
+	best, least := slices.Clone(labelled), l.gap()
+	if len(l.parts) > maxNearest {
+		return best, least
+	}
+	var permute func(i int)
+	permute = func(i int) {
+		if !l.step() {
+			return
+		}
+		if i == len(labelled) {
+			if gap := l.as(labelled).gap(); gap < least-1e-9 {
+				best, least = slices.Clone(labelled), gap
+			}
+			return
+		}
+		for j := i; j < len(labelled); j++ {
+			labelled[i], labelled[j] = labelled[j], labelled[i]
+			permute(i + 1)
+			labelled[i], labelled[j] = labelled[j], labelled[i]
+		}
+	}
+	permute(0)
+	return best, least
+}

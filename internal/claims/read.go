@@ -1,0 +1,208 @@
+package claims
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+// Options say how a table is read.
+type Options struct {
+	Benchmark string // whose sizes are meant; "" lets the file say
+
+	// Known returns what is known of a benchmark's categories.
+	Known func(benchmark string) ([]Category, error)
+}
+
+// A field is one field of a table, and where it stands.
+type field struct {
+	text string
+	line int
+}
+
+// A grid is a table before anybody knows what is in it. Its first column and its first row
+// hold names.
+type grid struct {
+	file      string
+	rows      [][]field
+	benchmark field // as the file names it
+	total     field // the size of the whole, if the file names it
+	notes     []string
+}
+
+func (g *grid) problem(line int, format string, args ...any) error {
+	ps := &deem.Problems{}
+	ps.Add(deem.Problem{File: g.file, Line: line, Message: fmt.Sprintf(format, args...)})
+	return ps
+}
+
+// Read reads a table. The name of the file tells its format, or else its first bytes do.
+// What is wrong with it is a [deem.Problems].
+func Read(name string, data []byte, o Options) (*Table, error) {
+	g := &grid{file: name}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	var err error
+	switch format(name, data) {
+	case "markdown":
+		err = g.markdown(string(data))
+	case "csv":
+		err = g.csv(data)
+	case "json":
+		err = g.json(data)
+	default:
+		err = g.yaml(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.table(o)
+}
+
+// format tells the format of a file.
+func format(name string, data []byte) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md", ".markdown":
+		return "markdown"
+	case ".csv", ".tsv":
+		return "csv"
+	case ".json":
+		return "json"
+	case ".yaml", ".yml":
+		return "yaml"
+	}
+	text := bytes.TrimSpace(data)
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	switch {
+	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
+		return "json"
+	case bytes.HasPrefix(first, []byte("|")) || delimiterLine.Match(text):
+		return "markdown"
+	case bytes.ContainsAny(first, ",;\t") && !bytes.Contains(first, []byte(": ")):
+		return "csv"
+	}
+	return "yaml"
+}
+
+// delimiterLine is the line below the header of a Markdown table.
+var delimiterLine = regexp.MustCompile(`(?m)^[ \t]*\|?([ \t]*:?-+:?[ \t]*\|)+([ \t]*:?-+:?[ \t]*)?\r?$`)
+
+// markdown reads the first table of a Markdown document.
+func (g *grid) markdown(text string) error {
+	lines := strings.Split(text, "\n")
+	start := -1
+	for i := 1; i < len(lines); i++ {
+		if !delimiterLine.MatchString(lines[i]) || !strings.Contains(lines[i-1], "|") {
+			continue
+		}
+		if start >= 0 {
+			g.notes = append(g.notes, fmt.Sprintf("the table in line %d is left out: only the first table is read", i))
+			continue
+		}
+		start = i
+	}
+	if start < 0 {
+		return g.problem(len(lines), "no Markdown table in the file: a table has a header and a line |---|---| below it")
+	}
+	g.rows = append(g.rows, pipes(lines[start-1], start))
+	for i := start + 1; i < len(lines) && strings.Contains(lines[i], "|"); i++ {
+		g.rows = append(g.rows, pipes(lines[i], i+1))
+	}
+	return nil
+}
+
+// pipes splits a line of a Markdown table.
+func pipes(text string, line int) []field {
+	text = strings.TrimSpace(text)
+	text = strings.TrimPrefix(text, "|")
+	if strings.HasSuffix(text, "|") && !strings.HasSuffix(text, `\|`) {
+		text = text[:len(text)-1]
+	}
+	var list []field
+	for piece := range strings.SplitSeq(strings.ReplaceAll(text, `\|`, "\x00"), "|") {
+		list = append(list, field{strings.TrimSpace(strings.ReplaceAll(piece, "\x00", "|")), line})
+	}
+	return list
+}
+
+// csv reads a table whose fields are separated by commas, semicolons or tabs, whichever
+// the first line has most of.
+func (g *grid) csv(data []byte) error {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	first, _, _ := bytes.Cut(data, []byte("\n"))
+	for _, comma := range ";\t" {
+		if bytes.Count(first, []byte(string(comma))) > bytes.Count(first, []byte(string(r.Comma))) {
+			r.Comma = comma
+		}
+	}
+	for {
+		record, err := r.Read()
+		if record == nil && err == nil || err != nil {
+			if e, ok := errors.AsType[*csv.ParseError](err); ok {
+				return g.problem(e.Line, "%v", e.Err)
+			}
+			return nil // the end
+		}
+		var row []field
+		for i, text := range record {
+			line, _ := r.FieldPos(i)
+			row = append(row, field{strings.TrimSpace(text), line})
+		}
+		g.rows = append(g.rows, row)
+	}
+}
+
+// Names of what is not a category.
+var (
+	overallNames = names("overall", "total", "all", "average", "avg", "mean", "overall score", "overall accuracy", "accuracy", "score", "macro avg", "macro average", "micro avg", "weighted average")
+	sizeNames    = names("n", "size", "sizes", "questions", "items", "count", "#", "no. of questions", "number of questions", "num questions", "# questions", "n questions")
+)
+
+func names(list ...string) map[string]bool {
+	m := map[string]bool{}
+	for _, name := range list {
+		m[fold(name)] = true
+	}
+	return m
+}
+
+// fold writes names alike that differ in case, spaces and punctuation.
+func fold(name string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(name) {
+		if strings.ContainsRune(" \t-_.:*`()/", r) {
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// sizedName is a name with its size: "multi-hop (n=282)", "multi-hop (282 questions)".
+var sizedName = regexp.MustCompile(`(?i)^(.*?)[\s,;:]*[(\[]?\s*(?:n\s*=\s*([\d,]+)|([\d,]+)\s*(?:questions|items))\s*[)\]]?$`)
+
+// splitName takes the size off a name. It is 0 when there is none.
+func splitName(name string) (string, int64, error) {
+	name = strings.TrimSpace(strings.Trim(strings.TrimSpace(name), "*_`"))
+	m := sizedName.FindStringSubmatch(name)
+	if m == nil {
+		return name, 0, nil
+	}
+	n, err := parseSize(m[2] + m[3])
+	return strings.TrimSpace(strings.Trim(m[1], "*_`")), n, err
+}
+
+func parseSize(text string) (int64, error) {
+	n, err := strconv.ParseInt(strings.ReplaceAll(strings.Trim(text, "*_` "), ",", ""), 10, 64)
+	if err != nil || n < 1 || n > maxSize {
+		return 0, fmt.Errorf("%q is not a number of questions from 1 to %d", text, maxSize)
+	}
+	return n, nil
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/claims"
+	"deem/internal/usage"
+	"deem/internal/words"
+)
+
+const claimsHelp = `Check a published table of percentages by arithmetic alone: no rows, no key and no
+network are needed. TABLE is a Markdown, CSV, YAML or JSON file, or - for standard
+input, with a row for each system and a column for each category, or the other way
+round. How many questions a category has stands in the header, as "multi-hop (n=282)",
+in a row or column "n", or is known of the benchmark.
+
+For every number deem says which whole numbers of right answers give it and how wide
+the 95% interval of such a number is. It says when none does, when the parts do not give
+the overall, when the overall is a plain mean, when the numbers fit other categories than
+the columns name, and when a score is above what the known faults of the answer key leave.
+
+A number is called impossible only if no rounding and no mean of a few runs gives it.
+Each finding says what arithmetic does not show.
+
+EXIT STATUS
+  0 nothing is impossible   1 could not   2 wrong usage or input   4 something is impossible`
+
+// errImpossible means that a table says what cannot be.
+var errImpossible = errors.New("the table holds something impossible")
+
+func (a *app) claimsCommand() *cobra.Command {
+	var o claims.Options
+	var runs int
+	cmd := &cobra.Command{
+		Use: "claims TABLE [flags]", Short: "check a table of percentages by arithmetic", Long: claimsHelp,
+		Example:     "  deem claims table.md\n  deem claims table.csv --benchmark locomo",
+		Annotations: map[string]string{noConfig: "yes"},
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem claims wants one table, not %s", words.Count(len(args), "file")), "deem claims table.md"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if runs < 1 || runs > 10 {
+				return usage.Errorf("--runs is %d, want 1 to 10", runs)
+			}
+			return a.claims(args[0], o, runs)
+		},
+	}
+	o.Known = knownCategories
+	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "the categories are those of this `benchmark`: "+strings.Join(sizedBenchmarks(), ", "))
+	cmd.Flags().IntVar(&runs, "runs", claims.DefaultRuns, "a number may be the mean of up to `n` runs")
+	return cmd
+}
+
+// claims reads and checks a table, and prints what was found.
+func (a *app) claims(name string, o claims.Options, runs int) error {
+	data, err := a.readTable(name)
+	if err != nil {
+		return usage.Mark(err)
+	}
+	table, err := claims.Read(name, data, o)
+	if err != nil {
+		return usage.Mark(err)
+	}
+	r := table.Audit(runs)
+	for _, note := range r.Notes {
+		a.say("%s", words.Printable(note))
+	}
+	if a.json {
+		writeJSON(a.out, r)
+	} else if err := r.Text(a.out); err != nil {
+		return err
+	}
+	if r.Impossible > 0 {
+		return errImpossible
+	}
+	return nil
+}
+
+// readTable reads a file, or standard input for "-".
+func (a *app) readTable(name string) ([]byte, error) {
+	in := a.in
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, claims.MaxBytes+1))
+	if err == nil && len(data) > claims.MaxBytes {
+		err = errors.New(name + ": a table has at most 16 MiB")
+	}
+	return data, err
+}
+
+// sizedBenchmarks returns the names of the benchmarks whose categories have known sizes.
+func sizedBenchmarks() []string {
+	var names []string
+	for _, b := range benchmark.All() {
+		if len(b.Categories) > 0 {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
+
+// knownCategories returns what is known of a benchmark's categories.
+func knownCategories(name string) ([]claims.Category, error) {
+	b, _ := benchmark.Named(name)
+	if len(b.Categories) == 0 {
+		return nil, usage.Mark(usage.Unknown("benchmark with known sizes", name, sizedBenchmarks()))
+	}
+	var list []claims.Category
+	for _, c := range b.Categories {
+		list = append(list, claims.Category{ID: c.ID, Name: c.Name, Names: c.Names, Size: int64(c.Items), Faulty: int64(c.Faulty), Optional: c.Optional})
+	}
+	return list, nil
+}
