@@ -59,6 +59,10 @@ test: $(TOOLS)/gotestsum ## run every test with the race detector, and install w
 	CGO_ENABLED=1 $(TOOLS)/bin/gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile $(TOOLS)/test.json -- -race -timeout $(TESTTIME) $(PKGS)
 	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)
 
+.PHONY: quick
+quick: ## run the unit tests, without Postgres, browser, race detector or downloads (two minutes)
+	$(GO) test -short $(PKGS)
+
 .PHONY: lint
 lint: lint-fmt lint-vet lint-arrows lint-shell lint-go lint-vuln ## run every check that is not a test
 

@@ -20,6 +20,9 @@ func TestMain(m *testing.M) {
 // TestAgainstBare measures a small run with the real binary, and a bare loop that is given
 // a file without items, which is an error.
 func TestAgainstBare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run measures nothing")
+	}
 	l := &lab{dir: t.TempDir(), deem: filepath.Join(t.TempDir(), "deem")}
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", l.deem, "../cmd/deem")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

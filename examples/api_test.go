@@ -73,6 +73,9 @@ func startServer(t *testing.T, deem string, args ...string) (dir, address string
 // TestAPI runs the examples in Python and JavaScript as a reader would, and the commands
 // of the document.
 func TestAPI(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run starts no clients")
+	}
 	deem := buildDeem(t)
 	t.Run("judged", func(t *testing.T) { judgedExamples(t, deem) })
 	t.Run("refused", func(t *testing.T) { refusedExamples(t, deem) })

@@ -11,6 +11,9 @@ const shared = "../../../shared/data"
 // TestAgainstPeople holds match to what it reached on questions that its model was
 // not fitted to. The floors are what a user was promised, not what was measured.
 func TestAgainstPeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run measures nothing")
+	}
 	if raceDetector {
 		t.Log("five fits take too long under the race detector; internal/matchtrain fits under it")
 		return

@@ -41,6 +41,9 @@ type browser struct {
 // chromium finds the browser, as scripts/need.sh does.
 func chromium(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a short run starts no browser")
+	}
 	if path := os.Getenv("DEEM_CHROMIUM"); path != "" {
 		return path
 	}

@@ -109,6 +109,9 @@ func (s *site) table(whole time.Duration) string {
 // A few rounds, so that the hour works when it is wanted. Nothing is said of sizes here:
 // half a minute is all warm-up.
 func TestRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run does not soak")
+	}
 	s := soak(t, 15*time.Second, scale{share: 0.2}, time.Second)
 	c := s.sum
 	for what, n := range map[string]int{

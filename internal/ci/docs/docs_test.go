@@ -91,6 +91,9 @@ func read(t *testing.T, name string) string {
 
 // TestPages does what the documents say, page by page.
 func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run does not run the documents")
+	}
 	if runtime.GOOS == "windows" {
 		t.Log("documents are written for a Unix shell")
 		return

@@ -71,6 +71,7 @@ func Main(m *testing.M, o Options) int {
 // package's TestMain has to call [Main], which stops it.
 func Shared(t testing.TB) *Cluster {
 	t.Helper()
+	skipShort(t)
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.cluster == nil && shared.err == nil {
@@ -93,6 +94,7 @@ func Database(t testing.TB) (url string) {
 // stopped when the test is over.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
+	skipShort(t)
 	c, err := start(context.WithoutCancel(t.Context()), o)
 	if err != nil {
 		unavailable(t, err)
@@ -107,6 +109,14 @@ func Start(t testing.TB, o Options) *Cluster {
 
 // errMissing means that there is no Postgres to start.
 var errMissing = errors.New("no Postgres found: neither initdb nor postgres is in PATH or below /usr/lib/postgresql; scripts/need.sh postgres installs it")
+
+// skipShort skips a test when go test was given -short, as make quick does.
+func skipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a short run starts no Postgres")
+	}
+}
 
 // unavailable ends a test that cannot have a cluster.
 func unavailable(t testing.TB, err error) {
