@@ -133,6 +133,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err != nil {
 		return "", nil, err
 	}
+	j = answeredJudge{j}
 	if s, err = a.heir(ctx, st, s, o); err != nil {
 		return "", nil, err
 	}
@@ -153,7 +154,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	o.unfinished = len(unfinished)
 	a.announce(run, resumed, o)
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
-		err = a.throughBatches(ctx, st, run, g, m, data, o)
+		err = a.throughBatches(ctx, st, run, g, m, answeredItems{data}, o)
 	}
 	var live *findings.Reporter
 	if err == nil {

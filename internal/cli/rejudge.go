@@ -358,7 +358,10 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	}
 	sets := make([]items, len(systems))
 	for i, sys := range systems {
-		sets[i] = sys.set
+		if err := sys.set.CheckResponses(); err != nil {
+			return nil, usage.Mark(err)
+		}
+		sets[i] = answeredItems{sys.set}
 	}
 	probe := *r
 	probe.data, probe.format = []string{"-"}, "" // The items are there already.

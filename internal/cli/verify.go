@@ -181,7 +181,7 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	if again == nil {
 		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil
 	}
-	return bundle.Again{Rule: again}, nil
+	return bundle.Again{Rule: answeredJudge{again}}, nil
 }
 
 // composedAgain makes a judge again that is made of others.

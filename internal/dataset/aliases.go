@@ -1,21 +1,125 @@
 package dataset
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
-// A Column is a part of an item and the columns that are recognised as holding it.
+// A Column is a part of a row and the names of columns that are recognised as holding
+// it.
 type Column struct {
 	Target string
-	Names  []string // our own name first
+
+	// Names are the names that mean this part and nothing else, our own first. Where a
+	// row has two of them, a dataset asks which is meant.
+	Names []string
+
+	// Also are weaker names. They count only where none of Names is there, and the first
+	// of them wins.
+	Also []string
 }
 
-// Columns returns the parts of an item in the order of the mapping's targets, with
-// the columns that are recognised without a mapping.
+// columnTable is the one list of column names: for items, for labels, and for the results
+// that others publish. Names are compared by [PlainName], so that goldAnswer,
+// "Gold Answer" and gold_answer are one name. Only names that usually mean one thing
+// are here: "label" is a verdict as often as a reference, and "session" is many things.
+var columnTable = []Column{
+	{
+		Target: toID, Names: []string{"id", "question_id", "query_id", "qa_id", "qid", "item_id", "uid", "uuid"},
+		Also: []string{"prompt_id", "example_id", "task_id"},
+	},
+	{Target: toCategory, Names: []string{"category", "question_type", "type", "task"}, Also: []string{"dim", "dimension", "memory_ability", "ability"}},
+	{
+		Target: toCluster, Names: []string{"cluster", "conversation_id", "conv_id", "sample_id"},
+		Also: []string{"conversation", "conv", "conversation_idx", "conversation_index", "conv_idx", "conv_index", "user_id", "group_id"},
+	},
+	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "user_query", "instruction"}},
+	{
+		Target: toReferences,
+		Names: []string{
+			"references", "reference", "answers", Answer, "gold", "gold_answer", "gold_answers", "golden_answer", "golden_answers",
+			"ground_truth", "ground_truths", "ground_truth_answer", "correct_answer", "correct_answers", "expected", "expected_output",
+			"expected_answer", "reference_answer", "ideal_answer", "target",
+		},
+		Also: []string{"ideal", "expect", "gold_standard", "true_answer", "best_answer"},
+	},
+	{
+		Target: toResponse,
+		Names: []string{
+			"response", "hypothesis", "prediction", "pred", "output", "system_response", "generated_answer", "model_answer", "actual_output",
+			"predicted", "predicted_answer", "actual", "actual_answer", "actual_response", "system_answer", "generated_response", "llm_response",
+		},
+		Also: []string{"model_output", "model_response", "generated_text", "generation", "sampled", "completion", "reply"},
+	},
+	{Target: toWeight, Names: []string{"weight"}},
+	{Target: toFields, Names: []string{"fields"}},
+	{
+		Target: "reason",
+		Names: []string{
+			"reason", "judge_reason", "judge_reasoning", "evaluation_reasoning", "reasoning", "explanation", "rationale", "justification",
+		},
+	},
+	{
+		Target: "reply",
+		Names: []string{
+			"judge_raw", "raw_reply", "judge_raw_reply", "judge_reply", "judge_response", "judge_output", "raw_judgment",
+			"raw_judgement", "llm_judge_raw", "evaluation_reasoning",
+		},
+	},
+	{Target: "judge_model", Names: []string{"judge_model", "judge_llm", "autoeval_label.model"}},
+	{Target: "system", Names: []string{"system", "run", "model"}},
+}
+
+// Answer is the name that means two things. Beside another reference and no response it
+// is what the system answered; beside a response and no other reference it is the
+// reference; alone it is neither, because nobody can tell.
+const Answer = "answer"
+
+// Columns returns the parts of a row with the columns that are recognised without a
+// mapping.
 func Columns() []Column {
-	var list []Column
-	for _, t := range targets {
-		if names := aliases[t]; len(names) > 0 {
-			list = append(list, Column{Target: t, Names: slices.Clone(names)})
-		}
+	list := slices.Clone(columnTable)
+	for i := range list {
+		list[i].Names, list[i].Also = slices.Clone(list[i].Names), slices.Clone(list[i].Also)
 	}
 	return list
 }
+
+// ColumnNames returns all names of a part, the stronger first.
+func ColumnNames(target string) []string {
+	for _, c := range columnTable {
+		if c.Target == target {
+			return slices.Concat(c.Names, c.Also)
+		}
+	}
+	return nil
+}
+
+// PlainName returns the name of a column without case, spaces and marks: goldAnswer and
+// "Gold Answer" are goldanswer. A dot stays, because it leads into a value.
+func PlainName(name string) string {
+	if name != "" && !strings.ContainsFunc(name, func(r rune) bool { return r != '.' && (r < 'a' || r > 'z') }) {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '.' || unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+}
+
+// parts are the parts of an item by the plain names of their columns.
+var parts = func() map[string]string {
+	m := map[string]string{}
+	for _, c := range columnTable {
+		if !slices.Contains(targets, c.Target) {
+			continue
+		}
+		for _, name := range slices.Concat(c.Names, c.Also) {
+			m[PlainName(name)] = c.Target
+		}
+	}
+	return m
+}()

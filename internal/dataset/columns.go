@@ -8,27 +8,13 @@ import (
 	"deem"
 )
 
-// aliases are the names under which other programs keep the parts of an item. Only
-// names that mean one thing are here: "label" is a verdict as often as a reference,
-// and "session" is many things. The first name of each part is our own.
-var aliases = map[string][]string{
-	toID:         {"id", "question_id", "qid", "_id", "item_id", "uid", "uuid"},
-	toCategory:   {"category", "question_type", "type", "task"},
-	toCluster:    {"cluster", "conversation_id", "conv_id", "sample_id"},
-	toQuestion:   {"question", "query", "input", "prompt"},
-	toReferences: {"references", "reference", "answers", "answer", "gold", "gold_answer", "gold_answers", "golden_answer", "golden_answers", "ground_truth", "ground_truths", "expected", "expected_output", "target"},
-	toResponse:   {"response", "hypothesis", "prediction", "pred", "output", "system_response", "generated_answer", "model_answer", "actual_output"},
-	toWeight:     {"weight"},
-	toFields:     {"fields"},
-}
-
 // oneReference is our own name for the references of an item that has one. Rows
 // may use it and "references" in turn.
 const oneReference = "reference"
 
 // isCanonical reports whether a column has our own name for a part.
 func isCanonical(target, column string) bool {
-	return column == aliases[target][0] || target == toReferences && column == oneReference
+	return column == target || target == toReferences && column == oneReference
 }
 
 // columns decides which column holds which part of an item. The first row that has
@@ -69,10 +55,8 @@ func (c *columns) want(column string) bool {
 	if strings.HasPrefix(column, columnPrefix) {
 		return true
 	}
-	for _, names := range aliases {
-		if slices.Contains(names, column) {
-			return true
-		}
+	if _, ok := parts[PlainName(column)]; ok {
+		return true
 	}
 	begins := func(path string) bool {
 		return path == column || strings.HasPrefix(path, column+".")
@@ -92,7 +76,7 @@ func (c *columns) whole(keys []string) bool {
 		at, _ := resolve(path, keys)
 		return at >= 0
 	}
-	return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(aliases[toResponse], key) })
+	return len(c.named(toResponse, keys)) > 0
 }
 
 // A slot is the place of a value in a row: a column, and the path into it.
@@ -308,22 +292,61 @@ func (c *columns) stillBound(target, path string, names, candidates []string) er
 // candidates returns the columns that may hold a part. Columns that are mapped to
 // something are taken.
 func (c *columns) candidates(target string, names []string) []string {
-	var list []string
-	for _, name := range aliases[target] {
-		if slices.Contains(names, name) && !c.taken(name) {
-			list = append(list, name)
+	list := c.named(target, names)
+	isAnswer := func(name string) bool { return PlainName(name) == Answer }
+	switch target {
+	case toReferences:
+		// "answer" is a reference only beside another column with the response.
+		others := slices.DeleteFunc(slices.Clone(list), isAnswer)
+		response := c.bound[toResponse]
+		if found := c.candidates(toResponse, names); response == "" && len(found) > 0 {
+			response = found[0]
 		}
-	}
-	// In some files "answer" is what the system answered. It is a reference only
-	// beside a response.
-	if target == toReferences && !c.hasResponse(names) {
-		list = slices.DeleteFunc(list, func(name string) bool { return name == "answer" || name == "answers" })
+		switch {
+		case response == "":
+			return slices.DeleteFunc(others, func(name string) bool { return PlainName(name) == "answers" })
+		case isAnswer(response):
+			return others
+		}
+	case toResponse:
+		if len(list) > 0 || c.bound[toResponse] != "" {
+			return list
+		}
+		references := slices.DeleteFunc(c.named(toReferences, names), isAnswer)
+		if len(references) > 0 || c.mapping[toReferences] != "" {
+			return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isAnswer(name) || c.taken(name) })
+		}
 	}
 	return list
 }
 
-func (c *columns) hasResponse(names []string) bool {
-	return c.bound[toResponse] != "" || len(c.candidates(toResponse, names)) > 0
+// named returns the columns with a name of the part that nothing is mapped from. Of
+// weaker names only the first counts, and only where there is no stronger one.
+func (c *columns) named(target string, names []string) []string {
+	for _, t := range columnTable {
+		if t.Target != target {
+			continue
+		}
+		if list := c.matching(t.Names, names); len(list) > 0 {
+			return list
+		}
+		list := c.matching(t.Also, names)
+		return list[:min(1, len(list))]
+	}
+	return nil
+}
+
+func (c *columns) matching(wanted, names []string) []string {
+	var list []string
+	for _, want := range wanted {
+		want = PlainName(want)
+		for _, name := range names {
+			if PlainName(name) == want && !c.taken(name) && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
 }
 
 // taken reports whether a column is mapped to some part.

@@ -125,10 +125,8 @@ func (m Mapping) targets() []string { return slices.Sorted(maps.Keys(m)) }
 func unknownTarget(target string) error {
 	err := fmt.Errorf("mapping: an item has no part %q", target)
 	all := append(slices.Clone(targets), fieldPrefix+"NAME")
-	for meant, names := range aliases {
-		if slices.Contains(names, target) && target != "answer" {
-			return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
-		}
+	if meant, ok := parts[PlainName(target)]; ok && target != Answer {
+		return deem.WithHint(err, "did you mean %s? the parts are %s", meant, strings.Join(all, ", "))
 	}
 	if near := nearest(target, targets); near != "" {
 		return deem.WithHint(err, "did you mean %s? the parts are %s", near, strings.Join(all, ", "))

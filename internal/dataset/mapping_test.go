@@ -1,6 +1,8 @@
 package dataset_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,6 +71,39 @@ func TestNoWildGuesses(t *testing.T) {
 		_, err := dataset.ParseMapping(s + "=c")
 		if hint := deem.HintOf(err); strings.Contains(hint, "did you mean") {
 			t.Errorf("ParseMapping(%.20q=c) asks %q", s, hint)
+		}
+	}
+}
+
+// Names are compared by meaning: without case, spaces and marks; and "answer" is the
+// response beside another reference.
+func TestColumnsByMeaning(t *testing.T) {
+	for _, c := range []struct{ name, row, want string }{
+		{"ragas, old names", `{"question":"Who?","contexts":["c"],"answer":"Ada","ground_truth":"Grace"}`, "Who?|Grace|Ada"},
+		{"ragas", `{"user_input":"Who?","retrieved_contexts":["c"],"response":"Ada","reference":"Grace"}`, "Who?|Grace|Ada"},
+		{"DeepEval", `{"input":"Who?","actual_output":"Ada","expected_output":"Grace"}`, "Who?|Grace|Ada"},
+		{"Langfuse", `{"input":"Who?","output":"Ada","expectedOutput":"Grace"}`, "Who?|Grace|Ada"},
+		{"Braintrust", `{"input":"Who?","output":"Ada","expected":"Grace"}`, "Who?|Grace|Ada"},
+		{"spaces and capitals", `{"Question":"Who?","Model Answer":"Ada","Gold Answer":"Grace"}`, "Who?|Grace|Ada"},
+		{"hyphens", `{"question":"Who?","predicted-answer":"Ada","ground-truth-answer":"Grace"}`, "Who?|Grace|Ada"},
+		{"a weaker name gives way", `{"question":"Who?","q":"no","response":"Ada","completion":"no","reference":"Grace"}`, "Who?|Grace|Ada"},
+	} {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		if err := os.WriteFile(path, []byte(c.row), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{path}})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for it := range d.Items() {
+			if got := it.Question + "|" + strings.Join(it.References, "/") + "|" + it.Response; got != c.want {
+				t.Errorf("%s: %s, want %s", c.name, got, c.want)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

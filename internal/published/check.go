@@ -51,8 +51,9 @@ func (s *Set) Check(claims []Claim) []Check {
 // A scored item is what was recorded about one item.
 type scored struct {
 	deem.Item
-	trials  []*deem.Verdict // nil for a failure
-	aspects map[string]float64
+	position int
+	trials   []*deem.Verdict // nil for a failure
+	aspects  map[string]float64
 }
 
 // A tally is all that claims are about.
@@ -69,7 +70,7 @@ func (s *Set) tally() *tally {
 		if !ok {
 			i = len(t.items)
 			at[rec.Position] = i
-			t.items = append(t.items, scored{Item: rec.Item})
+			t.items = append(t.items, scored{Item: rec.Item, position: rec.Position})
 		}
 		t.items[i].trials = append(t.items[i].trials, rec.Verdict)
 		if rec.Verdict != nil && rec.Verdict.Aspects != nil {
@@ -122,11 +123,19 @@ func (t *tally) ways(m measure) []result {
 	switch m.stat {
 	case statScore:
 		ways := []result{mean(items, ""), strict(items), strictVerdicts(items)}
-		return append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
+		ways = append(ways, shares(items)...)
+		ways = append(ways, t.withoutAdversarial(m, func(items []scored) result { return mean(items, "") })...)
+		return append(ways, t.byOtherColumns(items, false)...)
 	case statRight:
-		return []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
+		ways := []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
+		return slices.Concat(ways, meanCounts(items), t.byOtherColumns(items, true))
 	case statWrong:
-		return []result{counting(items, isNo, ""), {how: "with failures counted as wrong", value: float64(len(items) - counting(items, isYes, "").right), ok: len(items) > 0}}
+		ways := []result{counting(items, isNo, ""), {how: "with failures counted as wrong", value: float64(len(items) - counting(items, isYes, "").right), ok: len(items) > 0}}
+		for _, r := range meanCounts(items) {
+			r.value = float64(r.n) - r.value
+			ways = append(ways, r)
+		}
+		return ways
 	case statUnjudged:
 		n := len(items) - counting(items, isYes, "").right - counting(items, isNo, "").right
 		return []result{{value: float64(n), n: len(items), ok: true}}
@@ -159,6 +168,74 @@ func (t *tally) ways(m measure) []result {
 	}
 	x, ok := t.set.stats[m.aspect]
 	return []result{{value: x, ok: ok}}
+}
+
+// shares are the ways to make a share of scores and of several trials: the share of
+// items with a score of at least one half, and the mean of the trials as a whole number
+// of items.
+func shares(items []scored) []result {
+	var list []result
+	if len(items) >= manyItems { // Of a few items, one more or less is another share.
+		list = meanCounts(items)
+	}
+	graded := func(v *deem.Verdict) bool { return v != nil && v.Score != 0 && v.Score != 1 }
+	half := func(it scored) bool { x, ok := it.score(); return ok && x >= 0.5 }
+	judged := slices.DeleteFunc(slices.Clone(items), func(it scored) bool { _, ok := it.score(); return !ok })
+	if slices.ContainsFunc(items, func(it scored) bool { return slices.ContainsFunc(it.trials, graded) }) {
+		list = append(list,
+			counting(judged, half, "as the share of items with a score of at least .5"),
+			counting(items, half, "as the share of items with a score of at least .5, with failures counted as wrong"))
+	}
+	for i := range list {
+		list[i].value /= float64(max(1, list[i].n))
+	}
+	return list
+}
+
+// manyItems is how many items make a share to which one of them hardly matters.
+const manyItems = 100
+
+// meanCounts are the mean score as a number of items, cut off or rounded, where there
+// are several verdicts on an item.
+func meanCounts(items []scored) []result {
+	m := mean(items, "")
+	trials := 0
+	for _, it := range items {
+		trials = max(trials, len(it.trials))
+	}
+	if trials < 2 {
+		return nil
+	}
+	var list []result
+	for _, n := range []int{len(items), m.n} {
+		whole := math.Floor(m.value*float64(n) + 1e-9)
+		near := math.Round(m.value * float64(n))
+		list = append(list,
+			result{how: "as the mean of the trials, cut to a whole number of items", value: whole, right: int(whole), n: n, ok: m.ok},
+			result{how: "as the mean of the trials, rounded to a whole number of items", value: near, right: int(near), n: n, ok: m.ok})
+	}
+	return list
+}
+
+// byOtherColumns counts what other columns of the rows say: a claim that names no judge
+// may be about them.
+func (t *tally) byOtherColumns(items []scored, count bool) []result {
+	var list []result
+	for _, column := range slices.Sorted(maps.Keys(t.set.elsewhere)) {
+		verdicts := t.set.elsewhere[column]
+		other := make([]scored, 0, len(items))
+		for _, it := range items {
+			if it.position < len(verdicts) {
+				other = append(other, scored{Item: it.Item, trials: []*deem.Verdict{verdicts[it.position]}})
+			}
+		}
+		r := mean(other, "by the verdicts in "+column)
+		if count {
+			r = counting(other, isYes, "by the verdicts in "+column)
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 // in returns the items of a category, all for "".

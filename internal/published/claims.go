@@ -58,6 +58,7 @@ func (m measure) isCount() bool {
 var claimNames = map[string]string{
 	"accuracy": statScore, "overallaccuracy": statScore, "meanaccuracy": statScore, "llmaccuracy": statScore,
 	"llmjudgeaccuracy": statScore, "answeraccuracyrate": statScore, "scorepct": statScore, "passrate": statScore,
+	"avgscore": statScore, "passed": statRight, "failed": statWrong,
 	"llmjudgescore": statScore, "meanscore": statScore, "correctrate": statScore, "llmscore": statScore,
 	"correct": statRight, "correctanswers": statRight, "llmjudgecorrect": statRight, "totalp": statRight, "numcorrect": statRight, "p": statRight,
 	"wrong": statWrong, "wronganswers": statWrong, "totalf": statWrong, "incorrect": statWrong, "f": statWrong,
@@ -99,10 +100,36 @@ func (s *Set) claimsIn(w *walker) []Claim {
 		all = append(all, f.found...)
 		files++
 	}
-	if files < 2 {
-		return all
+	if files > 1 {
+		all = addUp(all, files)
 	}
-	return addUp(all, files)
+	return s.ofThisJudge(all)
+}
+
+// ofThisJudge leaves out claims that cannot be about the verdicts that were read: where
+// the rows hold only what a formula gave, a number of a judge, or a number that names
+// nobody and does not come out, is about something else.
+func (s *Set) ofThisJudge(claims []Claim) []Claim {
+	if !s.formula {
+		return claims
+	}
+	t := s.tally()
+	var left []string
+	claims = slices.DeleteFunc(claims, func(c Claim) bool {
+		if c.about.stat == statAspect || c.about.stat == statBenchmark {
+			return false
+		}
+		name := plainName(lastOf(c.Name, "."))
+		foreign := strings.HasPrefix(name, "llm") || strings.Contains(name, "judge") || !t.check(c).Agrees
+		if foreign {
+			left = append(left, c.Name)
+		}
+		return foreign
+	})
+	if len(left) > 0 {
+		s.Note("%s: such a number is about a judge's verdicts, and the rows hold only numbers of a formula, so it is not checked", listed(left))
+	}
+	return claims
 }
 
 // addUp adds the counts that every file has.

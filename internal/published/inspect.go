@@ -70,6 +70,9 @@ func (s *Set) inspectSample(n node, i int, scorer string, epochs bool) {
 		}
 	}
 	it.Response = completion(n.member("output"))
+	if n.member("output").kind == missing {
+		s.noResponse(len(s.items))
+	}
 	if epochs {
 		it.Cluster = it.ID
 		it.ID += "/epoch" + n.member("epoch").str()

@@ -66,10 +66,8 @@ func lmMetric(pieces []piece) string {
 // lmRow makes an item and a record of a row.
 func (s *Set) lmRow(p piece, metric string, words vocabulary) {
 	doc := p.member("doc")
-	l := layout{answer: partReferences}
-	it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(l, p, doc), Response: lmResponse(p)}
-	category, _ := l.value(doc, partCategory)
-	it.Category = category.str()
+	it := deem.Item{ID: p.member("doc_id").str(), Question: lmQuestion(p, doc), Response: lmResponse(p)}
+	it.Category = valueByName(doc, partCategory).str()
 	for _, v := range elements(p.member("target")) {
 		if !v.blank() {
 			it.References = append(it.References, v.str())
@@ -89,8 +87,8 @@ func (s *Set) lmRow(p piece, metric string, words vocabulary) {
 }
 
 // lmQuestion returns the question of the document, or the prompt.
-func lmQuestion(l layout, p piece, doc node) string {
-	if v, _ := l.value(doc, partQuestion); v.kind != missing {
+func lmQuestion(p piece, doc node) string {
+	if v := valueByName(doc, partQuestion); v.kind != missing {
 		return v.str()
 	}
 	args := p.member("arguments")

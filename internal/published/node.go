@@ -167,6 +167,15 @@ func (n node) at(path string) node {
 	return n.named(head).at(rest)
 }
 
+// reaches reports whether the object has a member on a dotted path, perhaps null.
+func (n node) reaches(path string) bool {
+	if n.kind != object || n.has(path) {
+		return n.has(path)
+	}
+	head, rest, deeper := strings.Cut(path, ".")
+	return deeper && n.member(head).reaches(rest)
+}
+
 func (n node) named(name string) node {
 	switch {
 	case name == "":

@@ -2,6 +2,7 @@ package published
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deem"
@@ -16,9 +17,12 @@ const otherField = "other"
 
 // isPair reports whether a piece is a pair that was judged in both orders.
 func isPair(p piece) bool {
-	first := p.member("results").named("0")
-	return p.has("output_1") && p.has("output_2") && p.has("label") && first.has(pairOrders[0]) && first.has(pairOrders[1])
+	return p.has("output_1") && p.has("output_2") && p.has("label") && slices.ContainsFunc(p.member("results").vals, isVerdictOnPair)
 }
+
+// isVerdictOnPair tells the verdict from what stands before it in the list: the metrics
+// or the reference that the judge was given.
+func isVerdictOnPair(n node) bool { return n.has(pairOrders[0]) && n.has(pairOrders[1]) }
 
 // readPairs reads pairs of which people say which response is better. The better one is
 // the item's response and the worse one its other: so a judge is right when it prefers
@@ -61,13 +65,18 @@ func (s *Set) pair(p piece) error {
 		ID: fmt.Sprintf("q%d", position), Question: p.member("input").str(), Response: better.str(),
 		Fields: map[string]string{otherField: worse.str(), "label": label},
 	})
-	for i, results := range p.member("results").vals {
+	i := 0
+	for _, results := range p.member("results").vals {
+		if !isVerdictOnPair(results) {
+			continue
+		}
 		for j, order := range pairOrders {
 			rec := deem.Record{Position: position, Trial: len(pairOrders)*i + j}
 			o := winner(results.member(order), label)
 			rec.Verdict, rec.Failure = o.verdict, o.failure
 			s.records = append(s.records, rec)
 		}
+		i++
 	}
 	return nil
 }

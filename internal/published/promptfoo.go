@@ -23,10 +23,9 @@ func (s *Set) readPromptfoo(src Source, p piece) error {
 	case pick == "" && len(systems) == 1:
 		pick = systems[0]
 	}
-	l := layout{mapping: src.Map}
 	for i, r := range rows {
 		if promptfooSystem(r) == pick {
-			s.promptfooRow(l, r, i)
+			s.promptfooRow(r, i)
 		}
 	}
 	if len(s.items) == 0 {
@@ -77,7 +76,7 @@ func rowProvider(r node) string {
 }
 
 // promptfooRow makes an item and a record of a row.
-func (s *Set) promptfooRow(l layout, r node, i int) {
+func (s *Set) promptfooRow(r node, i int) {
 	vars := r.member("vars")
 	if vars.kind != object {
 		vars = r.at("testCase.vars")
@@ -86,14 +85,12 @@ func (s *Set) promptfooRow(l layout, r node, i int) {
 	if v := r.member("testIdx"); v.kind == number {
 		it.ID = "test" + v.text
 	}
-	l.answer = partReferences
-	question, _ := l.value(vars, partQuestion)
+	question := valueByName(vars, partQuestion)
 	it.Question = question.str()
 	if question.kind == missing {
 		it.Question = orElse(onlyText(vars), r.at("prompt.raw").str())
 	}
-	reference, _ := l.value(vars, partReferences)
-	for _, v := range elements(reference) {
+	for _, v := range elements(valueByName(vars, partReferences)) {
 		if !v.blank() {
 			it.References = append(it.References, v.str())
 		}
@@ -101,7 +98,11 @@ func (s *Set) promptfooRow(l layout, r node, i int) {
 	if len(it.References) == 0 {
 		it.References = expectedBy(r.at("testCase.assert"))
 	}
-	it.Response = r.at("response.output").str()
+	output := r.at("response.output")
+	it.Response = output.str()
+	if output.kind == missing {
+		s.noResponse(len(s.items))
+	}
 	rec := deem.Record{Position: len(s.items)}
 	s.items = append(s.items, it)
 	s.promptfooVerdict(&rec, r)

@@ -259,8 +259,8 @@ q2|time||When,"exactly"?|1999|1999 => unsure
 	if diff := cmp.Diff(want, told(s)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if notes := strings.Join(s.Notes(), "\n"); !strings.Contains(notes, "1 row without a response") {
-		t.Errorf("notes = %q, want the row without a response", notes)
+	if notes := strings.Join(s.Notes(), "\n"); !strings.Contains(notes, "1 row with an empty response") {
+		t.Errorf("notes = %q, want the row with an empty response", notes)
 	}
 }
 
@@ -363,9 +363,9 @@ func TestTrouble(t *testing.T) {
 		src              published.Source
 		want, hint       string
 	}{
-		{name: "an unknown shape", file: "a.json", text: `{"alpha":1,"beta":"x","gamma":[1],"delta":2}`, want: "no results are recognised in it (columns here: alpha, beta, gamma, delta)", hint: "--map question=alpha,references=beta,response=gamma,label=delta"},
-		{name: "names that would colour the terminal", file: "a.json", text: `{"\u001b[31malpha":1}`, want: "columns here: \uFFFD[31malpha)"},
-		{name: "what was looked for", file: "a.json", text: `{"alpha":1}`, want: "no results are recognised in it (columns here: alpha)", hint: "--map question=COLUMN,response=COLUMN,label=COLUMN; docs/rejudge.md"},
+		{name: "an unknown shape", file: "a.json", text: `{"alpha":1,"beta":"x","gamma":[1],"delta":2}`, want: "no results are recognised in it (columns here: alpha (1), beta (x), gamma (a list of 1), delta (2))", hint: "--map question=COLUMN,references=COLUMN"},
+		{name: "names that would colour the terminal", file: "a.json", text: `{"\u001b[31malpha":1}`, want: "columns here: \uFFFD[31malpha (1))"},
+		{name: "what was looked for", file: "a.json", text: `{"alpha":1}`, want: "no results are recognised in it (columns here: alpha (1))", hint: "deem list formats"},
 		{name: "questions without answers", file: "a.json", text: `[{"question":"q","answer":"a"}]`, want: "no results are recognised"},
 		{name: "predictions on LongBench", file: "a.jsonl", text: `{"pred":"x","answers":["y"],"all_classes":null,"length":3}`, want: "no results", hint: "deem run longbench"},
 		{name: "half a file", file: "a.json", text: `[` + good + `,{"id":2,"quest`, want: "a.json:1: not JSON"},

@@ -18,10 +18,10 @@ type builder struct {
 
 	indexes map[string]int // of rows, by conversation
 	used    map[string]string
-	blanks  int // rows without a response
 	echoes  int // rows whose response holds the question
 	labels  map[string]int
 
+	empty     int     // rows with an empty response
 	largest   float64 // of the numbers in the columns of verdicts
 	largestIn string  // the column it stands in
 }
@@ -29,7 +29,7 @@ type builder struct {
 // readRows makes a set of the rows of any program.
 func (s *Set) readRows(src Source, rows []row, l layout) error {
 	b := &builder{Set: s, src: src, layout: l, indexes: map[string]int{}, used: map[string]string{}, labels: map[string]int{}}
-	b.asRows = true
+	b.asRows, b.elsewhere = true, map[string][]*deem.Verdict{}
 	rows, err := b.only(rows)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ const All = "all"
 // questions.
 func (b *builder) pick(rows []row) ([]row, error) {
 	for _, column := range b.systemColumns() {
-		systems, repeated := bySystem(rows, column)
+		systems, repeated := b.bySystem(rows, column)
 		if len(systems) < 2 || !repeated {
 			continue
 		}
@@ -92,15 +92,12 @@ func (b *builder) pick(rows []row) ([]row, error) {
 }
 
 func (b *builder) systemColumns() []string {
-	if path, ok := b.layout.mapping[partSystem]; ok {
-		return []string{path}
-	}
-	return names[partSystem]
+	return b.layout.columns[partSystem]
 }
 
 // bySystem returns the values of a column, and whether the same question has several
 // of them.
-func bySystem(rows []row, column string) (systems []string, repeated bool) {
+func (b *builder) bySystem(rows []row, column string) (systems []string, repeated bool) {
 	seen := map[string]string{}
 	for _, r := range rows {
 		v := r.at(column)
@@ -113,7 +110,7 @@ func bySystem(rows []row, column string) (systems []string, repeated bool) {
 		}
 		key := r.conversation
 		for _, part := range []string{partID, partQuestion, partCluster} {
-			v, _ := layout{}.value(r.node, part)
+			v, _ := b.layout.value(r.node, part)
 			key += "\x00" + v.str()
 		}
 		if before, ok := seen[key]; ok && before != system {
@@ -166,8 +163,15 @@ func (b *builder) row(r row) {
 	it := b.item(r)
 	position := len(b.items)
 	b.items = append(b.items, it)
-	if it.Response == "" {
-		b.blanks++
+	if v, _ := b.layout.value(r.node, partResponse); !v.isScalar() {
+		b.noResponse(position)
+	} else if it.Response == "" {
+		b.empty++
+	}
+	for _, c := range b.layout.others {
+		words := b.layout.words
+		words.inverted = c.inverted
+		b.elsewhere[c.path] = append(b.elsewhere[c.path], words.read(c.votes(r.node)[0]).verdict)
 	}
 	if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
 		b.echoes++
@@ -178,8 +182,13 @@ func (b *builder) row(r row) {
 	}
 	for trial, v := range b.layout.verdict.votes(r.node) {
 		o := b.layout.words.read(v)
+		if status := r.member("status"); status.kind == str && slices.Contains(skippedWords, strings.ToLower(status.text)) {
+			o = failed(deem.Unsure, "the file says that this row was %s", clip(status.text))
+		}
 		rec := deem.Record{Position: position, Trial: trial, Verdict: o.verdict, Failure: o.failure}
-		b.measure(v, b.layout.verdict.path)
+		if o.failure != nil && o.failure.Kind == deem.OutOfRange {
+			b.measure(v, b.layout.verdict.path)
+		}
 		b.dress(&rec, r, v)
 		b.records = append(b.records, rec)
 	}
@@ -315,8 +324,15 @@ func (b *builder) describe(rows int) {
 			b.Columns = append(b.Columns, part+"="+column)
 		}
 	}
-	if b.blanks > 0 && b.blanks < rows {
-		b.notes = append(b.notes, fmt.Sprintf("%s without a response: another judge would judge an empty one", countedRows(b.blanks)))
+	b.lacksResponses = len(b.layout.columns[partResponse]) == 0
+	switch n := len(b.unanswered); {
+	case b.lacksResponses:
+		b.Note("no column holds responses, so only the recorded verdicts are counted")
+	case n > 0:
+		b.Note("%s without a response: they are unjudged for every judge that is asked now, and not wrong", countedRows(n))
+	}
+	if b.empty > 0 {
+		b.Note("%s with an empty response: that is what the system gave, and judges judge it", countedRows(b.empty))
 	}
 	if 2*b.echoes > rows {
 		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, rows, b.used[partResponse]))
@@ -325,11 +341,20 @@ func (b *builder) describe(rows int) {
 		return
 	}
 	b.Columns = append(b.Columns, partLabel+"="+b.layout.verdict.path)
+	b.formula = b.layout.verdict.rule
 	b.identity = b.ruleIdentity()
 	b.Rule = b.rule()
 	if len(b.layout.others) > 0 {
-		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(b.layout.others), b.layout.others[0]))
+		b.notes = append(b.notes, fmt.Sprintf("there are verdicts in other columns too: %s; --map label=%s takes them", listed(paths(b.layout.others)), b.layout.others[0].path))
 	}
+}
+
+func paths(columns []verdictColumn) []string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = c.path
+	}
+	return list
 }
 
 // ruleIdentity is the rule as part of the judge's identity.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,10 +48,19 @@ type Set struct {
 
 	categoryNames map[string]string // what the file calls a category
 
+	unanswered     map[int]bool // positions of items without a response, which is not an empty one
+	lacksResponses bool         // no column holds responses
+	columnList     string       // the columns of the rows with an example each, for messages
+
+	formula   bool                       // the verdicts are numbers that a formula gives
+	elsewhere map[string][]*deem.Verdict // by column and position: what other columns say
+
 	truth    []*deem.Verdict // by position; nil where the rows have none
 	asRows   bool            // the files are rows, which Only, Split and truth are about
 	identity any
-	stats    map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
+
+	judgePrompt string             // the SHA-256 of the judge's prompt, where the files hold it
+	stats       map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
 }
 
 // Open reads the files of one system. Files of an unknown shape are an error that says
@@ -102,6 +112,13 @@ func (s *Set) finish() error {
 		if seen[id]++; seen[id] > 1 {
 			s.items[i].ID = fmt.Sprintf("%s~%d", id, seen[id])
 		}
+		if s.unanswered[i] {
+			s.items[i].Fields = maps.Clone(s.items[i].Fields)
+			if s.items[i].Fields == nil {
+				s.items[i].Fields = map[string]string{}
+			}
+			s.items[i].Fields[NoResponse] = "true"
+		}
 	}
 	for i := range s.records {
 		rec := &s.records[i]
@@ -151,6 +168,28 @@ func (s *Set) Notes() []string { return slices.Clone(s.notes) }
 // Close does nothing: a set is in memory.
 func (s *Set) Close() error { return nil }
 
+// noResponse notes that the item at a position has no response.
+func (s *Set) noResponse(position int) {
+	if s.unanswered == nil {
+		s.unanswered = map[int]bool{}
+	}
+	s.unanswered[position] = true
+}
+
+// NoResponse is the field of items for which a file has no response: null, or nothing at
+// all. An empty text is a response, and has no such field.
+const NoResponse = "no_response"
+
+// CheckResponses refuses a set in which no column holds responses: nobody can judge
+// them again.
+func (s *Set) CheckResponses() error {
+	if !s.lacksResponses {
+		return nil
+	}
+	return deem.WithHint(fmt.Errorf("%s: no column holds what the system answered, so there is nothing to judge", strings.Join(s.names, ", ")),
+		"the columns are %s; --map response=COLUMN says which of them it is", s.columnList)
+}
+
 // Trials returns how many verdicts an item has at most; 0 when the files hold none.
 func (s *Set) Trials() int { return s.trials }
 
@@ -187,7 +226,9 @@ func (s *Set) Identity() any {
 		Shape string `json:"shape"`
 		Rule  any    `json:"rule"`
 		Model string `json:"model,omitempty"`
-	}{Kind, s.Sum, s.Shape, s.identity, s.JudgeModel}
+
+		Prompt string `json:"prompt_sha256,omitempty"`
+	}{Kind, s.Sum, s.Shape, s.identity, s.JudgeModel, s.judgePrompt}
 }
 
 // Adopt puts the items of a benchmark's own reader in the place of those that the
@@ -207,7 +248,7 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 	var adopted []deem.Item
 	var records []deem.Record
 	var truth []*deem.Verdict
-	taken := map[int]bool{}
+	taken, unanswered := map[int]bool{}, map[int]bool{}
 	for it, err := range items {
 		if err != nil {
 			return 0, err
@@ -224,6 +265,9 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 		}
 		if row >= 0 {
 			taken[row] = true
+			if s.unanswered[row] {
+				unanswered[len(adopted)] = true
+			}
 			for _, rec := range recorded[row] {
 				rec.Position = len(adopted)
 				records = append(records, rec)
@@ -236,5 +280,6 @@ func (s *Set) Adopt(items iter.Seq2[deem.Item, error]) (dropped int, err error) 
 	}
 	dropped = len(s.items) - len(taken)
 	s.items, s.records, s.truth, s.trials, s.replies = adopted, records, truth, 0, 0
+	s.unanswered, s.elsewhere = unanswered, nil
 	return dropped, s.finish()
 }

@@ -1,7 +1,10 @@
 package published
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,12 +108,12 @@ func (s *Set) readAny(src Source, c *content) error {
 	w := &walker{isRow: l.isRow}
 	w.walk(c.pieces)
 	if len(w.rows) == 0 {
-		return s.unknown(c)
+		return s.unknown(c, objectsIn(c.pieces))
 	}
 	l.decide(w.rows)
-	answered := slices.ContainsFunc(w.rows, func(r row) bool { v, _ := l.value(r.node, partResponse); return v.kind != missing })
-	if l.verdict.path == "" && !answered {
-		return s.unknown(c)
+	s.columnList = listFields(w.rows)
+	if l.verdict.path == "" && len(l.columns[partResponse]) == 0 {
+		return s.unknown(c, w.rows)
 	}
 	if path, ok := src.Map[partLabel]; ok && !slices.ContainsFunc(w.rows, func(r row) bool { return r.at(path).kind != missing }) {
 		return deem.WithHint(fmt.Errorf("no row has a value in %q, which --map says holds the verdict", path), "the columns here are: %s", listed(w.rows[0].keys))
@@ -191,29 +194,52 @@ func (s *Set) noteCategoryNames(rows []row) {
 	}
 }
 
-// unknown says what is in a file that is none of the shapes, and how to read it all the
-// same. What was looked for is longer than anybody reads in a terminal.
-func (s *Set) unknown(c *content) error {
-	columns := c.pieces[0].keys
-	for _, p := range c.pieces {
-		if len(columns) == 0 {
-			columns = p.keys
-		}
-	}
-	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), listed(columns))
-	if slices.Contains(columns, "all_classes") {
+// unknown says what is in a file whose rows are not recognised: its columns with an
+// example each. It proposes no mapping, because no column is known to hold anything.
+func (s *Set) unknown(c *content, rows []row) error {
+	err := fmt.Errorf("%s: no results are recognised in it (columns here: %s)", strings.Join(s.names, ", "), cmp.Or(listFields(rows), "none"))
+	if slices.ContainsFunc(c.pieces, func(p piece) bool { return p.has("all_classes") }) {
 		return deem.WithHint(err, "these are predictions on LongBench, which a rule judges: deem run longbench --data FOLDER")
 	}
-	return deem.WithHint(err, "say which columns hold what: --map %s; docs/rejudge.md lists the files that are recognised", printable(suggestion(columns)))
+	return deem.WithHint(err, "--map question=COLUMN,references=COLUMN,response=COLUMN,label=COLUMN says what the columns hold; deem list formats names those that are known")
 }
 
-// suggestion is a mapping that may read rows with these columns.
-func suggestion(columns []string) string {
-	n := len(columns)
-	if n < 3 {
-		return "question=COLUMN,response=COLUMN,label=COLUMN"
+// objectsIn returns the objects that may be rows: those in the deepest list that there
+// is, or the pieces of the file.
+func objectsIn(pieces []piece) []row {
+	var list []row
+	for _, p := range pieces {
+		list = append(list, innermost(p.node, 0)...)
 	}
-	return fmt.Sprintf("question=%s,references=%s,response=%s,label=%s", columns[0], columns[min(1, n-3)], columns[n-2], columns[n-1])
+	return list
+}
+
+func innermost(n node, depth int) []row {
+	var found []row
+	if depth <= deepestRow {
+		for _, v := range n.vals {
+			if v.kind == object || v.kind == list {
+				if inner := innermost(v, depth+1); len(inner) > len(found) {
+					found = inner
+				}
+			}
+		}
+	}
+	if n.kind == list {
+		var here []row
+		for _, v := range n.vals {
+			if v.kind == object {
+				here = append(here, row{node: v})
+			}
+		}
+		if len(here) >= len(found) {
+			return here
+		}
+	}
+	if len(found) == 0 && n.kind == object {
+		return []row{{node: n}}
+	}
+	return found
 }
 
 // readMeta looks for the models in what stands beside the rows.
@@ -233,10 +259,13 @@ func (s *Set) metaIn(n node, depth int) {
 		case v.kind == object:
 			s.metaIn(v, depth+1)
 		case v.kind != str:
-		case key == "judge_model" && s.JudgeModel == "":
+		case (key == "judge_model" || key == "judge_llm") && s.JudgeModel == "":
 			s.JudgeModel = v.text
-		case key == "answer_model" && s.SystemModel == "":
+		case slices.Contains([]string{"answer_model", "answerer_model", "answer_llm"}, key) && s.SystemModel == "":
 			s.SystemModel = v.text
+		case (key == "judge_prompt" || key == "judge_prompt_template") && s.judgePrompt == "":
+			sum := sha256.Sum256([]byte(v.text))
+			s.judgePrompt = hex.EncodeToString(sum[:])
 		}
 	}
 }

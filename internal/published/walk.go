@@ -56,9 +56,9 @@ func (w *walker) look(r row, depth int) {
 	case w.isRow(r.node):
 		w.rows = append(w.rows, r)
 	case r.kind == object:
-		for _, name := range names[partCluster] {
-			if v := r.member(name); v.isScalar() && !v.blank() {
-				r.conversation = v.str()
+		for _, f := range named(fieldsOf([]row{{node: node{kind: object, keys: r.keys, vals: scalars(r.vals)}}}), partCluster) {
+			if !f.example.blank() {
+				r.conversation = f.example.str()
 				break
 			}
 		}
@@ -74,6 +74,17 @@ func (w *walker) look(r row, depth int) {
 			}
 		}
 	}
+}
+
+// scalars leaves out what is not a text, a number or a boolean.
+func scalars(vals []node) []node {
+	list := make([]node, len(vals))
+	for i, v := range vals {
+		if v.isScalar() {
+			list[i] = v
+		}
+	}
+	return list
 }
 
 // into steps into a member. The name of a list of rows is that of their conversation,

@@ -29,6 +29,10 @@ var (
 	}
 )
 
+// skippedWords are what programs write into a column status of rows that their judge did
+// not judge, whatever number stands beside it.
+var skippedWords = []string{"skipped", "skip", "error", "timeout", "eval_failed", "not_evaluated"}
+
 // A vocabulary is how the labels of one file count.
 type vocabulary struct {
 	yes, no  []string // further words
@@ -58,11 +62,22 @@ func (v vocabulary) read(n node) outcome {
 	case boolean:
 		return v.decide(n.text, n.text == "true")
 	case number:
-		return v.grade(n)
+		return v.number(n)
 	case str:
 		return v.word(n)
 	}
 	return failed(deem.Unparseable, "the file has %s where a verdict should be", clip(n.str()))
+}
+
+// number reads a number: a label that the user named, or a score.
+func (v vocabulary) number(n node) outcome {
+	switch {
+	case slices.Contains(v.yes, n.text):
+		return v.decide(n.text, true)
+	case slices.Contains(v.no, n.text):
+		return v.decide(n.text, false)
+	}
+	return v.grade(n)
 }
 
 // decide returns a verdict that is right or wrong.

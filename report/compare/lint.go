@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -86,7 +88,9 @@ func lintRuns(runs []Run) []Finding {
 	base := runs[0]
 	for _, r := range runs[1:] {
 		if r.JudgeHash != base.JudgeHash || r.Judge != base.Judge {
-			list = append(list, judgeFinding(base, r))
+			if f, ok := lintJudges(base, r); ok {
+				list = append(list, f)
+			}
 		}
 		if r.Endpoint != base.Endpoint {
 			list = append(list, Finding{Level: Warning, Kind: KindEndpoint, Message: fmt.Sprintf(
@@ -101,6 +105,52 @@ func lintRuns(runs []Run) []Finding {
 		}
 	}
 	return list
+}
+
+// lintJudges compares the judges of two runs. Verdicts that others recorded are of one
+// judge when model, prompt and rule are the same, whichever files they stand in; where
+// the files do not hold the prompt, that is said.
+func lintJudges(a, b Run) (Finding, bool) {
+	x, ok := recordedJudge(a)
+	y, also := recordedJudge(b)
+	known := x.Model != "" || x.File == y.File
+	if !ok || !also || !known || x.Model != y.Model || x.Shape != y.Shape || !reflect.DeepEqual(x.Rule, y.Rule) {
+		return judgeFinding(a, b), true
+	}
+	switch {
+	case x.Prompt != "" && x.Prompt == y.Prompt:
+		return Finding{}, false
+	case x.Prompt != "" && y.Prompt != "":
+		return judgeFinding(a, b), true
+	}
+	who := "one judge"
+	if x.Model != "" {
+		who = "the judge model " + page.Cell(x.Model, page.NameWidth)
+	}
+	return Finding{Level: Warning, Kind: KindJudge, Message: fmt.Sprintf(
+		"the verdicts on %s and on %s were recorded by others under %s; its prompt is not in the files, so that it is not known to be the same",
+		a.called(), b.called(), who)}, true
+}
+
+// A recorded judge is what the identity of verdicts says that others recorded.
+type recorded struct {
+	Kind   string         `json:"kind"`
+	File   string         `json:"file_sha256"`
+	Shape  string         `json:"shape"`
+	Rule   map[string]any `json:"rule"`
+	Model  string         `json:"model"`
+	Prompt string         `json:"prompt_sha256"`
+}
+
+// recordedJudge returns the recorded judge of a run. Which system was picked out of a
+// file is not part of it.
+func recordedJudge(r Run) (recorded, bool) {
+	var j recorded
+	if json.Unmarshal(r.Identity, &j) != nil || j.Kind != "recorded" {
+		return recorded{}, false
+	}
+	delete(j.Rule, "pick")
+	return j, true
 }
 
 // judgeFinding says what two judges differ in.
