@@ -137,7 +137,7 @@ func newPage(r Report) *Page {
 		p.Held = "The headline is withheld: " + r.Hold.Reason + "."
 	}
 	if r.Detectable != nil {
-		p.Power = upperFirst(r.Detectable.Words())
+		p.Power = page.UpperFirst(r.Detectable.Words())
 	}
 	p.cards(r)
 	p.Forest = newForest(r)
@@ -151,7 +151,7 @@ func newPage(r Report) *Page {
 	p.facts(r)
 	p.mark(r.Notes...)
 	for i, text := range p.footnotes {
-		p.Notes = append(p.Notes, PageNote{i + 1, upperFirst(text) + "."})
+		p.Notes = append(p.Notes, PageNote{i + 1, page.UpperFirst(text) + "."})
 	}
 	return p
 }
@@ -284,14 +284,6 @@ func cleanLines(text string) string {
 // nonEmpty returns the parts that are not empty.
 func nonEmpty(parts ...string) []string {
 	return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-}
-
-// upperFirst returns a sentence with a capital at its beginning.
-func upperFirst(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
 }
 
 // kindName returns the name of a kind of failure.

@@ -121,7 +121,7 @@ func (p *Page) trials(r Report) {
 			row("mean of trials", n.Mean, n.Mean.N, n.Unjudged, words(""))
 			row("majority of trials", n.Majority, n.Majority.N, n.Unjudged, words(""))
 		}
-		t.Words = append(t.Words, PageCell{Text: upperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
+		t.Words = append(t.Words, PageCell{Text: page.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
 		if n.Flipped > 0 {
 			t.Words = append(t.Words, words("Items whose trials differ: "+n.flips()+"."))
 		}
@@ -147,7 +147,7 @@ func (p *Page) aspects(r Report) {
 // other shows confidence, labels and other readings.
 func (p *Page) other(r Report) {
 	if c := r.Confidence; c != nil {
-		p.table(PageTable{Title: "Confidence", Words: []PageCell{words(upperFirst(c.Words()) + ".")}})
+		p.table(PageTable{Title: "Confidence", Words: []PageCell{words(page.UpperFirst(c.Words()) + ".")}})
 	}
 	labels := PageTable{Title: "Labels", Head: heads("label", "#verdicts")}
 	for i, l := range r.Labels {

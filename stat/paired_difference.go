@@ -179,3 +179,77 @@ func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	}
 	return est
 }
+
+// MethodMover is the method of a difference whose interval is made of those of its two
+// sides.
+const MethodMover = "mover"
+
+// Unpaired are two estimates of different items, or of items that are no longer known.
+type Unpaired struct{ First, Second Estimate }
+
+// At returns the second less the first with an interval at the level. The distances from
+// each value to the ends of its interval stand for standard errors, each on its own side.
+// An interval of another level than the estimates' has the same shape, and the width that
+// Student's distribution gives it.
+//
+// Source: G. Y. Zou and A. Donner, "Construction of confidence limits about effect
+// measures: a general approach", Statistics in Medicine 27 (2008), 1693-1702. For shares
+// of independent items it is Newcombe's method 10. It is valid where both intervals are.
+func (u Unpaired) At(level float64) Estimate {
+	a, b := u.Second, u.First
+	est := Estimate{Value: a.Value - b.Value, Level: level, N: a.N + b.N, Method: MethodMover}
+	if a.Method == MethodNone || b.Method == MethodNone {
+		est.Method = MethodNone
+	}
+	wider := 1.0
+	if level != a.Level {
+		wider = tQuantile(level, u.df()) / tQuantile(a.Level, u.df())
+	}
+	est.Lo = math.Max(-1, est.Value-wider*math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
+	est.Hi = math.Min(1, est.Value+wider*math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
+	for _, warning := range append(append([]string(nil), a.Warnings...), b.Warnings...) {
+		est = est.Warn(warning)
+	}
+	return est
+}
+
+// Test returns the two-sided test that belongs to the interval: its p-value is below 1
+// minus a level exactly where the interval at that level leaves out 0.
+func (u Unpaired) Test() Test {
+	est := u.At(u.Second.Level)
+	test := Test{Statistic: est.Value, P: 1, Method: "mover-t", N: est.N}
+	df := u.df()
+	if est.Method == MethodNone || !(df > 0) {
+		return test.Warn(WarnTooFew)
+	}
+	near := math.Hypot(u.Second.Value-u.Second.Lo, u.First.Hi-u.First.Value)
+	if est.Value < 0 {
+		near = math.Hypot(u.Second.Hi-u.Second.Value, u.First.Value-u.First.Lo)
+	}
+	if est.Value != 0 && near > 0 {
+		test.P = studentBoth(est.Value/near*tQuantile(u.Second.Level, df), df)
+	}
+	return test
+}
+
+// df returns the degrees of freedom of the difference, by Satterthwaite's rule from those
+// of its sides: one less than the clusters, or than the items.
+func (u Unpaired) df() float64 {
+	above, below := 0.0, 0.0
+	for _, e := range []Estimate{u.First, u.Second} {
+		df := float64(e.N - 1)
+		switch {
+		case e.Clusters > 0:
+			df = float64(e.Clusters - 1)
+		case e.EffectiveN > 0:
+			df = e.EffectiveN - 1
+		}
+		if !(df > 0) {
+			return 0
+		}
+		width := (e.Hi - e.Lo) * (e.Hi - e.Lo)
+		above += width
+		below += width * width / df
+	}
+	return above * above / below
+}

@@ -23,7 +23,7 @@ import (
 )
 
 const compareHelp = `Set two or more runs beside each other, item by item, and say which system is better,
-by how much, and whether that is more than noise. The first run is the baseline, and
+by how much, and whether that can be told from no difference at all. The first run is the baseline, and
 every difference is what another run has more than the baseline.
 
 Runs are named as in "deem report", with a name for their system if one likes:
@@ -34,6 +34,9 @@ the command refuses to compare, unless --anyway says that it shall.
 With --baseline FILE the baseline is a report that "deem report --json" wrote, for
 when its run is no longer kept. Its items are gone, so that nothing can be paired.
 
+The outcome of a comparison is better, worse or undecided. With --margin 1pp it may also
+be equivalent: two one-sided tests show that the difference lies within 1 point.
+
 A gate is a condition on what was found:
   overall >= -1pp               the difference from the baseline is at least -1 point
   overall.lo >= -1pp            the lower end of its interval is: surely not worse
@@ -41,6 +44,8 @@ A gate is a condition on what was found:
   unjudged <= 1%                the share of unjudged items of the new run
   score >= 70%                  the score of the new run itself
   p < 0.05 and overall > 0      both must hold; "or" is known too
+  better or equivalent          the outcome: better, worse, equivalent or undecided
+  non-inferior                  not worse by --margin or more, with 95% confidence
 Several gates must all hold, and with several runs for each of them.
 
 EXIT STATUS
@@ -73,6 +78,7 @@ func (a *app) compareCommand() *cobra.Command {
 	fs.StringVar(&o.html, "html", "", "write the comparison as a page to this `file`")
 	fs.IntVar(&o.Examples, "show", 10, "list so `many` items of each kind")
 	fs.Uint64Var(&o.Seed, "seed", o.Seed, "`number` that permutation tests of scores draw from, when they have to draw")
+	fs.Var(pointsFlag{&o.Margin}, "margin", "the largest difference that does not matter, as `1pp`: runs within it are equivalent")
 	fs.Var(shareFlag{&o.MaxUnjudged}, "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
 	return cmd
 }
@@ -80,6 +86,9 @@ func (a *app) compareCommand() *cobra.Command {
 // compare compares runs and prints what it found.
 func (a *app) compare(ctx context.Context, args []string, o compareOptions) error {
 	gates, err := gate.Parse(o.gates)
+	if err == nil {
+		err = gate.CheckMargin(gates, o.Margin)
+	}
 	if err != nil {
 		return err
 	}
@@ -235,6 +244,7 @@ func (f beside) gates(gates []gate.Gate) ([]gate.Outcome, error) {
 			return nil, err
 		}
 		for i := range list {
+			list[i].Warning = gates[i].Caution(pair.Overall)
 			if len(f.Pairs) > 1 {
 				list[i].Run = f.Runs[pair.Second].Name
 			}

@@ -178,3 +178,33 @@ func parseNumber(s string) (float64, error) {
 	}
 	return v, nil
 }
+
+// pointsFlag is a difference of shares from 0 to 1, which may also be written as 1pp.
+type pointsFlag struct{ to *float64 }
+
+func (f pointsFlag) String() string {
+	if f.to == nil || *f.to == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(*f.to*100, 'g', 6, 64) + "pp"
+}
+
+func (f pointsFlag) Set(s string) error {
+	number, points := strings.CutSuffix(s, "pp")
+	v, err := parseNumber(number)
+	switch {
+	case err != nil:
+		return err
+	case points:
+		v /= 100
+	case v >= 1:
+		return fmt.Errorf("%s is a difference of shares: write %spp for percentage points", s, number)
+	}
+	if v <= 0 || v >= 1 {
+		return fmt.Errorf("%s lies outside 0pp to 100pp", s)
+	}
+	*f.to = v
+	return nil
+}
+
+func (f pointsFlag) Type() string { return "points" }

@@ -78,5 +78,8 @@ func printGates(w io.Writer, outcomes []gate.Outcome) {
 			run = words.Printable(o.Run) + ": "
 		}
 		fmt.Fprintf(w, "  %-7s %s%s: %s\n", word, run, words.Printable(o.Gate), words.Printable(o.Detail))
+		if o.Warning != "" {
+			fmt.Fprintf(w, "  %-7s %s%s\n", "warning", run, words.Printable(o.Warning))
+		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"deem"
 	"deem/internal/usage"
 	"deem/report"
 	"deem/report/compare"
@@ -40,6 +41,7 @@ type Condition struct {
 	want   float64
 	unit   string // "pp", "%" or ""
 	at     int    // where the number stands, in characters from 1
+	word   bool   // an outcome, as "equivalent", with nothing to compare it with
 }
 
 // A Measure says what a number in a gate is, and so how it may be written.
@@ -57,6 +59,7 @@ type Number struct {
 	Value  float64
 	What   Measure
 	Absent string // why there is no number, in a sentence without a full stop
+	Words  string // of an outcome: what was found
 }
 
 // A Scope finds the number that a condition speaks of.
@@ -68,6 +71,9 @@ type Outcome struct {
 	Run    string `json:"run,omitempty"` // the run it was held against, if there are several
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"`
+
+	// Warning says that the gate asks for more than so many items can show.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Hold holds every gate against what scope finds. Its error is a gate that is
@@ -111,6 +117,9 @@ func (g Gate) eval(scope Scope) (Outcome, error) {
 func (c Condition) eval(n Number) (ok bool, detail string, err error) {
 	if n.Absent != "" {
 		return false, n.Absent, nil
+	}
+	if c.word {
+		return n.Value == 1, n.Words, nil
 	}
 	want, err := c.wanted(n.What)
 	if err != nil {
@@ -200,6 +209,9 @@ func NoSuch(c Condition, known []string) Number {
 func OfComparison(c compare.Comparison, pair compare.Pair) Scope {
 	run := c.Runs[pair.Second]
 	return func(cond Condition) Number {
+		if cond.word {
+			return outcomeNumber(cond.Name, pair.Overall, c.Hold)
+		}
 		if !cond.Quoted {
 			switch cond.Name {
 			case "overall":
@@ -253,6 +265,75 @@ func differenceNumber(part string, d compare.Difference, hold *compare.Hold) Num
 		return Number{Value: float64(d.Ties), What: Plain}
 	}
 	return Number{Value: d.Estimate.Value, What: Points}
+}
+
+// nonInferior is the outcome of a difference that lies above the margin below 0.
+const nonInferior = "non-inferior"
+
+// CheckMargin refuses gates on equivalence when no margin is given.
+func CheckMargin(gates []Gate, margin float64) error {
+	for _, g := range gates {
+		for _, c := range slices.Concat(g.anyOf...) {
+			if c.word && margin == 0 && (c.Name == compare.Equivalent || c.Name == nonInferior) {
+				return usage.Mark(deem.WithHint(fmt.Errorf("gate %q: within which margin?", g.Text), "add --margin 1pp"))
+			}
+		}
+	}
+	return nil
+}
+
+// outcomes are the words that a gate may consist of.
+var outcomes = []string{compare.Better, compare.Worse, compare.Equivalent, compare.Undecided, nonInferior}
+
+// outcomeNumber returns 1 when a difference has the outcome. A difference may be both
+// established and equivalent.
+func outcomeNumber(word string, d compare.Difference, hold *compare.Hold) Number {
+	e := d.Equivalence
+	holds := d.Outcome == word
+	switch {
+	case d.Estimate == nil:
+		return differenceNumber("", d, hold)
+	case e == nil && (word == compare.Equivalent || word == nonInferior):
+		return Missing("no margin was given within which it could be %s", word)
+	case word == compare.Equivalent:
+		holds = e.Equivalent
+	case word == nonInferior:
+		holds = e.NonInferior
+	}
+	n := Number{What: Plain, Words: fmt.Sprintf("the outcome is %s, %.2f pp [%.2f, %.2f]", d.Outcome, 100*d.Estimate.Value, 100*d.Estimate.Lo, 100*d.Estimate.Hi)}
+	if e != nil {
+		n.Words += fmt.Sprintf("; %s within ±%s pp: p = %.4g", word, strconv.FormatFloat(100*e.Margin, 'g', 4, 64), map[bool]float64{true: e.P, false: e.NotWorse}[word != nonInferior])
+	}
+	if holds {
+		n.Value = 1
+	}
+	return n
+}
+
+// rarely is the chance below which a gate that an unchanged system passes gets a warning.
+const rarely = 0.5
+
+// Caution says that a system which did not change would rarely pass a gate on the lower
+// end of the interval of a difference, and "" where it would pass often enough. The
+// difference of an unchanged system scatters about 0 as widely as its interval says.
+func (g Gate) Caution(d compare.Difference) string {
+	if d.Estimate == nil {
+		return ""
+	}
+	for _, c := range slices.Concat(g.anyOf...) {
+		want, err := c.wanted(Points)
+		if c.Name != "overall" || c.Quoted || c.Part != "lo" || c.op[0] != '>' || err != nil || want > 0 {
+			continue
+		}
+		chance := stat.PassesUnchanged(*d.Estimate, want)
+		if chance >= rarely {
+			continue
+		}
+		return fmt.Sprintf("a system that did not change passes %s %s %spp in %.0f%% of cases with these %d items; "+
+			"--margin with the gate non-inferior asks for less, and deem plan --margin says how many items it takes",
+			c.title(), c.op, strconv.FormatFloat(100*want, 'g', 4, 64), 100*chance, d.N)
+	}
+	return ""
 }
 
 // OfReport finds numbers in the report of one run: "overall" and "score" are its

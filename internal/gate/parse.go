@@ -71,7 +71,7 @@ func (p *parser) fault(at int, wanted string) error {
 		found = strconv.Quote(rest) + " stands there"
 	}
 	err := fmt.Errorf("gate %q: character %d: wanted %s, but %s", p.text, utf8.RuneCountInString(p.text[:at])+1, wanted, found)
-	return deem.WithHint(err, "a gate looks like 'overall >= -1pp', 'unjudged <= 1%%' or 'p < 0.05 and overall > 0'")
+	return deem.WithHint(err, "a gate looks like 'overall >= -1pp', 'unjudged <= 1%%', 'p < 0.05 and overall > 0' or 'better or equivalent'")
 }
 
 // ends are the characters at which a name without quotes ends.
@@ -101,6 +101,10 @@ func (p *parser) condition() (Condition, error) {
 			c.op = op
 			break
 		}
+	}
+	if c.op == "" && !c.Quoted && c.Part == "" && slices.Contains(outcomes, c.Name) {
+		c.word, c.op = true, "is"
+		return c, nil
 	}
 	if c.op == "" {
 		return c, p.fault(p.at, "one of >=, <=, >, <, == and !=")

@@ -144,7 +144,7 @@ func TestCompare(t *testing.T) {
 	two := page(t, s, "/compare?runs="+a.ID+","+b.ID)
 	// Of 60 items rag fails the 30 even ones and memory 12; both fail 6 (multiples of 10).
 	wantAll(t, "a comparison of two", two, "same judge, same items", "memory is better than rag", "Items on which runs differ: 30",
-		"rag: in Porto", "memory: in Porto", "p, Holm", "first", "second", runItem(b.ID, "q002"))
+		"rag: in Porto", "memory: in Porto", "p, adjusted", "first", "second", runItem(b.ID, "q002"))
 	if n := countElements(elements(t, "two", two), "svg"); n < 3 {
 		t.Errorf("a comparison of two has %d pictures, want a plot and an interval for each run", n)
 	}
@@ -242,12 +242,12 @@ func TestCompareRefused(t *testing.T) {
 	runs := "?runs=" + a.ID + "," + b.ID
 	refused := page(t, s, "/compare"+runs)
 	wantAll(t, "a refusal", refused, `<span class="tag no">error</span>`, "The runs are not compared", "anyway=1", "/runs/"+a.ID+"/agreement?with="+b.ID)
-	wantNone(t, "a refusal", refused, "Items on which runs differ", "p, Holm")
+	wantNone(t, "a refusal", refused, "Items on which runs differ", "p, adjusted")
 	if answer := get(t, s, "/compare/flips.csv"+runs); answer.Code != http.StatusConflict {
 		t.Errorf("the file of a refused comparison is answered with %d, want %d", answer.Code, http.StatusConflict)
 	}
 	anyway := page(t, s, "/compare"+runs+"&anyway=1")
-	wantAll(t, "a comparison anyway", anyway, "Items on which runs differ", "the runs differ in more than their systems"[1:], "p, Holm")
+	wantAll(t, "a comparison anyway", anyway, "Items on which runs differ", "the runs differ in more than their systems"[1:], "p, adjusted")
 	for _, path := range []string{"/compare?runs=" + a.ID + ",nobody", "/compare?runs=" + a.ID + ",last~1,last"} {
 		if code := get(t, s, path).Code; code != http.StatusNotFound && code != http.StatusBadRequest {
 			t.Errorf("GET %s = %d, want 400 or 404", path, code)

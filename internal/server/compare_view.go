@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -102,6 +101,7 @@ func newSide(side compare.Side, notes *footnotes) sideView {
 type rankView struct {
 	Places  []placeView
 	Heads   []string // of the columns with differences
+	Order   string   // what the ranks say
 	Cochran string
 	Marks   []int
 	Holm    int // how many pairs the p-values are adjusted over
@@ -132,20 +132,15 @@ func newRanks(c compare.Comparison, notes *footnotes) *rankView {
 			v.Heads = append(v.Heads, shorten(p.Name, 14))
 		}
 	}
+	v.Order = upperFirst(compare.NoOrder)
+	if r.Ordered {
+		v.Order = "A rank is one more than the number of runs that are better"
+	}
 	if q := r.Cochran; q != nil {
-		v.Cochran = fmt.Sprintf("All runs equally good: p %s (Cochran's Q = %.2f)", equals(q.P), q.Statistic)
+		v.Cochran = upperFirst(r.EquallyGood())
 		v.Marks = notes.mark(q.Warnings...)
 	}
 	return v
-}
-
-// equals returns a p-value after the letter p.
-func equals(p float64) string {
-	text := compare.P(p)
-	if text[0] == '<' {
-		return "< " + text[1:]
-	}
-	return "= " + text
 }
 
 // A pairView is the difference of a run from the baseline.
@@ -200,8 +195,8 @@ func newDifference(c compare.Comparison, d compare.Difference, notes *footnotes)
 	}
 	if est := d.Estimate; est != nil {
 		v.First, v.Second, v.Text = percent(d.First), percent(d.Second), compare.Interval(*est)
-		if d.Outcome == compare.Within {
-			v.Text += " ~"
+		if mark := d.Mark(); mark != "" {
+			v.Text += " " + mark
 		}
 		v.Marks = notes.mark(est.Warnings...)
 	}

@@ -141,13 +141,13 @@ func (b *Builder) Against(base Saved) (Comparison, error) {
 		c.Hold = &Hold{Reason: "the baseline has no score", Run: base.Side.Name, Unjudged: base.Side.Unjudged, Items: base.Side.Items, Limit: b.opts.MaxUnjudged}
 	}
 	if !c.Refused {
-		for j := 1; j < len(c.Runs); j++ {
-			c.Pairs = append(c.Pairs, b.unpairedPair(c, j))
-		}
+		c.Pairs = b.unpairedPairs(c)
 	}
 	c.Notes = slices.DeleteFunc([]string{
 		noteAnyway(c),
-		"items are not paired, so only large differences can be told from noise: with the baseline's run in the store they would be",
+		noteCategories(c),
+		noteMargin(c),
+		"items are not paired, so only large differences can be established: with the baseline's run in the store they would be",
 	}, func(s string) bool { return s == "" })
 	return c, nil
 }
@@ -176,43 +176,51 @@ func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
 	return list
 }
 
-// unpairedPair returns the difference of the j-th run from a saved baseline.
-func (b *Builder) unpairedPair(c Comparison, j int) Pair {
-	base, run := c.Runs[0], c.Runs[j]
-	p := Pair{Second: j, Overall: b.unpaired(base.Figures, run.Figures, c), Categories: []Difference{}, Won: Flips{First: []Flip{}}, Lost: Flips{First: []Flip{}}}
-	b.adjust([]*Difference{&p.Overall})
-	for _, f := range run.Categories {
-		at := slices.IndexFunc(base.Categories, func(g Figures) bool { return g.Category == f.Category })
-		if at < 0 {
-			continue
+// unpairedPairs returns the differences of the runs from a saved baseline.
+func (b *Builder) unpairedPairs(c Comparison) []Pair {
+	base := c.Runs[0]
+	pairs := []Pair{}
+	var overall []*found
+	for j, run := range c.Runs[1:] {
+		d := b.unpaired(base.Figures, run.Figures, c)
+		overall = append(overall, &d)
+		p := Pair{Second: j + 1, Categories: []Difference{}, Won: Flips{First: []Flip{}}, Lost: Flips{First: []Flip{}}}
+		var list []*found
+		for _, f := range run.Categories {
+			if at := slices.IndexFunc(base.Categories, func(g Figures) bool { return g.Category == f.Category }); at >= 0 {
+				d := b.unpaired(base.Categories[at], f, c)
+				d.Category = f.Category
+				list = append(list, &d)
+			}
 		}
-		d := b.unpaired(base.Categories[at], f, c)
-		d.Category = f.Category
-		p.Categories = append(p.Categories, d)
+		b.settle(list, true)
+		for _, d := range list {
+			p.Categories = append(p.Categories, d.Difference)
+		}
+		pairs = append(pairs, p)
 	}
-	list := make([]*Difference, len(p.Categories))
-	for i := range p.Categories {
-		list[i] = &p.Categories[i]
+	b.settle(overall, false)
+	for i, d := range overall {
+		pairs[i].Overall = d.Difference
 	}
-	b.adjust(list)
-	return p
+	return pairs
 }
 
 // unpaired returns the difference of two runs whose items are not paired.
-func (b *Builder) unpaired(base, run Figures, c Comparison) Difference {
-	d := Difference{Unjudged: base.Unjudged + run.Unjudged, Strict: less(run.Strict, base.Strict), Detectable: 1}
+func (b *Builder) unpaired(base, run Figures, c Comparison) found {
+	strict := stat.Unpaired{First: base.Strict, Second: run.Strict}
+	d := Difference{Unjudged: base.Unjudged + run.Unjudged, Strict: strict.At(b.opts.Level), Detectable: 1}
 	if c.Hold != nil || base.Judged == nil || run.Judged == nil {
-		return d
+		return found{Difference: d}
 	}
-	est := less(*run.Judged, *base.Judged)
-	d.First, d.Second, d.N, d.Estimate = base.Judged.Value, run.Judged.Value, est.N, &est
-	d.Outcome = outcome(est.Value, est.Lo > 0 || est.Hi < 0)
+	sides := stat.Unpaired{First: *base.Judged, Second: *run.Judged}
+	est, test := sides.At(b.opts.Level), sides.Test()
 	if x, y := counts(*run.Judged), counts(*base.Judged); binary(c.Metric) && x != nil && y != nil {
-		test := sharesTest(x, y)
-		d.Test = &test
+		test = sharesTest(x, y)
 		d.Detectable = stat.MinDetectableTwo(min(len(x), len(y)), base.Judged.Value, b.opts.Level, stat.DefaultPower)
 	}
-	return d
+	d.First, d.Second, d.N, d.Estimate, d.Test = base.Judged.Value, run.Judged.Value, est.N, &est, &test
+	return found{Difference: d, at: sides.At, strict: strict.At}
 }
 
 // sharesTest returns the test of whether two lists of zeros and ones differ: Welch's, or
@@ -232,20 +240,6 @@ func ones(list []float64) int {
 		n += int(x)
 	}
 	return n
-}
-
-// MethodMover is the interval of a difference that is made of two other intervals.
-const MethodMover = "mover"
-
-// less returns the difference of two independent estimates.
-func less(a, b stat.Estimate) stat.Estimate {
-	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodMover}
-	est.Lo = math.Max(-1, est.Value-math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
-	est.Hi = math.Min(1, est.Value+math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
-	for _, warning := range slices.Concat(a.Warnings, b.Warnings) {
-		est = est.Warn(warning)
-	}
-	return est
 }
 
 // counts returns the zeros and ones that a share was made of, and nil when items had

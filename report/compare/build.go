@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"deem/report/internal/page"
@@ -14,7 +15,7 @@ func (b *Builder) Comparison() Comparison {
 	runs := b.described()
 	c := Comparison{
 		Version: Version, Metric: b.metric(),
-		Level: b.opts.Level, Seed: b.opts.Seed, MaxUnjudged: b.opts.MaxUnjudged,
+		Level: b.opts.Level, Margin: b.opts.Margin, Seed: b.opts.Seed, MaxUnjudged: b.opts.MaxUnjudged,
 		Lint:  b.lint(runs),
 		Hold:  b.hold(runs),
 		Items: Items{All: b.rows, Common: b.inAll, Judged: b.judgedByAll, Missing: []Named{}},
@@ -128,9 +129,16 @@ func (p *pair) contrasts(metric string) (judged, strict *contrast) {
 	return &p.score, &p.allScore
 }
 
+// A found is a difference whose outcome is not settled yet, with its intervals at any
+// level.
+type found struct {
+	Difference
+	at, strict func(level float64) stat.Estimate
+}
+
 // difference returns the difference of a pair by a metric, before p-values are
 // adjusted.
-func (b *Builder) difference(p *pair, metric string, withheld bool) Difference {
+func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	judged, strict := p.contrasts(metric)
 	d := Difference{
 		First: judged.first.Mean(), Second: judged.second.Mean(),
@@ -138,61 +146,99 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) Difference {
 		Unjudged: p.unjudged, Strict: strict.estimate(b.opts.Level, binary(metric)), Detectable: 1,
 	}
 	if withheld || d.N == 0 {
-		return d
+		return found{Difference: d}
 	}
-	est, test := judged.estimate(b.opts.Level, binary(metric)), judged.test(binary(metric), b.opts.Seed)
+	at := func(level float64) stat.Estimate { return judged.estimate(level, binary(metric)) }
+	est, test := at(b.opts.Level), judged.test(binary(metric), b.opts.Seed)
 	d.Estimate, d.Test = &est, &test
 	d.Detectable = judged.detectable(est, binary(metric))
 	if judged.diffs.several && judged.counted(binary(metric)) {
 		exact := stat.McNemar(judged.up, judged.down)
 		d.McNemar = &exact
 	}
-	return d
+	return found{Difference: d, at: at, strict: func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) }}
 }
 
-// adjust adjusts the p-values of differences that are looked at together, and says
-// which of them are beyond noise.
-func (b *Builder) adjust(list []*Difference) {
+// settle gives differences that are looked at together their adjusted p-values and their
+// outcomes.
+//
+// The p-values of categories are adjusted by Bonferroni's method, because simultaneous
+// intervals belong to it: an interval leaves out 0 exactly where a difference is
+// established. Those of pairs of runs are adjusted by Holm's, and their intervals hold
+// one by one.
+func (b *Builder) settle(list []*found, categories bool) {
+	var tested []*found
 	var p []float64
-	var tested []*Difference
 	for _, d := range list {
 		if d.Test != nil {
-			p, tested = append(p, d.Test.P), append(tested, d)
+			tested, p = append(tested, d), append(p, d.Test.P)
 		}
 	}
-	for i, adjusted := range stat.Holm(p) {
+	adjust := stat.Holm
+	if categories {
+		adjust = stat.Bonferroni
+	}
+	alpha := 1 - b.opts.Level
+	for i, adjusted := range adjust(p) {
 		d := tested[i]
 		d.Adjusted = &adjusted
-		d.Outcome = outcome(d.Estimate.Value, adjusted < 1-b.opts.Level)
+		d.equivalence(b.opts, len(tested))
+		if categories {
+			together := 1 - alpha/float64(len(tested))
+			est := d.at(together)
+			if adjusted >= alpha {
+				est = est.Holding(0)
+			}
+			d.Estimate, d.Strict = &est, d.strict(together)
+			if d.Unjudged == 0 {
+				d.Strict = est
+			}
+		}
+		switch {
+		case adjusted < alpha && d.Estimate.Lo > 0:
+			d.Outcome = Better
+		case adjusted < alpha && d.Estimate.Hi < 0:
+			d.Outcome = Worse
+		case d.Equivalence != nil && d.Equivalence.Equivalent:
+			d.Outcome = Equivalent
+		default:
+			d.Outcome = Undecided
+		}
 	}
 }
 
-// outcome names a difference.
-func outcome(value float64, beyond bool) string {
-	switch {
-	case !beyond:
-		return Within
-	case value > 0:
-		return Better
-	default:
-		return Worse
+// equivalence says whether the difference, which is one of so many, lies within the
+// margin.
+func (d *found) equivalence(o Options, many int) {
+	if o.Margin == 0 {
+		return
 	}
+	alpha, times := 1-o.Level, float64(many)
+	e := &Equivalence{
+		Margin:   o.Margin,
+		P:        math.Min(1, times*stat.Equivalence(d.at, o.Margin).P),
+		NotWorse: math.Min(1, times*stat.NotBelow(d.at, o.Margin).P),
+		Interval: d.at(1 - 2*alpha/times),
+	}
+	e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
+	d.Equivalence = e
 }
 
 // pairings returns the overall differences of all pairs of runs.
 func (b *Builder) pairings(metric string, withheld bool) []Pairing {
 	k := len(b.runs)
+	all := make([]*found, len(b.pairs))
+	for i, p := range b.pairs {
+		d := b.difference(p, metric, withheld)
+		all[i] = &d
+	}
+	b.settle(all, false)
 	var list []Pairing
 	for i := range k {
 		for j := i + 1; j < k; j++ {
-			list = append(list, Pairing{First: i, Second: j, Difference: b.difference(b.pairs[place(i, j, k)], metric, withheld)})
+			list = append(list, Pairing{First: i, Second: j, Difference: all[place(i, j, k)].Difference})
 		}
 	}
-	all := make([]*Difference, len(list))
-	for i := range list {
-		all[i] = &list[i].Difference
-	}
-	b.adjust(all)
 	return list
 }
 
@@ -202,16 +248,16 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 	rows := []Pair{}
 	for j := 1; j < len(b.runs); j++ {
 		p := Pair{Second: j, Overall: pairings[j-1].Difference, Categories: []Difference{}}
-		var list []*Difference
+		var list []*found
 		for _, name := range categoryNames(b.strata) {
 			d := b.difference(&b.strata[name].pairs[j], metric, withheld)
 			d.Category = name
-			p.Categories = append(p.Categories, d)
+			list = append(list, &d)
 		}
-		for i := range p.Categories {
-			list = append(list, &p.Categories[i])
+		b.settle(list, true)
+		for _, d := range list {
+			p.Categories = append(p.Categories, d.Difference)
 		}
-		b.adjust(list)
 		p.Score = b.secondDifference(b.pairs[j-1], metric, withheld)
 		p.Won, p.Lost = flipsOf(flips, 0, j, b.opts.Examples)
 		rows = append(rows, p)
@@ -226,8 +272,8 @@ func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Diffe
 		return nil
 	}
 	d := b.difference(p, MeanScore, withheld)
-	b.adjust([]*Difference{&d})
-	return &d
+	b.settle([]*found{&d}, false)
+	return &d.Difference
 }
 
 // flipsOf returns the items that the j-th run passes and the i-th does not, and the

@@ -19,7 +19,9 @@ type Builder struct {
 	pairs  []*pair            // of all pairs of runs, in the order (0,1), (0,2), ..., (1,2), ...
 	strata map[string]*strata // by category
 	common []tally            // of each run, over the items that all judged
-	crowds map[string]int     // how often runs said yes and no in this pattern, as "\x01\x00\x01"
+	crowds map[string]int     // how often runs said yes and no in this pattern, as "\x01\x00\x01", of items without a cluster
+
+	clusters map[string][]float64 // how many items of a cluster each run passes
 
 	rows, inAll, judgedByAll int
 	missing                  []named // by run
@@ -104,7 +106,7 @@ func New(runs []Run, o Options) *Builder {
 	b := &Builder{
 		runs: slices.Clone(runs), opts: o.sane(),
 		sides: make([]side, k), common: make([]tally, k), missing: make([]named, k),
-		strata: map[string]*strata{}, crowds: map[string]int{},
+		strata: map[string]*strata{}, crowds: map[string]int{}, clusters: map[string][]float64{},
 	}
 	for i := range b.sides {
 		b.sides[i].strata = map[string]*tally{}
@@ -195,14 +197,23 @@ func (b *Builder) addPairs(r Row, category string) {
 func (b *Builder) addCommon(r Row) {
 	b.judgedByAll++
 	pattern := make([]byte, len(r.Cells))
+	cluster := r.Cells[0].Cluster
+	if cluster != "" && b.clusters[cluster] == nil {
+		b.clusters[cluster] = make([]float64, len(r.Cells))
+	}
 	for i := range r.Cells {
 		c := r.Cells[i]
 		b.common[i].add(&c)
 		if c.yes() {
 			pattern[i] = 1
+			if cluster != "" {
+				b.clusters[cluster][i]++
+			}
 		}
 	}
-	b.crowds[string(pattern)]++
+	if cluster == "" {
+		b.crowds[string(pattern)]++
+	}
 }
 
 // addFlip keeps the row if two runs differ on it.

@@ -302,7 +302,7 @@ func TestClusters(t *testing.T) {
 	}
 	c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
 	d := c.Pairs[0].Overall
-	if d.Test.Method != "cluster-permutation-exact" || d.Test.P != 1 || d.Outcome != compare.Within {
+	if d.Test.Method != "cluster-permutation-exact" || d.Test.P != 1 || d.Outcome != compare.Undecided {
 		t.Errorf("test %+v and outcome %q, want p 1 of a test that turns clusters", *d.Test, d.Outcome)
 	}
 	if d.McNemar == nil || d.McNemar.P > 1e-5 {
@@ -340,12 +340,12 @@ func TestFewClustersShowLittle(t *testing.T) {
 		}
 		c := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison()
 		d := c.Pairs[0].Overall
-		hopeless := slices.ContainsFunc(c.Notes, func(s string) bool { return strings.Contains(s, "no difference can be told from noise") })
+		hopeless := slices.ContainsFunc(c.Notes, func(s string) bool { return strings.Contains(s, "no difference can be established") })
 		if hopeless != (tt.least == 0) {
 			t.Errorf("%d clusters: notes %q", tt.clusters, c.Notes)
 		}
 		if tt.least == 0 {
-			if d.Detectable != 1 || d.Outcome != compare.Within {
+			if d.Detectable != 1 || d.Outcome != compare.Undecided {
 				t.Errorf("%d clusters: %v would be seen, and p is %v; want nothing to be seen", tt.clusters, d.Detectable, d.Test.P)
 			}
 			continue
@@ -366,7 +366,7 @@ func TestScoresThatCancelOut(t *testing.T) {
 		a[i].Verdict.Score, b[i].Verdict.Score = []float64{0, 0, 0.3}[i%3], []float64{0.1, 0.2, 0}[i%3]
 	}
 	d := build(t, lenient, []compare.Run{runOf("A"), runOf("B")}, a, b).Comparison().Pairs[0].Overall
-	if d.Test.P != 1 || d.Outcome != compare.Within {
+	if d.Test.P != 1 || d.Outcome != compare.Undecided {
 		t.Errorf("a difference of %v has p = %v (%s) and is %q, want 1 and within noise", d.Estimate.Value, d.Test.P, d.Test.Method, d.Outcome)
 	}
 }
@@ -462,7 +462,7 @@ func TestRanking(t *testing.T) {
 		t.Errorf("%d pairs in the ranking and %d with the baseline, want 3 and 2", len(c.Ranking.Pairs), len(c.Pairs))
 	}
 	// B and C differ on one item: 1, adjusted over three pairs.
-	if d := c.Ranking.Pairs[2]; d.First != 1 || d.Second != 2 || *d.Adjusted != 1 || d.Outcome != compare.Within {
+	if d := c.Ranking.Pairs[2]; d.First != 1 || d.Second != 2 || *d.Adjusted != 1 || d.Outcome != compare.Undecided {
 		t.Errorf("B and C: %+v", d)
 	}
 	p := c.Ranking.Pairs[0]

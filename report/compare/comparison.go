@@ -16,7 +16,8 @@ type Comparison struct {
 	Metric  string `json:"metric"`  // what all scores and differences are of
 
 	Level       float64 `json:"level"`
-	Seed        uint64  `json:"seed"` // of permutation tests
+	Margin      float64 `json:"margin,omitempty"` // within which runs count as equivalent; 0 means that nobody asked
+	Seed        uint64  `json:"seed"`             // of permutation tests
 	MaxUnjudged float64 `json:"max_unjudged"`
 
 	Runs []Side `json:"runs"`
@@ -99,9 +100,10 @@ type Hold struct {
 
 // The outcomes of a comparison of two runs.
 const (
-	Better = "better" // the second is better, beyond noise
-	Worse  = "worse"  // the second is worse, beyond noise
-	Within = "~"      // the difference is within noise
+	Better     = "better"     // the second is better
+	Worse      = "worse"      // the second is worse
+	Equivalent = "equivalent" // neither is shown, and the difference lies within the margin
+	Undecided  = "undecided"  // none of these is shown
 )
 
 // A Pair is the difference of a run from the baseline.
@@ -132,11 +134,15 @@ type Difference struct {
 
 	// Estimate is second - first. It is null when it is withheld, and when no item was
 	// judged by both.
+	//
+	// The intervals of categories are simultaneous: those of a pair hold together at the
+	// level of the comparison, and each leaves out 0 exactly where the outcome is
+	// "better" or "worse".
 	Estimate *stat.Estimate `json:"difference"`
 
-	// Test says whether there is a difference at all, and Adjusted is its p-value
-	// after Holm: over the categories of a pair or, of overall differences, over all
-	// pairs of runs. Test is null where Estimate is, and in comparisons that have
+	// Test says whether there is a difference at all, and Adjusted is its p-value after
+	// Bonferroni over the categories of a pair or, of overall differences, after Holm
+	// over all pairs of runs. Test is null where Estimate is, and in comparisons that have
 	// none.
 	Test     *stat.Test `json:"test"`
 	Adjusted *float64   `json:"p_adjusted"`
@@ -145,7 +151,13 @@ type Difference struct {
 	// when Test is another one because items come in clusters.
 	McNemar *stat.Test `json:"mcnemar,omitempty"`
 
-	Outcome string `json:"outcome"` // "better", "worse", "~", or "" without an estimate
+	// Outcome is "better", "worse", "equivalent" or "undecided", and "" without an
+	// estimate.
+	Outcome string `json:"outcome"`
+
+	// Equivalence says whether the difference lies within the margin. It is null when no
+	// margin was given, and without an estimate.
+	Equivalence *Equivalence `json:"equivalence,omitempty"`
 
 	N      int `json:"n"` // items that both judged
 	Wins   int `json:"wins"`
@@ -160,6 +172,25 @@ type Difference struct {
 	// Detectable is the smallest difference that so many items would show four times
 	// out of five.
 	Detectable float64 `json:"min_detectable"`
+}
+
+// An Equivalence is what two one-sided tests say about a margin: equivalent means that
+// the difference lies within -margin and margin, and non-inferior that it lies above
+// -margin.
+type Equivalence struct {
+	Margin float64 `json:"margin"`
+
+	// P is the larger p-value of the two tests, and NotWorse that of the lower one. Both
+	// are adjusted by Bonferroni for as many differences as are looked at together.
+	P        float64 `json:"p_adjusted"`
+	NotWorse float64 `json:"p_not_worse_adjusted"`
+
+	Equivalent  bool `json:"equivalent"`
+	NonInferior bool `json:"non_inferior"`
+
+	// Interval is the one that must lie within the margin. It has a lower level than that of the
+	// difference, 90% for 95%, because each of its ends is a test of its own.
+	Interval stat.Estimate `json:"interval"`
 }
 
 // Flips are items on which two runs differ.
@@ -188,20 +219,24 @@ type Outcome struct {
 type Ranking struct {
 	Places []Place `json:"places"` // best first
 
+	// Ordered says that some run is better than another. Without that there are no ranks.
+	Ordered bool `json:"ordered"`
+
 	// Pairs are the differences of all pairs of runs, Holm-adjusted over them, in the
 	// order (0,1), (0,2), ..., (1,2), ...
 	Pairs []Pairing `json:"pairs"`
 
-	// Cochran is the test of whether all runs are equally good. It is null for two
-	// runs, and for scores that are not only 0 and 1.
+	// Cochran is the test of whether all runs are equally good: Cochran's Q or, when
+	// items come in clusters, a permutation test that keeps them together. It is null for
+	// two runs, and for scores that are not only 0 and 1.
 	Cochran *stat.Test `json:"cochran"`
 }
 
 // A Place is the place of a run in a ranking.
 type Place struct {
-	// Rank is one more than the number of runs that are better beyond noise. Runs
-	// share a rank when nothing tells them apart.
-	Rank int `json:"rank"`
+	// Rank is one more than the number of runs that are better. Runs share a rank when
+	// nothing tells them apart. It is 0, and absent from JSON, when no order is established.
+	Rank int `json:"rank,omitempty"`
 
 	Run  int    `json:"run"` // place in Runs
 	Name string `json:"name"`

@@ -30,6 +30,8 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"short":    deem.ShortHash,
 		"orNone":   page.OrNone,
 		"level":    percentLevel,
+		"upper":    page.UpperFirst,
+		"noOrder":  func() string { return page.UpperFirst(NoOrder) },
 	}).Parse(pageText))
 })
 

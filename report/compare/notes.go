@@ -18,6 +18,8 @@ func (b *Builder) notes(c Comparison) []string {
 		b.noteClusters(c),
 		notePermutation(c),
 		noteCautious(c),
+		noteCategories(c),
+		noteMargin(c),
 		b.noteMarks(),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
@@ -63,7 +65,7 @@ func (b *Builder) noteClusters(c Comparison) string {
 	diffs := &b.pairs[0].score.diffs
 	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", page.Count(len(diffs.named), "cluster"))
 	if n := diffs.groups().Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
-		note += fmt.Sprintf("; with so few no p is below %s, and no difference can be told from noise", page.Short(math.Ldexp(2, -n)))
+		note += fmt.Sprintf("; with so few no p is below %s, and no difference can be established", page.Short(math.Ldexp(2, -n)))
 	}
 	return note
 }
@@ -81,17 +83,46 @@ func notePermutation(c Comparison) string {
 	return ""
 }
 
-// noteCautious explains a difference within noise whose interval leaves out 0.
+// noteCautious explains an overall difference that is not established although its
+// interval leaves out 0.
 func noteCautious(c Comparison) string {
-	odd := func(d Difference) bool {
-		return d.Outcome == Within && d.Test != nil && (d.Estimate.Lo > 0 || d.Estimate.Hi < 0)
-	}
 	for _, p := range c.Pairs {
-		if odd(p.Overall) || slices.ContainsFunc(p.Categories, odd) {
-			return "where ~ stands beside an interval that leaves out 0, the exact test, or the correction for several tests, is more cautious than the interval"
+		if p.Overall.cautious() {
+			return "where ~ stands beside an overall interval that leaves out 0, the exact test, or the correction for several pairs of runs, is more cautious than the interval"
 		}
 	}
 	return ""
+}
+
+// cautious reports whether the test does not establish what the interval alone would.
+func (d Difference) cautious() bool {
+	return d.Estimate != nil && d.Outcome != Better && d.Outcome != Worse && d.Estimate.LeavesOut(0)
+}
+
+// noteCategories says at which level the intervals of categories hold.
+func noteCategories(c Comparison) string {
+	for _, p := range c.Pairs {
+		tested := 0
+		for _, d := range p.Categories {
+			if d.Test != nil {
+				tested++
+			}
+		}
+		if tested > 1 {
+			return fmt.Sprintf("the intervals of the %d categories are simultaneous: they hold together with %s%% confidence, and p is adjusted by Bonferroni to match",
+				tested, page.Short(100*c.Level))
+		}
+	}
+	return ""
+}
+
+// noteMargin explains the mark of equivalence.
+func noteMargin(c Comparison) string {
+	if c.Margin == 0 || len(c.Pairs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("= marks what is equivalent within ±%s pp: both one-sided tests are below %s, which is where an interval at %s%% lies within the margin",
+		points(c.Margin), page.Short(1-c.Level), page.Short(100*(2*c.Level-1)))
 }
 
 // noteMarks says why there is no pass rate although some verdicts would make one.

@@ -228,7 +228,7 @@ func TestBaselineOfAllWrong(t *testing.T) {
 	for _, tt := range []struct {
 		right   int
 		outcome string
-	}{{0, compare.Better}, {40, compare.Within}} {
+	}{{0, compare.Better}, {40, compare.Undecided}} {
 		est := stat.Proportion(tt.right, 40)
 		base := compare.Saved{Metric: compare.Score, Side: compare.Side{Run: runOf("old"), Figures: compare.Figures{Judged: &est, Strict: est, Items: 40}}}
 		c, err := b.Against(base)

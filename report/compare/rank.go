@@ -10,7 +10,7 @@ import (
 
 // ranking orders the runs by their scores over the items that all of them judged.
 //
-// A run's rank is one more than the number of runs that are better beyond noise. That
+// A run's rank is one more than the number of runs that are better. That
 // a run cannot be told from the one above it does not give it that one's rank, if it
 // can be told from one further above: otherwise a long row of small steps would make
 // the first and the last equal.
@@ -30,35 +30,54 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 		if metric == PassRate {
 			judged = &b.common[i].pass
 		}
+		r.Ordered = r.Ordered || better[i] > 0
 		r.Places = append(r.Places, Place{Rank: 1 + better[i], Run: i, Name: runs[i].Name, Estimate: judged.share(b.opts.Level, binary(metric))})
 	}
 	slices.SortStableFunc(r.Places, func(x, y Place) int {
 		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Estimate.Value, x.Estimate.Value))
 	})
+	for i := range r.Places {
+		if !r.Ordered {
+			r.Places[i].Rank = 0
+		}
+	}
 	return r
 }
 
-// WarnClustersTest says that a test takes items for independent which are not.
-const WarnClustersTest = "items come in clusters, and this test takes them for independent: its p is too small"
-
-// cochran returns the test of whether all runs are equally good.
+// cochran returns the test of whether all runs are equally good: Cochran's, or a
+// permutation test that keeps clusters together.
 func (b *Builder) cochran(metric string) *stat.Test {
 	if len(b.runs) < 3 || !binary(metric) {
 		return nil
 	}
+	if b.common[0].score.several {
+		test := stat.ClusteredQ(b.crowdRows(), 0, b.opts.Seed)
+		return &test
+	}
 	var table [][]bool
-	for _, pattern := range slices.Sorted(maps.Keys(b.crowds)) {
-		row := make([]bool, len(pattern))
-		for i := range row {
-			row[i] = pattern[i] == 1
+	for _, row := range b.crowdRows() { // of one item each
+		said := make([]bool, len(row))
+		for i, x := range row {
+			said[i] = x == 1
 		}
-		for range b.crowds[pattern] {
-			table = append(table, row)
-		}
+		table = append(table, said)
 	}
 	test := stat.CochranQ(table)
-	if b.common[0].score.several {
-		test = test.Warn(WarnClustersTest)
-	}
 	return &test
+}
+
+// crowdRows returns how many items of each cluster every run passes. An item without a
+// cluster is one.
+func (b *Builder) crowdRows() [][]float64 {
+	rows := slices.Collect(maps.Values(b.clusters))
+	for pattern, n := range b.crowds {
+		row := make([]float64, len(pattern))
+		for i := range row {
+			row[i] = float64(pattern[i])
+		}
+		for range n {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }

@@ -45,8 +45,12 @@ type Run struct {
 // Options say how runs are compared. The zero value is usable.
 type Options struct {
 	// Level is the confidence level of intervals; 0 means 0.95. A difference is
-	// beyond noise when its p-value is below 1 - Level.
+	// established when its p-value is below 1 - Level.
 	Level float64
+
+	// Margin is the largest difference that does not matter, as 0.01. Runs whose
+	// difference is shown to lie within it are equivalent. 0 asks for no such test.
+	Margin float64
 
 	// Seed is that of permutation tests, for scores that are too many to go through
 	// all their signs.
@@ -70,6 +74,9 @@ func (o Options) sane() Options {
 	}
 	if math.IsNaN(o.MaxUnjudged) || o.MaxUnjudged < 0 {
 		o.MaxUnjudged = 0
+	}
+	if !(o.Margin > 0 && o.Margin <= 1) {
+		o.Margin = 0
 	}
 	if o.Examples <= 0 {
 		o.Examples = 10

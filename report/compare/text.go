@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -97,19 +98,46 @@ func (p *sheet) ranking(c Comparison) {
 	g := &page.Grid{Align: "rlerl"}
 	g.Add("rank", "run", c.Metric+" "+percentLevel(c.Level), "n")
 	for _, place := range r.Places {
-		g.Add(strconv.Itoa(place.Rank), page.Cell(place.Name, page.NameWidth), page.Share(place.Estimate), page.Comma(place.Estimate.N), p.Mark(place.Estimate.Warnings...))
+		g.Add(place.rank(), page.Cell(place.Name, page.NameWidth), page.Share(place.Estimate), page.Comma(place.Estimate.N), p.Mark(place.Estimate.Warnings...))
 	}
 	p.Grid(g, "")
+	if !r.Ordered {
+		p.Wrap("", NoOrder)
+	}
 	if q := r.Cochran; q != nil {
-		p.Wrap("", fmt.Sprintf("all runs equally good: %s (Cochran's Q = %.2f)%s", pEquals(q.P), q.Statistic, page.Prefix(" ", p.Mark(q.Warnings...))))
+		p.Wrap("", r.EquallyGood()+page.Prefix(" ", p.Mark(q.Warnings...)))
 	}
 	p.matrix(c, *r)
+}
+
+// NoOrder stands in place of ranks when no run is better than another.
+const NoOrder = "no order is established: no run is shown to be better than another, and the runs stand here by their scores"
+
+// rank returns the rank of a run, or "-" when no order is established.
+func (p Place) rank() string {
+	if p.Rank == 0 {
+		return "-"
+	}
+	return strconv.Itoa(p.Rank)
+}
+
+// EquallyGood says what the test of whether all runs are equally good found, and "" when
+// there is none.
+func (r Ranking) EquallyGood() string {
+	q := r.Cochran
+	switch {
+	case q == nil:
+		return ""
+	case q.Method == "cochran-q":
+		return fmt.Sprintf("test that all runs are equally good: %s (Cochran's Q = %.2f)", pEquals(q.P), q.Statistic)
+	}
+	return fmt.Sprintf("test that all runs are equally good: %s (whole clusters permuted between runs)", pEquals(q.P))
 }
 
 // matrix writes the differences of all pairs: the run of the row less the one of the
 // column.
 func (p *sheet) matrix(c Comparison, r Ranking) {
-	p.Section("row less column in pp; ~ within noise, Holm over " + page.Count(len(r.Pairs), "pair"))
+	p.Section("row less column in pp; ~ not distinguishable from zero, Holm over " + page.Count(len(r.Pairs), "pair"))
 	g := &page.Grid{Align: "l"}
 	head := []string{""}
 	for _, column := range r.Places[:len(r.Places)-1] {
@@ -141,10 +169,7 @@ func (r Ranking) between(first, second, k int) string {
 		return "-"
 	}
 	text := points(sign * d.Estimate.Value)
-	if d.Outcome == Within {
-		return text + " ~"
-	}
-	return text + "  "
+	return fmt.Sprintf("%s %1s", text, mark(d.Difference))
 }
 
 // pair writes the difference of a run from the baseline.
@@ -200,10 +225,14 @@ func (p *sheet) differenceRow(g *page.Grid, c Comparison, pair Pair, name string
 	g.Add(cells...)
 }
 
-// mark returns ~ for a difference within noise.
+// mark returns ~ for a difference that is not distinguishable from zero, and = for one
+// that lies within the margin.
 func mark(d Difference) string {
-	if d.Outcome == Within {
-		return Within
+	switch d.Outcome {
+	case Undecided:
+		return "~"
+	case Equivalent:
+		return "="
 	}
 	return ""
 }
@@ -227,15 +256,47 @@ func conclusion(c Comparison, pair Pair) string {
 		}
 	}
 	found += n
-	switch {
-	case d.Outcome == Better:
-		return fmt.Sprintf("%s is better than %s: %s.", second, first, found)
-	case d.Outcome == Worse:
-		return fmt.Sprintf("%s is worse than %s: %s.", second, first, found)
-	case d.Detectable < 1:
-		found += fmt.Sprintf("; a difference of %s pp would have been seen four times out of five", points(d.Detectable))
+	allowed := fmt.Sprintf("the data allow %s to %s pp", points(d.Estimate.Lo), points(d.Estimate.Hi))
+	if d.cautious() {
+		allowed = "its interval leaves out 0, and the test is more cautious"
 	}
-	return fmt.Sprintf("~ The difference is within noise: %s.", found)
+	switch d.Outcome {
+	case Better:
+		return fmt.Sprintf("%s is better than %s: %s%s.", second, first, found, d.within(" That is"))
+	case Worse:
+		return fmt.Sprintf("%s is worse than %s: %s%s.", second, first, found, d.within(" That is"))
+	case Equivalent:
+		return fmt.Sprintf("= %s is%s: %s.", second, d.within(""), found)
+	}
+	if d.Detectable < 1 {
+		found += fmt.Sprintf("; a difference of %s pp would be detected with %s%% probability", points(d.Detectable), page.Short(100*stat.DefaultPower))
+	}
+	return fmt.Sprintf("~ The difference is not distinguishable from zero at %s%%; %s: %s%s.", page.Short(100*(1-c.Level)), allowed, found, d.within(" It is"))
+}
+
+// within says what is known about the margin, and "" when there is none. The
+// interval is the one that must lie within it.
+func (d Difference) within(lead string) string {
+	e := d.Equivalence
+	if e == nil {
+		return ""
+	}
+	what := "not shown to be equivalent within ±%s pp (%s%% interval %s, %s)"
+	switch {
+	case e.Equivalent:
+		what = "equivalent within ±%s pp (%s%% interval %s, %s)"
+	case e.NonInferior:
+		what = "not worse by %s pp or more (%s%% interval %s, %s)"
+	}
+	p := e.P
+	if !e.Equivalent && e.NonInferior {
+		p = e.NotWorse
+	}
+	text := fmt.Sprintf(what, points(e.Margin), page.Short(math.Round(1e6*e.Interval.Level)/1e4), ends(e.Interval), pEquals(p))
+	if lead == "" {
+		return " " + text
+	}
+	return "." + lead + " " + text
 }
 
 // flips lists the first items that one run passes and the other does not.

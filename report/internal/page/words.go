@@ -116,3 +116,11 @@ func Took(d time.Duration) string {
 	}
 	return Rounded(d).String()
 }
+
+// UpperFirst returns a sentence with a capital letter.
+func UpperFirst(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
