@@ -30,7 +30,7 @@ func (st *writeStatements) list() []statement {
 		{&st.replyBody, `SELECT body FROM replies WHERE n = ?`},
 		{&st.findRecord, `SELECT n, kind IS NOT NULL, calls FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.setRecord, `UPDATE records SET item = ?, position = ?, category = ?, cluster = ?, weight = ?, judge = ?,
-			label = ?, score = ?, pass = ?, confidence = ?, reason = ?, aspects = ?, kind = ?, detail = ?, calls = ?
+			label = ?, score = ?, pass = ?, confidence = ?, reason = ?, aspects = ?, kind = ?, detail = ?, calls = ?, sum = ?
 			WHERE n = ?`},
 		{&st.numbers, `SELECT coalesce((SELECT max(n) FROM records), 0),
 			coalesce((SELECT max(n) FROM texts), 0), texts, coalesce((SELECT max(n) FROM items), 0), items,
@@ -58,10 +58,10 @@ func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
 	st.items = bulk{into: "items (n, hash, body, texts)", columns: 4}
 	st.records = bulk{
 		into: `records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
-		label, score, pass, confidence, reason, aspects, kind, detail, calls)`, columns: 19,
+		label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)`, columns: 20,
 		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING",
 	}
-	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced)", columns: 7}
+	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced, sum)", columns: 8}
 	st.textKeys.add, st.itemKeys.add, st.replyKeys.add = textKeys.bulk(), itemKeys.bulk(), replyKeys.bulk()
 	for _, b := range st.bulks() {
 		b.conn = conn
@@ -280,8 +280,7 @@ func (a *appender) addRecords(ctx context.Context, rows []row) error {
 		for i := range part {
 			r := &part[i]
 			a.record++
-			c.add(a.record, a.run, text(r.rec.Item.ID), int64(r.rec.Trial))
-			r.columns(c, "")
+			r.columns(c, a.run, a.record, "")
 			if r.rec.Failure != nil {
 				a.unjudged++
 			}
@@ -317,8 +316,8 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 			a.unjudged--
 		}
 		var c cells
-		r.columns(&c, calls.String)
-		if _, err := a.st.setRecord.ExecContext(ctx, append(c.values(), n)...); err != nil {
+		r.columns(&c, a.run, n, calls.String)
+		if _, err := a.st.setRecord.ExecContext(ctx, append(c.values()[keyColumns:], n)...); err != nil {
 			return err
 		}
 	}
@@ -326,11 +325,14 @@ func (a *appender) replaceRecords(ctx context.Context, part []row, number int64)
 	return nil
 }
 
-// columns adds the columns of a record that are no part of its key, in the order in
-// which the statements have them. The calls of an earlier record of the same item and
-// trial go before its own.
-func (r *row) columns(c *cells, earlier string) {
-	it := r.rec.Item
+// keyColumns is how many columns of a record are its number and its key, which stay.
+const keyColumns = 4
+
+// columns adds the columns of a record in the order in which the statements have them, and
+// its seal. The calls of an earlier record of the same item and trial go before its own.
+func (r *row) columns(c *cells, run, n int64, earlier string) {
+	it, begin := r.rec.Item, len(c.list)
+	c.add(n, run, text(it.ID), int64(r.rec.Trial))
 	c.add(r.number, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
 	if v := r.rec.Verdict; v != nil {
 		c.add(text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
@@ -339,6 +341,7 @@ func (r *row) columns(c *cells, earlier string) {
 		c.add(nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
 	}
 	c.add(r.callsBehind(earlier))
+	c.seal(begin, r.item.Hash[:])
 }
 
 // callsBehind returns the JSON of earlier calls and those of the row, and NULL if there
@@ -380,8 +383,9 @@ func (a *appender) addReplies(ctx context.Context, rows []row) error {
 	}
 	return each(ctx, &a.st.replies, fresh, func(part []freshReply, c *cells) {
 		for _, f := range part {
-			r := f.reply
+			r, begin := f.reply, len(c.list)
 			c.add(a.kept[f.key].n, f.key, f.body, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
+			c.seal(begin, nil)
 		}
 	}, nil)
 }

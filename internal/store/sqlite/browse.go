@@ -22,8 +22,8 @@ var _ store.Browser = (*Store)(nil)
 // when the page is full, or sorts what it found.
 
 // recordColumns are the columns that [pager.scan] reads, but for the item's.
-const recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail`
+var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, substr(r.sum, 17), ` + soundRecord
 
 // callsColumn is what follows them: the calls, if they are wanted.
 func callsColumn(wanted bool) string {

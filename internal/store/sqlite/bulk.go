@@ -46,6 +46,20 @@ func (c *cells) add(values ...driver.Value) {
 	}
 }
 
+// seal adds the seal of the columns from begin on, followed by the beginning of the hash,
+// if there is one, of what else belongs to the row.
+func (c *cells) seal(begin int, hash []byte) {
+	sealed := make([]driver.Value, 0, len(c.list)-begin+1)
+	for _, v := range c.list[begin:] {
+		sealed = append(sealed, v.Value)
+	}
+	if hash != nil {
+		hash = hash[:sealBytes]
+		sealed = append(sealed, hash)
+	}
+	c.add(append(seal(sealed), hash...))
+}
+
 // values returns the columns for package sql.
 func (c *cells) values() []any {
 	values := make([]any, len(c.list))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/store"
 )
 
 // Health is what [Check] found.
@@ -26,7 +27,8 @@ type Health struct {
 
 // Check says whether runs can be kept at path: the place can be written, and what
 // is there is a sound database that this deem knows. A database that is missing is
-// sound if it could be created. Check changes nothing, but reads all of the file.
+// sound if it could be created. Check changes nothing, but reads all of the file: SQLite
+// checks its pages and indexes, and every record is read as a report would read it.
 func Check(ctx context.Context, path string, o Options) (Health, error) {
 	h := Health{Path: path, Latest: tables.Latest()}
 	info, err := os.Stat(path)
@@ -51,7 +53,41 @@ func Check(ctx context.Context, path string, o Options) (Health, error) {
 		return h, s.explain("check", err)
 	}
 	db.SetMaxOpenConns(1)
-	return h, s.explain("check", errors.Join(h.read(ctx, db), db.Close()))
+	err = errors.Join(h.read(ctx, db), db.Close())
+	if err != nil || h.Schema != h.Latest {
+		return h, s.explain("check", err)
+	}
+	return h, checkRecords(ctx, path, o)
+}
+
+// checkRecords reads every run, record, reply and label, with all that belongs to them.
+func checkRecords(ctx context.Context, path string, o Options) (err error) {
+	s, err := OpenReadOnly(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for run, err := range s.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, err := range s.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, err := range s.Labels(ctx, store.LabelQuery{}) {
+		if err != nil {
+			return err
+		}
+	}
+	var wrong sql.NullInt64
+	err = s.read.QueryRowContext(ctx, `SELECT min(r.n) FROM replies r WHERE NOT `+soundReply).Scan(&wrong)
+	if err == nil && wrong.Valid {
+		err = altered("reply %d", wrong.Int64)
+	}
+	return s.explain("check", err)
 }
 
 // existingFolder returns dir or the nearest folder above it that there is.
@@ -89,11 +125,14 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	if err := found.mustBeOurs(); err != nil {
 		return err
 	}
+	if found.version == 0 && found.application == applicationID {
+		return altered("the version of its tables")
+	}
 	if err := checkSound(ctx, db); err != nil {
 		return err
 	}
 	if found.version == tables.Latest() {
-		if err := checkReferences(ctx, db); err != nil {
+		if err := errors.Join(checkReferences(ctx, db), checkCounts(ctx, db)); err != nil {
 			return err
 		}
 	}
@@ -112,7 +151,7 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 // checkSound has SQLite go through the whole file.
 func checkSound(ctx context.Context, db *sql.DB) error {
 	var says string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&says); err != nil {
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&says); err != nil {
 		return err
 	}
 	if says != "ok" {
@@ -121,6 +160,24 @@ func checkSound(ctx context.Context, db *sql.DB) error {
 		return deem.WithHint(fmt.Errorf("%s: %s", damaged.says, says), "%s", damaged.advice)
 	}
 	return nil
+}
+
+// checkCounts counts the records of each run again, and what they cost.
+func checkCounts(ctx context.Context, db *sql.DB) error {
+	var run string
+	err := db.QueryRowContext(ctx, `SELECT id FROM runs LEFT JOIN (
+			SELECT run, count(*) AS records, count(kind) AS unjudged, sum((SELECT coalesce(sum(c.value ->> 'cost_micros'), 0)
+				FROM json_each(r.calls) c WHERE c.value ->> 'cached' IS NULL)) AS cost_micros
+			FROM records r GROUP BY run) found ON found.run = runs.n
+		WHERE (runs.records, runs.unjudged, runs.cost_micros)
+			<> (coalesce(found.records, 0), coalesce(found.unjudged, 0), coalesce(found.cost_micros, 0)) LIMIT 1`).Scan(&run)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
+		return err
+	}
+	return altered("what was counted of run %q", run)
 }
 
 // checkReferences looks whether there is a row that refers to one that is not there.

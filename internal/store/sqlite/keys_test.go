@@ -147,7 +147,7 @@ func TestFilterTooLarge(t *testing.T) {
 	mustAppend(t, s, withKeys("a", 10))
 	mustFold(t, s)
 	mustAppend(t, s, withKeys("b", 10))
-	if _, err := s.write.conn.ExecContext(t.Context(), "INSERT INTO replies VALUES (?, 'far', '{}', 0, 1, 0, 0)", filterKeys+100); err != nil {
+	if _, err := s.write.conn.ExecContext(t.Context(), "INSERT INTO replies (n, key, body, latency, attempts, cost_micros, unpriced) VALUES (?, 'far', '{}', 0, 1, 0, 0)", filterKeys+100); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(keysAge)

@@ -22,17 +22,18 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
 		put, err := w.conn.PrepareContext(ctx, `INSERT INTO labels
-			(item, item_id, dataset, annotator, yes, label, score, note, labelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			(item, item_id, dataset, annotator, yes, label, score, note, labelled, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
-			yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled`)
+			yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled, sum = excluded.sum`)
 		if err != nil {
 			return err
 		}
 		defer put.Close() //nolint:errcheck // Nothing is lost with it.
 		for _, l := range list {
-			_, err := put.ExecContext(ctx, text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator),
-				l.Yes, text(l.Label), l.Score, text(l.Note), nanos(l.Labelled))
-			if err != nil {
+			var c cells
+			c.add(text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), nanos(l.Labelled))
+			c.seal(0, nil)
+			if _, err := put.ExecContext(ctx, c.values()...); err != nil {
 				return err
 			}
 		}
@@ -72,7 +73,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	where.oneOf("item_id", q.IDs)
 	// No label has an item without a hash, so that the zero label is before all.
 	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled, `+soundLabel+`
 		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)
 	if err != nil {
 		return nil, err
@@ -82,9 +83,13 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	for rows.Next() {
 		var l store.Label
 		var labelled sql.NullInt64
-		err := rows.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled)
+		var sound bool
+		err := rows.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled, &sound)
 		if err != nil {
 			return nil, err
+		}
+		if !sound {
+			return nil, altered("the label of item %q", l.ID)
 		}
 		l.Labelled = timeOf(labelled)
 		page = append(page, l)

@@ -134,22 +134,20 @@ func older(t *testing.T, s *Store, version int64) string {
 	t.Helper()
 	o := emptyStore(t)
 	w := writerAt(t, o, version)
-	statements := []string{
-		"ATTACH '" + s.real + "' AS new", "PRAGMA foreign_keys = OFF",
-		"INSERT INTO runs SELECT * FROM new.runs", "INSERT INTO texts SELECT * FROM new.texts",
-		"INSERT INTO items SELECT * FROM new.items", "INSERT INTO replies SELECT * FROM new.replies",
-		`INSERT INTO records SELECT n, run, item, item_id, position, trial, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, coalesce(json_array_length(calls), 0) FROM new.records`,
-		`INSERT INTO calls SELECT n, c.key, c.value ->> 'model', c.value ->> 'request', c.value ->> 'started',
+	statements := []string{"ATTACH '" + s.real + "' AS new", "PRAGMA foreign_keys = OFF"}
+	for _, table := range []string{"runs", "texts", "items", "replies", "records", "batches", "batch_lines", "labels"} {
+		if columns := columnsOf(t, w.db, table); columns != "" {
+			if table == "records" && version < 5 {
+				columns = strings.Replace(columns, "calls", "coalesce(json_array_length(calls), 0)", 1)
+			}
+			statements = append(statements, "INSERT INTO "+table+" SELECT "+columns+" FROM new."+table)
+		}
+	}
+	if version < 5 {
+		statements = append(statements, `INSERT INTO calls SELECT n, c.key, c.value ->> 'model', c.value ->> 'request', c.value ->> 'started',
 			coalesce(c.value ->> 'error', ''), coalesce(c.value ->> 'tries', 0), c.value ->> 'reply', c.value ->> 'key', c.value -> 'body',
 			c.value ->> 'latency', c.value ->> 'attempts', c.value ->> 'cost_micros', c.value ->> 'unpriced', c.value ->> 'cached'
-			FROM new.records, json_each(calls) c`,
-	}
-	if version >= 2 {
-		statements = append(statements, "INSERT INTO batches SELECT * FROM new.batches", "INSERT INTO batch_lines SELECT * FROM new.batch_lines")
-	}
-	if version >= 3 {
-		statements = append(statements, "INSERT INTO labels SELECT * FROM new.labels")
+			FROM new.records, json_each(calls) c`)
 	}
 	for _, statement := range append(statements, "DETACH new") {
 		if _, err := w.db.ExecContext(t.Context(), statement); err != nil {
@@ -160,6 +158,12 @@ func older(t *testing.T, s *Store, version int64) string {
 		t.Fatal(err)
 	}
 	return o.path
+}
+
+// columnsOf lists the columns of a table, "" if there is no such table.
+func columnsOf(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+	return strings.Join(texts(t, db, "SELECT name FROM pragma_table_info('"+table+"') ORDER BY cid"), ", ")
 }
 
 // writerAt opens the connection that writes on a database that is brought to the given

@@ -22,12 +22,12 @@ type readStatements struct {
 }
 
 func (st *readStatements) list() []statement {
-	const reply = `SELECT body, latency, attempts, cost_micros, unpriced FROM replies `
+	reply := `SELECT body, latency, attempts, cost_micros, unpriced, ` + soundReply + ` FROM replies r `
 	return append([]statement{
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.replyByKey, reply + replyKeys.where()},
 		{&st.replyByNum, reply + `WHERE n = ?`},
-		{&st.said, `SELECT r.n, r.key, r.body FROM json_each(?) p CROSS JOIN replies r ON r.n = p.value`},
+		{&st.said, `SELECT r.n, r.key, r.body, ` + soundReply + ` FROM json_each(?) p CROSS JOIN replies r ON r.n = p.value`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 		{&st.line, selectLine},
 	}, st.replyKeys.reads(replyKeys)...)
@@ -84,10 +84,13 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	var said string
 	var latency, cost int64
 	var attempts int
-	var unpriced bool
-	err = st.QueryRowContext(ctx, arg).Scan(&said, &latency, &attempts, &cost, &unpriced)
-	if errors.Is(err, sql.ErrNoRows) {
+	var unpriced, sound bool
+	err = st.QueryRowContext(ctx, arg).Scan(&said, &latency, &attempts, &cost, &unpriced, &sound)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return deem.Reply{}, false, nil
+	case err == nil && !sound:
+		err = altered("the reply with the key %q", key)
 	}
 	var r deem.Reply
 	if err == nil {
@@ -150,8 +153,12 @@ func (s *Store) said(ctx context.Context, numbers string) (map[int64]saying, err
 	for rows.Next() {
 		var n int64
 		var one saying
-		if err := rows.Scan(&n, &one.key, &one.body); err != nil {
+		var sound bool
+		if err := rows.Scan(&n, &one.key, &one.body, &sound); err != nil {
 			return nil, err
+		}
+		if !sound {
+			return nil, altered("reply %d", n)
 		}
 		said[n] = one
 	}

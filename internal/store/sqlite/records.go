@@ -69,6 +69,8 @@ func (s *Store) eachRecord(ctx context.Context, runID string, q store.Query, yie
 // its calls.
 type found struct {
 	rec    deem.Record
+	item   string // the beginning of the hash of its item
+	body   string // JSON of the item, "" when it is not wanted
 	places string // JSON, "" for an item that is whole
 	calls  string // JSON, "" for a record without calls
 	n      int64
@@ -206,15 +208,19 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 // scan reads one record and says about how many bytes it takes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
-	var calls, item, places sql.NullString
+	var calls, item, places, hash sql.NullString
+	var sound bool
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &calls, &item, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &hash, &sound, &calls, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
-	f.places, f.calls = places.String, calls.String
+	if !sound {
+		return found{}, 0, altered("record %d, of item %q,", f.n, it.ID)
+	}
+	f.item, f.body, f.places, f.calls = hash.String, item.String, places.String, calls.String
 	if !p.brief {
 		if err := body.DecodeItem(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)

@@ -67,6 +67,9 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 // adopt takes over what is no part of the key, but for the names of a run that has
 // records.
 func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
+	if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {
+		return err // What is not what was written is not sealed anew.
+	}
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
 		return err
@@ -74,7 +77,10 @@ func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error 
 	_, err = conn.ExecContext(ctx, `UPDATE runs
 		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ? WHERE n = ?`,
 		string(names), nullJSON(spec.Settings), n)
-	return err
+	if err != nil {
+		return err
+	}
+	return sealRun(ctx, conn, n)
 }
 
 // insertRun adds a run under the first id that is free, and returns its number.
@@ -109,7 +115,17 @@ func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 	if added, err := res.RowsAffected(); err != nil || added == 0 {
 		return 0, err
 	}
-	return res.LastInsertId()
+	n, err := res.LastInsertId()
+	if err != nil {
+		return 0, err
+	}
+	return n, sealRun(ctx, conn, n)
+}
+
+// sealRun seals a run after a change.
+func sealRun(ctx context.Context, conn *sql.Conn, n int64) error {
+	_, err := conn.ExecContext(ctx, `UPDATE runs SET sum = deem_seal(`+runSealed+`) WHERE n = ?`, n)
+	return err
 }
 
 // Finish implements [store.Store].
@@ -210,7 +226,7 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 	return page, rows.Err()
 }
 
-const selectRun = `SELECT id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
 	records, unjudged, cost_micros FROM runs`
 
@@ -219,12 +235,16 @@ func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	var run store.Run
 	var created, updated int64
 	var identity, names, settings sql.NullString
-	err := row.Scan(&run.ID, &run.State, &created, &updated,
+	var sound bool
+	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
 		&run.Records, &run.Unjudged, &run.CostMicros)
 	if err != nil {
 		return store.Run{}, err
+	}
+	if !sound {
+		return store.Run{}, altered("run %q", run.ID)
 	}
 	run.Created, run.Updated = time.Unix(0, created).UTC(), time.Unix(0, updated).UTC()
 	run.Judge.Identity, run.Settings = rawJSON(identity), rawJSON(settings)

@@ -31,7 +31,7 @@ CREATE TABLE runs (
 	records        INTEGER NOT NULL DEFAULT 0,
 	unjudged       INTEGER NOT NULL DEFAULT 0,
 	cost_micros    INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, sum BLOB) STRICT;
 
 CREATE INDEX runs_key ON runs (key);
 
@@ -77,7 +77,7 @@ CREATE TABLE labels (
 	score     REAL    NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
 	labelled  INTEGER           -- nanoseconds since 1970, NULL when nobody knows
-) STRICT;
+, sum BLOB) STRICT;
 
 CREATE UNIQUE INDEX labels_item ON labels (item, annotator);
 
@@ -118,7 +118,7 @@ CREATE TABLE "replies" (
 	attempts    INTEGER NOT NULL,
 	cost_micros INTEGER NOT NULL,
 	unpriced    INTEGER NOT NULL
-) STRICT;
+, sum BLOB) STRICT;
 
 CREATE TABLE "records" (
 	n          INTEGER PRIMARY KEY,
@@ -139,7 +139,7 @@ CREATE TABLE "records" (
 	aspects    TEXT, -- JSON
 	kind       TEXT,
 	detail     TEXT,
-	calls      TEXT, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
+	calls      TEXT, sum BLOB, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
 	-- The law: a record holds a verdict or a failure, and a failure has no score.
 	CHECK ((label IS NULL) <> (kind IS NULL)),
 	CHECK ((label IS NULL) = (score IS NULL)),
@@ -164,5 +164,7 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (3, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (4, 1);
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (5, 1);
+
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (6, 1);
 
 INSERT INTO indexed (texts, items, replies) VALUES (0, 0, 0);

@@ -399,7 +399,7 @@ func (x *indexer) fill(ctx context.Context, f *found) error {
 		}
 		text, err := x.texts.text(ctx, n)
 		if err == nil {
-			err = body.PutBack(&f.rec.Item, place, text)
+			err = body.PutBack(&f.rec.Item, place, text.Body)
 		}
 		if err != nil {
 			return fmt.Errorf("read texts of item %q: %w", f.rec.Item.ID, err)

@@ -2,9 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"deem"
@@ -69,7 +72,7 @@ func (a *appender) addTexts(ctx context.Context, rows []row) error {
 // one query and one string.
 type textReader struct {
 	s      *Store
-	recent recent[int64, string]
+	recent recent[int64, body.Text]
 }
 
 // keptBytes bounds the texts that one query remembers. It is some hundred
@@ -77,13 +80,17 @@ type textReader struct {
 const keptBytes = 4 << 20
 
 func newTextReader(s *Store) *textReader {
-	return &textReader{s: s, recent: recent[int64, string]{limit: keptBytes}}
+	return &textReader{s: s, recent: recent[int64, body.Text]{limit: keptBytes}}
 }
 
-// fill puts the long texts of a record back.
+// fill puts the long texts of a record back, and checks that its item is the one that was
+// judged.
 func (r *textReader) fill(ctx context.Context, f *found) error {
-	if f.places == "" {
+	switch {
+	case f.body == "":
 		return nil
+	case f.places == "":
+		return f.checkItem(nil)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,32 +100,36 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 	if err := body.Decode(f.places, &numbers); err != nil {
 		return fmt.Errorf("decode texts of item %q: %w", it.ID, err)
 	}
-	for place, n := range numbers {
-		text, err := r.text(ctx, n)
+	texts := make([]body.Text, 0, len(numbers))
+	for _, place := range slices.Sorted(maps.Keys(numbers)) {
+		text, err := r.text(ctx, numbers[place])
 		if err == nil {
-			err = body.PutBack(it, place, text)
+			err = body.PutBack(it, place, text.Body)
 		}
 		if err != nil {
 			return fmt.Errorf("read texts of item %q: %w", it.ID, err)
 		}
+		text.Place = place
+		texts = append(texts, text)
 	}
-	return nil
+	return f.checkItem(texts)
 }
 
 // text returns the text with the given number. Texts are never changed or removed,
 // so it does not matter when it is read.
-func (r *textReader) text(ctx context.Context, n int64) (string, error) {
+func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
 	if text, ok := r.recent.get(n); ok {
 		return text, nil
 	}
-	var text string
-	err := r.s.query.text.QueryRowContext(context.WithoutCancel(ctx), n).Scan(&text)
+	var text body.Text
+	err := r.s.query.text.QueryRowContext(context.WithoutCancel(ctx), n).Scan(&text.Body)
 	if errors.Is(err, sql.ErrNoRows) {
-		return "", deem.WithHint(fmt.Errorf("%s: text %d is missing", damaged.says, n), "%s", damaged.advice)
+		return text, deem.WithHint(fmt.Errorf("%s: text %d is missing", damaged.says, n), "%s", damaged.advice)
 	}
 	if err != nil {
-		return "", err
+		return text, err
 	}
-	r.recent.put(n, text, len(text))
+	text.Hash = sha256.Sum256([]byte(text.Body)) // The hash of the item tells whether it is the right one.
+	r.recent.put(n, text, len(text.Body))
 	return text, nil
 }

@@ -51,13 +51,21 @@ func (e *Encoder) Item(it deem.Item) (Item, error) {
 	}
 	e.json = it.AppendCanonical(e.json[:0])
 	body := string(e.json)
-	// The texts go into the hash by their own, so that they need not be read again. No
-	// item that is whole has the same: nothing follows the JSON there.
+	return Item{body, long, ItemSum(e.json[:0], body, long)}, nil
+}
+
+// ItemSum returns the hash of an item with the given JSON and long texts, which are sorted
+// by their places. It uses the room of buf.
+//
+// The texts go into the hash by their own, so that they need not be read again. No item
+// that is whole has the same: nothing follows the JSON there.
+func ItemSum(buf []byte, json string, long []Text) Sum {
+	buf = append(buf, json...)
 	for _, t := range long {
-		e.json = binary.AppendUvarint(e.json, uint64(len(t.Place)))
-		e.json = append(append(e.json, t.Place...), t.Hash[:]...)
+		buf = binary.AppendUvarint(buf, uint64(len(t.Place)))
+		buf = append(append(buf, t.Place...), t.Hash[:]...)
 	}
-	return Item{body, long, sha256.Sum256(e.json)}, nil
+	return sha256.Sum256(buf)
 }
 
 // sum returns the hash of a text.

@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"regexp"
+
+	"modernc.org/sqlite"
+
+	"deem"
+	"deem/internal/store/internal/body"
+)
+
+// Every row that a printed number depends on carries a seal: a hash of its columns. SQLite
+// notices when its pages do not fit together, but not when a byte within a value changed.
+// Whoever reads such a row checks its seal in the same query. A seal proves nothing against
+// somebody who edits the database and can compute seals too; a signature does.
+
+// sealBytes is how much of a SHA-256 a seal keeps. It has to tell accidents.
+const sealBytes = 16
+
+// seal returns the hash of the columns of a row, with the type and length of each.
+func seal(columns []driver.Value) []byte {
+	buf := make([]byte, 0, 512)
+	for _, c := range columns {
+		switch v := c.(type) {
+		case nil:
+			buf = append(buf, 0)
+		case int64:
+			buf = binary.AppendVarint(append(buf, 1), v)
+		case bool: // which SQLite keeps as a number
+			var n int64
+			if v {
+				n = 1
+			}
+			buf = binary.AppendVarint(append(buf, 1), n)
+		case float64:
+			buf = binary.BigEndian.AppendUint64(append(buf, 2), math.Float64bits(v))
+		case string:
+			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
+		case []byte:
+			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
+		default:
+			panic(fmt.Sprintf("sqlite: a column is a %T", c))
+		}
+	}
+	sum := sha256.Sum256(buf)
+	return sum[:sealBytes]
+}
+
+func init() {
+	sqlite.MustRegisterFunction("deem_seal", &sqlite.FunctionImpl{
+		NArgs: -1, Deterministic: true, VolatileArgs: true,
+		Scalar: func(_ *sqlite.FunctionContext, columns []driver.Value) (driver.Value, error) {
+			return seal(columns), nil
+		},
+	})
+}
+
+// The columns that are sealed, in their order, and the conditions that a row is as it was
+// written. A text is given to the function as a blob: the driver would cut it at a NUL. The
+// seal of a record is followed by the beginning of the hash of its item, so that the record
+// can be checked without the item, and the item by the record.
+var (
+	recordSealed = blobs(`r.n, r.run, item_id*, r.trial, r.item, r.position, category*, cluster*, r.weight, judge*,
+		label*, r.score, r.pass, r.confidence, reason*, aspects*, kind*, detail*, calls*`, "r.")
+	soundRecord = `coalesce(substr(r.sum, 1, 16) = deem_seal(` + recordSealed + `, substr(r.sum, 17)), 0)`
+
+	runSealed = blobs(`n, id*, key*, created, judge_name*, judge_hash*, judge_identity*, judge_rule,
+		model*, endpoint*, dataset_names*, dataset_hash*, dataset_items, trials, settings*`, "")
+	soundRun = `coalesce(sum = deem_seal(` + runSealed + `), 0)`
+
+	soundReply = `coalesce(r.sum = deem_seal(` + blobs(`r.n, key*, body*, r.latency, r.attempts, r.cost_micros, r.unpriced`, "r.") + `), 0)`
+
+	labelSealed = blobs(`item*, item_id*, dataset*, annotator*, yes, label*, score, note*, labelled`, "")
+	soundLabel  = `coalesce(sum = deem_seal(` + labelSealed + `), 0)`
+)
+
+// blobs casts the columns that are marked with a star to blobs, with the prefix in front.
+func blobs(columns, prefix string) string {
+	return regexp.MustCompile(`(\w+)\*`).ReplaceAllString(columns, "CAST("+prefix+"$1 AS BLOB)")
+}
+
+// altered is the error of a row that is not what was written.
+func altered(format string, args ...any) error {
+	return deem.WithHint(fmt.Errorf("%s: %s is not what was written", damaged.says, fmt.Sprintf(format, args...)), "%s", damaged.advice)
+}
+
+// checkItem holds an item to the hash in the seal of its record.
+func (f *found) checkItem(texts []body.Text) error {
+	sum := body.ItemSum(nil, f.body, texts)
+	if string(sum[:sealBytes]) != f.item {
+		return altered("item %q", f.rec.Item.ID)
+	}
+	return nil
+}
