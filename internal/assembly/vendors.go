@@ -19,6 +19,9 @@ import (
 	"deem/model/replay"
 )
 
+// maxReply is the option that bounds the bytes of a reply.
+const maxReply = "max-reply"
+
 // A Vendor makes models.
 type Vendor struct {
 	Name, About string
@@ -34,22 +37,22 @@ var Vendors = []Vendor{
 	{
 		Name: "openai", About: "Chat Completions of OpenAI and of every compatible server (--base-url)",
 		Keys: []string{"OPENAI_API_KEY"}, Server: "OPENAI_BASE_URL", open: openOpenAI,
-		Options: []string{"reasoning", "service-tier"},
+		Options: []string{"reasoning", "service-tier", maxReply},
 	},
 	{
 		Name: "anthropic", About: "Messages of Anthropic: claude-...",
 		Keys: []string{"ANTHROPIC_API_KEY"}, Server: "ANTHROPIC_BASE_URL", open: openAnthropic,
-		Options: []string{"thinking", "thinking-tokens", "effort", "beta"},
+		Options: []string{"thinking", "thinking-tokens", "effort", "beta", maxReply},
 	},
 	{
 		Name: "google", About: "Gemini of Google: gemini-...",
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
-		Options: []string{"thinking-budget", "thinking-level"},
+		Options: []string{"thinking-budget", "thinking-level", maxReply},
 	},
 	{
 		Name: "ollama", About: "models that run on this machine or another one, with Ollama; no key",
 		Keys: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Server: "OLLAMA_HOST", open: openOllama,
-		Options: []string{"think", "context-length"},
+		Options: []string{"think", "context-length", maxReply},
 	},
 	{
 		Name: "fake", About: "made-up replies, for tests; see deem list models",
@@ -79,6 +82,7 @@ type access struct {
 	key, base     string
 	headers       map[string]string
 	timeout       time.Duration
+	maxReply      int
 	proxy, caFile string
 	options       map[string]string
 }
@@ -151,6 +155,9 @@ func (e Environment) access(v Vendor, name string, o ModelOptions) (access, erro
 			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.Keys, " or ")))
 	}
 	var err error
+	if at.maxReply, err = at.number(maxReply); err != nil {
+		return at, usage.Mark(err)
+	}
 	if at.headers, err = e.Headers(o.Headers); err != nil {
 		return at, err
 	}
@@ -165,7 +172,7 @@ func (e Environment) access(v Vendor, name string, o ModelOptions) (access, erro
 
 func openOpenAI(name string, at access) (deem.Model, error) {
 	o := openai.Options{
-		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		Organization: at.env.Get("OPENAI_ORGANIZATION"), Project: at.env.Get("OPENAI_PROJECT"),
 		ServiceTier: at.options["service-tier"],
 	}
@@ -185,7 +192,7 @@ func openAnthropic(name string, at access) (deem.Model, error) {
 		return nil, err
 	}
 	o := anthropic.Options{
-		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		Thinking: at.options["thinking"], ThinkingTokens: budget, Effort: at.options["effort"],
 	}
 	if beta := at.options["beta"]; beta != "" {
@@ -196,7 +203,7 @@ func openAnthropic(name string, at access) (deem.Model, error) {
 
 func openGoogle(name string, at access) (deem.Model, error) {
 	o := google.Options{
-		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		ThinkingLevel: at.options["thinking-level"],
 	}
 	if _, ok := at.options["thinking-budget"]; ok {
@@ -215,7 +222,7 @@ func openOllama(name string, at access) (deem.Model, error) {
 		return nil, err
 	}
 	return ollama.New(ollama.Options{
-		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, Proxy: at.proxy, CAFile: at.caFile,
+		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		ContextLength: window, Think: at.options["think"],
 	})
 }

@@ -62,6 +62,10 @@ type Options struct {
 	// thinks.
 	Timeout time.Duration
 
+	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
+	// asked for may need, with a floor of 1 MiB.
+	MaxReply int
+
 	// Thinking is "adaptive" or "disabled"; "" leaves it to the model, some of
 	// which think unless they are told not to. ThinkingTokens is the budget of
 	// models before 4.6, which think by budget; it is granted besides the limit of
@@ -170,6 +174,7 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 		Cause:       cause,
 		TypeIsCode:  true,
 		Timeout:     o.Timeout,
+		MaxReply:    o.MaxReply,
 		HTTPClient:  o.HTTPClient,
 		Proxy:       o.Proxy,
 		CAFile:      o.CAFile,
@@ -242,7 +247,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Post(ctx, m.messages, body)
+	a, err := m.client.Complete(ctx, m.messages, req, body)
 	if err != nil {
 		return deem.Reply{}, err
 	}

@@ -61,13 +61,13 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 	if err != nil {
 		return deem.Reply{}, m.client.Garbled(a, err)
 	}
-	return deem.Reply{
+	return m.client.Clean(deem.Reply{
 		Text:    text,
 		Refusal: w.refusal(text),
 		Stop:    stop(w.StopReason, called),
 		Usage:   w.Usage.tokens(),
 		Model:   w.Model,
-	}, nil
+	}), nil
 }
 
 // text returns the text of the reply: the input of our tool, if it was called, else

@@ -64,6 +64,10 @@ type Options struct {
 	// they answer.
 	Timeout time.Duration
 
+	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
+	// asked for may need, with a floor of 1 MiB.
+	MaxReply int
+
 	// ThinkingBudget is how many tokens the model may think, as the 2.5 models
 	// take it: 0 turns it off where that can be, -1 leaves it to the model. nil
 	// sends none. ThinkingLevel is how much it thinks, as the later models take
@@ -109,7 +113,7 @@ func New(o Options) (*Model, error) {
 	client, err := wire.New(wire.Options{
 		Vendor: "google", Model: name, Base: base,
 		Key: o.Key, KeyHeader: "X-Goog-Api-Key", KeyVariable: keyVariable,
-		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout,
+		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout, MaxReply: o.MaxReply,
 	})
 	if err != nil {
 		return nil, err
@@ -185,7 +189,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Post(ctx, m.target, body)
+	a, err := m.client.Complete(ctx, m.target, req, body)
 	if err != nil {
 		return deem.Reply{}, err
 	}
@@ -197,7 +201,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 		return deem.Reply{}, m.replyError(a, err)
 	}
 	reply.Attempts = 1
-	return reply, nil
+	return m.client.Clean(reply), nil
 }
 
 // replyError makes an error of a successful answer that is not a reply.

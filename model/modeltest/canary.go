@@ -2,12 +2,14 @@ package modeltest
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +87,51 @@ func (s suite) failAndLook(t *testing.T, a Answer) {
 	m := s.model(t, server.URL, timeout)
 	_, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
 	lookForKey(t, m, err)
+}
+
+// testEchoedKey has the server repeat the request's headers in a reply that can be read,
+// in all the ways in which servers write them. What is kept of a reply must not hold
+// the key.
+func (s suite) testEchoedKey(t *testing.T) {
+	quoted, err := json.Marshal(map[string]string{"authorization": "Bearer " + Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var escaped strings.Builder
+	for _, c := range Key {
+		fmt.Fprintf(&escaped, `\u%04x`, c)
+	}
+	for name, echo := range map[string]string{
+		"as it is": "Bearer " + Key, "JSON": string(quoted), "a URL": "https://localhost/?key=" + url.QueryEscape(Key),
+		"Base64": base64.StdEncoding.EncodeToString([]byte(Key)), "Base64 of a header": base64.StdEncoding.EncodeToString([]byte("Bearer " + Key)),
+		"Base64 of a user": base64.URLEncoding.EncodeToString([]byte("me:" + Key)), "escapes": "ESCAPED .",
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := s.wire.Reply(deem.Reply{Text: "CORRECT " + echo, Model: "m-" + echo, RequestID: "req"})
+			raw.Body = strings.ReplaceAll(raw.Body, "ESCAPED", escaped.String())
+			raw.Header = map[string]string{"X-Request-Id": Key, "Request-Id": Key}
+			m, _ := s.start(t, always(Answer{Raw: &raw}))
+			reply, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(reply.Text, "CORRECT") || !strings.Contains(reply.Text, "[redacted]") {
+				t.Errorf("the text is %q, want it with the key blacked out", reply.Text)
+			}
+			kept := fmt.Sprintf("%+v", reply)
+			middle := Key[3 : len(Key)-3]
+			for _, secret := range []string{middle, base64.RawStdEncoding.EncodeToString([]byte(Key))[:40]} {
+				if strings.Contains(kept, secret) {
+					t.Errorf("the key is in %s", kept)
+				}
+			}
+			for _, word := range strings.FieldsFunc(kept, func(r rune) bool { return r == ' ' || r == '{' || r == '}' || r == ':' }) {
+				if text, err := base64.StdEncoding.DecodeString(word); err == nil && strings.Contains(string(text), middle) {
+					t.Errorf("the key is in %s, in Base64", kept)
+				}
+			}
+		})
+	}
 }
 
 func (s suite) testCanaryRefused(t *testing.T) {

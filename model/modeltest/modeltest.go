@@ -52,10 +52,12 @@ func Test(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire Wire)
 	t.Run("refused connection", s.testRefusedConnection)
 	t.Run("huge error", s.testHugeError)
 	t.Run("large reply", s.testLargeReply)
+	t.Run("oversized reply", s.testOversizedReply)
 	t.Run("broken body", s.testBrokenBody)
 	t.Run("content type", s.testContentType)
 	t.Run("not UTF-8", s.testNotUTF8)
 	t.Run("canary", s.testCanary)
+	t.Run("echoed key", s.testEchoedKey)
 	t.Run("many at once", s.testManyAtOnce)
 	t.Run("leaks", s.testLeaks)
 }
@@ -436,6 +438,22 @@ func (s suite) testLargeReply(t *testing.T) {
 	reply, err := m.Complete(t.Context(), deem.Prompt("Is it so?"))
 	if err != nil || reply.Text != want {
 		t.Errorf("%d bytes of text, error %v, want %d bytes", len(reply.Text), err, len(want))
+	}
+}
+
+// testOversizedReply checks that a reply is not read to its end when it has far more
+// bytes than the tokens that were asked for can have.
+func (s suite) testOversizedReply(t *testing.T) {
+	m, _ := s.start(t, always(Say(strings.Repeat("yes ", 3<<18))))
+	req := deem.Prompt("Is it so?")
+	req.MaxTokens = 5
+	reply, err := m.Complete(t.Context(), req)
+	if err == nil {
+		t.Fatalf("%d bytes came in reply to a request for 5 tokens", len(reply.Text))
+	}
+	checkError(t, err, expectation{kind: deem.Provider, billed: true})
+	if !strings.Contains(err.Error(), "too long") {
+		t.Errorf("%v does not say that the answer is too long", err)
 	}
 }
 

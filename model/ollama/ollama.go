@@ -67,6 +67,10 @@ type Options struct {
 	// the model to be loaded.
 	Timeout time.Duration
 
+	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
+	// asked for may need, with a floor of 1 MiB.
+	MaxReply int
+
 	// ContextLength is the size of the window in tokens, prompt and reply
 	// together; 0 has it fit each prompt. A prompt that does not fit is an error
 	// of its item.
@@ -132,7 +136,7 @@ func New(o Options) (*Model, error) {
 	client, err := wire.New(wire.Options{
 		Vendor: "ollama", Model: name, Base: base,
 		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: keyVariable,
-		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout,
+		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout, MaxReply: o.MaxReply,
 	})
 	if err != nil {
 		return nil, err
@@ -239,7 +243,7 @@ func (m *Model) chat(ctx context.Context, req deem.Request, window int) (wire.An
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}
-	return m.client.Post(ctx, m.chatTarget, body)
+	return m.client.Complete(ctx, m.chatTarget, req, body)
 }
 
 // read makes a reply or an error of an answer.
@@ -261,5 +265,5 @@ func (m *Model) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
 	}
 	reply.Fingerprint = f.prints
 	reply.Attempts = 1
-	return reply, nil
+	return m.client.Clean(reply), nil
 }

@@ -54,6 +54,10 @@ type Options struct {
 	// reasons.
 	Timeout time.Duration
 
+	// MaxReply bounds the bytes of a reply; 0 means as many as the tokens that are
+	// asked for may need, with a floor of 1 MiB.
+	MaxReply int
+
 	// Reasoning says whether the model reasons before it answers, as o1, o3, o4
 	// and gpt-5 do; nil means to go by its name. Such a model gets
 	// max_completion_tokens for max_tokens, and neither temperature, top_p nor
@@ -122,6 +126,7 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 		Headers:     o.Headers,
 		Cause:       cause,
 		Timeout:     o.Timeout,
+		MaxReply:    o.MaxReply,
 		HTTPClient:  o.HTTPClient,
 		Proxy:       o.Proxy,
 		CAFile:      o.CAFile,
@@ -161,7 +166,9 @@ func (m *Model) Close() error { return m.client.Close() }
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
 func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	a, err := m.post(ctx, m.chat, m.encode(req))
+	a, err := m.send(ctx, m.encode(req), func(body []byte) (wire.Answer, error) {
+		return m.client.Complete(ctx, m.chat, req, body)
+	})
 	if err != nil {
 		return deem.Reply{}, err
 	}
@@ -174,8 +181,13 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	return reply, nil
 }
 
-// post makes one call and returns an answer whose status says that all is well.
+// post makes a call that asks for something else than a reply.
 func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Answer, error) {
+	return m.send(ctx, request, func(body []byte) (wire.Answer, error) { return m.client.Post(ctx, to, body) })
+}
+
+// send makes one call and returns an answer whose status says that all is well.
+func (m *Model) send(ctx context.Context, request any, call func(body []byte) (wire.Answer, error)) (wire.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return wire.Answer{}, err
 	}
@@ -186,7 +198,7 @@ func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Ans
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Post(ctx, to, body)
+	a, err := call(body)
 	if err == nil && !a.OK() {
 		err = m.client.StatusError(a)
 	}

@@ -98,7 +98,7 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 	if err != nil {
 		return deem.Reply{}, m.client.Garbled(a, err)
 	}
-	return deem.Reply{
+	return m.client.Clean(deem.Reply{
 		Text:        text,
 		Refusal:     refusal,
 		Stop:        stop(c.FinishReason),
@@ -106,7 +106,7 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 		Model:       w.Model,
 		Fingerprint: w.SystemFingerprint,
 		Logprobs:    c.Logprobs.tokens(),
-	}, nil
+	}), nil
 }
 
 // stop translates a finish reason.

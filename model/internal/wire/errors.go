@@ -172,7 +172,7 @@ func (c *Client) transportError(ctx, callCtx context.Context, err error) error {
 		return fmt.Errorf("call %s: %w", c.Endpoint(), ctx.Err())
 	}
 	if errors.Is(err, errTooLong) {
-		return &deem.ModelError{Kind: deem.Provider, Billed: true, Err: errTooLong}
+		return &deem.ModelError{Kind: deem.Provider, Billed: true, Err: err}
 	}
 	if callCtx.Err() != nil {
 		err := deem.WithHint(fmt.Errorf("no answer within %v", c.timeout), "allow more time for a call, or fewer calls at once")

@@ -10,14 +10,41 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+
+	"deem"
 )
 
-// maxBody is how many bytes of an answer are read. No reply is longer; what is
-// longer is not a reply.
-const maxBody = 64 << 20
+// How many bytes of an answer are read.
+const (
+	maxBody = 64 << 20 // of lists, embeddings and lines of batches
 
-// errTooLong says that an answer exceeds maxBody.
-var errTooLong = fmt.Errorf("the answer is longer than %d MB", maxBody>>20)
+	// A reply may be as long as the tokens that were asked for, with everything that
+	// servers write around them. Most tokens have four bytes, but one may have twenty,
+	// and JSON may need six for each of them.
+	maxReply   = 16 << 20 // when the request does not limit its tokens, and at most
+	replyFloor = 1 << 20
+	perToken   = 128
+	perLogprob = 256 // for a token, and for each of its rivals
+)
+
+// errTooLong is the error of an answer that is longer than it may be.
+var errTooLong = errors.New("the answer is too long")
+
+// replyLimit returns how many bytes the answer to a request may have.
+func (c *Client) replyLimit(req deem.Request) int {
+	limit := maxReply
+	if req.MaxTokens > 0 {
+		each := perToken
+		if req.TopLogprobs > 0 {
+			each += perLogprob * (1 + req.TopLogprobs)
+		}
+		limit = min(limit, replyFloor+each*min(req.MaxTokens, maxReply))
+	}
+	if c.maxReply > 0 {
+		limit = c.maxReply
+	}
+	return limit
+}
 
 // An Answer is what a server sent, read to its end.
 type Answer struct {
@@ -34,23 +61,29 @@ func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 // The body must not be changed afterwards: a server may answer before it has read
 // all of it.
 func (c *Client) Post(ctx context.Context, to Target, body []byte) (Answer, error) {
-	return c.call(ctx, http.MethodPost, to, body)
+	return c.call(ctx, http.MethodPost, to, body, maxBody)
+}
+
+// Complete posts the body of a request to a model and returns the answer as Post does.
+// The answer may be only as long as the request allows.
+func (c *Client) Complete(ctx context.Context, to Target, req deem.Request, body []byte) (Answer, error) {
+	return c.call(ctx, http.MethodPost, to, body, c.replyLimit(req))
 }
 
 // Get asks for what is there, as a list of models, and returns the answer as Post
 // does.
 func (c *Client) Get(ctx context.Context, to Target) (Answer, error) {
-	return c.call(ctx, http.MethodGet, to, nil)
+	return c.call(ctx, http.MethodGet, to, nil, maxBody)
 }
 
 // call makes one call within the timeout.
-func (c *Client) call(ctx context.Context, method string, to Target, body []byte) (Answer, error) {
+func (c *Client) call(ctx context.Context, method string, to Target, body []byte, limit int) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	a, err := c.trip(c.request(callCtx, method, to, body))
+	a, err := c.trip(c.request(callCtx, method, to, body), limit)
 	if err != nil {
 		return Answer{}, c.transportError(ctx, callCtx, err)
 	}
@@ -80,33 +113,38 @@ func (c *Client) request(ctx context.Context, method string, to Target, body []b
 
 // trip sends a request and reads the answer. Reading that to the end is what lets
 // the connection be used again.
-func (c *Client) trip(r *http.Request) (Answer, error) {
+func (c *Client) trip(r *http.Request, limit int) (Answer, error) {
 	resp, err := c.send.do(r)
 	if err != nil {
 		return Answer{}, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // What was read is checked.
-	text, err := readAll(resp)
+	return c.read(resp, limit)
+}
+
+// read returns the answer in a response, without the secrets that it may repeat.
+func (c *Client) read(resp *http.Response, limit int) (Answer, error) {
+	text, err := readAll(resp, limit)
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Status: resp.StatusCode, Header: resp.Header, Text: text}, nil
+	return Answer{Status: resp.StatusCode, Header: c.secrets.cleanHeader(resp.Header), Text: c.secrets.clean(text)}, nil
 }
 
-// readAll reads a body of at most maxBody bytes. Where the server says how long it
+// readAll reads a body of at most limit bytes. Where the server says how long it
 // is, the room for it is made at once; what it says is not trusted beyond 1 MB.
-func readAll(resp *http.Response) ([]byte, error) {
+func readAll(resp *http.Response, limit int) ([]byte, error) {
 	room := int64(4 << 10)
 	if resp.ContentLength >= 0 {
 		room = min(resp.ContentLength, 1<<20) + 1 // one more, to see the end
 	}
 	text := make([]byte, 0, room)
 	for {
-		n, err := resp.Body.Read(text[len(text):min(cap(text), maxBody+1)])
+		n, err := resp.Body.Read(text[len(text):min(cap(text), limit+1)])
 		text = text[:len(text)+n]
 		switch {
-		case len(text) > maxBody:
-			return nil, errTooLong
+		case len(text) > limit:
+			return nil, tooLong(limit)
 		case errors.Is(err, io.EOF):
 			return text, nil
 		case err != nil:
@@ -115,6 +153,12 @@ func readAll(resp *http.Response) ([]byte, error) {
 			text = slices.Grow(text, len(text)+1)
 		}
 	}
+}
+
+// tooLong returns the error of an answer that is longer than limit.
+func tooLong(limit int) error {
+	return deem.WithHint(fmt.Errorf("%w: more than %d bytes", errTooLong, limit),
+		"if such answers are to be read, allow more bytes: --model-option max-reply=%d", 4*limit)
 }
 
 // An encoder is a JSON encoder with its buffer.

@@ -1,42 +1,91 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"net/url"
-	"sort"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+
+	"deem"
 )
 
-// minSecret is how long a text must be to be blacked out. Shorter ones are
+// minSecret is how long a text must be to be blacked out of an error. Shorter ones are
 // placeholders, and would black out ordinary words.
 const minSecret = 6
 
+// redacted stands in the place of a secret.
+const redacted = "[redacted]"
+
 // A redactor blacks secrets out of texts.
 type redactor struct {
-	replace *strings.Replacer
+	errors *strings.Replacer // of all that may be secret
+
+	// Replies are evidence, so only what can hardly be an ordinary word is replaced
+	// in them.
+	forms []string // the spellings that are looked for
+	reply *strings.Replacer
 }
+
+// secretName matches the names of headers that hold secrets.
+var secretName = regexp.MustCompile(`(?i)auth|key|token|secret|cookie|password|credential|session`)
 
 // newRedactor returns a redactor for all that may be secret in the options: the
 // key, the values of the headers, the passwords of the base URL and the proxy, and
 // the query of the base URL.
 func newRedactor(o Options, proxy *url.URL) redactor {
 	secrets := append([]string{o.Key}, o.Base.secrets()...)
-	for _, value := range o.Headers {
-		secrets = append(secrets, value, strings.TrimPrefix(value, "Bearer "))
-	}
 	if proxy != nil && proxy.User != nil {
 		password, _ := proxy.User.Password()
 		secrets = append(secrets, password)
 	}
-	// Of two secrets one of which begins the other, the longer must go first.
-	sort.Slice(secrets, func(i, j int) bool { return len(secrets[i]) > len(secrets[j]) })
-	var pairs []string
-	for _, s := range secrets {
-		if len(s) >= minSecret {
-			pairs = append(pairs, s, "[redacted]", url.QueryEscape(s), "[redacted]", inJSON(s), "[redacted]")
+	certain := slices.Clone(secrets)
+	for name, value := range o.Headers {
+		values := []string{value, strings.TrimPrefix(value, "Bearer ")}
+		secrets = append(secrets, values...)
+		if secretName.MatchString(name) || len(value) >= 20 && !strings.Contains(value, " ") {
+			certain = append(certain, values...)
 		}
 	}
-	return redactor{replace: strings.NewReplacer(pairs...)}
+	r := redactor{errors: replacer(spellings(secrets, func(s string) bool { return len(s) >= minSecret }))}
+	forms := spellings(certain, func(s string) bool {
+		return len(s) >= 8 || len(s) >= minSecret && strings.ContainsAny(s, "0123456789")
+	})
+	r.forms, r.reply = forms, replacer(forms)
+	return r
+}
+
+// spellings returns the ways in which those of the secrets that are fit can stand in an
+// answer: as they are, in a URL, in JSON, in JSON within JSON, and in Base64.
+func spellings(secrets []string, fit func(string) bool) []string {
+	var forms []string
+	for _, s := range secrets {
+		if !fit(s) {
+			continue
+		}
+		quoted := inJSON(s)
+		query, path := url.QueryEscape(s), url.PathEscape(s)
+		forms = append(forms, s, query, path, lowerHex(query), lowerHex(path), quoted, inJSON(quoted))
+		for offset := range 3 {
+			forms = append(forms, inBase64(s, offset, base64.RawStdEncoding), inBase64(s, offset, base64.RawURLEncoding))
+		}
+	}
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+// replacer blacks out the forms. Of two forms one of which begins the other, the longer
+// goes first.
+func replacer(forms []string) *strings.Replacer {
+	var pairs []string
+	for _, form := range slices.Backward(forms) {
+		pairs = append(pairs, form, redacted)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // inJSON returns s as it stands in a JSON text: servers quote what they were sent.
@@ -48,5 +97,97 @@ func inJSON(s string) string {
 	return string(text[1 : len(text)-1])
 }
 
-// redact returns s without the secrets.
-func (r redactor) redact(s string) string { return r.replace.Replace(s) }
+// percent matches a byte in a URL that is escaped.
+var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// lowerHex writes the escapes of a URL with small letters, as some servers do.
+func lowerHex(s string) string { return percent.ReplaceAllStringFunc(s, strings.ToLower) }
+
+// inBase64 returns the part of any Base64 text that shows s, if s begins there at a byte
+// whose number leaves the remainder offset when it is divided by three. The characters
+// at both ends are left out, since they also depend on what stands around s.
+func inBase64(s string, offset int, enc *base64.Encoding) string {
+	text := enc.EncodeToString(append(make([]byte, offset), s...))
+	return text[(8*offset+5)/6 : 8*(offset+len(s))/6]
+}
+
+// redact returns the text of an error without the secrets.
+func (r redactor) redact(s string) string { return r.errors.Replace(s) }
+
+// clean returns what a server sent without the secrets. It is the one place where an
+// answer enters the program, so what is kept, recorded, exported or logged of it has
+// none either. See [Client.Clean] for secrets that are whole only once the answer is
+// decoded.
+func (r redactor) clean(text []byte) []byte {
+	if len(r.forms) == 0 {
+		return text
+	}
+	text = plain(text)
+	if !r.tells(text) {
+		return text
+	}
+	return []byte(r.reply.Replace(string(text)))
+}
+
+// tells reports whether a text holds a secret.
+func (r redactor) tells(text []byte) bool {
+	return slices.ContainsFunc(r.forms, func(form string) bool { return bytes.Contains(text, []byte(form)) })
+}
+
+// Clean returns a reply without the secrets that were spread over parts of the answer.
+// Tokens that spell one are dropped together with their log-probabilities.
+func (c *Client) Clean(reply deem.Reply) deem.Reply {
+	for _, text := range []*string{&reply.Text, &reply.Refusal} {
+		if slices.ContainsFunc(c.secrets.forms, func(form string) bool { return strings.Contains(*text, form) }) {
+			*text = c.secrets.reply.Replace(*text)
+		}
+	}
+	var tokens []byte
+	for _, t := range reply.Logprobs {
+		tokens = append(tokens, t.Token...)
+	}
+	if c.secrets.tells(tokens) {
+		reply.Logprobs = nil
+	}
+	return reply
+}
+
+// cleanHeader returns the header of an answer without the secrets.
+func (r redactor) cleanHeader(h http.Header) http.Header {
+	for _, values := range h {
+		for i, value := range values {
+			values[i] = string(r.clean([]byte(value)))
+		}
+	}
+	return h
+}
+
+// plain writes characters of ASCII as they are where a JSON text has them as escapes, as
+// / for \/ and k for \u006b. To a reader of JSON it is the same text.
+func plain(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\/`)) && !bytes.Contains(text, []byte(`\u00`)) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' || i+1 == len(text) {
+			out = append(out, text[i])
+			continue
+		}
+		i++
+		if text[i] == '/' {
+			out = append(out, '/')
+			continue
+		}
+		if text[i] == 'u' && i+4 < len(text) {
+			c, err := strconv.ParseUint(string(text[i+1:i+5]), 16, 16)
+			if err == nil && c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+				out = append(out, byte(c))
+				i += 4
+				continue
+			}
+		}
+		out = append(out, '\\', text[i])
+	}
+	return out
+}

@@ -39,7 +39,7 @@ func (c *Client) Send(ctx context.Context, to Target, contentType string, body i
 	r.Header = r.Header.Clone()
 	r.Header.Set("Content-Type", contentType)
 	r.Body, r.ContentLength = io.NopCloser(watched{body, alarm}), size
-	a, err := c.trip(r)
+	a, err := c.trip(r, maxBody)
 	if err != nil {
 		return Answer{}, c.transportError(ctx, callCtx, err)
 	}
@@ -67,7 +67,7 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 			yield(nil, c.refused(ctx, callCtx, resp))
 			return
 		}
-		done, err := eachLine(watched{resp.Body, alarm}, alarm, func(line []byte) bool { return yield(line, nil) })
+		done, err := eachLine(watched{resp.Body, alarm}, alarm, func(line []byte) bool { return yield(c.secrets.clean(line), nil) })
 		if !done && err != nil {
 			yield(nil, c.transportError(ctx, callCtx, err))
 		}
@@ -76,11 +76,11 @@ func (c *Client) Lines(ctx context.Context, to Target) iter.Seq2[[]byte, error] 
 
 // refused reads the answer of a server that has no lines.
 func (c *Client) refused(ctx, callCtx context.Context, resp *http.Response) error {
-	text, err := readAll(resp)
+	a, err := c.read(resp, maxBody)
 	if err != nil {
 		return c.transportError(ctx, callCtx, err)
 	}
-	return c.StatusError(Answer{Status: resp.StatusCode, Header: resp.Header, Text: text})
+	return c.StatusError(a)
 }
 
 // eachLine hands the lines to do. It reports whether do had enough.
@@ -112,7 +112,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		part, err := r.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > maxBody {
-			return nil, errTooLong
+			return nil, tooLong(maxBody)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err

@@ -7,7 +7,7 @@
 // [New], and for each call does three things:
 //
 //	body, err := wire.Encode(request)        // JSON, as the vendor wants it
-//	a, err := c.Post(ctx, target, body)      // err is already a *deem.ModelError, or wraps that of ctx
+//	a, err := c.Complete(ctx, target, req, body) // err is already a *deem.ModelError, or wraps that of ctx
 //	if !a.OK() {
 //		return c.StatusError(a)
 //	}
@@ -57,7 +57,8 @@ type Options struct {
 	// the code is none.
 	TypeIsCode bool
 
-	Timeout time.Duration // of one call; 0 means 120 s
+	Timeout  time.Duration // of one call; 0 means 120 s
+	MaxReply int           // bytes of a reply; 0 means as many as the tokens that are asked for may need
 
 	// HTTPClient makes the calls; nil means one made for many calls at once. A
 	// redirect is not followed unless the client has a rule for it. A client
@@ -85,6 +86,7 @@ type Client struct {
 	header      http.Header // shared by all calls, so it is never changed
 	secrets     redactor
 	timeout     time.Duration
+	maxReply    int
 	send        sender
 }
 
@@ -108,6 +110,7 @@ func New(o Options) (*Client, error) {
 		header:      header(o),
 		secrets:     newRedactor(o, proxy),
 		timeout:     o.Timeout,
+		maxReply:    o.MaxReply,
 		send:        send,
 	}
 	if proxy != nil {
