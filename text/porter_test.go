@@ -85,8 +85,7 @@ func TestStemAll(t *testing.T) {
 	const name = "../../shared/vectors/porter_nltk38.tsv"
 	f, err := os.Open(name)
 	if err != nil {
-		t.Logf("not there, not tested: %s", name)
-		return
+		t.Skipf("the vectors are not here: %v", err)
 	}
 	defer f.Close()
 	n := 0

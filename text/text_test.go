@@ -200,8 +200,7 @@ func TestSQuADAll(t *testing.T) {
 	for _, dir := range []string{"open", "open-nc"} {
 		name := "../../shared/golden/" + dir + "/squad_v11_normalize.jsonl"
 		if _, err := os.Stat(name); err != nil {
-			t.Logf("not there, not tested: %s", name)
-			continue
+			t.Skipf("the vectors are not here: %v", err)
 		}
 		testSQuAD(t, name)
 	}

@@ -50,9 +50,6 @@ type vector struct {
 // writes them into a results file, and wants the same prompts back, to the byte.
 func TestVectors(t *testing.T) {
 	data := reference(t, "vectors/halumem_rendered_prompts.json")
-	if data == nil {
-		return
-	}
 	var vectors []vector
 	if err := json.Unmarshal(data, &vectors); err != nil || len(vectors) != 4 {
 		t.Fatalf("%d vectors, error %v, want 4", len(vectors), err)

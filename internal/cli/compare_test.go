@@ -17,9 +17,6 @@ import (
 func TestPublishedRunsCompared(t *testing.T) {
 	t.Parallel()
 	runs := readPublished(t, "lme_cognitive_memory")
-	if runs == nil {
-		return
-	}
 	dir := t.TempDir()
 	yes := map[string]map[string]bool{}
 	var replies []byte

@@ -24,14 +24,13 @@ type triviaRow struct {
 	Judges map[string]bool `json:"judges"`
 }
 
-// readTriviaRows returns nil when the published verdicts are not there: they are not
-// ours to pass on.
+// readTriviaRows reads the published verdicts. It skips the test if they are not there:
+// they are not ours to pass on.
 func readTriviaRows(t *testing.T) []triviaRow {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
 	if err != nil {
-		t.Log("the published verdicts are not here, and nothing is checked:", err)
-		return nil
+		t.Skipf("the published verdicts are not here: %v", err)
 	}
 	defer f.Close() //nolint:errcheck // It was only read.
 	z, err := gzip.NewReader(f)
@@ -72,9 +71,6 @@ func bestThree(rows []triviaRow) []string {
 // with one command.
 func TestBestThree(t *testing.T) {
 	rows := readTriviaRows(t)
-	if rows == nil {
-		return
-	}
 	t.Parallel()
 	best := bestThree(rows)
 	rows = rows[:len(rows)/peopleStep]

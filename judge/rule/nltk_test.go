@@ -146,8 +146,7 @@ func TestMem0File(t *testing.T) {
 	const name = "../../../shared/data/locomo_memobase/derived.jsonl.gz"
 	f, err := os.Open(name)
 	if err != nil {
-		t.Logf("not there, not tested: %s", name)
-		return
+		t.Skipf("the published file is not here: %v", err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

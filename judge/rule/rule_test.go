@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -174,8 +175,7 @@ func readGolden(t *testing.T, name string) []goldenRow {
 	f, err := os.Open(name)
 	if err != nil {
 		if strings.HasPrefix(name, "../") {
-			t.Logf("not there, not tested: %s", name)
-			return nil
+			t.Skipf("the published vectors are not here: %v", err)
 		}
 		t.Fatal(err)
 	}
@@ -198,15 +198,17 @@ func readGolden(t *testing.T, name string) []goldenRow {
 
 func TestSQuADGolden(t *testing.T) {
 	for _, dir := range []string{"testdata", "../../../shared/golden/open", "../../../shared/golden/open-nc"} {
-		for _, row := range readGolden(t, dir+"/squad_v11_em_f1.jsonl") {
-			it := deem.Item{References: row.Input.GroundTruths, Response: row.Input.Prediction}
-			checkScore(t, row.Case, rule.TokenF1(), it, row.Expected.F1)
-			checkScore(t, row.Case, rule.SQuADExact(), it, *row.Expected.ExactMatch)
-		}
-		for _, row := range readGolden(t, dir+"/squad_v20_em_f1.jsonl") {
-			it := deem.Item{References: row.Input.GoldAnswers, Response: row.Input.Prediction}
-			checkScore(t, row.Case, rule.TokenF1SQuAD2(), it, row.Expected.F1)
-		}
+		t.Run(path.Base(dir), func(t *testing.T) {
+			for _, row := range readGolden(t, dir+"/squad_v11_em_f1.jsonl") {
+				it := deem.Item{References: row.Input.GroundTruths, Response: row.Input.Prediction}
+				checkScore(t, row.Case, rule.TokenF1(), it, row.Expected.F1)
+				checkScore(t, row.Case, rule.SQuADExact(), it, *row.Expected.ExactMatch)
+			}
+			for _, row := range readGolden(t, dir+"/squad_v20_em_f1.jsonl") {
+				it := deem.Item{References: row.Input.GoldAnswers, Response: row.Input.Prediction}
+				checkScore(t, row.Case, rule.TokenF1SQuAD2(), it, row.Expected.F1)
+			}
+		})
 	}
 }
 

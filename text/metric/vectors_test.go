@@ -18,14 +18,13 @@ import (
 // original programs made of it. Neither is part of the repository.
 const shared = "../../../shared/"
 
-// lines decodes each line of a file below the shared folder. It returns nothing, and
-// says so, if the file is not there.
+// lines decodes each line of a file below the shared folder. It skips the test if the file
+// is not there.
 func lines[T any](t *testing.T, name string) []T {
 	t.Helper()
 	data, err := os.ReadFile(shared + name)
 	if err != nil {
-		t.Logf("not there, not tested: %s", shared+name)
-		return nil
+		t.Skipf("the vectors are not here: %v", err)
 	}
 	var list []T
 	sc := bufio.NewScanner(bytes.NewReader(data))
@@ -65,7 +64,11 @@ func TestInfiniteBenchPredictions(t *testing.T) {
 	rows := slices.Concat(
 		lines[expected](t, "vectors/infinitebench_item_scores.jsonl"),
 		lines[expected](t, "vectors/infinitebench_sum_scores.jsonl"))
+	absent := []string{"chatglm3 math_calc", "gpt4 math_calc", "yarn-mistral longbook_sum_eng"} // from our copy of the predictions
 	for _, want := range rows {
+		if slices.Contains(absent, want.Model+" "+want.Task) {
+			continue
+		}
 		preds := lines[prediction](t, "data/infinitebench_preds/results/"+want.Model+"/preds_"+want.Task+".jsonl")
 		wrong := 0
 		for i, p := range preds {
@@ -116,8 +119,7 @@ func TestLongBenchVectors(t *testing.T) {
 	const name = shared + "vectors/longbench_metrics.json"
 	data, err := os.ReadFile(name)
 	if err != nil {
-		t.Logf("not there, not tested: %s", name)
-		return
+		t.Skipf("the vectors are not here: %v", err)
 	}
 	var rows []longBenchRow
 	if err := json.Unmarshal(data, &rows); err != nil {

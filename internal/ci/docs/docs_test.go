@@ -121,6 +121,9 @@ func TestPages(t *testing.T) {
 			if *update {
 				rewrite(t, name, page)
 			}
+			if len(r.left) > 0 {
+				t.Skipf("not all blocks can be run here: %s", strings.Join(r.left, ", "))
+			}
 		})
 	}
 }

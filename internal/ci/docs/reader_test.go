@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -23,8 +24,9 @@ type reader struct {
 	printed string   // by the last block
 	unseen  bool     // the last block could not be run here
 	ran     int
-	address string // of the server that stays
-	db      string // the address of a Postgres, once a block wanted one
+	left    []string // the blocks that could not be run here, and why
+	address string   // of the server that stays
+	db      string   // the address of a Postgres, once a block wanted one
 }
 
 // fromTheTop are the pages that begin with a copy of the repository and nothing else:
@@ -147,10 +149,10 @@ func (r *reader) able(t *testing.T, page string, b docs.Block) bool {
 	t.Helper()
 	switch {
 	case b.Published && !publish(t, r.folder, page, b):
-		t.Logf("%s:%d: the published files are not here", page, b.Line)
+		r.left = append(r.left, fmt.Sprintf("%s:%d needs the published files", page, b.Line))
 		return false
 	case b.Postgres && !r.postgres(t):
-		t.Logf("%s:%d: there is no Postgres here", page, b.Line)
+		r.left = append(r.left, fmt.Sprintf("%s:%d needs Postgres", page, b.Line))
 		return false
 	}
 	return true
