@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"deem"
 	"deem/internal/assembly"
 	"deem/internal/dataset"
+	"deem/internal/published"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -132,7 +134,10 @@ func (a *app) listFormats() error {
 		things = append(things, listed{f, "file", "plain, or packed with gzip or zstd"})
 	}
 	for _, c := range dataset.Columns() {
-		things = append(things, listed{c.Target, "column", "read from " + strings.Join(c.Names, ", ")})
+		things = append(things, listed{c.Target, "column", "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
+	}
+	for _, s := range published.Shapes() {
+		things = append(things, listed{s.Name, "results", s.By})
 	}
 	return a.list(things)
 }

@@ -34,7 +34,7 @@ var columnTable = []Column{
 		Target: toCluster, Names: []string{"cluster", "conversation_id", "conv_id", "sample_id"},
 		Also: []string{"conversation", "conv", "conversation_idx", "conversation_index", "conv_idx", "conv_index", "user_id", "group_id"},
 	},
-	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "user_query", "instruction"}},
+	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "question_input", "user_query", "instruction"}},
 	{
 		Target: toReferences,
 		Names: []string{

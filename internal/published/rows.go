@@ -205,6 +205,9 @@ func (b *builder) item(r row) deem.Item {
 	if v := b.take(r, partCluster); v.isScalar() {
 		it.Cluster = v.str()
 	}
+	if it.Cluster == it.Category && strings.ContainsFunc(it.Cluster, unicode.IsLetter) {
+		it.Cluster = "" // The list is named after what its rows are about.
+	}
 	it.References = b.references(r)
 	it.ID = b.id(r, it.Cluster)
 	if date := r.member("question_date"); date.isScalar() {

@@ -12,10 +12,73 @@ import (
 	"deem"
 )
 
-// A Shape is a form of results that is recognised.
-type Shape struct {
-	Name string `json:"name"`
-	By   string `json:"by"` // what it is recognised by
+// A shape is a form of results. To read the file of another program takes a file of code
+// and a line in the table.
+type shape struct {
+	name      string
+	evidence  string // what it is recognised by, for people
+	recognise func(*content) bool
+	read      func(context.Context, *Set, Source, *content) error
+}
+
+// shapes are in the order in which they are looked for.
+var shapes = []shape{
+	{
+		shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples",
+		func(c *content) bool {
+			first := c.pieces[0].node
+			return c.zipped || len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples")
+		},
+		func(_ context.Context, s *Set, src Source, c *content) error {
+			if c.zipped {
+				return s.readInspect(src, c.pieces[0].node, c.pieces[1:])
+			}
+			return s.readInspect(src, c.pieces[0].node, piecesOf(c.pieces[0], "samples"))
+		},
+	},
+	{
+		shapePromptfoo, "an object with results.results and results.stats",
+		func(c *content) bool {
+			first := c.pieces[0].node
+			return len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object
+		},
+		func(_ context.Context, s *Set, src Source, c *content) error {
+			return s.readPromptfoo(src, c.pieces[0])
+		},
+	},
+	{
+		shapeLMEval, "rows with doc_id, and resps or filtered_resps",
+		func(c *content) bool {
+			first := c.pieces[0].node
+			return first.has("doc_id") && (first.has("resps") || first.has("filtered_resps"))
+		},
+		func(_ context.Context, s *Set, src Source, c *content) error { return s.readLMEval(src, c.pieces) },
+	},
+	{
+		shapePairs, "rows with output_1, output_2, label, and results with swap = False and swap = True",
+		func(c *content) bool { return slices.ContainsFunc(c.pieces, isPair) },
+		func(_ context.Context, s *Set, _ Source, c *content) error { return s.readPairs(c.pieces) },
+	},
+	{
+		shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records",
+		func(c *content) bool { return slices.ContainsFunc(haluMemLists, c.pieces[0].has) },
+		func(ctx context.Context, s *Set, _ Source, c *content) error { return s.readHaluMem(ctx, c) },
+	},
+	{
+		shapeHaluMemIn, "rows with uuid and sessions",
+		func(c *content) bool { return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list },
+		func(ctx context.Context, s *Set, _ Source, c *content) error { return s.readHaluMemInput(ctx, c) },
+	},
+	{
+		shapeHarness, "an object with evaluations, whose rows have cutoff_results (LoCoMo, LongMemEval and BEAM); --pick chooses a cutoff",
+		isHarness,
+		func(_ context.Context, s *Set, src Source, c *content) error { return s.readHarness(src, c) },
+	},
+	{
+		shapeBEAM, "an object with a list for each ability, whose rows have llm_judge_score and llm_judge_responses",
+		isBEAM,
+		func(_ context.Context, s *Set, _ Source, c *content) error { return s.readBEAM(c) },
+	},
 }
 
 // The names of shapes that code tells apart.
@@ -37,15 +100,19 @@ const (
 	shapePlain       = "rows with verdicts"
 )
 
+// A Shape says what is recognised, and by what.
+type Shape struct {
+	Name string `json:"name"`
+	By   string `json:"by"`
+}
+
 // Shapes returns what is recognised, in the order in which it is looked for.
 func Shapes() []Shape {
-	return []Shape{
-		{shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples"},
-		{shapePromptfoo, "an object with results.results and results.stats"},
-		{shapeLMEval, "rows with doc_id, and resps or filtered_resps"},
-		{shapePairs, "rows with output_1, output_2, label, and results with swap = False and swap = True"},
-		{shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records"},
-		{shapeHaluMemIn, "rows with uuid and sessions"},
+	var list []Shape
+	for _, sh := range shapes {
+		list = append(list, Shape{sh.name, sh.evidence})
+	}
+	return append(list, []Shape{
 		{shapeLongMemEval, "rows with question_id, hypothesis and autoeval_label"},
 		{shapeHypotheses, "rows with question_id and hypothesis, and no verdict"},
 		{shapeMemOS, "rows with llm_judgments"},
@@ -54,7 +121,7 @@ func Shapes() []Shape {
 		{shapeLoCoMo, "other rows with a verdict and a category from 1 to 5, by conversation"},
 		{shapeLME, "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form, or question_id is a column beside hypothesis or question_type"},
 		{shapePlain, "rows with a question or an id, a response, and one of: " + plainVerdicts()},
-	}
+	}...)
 }
 
 // plainVerdicts names the columns that need no dots.
@@ -73,22 +140,10 @@ func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 	if len(c.pieces) == 0 {
 		return fmt.Errorf("%s: there is nothing in it", strings.Join(s.names, ", "))
 	}
-	first := c.pieces[0].node
-	switch {
-	case c.zipped:
-		return s.readInspect(src, c.pieces[0].node, c.pieces[1:])
-	case len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples"):
-		return s.readInspect(src, first, piecesOf(c.pieces[0], "samples"))
-	case len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object:
-		return s.readPromptfoo(src, c.pieces[0])
-	case first.has("doc_id") && (first.has("resps") || first.has("filtered_resps")):
-		return s.readLMEval(src, c.pieces)
-	case slices.ContainsFunc(c.pieces, isPair):
-		return s.readPairs(c.pieces)
-	case slices.ContainsFunc(haluMemLists, first.has):
-		return s.readHaluMem(ctx, c)
-	case first.has("uuid") && first.member("sessions").kind == list:
-		return s.readHaluMemInput(ctx, c)
+	for _, sh := range shapes {
+		if sh.recognise(c) {
+			return sh.read(ctx, s, src, c)
+		}
 	}
 	return s.readAny(src, c)
 }
@@ -146,6 +201,7 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	switch {
 	case s.Benchmark == loCoMo:
 		s.noteCategoryNames(rows)
+		s.noteCeiling()
 	case s.Benchmark == longMemEval && len(s.items) != lmeQuestions:
 		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(len(s.items)), lmeQuestions))
 	}
@@ -173,6 +229,27 @@ func shapeOf(path, benchmark string, hypothesis, clustered bool) string {
 		return shapeLME
 	}
 	return shapePlain
+}
+
+// What a public audit of LoCoMo's answer key found.
+const (
+	loCoMoQuestions = 1540 // without category 5
+	loCoMoFaults    = 99   // references that make a right answer count as wrong
+)
+
+// noteCeiling says how high a system can score that is always right, where all questions
+// of LoCoMo are there.
+func (s *Set) noteCeiling() {
+	n := 0
+	for _, it := range s.items {
+		if it.Category != "5" {
+			n++
+		}
+	}
+	if n == loCoMoQuestions {
+		s.Note("label ceiling: a public audit found %d of the %d references faulty, which leaves %.2f%% to a system that is always right",
+			loCoMoFaults, loCoMoQuestions, 100*float64(loCoMoQuestions-loCoMoFaults)/loCoMoQuestions)
+	}
 }
 
 // noteCategoryNames says what the file calls the categories, because different people

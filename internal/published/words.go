@@ -18,6 +18,8 @@ var (
 		"no", "n", "false", "f", "incorrect", "wrong", "fail", "failed", "reject", "rejected", "failure",
 		"different", "mismatch", "hallucination", "omission", "not_attempted", "否", "错", "错误", "不正确",
 	}
+	halfWords = []string{"partial", "partially correct", "partially_correct"}
+
 	noWords = map[string]deem.Kind{
 		"": deem.Empty, "null": deem.Empty, "none": deem.Empty, "nan": deem.Empty, "na": deem.Empty, "n/a": deem.Empty, "-": deem.Empty,
 		"skip": deem.Unsure, "skipped": deem.Unsure, "unsure": deem.Unsure, "unknown": deem.Unsure, "unclear": deem.Unsure, "?": deem.Unsure,
@@ -105,6 +107,9 @@ func (v vocabulary) word(n node) outcome {
 		return v.decide(label, true)
 	case slices.Contains(wrongWords, word):
 		return v.decide(label, false)
+	}
+	if slices.Contains(halfWords, word) && !v.inverted {
+		return judged(label, 0.5)
 	}
 	if k, ok := noWords[strings.ToLower(label)]; ok {
 		return failed(k, "the file says %s", clip(n.text))

@@ -1,0 +1,239 @@
+package published
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+)
+
+const shapeHarness = "results of the Mem0 harness"
+
+// isHarness reports whether a file is one of the Mem0 harness, for any of its three
+// benchmarks.
+func isHarness(c *content) bool {
+	return len(c.pieces) == 1 && c.pieces[0].member("evaluations").kind == list &&
+		slices.ContainsFunc(c.pieces[0].member("evaluations").vals, func(n node) bool { return n.member("cutoff_results").kind == object })
+}
+
+// readHarness reads one cutoff of a file of the Mem0 harness, the largest unless --pick
+// chooses. A row without this cutoff is left out when another row has the same id.
+func (s *Set) readHarness(src Source, c *content) error {
+	file := c.pieces[0]
+	evaluations := file.member("evaluations").vals
+	cutoffs := cutoffsOf(evaluations)
+	cutoff := src.Pick
+	switch {
+	case cutoff == "":
+		cutoff = cutoffs[len(cutoffs)-1]
+	case !slices.Contains(cutoffs, cutoff):
+		return noPick(cutoff, "cutoff", cutoffs)
+	}
+	if len(cutoffs) > 1 {
+		s.Note("there are several cutoffs: %s; --pick chooses another than %s", listed(cutoffs), cutoff)
+	}
+	judged := map[string]bool{}
+	for _, e := range evaluations {
+		if e.member("cutoff_results").has(cutoff) {
+			judged[e.member("question_id").str()] = true
+		}
+	}
+	var rows []row
+	twice := 0
+	for i, e := range evaluations {
+		if !e.member("cutoff_results").has(cutoff) && judged[e.member("question_id").str()] {
+			twice++
+			continue
+		}
+		rows = append(rows, row{node: harnessRow(e, cutoff), file: file.file, line: file.line, path: fmt.Sprintf("evaluations[%d]", i)})
+	}
+	if twice > 0 {
+		s.Note("%s left out: the same id stands in another row with a verdict", countedRows(twice))
+	}
+	label := "score"
+	if slices.ContainsFunc(rows, func(r row) bool { return r.has("judgment") }) {
+		label = "judgment"
+	}
+	src.Pick = ""
+	src.Map = Mapping{partLabel: label}
+	l := layout{mapping: src.Map, words: vocabulary{yes: src.Yes, no: src.No, scale: src.Scale}}
+	l.decide(rows)
+	s.columnList = listFields(rows)
+	if err := s.readRows(src, rows, l); err != nil {
+		return err
+	}
+	if err := s.call(src, l, rows); err != nil {
+		return err
+	}
+	s.Shape = shapeHarness
+	s.readMeta([]node{file.member("metadata")})
+	f := &claimFinder{set: s, isRow: func(node) bool { return false }}
+	f.object(file.member("metrics_by_cutoff").member(cutoff), "metrics_by_cutoff."+cutoff, "", 0)
+	s.Claims = f.found
+	s.noteNuggets(rows)
+	s.noteRerun(file.at("metadata.merged_from_questions"), "metadata.merged_from_questions")
+	return nil
+}
+
+// cutoffsOf returns the cutoffs of the rows, the smaller first.
+func cutoffsOf(evaluations []node) []string {
+	var list []string
+	for _, e := range evaluations {
+		for _, name := range e.member("cutoff_results").keys {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	slices.SortStableFunc(list, natural)
+	return list
+}
+
+// answerPrefix is what stands before the answer in a reason, in files that hold it
+// nowhere else.
+const answerPrefix = "Generated answer: "
+
+// harnessRow makes one flat row of an evaluation and one of its cutoffs.
+func harnessRow(e node, cutoff string) node {
+	out := node{kind: object}
+	add := func(name string, v node) {
+		if v.kind != missing {
+			out.keys, out.vals = append(out.keys, name), append(out.vals, v)
+		}
+	}
+	for _, name := range []string{"question_id", "question", "ground_truth_answer", "question_type", "category", "category_name", "question_date"} {
+		add(name, e.member(name))
+	}
+	if v := e.member("conversation_idx"); v.isScalar() {
+		name := v.str()
+		if size := e.member("chat_size").str(); size != "" {
+			name = size + "/" + name
+		}
+		add("conversation_idx", node{kind: str, text: name})
+	}
+	result := e.member("cutoff_results").member(cutoff)
+	answer := result.member("generated_answer")
+	if text, ok := strings.CutPrefix(result.member("reason").str(), answerPrefix); ok && answer.kind == missing {
+		answer = node{kind: str, text: text}
+	}
+	if result.member("judgment").str() != "ERROR" || !answer.blank() { // Nobody answered where the run broke off.
+		add("generated_answer", answer)
+	}
+	for _, name := range []string{"judgment", "score", "judge_raw", "nugget_scores"} {
+		add(name, result.member(name))
+	}
+	return out
+}
+
+// noteNuggets says how the nuggets of BEAM were scored, and what the mean is when the
+// scores of nuggets are cut to whole numbers, as the benchmark's own script does.
+func (s *Set) noteNuggets(rows []row) {
+	counts := map[string]int{}
+	n, cut, most := 0, 0.0, 0.0
+	for _, r := range rows {
+		nuggets := r.member("nugget_scores").vals
+		if len(nuggets) == 0 {
+			continue
+		}
+		n++
+		all, whole := 0.0, 0.0
+		for _, nugget := range nuggets {
+			x, _ := nugget.member("score").float()
+			counts[strconv.FormatFloat(x, 'f', -1, 64)]++
+			all += x
+			whole += float64(int(x))
+		}
+		cut += whole / float64(len(nuggets))
+		if r.member("question_type").str() == "event_ordering" {
+			whole = all
+		}
+		most += whole / float64(len(nuggets))
+	}
+	if n == 0 {
+		return
+	}
+	s.Note("%d nuggets: %d scored 1, %d one half, %d 0; with scores cut to whole numbers, as the benchmark's own script does, the mean is %.4f with event ordering kept, %.4f without",
+		counts["1"]+counts["0.5"]+counts["0"], counts["1"], counts["0.5"], counts["0"], most/float64(n), cut/float64(n))
+}
+
+// noteRerun says when the rows that were run again are exactly those that could fail:
+// every row that is not right is among them, and all others are right.
+func (s *Set) noteRerun(ids node, where string) {
+	again := map[string]bool{}
+	for _, v := range elements(ids) {
+		for id := range strings.SplitSeq(v.str(), ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				again[id] = true
+			}
+		}
+	}
+	wrong, unjudged, outside, right := 0, 0, 0, 0
+	for _, rec := range s.records {
+		isRight := rec.Verdict != nil && rec.Verdict.Score >= 0.5
+		switch {
+		case !again[s.items[rec.Position].ID]:
+			outside++
+			if isRight {
+				right++
+			}
+		case rec.Failure != nil:
+			unjudged++
+		case !isRight:
+			wrong++
+		}
+	}
+	if outside == 0 || right != outside || wrong+unjudged == 0 {
+		return
+	}
+	s.Note("%s names %d ids: all %d wrong rows and all %d without a verdict are among them, and all %d others are right. That is the pattern of running exactly the failures again, and not a proof of it; without what that turned, %d of %d are right, %.2f%%",
+		where, len(again), wrong, unjudged, outside, right, len(s.items), 100*float64(right)/float64(len(s.items)))
+}
+
+const shapeBEAM = "evaluation of BEAM's own script"
+
+// isBEAM reports whether files are what BEAM's own script writes: scores by ability.
+func isBEAM(c *content) bool {
+	for _, p := range c.pieces {
+		if p.kind != object || len(p.vals) == 0 {
+			return false
+		}
+		for _, v := range p.vals {
+			if v.kind != list || len(v.vals) == 0 || !v.vals[0].has("llm_judge_score") || !v.vals[0].has("llm_judge_responses") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readBEAM reads scores without questions and answers. Event ordering counts by tau, and
+// every other ability by the mean of its rubric.
+func (s *Set) readBEAM(c *content) error {
+	for i, p := range c.pieces {
+		for j, ability := range p.keys {
+			for k, question := range p.vals[j].vals {
+				it := deem.Item{ID: fmt.Sprintf("%s/q%d", ability, k), Category: ability}
+				if len(c.pieces) > 1 {
+					it.Cluster = fmt.Sprintf("chat%d", i)
+					it.ID = it.Cluster + "/" + it.ID
+				}
+				column := "llm_judge_score"
+				if ability == "event_ordering" && question.has("tau_norm") {
+					column = "tau_norm"
+				}
+				o := vocabulary{}.read(question.member(column))
+				s.noResponse(len(s.items))
+				s.records = append(s.records, deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure})
+				s.items = append(s.items, it)
+			}
+		}
+	}
+	s.Shape, s.lacksResponses, s.columnList = shapeBEAM, true, "llm_judge_score, llm_judge_responses"
+	s.Columns = []string{"category=the name of the list", "label=llm_judge_score, or tau_norm of event_ordering"}
+	s.Rule = "the score is the number in llm_judge_score, and in tau_norm for event ordering"
+	s.identity = map[string]string{"column": "llm_judge_score", "event_ordering": "tau_norm"}
+	s.Note("the file holds no responses, so only the recorded verdicts are counted")
+	return nil
+}
