@@ -21,7 +21,7 @@ type Detectable struct {
 	EffectiveN float64 `json:"effective_n,omitempty"`
 	Clusters   int     `json:"clusters,omitempty"`
 
-	Difference float64 `json:"difference"` // 1 when no difference could be seen
+	Difference float64 `json:"difference"` // 1 when no difference would be detected
 	Level      float64 `json:"level"`
 	Power      float64 `json:"power"` // the chance of seeing it
 

@@ -48,6 +48,10 @@ type Noise struct {
 	SEJudge    float64 `json:"se_judge"`
 	SETotal    float64 `json:"se_total"`
 
+	// DFSampling and DFJudge are the degrees of freedom of the two.
+	DFSampling float64 `json:"df_sampling"`
+	DFJudge    float64 `json:"df_judge"`
+
 	// SamplingUnknown says that all items come from one cluster, so that nothing is
 	// known about the choice of items: SESampling is 0 then, and SETotal the judge's.
 	SamplingUnknown bool `json:"sampling_unknown,omitempty"`
@@ -320,6 +324,10 @@ func (b *Builder) silent() bool {
 func (n *Noise) spread(s *noiseSums, mean stat.Estimate) {
 	m := s.means.score
 	total := m.Variance() / m.EffectiveN()
+	n.DFSampling, n.DFJudge = m.EffectiveN()-1, s.within.Weight()
+	if mean.Clusters > 0 {
+		_, n.DFSampling = s.means.cast.clustered(side{metric: MeanScore}).StandardError()
+	}
 	switch {
 	case mean.Clusters > 0 && mean.Method == stat.MethodNone:
 		n.SamplingUnknown, total = true, 0

@@ -272,7 +272,7 @@ func TestNoiseOfFewClusters(t *testing.T) {
 		want     string
 	}{
 		{1, "one cluster says nothing about the choice of items, ± 0.0 pp from the judge's own wavering"},
-		{10, "± 31.4 pp from the choice of items"}, // 1.96 · sqrt(0.2564/10), a cluster being one item
+		{10, "± 36.2 pp from the choice of items"}, // 2.262 · sqrt(0.2564/10), by t with 9 degrees of freedom, a cluster being one item
 	} {
 		h := head()
 		h.Trials = 2

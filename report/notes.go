@@ -119,10 +119,18 @@ func noteClusters(c Clusters, items int) string {
 			"to keep memory bounded, clusters were put together at random, which is safe", which, page.Comma(c.N))
 	}
 	if c.few(items) {
-		return fmt.Sprintf("%s come in %s: treat the interval as optimistic, although it allows for them",
-			which, page.Count(c.N, "cluster"))
+		return fmt.Sprintf("%s come in %s: intervals use Student's t with at most %s; they are too narrow where a few clusters hold most failures",
+			which, page.Count(c.N, "cluster"), degrees(max(c.N+items-c.Items-1, 0)))
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, page.Count(c.N, "cluster"))
+}
+
+// degrees returns a number of degrees of freedom.
+func degrees(n int) string {
+	if n == 1 {
+		return "1 degree of freedom"
+	}
+	return page.Comma(n) + " degrees of freedom"
 }
 
 // few reports whether the intervals of all numbers stand on few clusters.

@@ -45,7 +45,7 @@ type Report struct {
 	// Confidence is how sure the judge is. It is null when nobody can tell.
 	Confidence *Confidence `json:"confidence"`
 
-	// Detectable is the smallest difference to another run that could be seen. It is
+	// Detectable is the smallest difference to another run that would be detected with 80% probability. It is
 	// null when the headline is.
 	Detectable *Detectable `json:"detectable"`
 

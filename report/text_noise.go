@@ -8,9 +8,6 @@ import (
 	"deem/stat"
 )
 
-// normal95 is how many standard errors lie on each side of a 95% interval.
-const normal95 = 1.959963984540054
-
 // intervals says in words how the intervals were made, unless by the usual formulas.
 func intervals(r Report) string {
 	b := r.Head.Bootstrap
@@ -50,14 +47,14 @@ func (n *Noise) Words() string {
 		page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), 100*n.FlipRate.Lo, 100*n.FlipRate.Hi)
 	if n.SamplingUnknown {
 		return fmt.Sprintf("one cluster says nothing about the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); %s",
-			points(n.SEJudge), plainPoints(n.TrialSD), flips)
+			points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD), flips)
 	}
 	if n.SETotal == 0 {
 		// An error of 0 would claim too much: the interval of the mean does not.
 		return "nothing varies, neither from item to item nor from trial to trial, so neither noise can be measured; " + flips
 	}
 	return fmt.Sprintf("%s from the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); %s",
-		points(n.SESampling), points(n.SEJudge), plainPoints(n.TrialSD), flips)
+		points(n.SESampling, n.DFSampling), points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD), flips)
 }
 
 // flips names the first items whose trials differ.
@@ -81,9 +78,11 @@ func trialsDiffer(trials int) string {
 // ends returns the ends of an interval as percentages.
 func ends(est stat.Estimate) string { return fmt.Sprintf("%.1f, %.1f", 100*est.Lo, 100*est.Hi) }
 
-// points returns half of the 95% interval that a standard error makes, in percentage
-// points.
-func points(se float64) string { return "± " + plainPoints(normal95*se) }
+// points returns half of the 95% interval that a standard error with so many degrees of
+// freedom makes, in percentage points.
+func points(se, df float64) string {
+	return "± " + plainPoints(stat.HalfWidth(se, df, stat.DefaultLevel))
+}
 
 // plainPoints returns a share in percentage points, with two decimals where one would
 // say nothing.
@@ -115,7 +114,7 @@ func (c *Confidence) Words() string {
 		c.Mean, page.Count(c.N, of), how, page.Comma(c.Below60), part(c.Below60), page.Comma(c.Below90), part(c.Below90))
 }
 
-// Words says which difference could be seen, without a full stop.
+// Words says which difference would be detected, without a full stop.
 func (d *Detectable) Words() string {
 	n := fmt.Sprintf("with n=%d", d.N)
 	if d.Clusters > 0 {
@@ -128,11 +127,14 @@ func (d *Detectable) Words() string {
 	if d.Discordance == 0 {
 		assumed = fmt.Sprintf("differences assumed to vary as scores do, SD %.2f", d.SD)
 	}
-	power := wholePercent(d.Power) + " power"
-	if d.Difference >= 1 {
-		return fmt.Sprintf("%s no difference to another run over the same items would be seen reliably (%s, %s)", n, power, assumed)
+	if d.Clusters > 0 {
+		assumed += "; differences assumed to be as clustered as scores, and usually they are less"
 	}
-	return fmt.Sprintf("%s a difference of at least %s to another run over the same items could be seen (%s, %s)",
+	power := wholePercent(d.Power)
+	if d.Difference >= 1 {
+		return fmt.Sprintf("%s no difference to another run over the same items would be detected with %s probability (%s)", n, power, assumed)
+	}
+	return fmt.Sprintf("%s a difference of at least %s to another run over the same items would be detected with %s probability (%s)",
 		n, plainPoints(d.Difference), power, assumed)
 }
 

@@ -12,12 +12,13 @@ const (
 	MethodClusterBootstrap = "cluster-bootstrap"
 )
 
-// FewClusters is the number of clusters below which an interval is optimistic.
+// FewClusters is the number of clusters below which an estimate carries [WarnFewClusters].
 const FewClusters = 30
 
 // The warnings about clusters.
 const (
-	WarnFewClusters = "fewer than 30 clusters: treat the interval as optimistic"
+	WarnFewClusters = "fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
+		"it is too narrow where a few of them hold most failures"
 	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
 	WarnOneCluster  = "one cluster says nothing about how clusters differ: the interval is everything that is possible"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"

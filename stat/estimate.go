@@ -82,6 +82,10 @@ func (e Estimate) Warn(warning string) Estimate {
 // Has reports whether the estimate carries the warning.
 func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, warning) }
 
+// Unknown reports that the estimate stands on nothing. Its numbers mean nothing then:
+// they are shown as "-".
+func (e Estimate) Unknown() bool { return e.N == 0 && e.Method == MethodNone }
+
 // LeavesOut reports whether x lies outside the interval.
 func (e Estimate) LeavesOut(x float64) bool { return x < e.Lo || x > e.Hi }
 

@@ -48,7 +48,7 @@ func ExampleClustered() {
 	fmt.Println(est.Warnings[0])
 	// Output:
 	// 0.45 [0.26, 0.66], not [0.36, 0.55]
-	// fewer than 30 clusters: treat the interval as optimistic
+	// fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; it is too narrow where a few of them hold most failures
 }
 
 // Of 200 items, 30 are right in the new version only and 14 in the old one only.

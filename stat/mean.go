@@ -82,3 +82,16 @@ func tQuantile(level, df float64) float64 {
 	x := mathext.InvRegIncBeta(df/2, 0.5, 1-level)
 	return math.Sqrt(df * (1 - x) / x)
 }
+
+// HalfWidth returns half of the interval at a level that a standard error with so many
+// degrees of freedom makes, by Student's distribution. It is 0 without a standard error,
+// and 1, the whole range of a share, without degrees of freedom.
+func HalfWidth(se, df, level float64) float64 {
+	switch {
+	case !(se > 0):
+		return 0
+	case !(df > 0):
+		return 1
+	}
+	return math.Min(1, se*tQuantile(level, df))
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -254,8 +255,8 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	left := labels
 	for _, f := range fitted {
 		left -= f.Took
-		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; at least %.1f%% with probability %.1f%%", f.Name, f.Threshold,
-			words.Thousands(f.Took), words.Count(labels, "labelled item"), words.Thousands(f.Agreed), 100*(1-f.Bound), 100*(1-f.Delta))
+		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %[6].1f%%", f.Name, f.Threshold,
+			words.Thousands(f.Took), words.Count(labels, "labelled item"), words.Thousands(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
 		if f.Clustered > 0 {
 			a.say("%s of a cluster that another label is of, and count for nothing: items of one cluster stand or fall together", areLabels(f.Clustered))
 		}

@@ -314,7 +314,7 @@ func (v *agreeView) among(notes *footnotes) {
 	if a == nil {
 		return
 	}
-	v.AmongWords = fmt.Sprintf("%s: %s labelled by two or more, %s. A judge cannot agree with people much better than they agree with one another.",
+	v.AmongWords = fmt.Sprintf("%s: %s labelled by two or more, %s. The judge is compared with the majority of the people, and this is how far they agree with one another.",
 		plural(len(a.Names), "person", "people"), plural(a.Items, "item", "items"), plural(a.Ties, "evenly split", "evenly split"))
 	if a.Items == 0 {
 		return

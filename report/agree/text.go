@@ -290,5 +290,5 @@ func (p *sheet) annotators() {
 	}
 	g.Add("alpha", coefficient(a.Alpha)+page.Prefix(" ", p.Mark(a.Alpha.Warnings...)), "Krippendorff's")
 	p.Grid(g, "  ")
-	p.Wrap("  ", "A judge cannot agree with people much better than they agree with one another.")
+	p.Wrap("  ", "The judge above is compared with the majority of the people, and this is how far they agree with one another.")
 }

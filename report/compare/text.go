@@ -337,7 +337,12 @@ func points(x float64) string {
 }
 
 // interval returns a difference in percentage points with its interval.
-func interval(est stat.Estimate) string { return points(est.Value) + " " + ends(est) }
+func interval(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
+	}
+	return points(est.Value) + " " + ends(est)
+}
 
 func ends(est stat.Estimate) string { return "[" + points(est.Lo) + ", " + points(est.Hi) + "]" }
 

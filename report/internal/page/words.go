@@ -27,8 +27,12 @@ func Short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 // Percent returns a share as a percentage with one decimal.
 func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// Share returns an estimate as percentages, as "66.7% [48.8, 80.8]".
+// Share returns an estimate as percentages, as "66.7% [48.8, 80.8]", and "-" for one that
+// stands on nothing.
 func Share(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
+	}
 	return fmt.Sprintf("%s [%.1f, %.1f]", Percent(est.Value), 100*est.Lo, 100*est.Hi)
 }
 
