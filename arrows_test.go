@@ -73,7 +73,7 @@ var arrows = []arrow{
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/internal/*", []string{".", "internal/store"}, "what the stores have in common knows none of them"},
 	{"internal/store/*", []string{".", "internal/store", "internal/store/internal/*"}, "a store is one folder, and no store knows another"},
-	{"internal/conduct", []string{".", "internal/store"}, "a run is taken to its end the same way by command and server, whatever the judge is made of"},
+	{"internal/conduct", []string{".", "model", "internal/store"}, "a run is taken to its end and paid for the same way by command, server and worker, whatever the judge is made of"},
 	{"internal/queue", []string{"**"}, "a worker makes the judge of a run and keeps its records; what hands out the work is below it"},
 	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},

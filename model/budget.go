@@ -14,27 +14,31 @@ import (
 // A Purse holds the money that may be spent. Models that share a purse share its
 // sum. It is safe for concurrent use.
 //
-// A call is paid for twice over: before it begins, the most it can cost is set
-// aside, and when it is over that is replaced by what it did cost. So the sum holds
-// however many calls are in flight. Who finds too little money left, while more is
-// set aside by others, waits until they are done, first come, first served. Once a
-// call cannot be paid for although nothing is set aside, the purse is shut: that
-// call and all later ones are refused.
+// Before a call begins, the most it can cost is set aside, and when it is over that is
+// replaced by what it did cost. So the sum holds however many calls are in flight. A
+// caller that finds too little money left, while more is set aside by others, waits until
+// they are done, first come, first served. Once a call cannot be paid for although
+// nothing is set aside, the purse is shut: that call and all later ones are refused.
+//
+// A purse that borrows (see [Purse.Borrow]) gets its money from a bank, some calls' worth
+// at a time.
 type Purse struct {
 	sum int64
 
 	mu        sync.Mutex
+	funds     int64      // what may be spent now: the sum, or what was spent and borrowed
 	spent     int64      // what calls cost, and may have cost
 	unsettled int64      // the part of it of which nobody knows whether it was charged
 	reserved  int64      // what calls in flight may cost
 	waiting   *list.List // of *claim
 	shut      error      // why no call is paid for any more
 
-	// A purse that borrows has a bank, which one caller asks at a time. It is dry once
-	// the bank has no more.
+	// A purse that borrows has a bank, which one caller asks at a time. It is not asked
+	// again for as much as it refused, or more.
 	bank      Bank
 	borrowing chan struct{}
-	dry       bool
+	refused   int64
+	last      Loan
 }
 
 // A claim is a caller who waits for money.
@@ -46,7 +50,7 @@ type claim struct {
 
 // NewPurse returns a purse of sum millionths of a US dollar.
 func NewPurse(sum int64) *Purse {
-	return &Purse{sum: sum, waiting: list.New()}
+	return &Purse{sum: sum, funds: sum, waiting: list.New(), borrowing: make(chan struct{}, 1)}
 }
 
 // Sum returns what the purse held at first, in millionths of a US dollar.
@@ -60,12 +64,17 @@ func (p *Purse) Spent() int64 {
 }
 
 // Spend takes what was spent elsewhere out of the purse, as by an earlier part of
-// the same run. It may overdraw the purse, which then pays for no call.
-func (p *Purse) Spend(micros int64) {
+// the same run, and what is set aside there for calls of which nobody knows the cost. It
+// may overdraw the purse, which then pays for no call.
+func (p *Purse) Spend(micros, unsettled int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.spent += micros
+	p.spent += micros + unsettled
+	p.unsettled += unsettled
 }
+
+// left returns what can be set aside. The caller holds the lock.
+func (p *Purse) left() int64 { return p.funds - p.spent - p.reserved }
 
 // reserve sets need aside, or waits until it can. Its error is that of ctx, or a
 // fatal [*deem.ModelError] of kind budget.
@@ -124,13 +133,12 @@ func (p *Purse) leave(e *list.Element, err error) error {
 func (p *Purse) serve() {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
 		c := e.Value.(*claim)
-		left := p.sum - p.spent - p.reserved
 		switch {
 		case p.shut != nil:
 			c.err = p.shut
-		case c.need <= left:
+		case c.need <= p.left():
 			p.reserved += c.need
-		case p.bank != nil && !p.dry:
+		case p.bank != nil && c.need-p.left() < p.refused:
 			c.err = errShort
 		case p.reserved > 0:
 			return // some of it may come back
@@ -149,7 +157,7 @@ func (p *Purse) extend(need int64) error {
 	p.borrowBriefly(need)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shut == nil && need > p.sum-p.spent-p.reserved {
+	if p.shut == nil && need > p.left() {
 		p.shut = p.exhausted(need)
 		p.serve()
 	}
@@ -173,10 +181,7 @@ func (p *Purse) settle(h *hold) {
 // exhausted says that a call cannot be paid for. The caller holds the lock.
 func (p *Purse) exhausted(need int64) error {
 	var err error
-	sum, spent, aside := p.sum, p.spent-p.unsettled, p.unsettled+p.reserved
-	if p.bank != nil {
-		sum, spent = p.bank.Sum(), p.bank.Sum()-max(0, p.sum-p.spent)-p.unsettled
-	}
+	sum, spent, aside := p.sum, p.last.Spent+p.spent-p.unsettled, p.last.Aside+p.unsettled+p.reserved
 	switch {
 	case need > sum:
 		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", usd(need), usd(sum)),
@@ -184,7 +189,7 @@ func (p *Purse) exhausted(need int64) error {
 	case aside > 0:
 		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, %s set aside for calls whose cost is not known, and the next call may cost %s",
 			usd(sum), usd(spent), usd(aside), usd(need)),
-			"what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing")
+			"what was judged is kept; the same command resumes with a higher --max-cost, or once `deem runs settle RUN` releases what the vendor did not charge")
 	default:
 		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", usd(sum), usd(spent), usd(need)),
 			"what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing")

@@ -132,7 +132,7 @@ func TestBudgetProperty(t *testing.T) {
 				return deem.Usage{Input: len(req.Messages[0].Content) * share / 100, Output: req.MaxTokens * share / 100}
 			}}
 			purse := model.NewPurse(sum)
-			purse.Spend(before)
+			purse.Spend(before, 0)
 			b := model.Budget(model.Meter(m, dear), purse, dear)
 			var wg sync.WaitGroup
 			for i := range n {
@@ -190,7 +190,7 @@ func TestBudgetWaitsForWhatMayComeBack(t *testing.T) {
 func TestBudgetCountsWhatWasSpentBefore(t *testing.T) {
 	m := &biller{bill: func(deem.Request) deem.Usage { return deem.Usage{} }}
 	purse := model.NewPurse(1_000_000)
-	purse.Spend(999_990)
+	purse.Spend(999_990, 0)
 	req := deem.Prompt("q")
 	req.MaxTokens = 5
 	_, err := budgeted(m, purse).Complete(t.Context(), req)

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"deem"
@@ -56,38 +57,44 @@ func (l *Limiter) fleetEnd(estimate float64, reply deem.Reply, err error) {
 	})
 }
 
-// A Bank lends money that several processes share to their purses.
+// A Bank lends money to a purse.
 type Bank interface {
-	// Sum returns the money of all.
-	Sum() int64
-
-	// Draw lends need at least, and more if that is likely to be wanted. It waits while
-	// others may give money back, and returns 0 when there is too little and nobody
-	// else has any.
-	Draw(ctx context.Context, need int64) (int64, error)
+	// Draw lends at least need, and more if calls at the given price are likely to want
+	// it. It waits while others may give money back, and lends nothing when there is too
+	// little and nobody else has any.
+	Draw(ctx context.Context, need, price int64) (Loan, error)
 }
 
-// NewLentPurse returns a purse that is empty and borrows from a bank what its calls may
-// cost.
-func NewLentPurse(b Bank) *Purse {
-	p := NewPurse(0)
-	p.bank, p.borrowing = b, make(chan struct{}, 1)
-	return p
+// A Loan is what a bank lent, and what others than the purse have of its sum.
+type Loan struct {
+	Got          int64
+	Spent, Aside int64 // by others, and set aside by others
 }
 
-// Repay takes what no call needs out of the purse, but for as much as keep, and returns
+// Borrow lets the purse spend only what it borrows from b from now on, on top of what it
+// has spent. If b is nil, the purse may spend its sum again. No call may be in flight.
+func (p *Purse) Borrow(b Bank) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bank, p.refused, p.last = b, math.MaxInt64, Loan{}
+	if p.funds = p.spent; b == nil {
+		p.funds = p.sum
+	}
+}
+
+// Repay takes what no call needs out of a purse that borrows, except for keep, and returns
 // it: it is the bank's again. It also returns what was spent so far in all.
 func (p *Purse) Repay(keep int64) (spent, back int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if idle := p.sum - p.spent - p.reserved - keep; idle > 0 && p.waiting.Len() == 0 {
+	if idle := p.left() - keep; idle > 0 && p.waiting.Len() == 0 {
 		back = idle
-		p.sum -= back
+		p.funds -= back
 	}
 	return p.spent, back
 }
 
-// errShort is what a claim on a lent purse gets when money has to be borrowed first.
+// errShort is what a claim on a purse gets when money has to be borrowed first.
 var errShort = errors.New("too little money was borrowed")
 
 // borrow makes sure that need can be set aside, as far as the bank has it.
@@ -99,18 +106,24 @@ func (p *Purse) borrow(ctx context.Context, need int64) error {
 		return ctx.Err()
 	}
 	p.mu.Lock()
-	short := need - (p.sum - p.spent - p.reserved)
-	settled := short <= 0 || p.shut != nil
+	short, bank := need-p.left(), p.bank
+	settled := short <= 0 || short >= p.refused || p.shut != nil
 	p.mu.Unlock()
 	if settled {
 		return nil
 	}
-	got, err := p.bank.Draw(ctx, short)
+	loan, err := bank.Draw(ctx, short, need)
+	if err != nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sum += got
-	p.dry = err == nil && got == 0
-	return err
+	p.funds += loan.Got
+	p.last, p.refused = loan, math.MaxInt64
+	if loan.Got == 0 {
+		p.refused = short
+	}
+	return nil
 }
 
 // briefly is how long a call that was begun waits for money to go on with.

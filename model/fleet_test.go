@@ -15,30 +15,29 @@ import (
 
 // A vault is a bank for tests.
 type vault struct {
-	mu        sync.Mutex
-	sum, left int64
-	draws     int
+	mu    sync.Mutex
+	left  int64
+	draws int
 }
 
-func (v *vault) Sum() int64 { return v.sum }
-
-func (v *vault) Draw(_ context.Context, need int64) (int64, error) {
+func (v *vault) Draw(_ context.Context, need, _ int64) (model.Loan, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.draws++
 	if need > v.left {
-		return 0, nil
+		return model.Loan{}, nil
 	}
 	v.left -= need
-	return need, nil
+	return model.Loan{Got: need}, nil
 }
 
 // A purse borrows what calls may cost, gives back what they did not, and is shut once the
 // bank has too little.
 func TestLentPurse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bank := &vault{sum: 1000, left: 1000}
-		purse := model.NewLentPurse(bank)
+		bank := &vault{left: 1000}
+		purse := model.NewPurse(1000)
+		purse.Borrow(bank)
 		prices := model.Prices{Entries: []model.Price{{Model: "paid:", Input: 1_000_000, Output: 1_000_000}}}
 		cost := func(context.Context, deem.Request) (deem.Reply, error) {
 			time.Sleep(time.Second)

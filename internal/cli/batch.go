@@ -223,7 +223,7 @@ func (a *app) settleBatches(ctx context.Context, bs store.Batches, run store.Run
 		lines, replies, owed = lines+b.Lines, replies+b.Replies, owed+b.OwedMicros
 	}
 	if o.purse != nil {
-		o.purse.Spend(owed)
+		o.purse.Spend(owed, 0)
 	}
 	said := fmt.Sprintf("batches answered %s of %s for %s", words.Thousands(replies), words.Count(lines, "request"), words.Dollars(owed))
 	if left := lines - replies; left > 0 && !o.batch.only {

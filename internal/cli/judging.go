@@ -144,9 +144,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err := a.notQueued(ctx, st, run.ID); err != nil {
 		return "", nil, conduct.End(ctx, st, run, err)
 	}
-	if o.purse != nil {
-		o.purse.Spend(run.CostMicros) // by earlier parts of this run
-	}
+	account := conduct.OpenAccount(st, run, o.purse)
 	unfinished, err := conduct.Unfinished(ctx, st, run)
 	if err != nil {
 		return "", nil, conduct.End(ctx, st, run, err)
@@ -163,7 +161,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err == nil {
 		err = a.judge(ctx, st, run, j, m, data, o, live)
 	}
-	if err = conduct.End(ctx, st, run, errors.Join(err, closeModels())); err != nil {
+	if err = conduct.End(ctx, st, run, errors.Join(err, closeModels(), account.Close(ctx))); err != nil {
 		return "", nil, a.unfinished(ctx, st, run, o, err)
 	}
 	return run.ID, live, forgetBatches(ctx, st, run.ID)

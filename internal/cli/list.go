@@ -175,9 +175,13 @@ func runLine(run store.Run) string {
 	if run.State == store.Done {
 		state = "done, " + words.Count(run.Records, "record")
 	}
+	cost := words.Dollars(run.CostMicros)
+	if run.SetAsideMicros > 0 {
+		cost += " and " + words.Dollars(run.SetAsideMicros) + " set aside"
+	}
 	return words.Printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
 		run.ID, run.Created.Local().Format("2006-01-02 15:04"), who, deem.ShortHash(run.Judge.Hash),
-		words.Thousands(run.Unjudged), state, words.Dollars(run.CostMicros), strings.Join(run.Dataset.Names, " ")))
+		words.Thousands(run.Unjudged), state, cost, strings.Join(run.Dataset.Names, " ")))
 }
 
 func (a *app) listSchemas() error {

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/conduct"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/model"
@@ -30,8 +31,8 @@ type engagement struct {
 	each    func(deem.Record)
 	unwatch func()
 
-	share *share // nil when calls at once are not bounded
-	bank  *bank  // nil when money is not
+	share *share           // nil when calls at once are not bounded
+	money *conduct.Account // nil when money is not
 
 	models []deem.Model // that are open
 	asks   deem.Model   // the first of them, with its decorators
@@ -104,7 +105,8 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		e.share = w.c.newShare(runID, w.id, w.o.Dead*2/3)
 	}
 	if e.o.MaxMicros != nil {
-		e.bank = w.c.newBank(runID, w.id, *e.o.MaxMicros)
+		// An engagement that ends may still hold money when the next one begins.
+		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
 	}
 	if err := e.restore(ctx); err != nil {
 		e.stop()
@@ -179,14 +181,27 @@ func (e *engagement) open(ctx context.Context, name, settings string) (deem.Mode
 		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
 		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit},
 	}
-	if e.bank != nil {
-		o.Purse = e.bank.purse
+	if e.money != nil {
+		o.Purse = e.money.Purse()
 	}
 	assembled := e.w.o.Model(model.Assemble(e.w.o.Wire(wire), o))
 	if e.asks == nil {
 		e.asks = assembled
 	}
 	return assembled, nil
+}
+
+// account returns the money of a run that a worker has. The holder is the id of the worker
+// and what follows a "#". What the run may cost can be changed at any time.
+func (c *Control) account(run, holder string, sum int64) *conduct.Account {
+	return conduct.ShareAccount(c.st, run, sum, conduct.AccountOptions{
+		Holder: holder, Passing: passing,
+		Limit: func(ctx context.Context) (int64, error) {
+			var most int64
+			err := c.pool.QueryRow(ctx, `SELECT coalesce(max_micros, $2) FROM queue_runs WHERE run = $1`, run, sum).Scan(&most)
+			return most, err
+		},
+	})
 }
 
 func orVendor(endpoint string) string {
@@ -252,16 +267,16 @@ func (e *engagement) closeSoon() {
 
 // abandon ends an engagement whose share and money others took over.
 func (e *engagement) abandon() {
-	if e.bank != nil {
-		e.bank.abandon()
+	if e.money != nil {
+		e.money.Abandon()
 	}
 	e.halt()
 }
 
 // renew settles money and the share of calls.
 func (e *engagement) renew(ctx context.Context) error {
-	if e.bank != nil {
-		if err := e.bank.settle(ctx); err != nil {
+	if e.money != nil {
+		if err := e.money.Settle(ctx); err != nil {
 			return err
 		}
 	}
@@ -278,10 +293,7 @@ func (e *engagement) end(ctx context.Context) error {
 	e.over = true
 	e.mu.Unlock()
 	e.unwatch()
-	var errs []error
-	if e.bank != nil {
-		errs = append(errs, e.bank.close(ctx))
-	}
+	errs := []error{e.money.Close(ctx)}
 	if e.share != nil {
 		_, err := e.w.c.pool.Exec(ctx, `DELETE FROM queue_shares WHERE run = $1 AND worker = $2`, e.run.ID, e.w.id)
 		errs = append(errs, err)

@@ -76,9 +76,9 @@ func (c *Control) register(ctx context.Context, tx pgx.Tx, w Work, queue string)
 	if w.Concurrency > 0 {
 		bound = new(int64(w.Concurrency))
 	}
-	tag, err := tx.Exec(ctx, `INSERT INTO queue_runs (run, queue, state, priority, options, chunks, items, concurrency, max_micros, spent_micros)
-		VALUES ($1, $2, 'queued', $3, $4, 0, 0, $5, $6, $7) ON CONFLICT DO NOTHING`,
-		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros, w.Run.CostMicros)
+	tag, err := tx.Exec(ctx, `INSERT INTO queue_runs (run, queue, state, priority, options, chunks, items, concurrency, max_micros)
+		VALUES ($1, $2, 'queued', $3, $4, 0, 0, $5, $6) ON CONFLICT DO NOTHING`,
+		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros)
 	if err != nil || tag.RowsAffected() == 1 {
 		return false, err
 	}
@@ -104,11 +104,9 @@ func (c *Control) register(ctx context.Context, tx pgx.Tx, w Work, queue string)
 	if _, err := tx.Exec(ctx, `DELETE FROM queue_chunks WHERE run = $1`, w.Run.ID); err != nil {
 		return true, err
 	}
-	// Calls that no record shows were paid for, too: what was spent is never less than
-	// what was known to be.
 	_, err = tx.Exec(ctx, `UPDATE queue_runs SET queue = $2, state = 'queued', reason = '', priority = $3, options = $4,
-		concurrency = $5, max_micros = $6, spent_micros = greatest(spent_micros, $7), queued_at = now(), changed_at = now() WHERE run = $1`,
-		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros, w.Run.CostMicros)
+		concurrency = $5, max_micros = $6, queued_at = now(), changed_at = now() WHERE run = $1`,
+		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros)
 	return true, err
 }
 

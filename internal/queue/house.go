@@ -150,7 +150,7 @@ func (w *Worker) reapAll(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
-	return forgetDead(ctx, tx, w.o.Dead)
+	return w.forgetDead(ctx, tx)
 }
 
 // lostChunks returns the chunks that a query selects, by run.
@@ -171,14 +171,26 @@ func lostChunks(ctx context.Context, tx pgx.Tx, query string, args ...any) (map[
 
 // forgetDead counts the money of dead workers as spent, for nobody knows what they did
 // with it, and removes their rows.
-func forgetDead(ctx context.Context, tx pgx.Tx, after time.Duration) error {
+func (w *Worker) forgetDead(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, `SELECT r.id, h.holder FROM holdings h JOIN runs r ON r.n = h.run
+		WHERE h.holder <> '' AND `+dead("split_part(h.holder, '#', 1)", "$1")+` ORDER BY 1, 2`, w.o.Dead)
+	if err != nil {
+		return err
+	}
+	gone, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Run, Holder string }])
+	if err != nil {
+		return err
+	}
+	for _, g := range gone {
+		if err := w.c.st.ForfeitTx(ctx, tx, g.Run, g.Holder); err != nil {
+			return err
+		}
+	}
 	for _, statement := range []string{
-		`WITH gone AS (DELETE FROM queue_money m WHERE ` + dead("m.worker", "$1") + ` RETURNING run, spent + lent AS sum)
-		UPDATE queue_runs r SET spent_micros = spent_micros + g.sum FROM (SELECT run, sum(sum)::bigint AS sum FROM gone GROUP BY run) g WHERE g.run = r.run`,
 		`DELETE FROM queue_shares s WHERE ` + dead("s.worker", "$1"),
 		`DELETE FROM queue_workers q WHERE q.seen <= now() - $1::interval`,
 	} {
-		if _, err := tx.Exec(ctx, statement, after); err != nil {
+		if _, err := tx.Exec(ctx, statement, w.o.Dead); err != nil {
 			return err
 		}
 	}

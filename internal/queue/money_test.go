@@ -58,8 +58,8 @@ func TestBanksShareTheMoney(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for _, worker := range []string{"a", "b", "c"} {
-		b := c.newBank(run, worker, sum)
-		m := model.Budget(fake.Func("paid:m", ask), b.purse, prices)
+		b := c.account(run, worker, sum)
+		m := model.Budget(fake.Func("paid:m", ask), b.Purse(), prices)
 		var callers sync.WaitGroup
 		for range 4 {
 			callers.Go(func() {
@@ -88,11 +88,11 @@ func TestBanksShareTheMoney(t *testing.T) {
 					done = true
 				case <-time.After(20 * time.Millisecond):
 				}
-				if err := b.settle(t.Context()); err != nil {
+				if err := b.Settle(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
-			if err := b.close(t.Context()); err != nil {
+			if err := b.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -117,10 +117,10 @@ func TestMoneyOfTheDead(t *testing.T) {
 	t.Parallel()
 	const sum = 100_000
 	c, run := newTestControl(t, sum)
-	b := c.newBank(run, "dead", sum)
-	got, err := b.Draw(t.Context(), 1000)
-	if err != nil || got < 1000 {
-		t.Fatalf("Draw = %d, %v", got, err)
+	b := c.account(run, "dead#1", sum)
+	got, err := b.Draw(t.Context(), 1000, 1000)
+	if err != nil || got.Got < 1000 {
+		t.Fatalf("Draw = %+v, %v", got, err)
 	}
 	w, err := NewWorker(c, WorkerOptions{Dead: time.Second})
 	if err != nil {
@@ -140,7 +140,7 @@ func TestMoneyOfTheDead(t *testing.T) {
 		if err != nil || time.Now().After(deadline) {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		if s.SpentMicros == got && s.LentMicros == 0 {
+		if s.SpentMicros == got.Got && s.LentMicros == 0 {
 			break
 		}
 	}

@@ -93,7 +93,13 @@ func (c *Control) Busy(ctx context.Context, runID string) error {
 	case state == Queued || state == Paused:
 		return deem.WithHint(ErrQueued, "watch it with: deem queue; take it from them with: deem queue cancel %s", runID)
 	}
-	return nil
+	var held bool
+	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM holdings h JOIN runs r ON r.n = h.run WHERE r.id = $1 AND h.holder <> ''
+		AND NOT `+dead("split_part(h.holder, '#', 1)", "$2")+`)`, runID, 3*silent).Scan(&held)
+	if err == nil && held {
+		return deem.WithHint(ErrQueued, "workers are about to give it back; try again in a few seconds")
+	}
+	return err
 }
 
 // A querier is a pool or a transaction.

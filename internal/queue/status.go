@@ -33,7 +33,7 @@ type RunStatus struct {
 	Rate float64 `json:"rate"`          // records a second, lately
 	ETA  *int64  `json:"eta,omitempty"` // seconds until it is done, if it goes on so; nil when nobody knows
 
-	SpentMicros int64  `json:"spent_micros"` // by calls, also those that no record shows
+	SpentMicros int64  `json:"spent_micros"` // by calls, also those that no record shows, and what was set aside and never settled
 	LentMicros  int64  `json:"lent_micros"`  // that workers may spend
 	MaxMicros   *int64 `json:"max_micros,omitempty"`
 
@@ -132,10 +132,11 @@ func (c *Control) runs(ctx context.Context) ([]RunStatus, error) {
 func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]RunStatus, error) {
 	rows, err := c.pool.Query(ctx, `SELECT q.run, q.state, q.reason, q.priority, r.dataset_items * r.trials,
 		(SELECT coalesce(sum(records), 0)::bigint FROM counts k WHERE k.run = r.n), c.chunks, c.taken, c.workers,
-		q.spent_micros + m.spent, m.lent, q.max_micros, q.queued_at, q.changed_at
+		coalesce(r.charged_micros, m.recorded + r.unsettled_micros) + m.spent, m.lent, q.max_micros, q.queued_at, q.changed_at
 		FROM queue_runs q JOIN runs r ON r.id = q.run,
 		LATERAL (SELECT count(*) AS chunks, count(worker) AS taken, count(DISTINCT worker) AS workers FROM queue_chunks WHERE run = q.run) c,
-		LATERAL (SELECT coalesce(sum(spent), 0)::bigint AS spent, coalesce(sum(lent), 0)::bigint AS lent FROM queue_money WHERE run = q.run) m
+		LATERAL (SELECT coalesce(sum(spent), 0)::bigint AS spent, coalesce(sum(lent), 0)::bigint AS lent,
+			(SELECT coalesce(sum(cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n) AS recorded FROM holdings WHERE run = r.n) m
 		WHERE `+where+` ORDER BY q.queued_at DESC, q.run DESC`, args...)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ type Worker struct {
 	hard     context.Context // done once calls in flight are cancelled
 	cancel   context.CancelFunc
 
-	inFlight, records atomic.Int64
+	inFlight, records, accounts atomic.Int64
 
 	mu       sync.Mutex
 	engaged  map[string]*engagement // by run

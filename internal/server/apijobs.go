@@ -98,6 +98,7 @@ type runJob struct {
 	judge       deem.Judge
 	model       deem.Model // nil for a rule
 	closeModels func() error
+	account     *conduct.Account // nil without a budget
 
 	stopping context.Context //nolint:containedctx // It is the channel that says stop, and who may say so.
 	stop     context.CancelFunc
@@ -171,10 +172,7 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if err != nil {
 		return nil, false, err
 	}
-	if purse != nil {
-		purse.Spend(run.CostMicros) // by earlier parts of this run
-	}
-	j.run = run
+	j.run, j.account = run, conduct.OpenAccount(js.s.store, run, purse)
 	if err := js.recall(ctx, j); err != nil {
 		return nil, false, conduct.End(ctx, js.s.store, run, err)
 	}
@@ -265,7 +263,7 @@ func (js *runJobs) launch(j *runJob) {
 	js.wg.Go(func() {
 		defer j.stop()
 		err := js.work(j)
-		err = conduct.End(context.WithoutCancel(js.hard), js.s.store, j.run, errors.Join(err, j.closeModels()))
+		err = conduct.End(context.WithoutCancel(js.hard), js.s.store, j.run, errors.Join(err, j.closeModels(), j.account.Close(js.hard)))
 		js.over(j, err)
 	})
 }

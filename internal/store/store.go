@@ -118,6 +118,11 @@ type Run struct {
 	// also the calls of records that were replaced, but not the replies that
 	// came from the cache, which were paid for before.
 	CostMicros int64 `json:"cost_micros"`
+
+	// SetAsideMicros is what is set aside for calls of which no record says what they
+	// cost: those in flight, and those that timed out or whose process was killed. It
+	// counts as spent until [Money.Settle].
+	SetAsideMicros int64 `json:"set_aside_micros,omitempty"`
 }
 
 // A Status says what a run knows about one item and trial.

@@ -57,7 +57,8 @@ func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	if err == nil {
 		err = s.once(ctx, func(b *pgx.Batch) {
 			b.Queue(`UPDATE counts SET updated = $2 WHERE run = $1`, n, run.Updated.UnixNano())
-			b.Queue(`UPDATE runs SET state = $2, updated = $3 WHERE n = $1`, n, string(run.State), run.Updated.UnixNano())
+			b.Queue(`UPDATE runs SET state = $2, updated = $3, unsettled_micros = $4 WHERE n = $1`,
+				n, string(run.State), run.Updated.UnixNano(), run.SetAsideMicros)
 		})
 	}
 	return s.explain("import a run into", err)

@@ -62,3 +62,8 @@ func TestBatches(t *testing.T) {
 	open := opener()
 	storetest.TestBatches(t, func(t *testing.T) storetest.BatchStore { return open(t) })
 }
+
+func TestMoney(t *testing.T) {
+	open := opener()
+	storetest.TestMoney(t, func(t *testing.T) storetest.MoneyStore { return open(t) })
+}

@@ -55,7 +55,8 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			}
 		}
 		if resumed = n != 0; resumed {
-			return adopt(ctx, tx, n, spec)
+			// Whoever had the claim before has no use for its money any more.
+			return errors.Join(adopt(ctx, tx, n, spec), forfeit(ctx, tx, n, ""))
 		}
 		return s.insertRun(ctx, tx, spec)
 	})
@@ -209,7 +210,8 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 
 const selectRun = `SELECT r.id, r.state, r.created, greatest(r.updated, c.updated), r.judge_name, r.judge_hash, r.judge_identity,
 	r.judge_rule, r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings,
-	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0)
+	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0),
+	CASE WHEN r.charged_micros IS NULL THEN r.unsettled_micros ELSE ` + moneyLeft + ` END
 	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
 	sum(cost_micros)::bigint AS cost_micros, max(updated) AS updated FROM counts WHERE run = r.n) c ON true`
 
@@ -221,7 +223,7 @@ func scanRun(row pgx.Row) (store.Run, error) {
 	err := row.Scan(&run.ID, &run.State, &created, &updated,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
-		&run.Records, &run.Unjudged, &run.CostMicros)
+		&run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -61,8 +61,8 @@ func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
 // Imported implements [store.Importer].
 func (s *Store) Imported(ctx context.Context, run store.Run) error {
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
-		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ? WHERE id = ?`,
-			string(run.State), run.Updated.UnixNano(), run.ID)
+		res, err := w.conn.ExecContext(ctx, `UPDATE runs SET state = ?, updated = ?, unsettled_micros = ? WHERE id = ?`,
+			string(run.State), run.Updated.UnixNano(), run.SetAsideMicros, run.ID)
 		if err != nil {
 			return err
 		}

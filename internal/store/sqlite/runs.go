@@ -53,7 +53,8 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	resumed := n != 0
 	var err error
 	if resumed {
-		err = adopt(ctx, conn, n, spec)
+		// Whoever had the claim before has no use for its money any more.
+		err = errors.Join(adopt(ctx, conn, n, spec), forfeit(ctx, conn, n, ""))
 	} else {
 		n, err = insertRun(ctx, conn, spec, s.opts.Now())
 	}
@@ -228,7 +229,7 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
-	records, unjudged, cost_micros FROM runs`
+	records, unjudged, cost_micros, ` + setAside + ` FROM runs`
 
 // scanRun reads a row of selectRun.
 func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
@@ -239,7 +240,7 @@ func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
-		&run.Records, &run.Unjudged, &run.CostMicros)
+		&run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)
 	if err != nil {
 		return store.Run{}, err
 	}

@@ -31,7 +31,7 @@ CREATE TABLE runs (
 	records        INTEGER NOT NULL DEFAULT 0,
 	unjudged       INTEGER NOT NULL DEFAULT 0,
 	cost_micros    INTEGER NOT NULL DEFAULT 0
-, sum BLOB) STRICT;
+, sum BLOB, unsettled_micros INTEGER NOT NULL DEFAULT 0, charged_micros INTEGER) STRICT;
 
 CREATE INDEX runs_key ON runs (key);
 
@@ -153,6 +153,14 @@ CREATE INDEX records_position ON records (run, position, trial);
 
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
 
+CREATE TABLE holdings (
+	run    INTEGER NOT NULL REFERENCES runs (n),
+	holder TEXT    NOT NULL, -- '' is the process that has the claim on the run
+	spent  INTEGER NOT NULL,
+	lent   INTEGER NOT NULL,
+	PRIMARY KEY (run, holder)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1);
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (1, 1);
@@ -166,5 +174,7 @@ INSERT INTO goose_db_version (version_id, is_applied) VALUES (4, 1);
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (5, 1);
 
 INSERT INTO goose_db_version (version_id, is_applied) VALUES (6, 1);
+
+INSERT INTO goose_db_version (version_id, is_applied) VALUES (7, 1);
 
 INSERT INTO indexed (texts, items, replies) VALUES (0, 0, 0);

@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem/internal/store"
+)
+
+var _ store.Money = (*Store)(nil)
+
+// recorded is what the records of run r cost.
+const recorded = `(SELECT coalesce(sum(k.cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n)`
+
+// moneyLeft is the money of run r that is set aside: all that was charged and is held, less
+// what records show, and less what replies of batches will show that no record has yet.
+const moneyLeft = `greatest(0, r.charged_micros + (SELECT coalesce(sum(h.spent + h.lent), 0)::bigint FROM holdings h WHERE h.run = r.n) - ` + recorded + `
+	- (SELECT coalesce(sum(l.cost_micros), 0)::bigint FROM batch_lines l WHERE l.run = r.n AND NOT l.taken))`
+
+// Draw implements [store.Money]. All holders of a run wait for its row.
+func (s *Store) Draw(ctx context.Context, runID string, d store.Draw) (b store.Balance, err error) {
+	run, err := s.number(ctx, runID)
+	if err != nil {
+		return b, s.explain("set money aside in", err)
+	}
+	err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if err := lockMoney(ctx, tx, run); err != nil {
+			return err
+		}
+		var others int64
+		err := tx.QueryRow(ctx, `UPDATE runs r SET charged_micros = coalesce(r.charged_micros, `+recorded+` + r.unsettled_micros) WHERE r.n = $1
+			RETURNING `+recorded+`, charged_micros, (SELECT coalesce(sum(spent + lent), 0)::bigint FROM holdings WHERE run = $1 AND holder <> $2),
+			EXISTS (SELECT FROM holdings WHERE run = $1 AND holder <> $2 AND lent > 0)`, run, pack(d.Holder)).
+			Scan(&b.Recorded, &b.Counted, &others, &b.Others)
+		if err != nil {
+			return err
+		}
+		b.Counted += others
+		b.Free = d.Limit - b.Counted - d.Spent - d.Lent
+		b.Got = d.Lend(b.Free)
+		b.Free -= b.Got
+		_, err = tx.Exec(ctx, `INSERT INTO holdings (run, holder, spent, lent) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (run, holder) DO UPDATE SET spent = excluded.spent, lent = excluded.lent`,
+			run, pack(d.Holder), d.Spent, d.Lent+b.Got)
+		return err
+	})
+	if err != nil {
+		return store.Balance{}, s.explain("set money aside in", err)
+	}
+	return b, nil
+}
+
+// Leave implements [store.Money].
+func (s *Store) Leave(ctx context.Context, runID, holder string, spent int64) error {
+	run, err := s.number(ctx, runID)
+	if err == nil {
+		err = s.transact(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if err := lockMoney(ctx, tx, run); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `UPDATE holdings SET spent = $3, lent = 0 WHERE run = $1 AND holder = $2`, run, pack(holder), spent)
+			return errors.Join(err, forfeit(ctx, tx, run, holder))
+		})
+	}
+	return s.explain("give money back to", err)
+}
+
+// ForfeitTx counts all that a holder has of a run as spent, for nobody knows what it did
+// with it, in a transaction of the caller's.
+func (s *Store) ForfeitTx(ctx context.Context, tx pgx.Tx, runID, holder string) error {
+	run, err := s.numberIn(ctx, tx, runID)
+	if err == nil {
+		err = lockMoney(ctx, tx, run)
+	}
+	if err == nil {
+		err = forfeit(ctx, tx, run, holder)
+	}
+	return s.explain("count the money of a holder in", err)
+}
+
+// lockMoney waits until nobody else changes the money of a run.
+func lockMoney(ctx context.Context, tx pgx.Tx, run int64) error {
+	_, err := tx.Exec(ctx, `SELECT FROM runs WHERE n = $1 FOR NO KEY UPDATE`, run)
+	return err
+}
+
+// forfeit counts all that a holder has as charged. When nobody holds money any more, what
+// records do not show stays set aside.
+func forfeit(ctx context.Context, tx pgx.Tx, run int64, holder string) error {
+	_, err := tx.Exec(ctx, `WITH gone AS (DELETE FROM holdings WHERE run = $1 AND holder = $2 RETURNING spent + lent AS sum)
+		UPDATE runs r SET charged_micros = r.charged_micros + gone.sum FROM gone WHERE r.n = $1`, run, pack(holder))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE runs r SET unsettled_micros = `+moneyLeft+`, charged_micros = NULL
+		WHERE r.n = $1 AND r.charged_micros IS NOT NULL AND NOT EXISTS (SELECT FROM holdings WHERE run = $1)`, run)
+	return err
+}
+
+// Settle implements [store.Money]. Workers do not claim runs: whether one of them is at
+// work is for the caller to know.
+func (s *Store) Settle(ctx context.Context, runID string) (released int64, err error) {
+	run, err := s.Run(ctx, runID)
+	if err != nil {
+		return 0, err
+	}
+	c, err := s.claims.take(ctx, run.Key())
+	if err != nil {
+		return 0, err
+	}
+	err = s.once(ctx, func(b *pgx.Batch) {
+		b.Queue(`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = $1)`, pack(run.ID))
+		b.Queue(`UPDATE runs SET unsettled_micros = 0, charged_micros = NULL WHERE id = $1`, pack(run.ID))
+	})
+	return run.SetAsideMicros, errors.Join(s.explain("settle the money of a run in", err), s.claims.giveUp(c))
+}

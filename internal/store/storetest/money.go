@@ -1,0 +1,232 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A MoneyStore keeps runs and the money that is set aside for them.
+type MoneyStore interface {
+	store.Store
+	store.Money
+	store.Batches
+}
+
+// TestMoney runs the suite of stores that keep money. The function open is that of [Test].
+func TestMoney(t *testing.T, open func(t *testing.T) MoneyStore) {
+	for _, tt := range []struct {
+		name string
+		run  func(*testing.T, func(t *testing.T) MoneyStore)
+	}{
+		{"Leave", testMoneyLeave},
+		{"Killed", testMoneyKilled},
+		{"Holders", testMoneyHolders},
+		{"Lend", testMoneyLend},
+		{"Settle", testMoneySettle},
+		{"Unbudgeted", testMoneyUnbudgeted},
+		{"Batches", testMoneyBatches},
+		{"UnknownRun", testMoneyUnknownRun},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			tt.run(t, func(t *testing.T) MoneyStore {
+				t.Helper()
+				st := open(t)
+				t.Cleanup(func() { _ = st.Close() }) // Some tests close it themselves.
+				return st
+			})
+		})
+	}
+}
+
+// paid returns a record whose call cost so much.
+func paid(i int, micros int64) deem.Record {
+	rec := Record(i)
+	rec.Calls = rec.Calls[:1]
+	rec.Calls[0].Reply.CostMicros, rec.Calls[0].Reply.Cached = micros, false
+	return rec
+}
+
+func mustDraw(t *testing.T, st store.Money, runID string, d store.Draw) store.Balance {
+	t.Helper()
+	b, err := st.Draw(t.Context(), runID, d)
+	if err != nil {
+		t.Fatalf("Draw: %v", err)
+	}
+	return b
+}
+
+// wantMoney checks what a run cost and what is set aside for it.
+func wantMoney(t *testing.T, st store.Store, runID string, cost, aside int64) {
+	t.Helper()
+	run, err := st.Run(t.Context(), runID)
+	if err != nil || run.CostMicros != cost || run.SetAsideMicros != aside {
+		t.Errorf("the run cost %d, and %d are set aside, %v; want %d and %d", run.CostMicros, run.SetAsideMicros, err, cost, aside)
+	}
+}
+
+// testMoneyLeave holds that a holder that leaves gives back all but what no record shows.
+func testMoneyLeave(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	mustAppend(t, st, run.ID, paid(0, 40))
+	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Got != 100 || b.Free != 860 || b.Counted != 40 || b.Recorded != 40 || b.Others {
+		t.Errorf("Draw = %+v, want 100 with 860 left of 1000 and 40 recorded", b)
+	}
+	wantMoney(t, st, run.ID, 40, 100)
+	mustAppend(t, st, run.ID, paid(1, 30))
+	wantMoney(t, st, run.ID, 70, 70)
+	if err := st.Leave(t.Context(), run.ID, "", 50); err != nil { // 20 of them in a call that timed out
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 70, 20)
+	if err := st.Leave(t.Context(), run.ID, "", 50); err != nil { // It has left already.
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 70, 20)
+}
+
+// testMoneyKilled holds that a process that was killed leaves what it held set aside, and
+// that the next one draws on top of that.
+func testMoneyKilled(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
+	mustAppend(t, st, run.ID, paid(0, 30))
+	if err := st.Close(); err != nil { // Leave is not called, as when it is killed.
+		t.Fatal(err)
+	}
+	st = open(t)
+	again, resumed := mustBegin(t, st, Spec(""), false)
+	if !resumed || again.CostMicros != 30 || again.SetAsideMicros != 70 {
+		t.Errorf("resumed %v with %d recorded and %d set aside, want 30 and 70", resumed, again.CostMicros, again.SetAsideMicros)
+	}
+	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Free != 800 || b.Counted != 100 || b.Recorded != 30 {
+		t.Errorf("Draw = %+v, want 100 counted and 800 left", b)
+	}
+	if err := st.Leave(t.Context(), run.ID, "", 0); err != nil {
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 30, 70)
+}
+
+// testMoneyHolders holds that holders share the limit.
+func testMoneyHolders(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Limit: 1000, Need: 600})
+	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 0 || b.Free != 400 || !b.Others {
+		t.Errorf("Draw = %+v, want nothing while a has money", b)
+	}
+	mustDraw(t, st, run.ID, store.Draw{Holder: "a", Spent: 100, Lent: 100, Limit: 1000}) // gives 400 back
+	if b := mustDraw(t, st, run.ID, store.Draw{Holder: "b", Limit: 1000, Need: 500}); b.Got != 500 || b.Free != 300 {
+		t.Errorf("Draw = %+v, want 500 with 300 left", b)
+	}
+	mustAppend(t, st, run.ID, paid(0, 100))
+	if err := st.Leave(t.Context(), run.ID, "a", 120); err != nil {
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 100, 520)
+	mustAppend(t, st, run.ID, paid(1, 50))
+	if err := st.Leave(t.Context(), run.ID, "b", 50); err != nil {
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 150, 20)
+}
+
+// testMoneyLend holds that blocks shrink towards the limit, so that all of it can be used.
+func testMoneyLend(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	d := store.Draw{Limit: 1000, Need: 10, Ahead: 190}
+	var got []int64
+	for {
+		b := mustDraw(t, st, run.ID, d)
+		if b.Got == 0 {
+			break
+		}
+		got = append(got, b.Got)
+		d.Lent += b.Got
+	}
+	if got[0] != 200 || d.Lent <= 990 || d.Lent > 1000 {
+		t.Errorf("lent %d in %v, want 200 first and nearly 1000 in all", d.Lent, got)
+	}
+}
+
+// testMoneySettle holds that the user releases what was never settled, but not while
+// somebody is at work.
+func testMoneySettle(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
+	mustAppend(t, st, run.ID, paid(0, 30))
+	if _, err := st.Settle(t.Context(), run.ID); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("Settle of a run that is being judged: %v, want ErrBusy", err)
+	}
+	if err := st.Release(run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if released, err := st.Settle(t.Context(), run.ID); err != nil || released != 70 {
+		t.Errorf("Settle = %d, %v, want 70", released, err)
+	}
+	wantMoney(t, st, run.ID, 30, 0)
+	mustBegin(t, st, Spec(""), false) // The claim is free again.
+	if b := mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100}); b.Counted != 30 {
+		t.Errorf("Draw = %+v, want 30 counted", b)
+	}
+}
+
+// testMoneyUnbudgeted holds that what is set aside stays so while the run goes on without
+// a budget.
+func testMoneyUnbudgeted(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Need: 100})
+	if err := st.Release(run.ID); err != nil {
+		t.Fatal(err)
+	}
+	mustBegin(t, st, Spec(""), false)
+	mustAppend(t, st, run.ID, paid(0, 500))
+	wantMoney(t, st, run.ID, 500, 100)
+}
+
+// testMoneyBatches holds that replies of batches which no record has yet are not counted
+// twice: as set aside, and as owed.
+func testMoneyBatches(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	run, _ := mustBegin(t, st, Spec(""), false)
+	var lines []store.BatchLine
+	var recs []deem.Record
+	for i := range 2 {
+		rec := paid(i, 100)
+		rec.Calls[0].Reply.Batch, rec.Calls[0].Reply.Key = "vendor-1", []string{"key-0", "key-1"}[i]
+		reply := *rec.Calls[0].Reply
+		lines, recs = append(lines, store.BatchLine{Key: reply.Key, Reply: &reply}), append(recs, rec)
+	}
+	if err := st.PutBatch(t.Context(), run.ID, store.Batch{Key: "b", ID: "vendor-1", State: store.BatchCollected, Lines: 2}, lines); err != nil {
+		t.Fatal(err)
+	}
+	mustDraw(t, st, run.ID, store.Draw{Limit: 1000, Spent: 200, Need: 50}) // 200 for the batch
+	mustAppend(t, st, run.ID, recs[0])
+	wantMoney(t, st, run.ID, 100, 50)
+	mustAppend(t, st, run.ID, recs[1])
+	wantMoney(t, st, run.ID, 200, 50)
+	if err := st.Leave(t.Context(), run.ID, "", 210); err != nil { // A call timed out.
+		t.Fatal(err)
+	}
+	wantMoney(t, st, run.ID, 200, 10)
+}
+
+func testMoneyUnknownRun(t *testing.T, open func(t *testing.T) MoneyStore) {
+	st := open(t)
+	_, drawErr := st.Draw(t.Context(), "none", store.Draw{Limit: 1, Need: 1})
+	_, settleErr := st.Settle(t.Context(), "none")
+	for _, err := range []error{drawErr, settleErr, st.Leave(t.Context(), "none", "", 0)} {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("error %v, want ErrNotFound", err)
+		}
+	}
+}
