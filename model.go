@@ -48,6 +48,33 @@ func SettingsOf(m Model) string {
 	return ""
 }
 
+// A Wired model can say what it puts on the wire for a request. Both texts have the form
+// of a query, as "max_completion_tokens=8197&reasoning_effort=low".
+type Wired interface {
+	Model
+
+	// Wire returns the parameters of the call for req as the vendor names them, and the
+	// parameters of req that are left out, each with the reason. Messages are no part of
+	// it, and nobody is called.
+	Wire(req Request) (sent, dropped string)
+}
+
+// WireOf returns what m, or the model that it wraps, puts on the wire for req. Both texts
+// are "" when the model does not say.
+func WireOf(m Model, req Request) (sent, dropped string) {
+	for m != nil {
+		if w, ok := m.(Wired); ok {
+			return w.Wire(req)
+		}
+		w, ok := m.(interface{ Unwrap() Model })
+		if !ok {
+			break
+		}
+		m = w.Unwrap()
+	}
+	return "", ""
+}
+
 // A Request is what a model is asked. The zero value of each field leaves the
 // choice to the vendor.
 type Request struct {
@@ -60,6 +87,10 @@ type Request struct {
 	JSON        bool            `json:"json,omitempty"`         // the reply must be one JSON object
 	Schema      json.RawMessage `json:"schema,omitempty"`       // the JSON Schema that the object must meet
 	TopLogprobs int             `json:"top_logprobs,omitempty"` // log-probabilities of this many tokens per place; 0 asks for none
+
+	// Optional names the parameters, as "temperature", without which the request may be
+	// made once more if the vendor says that it does not support them.
+	Optional []string `json:"optional,omitempty"`
 
 	// Trial is the how-manieth time this request is made, from 0. It is no part
 	// of the prompt; it keeps trials apart in the cache.
@@ -83,7 +114,7 @@ func (r Request) Hash() string { return hashOf(r.appendCanonical) }
 // same reports whether two requests ask the same in the same words. Texts that are one
 // in memory are found equal at once.
 func (r Request) same(o Request) bool {
-	return slices.Equal(r.Messages, o.Messages) && slices.Equal(r.Stop, o.Stop) && bytes.Equal(r.Schema, o.Schema) &&
+	return slices.Equal(r.Messages, o.Messages) && slices.Equal(r.Stop, o.Stop) && slices.Equal(r.Optional, o.Optional) && bytes.Equal(r.Schema, o.Schema) &&
 		r.MaxTokens == o.MaxTokens && r.JSON == o.JSON && r.TopLogprobs == o.TopLogprobs && r.Trial == o.Trial &&
 		equal(r.Temperature, o.Temperature) && equal(r.TopP, o.TopP) && equal(r.Seed, o.Seed)
 }
@@ -112,6 +143,7 @@ func (r Request) appendCanonical(to []byte) []byte {
 		o.text = append(appendText(o.text, m.Role), '}')
 	}
 	o.text = append(o.text, ']')
+	o.list("optional", r.Optional)
 	if len(r.Schema) > 0 {
 		o.key("schema")
 		o.text = append(o.text, mustCanonical(r.Schema)...)
@@ -159,6 +191,11 @@ type Reply struct {
 	// of its own. Such a reply has no latency.
 	Batch string `json:"batch,omitempty"`
 
+	// Sent are the parameters with which the call was made, and Dropped those of the
+	// request that were left out, each with the reason. See [Wired].
+	Sent    string `json:"sent,omitempty"`
+	Dropped string `json:"dropped,omitempty"`
+
 	// Logprobs are the tokens of the reply with their likeliest rivals, when
 	// they were asked for and the vendor gives them.
 	Logprobs []TokenLogprob `json:"logprobs,omitempty"`
@@ -205,6 +242,12 @@ type ModelError struct {
 	Code    string
 	Passing bool // the same request may succeed later
 	Fatal   bool // no request can succeed until a person acts: the run stops
+
+	// Param is the parameter of the [Request] that the vendor does not take, as
+	// "temperature"; "" when it does not say. Unsupported says that the vendor has no such
+	// parameter for this model, so that the same request without it may succeed.
+	Param       string
+	Unsupported bool
 
 	// Absent says that nobody there speaks the vendor's language: nothing listens, there
 	// is no such host, or what answers is a web page. It may pass, as when a server is

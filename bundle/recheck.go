@@ -38,7 +38,7 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 				out.findIn(CheckRecord, rec, fmt.Sprintf("one of its calls is to %q, and the run asks %q", call.Model, c.out.Run.Model))
 			}
 		}
-		reask(c.again.Protocol, rec, out)
+		c.reask(rec, out)
 	}
 }
 
@@ -54,8 +54,9 @@ func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
 	}
 }
 
-// reask renders the prompt again and reads the reply again.
-func reask(p judge.Protocol, rec deem.Record, out *outcome) {
+// reask renders the prompt again, compares what was sent, and reads the reply again.
+func (c *checker) reask(rec deem.Record, out *outcome) {
+	p := c.again.Protocol
 	if d, ok := p.(judge.Decider); ok {
 		if v, ok := d.Decide(rec.Item); ok {
 			if len(rec.Calls) > 0 {
@@ -75,6 +76,10 @@ func reask(p judge.Protocol, rec deem.Record, out *outcome) {
 	}
 	req.Trial = rec.Trial
 	out.rendered(rec, req.Hash())
+	settings := settingsIn(c.judge.Identity)
+	for _, call := range rec.Calls {
+		out.sent(rec, req, settings, call.Reply)
+	}
 	reread(p, rec, out)
 }
 
@@ -87,6 +92,20 @@ func (out *outcome) rendered(rec deem.Record, hash string) {
 		if call.Request != hash {
 			out.findIn(CheckPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
 		}
+	}
+}
+
+// sent compares what a call says that was sent with the request.
+func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, reply *deem.Reply) {
+	if reply == nil {
+		return
+	}
+	problem, checked := checkSent(req, settings, *reply)
+	if checked {
+		out.wires++
+	}
+	if problem != "" {
+		out.findIn(CheckWire, rec, problem)
 	}
 }
 

@@ -57,6 +57,7 @@ func (m *recorded) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	case call.Reply == nil:
 		return deem.Reply{}, &deem.ModelError{Kind: kindOf(t.rec, call.Error), Attempts: call.Attempts, Err: errors.New(call.Error)}
 	}
+	t.compare(req, m.settings, *call.Reply)
 	return *call.Reply, nil
 }
 
@@ -143,6 +144,21 @@ type tape struct {
 	asked   map[request][]int // by request the places of the models that asked now
 	used    []bool            // of calls
 	missing []request
+	wires   int      // calls whose parameters were compared
+	unsent  []string // what is wrong with them
+}
+
+// compare compares what a call says that was sent with the request.
+func (t *tape) compare(req deem.Request, settings string, reply deem.Reply) {
+	problem, checked := checkSent(req, settings, reply)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if checked {
+		t.wires++
+	}
+	if problem != "" {
+		t.unsent = append(t.unsent, problem)
+	}
 }
 
 func newTape(rec deem.Record, calls []deem.Call) *tape {
@@ -157,6 +173,7 @@ func newTape(rec deem.Record, calls []deem.Call) *tape {
 
 func (t *tape) rewind() {
 	t.asked, t.used, t.missing = map[request][]int{}, make([]bool, len(t.calls)), nil
+	t.wires, t.unsent = 0, nil
 }
 
 // answer returns the call that answers a request. Calls of tries that were given up
@@ -222,6 +239,10 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	t := newTape(rec, rec.Calls)
 	v, err := t.play(ctx, c.again.Judge)
 	out.prompts += len(rec.Calls)
+	out.wires += t.wires
+	for _, problem := range t.unsent {
+		out.findIn(CheckWire, rec, problem)
+	}
 	for _, key := range t.missing {
 		out.findIn(CheckPrompt, rec, fmt.Sprintf("the judge asked for something the record does not hold: request %s to %s", deem.ShortHash(key.hash), key.model))
 	}

@@ -69,6 +69,7 @@ const (
 	CheckJudge     = "judge"     // the judge and its hash
 	CheckRecord    = "record"    // a record within itself
 	CheckPrompt    = "prompt"    // the prompt rendered again
+	CheckWire      = "wire"      // the parameters that were sent
 	CheckVerdict   = "verdict"   // the reply read again, or the rule asked again
 	CheckNumbers   = "numbers"   // what the manifest says
 	CheckSignature = "signature" // who vouches for it
@@ -111,6 +112,7 @@ type Verification struct {
 	Items    int `json:"items"`
 	Records  int `json:"records"`
 	Prompts  int `json:"prompts"`  // rendered again
+	Wires    int `json:"wires"`    // calls whose parameters were compared with the judge
 	Verdicts int `json:"verdicts"` // made again, from replies or by the rule
 
 	// Findings are the first hundred, and Total counts them all.

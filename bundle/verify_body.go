@@ -38,7 +38,7 @@ type outcome struct {
 	record   *deem.Record // of a line of kind record that could be read
 	of       string       // hash of the record's item
 
-	prompts, verdicts int
+	prompts, wires, verdicts int
 }
 
 // body checks the items and records from l on, and returns the manifest's line.
@@ -267,6 +267,7 @@ func (c *checker) collect(out outcome) {
 		c.find(f)
 	}
 	c.out.Prompts += out.prompts
+	c.out.Wires += out.wires
 	c.out.Verdicts += out.verdicts
 	switch {
 	case out.line.kind == kindItem:

@@ -52,6 +52,7 @@ type wireReply struct {
 	Batch       string        `json:"batch,omitempty"`
 	Cached      bool          `json:"cached,omitempty"`
 	CostMicros  int64         `json:"cost_micros,omitempty"`
+	Dropped     string        `json:"dropped,omitempty"`
 	Fingerprint string        `json:"fingerprint,omitempty"`
 	Key         string        `json:"key,omitempty"`
 	Latency     time.Duration `json:"latency_ns"`
@@ -59,6 +60,7 @@ type wireReply struct {
 	Model       string        `json:"model,omitempty"`
 	Refusal     string        `json:"refusal,omitempty"`
 	RequestID   string        `json:"request_id,omitempty"`
+	Sent        string        `json:"sent,omitempty"`
 	Stop        deem.Stop     `json:"stop"`
 	Text        string        `json:"text"`
 	Unpriced    bool          `json:"unpriced,omitempty"`
@@ -128,7 +130,7 @@ func toCall(c deem.Call) wireCall {
 		w.Reply = &wireReply{
 			Attempts: r.Attempts, Batch: clean(r.Batch), Cached: r.Cached, CostMicros: r.CostMicros,
 			Fingerprint: clean(r.Fingerprint), Key: clean(r.Key), Latency: r.Latency, Logprobs: toLogprobs(r.Logprobs),
-			Model: clean(r.Model), Refusal: clean(r.Refusal), RequestID: clean(r.RequestID), Stop: r.Stop,
+			Model: clean(r.Model), Refusal: clean(r.Refusal), RequestID: clean(r.RequestID), Stop: r.Stop, Sent: clean(r.Sent), Dropped: clean(r.Dropped),
 			Text: clean(r.Text), Unpriced: r.Unpriced,
 			Usage: wireUsage{r.Usage.CachedInput, r.Usage.Estimated, r.Usage.Input, r.Usage.Output, r.Usage.Reasoning},
 		}
@@ -176,7 +178,7 @@ func (w wireCall) call() deem.Call {
 				Input: r.Usage.Input, Output: r.Usage.Output, CachedInput: r.Usage.CachedInput, Reasoning: r.Usage.Reasoning,
 				Estimated: r.Usage.Estimated,
 			},
-			Model: r.Model, Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch,
+			Model: r.Model, Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Sent: r.Sent, Dropped: r.Dropped,
 			Logprobs: fromLogprobs(r.Logprobs), Latency: r.Latency, Attempts: r.Attempts, CostMicros: r.CostMicros,
 			Unpriced: r.Unpriced, Cached: r.Cached, Key: r.Key,
 		}

@@ -184,6 +184,9 @@ func (x *decoder) unknownSlot(src *source, p part) {
 	x.badTemplate(src, &templateError{p.offset, msg})
 }
 
+// spareable are the parameters that a judge can go without.
+var spareable = []string{"json", "max_tokens", "seed", "stop", "temperature", "top_logprobs", "top_p"}
+
 // check holds the parameters to the ranges that vendors share.
 func (p Params) check() error {
 	switch {
@@ -195,6 +198,11 @@ func (p Params) check() error {
 		return fmt.Errorf("max_tokens is %d; it must be at least 1", p.MaxTokens)
 	case p.TopLogprobs < 0 || p.TopLogprobs > 20:
 		return fmt.Errorf("top_logprobs %d lies outside 0 to 20", p.TopLogprobs)
+	}
+	for _, name := range p.Optional {
+		if !slices.Contains(spareable, name) {
+			return fmt.Errorf("optional names %q; a judge can go without %s", name, strings.Join(spareable, ", "))
+		}
 	}
 	return nil
 }

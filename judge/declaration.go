@@ -104,6 +104,10 @@ type Params struct {
 	Stop        []string `json:"stop,omitempty"`
 	JSON        bool     `json:"json,omitempty"`
 	TopLogprobs int      `json:"top_logprobs,omitempty"`
+
+	// Optional names the parameters without which the judge may ask if the vendor says
+	// that it does not support them.
+	Optional []string `json:"optional,omitempty"`
 }
 
 // The names of the readings.
@@ -159,6 +163,6 @@ func (d *Declaration) request(messages ...deem.Message) deem.Request {
 	p := d.Params
 	return deem.Request{
 		Messages: messages, Temperature: p.Temperature, TopP: p.TopP, MaxTokens: p.MaxTokens,
-		Seed: p.Seed, Stop: p.Stop, JSON: p.JSON, TopLogprobs: p.TopLogprobs,
+		Seed: p.Seed, Stop: p.Stop, JSON: p.JSON, TopLogprobs: p.TopLogprobs, Optional: p.Optional,
 	}
 }

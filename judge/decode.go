@@ -386,6 +386,7 @@ func (x *decoder) readParams(n *yaml.Node) {
 		"stop":         func(v *yaml.Node) { x.texts(v, "stop", &p.Stop) },
 		"json":         func(v *yaml.Node) { x.truth(v, "json", &p.JSON) },
 		"top_logprobs": func(v *yaml.Node) { x.integer(v, "top_logprobs", &logprobs) },
+		"optional":     func(v *yaml.Node) { x.texts(v, "optional", &p.Optional) },
 	})
 	p.MaxTokens, p.TopLogprobs = int(maxTokens), int(logprobs)
 	if err := p.check(); err != nil {

@@ -221,6 +221,7 @@ type Budgeted struct {
 	price  Price
 	priced bool
 	tier   string
+	room   int // the tokens that are added for thoughts to the limit of a request
 }
 
 var (
@@ -233,7 +234,7 @@ var (
 // price is not known, ends in a fatal error of kind budget.
 //
 // The most that a request can cost is one token for each byte of its input, which
-// no vendor's tokens exceed, and MaxTokens of output. A request without MaxTokens is
+// no vendor's tokens exceed, MaxTokens of output, and the room for thoughts. A request without MaxTokens is
 // taken to have the longest reply that its model can give (see [MaxOutput]); to
 // bound replies is what lets many calls be in flight on a small budget.
 //
@@ -248,7 +249,7 @@ var (
 func Budget(m deem.Model, purse *Purse, prices Prices) *Budgeted {
 	tier := TierOf(m)
 	price, ok := prices.OfTier(m.Name(), tier)
-	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier}
+	return &Budgeted{inner: m, purse: purse, price: price, priced: ok, tier: tier, room: RoomOf(m)}
 }
 
 // Name returns the name of the model inside.
@@ -265,7 +266,11 @@ func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 	if !b.priced {
 		return deem.Reply{}, &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: Unpriced(b.Name(), b.tier)}
 	}
-	h := &hold{purse: b.purse, worst: b.price.Cost(mostUsage(b.Name(), req))}
+	bounded := req
+	if req.MaxTokens > 0 {
+		bounded.MaxTokens += b.room
+	}
+	h := &hold{purse: b.purse, worst: b.price.Cost(mostUsage(b.Name(), bounded))}
 	h.outer, _ = ctx.Value(holdKey{}).(*hold)
 	if err := b.purse.reserve(ctx, h.worst); err != nil {
 		return deem.Reply{}, err

@@ -52,6 +52,7 @@ type Limiter struct {
 	requests *bucket // nil when requests are not bounded
 	tokens   *bucket // nil when tokens are not bounded
 	fleet    Fleet   // nil when nobody else asks
+	thoughts int     // the tokens that a call is taken to spend on thinking
 
 	mu      sync.Mutex
 	level   level
@@ -102,7 +103,7 @@ func Limit(m deem.Model, o LimitOptions) *Limiter {
 	if o.Concurrency <= 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	l := &Limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New()}
+	l := &Limiter{inner: m, fleet: o.Fleet, level: newLevel(o.Concurrency), waiting: list.New(), thoughts: min(RoomOf(m), guessedOutput)}
 	if o.RPM > 0 {
 		l.requests = perMinute(o.RPM)
 	}
@@ -357,8 +358,8 @@ func (l *Limiter) estimate(req deem.Request) float64 {
 	for _, m := range req.Messages {
 		size += len(m.Content) + len(m.Role)
 	}
-	output := req.MaxTokens
-	if output <= 0 {
+	output := req.MaxTokens + l.thoughts
+	if req.MaxTokens <= 0 {
 		output = guessedOutput
 	}
 	return float64(size/4 + output)

@@ -4,11 +4,13 @@
 // Each decorator is a [deem.Model] around another one:
 //
 //   - [Cache] answers from replies that were paid for earlier;
+//   - [Probe] asks a model alone until it is known to answer;
 //   - [Break] stops the run when the vendor is out of service;
 //   - [Budget] starts no call that cannot be paid for;
 //   - [Retry] asks again when an error may pass;
 //   - [Limit] keeps the number of calls at what the vendor bears;
-//   - [Meter] measures each attempt and says what it cost.
+//   - [Meter] measures each attempt and says what it cost;
+//   - [Spare] goes without parameters that the vendor does not support.
 //
 // [Assemble] puts them around a wire in the one order that makes sense, and [Embed]
 // around an embedder. What
@@ -46,6 +48,9 @@ type Options struct {
 //
 //   - the cache is outermost, because a reply that is known must cost neither
 //     money nor a place in the queue nor an attempt;
+//   - the probe is inside the cache, because a reply that is known tells nothing about
+//     the model now, and outside all else, so that those who wait for the first reply hold
+//     neither money nor a place;
 //   - the breaker is outside the budget, so that those who wait for an outage to
 //     pass hold no money, and outside the retries, so that it counts requests that
 //     were given up and not attempts;
@@ -56,9 +61,11 @@ type Options struct {
 //     queues and each 429 is seen by the limit;
 //   - the limit is outside the meter, so that time spent waiting for a place is
 //     not mistaken for the model's latency;
-//   - the meter is next to the wire and sees each attempt as the vendor bills it.
+//   - the meter sees each attempt as the vendor bills it;
+//   - what is asked once more without a parameter is one attempt, since vendors do not
+//     charge for a request that they reject.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	return Cache(resilient(wire, o), o.Replies, o.Cache)
+	return Cache(Probe(resilient(Spare(wire), o)), o.Replies, o.Cache)
 }
 
 // resilient is all of [Assemble] but the cache. Embeddings have it too.

@@ -32,6 +32,10 @@ func (b *Builder) Report() Report {
 		Noise:      b.noise(by, metrics[0], hold != nil),
 		Calls:      b.calls.calls(),
 	}
+	if h := r.Head.Harness; h != nil {
+		sent := h.asSent(r.Calls.Wire)
+		r.Head.Harness = &sent
+	}
 	for i, metric := range metrics {
 		r.Metrics[i] = b.main.figures(by, metric, hold != nil)
 	}

@@ -33,6 +33,9 @@ type Calls struct {
 
 	Latency *Latency `json:"latency"` // null when no call of its own succeeded
 	Models  []Model  `json:"models"`
+
+	// Wire says with which parameters models were asked, for replies that tell.
+	Wire []Wire `json:"wire,omitempty"`
 }
 
 // Latency is how long replies took, over calls that succeeded and were not
@@ -59,6 +62,7 @@ type ledger struct {
 	sum     Calls
 	latency stat.Histogram
 	models  map[identity]int
+	wires   map[wired]int
 }
 
 // add adds one call.
@@ -109,6 +113,13 @@ func (l *ledger) addModel(c *deem.Call) {
 		l.models = map[identity]int{}
 	}
 	l.models[identity{c.Model, c.Reply.Model, c.Reply.Fingerprint}]++
+	if c.Reply.Sent == "" && c.Reply.Dropped == "" {
+		return
+	}
+	if l.wires == nil {
+		l.wires = map[wired]int{}
+	}
+	l.wires[wired{c.Model, c.Reply.Sent, c.Reply.Dropped}]++
 }
 
 // calls returns the sums.
@@ -132,5 +143,6 @@ func (l *ledger) calls() Calls {
 			cmp.Compare(a.Fingerprint, b.Fingerprint),
 		)
 	})
+	c.Wire = wires(l.wires)
 	return c
 }

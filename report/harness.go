@@ -22,9 +22,14 @@ type Harness struct {
 	// Prompts are what the judge asks with. A rule has none.
 	Prompts []Prompt `json:"prompts,omitempty"`
 
-	// Params are the parameters of the judge's requests, or of the rule. What is not
-	// there was left to the vendor.
+	// Params are the parameters of the judge's requests as they were sent, by the names
+	// that the vendor has for them, or those of the rule. Before the first reply they are
+	// what the judge declares. What is not there was left to the vendor.
 	Params map[string]string `json:"params,omitempty"`
+
+	// Dropped are parameters that the judge declares and that were not sent, with the
+	// reason.
+	Dropped map[string]string `json:"dropped,omitempty"`
 
 	// Policy says what becomes of categories that do not simply count, as "category 5
 	// (adversarial) excluded". "" means that all categories count alike.
@@ -198,7 +203,10 @@ func (p *sheet) harness(r Report) {
 // harnessFacts returns the same for the page.
 func harnessFacts(r Report) []PageFact {
 	h := r.Head.harness()
-	facts := []PageFact{{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))}}
+	facts := []PageFact{
+		{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))},
+		{"not sent", page.Clean(strings.Join(h.DroppedList(), "; "))},
+	}
 	for _, p := range h.Prompts {
 		facts = append(facts, PageFact{"prompt", cmp.Or(page.Clean(p.Name), "prompt") + ", sha256 " + page.Clean(p.SHA256)})
 	}

@@ -65,6 +65,7 @@ func (p *sheet) head(r Report) {
 	p.Line("", page.Fold(h.JudgeNote))
 	p.Line("prompt", promptWords(h.harness().Prompts))
 	p.Line("params", page.Clean(strings.Join(h.harness().ParamList(), ", ")))
+	p.Line("not sent", page.Clean(strings.Join(h.harness().DroppedList(), "; ")))
 	p.Line("model", page.Clean(h.Model), seenWords(r))
 	p.Line("system", page.Clean(h.System), page.Prefix("model ", page.Clean(h.SystemModel)))
 	items := ""

@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ var Vendors = []Vendor{
 	{
 		Name: "openai", About: "Chat Completions of OpenAI and of every compatible server (--base-url)",
 		Keys: []string{"OPENAI_API_KEY"}, Server: "OPENAI_BASE_URL", open: openOpenAI,
-		Options: []string{"reasoning", "service-tier", maxReply},
+		Options: []string{"reasoning", "service-tier", "thinking", maxReply},
 	},
 	{
 		Name: "anthropic", About: "Messages of Anthropic: claude-...",
@@ -47,12 +48,12 @@ var Vendors = []Vendor{
 	{
 		Name: "google", About: "Gemini of Google: gemini-...",
 		Keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, Server: "GOOGLE_GEMINI_BASE_URL", open: openGoogle,
-		Options: []string{"thinking-budget", "thinking-level", maxReply},
+		Options: []string{"thinking", "thinking-budget", "thinking-level", maxReply},
 	},
 	{
 		Name: "ollama", About: "models that run on this machine or another one, with Ollama; no key",
 		Keys: []string{"OLLAMA_API_KEY"}, KeyOptional: true, Server: "OLLAMA_HOST", open: openOllama,
-		Options: []string{"think", "context-length", maxReply},
+		Options: []string{"think", "thinking", "context-length", maxReply},
 	},
 	{
 		Name: "fake", About: "made-up replies, for tests; see deem list models",
@@ -73,7 +74,18 @@ type ModelOptions struct {
 	Proxy    string
 	CAFile   string
 	Options  map[string]string // of the vendor's own
+	Thinking string            // how much the model thinks: the option of that name, which most vendors have
 	Uncalled bool              // nobody will be called, so no key is needed
+}
+
+// AllOptions returns the options of the vendor's own, how much to think among them.
+func (o ModelOptions) AllOptions() map[string]string {
+	if o.Thinking == "" {
+		return o.Options
+	}
+	options := map[string]string{"thinking": o.Thinking}
+	maps.Copy(options, o.Options)
+	return options
 }
 
 // An access is how a server is reached, secrets included.
@@ -136,8 +148,11 @@ func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
 func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
-	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.Options}
-	for option := range o.Options {
+	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions()}
+	if o.Thinking != "" && !slices.Contains(v.Options, "thinking") {
+		return at, usage.Errorf("--thinking says nothing to %s, which does not think", o.Name)
+	}
+	for option := range at.options {
 		if !slices.Contains(v.Options, option) {
 			return at, usage.Mark(usage.Unknown("option of "+v.Name, option, v.Options))
 		}
@@ -174,7 +189,7 @@ func openOpenAI(name string, at access) (deem.Model, error) {
 	o := openai.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		Organization: at.env.Get("OPENAI_ORGANIZATION"), Project: at.env.Get("OPENAI_PROJECT"),
-		ServiceTier: at.options["service-tier"],
+		ServiceTier: at.options["service-tier"], Thinking: at.options["thinking"],
 	}
 	if text, ok := at.options["reasoning"]; ok {
 		reasons, err := strconv.ParseBool(text)
@@ -204,7 +219,7 @@ func openAnthropic(name string, at access) (deem.Model, error) {
 func openGoogle(name string, at access) (deem.Model, error) {
 	o := google.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
-		ThinkingLevel: at.options["thinking-level"],
+		Thinking: at.options["thinking"], ThinkingLevel: at.options["thinking-level"],
 	}
 	if _, ok := at.options["thinking-budget"]; ok {
 		budget, err := at.number("thinking-budget")
@@ -223,7 +238,7 @@ func openOllama(name string, at access) (deem.Model, error) {
 	}
 	return ollama.New(ollama.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
-		ContextLength: window, Think: at.options["think"],
+		ContextLength: window, Think: at.options["think"], Thinking: at.options["thinking"],
 	})
 }
 
@@ -293,7 +308,7 @@ func (m ModelOptions) Elsewhere(name string) ModelOptions {
 	maker, _, _ := strings.Cut(m.Name, ":")
 	other, _, _ := strings.Cut(name, ":")
 	if m.Name != "" && maker != other {
-		m.BaseURL, m.Headers, m.Options = "", nil, nil
+		m.BaseURL, m.Headers, m.Options, m.Thinking = "", nil, nil, ""
 	}
 	m.Name = name
 	return m

@@ -67,7 +67,9 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	case !ok:
 		return m.inner.Complete(ctx, req)
 	case l.Reply != nil:
-		return m.give(l), nil
+		reply := m.give(l)
+		reply.Sent, reply.Dropped = deem.WireOf(m.inner, req) // A line of a batch is the same call.
+		return reply, nil
 	}
 	return m.unanswered(ctx, req, l)
 }

@@ -226,7 +226,7 @@ func (o runOptions) forWorkers(g assembly.Judging) (queue.Options, error) {
 		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
 		maker, _, _ := assembly.VendorOf(o.model.Name)
 		if own, _, err := assembly.VendorOf(m.Name); err == nil && own.Name == maker.Name {
-			m.Options = o.model.Options
+			m.Options = o.model.AllOptions()
 		}
 		w.Models = append(w.Models, m)
 	}

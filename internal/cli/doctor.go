@@ -15,26 +15,33 @@ import (
 	"deem/internal/assembly"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
+	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/model"
+	"deem/report"
 )
 
 const doctorHelp = `Check what a run needs: that the database can be written and read, that keys are
 set, and, with --model, that its server is reached, takes the key, knows the model,
-and answers: one call of a few tokens is made. No key is ever printed.
+and answers: one call is made, about a made-up item, with the parameters of the judge
+that --judge names. What was sent is shown. No key is ever printed.
 
 EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
 
 func (a *app) doctorCommand() *cobra.Command {
 	var o assembly.ModelOptions
+	judge := "universal"
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
 		Example: "  deem doctor\n  deem doctor --model openai:gpt-4o-mini\n  deem doctor --model ollama:llama3.2",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), judge, o) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
+	f.StringVar(&judge, "judge", judge, "ask as this judge does: a `name` (deem list judges) or a YAML file")
+	f.StringVar(&o.Thinking, "thinking", "", "how much the model thinks before it answers: low, medium, high, off, or a number of `tokens` (default: the vendor's)")
+	f.StringToStringVar(&o.Options, "model-option", nil, "an option of the vendor's own, as `name=value` (deem list models); may be given again")
 	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
 	f.StringVar(&o.Proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
@@ -51,10 +58,10 @@ type finding struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (a *app) doctor(ctx context.Context, o assembly.ModelOptions) error {
+func (a *app) doctor(ctx context.Context, judge string, o assembly.ModelOptions) error {
 	findings := []finding{a.checkStore(ctx), a.checkKeys()}
 	if o.Name != "" {
-		findings = append(findings, a.checkModel(ctx, o)...)
+		findings = append(findings, a.checkModel(ctx, judge, o)...)
 	}
 	bad := 0
 	for _, f := range findings {
@@ -150,7 +157,7 @@ func (a *app) checkKeys() finding {
 
 // checkModel makes one small call, and says of each step of it whether it came so far:
 // is the server there, does it take the key, does it know the model, does it answer.
-func (a *app) checkModel(ctx context.Context, o assembly.ModelOptions) []finding {
+func (a *app) checkModel(ctx context.Context, name string, o assembly.ModelOptions) []finding {
 	wire, err := a.env.Open(o)
 	if err != nil {
 		return []finding{found("model", "", err)}
@@ -158,9 +165,15 @@ func (a *app) checkModel(ctx context.Context, o assembly.ModelOptions) []finding
 	if c, ok := wire.(io.Closer); ok {
 		defer func() { _ = c.Close() }()
 	}
-	req := deem.Prompt("Reply with the word OK.")
-	req.MaxTokens = 16
-	m := model.Meter(wire, model.Prices{})
+	judge, it, err := tryJudge(name)
+	if err != nil {
+		return []finding{found("judge", "", err)}
+	}
+	req, err := judge.Protocol.Request(it)
+	if err != nil {
+		return []finding{found("judge", "", err)}
+	}
+	m := model.Meter(model.Spare(wire), model.Prices{})
 	reply, err := m.Complete(ctx, req)
 	good := fmt.Sprintf("%s answered in %d ms, %d tokens in, %d out", m.Name(), reply.Latency.Milliseconds(), reply.Usage.Input, reply.Usage.Output)
 	if reply.Model != "" {
@@ -171,7 +184,49 @@ func (a *app) checkModel(ctx context.Context, o assembly.ModelOptions) []finding
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
 		good += ", " + words.Dollars(cost)
 	}
-	return steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
+	findings := steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
+	if err != nil {
+		return findings
+	}
+	return append(findings, heard(judge, it, reply))
+}
+
+// tryJudge returns the judge of that name or file, and an item that it can ask about.
+func tryJudge(name string) (assembly.Choice, deem.Item, error) {
+	c, err := assembly.Choose(name, assembly.JudgeOptions{}, false)
+	if err == nil && c.Protocol == nil {
+		err = usage.Errorf("judge %s asks no model of its own", name)
+	}
+	it := deem.Item{ID: "doctor", Question: "What is the capital of France?", References: []string{"Paris"}, Response: "It is Paris.", Fields: map[string]string{}}
+	for _, field := range c.Wanted {
+		it.Fields[field] = "Paris"
+	}
+	return c, it, err
+}
+
+// heard says what was sent, and what the judge makes of the reply. A reply that is cut off
+// or says nothing is wrong: all others of a run would be like it.
+func heard(judge assembly.Choice, it deem.Item, reply deem.Reply) finding {
+	f := finding{Check: "judge", OK: true}
+	v, err := judge.Protocol.Read(it, reply)
+	failure, failed := errors.AsType[*deem.Failure](err)
+	switch {
+	case failed && (failure.Kind == deem.Truncated || failure.Kind == deem.Empty):
+		f.OK, f.Detail = false, judge.Name()+": "+failure.Error()
+		f.Hint = "a model that thinks before it answers needs room for that: --thinking medium, low, high, or a number of tokens"
+	case err != nil:
+		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", judge.Name(), err)
+	default:
+		f.Detail = fmt.Sprintf("%s reads the reply as %s", judge.Name(), v.Label)
+	}
+	if reply.Sent != "" {
+		f.Detail += "; sent: " + strings.Join(report.WireList(reply.Sent), ", ")
+	}
+	if reply.Dropped != "" {
+		f.Detail += "; not sent: " + strings.Join(report.WireList(reply.Dropped), ", ")
+	}
+	f.Detail = words.Printable(f.Detail)
+	return f
 }
 
 // steps tells a call as its steps: those before the one that went wrong are good. A

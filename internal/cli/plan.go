@@ -169,7 +169,7 @@ func planItem(ctx context.Context, p *plan.Planner, g assembly.Judging, it deem.
 // planOptions says what the run would be like, as far as earlier runs tell.
 func (a *app) planOptions(ctx context.Context, st store.Store, g assembly.Judging, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
-		Model: g.Wire.Name(), Prices: o.prices, Tier: model.TierOf(g.Wire), Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
+		Model: g.Wire.Name(), Prices: o.prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
 	}
 	if st == nil {
 		return opts, nil

@@ -26,9 +26,10 @@ import (
 
 const verifyHelp = `Check a run file that "deem export RUN -o run.deem" wrote, without a network, a
 database or the dataset: that its bytes are whole and its chain of hashes is; that
-every prompt rendered again is the one that was sent; that every reply read again
-gives the verdict in its record, and every rule the same verdict as before; that
-panels, cascades, repeated and pairwise judges come to the same with what their
+every prompt rendered again is the one that was sent; that every call was made with
+the parameters of the judge, but for those that it says were dropped; that every reply
+read again gives the verdict in its record, and every rule the same verdict as before;
+that panels, cascades, repeated and pairwise judges come to the same with what their
 members said; and that every number in its manifest comes out again. One line is
 printed for each finding, with the record that it concerns.
 
@@ -287,7 +288,11 @@ func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 	if v.Run.ID != "" {
 		fmt.Fprintf(w, "%s: run %s by %s (%s), %s of %s, written by %s\n", name, words.Printable(v.Run.ID), words.Printable(v.Judge),
 			words.Printable(deem.ShortHash(v.JudgeHash)), words.Count(v.Records, "record"), words.Count(v.Items, "item"), words.Printable(v.Header.Software))
-		fmt.Fprintf(w, "%s: %s rendered again, %s made again\n", name, words.Count(v.Prompts, "prompt"), words.Count(v.Verdicts, "verdict"))
+		compared := ""
+		if v.Wires > 0 {
+			compared = ", " + words.Count(v.Wires, "request") + " compared with what was sent"
+		}
+		fmt.Fprintf(w, "%s: %s rendered again, %s made again%s\n", name, words.Count(v.Prompts, "prompt"), words.Count(v.Verdicts, "verdict"), compared)
 	}
 	if s := v.Signature; s != nil && v.OK {
 		who := "by somebody whose key nobody named: --signer says whose it should be"

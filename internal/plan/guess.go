@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"deem"
@@ -34,31 +33,10 @@ func (p *Planner) output(req deem.Request) int {
 	case req.JSON || len(req.Schema) > 0:
 		n = jsonReply
 	}
-	if thinks(p.o.Model) {
-		n += thought
+	if p.o.Room > 0 {
+		n += min(thought, p.o.Room)
 	}
 	return n
-}
-
-// thinkers are the beginnings of the names of models that think before they answer unless
-// they are told not to. Their thoughts are billed as output, and count against its limit.
-var thinkers = []string{
-	"openai:o1", "openai:o3", "openai:o4", "openai:gpt-5",
-	"google:gemini-2.5-pro", "google:gemini-2.5-flash", "google:gemini-3",
-	"anthropic:claude-sonnet-5",
-}
-
-// thinks reports whether the named model thinks before it answers.
-func thinks(name string) bool {
-	if strings.Contains(name, "-chat") || strings.Contains(name, "-lite") {
-		return false // These are the models of the same names that do not.
-	}
-	for _, prefix := range thinkers {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // The latency of a call is guessed as that of a large model at an ordinary hour.
@@ -122,10 +100,6 @@ func (p *Planner) warnings(out Plan) []string {
 	if p.tooLong > 0 {
 		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
 			number(p.tooLong, "prompt does", "prompts do"), thousands(int64(p.window)), out.Model, about(out, int64(out.LongestPrompt)))
-	}
-	if p.cramped > 0 {
-		warn("%s thinks before it answers, and %s less room than that usually takes: replies may be cut off",
-			out.Model, number(p.cramped, "request leaves", "requests leave"))
 	}
 	if p.unbounded && p.costMax > 0 {
 		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", thousands(int64(p.longest)))

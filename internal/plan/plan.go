@@ -52,10 +52,14 @@ type Options struct {
 	// That loads no vocabulary, and is enough for a line before a run.
 	Estimate bool
 
+	// Room is how many tokens a request has for thoughts besides its own limit, for a model
+	// that thinks before it answers; 0 means that it does not.
+	Room int
+
 	// Output is how many tokens a reply has on average, from earlier replies to the same
 	// judge. 0 means a guess: 3 where a request allows no more than 16, 60 where it asks for
 	// JSON, otherwise 120; and 300 more for models that think first. No reply is taken to be
-	// longer than its request allows.
+	// longer than its request and the room for thoughts allow.
 	Output int
 }
 
@@ -77,7 +81,6 @@ type Planner struct {
 	schema      bool  // a request had a schema
 	unbounded   bool  // a request set no limit to its reply
 	tooLong     int   // requests that do not fit into the window
-	cramped     int   // requests that leave no room to think
 	cost        int64
 	costMax     int64
 }
@@ -212,7 +215,10 @@ func (p *Planner) known(ctx context.Context, hash uint64, req deem.Request) (boo
 // pay adds what a number of equal calls need.
 func (p *Planner) pay(req deem.Request, calls int64) {
 	input := p.count.Count(req)
-	most := cmp.Or(max(req.MaxTokens, 0), p.longest)
+	most := p.longest
+	if req.MaxTokens > 0 {
+		most = req.MaxTokens + p.o.Room
+	}
 	output := min(p.output(req), most)
 
 	p.plan.Calls += int(calls)
@@ -245,9 +251,6 @@ func (p *Planner) notice(req deem.Request, input int) {
 	if p.window > 0 && input+max(req.MaxTokens, 0) > p.window {
 		p.tooLong++
 	}
-	if req.MaxTokens > 0 && req.MaxTokens < thought && thinks(p.o.Model) {
-		p.cramped++
-	}
 }
 
 // Plan returns what was added up so far.
@@ -276,7 +279,7 @@ func (p *Planner) plans(out Plan, cost, most int64) Plan {
 	out.Model, out.Trials, out.Concurrency, out.RPM, out.TPM = p.o.Model, p.o.Trials, p.o.Concurrency, p.o.RPM, p.o.TPM
 	out.InputExact, out.CountedBy = p.count.Exact() && !p.schema, p.count.How()
 	out.OutputGuessed = p.o.Output <= 0
-	out.Window = p.window
+	out.Window, out.Room = p.window, p.o.Room
 	p.money(&out, cost, most)
 	p.time(&out)
 	out.Warnings = p.warnings(out)

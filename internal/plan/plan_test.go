@@ -63,7 +63,7 @@ func TestText(t *testing.T) {
 		}},
 		"unpriced": {plan.Options{Model: "openai:meta-llama/llama-4"}, func(p *plan.Planner) error { return p.Add(ctx, deem.Prompt("Is it so?")) }},
 		"free":     {plan.Options{Model: "ollama:llama3.2", Latency: 400 * time.Millisecond}, func(p *plan.Planner) error { return many(ctx, p, 3) }},
-		"thinks":   {plan.Options{Model: "openai:gpt-5-mini"}, func(p *plan.Planner) error { return many(ctx, p, 1) }},
+		"thinks":   {plan.Options{Model: "openai:gpt-5-mini", Room: 8192}, func(p *plan.Planner) error { return many(ctx, p, 1) }},
 		"too-long": {plan.Options{Model: "openai:gpt-4"}, func(p *plan.Planner) error {
 			return errors.Join(p.Add(ctx, prompt(0)), p.Add(ctx, deem.Prompt(strings.Repeat("word ", 8200))))
 		}},
@@ -200,25 +200,25 @@ func TestOutput(t *testing.T) {
 	object := []byte(`{"type":"object"}`)
 	for _, tt := range []struct {
 		model string
+		room  int
 		req   deem.Request
 		o     int
 		want  int64
 	}{
-		{"openai:gpt-4o", deem.Request{MaxTokens: 10}, 0, 3},
-		{"openai:gpt-4o", deem.Request{MaxTokens: 2}, 0, 2},
-		{"openai:gpt-4o", deem.Request{MaxTokens: 400, JSON: true}, 0, 60},
-		{"openai:gpt-4o", deem.Request{Schema: object}, 0, 60},
-		{"openai:gpt-4o", deem.Request{}, 0, 120},
-		{"openai:gpt-4o", deem.Request{MaxTokens: 50}, 0, 50},
-		{"openai:gpt-5", deem.Request{}, 0, 420},
-		{"openai:gpt-5-chat-latest", deem.Request{}, 0, 120},
-		{"google:gemini-2.5-flash", deem.Request{}, 0, 420},
-		{"google:gemini-2.5-flash-lite", deem.Request{}, 0, 120},
-		{"openai:gpt-5", deem.Request{MaxTokens: 10}, 0, 10},
-		{"openai:gpt-4o", deem.Request{MaxTokens: 400}, 33, 33},
-		{"openai:gpt-4o", deem.Request{MaxTokens: 20}, 33, 20},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 10}, 0, 3},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 2}, 0, 2},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 400, JSON: true}, 0, 60},
+		{"openai:gpt-4o", 0, deem.Request{Schema: object}, 0, 60},
+		{"openai:gpt-4o", 0, deem.Request{}, 0, 120},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 50}, 0, 50},
+		{"openai:gpt-5", 8192, deem.Request{}, 0, 420},
+		{"openai:gpt-5", 8192, deem.Request{MaxTokens: 10}, 0, 303},
+		{"openai:gpt-5", 200, deem.Request{MaxTokens: 10}, 0, 203},
+		{"openai:gpt-5", 8192, deem.Request{MaxTokens: 10}, 700, 700},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 400}, 33, 33},
+		{"openai:gpt-4o", 0, deem.Request{MaxTokens: 20}, 33, 20},
 	} {
-		p := plan.New(plan.Options{Model: tt.model, Output: tt.o})
+		p := plan.New(plan.Options{Model: tt.model, Room: tt.room, Output: tt.o})
 		if err := p.Add(t.Context(), tt.req); err != nil {
 			t.Fatal(err)
 		}

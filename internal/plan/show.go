@@ -33,6 +33,7 @@ type Plan struct {
 	OutputTokens    int64 `json:"output_tokens"` // as expected
 	OutputTokensMax int64 `json:"output_tokens_max"`
 	OutputGuessed   bool  `json:"output_guessed"` // and not learnt from earlier replies
+	Room            int   `json:"room,omitempty"` // tokens that each reply may have for thoughts
 
 	// Money is in millionths of a US dollar. It is absent when no price is known, and Unpriced
 	// says why. The price of a batch is absent when the vendor has none.
@@ -179,6 +180,9 @@ func (p Plan) costs() []row {
 	}
 	if p.LatencyGuessed {
 		latency += ", a guess"
+	}
+	if p.Room > 0 {
+		replies += fmt.Sprintf(", with room of %s for thoughts in each reply", thousands(int64(p.Room)))
 	}
 	rows := []row{
 		{"input tokens", about(p, p.InputTokens), by},

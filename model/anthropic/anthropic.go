@@ -66,11 +66,16 @@ type Options struct {
 	// asked for may need, with a floor of 1 MiB.
 	MaxReply int
 
-	// Thinking is "adaptive" or "disabled"; "" leaves it to the model, some of
-	// which think unless they are told not to. ThinkingTokens is the budget of
-	// models before 4.6, which think by budget; it is granted besides the limit of
-	// tokens that a request has. Effort is how hard the model tries: "low",
-	// "medium", "high"; "" leaves it to the server.
+	// Thinking is how much the model thinks before it answers: "low", "medium", "high",
+	// or a number of tokens. It is sent as a budget to models before 4.6, and as adaptive
+	// thinking with an effort to later ones. Thoughts count against the limit of tokens,
+	// so that room is added to it: 2,048, 8,192 or 24,576 tokens, or the number.
+	// "adaptive" and "disabled" are sent as they are, and "off" means "disabled". ""
+	// leaves it to the model, with room of 8,192 tokens for one that thinks unless it is
+	// told not to.
+	//
+	// ThinkingTokens is a budget for thinking, whatever the model. Effort is how hard the
+	// model tries: "low", "medium", "high"; "" leaves it to the server.
 	Thinking       string
 	ThinkingTokens int
 	Effort         string
@@ -103,12 +108,10 @@ func (o Options) check() error {
 	switch {
 	case o.Model == "":
 		return deem.WithHint(errors.New("no model named"), "name one, as in anthropic:claude-sonnet-4-5")
-	case o.Thinking != "" && o.Thinking != "adaptive" && o.Thinking != "disabled":
-		return deem.WithHint(fmt.Errorf("thinking %q is not known", o.Thinking), `"adaptive" and "disabled" are`)
 	case o.ThinkingTokens != 0 && o.Thinking != "":
 		return errors.New("a budget for thinking excludes the other ways to think")
-	case o.ThinkingTokens != 0 && o.ThinkingTokens < 1024:
-		return fmt.Errorf("a budget of %d tokens for thinking is below the 1024 that the API wants", o.ThinkingTokens)
+	case o.ThinkingTokens != 0 && o.ThinkingTokens < minBudget:
+		return fmt.Errorf("a budget of %d tokens for thinking is below the %d that the API wants", o.ThinkingTokens, minBudget)
 	case o.Structured != "" && o.Structured != "format" && o.Structured != "tool":
 		return deem.WithHint(fmt.Errorf("structured %q is not known", o.Structured), `"format" and "tool" are`)
 	}
@@ -122,12 +125,16 @@ type Model struct {
 	messages   wire.Target
 	thinking   *thinking
 	thinks     bool
+	room       int // tokens for thoughts, which are added to the limit of a request
 	effort     string
 	sampling   bool
 	structured string
 }
 
-var _ deem.Model = (*Model)(nil)
+var (
+	_ deem.Tuned = (*Model)(nil)
+	_ deem.Wired = (*Model)(nil)
+)
 
 // New returns a model. It calls nobody yet, and does not check the key.
 func New(o Options) (*Model, error) {
@@ -142,10 +149,12 @@ func New(o Options) (*Model, error) {
 	m := &Model{
 		name:       o.Model,
 		messages:   base.To("/messages"),
-		thinking:   newThinking(o),
 		effort:     o.Effort,
 		sampling:   family.takesSampling(),
 		structured: o.Structured,
+	}
+	if err := m.think(o, family); err != nil {
+		return nil, fmt.Errorf("anthropic: %w", err)
 	}
 	m.thinks = m.thinking.on() || m.thinking == nil && family.thinksUnasked()
 	if o.Sampling != nil {
@@ -205,10 +214,20 @@ func (m *Model) Name() string { return "anthropic:" + m.name }
 // Endpoint returns the base URL without user, password and query.
 func (m *Model) Endpoint() string { return m.client.Endpoint() }
 
-// Settings returns how the model thinks and how hard it tries, if the options say so:
-// its verdicts are not those of a model that was left to its defaults.
+// Room returns how many tokens are added to the limit of a request for thoughts. It is
+// always known whether a model of this API thinks: it says so, or is asked to.
+func (m *Model) Room() (tokens int, known bool) { return m.room, true }
+
+// Settings returns how the model thinks, the room for that, how hard it tries, and what it
+// rejects, as far as that is not the default of the API.
 func (m *Model) Settings() string {
 	v := url.Values{}
+	if !m.samples() {
+		v.Set("rejects", "temperature,top_p")
+	}
+	if m.room > 0 {
+		v.Set("room", strconv.Itoa(m.room))
+	}
 	if m.thinking != nil {
 		v.Set("thinking", m.thinking.Type)
 		if n := m.thinking.BudgetTokens; n > 0 {
@@ -243,7 +262,8 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err := m.keyless(); err != nil {
 		return deem.Reply{}, err
 	}
-	body, err := wire.Encode(m.encode(req))
+	w := m.encode(req)
+	body, err := wire.Encode(w)
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
@@ -258,6 +278,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, err
 	}
+	reply.Sent, reply.Dropped = w.sent(), m.dropped(req)
 	reply.RequestID = a.Header.Get("Request-Id")
 	reply.Attempts = 1
 	return reply, nil

@@ -184,7 +184,7 @@ func TestWire(t *testing.T) {
 		{"sampling by option", anthropic.Options{Model: "claude-opus-4-7", Sampling: &yes}, full, `{"model":"claude-opus-4-7","max_tokens":10,` + system + `,` + messages + `,"temperature":0,"top_p":1,"stop_sequences":["\n"]}`},
 		{"no sampling by option", anthropic.Options{Model: "other", Sampling: &no}, full, `{"model":"other","max_tokens":10,` + system + `,` + messages + `,"stop_sequences":["\n"]}`},
 		{"nothing given", anthropic.Options{Model: "m"}, deem.Prompt("q"), `{"model":"m","max_tokens":4096,` + q + `}`},
-		{"adaptive", anthropic.Options{Model: "claude-opus-4-6", Thinking: "adaptive", Effort: "low"}, full, `{"model":"claude-opus-4-6","max_tokens":10,` + system + `,` + messages + `,"stop_sequences":["\n"],"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}}`},
+		{"adaptive", anthropic.Options{Model: "claude-opus-4-6", Thinking: "adaptive", Effort: "low"}, full, `{"model":"claude-opus-4-6","max_tokens":8202,` + system + `,` + messages + `,"stop_sequences":["\n"],"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}}`},
 		{"disabled", anthropic.Options{Model: "claude-sonnet-4-5", Thinking: "disabled"}, deem.Request{Messages: full.Messages[1:2], Temperature: &zero}, `{"model":"claude-sonnet-4-5","max_tokens":4096,"messages":[{"role":"user","content":"a < b & c"}],"temperature":0,"thinking":{"type":"disabled"}}`},
 		{"budget", anthropic.Options{Model: "claude-sonnet-4-5", ThinkingTokens: 2048}, full, `{"model":"claude-sonnet-4-5","max_tokens":2058,` + system + `,` + messages + `,"stop_sequences":["\n"],"thinking":{"type":"enabled","budget_tokens":2048}}`},
 		{"enforced schema", anthropic.Options{Model: "claude-sonnet-4-5"}, with(closedSchema), `{"model":"claude-sonnet-4-5","max_tokens":4096,` + q + `,"output_config":{"format":{"type":"json_schema","schema":` + closedSchema + `}}}`},
@@ -194,7 +194,7 @@ func TestWire(t *testing.T) {
 		{"old model", anthropic.Options{Model: "claude-3-5-haiku-20241022"}, with(closedSchema), `{"model":"claude-3-5-haiku-20241022","max_tokens":4096,` + q + `,` + asTool(closedSchema) + `}`},
 		{"tool by option", anthropic.Options{Model: "claude-sonnet-4-5", Structured: "tool"}, with(closedSchema), `{"model":"claude-sonnet-4-5","max_tokens":4096,` + q + `,` + asTool(closedSchema) + `}`},
 		{"format by option", anthropic.Options{Model: "m", Structured: "format"}, with(openSchema), `{"model":"m","max_tokens":4096,` + q + `,"output_config":{"format":{"type":"json_schema","schema":` + openSchema + `}}}`},
-		{"who thinks is not forced", anthropic.Options{Model: "claude-sonnet-5"}, with(openSchema), `{"model":"claude-sonnet-5","max_tokens":4096,` + q + `,"tools":[{"name":"reply","input_schema":` + openSchema + `}],"tool_choice":{"type":"auto"}}`},
+		{"who thinks is not forced", anthropic.Options{Model: "claude-sonnet-5"}, with(openSchema), `{"model":"claude-sonnet-5","max_tokens":12288,` + q + `,"tools":[{"name":"reply","input_schema":` + openSchema + `}],"tool_choice":{"type":"auto"}}`},
 	}
 	for _, tt := range tests {
 		tt.o.Key = "sk-key"
@@ -267,7 +267,7 @@ func TestReplies(t *testing.T) {
 	for _, tt := range tests {
 		body := `{"type":"message","model":"m-1","content":[` + tt.content + `],` + tt.rest + `}`
 		got, err := open(t, anthropic.Options{Model: "m", Key: "sk-key", HTTPClient: says(200, body)}).Complete(t.Context(), deem.Prompt("q"))
-		tt.want.Model, tt.want.Attempts = "m-1", 1
+		tt.want.Model, tt.want.Attempts, tt.want.Sent = "m-1", 1, "max_tokens=4096"
 		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 			t.Errorf("%s: error %v, reply (-want +got):\n%s", tt.name, err, diff)
 		}
@@ -302,7 +302,7 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			400, errorBody("invalid_request_error", "temperature: range: 0..1"),
-			"HTTP 400 invalid_request_error: temperature: range: 0..1", `the model "m" does not take this setting; leave it out, or choose another model`,
+			"HTTP 400 invalid_request_error: temperature: range: 0..1", `the judge sets temperature, and the model "m" does not take it so: set another with --temperature, or change params.temperature in the judge's file`,
 		},
 		{529, errorBody("overloaded_error", "Overloaded"), "HTTP 529 overloaded_error: Overloaded", ""},
 		{400, errorBody("invalid_request_error", "prompt is too long: 2 tokens > 1 maximum"), "HTTP 400 invalid_request_error: prompt is too long: 2 tokens > 1 maximum", ""},

@@ -58,5 +58,9 @@ func (f family) takesSampling() bool { return !f.claude || !f.atLeast(4, 7) }
 // servers may not know how and ignore it, so they are asked the older way.
 func (f family) takesFormat() bool { return f.claude && f.atLeast(4, 5) }
 
+// thinksByEffort reports whether the model decides by itself how long it thinks, and is
+// told only how hard to try. Earlier ones are given a budget.
+func (f family) thinksByEffort() bool { return f.claude && f.atLeast(4, 6) }
+
 // thinksUnasked reports whether the model thinks unless it is told not to.
 func (f family) thinksUnasked() bool { return f.claude && f.atLeast(5, 0) }

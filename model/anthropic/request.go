@@ -1,10 +1,13 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"deem"
+	"deem/model/internal/wire"
 )
 
 // A wireRequest is the body of a call. Pointers tell 0 from not given: a
@@ -51,17 +54,40 @@ type toolChoice struct {
 // toolName is the name of the tool whose input is the reply.
 const toolName = "reply"
 
-// newThinking returns what the options say of thinking, nil for nothing.
-func newThinking(o Options) *thinking {
+// think decides how the model thinks and what it may spend on that. Models before 4.6
+// think by a budget, later ones by effort.
+func (m *Model) think(o Options, f family) error {
 	switch {
 	case o.ThinkingTokens > 0:
-		return &thinking{Type: "enabled", BudgetTokens: o.ThinkingTokens}
+		m.thinking, m.room = &thinking{Type: "enabled", BudgetTokens: o.ThinkingTokens}, o.ThinkingTokens
+	case o.Thinking == "adaptive":
+		m.thinking, m.room = &thinking{Type: "adaptive"}, wire.DefaultRoom
+	case o.Thinking == "disabled":
+		m.thinking = &thinking{Type: "disabled"}
 	case o.Thinking != "":
-		return &thinking{Type: o.Thinking}
-	default:
-		return nil
+		t, err := wire.ParseThinking(o.Thinking)
+		switch {
+		case err != nil:
+			return err
+		case t.Off:
+			m.thinking = &thinking{Type: "disabled"}
+		case f.thinksByEffort():
+			m.thinking, m.room, m.effort = &thinking{Type: "adaptive"}, t.Tokens, cmp.Or(t.Level, m.effort)
+		case f.claude && !f.atLeast(3, 7):
+			return wire.NotThinking("anthropic", o.Model)
+		case t.Tokens < minBudget:
+			return fmt.Errorf("a budget of %d tokens for thinking is below the %d that the API wants", t.Tokens, minBudget)
+		default:
+			m.thinking, m.room = &thinking{Type: "enabled", BudgetTokens: t.Tokens}, t.Tokens
+		}
+	case f.thinksUnasked():
+		m.room = wire.DefaultRoom
 	}
+	return nil
 }
+
+// minBudget is the smallest budget for thinking that the API takes.
+const minBudget = 1024
 
 // on reports whether the model is asked to think.
 func (t *thinking) on() bool { return t != nil && t.Type != "disabled" }
@@ -78,12 +104,10 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 	if w.MaxTokens <= 0 {
 		w.MaxTokens = DefaultMaxTokens
 	}
-	if m.thinking.on() {
-		// The API counts thoughts as part of the reply. A judge that wants a short
-		// reply does not want a short thought.
-		w.MaxTokens += m.thinking.BudgetTokens
-	}
-	if m.sampling && !m.thinking.on() {
+	// The API counts thoughts as part of the reply. A judge that wants a short reply does
+	// not want a short thought.
+	w.MaxTokens += m.room
+	if m.samples() {
 		w.Temperature, w.TopP = req.Temperature, req.TopP
 	}
 	if m.effort != "" {
@@ -94,6 +118,41 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 	}
 	return w
 }
+
+// Wire returns the parameters of the call for req, and what the API or the model does not
+// take.
+func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+	return m.encode(req).sent(), m.dropped(req)
+}
+
+// sent returns the parameters of the call.
+func (w *wireRequest) sent() string {
+	params := *w
+	params.System, params.Messages = "", nil
+	body, err := wire.Encode(params)
+	if err != nil {
+		return ""
+	}
+	return wire.Sent(body, "model", "messages")
+}
+
+// dropped returns what of req is not sent.
+func (m *Model) dropped(req deem.Request) string {
+	why := m.name + " rejects it"
+	if m.sampling {
+		why = "a model that thinks rejects it"
+	}
+	return wire.Dropped(
+		wire.Drop{Param: "temperature", Has: req.Temperature != nil && !m.samples(), Why: why},
+		wire.Drop{Param: "top_p", Has: req.TopP != nil && !m.samples(), Why: why},
+		wire.Drop{Param: "seed", Has: req.Seed != nil, Why: "the API has no seed"},
+		wire.Drop{Param: "top_logprobs", Has: req.TopLogprobs > 0, Why: "the API has no log-probabilities"},
+		wire.Drop{Param: "json", Has: req.JSON && len(req.Schema) == 0, Why: "the API has no JSON mode without a schema"},
+	)
+}
+
+// samples reports whether temperature and top_p are sent.
+func (m *Model) samples() bool { return m.sampling && !m.thinking.on() }
 
 // split takes the system messages out, which the API wants beside the others.
 // Several are parted by an empty line.

@@ -35,9 +35,13 @@ func (m *Model) statusError(a wire.Answer) error {
 			me.RetryAfter = t.delay
 		}
 	}
+	if why == badSetting {
+		me.Param = wire.ParamOf("", strings.Join(t.fields, " ")+" "+t.message)
+		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
+	}
 	me.Err = errors.New(t.text(status))
 	if why != "" {
-		me.Err = deem.WithHint(me.Err, "%s", m.hint(why))
+		me.Err = deem.WithHint(me.Err, "%s", m.hint(why, me))
 	}
 	return me
 }
@@ -55,7 +59,7 @@ func (t trouble) text(status int) string {
 }
 
 // hint returns what a person can do about a cause.
-func (m *Model) hint(why cause) string {
+func (m *Model) hint(why cause, me *deem.ModelError) string {
 	host := m.client.Host()
 	switch why {
 	case badKey:
@@ -78,7 +82,7 @@ func (m *Model) hint(why cause) string {
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	default:
-		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", m.name)
+		return wire.SettingHint(m.name, me.Param, me.Unsupported)
 	}
 }
 

@@ -12,10 +12,9 @@
 // # Models that think
 //
 // Most Gemini models think before they answer, and what they think counts against
-// MaxTokens: a protocol that allows ten tokens for a "yes" gets an empty reply, cut
-// off by its length. Give such a model more room, or set Options.ThinkingBudget to 0
-// where the model may go without. Thoughts are never part of the text; their tokens
-// are counted as reasoning and as output.
+// maxOutputTokens. Therefore such a model gets room for its thoughts besides the MaxTokens
+// of a request. Thoughts are never part of the text; their tokens are counted as reasoning
+// and as output.
 //
 // # Filters
 //
@@ -74,6 +73,13 @@ type Options struct {
 	// it: "low", "high"; "" sends none.
 	ThinkingBudget *int
 	ThinkingLevel  string
+
+	// Thinking is how much the model thinks: "low", "medium", "high", or a number of
+	// tokens. It is sent as a budget to the 2.5 models and as a level to later ones, which
+	// take no number. Thoughts count against the limit of tokens, so that room is added to
+	// it: 2,048, 8,192 or 24,576 tokens, or the number. "off" is a budget of 0. ""
+	// leaves it to the model, with room of 8,192 tokens for one that thinks.
+	Thinking string
 }
 
 // String returns the options without their secrets.
@@ -93,9 +99,13 @@ type Model struct {
 	client   *wire.Client
 	target   wire.Target
 	thinking *thinkingConfig
+	room     int // tokens for thoughts, which are added to the limit of a request
 }
 
-var _ deem.Model = (*Model)(nil)
+var (
+	_ deem.Tuned = (*Model)(nil)
+	_ deem.Wired = (*Model)(nil)
+)
 
 // New returns a model. It calls nobody yet, and does not check the key.
 func New(o Options) (*Model, error) {
@@ -119,8 +129,8 @@ func New(o Options) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{name: name, client: client, target: base.To(resource(name) + ":generateContent")}
-	if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
-		m.thinking = &thinkingConfig{ThinkingBudget: o.ThinkingBudget, ThinkingLevel: o.ThinkingLevel}
+	if err := m.think(o); err != nil {
+		return nil, fmt.Errorf("google: %w", err)
 	}
 	return m, nil
 }
@@ -159,9 +169,15 @@ func (m *Model) Name() string { return "google:" + m.name }
 // Endpoint returns the base URL without user, password and query.
 func (m *Model) Endpoint() string { return m.client.Endpoint() }
 
-// Settings returns how the model thinks, if the options say so: the verdicts of a model
+// Room returns how many tokens are added to the limit of a request for thoughts, and
+// whether it is known that the model needs no more.
+func (m *Model) Room() (tokens int, known bool) {
+	return m.room, m.room > 0 || m.thinking != nil || strings.HasPrefix(m.name, "gemini-1") || strings.HasPrefix(m.name, "gemini-2")
+}
+
+// Settings returns how the model thinks and the room for that: the verdicts of a model
 // that thinks are not those of one that does not.
-func (m *Model) Settings() string { return m.thinking.settings() }
+func (m *Model) Settings() string { return m.thinking.settings(m.room) }
 
 // String returns the name and the endpoint.
 func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
@@ -185,7 +201,8 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if !m.client.Keyed() && strings.HasSuffix(m.client.Host(), ".googleapis.com") {
 		return deem.Reply{}, m.client.NoKey("set " + keyVariable + ", or give the base URL of another server")
 	}
-	body, err := encode(req, m.thinking)
+	w := m.encode(req)
+	body, err := wire.Encode(w)
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
@@ -200,6 +217,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, m.replyError(a, err)
 	}
+	reply.Sent = w.GenerationConfig.sent()
 	reply.Attempts = 1
 	return m.client.Clean(reply), nil
 }

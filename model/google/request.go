@@ -2,9 +2,11 @@ package google
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"deem"
 	"deem/model/internal/wire"
@@ -47,12 +49,62 @@ type thinkingConfig struct {
 	ThinkingLevel  string `json:"thinkingLevel,omitempty"`
 }
 
-// settings returns the settings in the form of a query, "" for none.
-func (c *thinkingConfig) settings() string {
-	if c == nil {
-		return ""
+// think decides how much the model thinks and what it may spend on that. The 2.5 models
+// take a budget, and later ones a level.
+func (m *Model) think(o Options) error {
+	if o.Thinking != "" {
+		if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
+			return errors.New("thinking excludes a thinking budget and a thinking level")
+		}
+		t, err := wire.ParseThinking(o.Thinking)
+		switch byLevel := thinksByLevel(m.name); {
+		case err != nil:
+			return err
+		case t.Off && byLevel:
+			return wire.AlwaysThinking("google", m.name)
+		case !byLevel && !strings.Contains(m.name, "gemini-2.5"):
+			return wire.NotThinking("google", m.name)
+		case !byLevel:
+			o.ThinkingBudget = &t.Tokens
+		default:
+			o.ThinkingLevel = t.Level // "" for a number: it is room, and the level is left to the model
+		}
+		m.room = t.Tokens
 	}
+	if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
+		m.thinking = &thinkingConfig{ThinkingBudget: o.ThinkingBudget, ThinkingLevel: o.ThinkingLevel}
+	}
+	switch {
+	case o.Thinking != "":
+	case o.ThinkingBudget != nil && *o.ThinkingBudget >= 0:
+		m.room = *o.ThinkingBudget
+	case m.thinking != nil || thinks(m.name):
+		m.room = wire.DefaultRoom
+	}
+	return nil
+}
+
+// thinksByLevel reports whether a model of this name takes a level of thinking: those from
+// Gemini 3 on do.
+func thinksByLevel(name string) bool {
+	_, rest, ok := strings.Cut(name, "gemini-")
+	return ok && rest != "" && rest[0] >= '3' && rest[0] <= '9'
+}
+
+// thinks reports whether a model of this name thinks unless it is told not to.
+func thinks(name string) bool {
+	return thinksByLevel(name) || strings.Contains(name, "gemini-2.5") && !strings.Contains(name, "lite")
+}
+
+// settings returns the settings in the form of a query, "" for none.
+func (c *thinkingConfig) settings(room int) string {
 	v := url.Values{}
+	if room > 0 {
+		v.Set("room", strconv.Itoa(room))
+	}
+	if c == nil {
+		return v.Encode()
+	}
 	if c.ThinkingBudget != nil {
 		v.Set("thinkingBudget", strconv.Itoa(*c.ThinkingBudget))
 	}
@@ -66,10 +118,22 @@ func (c *thinkingConfig) settings() string {
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
-func encode(req deem.Request, thinking *thinkingConfig) ([]byte, error) {
-	w := wireRequest{GenerationConfig: config(req, thinking)}
+func (m *Model) encode(req deem.Request) wireRequest {
+	w := wireRequest{GenerationConfig: m.config(req)}
 	w.SystemInstruction, w.Contents = contents(req.Messages)
-	return wire.Encode(w)
+	return w
+}
+
+// Wire returns the parameters of the call for req. All that a request has can be sent.
+func (m *Model) Wire(req deem.Request) (sent, dropped string) { return m.config(req).sent(), "" }
+
+// sent returns the parameters of a call.
+func (c *generationConfig) sent() string {
+	body, err := wire.Encode(c)
+	if err != nil {
+		return ""
+	}
+	return wire.Sent(body)
 }
 
 // contents splits messages into the system's instruction and the turns. The API has
@@ -101,7 +165,7 @@ func contents(messages []deem.Message) (system *content, turns []content) {
 }
 
 // config returns the settings that req asks for, or nil when it asks for none.
-func config(req deem.Request, thinking *thinkingConfig) *generationConfig {
+func (m *Model) config(req deem.Request) *generationConfig {
 	c := generationConfig{
 		Temperature:      req.Temperature,
 		TopP:             req.TopP,
@@ -110,7 +174,10 @@ func config(req deem.Request, thinking *thinkingConfig) *generationConfig {
 		MaxOutputTokens:  req.MaxTokens,
 		ResponseLogprobs: req.TopLogprobs > 0,
 		Logprobs:         min(req.TopLogprobs, maxTopLogprobs),
-		ThinkingConfig:   thinking,
+		ThinkingConfig:   m.thinking,
+	}
+	if c.MaxOutputTokens > 0 {
+		c.MaxOutputTokens += m.room // Thoughts count against the limit, and the judge's is that of its answer.
 	}
 	if req.JSON || len(req.Schema) > 0 {
 		c.ResponseMIMEType = "application/json"

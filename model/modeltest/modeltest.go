@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +44,7 @@ func Test(t *testing.T, open func(tb testing.TB, s Setup) deem.Model, wire Wire)
 	t.Run("stops", s.testStops)
 	t.Run("request", s.testRequest)
 	t.Run("temperature zero", s.testTemperatureZero)
+	t.Run("sent", s.testSent)
 	t.Run("errors", s.testErrors)
 	t.Run("rate limits", s.testRateLimits)
 	t.Run("slow", s.testSlow)
@@ -132,7 +135,7 @@ func (s suite) testReply(t *testing.T) {
 	if s.lacks("CachedInput") {
 		want.Usage.CachedInput = 0
 	}
-	ignore := append([]string{"Attempts", "Latency"}, replyFields(s.wire.Lacks)...)
+	ignore := append([]string{"Attempts", "Latency", "Sent", "Dropped"}, replyFields(s.wire.Lacks)...)
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(deem.Reply{}, ignore...), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("reply (-want +got):\n%s", diff)
 	}
@@ -248,6 +251,58 @@ func (s suite) sent(t *testing.T, req deem.Request) (got deem.Request, model str
 	mu.Lock()
 	defer mu.Unlock()
 	return got, model
+}
+
+// testSent checks that a reply says with which parameters it was asked for: each of the
+// request arrived at the server with the value that is in Sent, or is in Dropped.
+func (s suite) testSent(t *testing.T) {
+	half, seed := 0.5, int64(42)
+	req := deem.Request{
+		Messages: deem.Prompt("Is it so?").Messages, MaxTokens: 77, Temperature: &half, TopP: &half, Seed: &seed, Stop: []string{"END"}, TopLogprobs: 5,
+	}
+	var mu sync.Mutex
+	var arrived deem.Request
+	m, _ := s.start(t, func(a Asked) Answer {
+		mu.Lock()
+		defer mu.Unlock()
+		arrived = a.Request
+		return Say("yes")
+	})
+	reply, err := m.Complete(t.Context(), req)
+	if err != nil {
+		t.Fatalf("Complete: %v", err)
+	}
+	if sent, dropped := deem.WireOf(m, req); sent != reply.Sent || dropped != reply.Dropped {
+		t.Errorf("Wire says that %q is sent and %q dropped, and the reply %q and %q", sent, dropped, reply.Sent, reply.Dropped)
+	}
+	sent, err := url.ParseQuery(reply.Sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped, err := url.ParseQuery(reply.Dropped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(value string) bool {
+		for _, v := range sent {
+			if slices.Contains(v, value) {
+				return true
+			}
+		}
+		return false
+	}
+	for param, there := range map[string]bool{
+		"max_tokens":   arrived.MaxTokens > 0 && has(strconv.Itoa(arrived.MaxTokens)),
+		"temperature":  arrived.Temperature != nil && has("0.5"),
+		"top_p":        arrived.TopP != nil && has("0.5"),
+		"seed":         arrived.Seed != nil && has("42"),
+		"stop":         len(arrived.Stop) > 0 && has("END"),
+		"top_logprobs": arrived.TopLogprobs > 0 && has("5"),
+	} {
+		if there == (dropped.Get(param) != "") {
+			t.Errorf("%s arrived as the reply says: %t, and is dropped for %q; sent %q", param, there, dropped.Get(param), reply.Sent)
+		}
+	}
 }
 
 // testTemperatureZero guards the oldest mistake of this trade: a zero that is

@@ -162,6 +162,10 @@ func (m *Model) statusError(a wire.Answer, grown bool) error {
 	if me.Passing {
 		me.RetryAfter = wire.RetryAfter(a.Header, time.Now())
 	}
+	if why == badSetting {
+		me.Param = wire.ParamOf("", t.message)
+		me.Unsupported = me.Param != "" && wire.Unsupports(t.message)
+	}
 	me.Err = errors.New(t.text(status))
 	if hint := m.hint(why, t); hint != "" {
 		me.Err = deem.WithHint(me.Err, "%s", hint)
@@ -202,7 +206,7 @@ func (m *Model) hint(why cause, t trouble) string {
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	case badSetting:
-		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", m.name)
+		return wire.SettingHint(m.name, wire.ParamOf("", t.message), wire.Unsupports(t.message))
 	}
 	if t.tooLong() && m.contextLength > 0 {
 		return "give a larger context length, or none"

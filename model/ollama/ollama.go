@@ -37,6 +37,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -80,6 +83,13 @@ type Options struct {
 	// "off", or how much where it takes that: "low", "medium", "high". "" leaves
 	// it to the server. A model that cannot think rejects all but "" and "off".
 	Think string
+
+	// Thinking is how much the model thinks: "low", "medium", "high", "off", or a number
+	// of tokens. It is sent as "think": the level to models that take one, as gpt-oss, and
+	// true to others. Thoughts count against the limit of tokens, so that room is added to
+	// it: 2,048, 8,192 or 24,576 tokens, or the number. "" leaves it to the server, with
+	// room of 8,192 tokens for a model that is known to think.
+	Thinking string
 }
 
 // String returns the options without their secrets.
@@ -102,13 +112,17 @@ type Model struct {
 	embedTarget   wire.Target
 	contextLength int
 	think         any // a bool, a word, or nil
+	room          int // tokens for thoughts, which are added to the limit of a request
 
 	learning chan struct{} // held by whoever asks about the model
 	facts    atomic.Pointer[facts]
 	grown    atomic.Int64 // the largest window that has worked
 }
 
-var _ deem.Model = (*Model)(nil)
+var (
+	_ deem.Tuned = (*Model)(nil)
+	_ deem.Wired = (*Model)(nil)
+)
 
 // keyVariable is where people keep the key for a hosted server.
 const keyVariable = "OLLAMA_API_KEY"
@@ -122,7 +136,7 @@ func New(o Options) (*Model, error) {
 	if o.ContextLength < 0 {
 		return nil, fmt.Errorf("ollama: a context length of %d", o.ContextLength)
 	}
-	think, err := readThink(o.Think)
+	think, room, err := thinking(name, o)
 	if err != nil {
 		return nil, fmt.Errorf("ollama: %w", err)
 	}
@@ -142,7 +156,7 @@ func New(o Options) (*Model, error) {
 		return nil, err
 	}
 	return &Model{
-		name: name, client: client, contextLength: o.ContextLength, think: think,
+		name: name, client: client, contextLength: o.ContextLength, think: think, room: room,
 		chatTarget: base.To("/api/chat"), showTarget: base.To("/api/show"), embedTarget: base.To("/api/embed"),
 		learning: make(chan struct{}, 1),
 	}, nil
@@ -156,6 +170,48 @@ func parseBase(text string) (wire.Base, error) {
 	}
 	return wire.ParseBase(address, DefaultBaseURL)
 }
+
+// thinking returns how the wire says whether to think, and the room for thoughts.
+func thinking(name string, o Options) (think any, room int, err error) {
+	if o.Thinking == "" {
+		think, err = readThink(o.Think)
+		if think != false && (think != nil || thinks(name)) {
+			room = wire.DefaultRoom
+		}
+		return think, room, err
+	}
+	if o.Think != "" {
+		return nil, 0, errors.New("thinking excludes think")
+	}
+	t, err := wire.ParseThinking(o.Thinking)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case t.Off:
+		return false, 0, nil
+	case !strings.HasPrefix(family(name), "gpt-oss"):
+		return true, t.Tokens, nil
+	case t.Level == "":
+		return nil, t.Tokens, nil // It always thinks, and takes no number.
+	default:
+		return t.Level, t.Tokens, nil
+	}
+}
+
+// thinkers are the families of models that think unless they are told not to. Of others
+// the server says it.
+var thinkers = []string{"gpt-oss", "deepseek-r1", "qwen3", "qwq", "magistral", "phi4-reasoning", "phi4-mini-reasoning", "smollm3", "glm-4.7", "kimi-k2-thinking", "minimax-m2"}
+
+// thinks reports whether a model of this name is known to think.
+func thinks(name string) bool {
+	if strings.Contains(name, "instruct") || strings.Contains(name, "coder") || strings.Contains(name, "embedding") {
+		return false // They are relatives of those that do.
+	}
+	return slices.ContainsFunc(thinkers, func(t string) bool { return strings.HasPrefix(family(name), t) })
+}
+
+// family returns the name of a model without the library that it is from.
+func family(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // readThink returns how the wire says whether to think.
 func readThink(word string) (any, error) {
@@ -179,13 +235,24 @@ func (m *Model) Name() string { return "ollama:" + m.name }
 // Endpoint returns the base URL without user, password and query.
 func (m *Model) Endpoint() string { return m.client.Endpoint() }
 
-// Settings returns how the model thinks, if the options say so: the verdicts of a model
+// Room returns how many tokens are added to the limit of a request for thoughts, and
+// whether it is known that the model needs no more. Where its name does not tell, the
+// server does, unless a given window saves asking it.
+func (m *Model) Room() (tokens int, known bool) {
+	return m.room, m.room > 0 || m.think == false || m.contextLength == 0
+}
+
+// Settings returns how the model thinks and the room for that: the verdicts of a model
 // that thinks are not those of one that does not.
 func (m *Model) Settings() string {
-	if m.think == nil {
-		return ""
+	v := url.Values{}
+	if m.think != nil {
+		v.Set("think", fmt.Sprint(m.think))
 	}
-	return fmt.Sprintf("think=%v", m.think)
+	if m.room > 0 {
+		v.Set("room", strconv.Itoa(m.room))
+	}
+	return v.Encode()
 }
 
 // String returns the name and the endpoint.
@@ -212,6 +279,9 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, err
 	}
+	if err := m.cramped(req, f); err != nil {
+		return deem.Reply{}, err
+	}
 	window := m.window(req, f)
 	a, err := m.chat(ctx, req, window)
 	if err != nil {
@@ -225,7 +295,21 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 			}
 		}
 	}
-	return m.read(a, window, f)
+	reply, err := m.read(a, window, f)
+	if err == nil {
+		reply.Sent, _ = m.Wire(req)
+	}
+	return reply, err
+}
+
+// cramped refuses a request whose limit of tokens the model would use up by thinking: the
+// server says that it thinks, and nobody gave it room.
+func (m *Model) cramped(req deem.Request, f facts) error {
+	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
+		return nil
+	}
+	err := fmt.Errorf("the server says that %s thinks before it answers, and the judge allows %d tokens for its answer and none for thoughts", m.name, req.MaxTokens)
+	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: deem.WithHint(err, "add --thinking medium, low, high, a number of tokens, or off")}
 }
 
 // known returns what is known about the model. With a window that is given there is
@@ -239,7 +323,7 @@ func (m *Model) known(ctx context.Context) (facts, error) {
 
 // chat makes the call for req in a window.
 func (m *Model) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
-	body, err := m.encode(req, window)
+	body, err := wire.Encode(m.encode(req, window))
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}

@@ -43,8 +43,12 @@ const maxTopLogprobs = 20
 
 // encode returns the body of the chat for req in a window of so many tokens; 0
 // leaves the window to the server.
-func (m *Model) encode(req deem.Request, window int) ([]byte, error) {
-	return wire.Encode(wireRequest{
+func (m *Model) encode(req deem.Request, window int) wireRequest {
+	limit := req.MaxTokens
+	if limit > 0 {
+		limit += m.room // Thoughts count against the limit, and the judge's is that of its answer.
+	}
+	return wireRequest{
 		Model:       m.name,
 		Messages:    messages(req.Messages),
 		Format:      format(req),
@@ -53,13 +57,29 @@ func (m *Model) encode(req deem.Request, window int) ([]byte, error) {
 		TopLogprobs: min(req.TopLogprobs, maxTopLogprobs),
 		Options: wireOptions{
 			NumCtx:      window,
-			NumPredict:  req.MaxTokens,
+			NumPredict:  limit,
 			Temperature: req.Temperature,
 			TopP:        req.TopP,
 			Seed:        req.Seed,
 			Stop:        req.Stop,
 		},
-	})
+	}
+}
+
+// Wire returns the parameters of the call for req. All that a request has can be sent. The
+// window is no part of it: it depends on the length of the prompt.
+func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+	return m.encode(req, 0).sent(), ""
+}
+
+// sent returns the parameters of a call.
+func (w wireRequest) sent() string {
+	w.Messages, w.Options.NumCtx = nil, 0
+	body, err := wire.Encode(w)
+	if err != nil {
+		return ""
+	}
+	return wire.Sent(body, "model", "messages", "stream", "truncate", "shift")
 }
 
 // messages returns the messages as a list, also when there is none: Ollama takes a

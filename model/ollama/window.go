@@ -149,7 +149,7 @@ func (m *Model) window(req deem.Request, f facts) int {
 	case m.contextLength > 0:
 		return m.contextLength
 	}
-	return f.cap(max(f.floor, int(m.grown.Load()), powerOfTwo(estimate(req)+m.room(req, f))))
+	return f.cap(max(f.floor, int(m.grown.Load()), powerOfTwo(estimate(req)+m.reserve(req, f))))
 }
 
 // wider returns a window for a request that the server found too long for the last
@@ -160,7 +160,7 @@ func (m *Model) wider(t trouble, req deem.Request, f facts, last int) (int, bool
 	}
 	next := f.length
 	if t.promptTokens > 0 {
-		next = f.cap(powerOfTwo(t.promptTokens + m.room(req, f)))
+		next = f.cap(powerOfTwo(t.promptTokens + m.reserve(req, f)))
 	}
 	return next, next > last && t.promptTokens < next
 }
@@ -173,11 +173,11 @@ func (f facts) cap(n int) int {
 	return n
 }
 
-// room returns how many tokens are kept for the reply.
-func (m *Model) room(req deem.Request, f facts) int {
+// reserve returns how many tokens are kept for the reply.
+func (m *Model) reserve(req deem.Request, f facts) int {
 	switch {
 	case req.MaxTokens > 0:
-		return req.MaxTokens
+		return req.MaxTokens + m.room
 	case f.thinks && m.think != false:
 		return thinkRoom
 	default:

@@ -19,7 +19,7 @@ var (
 	// settingParams are the fields of a request that are the same for all items,
 	// so that what is wrong with them is wrong for all. The limit of tokens is
 	// not among them: whether it fits depends on the length of the prompt.
-	settingParams = []string{"model", "temperature", "top_p", "seed", "stop", "n", "logprobs", "top_logprobs", "response_format", "stream", "service_tier"}
+	settingParams = []string{"model", "temperature", "top_p", "seed", "stop", "n", "logprobs", "top_logprobs", "response_format", "reasoning_effort", "stream", "service_tier"}
 )
 
 // cause says what a server means by an error. The order matters: a prompt that is

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"deem"
@@ -63,6 +65,13 @@ type Options struct {
 	// max_completion_tokens for max_tokens, and neither temperature, top_p nor
 	// logprobs, all of which it rejects.
 	Reasoning *bool
+
+	// Thinking is how much the model thinks before it answers: "low", "medium" or
+	// "high", which is sent as reasoning_effort, or a number of tokens. Thoughts count
+	// against the limit of tokens, so this also adds room to it: 2,048, 8,192 or 24,576
+	// tokens, or the number. "off" has a model not think that can do without. "" leaves it
+	// to the server, with room of 8,192 tokens for a model that reasons.
+	Thinking string
 }
 
 // String returns the options without their secrets.
@@ -82,10 +91,16 @@ type Model struct {
 	client      *wire.Client
 	chat, embed wire.Target
 	reasoning   bool
+	room        int    // tokens for thoughts, which are added to the limit of a request
+	effort      string // "" leaves it to the server
+	known       bool   // the name tells whether the model reasons
 	serviceTier string
 }
 
-var _ deem.Model = (*Model)(nil)
+var (
+	_ deem.Tuned = (*Model)(nil)
+	_ deem.Wired = (*Model)(nil)
+)
 
 // New returns a model. It calls nobody yet, and does not check the key.
 func New(o Options) (*Model, error) {
@@ -106,6 +121,10 @@ func New(o Options) (*Model, error) {
 	if o.Reasoning != nil {
 		m.reasoning = *o.Reasoning
 	}
+	if err := m.think(o); err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
+	}
+	m.known = m.reasoning || plain(o.Model)
 	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
 		return nil, err
 	}
@@ -134,7 +153,7 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 	if azure(base) {
 		w.KeyHeader, w.KeyPrefix = "Api-Key", ""
 	}
-	if w.Timeout <= 0 && m.reasoning {
+	if w.Timeout <= 0 && (m.reasoning || m.room > 0) {
 		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
 	}
 	return w
@@ -143,6 +162,25 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 // ServiceTier returns the class of service that is asked for, "" when that is left to the
 // server.
 func (m *Model) ServiceTier() string { return m.serviceTier }
+
+// Room returns how many tokens are added to the limit of a request for thoughts, and
+// whether it is known that the model needs no more.
+func (m *Model) Room() (tokens int, known bool) { return m.room, m.known }
+
+// Settings returns what the model rejects, how much it thinks, and the room for that.
+func (m *Model) Settings() string {
+	v := url.Values{}
+	if m.reasoning {
+		v.Set("rejects", "temperature,top_logprobs,top_p")
+	}
+	if m.room > 0 {
+		v.Set("room", strconv.Itoa(m.room))
+	}
+	if m.effort != "" {
+		v.Set("reasoning_effort", m.effort)
+	}
+	return v.Encode()
+}
 
 // Name returns "openai:" and the name of the model.
 func (m *Model) Name() string { return "openai:" + m.name }
@@ -166,7 +204,8 @@ func (m *Model) Close() error { return m.client.Close() }
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
 func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	a, err := m.send(ctx, m.encode(req), func(body []byte) (wire.Answer, error) {
+	w := m.encode(req)
+	a, err := m.send(ctx, w, func(body []byte) (wire.Answer, error) {
 		return m.client.Complete(ctx, m.chat, req, body)
 	})
 	if err != nil {
@@ -176,6 +215,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, err
 	}
+	reply.Sent, reply.Dropped = w.sent(), m.dropped(req)
 	reply.RequestID = a.Header.Get("X-Request-Id")
 	reply.Attempts = 1
 	return reply, nil

@@ -195,13 +195,13 @@ func TestWire(t *testing.T) {
 			"reasoning",
 			openai.Options{Model: "o3-mini"},
 			full,
-			`{"model":"o3-mini","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":10,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
+			`{"model":"o3-mini","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":8202,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
 		},
 		{
 			"reasoning by option",
 			openai.Options{Model: "mine", Reasoning: &yes},
 			full,
-			`{"model":"mine","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":10,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
+			`{"model":"mine","messages":[{"role":"user","content":"a < b & c"}],"max_completion_tokens":8202,"seed":7,"stop":["\n"],"n":1,"stream":false}`,
 		},
 		{
 			"not reasoning by option",
@@ -343,7 +343,7 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			400, `{"error":{"message":"Unsupported value","param":"temperature","code":"unsupported_value"}}`,
-			"HTTP 400 unsupported_value: Unsupported value", `the model "m" does not take this setting (temperature); leave it out, or choose another model`,
+			"HTTP 400 unsupported_value: Unsupported value", `the judge sets temperature, and the model "m" does not take it so: set another with --temperature, or change params.temperature in the judge's file, or allow the judge to go without it there: params.optional: [temperature]`,
 		},
 		{502, "<html><head><title>502 Bad\nGateway</title><style>x{}</style></head><body>nginx</body></html>", "HTTP 502: 502 Bad Gateway", ""},
 		{503, "<p>Back <b>soon</b></p>", "HTTP 503: Back soon", ""},

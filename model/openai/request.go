@@ -28,6 +28,7 @@ type settings struct {
 	ResponseFormat      *responseFormat `json:"response_format,omitempty"`
 	Logprobs            bool            `json:"logprobs,omitempty"`
 	TopLogprobs         int             `json:"top_logprobs,omitempty"`
+	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 	ServiceTier         string          `json:"service_tier,omitempty"`
 	N                   int             `json:"n"`
 	Stream              bool            `json:"stream"`
@@ -53,19 +54,56 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 		Seed:           req.Seed,
 		Stop:           req.Stop,
 		ResponseFormat: format(req),
-		ServiceTier:    m.serviceTier,
-		N:              1,
+
+		ReasoningEffort: m.effort,
+		ServiceTier:     m.serviceTier,
+		N:               1,
 	}}
+	limit := req.MaxTokens
+	if limit > 0 {
+		limit += m.room // Thoughts count against the limit, and the judge's is that of its answer.
+	}
 	if m.reasoning {
-		w.MaxCompletionTokens = req.MaxTokens
+		w.MaxCompletionTokens = limit
 	} else {
-		w.MaxTokens = req.MaxTokens
+		w.MaxTokens = limit
 		w.Temperature = req.Temperature
 		w.TopP = req.TopP
 		w.Logprobs = req.TopLogprobs > 0
 		w.TopLogprobs = min(req.TopLogprobs, maxTopLogprobs)
 	}
 	return w
+}
+
+// fixed are the fields that say nothing about what is asked: they are the same in every
+// call, or of the class of service.
+var fixed = []string{"n", "stream", "service_tier"}
+
+// Wire returns the parameters of the call for req, and what the model does not take.
+func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+	return m.encode(req).sent(), m.dropped(req)
+}
+
+// sent returns the parameters of the call.
+func (w *wireRequest) sent() string {
+	body, err := wire.Encode(w.settings)
+	if err != nil {
+		return ""
+	}
+	return wire.Sent(body, fixed...)
+}
+
+// dropped returns what of req is not sent.
+func (m *Model) dropped(req deem.Request) string {
+	if !m.reasoning {
+		return ""
+	}
+	why := m.name + " is a reasoning model, which rejects it"
+	return wire.Dropped(
+		wire.Drop{Param: "temperature", Has: req.Temperature != nil, Why: why},
+		wire.Drop{Param: "top_p", Has: req.TopP != nil, Why: why},
+		wire.Drop{Param: "top_logprobs", Has: req.TopLogprobs > 0, Why: why},
+	)
 }
 
 // body returns the JSON of a call. The messages are written by hand: every prompt goes
@@ -153,6 +191,43 @@ func strictObject(object, properties map[string]any) bool {
 		}
 	}
 	return true
+}
+
+// think decides how much the model thinks and what it may spend on that.
+func (m *Model) think(o Options) error {
+	t, err := wire.ParseThinking(o.Thinking)
+	switch {
+	case err != nil:
+		return err
+	case t.Off && m.reasoning && !quietable(o.Model):
+		return wire.AlwaysThinking("openai", o.Model)
+	case t.Off && m.reasoning:
+		m.effort = "none"
+	case t.Set() && !t.Off && !m.reasoning && plain(o.Model):
+		return wire.NotThinking("openai", o.Model)
+	case t.Set():
+		m.effort, m.room = t.Level, t.Tokens
+	case m.reasoning:
+		m.room = wire.DefaultRoom
+	}
+	return nil
+}
+
+// plain reports whether a model of this name is known not to reason.
+func plain(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for _, family := range []string{"gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"} {
+		if strings.HasPrefix(name, family) {
+			return true
+		}
+	}
+	return false
+}
+
+// quietable reports whether a reasoning model can be told not to reason: those from
+// gpt-5.1 on can.
+func quietable(name string) bool {
+	return strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], "gpt-5.")
 }
 
 // reasons reports whether a model of this name reasons before it answers. The

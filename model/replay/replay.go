@@ -159,6 +159,7 @@ func (l line) answer() deem.Reply {
 	reply.Unpriced = false
 	reply.Cached = false
 	reply.Key = ""
+	reply.Sent, reply.Dropped = "", "" // Nothing is sent now.
 	return reply
 }
 

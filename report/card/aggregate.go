@@ -285,7 +285,8 @@ func (b aggregator) metricDetails() map[string]string {
 	c := b.c
 	d := some("judge", c.Judge, "judge_hash", c.JudgeHash, "judge_kind", c.JudgeKind, "judge_note", c.JudgeNote, "reading", c.Reading,
 		"model", c.Model, "seen", strings.Join(b.r.Seen(), ", "), "counts", b.r.Counts(), "trials", strconv.Itoa(c.Trials),
-		"params", strings.Join(report.Harness{Params: c.Params}.ParamList(), ", "), "excluded", strings.Join(c.Excluded, ", "))
+		"params", strings.Join(report.Harness{Params: c.Params}.ParamList(), ", "),
+		"not_sent", strings.Join(report.Harness{Dropped: c.Dropped}.DroppedList(), "; "), "excluded", strings.Join(c.Excluded, ", "))
 	for _, p := range c.Prompts {
 		d["prompt_sha256 "+p.Name] = p.SHA256
 	}

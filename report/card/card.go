@@ -32,6 +32,7 @@ type Card struct {
 	Reading   string            `json:"reading,omitempty"`
 	Prompts   []report.Prompt   `json:"prompts"`
 	Params    map[string]string `json:"params"`
+	Dropped   map[string]string `json:"dropped,omitempty"` // declared by the judge and not sent, with the reason
 
 	Model string         `json:"model,omitempty"` // that was asked for
 	Seen  []report.Model `json:"seen"`            // what vendors say they ran, with fingerprints
@@ -85,6 +86,7 @@ func New(r report.Report) Card {
 		if k.Params != nil {
 			c.Params = k.Params
 		}
+		c.Dropped = k.Dropped
 	}
 	return c
 }

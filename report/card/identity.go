@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -25,8 +26,27 @@ func Describe(identity []byte) report.Harness {
 	}
 	d := &describer{params: map[string]string{}}
 	d.walk(nil, root)
+	dropped := d.reject()
 	slices.SortStableFunc(d.prompts, func(a, b report.Prompt) int { return cmp.Compare(a.Name, b.Name) })
-	return report.Harness{Prompts: d.prompts, Params: d.params, Policy: strings.Join(d.policy, "; ")}
+	return report.Harness{Prompts: d.prompts, Params: d.params, Dropped: dropped, Policy: strings.Join(d.policy, "; ")}
+}
+
+// reject takes parameters away that the settings of the model say it rejects, and returns
+// them with the reason. With them go those of the judges of a panel: which of them are sent
+// their replies tell.
+func (d *describer) reject() map[string]string {
+	settings, err := url.ParseQuery(d.params["settings"])
+	if err != nil || !settings.Has("rejects") {
+		return nil
+	}
+	dropped := map[string]string{}
+	for name := range strings.SplitSeq(settings.Get("rejects"), ",") {
+		if _, ok := d.params[name]; ok {
+			delete(d.params, name)
+			dropped[name] = "the model rejects it"
+		}
+	}
+	return dropped
 }
 
 // A describer gathers while it goes through an identity.

@@ -221,7 +221,7 @@ func facts(r report.Report, c Card) [][2]string {
 	for _, p := range c.Prompts {
 		rows = append(rows, [2]string{"prompt", joined(code(p.Name), "sha256 "+code(p.SHA256))})
 	}
-	rows = append(rows, [2]string{"parameters", codes(report.Harness{Params: c.Params}.ParamList())}, [2]string{"model", code(c.Model)}, [2]string{"seen", codes(r.Seen())})
+	rows = append(rows, [2]string{"parameters", codes(report.Harness{Params: c.Params}.ParamList())}, [2]string{"not sent", plain(strings.Join(report.Harness{Dropped: c.Dropped}.DroppedList(), "; "))}, [2]string{"model", code(c.Model)}, [2]string{"seen", codes(r.Seen())})
 	rows = append(rows, [][2]string{
 		{"system", joined(code(c.System), page.Prefix("model ", code(c.SystemModel)))},
 		{"dataset", joined(code(c.Dataset), page.Prefix("hash ", code(c.DatasetHash)), page.Count(c.Items, "item"))},

@@ -63,6 +63,10 @@ func (c *Client) StatusError(a Answer) error {
 	cause := c.cause(t)
 	me := class(t.Status, cause)
 	me.Code = c.code(t)
+	if cause == Setting {
+		me.Param = ParamOf(t.Param, t.Message)
+		me.Unsupported = me.Param != "" && t.unsupported()
+	}
 	if me.Passing {
 		me.RetryAfter = RetryAfter(a.Header, time.Now())
 		if me.RetryAfter == 0 {
@@ -103,7 +107,7 @@ func (c *Client) hint(t Trouble, cause Cause) string {
 	case cause == NoCall || status == 501:
 		return fmt.Sprintf("nothing at %s answers such calls; check the base URL%s", c.Endpoint(), c.base.usualEnd())
 	case cause == Setting:
-		return fmt.Sprintf("the model %q does not take this setting%s; leave it out, or choose another model", c.model, quoted(t.Param))
+		return SettingHint(c.model, ParamOf(t.Param, t.Message), t.unsupported())
 	}
 	return c.hintByStatus(status)
 }
@@ -122,16 +126,8 @@ func (c *Client) hintByStatus(status int) string {
 	case status == 410:
 		return fmt.Sprintf("%s no longer offers the model %q", c.base.Host(), c.model)
 	default:
-		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", c.model)
+		return SettingHint(c.model, "", false)
 	}
-}
-
-// quoted returns a space and the name of a parameter, if there is one.
-func quoted(param string) string {
-	if param == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (%s)", param)
 }
 
 // NoKey says that a vendor was to be called without a key. It saves the call.

@@ -317,7 +317,7 @@ func TestCauses(t *testing.T) {
 		{wire.BadKey, 400, deem.Provider, false, true, "TEST_API_KEY is not accepted"},
 		{wire.NoModel, 400, deem.Provider, false, true, "does not know the model"},
 		{wire.NoCall, 404, deem.Provider, false, true, "which usually ends with /v1"},
-		{wire.Setting, 400, deem.Provider, false, true, "(temperature)"},
+		{wire.Setting, 400, deem.Provider, false, true, "the judge sets temperature"},
 		{wire.TooLong, 500, deem.Provider, false, false, ""},
 		{wire.Unfit, 503, deem.Provider, false, false, ""},
 		{wire.Filtered, 400, deem.Refused, false, false, ""},

@@ -93,6 +93,8 @@ type replyBody struct {
 	Fingerprint string              `json:"fingerprint,omitempty"`
 	RequestID   string              `json:"request_id,omitempty"`
 	Batch       string              `json:"batch,omitempty"`
+	Sent        string              `json:"sent,omitempty"`
+	Dropped     string              `json:"dropped,omitempty"`
 	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
 }
 
@@ -102,7 +104,7 @@ func EncodeReply(r deem.Reply) (string, error) {
 	if len(r.Logprobs) > 0 {
 		return Encode(replyBody{
 			Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
-			Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Logprobs: r.Logprobs,
+			Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Sent: r.Sent, Dropped: r.Dropped, Logprobs: r.Logprobs,
 		})
 	}
 	b := make([]byte, 0, 256)
@@ -121,6 +123,8 @@ func EncodeReply(r deem.Reply) (string, error) {
 	b = appendName(b, `,"fingerprint":`, r.Fingerprint)
 	b = appendName(b, `,"request_id":`, r.RequestID)
 	b = appendName(b, `,"batch":`, r.Batch)
+	b = appendName(b, `,"sent":`, r.Sent)
+	b = appendName(b, `,"dropped":`, r.Dropped)
 	return string(append(b, '}')), nil
 }
 

@@ -73,6 +73,10 @@ func DecodeReply(body string) (deem.Reply, error) {
 			r.RequestID = c.text()
 		case "batch":
 			r.Batch = c.text()
+		case "sent":
+			r.Sent = c.text()
+		case "dropped":
+			r.Dropped = c.text()
 		default: // Also log-probabilities, which few replies have.
 			c.bad = true
 		}
@@ -84,7 +88,7 @@ func DecodeReply(body string) (deem.Reply, error) {
 	err := Decode(body, &b)
 	return deem.Reply{
 		Text: b.Text, Refusal: b.Refusal, Stop: b.Stop, Usage: b.Usage, Model: b.Model,
-		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Batch: b.Batch, Logprobs: b.Logprobs,
+		Fingerprint: b.Fingerprint, RequestID: b.RequestID, Batch: b.Batch, Sent: b.Sent, Dropped: b.Dropped, Logprobs: b.Logprobs,
 	}, err
 }
 

@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// params are the parameters of a [deem.Request] by the names that vendors give them.
+var params = map[string]string{
+	"temperature": "temperature", "top_p": "top_p", "topP": "top_p", "seed": "seed",
+	"stop": "stop", "stop_sequences": "stop", "stopSequences": "stop",
+	"max_tokens": "max_tokens", "max_completion_tokens": "max_tokens", "maxOutputTokens": "max_tokens", "max_output_tokens": "max_tokens", "num_predict": "max_tokens",
+	"top_logprobs": "top_logprobs", "logprobs": "top_logprobs", "responseLogprobs": "top_logprobs",
+	"response_format": "schema", "responseJsonSchema": "schema", "response_json_schema": "schema", "json_schema": "schema", "format": "schema",
+	"reasoning_effort": "thinking", "reasoning": "thinking", "thinking": "thinking", "think": "thinking", "thinkingConfig": "thinking",
+	"thinking_config": "thinking", "thinkingLevel": "thinking", "thinking_level": "thinking", "thinkingBudget": "thinking", "effort": "thinking",
+}
+
+// identifier finds what may be the name of a parameter.
+var identifier = regexp.MustCompile(`[A-Za-z_]+`)
+
+// ParamOf returns the parameter of a request that an error is about, in our words: the one
+// that the vendor names, as "response_format.json_schema", or else the first that its
+// message names. It returns "" when there is none.
+func ParamOf(param, message string) string {
+	for _, text := range []string{param, message} {
+		for _, name := range identifier.FindAllString(text, -1) {
+			if p, ok := params[name]; ok {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// Unsupports reports whether the words of an error say that a parameter is not there at
+// all, and not that its value is wrong.
+func Unsupports(message string) bool {
+	message = strings.ToLower(message)
+	return slices.ContainsFunc([]string{
+		"unsupported", "not support", "n't support", "unknown name", "unknown parameter", "unrecognized", "not permitted", "deprecated", "not available",
+	}, func(words string) bool { return strings.Contains(message, words) })
+}
+
+// unsupported reports whether the trouble is a parameter that is not there at all.
+func (t Trouble) unsupported() bool {
+	return t.Is("unsupported_parameter", "unsupported_value", "unknown_parameter") || Unsupports(t.Message)
+}
+
+// SettingHint returns advice about a parameter that a model does not take: it has none, or
+// the value is wrong.
+func SettingHint(model, param string, unsupported bool) string {
+	mend := fmt.Sprintf("change params.%s in the judge's file", param)
+	switch param {
+	case "":
+		return fmt.Sprintf("the model %q does not take this setting; leave it out, or choose another model", model)
+	case "thinking":
+		return fmt.Sprintf("the model %q does not take this --thinking; try another level, a number of tokens, or none", model)
+	case "temperature", "max_tokens":
+		mend = fmt.Sprintf("set another with --%s, or %s", strings.ReplaceAll(param, "_", "-"), mend)
+	case "schema":
+		mend = "take schema out of the judge's file"
+	}
+	if unsupported {
+		mend += fmt.Sprintf(", or allow the judge to go without it there: params.optional: [%s]", param)
+	}
+	return fmt.Sprintf("the judge sets %s, and the model %q does not take it so: %s", param, model, mend)
+}

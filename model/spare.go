@@ -1,0 +1,102 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"sync"
+
+	"deem"
+)
+
+// A Sparing model goes without parameters that the vendor does not support. See [Spare].
+type Sparing struct {
+	inner deem.Model
+
+	mu   sync.Mutex
+	gone map[string]string // parameters that the vendor does not support, and what it said
+}
+
+var (
+	_ deem.Model = (*Sparing)(nil)
+	_ Wrapper    = (*Sparing)(nil)
+)
+
+// Spare returns a model that makes a request once more without a parameter if m says that
+// the vendor does not support it, and the request names it as optional. Later requests go
+// without it at once. The reply says what was dropped and why.
+func Spare(m deem.Model) *Sparing { return &Sparing{inner: m, gone: map[string]string{}} }
+
+// Name returns the name of the model inside.
+func (s *Sparing) Name() string { return s.inner.Name() }
+
+// Unwrap returns the model inside.
+func (s *Sparing) Unwrap() deem.Model { return s.inner }
+
+// Complete asks the model inside.
+func (s *Sparing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if len(req.Optional) == 0 {
+		return s.inner.Complete(ctx, req)
+	}
+	for {
+		asked, gone := s.without(req)
+		reply, err := s.inner.Complete(ctx, asked)
+		if err == nil {
+			reply.Dropped = withDropped(reply.Dropped, gone)
+			return reply, nil
+		}
+		me, ok := errors.AsType[*deem.ModelError](err)
+		if !ok || !me.Unsupported || !slices.Contains(req.Optional, me.Param) || gone[me.Param] != "" {
+			return deem.Reply{}, err
+		}
+		s.mu.Lock()
+		s.gone[me.Param] = "the server rejected it: " + me.Error()
+		s.mu.Unlock()
+	}
+}
+
+// without returns req without what is known to be unsupported, as far as req allows it.
+func (s *Sparing) without(req deem.Request) (deem.Request, map[string]string) {
+	s.mu.Lock()
+	gone := maps.Clone(s.gone)
+	s.mu.Unlock()
+	maps.DeleteFunc(gone, func(param, _ string) bool { return !slices.Contains(req.Optional, param) })
+	for param := range gone {
+		switch param {
+		case "temperature":
+			req.Temperature = nil
+		case "top_p":
+			req.TopP = nil
+		case "seed":
+			req.Seed = nil
+		case "stop":
+			req.Stop = nil
+		case "max_tokens":
+			req.MaxTokens = 0
+		case "json":
+			req.JSON = false
+		case "schema":
+			req.Schema = nil
+		case "top_logprobs":
+			req.TopLogprobs = 0
+		}
+	}
+	return req, gone
+}
+
+// withDropped adds parameters and reasons to those of a reply.
+func withDropped(dropped string, more map[string]string) string {
+	if len(more) == 0 {
+		return dropped
+	}
+	v, err := url.ParseQuery(dropped)
+	if err != nil {
+		v = url.Values{}
+	}
+	for param, why := range more {
+		v.Set(param, why)
+	}
+	return v.Encode()
+}

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"deem"
+)
+
+// A Thinker is a model that may think before it answers. All wires of this module are
+// thinkers.
+type Thinker interface {
+	// Room returns how many tokens are added to the limit of each request for thoughts,
+	// and whether it is known that the model needs no more.
+	Room() (tokens int, known bool)
+}
+
+// RoomOf returns how many tokens m adds to the limit of each request for thoughts.
+func RoomOf(m deem.Model) int {
+	if t, ok := As[Thinker](m); ok {
+		room, _ := t.Room()
+		return room
+	}
+	return 0
+}
+
+// smallRoom is the room from which a model is trusted to find its way to an answer.
+const smallRoom = 2048
+
+// A Probing model asks its first question alone. See [Probe].
+type Probing struct {
+	inner deem.Model
+	doubt bool // whether the model thinks is not known, or its room is small
+
+	turn chan struct{} // held by whoever asks the first question
+	open chan struct{} // closed when everybody may ask
+
+	mu   sync.Mutex
+	sure bool  // a reply had a text
+	shut error // the first reply had none
+}
+
+var (
+	_ deem.Model = (*Probing)(nil)
+	_ Wrapper    = (*Probing)(nil)
+)
+
+// Probe returns a model that finds out whether m thinks, where neither its name nor its
+// vendor tells. A model that thinks spends the few tokens that a judge allows for its
+// answer before it begins to answer. Such replies are paid for and say nothing. So the
+// first request is made alone, and if its reply is of this kind, the run stops with one
+// reply paid for. It does not go on with more room: the room is part of what the judge
+// is, and a person must choose it.
+//
+// A model that is known not to think, or has room to do so, is asked at once.
+func Probe(m deem.Model) *Probing {
+	p := &Probing{inner: m, turn: make(chan struct{}, 1), open: make(chan struct{})}
+	if t, ok := As[Thinker](m); ok {
+		room, known := t.Room()
+		p.doubt = room < smallRoom && (room > 0 || !known)
+	}
+	return p
+}
+
+// Name returns the name of the model inside.
+func (p *Probing) Name() string { return p.inner.Name() }
+
+// Unwrap returns the model inside.
+func (p *Probing) Unwrap() deem.Model { return p.inner }
+
+// Complete asks the model inside, at first one request at a time.
+func (p *Probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if !p.doubt || req.MaxTokens <= 0 {
+		return p.inner.Complete(ctx, req)
+	}
+	select {
+	case <-p.open:
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-deem.Stopping(ctx):
+		return deem.Reply{}, deem.ErrStopped
+	case <-ctx.Done():
+		return deem.Reply{}, ctx.Err()
+	}
+	if err := p.shutBy(); err != nil {
+		return deem.Reply{}, err
+	}
+	reply, err := p.inner.Complete(ctx, req)
+	return p.learn(req, reply, err)
+}
+
+func (p *Probing) shutBy() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.shut
+}
+
+// learn looks at a reply. An error tells nothing about the model: then others need not
+// wait, and the next reply tells.
+func (p *Probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Reply, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.sure, errors.Is(err, deem.ErrStopped), errors.Is(err, context.Canceled):
+		return reply, err
+	case err == nil && silent(reply):
+		room := RoomOf(p.inner)
+		why := fmt.Errorf("%s thinks before it answers: it used all %d tokens of its first reply and said nothing", p.Name(), req.MaxTokens+room)
+		why = deem.WithHint(why, "give it room to think with --thinking medium, or low, high or a number of tokens above %d; the run stopped with one reply paid for", max(room, reply.Usage.Output))
+		p.shut = &deem.ModelError{Kind: deem.Truncated, Fatal: true, Err: why}
+		return deem.Reply{}, p.shut
+	}
+	p.sure = err == nil
+	select {
+	case <-p.open:
+	default:
+		close(p.open)
+	}
+	return reply, err
+}
+
+// silent reports whether a reply was cut off at its limit before it said anything. Some
+// servers pass thoughts on as text.
+func silent(r deem.Reply) bool {
+	text := strings.TrimSpace(r.Text)
+	if strings.HasPrefix(text, "<think>") && !strings.Contains(text, "</think>") {
+		text = ""
+	}
+	return r.Stop == deem.StopLength && text == "" && r.Refusal == ""
+}

@@ -1,0 +1,103 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Wire is a set of parameters with which a model was asked, as the vendor names them.
+type Wire struct {
+	Model   string            `json:"model"`
+	Sent    map[string]string `json:"sent,omitempty"`
+	Dropped map[string]string `json:"dropped,omitempty"` // parameters of the judge that were not sent, and why
+	Replies int               `json:"replies"`
+}
+
+// wired is a wire before it is taken apart.
+type wired struct{ model, sent, dropped string }
+
+// wires returns the wires in a fixed order.
+func wires(counts map[wired]int) []Wire {
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b wired) int {
+		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.sent, b.sent), cmp.Compare(a.dropped, b.dropped))
+	})
+	var list []Wire
+	for _, k := range keys {
+		list = append(list, Wire{Model: k.model, Sent: parseWire(k.sent), Dropped: parseWire(k.dropped), Replies: counts[k]})
+	}
+	return list
+}
+
+// parseWire reads [deem.Reply.Sent] or [deem.Reply.Dropped].
+func parseWire(text string) map[string]string {
+	values, err := url.ParseQuery(text)
+	if err != nil || len(values) == 0 {
+		return nil
+	}
+	params := map[string]string{}
+	for name, v := range values {
+		params[name] = strings.Join(v, ", ")
+	}
+	return params
+}
+
+// WireList returns what [deem.Reply.Sent] or [deem.Reply.Dropped] says, as
+// "max_completion_tokens 8197".
+func WireList(text string) []string { return Harness{Params: parseWire(text)}.ParamList() }
+
+// asked are the parameters of a judge that say how it asks. What was sent takes their
+// place.
+var asked = []string{"json", "max_tokens", "optional", "seed", "stop", "temperature", "top_logprobs", "top_p", "settings"}
+
+// asSent returns the harness with the parameters that were sent in place of those that the
+// judge declares. Where calls differ, all their values are given.
+func (h Harness) asSent(list []Wire) Harness {
+	if len(list) == 0 {
+		return h
+	}
+	params := maps.Clone(h.Params)
+	settings := parseWire(params["settings"])
+	maps.DeleteFunc(params, func(name, _ string) bool {
+		return slices.Contains(asked, name[strings.LastIndexByte(name, ' ')+1:]) // "abstention temperature" is one too
+	})
+	h.Params, h.Dropped = params, nil
+	if params == nil {
+		h.Params = map[string]string{}
+	}
+	if room := settings["room"]; room != "" {
+		h.Params["room"] = room // It is part of the limit that was sent, and explains it.
+	}
+	for _, w := range list {
+		for name, value := range w.Sent {
+			h.Params[name] = either(h.Params[name], value)
+		}
+		for name, why := range w.Dropped {
+			if h.Dropped == nil {
+				h.Dropped = map[string]string{}
+			}
+			h.Dropped[name] = either(h.Dropped[name], why)
+		}
+	}
+	return h
+}
+
+// either adds a value to those that there are.
+func either(values, value string) string {
+	if values == "" || slices.Contains(strings.Split(values, " or "), value) {
+		return cmp.Or(values, value)
+	}
+	return values + " or " + value
+}
+
+// DroppedList returns what was not sent in a fixed order, as "temperature: the model
+// rejects it".
+func (h Harness) DroppedList() []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(h.Dropped)) {
+		list = append(list, name+": "+h.Dropped[name])
+	}
+	return list
+}
