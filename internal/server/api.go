@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ import (
 const apiRoot = "/api/v1"
 
 // API says what clients of the HTTP API may do. With the zero value they can look, and
-// judge with rules and with the models that are made for tests.
+// judge with rules.
 type API struct {
 	// Env has the keys. They are the server's, and no client gets to see them.
 	Env assembly.Environment
@@ -38,6 +39,9 @@ type API struct {
 	// Models are those that clients may ask, the default first. Whoever reaches the
 	// server can spend on these and on no others.
 	Models []assembly.ModelOptions
+
+	// Fakes lets clients ask the models of package fake. Only tests set it.
+	Fakes bool
 
 	// Embedder and Thesaurus are for the judges that need one; nil means that these
 	// cannot be asked.
@@ -137,7 +141,7 @@ func (s *Server) operate(op operation) handleFunc {
 		if err := op.checkBody(r); err != nil {
 			return err
 		}
-		return op.handle(w, r)
+		return op.handle(w, r.WithContext(context.WithValue(r.Context(), clientKey{}, s.guard.remote(r))))
 	}
 }
 

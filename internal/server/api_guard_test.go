@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -123,4 +124,44 @@ func TestModelsOfTheServer(t *testing.T) {
 	ts.ask(t, "GET", "/api/v1/benchmarks", "").want(t, 200)
 	ts.ask(t, "GET", "/api/v1/version", "").want(t, 200, "version", "1.2.3", "api", "v1")
 	ts.ask(t, "POST", "/api/v1/verdicts", `{"judge":"universal","model":"openai:gpt-4o","items":`+twoItems+`}`).wantProblem(t, 403, "openai:gpt-4o-mini")
+}
+
+// TestFakesAreRefused holds that a client cannot ask models that are made for tests, one
+// of which hangs until it is interrupted.
+func TestFakesAreRefused(t *testing.T) {
+	ts := serveAPI(t, func(o *server.Options) { o.API.Fakes = false })
+	for _, name := range []string{"fake:hang", "fake:say=CORRECT"} {
+		for _, path := range []string{"/api/v1/verdicts", "/api/v1/runs"} {
+			ts.ask(t, "POST", path, `{"judge":"universal","model":"`+name+`","items":`+twoItems+`}`).wantProblem(t, 403, "command line")
+		}
+	}
+	if a := ts.ask(t, "GET", "/api/v1/models", ""); strings.Contains(a.text, "fake:") {
+		t.Errorf("the models that can be asked are %s", a.text)
+	}
+	ts.ask(t, "GET", "/api/v1/runs", "").want(t, 200, "runs", "[]")
+}
+
+// TestCancelEndsCalls cancels a run whose calls never end by themselves.
+func TestCancelEndsCalls(t *testing.T) {
+	t.Parallel()
+	ts := serveAPI(t, nil)
+	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`).at("id"))
+	ts.untilState(t, id, "judging")
+	ts.ask(t, "POST", "/api/v1/runs/"+id+"/cancel", "").want(t, 202)
+	ts.untilState(t, id, "open")
+	ts.run(t, id).want(t, 200, "resumable", true, "problem.status", 409)
+}
+
+// TestOneClientLeavesAPlace has one client ask for more runs that hang than there are
+// places. Another client is still served.
+func TestOneClientLeavesAPlace(t *testing.T) {
+	t.Parallel()
+	ts := serveAPI(t, func(o *server.Options) { o.BehindProxy = true })
+	for i := range 20 {
+		body := fmt.Sprintf(`{"judge":"universal","model":"fake:hang","items":[{"id":"q%d","question":"?","references":["x"],"response":"x"}]}`, i)
+		ts.ask(t, "POST", "/api/v1/runs", body, "X-Forwarded-For", "192.0.2.1").want(t, 202)
+	}
+	a := ts.ask(t, "POST", "/api/v1/verdicts", `{"items":`+twoItems+`}`, "X-Forwarded-For", "192.0.2.2", "Prefer", "wait=20")
+	a.want(t, 200, "run.state", "done")
+	ts.srv.Kill()
 }

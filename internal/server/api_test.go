@@ -37,7 +37,7 @@ func serveAPI(t *testing.T, edit func(*server.Options)) *apiServer {
 // serveStore starts a server that judges on a store that is there.
 func serveStore(t *testing.T, st store.Store, spool string, edit func(*server.Options)) *apiServer {
 	t.Helper()
-	o := server.Options{Store: st, Version: "1.2.3", API: server.API{Spool: spool}}
+	o := server.Options{Store: st, Version: "1.2.3", API: server.API{Spool: spool, Fakes: true}}
 	if edit != nil {
 		edit(&o)
 	}

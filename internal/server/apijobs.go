@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"slices"
@@ -48,12 +49,13 @@ type runJobs struct {
 
 	starting sync.Mutex // is held while a run is begun
 
-	mu    sync.Mutex
-	byRun map[string]*runJob
-	byKey map[string]*runJob
-	ended map[string]error // why runs are not done
-	order []string         // of ended
-	left  []string         // runs that the end of the server interrupted
+	mu     sync.Mutex
+	shares map[clientShare]chan struct{} // the places that one client may take
+	byRun  map[string]*runJob
+	byKey  map[string]*runJob
+	ended  map[string]error // why runs are not done
+	order  []string         // of ended
+	left   []string         // runs that the end of the server interrupted
 }
 
 func newJobs(s *Server) *runJobs {
@@ -63,7 +65,7 @@ func newJobs(s *Server) *runJobs {
 	}
 	js := &runJobs{
 		s: s, large: make(chan struct{}, n), small: make(chan struct{}, smallRuns),
-		byRun: map[string]*runJob{}, byKey: map[string]*runJob{}, ended: map[string]error{},
+		shares: map[clientShare]chan struct{}{}, byRun: map[string]*runJob{}, byKey: map[string]*runJob{}, ended: map[string]error{},
 	}
 	js.hard, js.kill = context.WithCancel(context.Background())
 	return js
@@ -90,15 +92,21 @@ func (s *Server) Interrupted() []string {
 
 // A runJob is one run that this server judges.
 type runJob struct {
-	run   store.Run // as it was begun
-	key   string
-	data  spooled
-	retry bool // what is unjudged is judged again
+	run    store.Run // as it was begun
+	client string    // who asked for it
+	key    string
+	data   spooled
+	retry  bool // what is unjudged is judged again
 
 	judge       deem.Judge
 	model       deem.Model // nil for a rule
 	closeModels func() error
 	account     *conduct.Account // nil without a budget
+
+	// Calls in flight end with calls, which kill ends some time after the run was
+	// cancelled.
+	calls context.Context //nolint:containedctx // It belongs to the job and not to a request.
+	kill  context.CancelFunc
 
 	stopping context.Context //nolint:containedctx // It is the channel that says stop, and who may say so.
 	stop     context.CancelFunc
@@ -147,7 +155,7 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if err := js.s.models.affordable(g, purse); err != nil {
 		return nil, false, err
 	}
-	j = &runJob{data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
+	j = &runJob{client: clientOf(ctx), data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
 	j.judge, j.model, j.closeModels, err = g.Assemble(func(shared deem.Model) (deem.Model, func() error, error) {
 		m := js.s.models.around(shared, js.s.store, purse, sub.Fresh || sub.RetryUnjudged)
 		return m, func() error { return nil }, nil
@@ -165,7 +173,7 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if other := js.of(j.key); other != nil && !sub.Fresh {
 		return other, false, nil
 	}
-	if err := js.room(); err != nil {
+	if err := js.room(j.client); err != nil {
 		return nil, false, err
 	}
 	run, _, err := js.s.store.Begin(ctx, spec, sub.Fresh)
@@ -221,8 +229,8 @@ func (js *runJobs) of(key string) *runJob {
 	return js.byKey[key]
 }
 
-// room refuses more runs than can be waited for.
-func (js *runJobs) room() error {
+// room refuses more runs than can be waited for. One client may have half of those.
+func (js *runJobs) room(client string) error {
 	js.mu.Lock()
 	defer js.mu.Unlock()
 	if js.s.background.Err() != nil {
@@ -231,7 +239,43 @@ func (js *runJobs) room() error {
 	if len(js.byRun) >= maxJobs {
 		return withStatus(http.StatusServiceUnavailable, deem.WithHint(fmt.Errorf("%d runs are waiting to be judged", len(js.byRun)), "try again later"))
 	}
+	own := 0
+	for _, j := range js.byRun {
+		if j.client == client {
+			own++
+		}
+	}
+	if own >= maxJobs/2 {
+		return withStatus(http.StatusServiceUnavailable, deem.WithHint(fmt.Errorf("%d runs of this client are waiting to be judged", own), "try again later"))
+	}
 	return nil
+}
+
+// A clientShare is what one client may take of the places for small or for large runs.
+type clientShare struct {
+	client string
+	small  bool
+}
+
+// shareOf returns the places that the client of a job may take: all but one, so that
+// others never wait for this client alone. Where there is only one place, it is shared.
+func (js *runJobs) shareOf(j *runJob, places chan struct{}) chan struct{} {
+	js.mu.Lock()
+	defer js.mu.Unlock()
+	key := clientShare{j.client, j.isSmall()}
+	if js.shares[key] == nil {
+		js.shares[key] = make(chan struct{}, max(1, cap(places)-1))
+	}
+	return js.shares[key]
+}
+
+// clientKey is the key of the client in the context of a request.
+type clientKey struct{}
+
+// clientOf returns the address of the client whose request ctx belongs to, "" for none.
+func clientOf(ctx context.Context) string {
+	client, _ := ctx.Value(clientKey{}).(string)
+	return client
 }
 
 // recall brings back what earlier parts of a small run judged, for those who want to be
@@ -256,12 +300,14 @@ func (j *runJob) isSmall() bool { return j.data.n <= smallItems }
 // launch sets a job going.
 func (js *runJobs) launch(j *runJob) {
 	j.stopping, j.stop = context.WithCancel(js.s.background)
+	j.calls, j.kill = context.WithCancel(js.hard)
 	js.mu.Lock()
 	js.byRun[j.run.ID], js.byKey[j.key] = j, j
 	delete(js.ended, j.run.ID)
 	js.mu.Unlock()
 	js.wg.Go(func() {
 		defer j.stop()
+		defer j.kill()
 		err := js.work(j)
 		err = conduct.End(context.WithoutCancel(js.hard), js.s.store, j.run, errors.Join(err, j.closeModels(), j.account.Close(js.hard)))
 		js.over(j, err)
@@ -274,17 +320,20 @@ func (js *runJobs) work(j *runJob) error {
 	if j.isSmall() {
 		places = js.small
 	}
-	select {
-	case places <- struct{}{}:
-		defer func() { <-places }()
-	case <-j.stopping.Done():
+	own := js.shareOf(j, places)
+	if !take(j, own) {
 		return deem.ErrStopped
 	}
+	defer func() { <-own }()
+	if !take(j, places) {
+		return deem.ErrStopped
+	}
+	defer func() { <-places }()
 	j.mu.Lock()
 	j.judging = true
 	j.mu.Unlock()
 	at := js.s.models.limit.Concurrency
-	ctx, told := js.s.api.Telemetry.Run(js.hard, telemetry.RunInfo{
+	ctx, told := js.s.api.Telemetry.Run(j.calls, telemetry.RunInfo{
 		ID: j.run.ID, Judge: j.run.Judge.Name, JudgeHash: j.run.Judge.Hash, Model: j.run.Model,
 		Items: j.run.Dataset.Items, Trials: j.run.Trials, Concurrency: at, Before: j.run.Records, Asks: j.model,
 	})
@@ -298,6 +347,17 @@ func (js *runJobs) work(j *runJob) error {
 	}.Do(ctx)
 	told.End(err)
 	return err
+}
+
+// take waits for a place, and reports whether the job has it. A job that is stopped has
+// none.
+func take(j *runJob, places chan<- struct{}) bool {
+	select {
+	case places <- struct{}{}:
+		return true
+	case <-j.stopping.Done():
+		return false
+	}
 }
 
 // A sound judge does not take the server down with it. A panic is a bug of ours, and
@@ -345,12 +405,16 @@ func (j *runJob) from(i int) ([]deem.Record, <-chan struct{}) {
 // over notes how a job ended.
 func (js *runJobs) over(j *runJob, err error) {
 	j.err = err
-	if errors.Is(err, deem.ErrStopped) && j.isCancelled() {
+	if (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) && j.isCancelled() {
 		j.err = errCancelled
 	}
 	js.s.spool.release(j.data, func() bool { return js.s.unfinished(j.data.hash) })
 	js.mu.Lock()
 	delete(js.byRun, j.run.ID)
+	if !slices.ContainsFunc(slices.Collect(maps.Values(js.byRun)), func(other *runJob) bool { return other.client == j.client }) {
+		delete(js.shares, clientShare{j.client, true})
+		delete(js.shares, clientShare{j.client, false})
+	}
 	if js.byKey[j.key] == j {
 		delete(js.byKey, j.key)
 	}
@@ -380,12 +444,17 @@ func (js *runJobs) remember(id string, err error) {
 // errCancelled is why a run is not done that a client cancelled.
 var errCancelled = deem.WithHint(errors.New("the run was cancelled; what was judged is kept"), "POST %s/runs/ID/resume goes on with it", apiRoot)
 
-// cancel stops a job: no new item is taken, and calls in flight finish and are kept.
+// cancelGrace is how long the calls in flight of a cancelled run have to finish.
+const cancelGrace = 10 * time.Second
+
+// cancel stops a job: no new item is taken. Calls in flight that finish soon are kept,
+// and the others end.
 func (j *runJob) cancel() {
 	j.mu.Lock()
 	j.cancelled = true
 	j.mu.Unlock()
 	j.stop()
+	time.AfterFunc(cancelGrace, j.kill)
 }
 
 func (j *runJob) isCancelled() bool {

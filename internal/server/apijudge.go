@@ -19,9 +19,9 @@ import (
 // defaultJudge decides where a client names no judge, as it does for commands.
 const defaultJudge = "match"
 
-// madeUp is how the models begin that everybody may ask: they cost nothing and tell
-// nothing.
-const madeUp = "fake:"
+// fakePrefix begins the names of models that are made for tests. A client may not ask
+// them: one of them hangs until it is interrupted, and all of them take a place.
+const fakePrefix = "fake:"
 
 // Models are those that clients may ask. All runs that ask the same one share its
 // limits.
@@ -77,12 +77,16 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 	if m, ok := ms.opened[name]; ok {
 		return m, nil
 	}
-	if strings.HasPrefix(name, madeUp) {
+	if strings.HasPrefix(name, fakePrefix) && ms.api.Fakes {
 		wire, err := ms.env.Open(assembly.ModelOptions{Name: name})
 		if err != nil {
 			return nil, err
 		}
 		return ms.limited(wire), nil
+	}
+	if strings.HasPrefix(name, fakePrefix) {
+		return nil, withStatus(http.StatusForbidden, deem.WithHint(fmt.Errorf("a server does not ask %q: fake models are for the command line and for tests", name),
+			"deem run --model %s asks it", name))
 	}
 	err := fmt.Errorf("this server does not ask %q", name)
 	if len(ms.names) > 0 {

@@ -6,7 +6,6 @@ import (
 
 	"deem/internal/assembly"
 	"deem/model"
-	"deem/model/fake"
 	"deem/report"
 )
 
@@ -39,18 +38,15 @@ type modelsOut struct {
 	Models []modelOut `json:"models"`
 }
 
-// getModels lists the models that clients may ask, those for tests last.
+// getModels lists the models that clients may ask.
 func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
-	var out modelsOut
+	out := modelsOut{Models: []modelOut{}}
 	for i, name := range s.models.names {
 		about := ""
 		if v, _, err := assembly.VendorOf(name); err == nil {
 			about = v.About
 		}
 		out.Models = append(out.Models, modelOut{Name: name, About: about, Default: i == 0})
-	}
-	for _, f := range fake.Names() {
-		out.Models = append(out.Models, modelOut{Name: madeUp + f.Spec, About: f.Doc})
 	}
 	return writeAnswer(w, http.StatusOK, out)
 }
