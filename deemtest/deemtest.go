@@ -196,31 +196,14 @@ func each(items []deem.Item) iter.Seq2[deem.Item, error] {
 // interval as in a report.
 func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
 	var c stat.Clustered
-	named, inClusters := map[string]bool{}, 0
 	for _, rec := range vs.Records {
 		if rec.Verdict == nil {
 			unjudged++
 			continue
 		}
 		c.Add(rec.Item.Cluster, rec.Verdict.Score, cmp.Or(rec.Item.Weight, 1))
-		if rec.Item.Cluster != "" {
-			named[rec.Item.Cluster] = true
-			inClusters++
-		}
 	}
-	est = independent(c.Moments())
-	if inClusters > len(named) { // Clusters of one item each are no clusters.
-		est = c.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
-	}
-	return est, unjudged
-}
-
-// independent returns the estimate from items that do not depend on each other.
-func independent(m stat.Moments) stat.Estimate {
-	if m.Binary() {
-		return stat.WeightedProportion(m, stat.DefaultLevel)
-	}
-	return stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
+	return c.Score(stat.DefaultLevel, false), unjudged
 }
 
 // AtLeast wants a mean score of at least the given one over the judged items, and that

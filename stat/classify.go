@@ -98,11 +98,15 @@ func (c Confusion) JudgeRate(level float64) Estimate {
 	return ProportionAt(c.TP+c.FP, c.N(), level)
 }
 
-// Kappa returns Cohen's kappa of the judge and people.
-func (c Confusion) Kappa(level float64) Estimate { return Kappa(c.Table(), level) }
+// Kappa returns Cohen's kappa of the judge and people; see [YesNo.Beyond].
+func (c Confusion) Kappa(level float64) Estimate {
+	return c.weighted().Beyond(CohenKappa, c.N(), Design{}, level)
+}
 
-// AC1 returns Gwet's AC1 of the judge and people.
-func (c Confusion) AC1(level float64) Estimate { return AC1(c.Table(), level) }
+// AC1 returns Gwet's AC1 of the judge and people; see [YesNo.Beyond].
+func (c Confusion) AC1(level float64) Estimate {
+	return c.weighted().Beyond(GwetAC, c.N(), Design{}, level)
+}
 
 // MCC returns Matthews' correlation coefficient (1975), the correlation of the two
 // lists of zeros and ones. It is 0 where one of them has no spread.

@@ -259,6 +259,25 @@ func shaped(est Estimate, z float64, b Bounds) Estimate {
 	return est
 }
 
+// Score returns the mean of scores from 0 to 1 with the interval that a report gives it, so
+// that one number has one interval wherever it stands. It is the one of independent items
+// unless some cluster has two of them, or the caller says that clusters have more items
+// elsewhere. From one cluster no interval can be had: the method is then [MethodNone].
+func (c *Clustered) Score(level float64, clustered bool) Estimate {
+	items := c.all
+	est := MeanIn(items, level, Unit)
+	if items.Binary() {
+		est = WeightedProportion(items, level)
+	}
+	if items.N() == 0 || !clustered && !c.Several() {
+		return est
+	}
+	return c.Mean(level, Unit).OfClusters(items).NoNarrower(est)
+}
+
+// Several reports whether some cluster has two values or more.
+func (c *Clustered) Several() bool { return c.N() > c.Clusters() }
+
 // OfClusters returns an estimate with the warning that fits where clusters have the same
 // mean: their items, whose moments these are, are no equal values if they differ within
 // clusters.

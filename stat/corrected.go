@@ -38,10 +38,16 @@ const (
 // Where the labels do not show sensitivity + specificity to be above 1, the interval
 // is all of [0, 1], for any score could then lie behind what the judge said.
 func RoganGladen(rawPositives, n int, labelled Confusion, level float64) Estimate {
+	return RoganGladenIn(Design{}, rawPositives, n, labelled, level)
+}
+
+// RoganGladenIn returns what [RoganGladen] does, from a sample of the given design: the
+// interval is that of as many independent items as the sample is worth.
+func RoganGladenIn(d Design, rawPositives, n int, labelled Confusion, level float64) Estimate {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
 	k := min(max(rawPositives, 0), max(n, 0))
-	est := roganGladen(k, n, c, level)
+	est := d.mark(roganGladen(d, k, n, c, level), Unit)
 	if k != rawPositives || n < 0 {
 		est = est.Warn(WarnRange)
 	}
@@ -55,7 +61,7 @@ func RoganGladen(rawPositives, n int, labelled Confusion, level float64) Estimat
 }
 
 // roganGladen returns the estimate for counts that are in range.
-func roganGladen(k, n int, c Confusion, level float64) Estimate {
+func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	right, wrong := c.TP+c.FN, c.FP+c.TN
 	switch {
 	case n <= 0:
@@ -72,7 +78,7 @@ func roganGladen(k, n int, c Confusion, level float64) Estimate {
 	if !shown || slope <= 0 {
 		return unknown(share(k, n), n, level, Unit, WarnChance)
 	}
-	est := langReiczigel(k, n, c, level)
+	est := langReiczigel(d, k, n, c, level)
 	raw := (share(k, n) + share(c.TN, wrong) - 1) / slope
 	est.Value = Unit.clip(raw)
 	est.Lo, est.Hi = min(est.Lo, est.Value), max(est.Hi, est.Value)
@@ -80,6 +86,29 @@ func roganGladen(k, n int, c Confusion, level float64) Estimate {
 		est = est.Warn(WarnCutOff)
 	}
 	return est
+}
+
+// RoganGladenInfluence returns how far the corrected share moves with a labelled item, and
+// with one of n items that the judge alone saw, each times the number of all items. Both
+// are 0 where the share is not defined.
+func RoganGladenInfluence(rawPositives, n int, labelled Confusion) (both func(truth, given bool) float64, alone func(given bool) float64) {
+	c := labelled.counts()
+	right, wrong := c.TP+c.FN, c.FP+c.TN
+	slope, p := share(c.TP, max(right, 1))+share(c.TN, max(wrong, 1))-1, share(rawPositives, max(n, 1))
+	if right == 0 || wrong == 0 || n == 0 || slope <= 0 {
+		return func(bool, bool) float64 { return 0 }, func(bool) float64 { return 0 }
+	}
+	value := (p + share(c.TN, wrong) - 1) / slope
+	all := float64(c.N() + n)
+	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
+	return func(truth, given bool) float64 {
+			if truth {
+				return -all / float64(right) * value / slope * (one(given) - share(c.TP, right))
+			}
+			return all / float64(wrong) * (1 - value) / slope * (one(!given) - share(c.TN, wrong))
+		}, func(given bool) float64 {
+			return all / float64(n) / slope * (one(given) - p)
+		}
 }
 
 // A shareWithVariance is a share that pseudo-counts keep away from 0 and 1.
@@ -95,10 +124,16 @@ func plusShare(k, n int, plus float64) shareWithVariance {
 // langReiczigel returns the interval of the corrected share. All shares are moved
 // towards one half first: that of the judge's verdicts by z²/2 of either kind, and
 // its error rates by one half of either kind.
-func langReiczigel(k, n int, c Confusion, level float64) Estimate {
+func langReiczigel(d Design, k, n int, c Confusion, level float64) Estimate {
 	z := normalQuantile(level)
+	if d.DF > 0 {
+		z = d.quantile(level)
+	}
 	raw := plusShare(k, n, float64(z*z)/2)
 	sens, spec := plusShare(c.TP, c.TP+c.FN, 0.5), plusShare(c.TN, c.FP+c.TN, 0.5)
+	for _, s := range []*shareWithVariance{&raw, &sens, &spec} {
+		s.variance *= d.effect()
+	}
 	slope := sens.value + spec.value - 1
 	at := (raw.value + spec.value - 1) / slope
 	// The conversions forbid fusing; see wilson.

@@ -121,12 +121,20 @@ func PPIProportion(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, 
 // is 94.0% to 96.2%, where that of the normal interval falls to 93.0%; with 60 labels
 // and a judge that is right 97 times of 100 it is 98%, and was 86%.
 func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
+	return PPIIn(Design{}, labelled, rawPositivesUnlabelled, nUnlabelled, level)
+}
+
+// PPIIn returns what [PPIOf] does, from a sample of the given design. By simulation with
+// 200 labels in 50 clusters, an interval at 0.95 for independent items holds the truth in
+// 89% and 73% of cases if items of a cluster have correlations of 0.1 and 0.3, and with
+// the design of their influence summed over clusters in 93% to 95%.
+func PPIIn(d Design, labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) PPI {
 	level, warning := checkLevel(level)
 	c := labelled.counts()
 	n := max(nUnlabelled, 0)
 	k := min(max(rawPositivesUnlabelled, 0), n)
-	p := ppiOfCounts(c, k, n, level)
-	p.Estimate = warnIf(p.Estimate, warning)
+	p := ppiOfCounts(d, c, k, n, level)
+	p.Estimate = warnIf(d.mark(p.Estimate, Unit), warning)
 	if k != rawPositivesUnlabelled || n != nUnlabelled {
 		p.Estimate = p.Warn(WarnRange)
 	}
@@ -137,7 +145,7 @@ func PPIOf(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level fl
 }
 
 // ppiOfCounts returns the estimate for counts that are in range.
-func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
+func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	p := PPI{Labels: c.N(), Unlabelled: n}
 	if p.Labels == 0 {
 		p.Estimate = unknown(Unit.middle(), 0, level, Unit, WarnNoLabels)
@@ -154,7 +162,10 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 		unlabelled = plusShare(k, n, 1).variance
 	}
 	df := max(float64(p.Labels-2), 1)
-	se := math.Sqrt(plus.rectifierVariance(p.Lambda)/df + float64(p.Lambda*p.Lambda*unlabelled))
+	se := math.Sqrt((plus.rectifierVariance(p.Lambda)/df + float64(p.Lambda*p.Lambda*unlabelled)) * d.effect())
+	if d.DF > 0 {
+		df = min(df, d.DF)
+	}
 	half := float64(fastQuantile(level, df) * se)
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
@@ -165,6 +176,20 @@ func ppiOfCounts(c Confusion, k, n int, level float64) PPI {
 		p.Estimate = p.Warn(WarnFewLabels)
 	}
 	return p
+}
+
+// Influence returns how far the value moves with a labelled item, and with an item that
+// the judge alone saw, each times the number of all items. It is for items of the counts
+// that the estimate was made of.
+func (p PPI) Influence(c Confusion, rawPositives int) (labelled func(truth, given bool) float64, alone func(given bool) float64) {
+	cells := newCells(c.counts(), 0)
+	n, others := float64(p.Labels), float64(p.Unlabelled)
+	one := func(yes bool) float64 { return float64(boolToInt(yes)) }
+	return func(truth, given bool) float64 {
+			return (n + others) / n * (one(truth) - cells.truth - p.Lambda*(one(given)-cells.judge))
+		}, func(given bool) float64 {
+			return (n + others) / others * p.Lambda * (one(given) - float64(rawPositives)/others)
+		}
 }
 
 // fastQuantile returns what tQuantile does. From 100 degrees of freedom on, the

@@ -78,7 +78,7 @@ const accuracy = "accuracy"
 // line returns the mean of a task.
 func line(name string, t *tally.Tally) Line {
 	about, _ := table.Of(name)
-	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line()}
+	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line(false)}
 	if l.N > 0 {
 		mean := t.Sum() / float64(l.N)
 		l.Mean = &mean

@@ -88,7 +88,7 @@ func (t *counts) add(rec deem.Record) {
 		return
 	}
 	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
-		t.recall.Score(r)
+		t.recall.Score(rec.Item.Cluster, r)
 	}
 }
 
@@ -121,7 +121,7 @@ type Line struct {
 func (m *Metrics) Categories() []Line {
 	var lines []Line
 	for _, id := range sorted(m.lines) {
-		l := lineOf(m.lines[id])
+		l := m.lineOf(m.lines[id])
 		l.Category = id
 		if c, ok := categoryOf(id); ok {
 			l.Name = c.Name
@@ -136,14 +136,15 @@ func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m))
 // Overall returns the line over all items: the mean over questions, not over
 // categories.
 func (m *Metrics) Overall() Line {
-	l := lineOf(&m.overall)
+	l := m.lineOf(&m.overall)
 	l.Name = overallName
 	return l
 }
 
 // lineOf returns the numbers of a tally.
-func lineOf(t *counts) Line {
-	return Line{Right: t.Right(), Line: t.Line(), Recall: t.recall.Estimate()}
+func (m *Metrics) lineOf(t *counts) Line {
+	clustered := m.overall.Clustered()
+	return Line{Right: t.Right(), Line: t.Line(clustered), Recall: t.recall.Estimate(clustered)}
 }
 
 // Warnings say in plain words what to beware of.
@@ -156,10 +157,19 @@ func (m *Metrics) Warnings() []string {
 	if m.uninvited() {
 		list = append(list, m.withoutFive())
 	}
-	if n := len(m.places); n > 1 || n == 1 && !m.places[""] {
-		list = append(list, fmt.Sprintf("the questions are about %s and hang together within each; the intervals take them as independent and are too narrow for a claim about other conversations", itemset.Count(n, "conversation")))
+	if m.overall.Clustered() {
+		list = append(list, m.inConversations())
 	}
 	return list
+}
+
+// inConversations says what the intervals allow for.
+func (m *Metrics) inConversations() string {
+	about := "the questions are about " + itemset.Count(len(m.places), "conversation")
+	if len(m.places) == 1 {
+		return about + ": how far conversations differ cannot be seen from one, so there is no interval"
+	}
+	return about + ", and the intervals allow for how far these differ, as those of the report do"
 }
 
 // uninvited reports whether there are items of category 5 although the policy leaves

@@ -155,7 +155,7 @@ func (m *Metrics) Tasks() []Line {
 
 // line returns the score of a task.
 func (t *counts) line(name string) Line {
-	l := Line{Name: name, Line: t.Line()}
+	l := Line{Name: name, Line: t.Line(false)}
 	if l.N > 0 {
 		l.Score = rounded(100 * t.Sum() / float64(l.N)) // in upstream's order
 	}
@@ -178,7 +178,7 @@ func (b *bucket) line(name string) Line {
 	if b == nil {
 		return Line{Name: name}
 	}
-	l := Line{Name: name, Line: b.Line()}
+	l := Line{Name: name, Line: b.Line(false)}
 	if l.N > 0 {
 		score := text.NumpyRound(100*numpyMean(b.list), 2)
 		l.Score = &score

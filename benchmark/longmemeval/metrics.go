@@ -172,7 +172,7 @@ func (m *Metrics) Abstention() Line { return m.abstention.line(abstention) }
 
 // line returns the number that the counts make.
 func (t *counts) line(name string) Line {
-	l := Line{Name: name, Right: t.Right(), Line: t.Line()}
+	l := Line{Name: name, Right: t.Right(), Line: t.Line(false)}
 	if all := float64(t.All()); all > 0 {
 		sum := t.Mean() * float64(l.N)
 		l.Band = &Band{sum / all, math.Min((sum+float64(l.Unjudged))/all, 1)}

@@ -44,7 +44,7 @@ func decisions(set *published.Set, yes stat.Confusion) string {
 	agreement, kappa := yes.Accuracy(stat.DefaultLevel), yes.Kappa(stat.DefaultLevel)
 	set.Know(map[string]float64{"agreement": agreement.Value})
 	beyond := "undefined"
-	if kappa.Method != stat.MethodNone {
+	if !kappa.Has(stat.WarnOneClass) {
 		set.Know(map[string]float64{"kappa": kappa.Value})
 		beyond = coefficient(kappa)
 	}
@@ -70,5 +70,8 @@ func correlate(set *published.Set, judge, right []float64) {
 
 // coefficient shows a coefficient with its interval.
 func coefficient(e stat.Estimate) string {
+	if e.Method == stat.MethodNone {
+		return fmt.Sprintf("%.4f without an interval", e.Value)
+	}
 	return fmt.Sprintf("%.4f [%.3f, %.3f]", e.Value, e.Lo, e.Hi)
 }

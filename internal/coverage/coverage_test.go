@@ -26,6 +26,7 @@ var tables = []struct {
 	cells func() []cell
 }{
 	{"score of a run whose items come in clusters", clusterCells},
+	{"kappa and AC1 of a judge and people", kappaCells},
 	{"categories that do not differ, marked by a report", markCells},
 	{"test that all runs are equally good", allCells},
 	{"categories that do not differ from a saved report", savedCells},

@@ -154,12 +154,16 @@ func (v *agreeView) measures(notes *footnotes) {
 // cards shows the numbers that people look for in large letters.
 func (v *agreeView) cards(notes *footnotes) {
 	c, m := v.All.Confusion, v.All
+	beyond := fmt.Sprintf("95%% interval [%.2f, %.2f], n=%s", m.Kappa.Lo, m.Kappa.Hi, comma(c.N()))
+	if m.Kappa.Method == stat.MethodNone {
+		beyond = fmt.Sprintf("no interval, n=%s", comma(c.N()))
+	}
 	v.Cards = append(v.Cards, report.PageCard{
 		Name: "accuracy of the judge", Value: percent(m.Agreement.Value), Marks: notes.mark(m.Agreement.Warnings...),
 		Small: fmt.Sprintf("95%% interval [%s], n=%s", ends(m.Agreement), comma(c.N())),
 	}, report.PageCard{
 		Name: "Cohen's kappa", Value: fmt.Sprintf("%.2f", m.Kappa.Value), Marks: notes.mark(m.Kappa.Warnings...),
-		Small: fmt.Sprintf("95%% interval [%.2f, %.2f], n=%s", m.Kappa.Lo, m.Kappa.Hi, comma(c.N())),
+		Small: beyond,
 	})
 	k := v.Corrected
 	if k == nil {
@@ -248,7 +252,7 @@ func (v *agreeView) categories(got *agreed, notes *footnotes) {
 			v.cell(c.TP, true, true, m.Category), v.cell(c.FP, true, false, m.Category),
 			v.cell(c.FN, false, true, m.Category), v.cell(c.TN, false, false, m.Category),
 		}
-		row.Kappa = figure{Text: fmt.Sprintf("%.2f [%.2f, %.2f]", m.Kappa.Value, m.Kappa.Lo, m.Kappa.Hi), Marks: notes.mark(m.Kappa.Warnings...)}
+		row.Kappa = notes.coefficient(m.Kappa)
 		v.Categories = append(v.Categories, row)
 	}
 }

@@ -182,7 +182,11 @@ func (f *footnotes) shareFigure(est stat.Estimate) figure {
 
 // coefficient returns an estimate between -1 and 1.
 func (f *footnotes) coefficient(est stat.Estimate) figure {
-	return figure{Text: fmt.Sprintf("%.3f [%.3f, %.3f]", est.Value, est.Lo, est.Hi), Marks: f.mark(est.Warnings...)}
+	text := fmt.Sprintf("%.3f [%.3f, %.3f]", est.Value, est.Lo, est.Hi)
+	if est.Method == stat.MethodNone {
+		text = fmt.Sprintf("%.3f -", est.Value)
+	}
+	return figure{Text: text, Marks: f.mark(est.Warnings...)}
 }
 
 // A pager leads through a list whose length is known.

@@ -149,7 +149,7 @@ func (b *Builder) annotators() *Annotators {
 	}
 	a.Alpha = b.alpha(ratings)
 	if len(a.Names) == 2 {
-		kappa := stat.Kappa(crossed(ratings), b.o.Level)
+		kappa := crossed(ratings).Kappa(b.o.Level)
 		a.Kappa = &kappa
 		return a
 	}
@@ -158,15 +158,15 @@ func (b *Builder) annotators() *Annotators {
 	return a
 }
 
-// crossed returns the table of two annotators, yes first.
-func crossed(ratings [][]float64) [][]int {
-	table := [][]int{{0, 0}, {0, 0}}
+// crossed counts how two annotators decide; the first stands for the truth.
+func crossed(ratings [][]float64) stat.Confusion {
+	var c stat.Confusion
 	for i, x := range ratings[0] {
 		if y := ratings[1][i]; !math.IsNaN(x) && !math.IsNaN(y) {
-			table[1-int(x)][1-int(y)]++
+			c.Add(x == 1, y == 1)
 		}
 	}
-	return table
+	return c
 }
 
 // disagreements returns the items on which judge and people differ. The worst are

@@ -116,7 +116,7 @@ func (c *Crossing) add(first, second bool) {
 func (c Crossing) close() Crossing {
 	n := c.BothYes + c.FirstOnly + c.SecondOnly + c.BothNo
 	c.Agreement = stat.Proportion(c.BothYes+c.BothNo, n)
-	c.Kappa = stat.Kappa([][]int{{c.BothYes, c.FirstOnly}, {c.SecondOnly, c.BothNo}}, stat.DefaultLevel)
+	c.Kappa = stat.Confusion{TP: c.BothYes, FN: c.FirstOnly, FP: c.SecondOnly, TN: c.BothNo}.Kappa(stat.DefaultLevel)
 	return c
 }
 
@@ -148,7 +148,7 @@ func (a Pairing) Text(w io.Writer) error {
 			name = "all"
 		}
 		g.Add(page.Cell(name, page.NameWidth), page.Comma(c.BothYes), page.Comma(c.FirstOnly), page.Comma(c.SecondOnly), page.Comma(c.BothNo),
-			page.Share(c.Agreement), fmt.Sprintf("%.2f [%.2f, %.2f]", c.Kappa.Value, c.Kappa.Lo, c.Kappa.Hi)+p.Mark(c.Kappa.Warnings...))
+			page.Share(c.Agreement), page.Coefficient(c.Kappa, 2)+p.Mark(c.Kappa.Warnings...))
 	}
 	p.Grid(g, "")
 	if a.Unpaired > 0 {

@@ -89,9 +89,7 @@ func (p *sheet) confusion() {
 }
 
 // coefficient writes an estimate between -1 and 1.
-func coefficient(e stat.Estimate) string {
-	return fmt.Sprintf("%.4f [%.4f, %.4f]", e.Value, e.Lo, e.Hi)
-}
+func coefficient(e stat.Estimate) string { return page.Coefficient(e, 4) }
 
 // outOf writes the counts that a share is made of.
 func outOf(k, n int, what string) string {
@@ -270,7 +268,7 @@ func (p *sheet) categories() {
 	for _, m := range p.a.Categories {
 		c := m.Confusion
 		g.Add(page.Cell(m.Category, categoryWidth), page.Comma(c.N()), page.Comma(c.TP), page.Comma(c.FP), page.Comma(c.FN), page.Comma(c.TN),
-			page.Share(m.Agreement)+p.Mark(m.Agreement.Warnings...), fmt.Sprintf("%.2f [%.2f, %.2f]", m.Kappa.Value, m.Kappa.Lo, m.Kappa.Hi)+p.Mark(m.Kappa.Warnings...))
+			page.Share(m.Agreement)+p.Mark(m.Agreement.Warnings...), page.Coefficient(m.Kappa, 2)+p.Mark(m.Kappa.Warnings...))
 	}
 	p.Grid(g, "  ")
 }

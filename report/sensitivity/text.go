@@ -313,7 +313,7 @@ func (p *sheet) pairs() {
 	for _, a := range p.r.Pairs {
 		g.Add(page.Cell(p.r.name(a.First), page.NameWidth), page.Cell(p.r.name(a.Second), page.NameWidth),
 			page.Comma(a.BothYes), page.Comma(a.FirstOnly), page.Comma(a.SecondOnly), page.Comma(a.BothNo),
-			page.Percent(a.Agreement.Value), fmt.Sprintf("%.2f [%.2f, %.2f]", a.Kappa.Value, a.Kappa.Lo, a.Kappa.Hi)+p.Mark(a.Kappa.Warnings...))
+			page.Percent(a.Agreement.Value), page.Coefficient(a.Kappa, 2)+p.Mark(a.Kappa.Warnings...))
 	}
 	p.Grid(g, "  ")
 }

@@ -20,7 +20,7 @@ const Level = stat.DefaultLevel
 
 // A Tally counts the items of one line. The zero value has none.
 type Tally struct {
-	scores   stat.Moments
+	scores   stat.Clustered
 	sum      float64
 	right    int
 	unjudged int
@@ -32,12 +32,12 @@ func (t *Tally) Add(rec deem.Record) {
 		t.unjudged++
 		return
 	}
-	t.Score(rec.Verdict.Score)
+	t.Score(rec.Item.Cluster, rec.Verdict.Score)
 }
 
-// Score counts a score that stands on no verdict of its own.
-func (t *Tally) Score(score float64) {
-	t.scores.Add(score, 1)
+// Score counts a score of an item of a cluster that stands on no verdict of its own.
+func (t *Tally) Score(cluster string, score float64) {
+	t.scores.Add(cluster, score, 1)
 	t.sum += score
 	if score == 1 {
 		t.right++
@@ -57,28 +57,29 @@ func (t *Tally) Unjudged() int { return t.unjudged }
 func (t *Tally) All() int { return t.N() + t.unjudged }
 
 // Mean returns the mean of the scores, the same in whatever order they came.
-func (t *Tally) Mean() float64 { return t.scores.Mean() }
+func (t *Tally) Mean() float64 { return t.scores.Moments().Mean() }
 
 // Sum returns the sum of the scores, added one by one as upstream's programs do, whose
 // last digit hangs on the order.
 func (t *Tally) Sum() float64 { return t.sum }
 
-// Estimate returns the mean with its interval: Wilson's for verdicts that are right or
-// wrong, Student's for graded ones. It is nil without any.
-func (t *Tally) Estimate() *Estimate {
+// Clustered reports whether some cluster has two items or more.
+func (t *Tally) Clustered() bool { return t.scores.Several() }
+
+// Estimate returns the mean with the interval that a report gives the same items.
+// Clustered says that the items of the whole run come in clusters. It is nil without any
+// item.
+func (t *Tally) Estimate(clustered bool) *Estimate {
 	if t.N() == 0 {
 		return nil
 	}
-	est := stat.MeanIn(t.scores, Level, stat.Unit)
-	if t.scores.Binary() {
-		est = stat.WeightedProportion(t.scores, Level)
-	}
+	est := t.scores.Score(Level, clustered)
 	return &est
 }
 
-// Line returns what the table shows of the tally.
-func (t *Tally) Line() Line {
-	return Line{N: t.N(), Unjudged: t.unjudged, Estimate: t.Estimate()}
+// Line returns what the table shows of the tally; see [Tally.Estimate].
+func (t *Tally) Line(clustered bool) Line {
+	return Line{N: t.N(), Unjudged: t.unjudged, Estimate: t.Estimate(clustered)}
 }
 
 // A Line is the part of a line that every benchmark's table has.
@@ -92,9 +93,9 @@ type Line struct {
 }
 
 // Interval returns the ends of the interval of an estimate in per cent, "-" when there
-// is none.
+// is none, as for the questions about one conversation.
 func Interval(e *Estimate) string {
-	if e == nil {
+	if e == nil || e.Method == stat.MethodNone {
 		return "-"
 	}
 	return fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)

@@ -40,9 +40,9 @@ func TestRightOrWrong(t *testing.T) {
 				if i < k {
 					score = 1
 				}
-				got.Score(score)
+				got.Score("", score)
 			}
-			if diff := cmp.Diff(stat.Proportion(k, n), *got.Estimate()); diff != "" || got.Right() != k {
+			if diff := cmp.Diff(stat.Proportion(k, n), *got.Estimate(false)); diff != "" || got.Right() != k {
 				t.Fatalf("%d of %d: Right = %d, estimate (-want +got):\n%s", k, n, got.Right(), diff)
 			}
 		}
@@ -55,7 +55,7 @@ func TestGraded(t *testing.T) {
 		t.Errorf("N, Unjudged, All, Right, Mean = %d, %d, %d, %d, %v, want 3, 1, 4, 1, 0.5",
 			got.N(), got.Unjudged(), got.All(), got.Right(), got.Mean())
 	}
-	if est := got.Estimate(); est.Method != stat.MethodT || est.Value != 0.5 || est.N != 3 {
+	if est := got.Estimate(false); est.Method != stat.MethodT || est.Value != 0.5 || est.N != 3 {
 		t.Errorf("Estimate = %+v, want 0.5 of 3 by Student", *est)
 	}
 }
@@ -66,8 +66,8 @@ func TestSum(t *testing.T) {
 	scores := []float64{0.1, 0.2, 0.3}
 	there, back := of(), of()
 	for i := range scores {
-		there.Score(scores[i])
-		back.Score(scores[len(scores)-1-i])
+		there.Score("", scores[i])
+		back.Score("", scores[len(scores)-1-i])
 	}
 	if there.Sum() == back.Sum() {
 		t.Errorf("Sum = %v both ways, want the last digits to differ", there.Sum())
@@ -79,7 +79,7 @@ func TestSum(t *testing.T) {
 
 // TestNothing: unjudged is not wrong, so a line without a verdict has no number.
 func TestNothing(t *testing.T) {
-	l := of(unjudged(), unjudged()).Line()
+	l := of(unjudged(), unjudged()).Line(false)
 	if diff := cmp.Diff(tally.Line{Unjudged: 2}, l); diff != "" {
 		t.Errorf("Line (-want +got):\n%s", diff)
 	}
@@ -103,7 +103,7 @@ func TestInterval(t *testing.T) {
 
 // TestMeanOfOne: the mean over one line is that line.
 func TestMeanOfOne(t *testing.T) {
-	l := of(judged(1), judged(0), judged(1)).Line()
+	l := of(judged(1), judged(0), judged(1)).Line(false)
 	got := tally.Mean([]tally.Line{l, {Unjudged: 5}})
 	if got.N != 3 || got.Unjudged != 5 || got.Estimate.Method != tally.MethodMover {
 		t.Errorf("Mean = %+v by %s, want 3 judged, 5 unjudged, by mover", got, got.Estimate.Method)
@@ -128,11 +128,11 @@ func TestMean(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "lines") {
 			var one tally.Tally
 			for _, score := range rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 9).Draw(t, "scores") {
-				one.Score(score)
+				one.Score("", score)
 			}
-			lines = append(lines, one.Line())
-			sum += one.Estimate().Value
-			widest = max(widest, one.Estimate().Hi-one.Estimate().Lo)
+			lines = append(lines, one.Line(false))
+			sum += one.Estimate(false).Value
+			widest = max(widest, one.Estimate(false).Hi-one.Estimate(false).Lo)
 		}
 		est := tally.Mean(lines).Estimate
 		if want := sum / float64(len(lines)); math.Abs(est.Value-want) > 1e-12 {

@@ -36,6 +36,15 @@ func Share(est stat.Estimate) string {
 	return fmt.Sprintf("%s [%.1f, %.1f]", Percent(est.Value), 100*est.Lo, 100*est.Hi)
 }
 
+// Coefficient returns an estimate between -1 and 1 with so many decimals, "-" in place of
+// an interval that the data do not allow.
+func Coefficient(est stat.Estimate, digits int) string {
+	if est.Method == stat.MethodNone {
+		return fmt.Sprintf("%.*f -", digits, est.Value)
+	}
+	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, est.Value, digits, est.Lo, digits, est.Hi)
+}
+
 // NEquals returns how many items a number stands on.
 func NEquals(n int) string { return fmt.Sprintf("n=%d", n) }
 

@@ -1,0 +1,69 @@
+package coverage
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"deem/report/agree"
+	"deem/stat"
+)
+
+// judged returns an item with a verdict, and with a label when truth is not nil.
+func judged(id, cluster, category string, position int, says bool, truth *bool) agree.Pair {
+	rec := record(id, cluster, category, says)
+	p := agree.Pair{Item: rec.Item, Position: position, Verdict: rec.Verdict}
+	if truth != nil {
+		p.Truth = &agree.Truth{Yes: *truth}
+		if *truth {
+			p.Truth.Score = 1
+		}
+	}
+	return p
+}
+
+// decide returns what a judge says of an answer, if it accepts right ones and rejects wrong
+// ones with these probabilities.
+func decide(rng *rand.Rand, right bool, accepts, rejects float64) bool {
+	if right {
+		return rng.Float64() < accepts
+	}
+	return rng.Float64() >= rejects
+}
+
+// population returns the shares of a judge that accepts and rejects so.
+func population(prevalence, accepts, rejects float64) stat.YesNo {
+	return stat.YesNo{
+		TP: prevalence * accepts, FN: prevalence * (1 - accepts),
+		FP: (1 - prevalence) * (1 - rejects), TN: (1 - prevalence) * rejects,
+	}
+}
+
+// kappaCells are kappa and AC1 of labels drawn at random, from 20 labels on.
+func kappaCells() []cell {
+	var cells []cell
+	for _, n := range []int{20, 50, 200} {
+		for _, p := range []float64{0.5, 0.8, 0.95} {
+			for _, c := range []stat.Coefficient{stat.CohenKappa, stat.GwetAC} {
+				const accepts, rejects = 0.95, 0.8
+				truth := population(p, accepts, rejects).Beyond(c, 1e9, stat.Design{}, 0.95).Value
+				cells = append(cells, cell{
+					name: fmt.Sprintf("%s, %d labels, %g say yes", map[stat.Coefficient]string{stat.CohenKappa: "kappa", stat.GwetAC: "AC1"}[c], n, p),
+					want: atLeast, cost: 4,
+					draw: func(rng *rand.Rand) outcome {
+						b := agree.New(agree.Options{People: true, Draws: 2})
+						for i := range n {
+							right := rng.Float64() < p
+							b.Add(judged(fmt.Sprint(i), "", "", i, decide(rng, right, accepts, rejects), &right))
+						}
+						all := b.Agreement().All
+						if c == stat.CohenKappa {
+							return held(all.Kappa, truth)
+						}
+						return held(all.AC1, truth)
+					},
+				})
+			}
+		}
+	}
+	return cells
+}

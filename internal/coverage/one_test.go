@@ -1,0 +1,48 @@
+package coverage
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"deem/benchmark/locomo"
+	"deem/report"
+	"deem/stat"
+)
+
+// TestOneInterval holds the table of a benchmark against the report of the same records:
+// one number has one interval, and none from one conversation.
+func TestOneInterval(t *testing.T) {
+	for _, conversations := range []int{1, 3, 10, 40} {
+		rng := rand.New(rand.NewPCG(uint64(conversations), 21))
+		r, m := report.New(report.Head{}), locomo.NewMetrics(locomo.MetricsOptions{})
+		for i, share := range clusterShares(rng, conversations, 0.7, 0.2) {
+			for j := range 30 {
+				rec := record(fmt.Sprint(i, " ", j), fmt.Sprint("conv-", i), []string{"1", "2", "4"}[j%3], rng.Float64() < share)
+				r.Add(rec)
+				m.Add(rec)
+			}
+		}
+		rep := r.Report()
+		same(t, fmt.Sprint(conversations, " conversations, overall"), *rep.Metrics[0].Judged, *m.Overall().Estimate)
+		for i, line := range m.Categories() {
+			same(t, fmt.Sprint(conversations, " conversations, category ", line.Category), *rep.Categories[i].Judged, *line.Estimate)
+		}
+	}
+}
+
+// same fails if two estimates of one number differ.
+func same(t *testing.T, name string, want, got stat.Estimate) {
+	t.Helper()
+	for _, pair := range [][2]float64{{want.Value, got.Value}, {want.Lo, got.Lo}, {want.Hi, got.Hi}} {
+		if math.Abs(pair[0]-pair[1]) > 1e-12 {
+			t.Errorf("%s: report %v [%v, %v] by %s, benchmark %v [%v, %v] by %s", name,
+				want.Value, want.Lo, want.Hi, want.Method, got.Value, got.Lo, got.Hi, got.Method)
+			return
+		}
+	}
+	if (want.Method == stat.MethodNone) != (got.Method == stat.MethodNone) {
+		t.Errorf("%s: methods %s and %s", name, want.Method, got.Method)
+	}
+}

@@ -1,0 +1,94 @@
+package stat
+
+// A Design says how much less a sample tells than independent items of equal weight
+// would: because items come in clusters, or because some were more likely to be drawn.
+// The zero value stands for independent items of equal weight.
+type Design struct {
+	// Effect is the variance of an estimate divided by what it would be for as many
+	// independent items (Kish 1965); 0 means 1.
+	Effect float64
+
+	// DF are the degrees of freedom of that variance; 0 means as many as there are
+	// items.
+	DF float64
+
+	// Clusters is how many clusters the items came in, 0 for none.
+	Clusters int
+
+	// Few says that a few clusters hold most of the spread.
+	Few bool
+}
+
+// effect returns the design effect.
+func (d Design) effect() float64 {
+	if d.Effect == 0 {
+		return 1
+	}
+	return d.Effect
+}
+
+// quantile returns Student's quantile for the design, or that of the normal distribution
+// for independent items.
+func (d Design) quantile(level float64) float64 {
+	if d.DF == 0 {
+		return normalQuantile(level)
+	}
+	return tQuantile(level, d.DF)
+}
+
+// mark returns an estimate with what its clusters say about it, and without an interval if
+// there is one cluster only.
+func (d Design) mark(e Estimate, b Bounds) Estimate {
+	e.Clusters = d.Clusters
+	switch {
+	case d.Clusters == 0 || e.Method == MethodNone:
+		return e
+	case d.Clusters == 1:
+		none := unknown(e.Value, e.N, e.Level, b, WarnOneCluster)
+		none.Clusters = 1
+		return none
+	case d.Clusters < FewClusters:
+		return e.Warn(WarnFewClusters)
+	case d.Few:
+		return e.Warn(WarnFewHold)
+	}
+	return e
+}
+
+// Share returns a share p that was estimated from n items, with Wilson's interval for as
+// many independent items as n items of this design are worth.
+//
+// Source: E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small
+// expected number of positive counts estimated from survey data", Survey Methodology 24
+// (1998), 193-201, for the effective number of items; N. Dean and M. Pagano (2015), as at
+// [Clustered.Mean], for Wilson's shape.
+func (d Design) Share(p float64, n int, level float64) Estimate {
+	if n <= 0 {
+		return ProportionAt(0, n, level)
+	}
+	level, warning := checkLevel(level)
+	est := Estimate{Value: Unit.clip(p), Level: level, N: n, Method: MethodWilson}
+	est.Lo, est.Hi = wilsonEnds(est.Value, float64(n)/d.effect(), d.quantile(level))
+	if d.effect() != 1 {
+		est.EffectiveN = float64(n) / d.effect()
+	}
+	return warnIf(d.mark(est, Unit), warning)
+}
+
+// A Cluster is the sum over one cluster: the weight of its items, and the sum of weight
+// times influence. The influence of an item on an estimate is how far the estimate moves
+// with it; influences have the weighted mean 0.
+type Cluster struct{ Weight, Influence float64 }
+
+// InfluenceError returns the standard error of an estimate from the influence of its
+// items, summed over clusters, with its degrees of freedom; see [Clustered.StandardError].
+// Few says that a few clusters hold most of the spread. All are zero for fewer than two
+// clusters.
+func InfluenceError(clusters []Cluster) (se, df float64, few bool) {
+	list := make([]clusterSum, len(clusters))
+	for i, c := range clusters {
+		list[i] = clusterSum{w: c.Weight, excess: c.Influence}
+	}
+	se, df = robustError(list)
+	return se, df, se > 0 && spreadOver(list) < fewHold
+}
