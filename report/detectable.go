@@ -6,9 +6,9 @@ import (
 	"deem/stat"
 )
 
-// assumedDiscordance is the share of items on which two runs are taken to differ.
+// AssumedDiscordance is the share of items on which two runs are assumed to differ.
 // Systems that are worth comparing usually differ on a tenth to a third of the items.
-const assumedDiscordance = 0.2
+const AssumedDiscordance = 0.2
 
 // Detectable is the smallest difference to another run over the same items that could
 // be seen: what a run of this size is good for.
@@ -56,7 +56,7 @@ func (t *tally) detectable(metric string, est *stat.Estimate) *Detectable {
 		d.Difference = math.Min(1, max(stat.MinDetectable(n, d.SD, d.Level, d.Power), d.inClusters(d.SD, n)))
 		return d
 	}
-	d.Discordance = assumedDiscordance
+	d.Discordance = AssumedDiscordance
 	d.Difference = max(stat.MinDetectablePaired(n, d.Discordance, d.Level, d.Power), d.inClusters(math.Sqrt(d.Discordance), n))
 	if d.Difference > d.Discordance { // which no difference can be
 		d.Difference = 1

@@ -31,29 +31,44 @@ counted, by the model's own tokenizer where that is public, else by an estimate 
 says so. What an earlier run has, what the reply cache has, and what is asked twice is
 not paid for again. Beside the expected cost stands the most that it can be.
 
+With --margin it also says how many items it takes to show that two runs are equivalent
+within the margin. That needs no data.
+
 EXIT STATUS
   0 planned   1 could not   2 wrong usage or input`
 
 func (a *app) planCommand() *cobra.Command {
-	var o runOptions
+	var (
+		o      runOptions
+		margin float64
+	)
 	cmd := &cobra.Command{
 		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "what a run would ask, cost and take", Long: planHelp,
 		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
-			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500",
+			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
+			"  deem plan --margin 1pp",
 		Args: atMost(1), ValidArgs: benchmarkNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.setBenchmark(args); err != nil {
 				return err
 			}
-			return a.plan(cmd.Context(), o)
+			return a.plan(cmd.Context(), o, margin)
 		},
 	}
 	o.flags(cmd.Flags())
+	cmd.Flags().Var(pointsFlag{&margin}, "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
 	return cmd
 }
 
-// plan prints the plan of each judge.
-func (a *app) plan(ctx context.Context, o runOptions) error {
+// plan prints the plan of each judge, and what the margin takes if it is not 0.
+func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
+	if margin > 0 && o.benchmark == nil && len(o.data) == 0 {
+		equivalence, err := planMargin(ctx, nil, nil, margin)
+		if err != nil {
+			return err
+		}
+		return a.printPlans([]plan.Plan{}, equivalence)
+	}
 	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
@@ -89,17 +104,27 @@ func (a *app) plan(ctx context.Context, o runOptions) error {
 			plans = append(plans, p)
 		}
 	}
-	return a.printPlans(plans)
+	var equivalence *marginPlan
+	if margin > 0 {
+		if equivalence, err = planMargin(ctx, st, data, margin); err != nil {
+			return err
+		}
+	}
+	return a.printPlans(plans, equivalence)
 }
 
-func (a *app) printPlans(plans []plan.Plan) error {
+func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 	if a.json {
 		if len(plans) == 1 {
-			writeJSON(a.out, plans[0])
+			writeJSON(a.out, struct {
+				plan.Plan
+				Equivalence *marginPlan `json:"equivalence,omitempty"`
+			}{plans[0], equivalence})
 		} else {
 			writeJSON(a.out, struct {
-				Plans []plan.Plan `json:"plans"`
-			}{plans})
+				Plans       []plan.Plan `json:"plans"`
+				Equivalence *marginPlan `json:"equivalence,omitempty"`
+			}{plans, equivalence})
 		}
 		return nil
 	}
@@ -109,6 +134,14 @@ func (a *app) printPlans(plans []plan.Plan) error {
 		}
 		if err := p.Text(a.out); err != nil {
 			return err
+		}
+	}
+	if equivalence != nil {
+		if len(plans) > 0 {
+			a.line()
+		}
+		for _, line := range equivalence.lines() {
+			fmt.Fprintln(a.out, line)
 		}
 	}
 	return nil

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/words"
+	"deem/report"
+	"deem/stat"
+)
+
+// A marginPlan says how many items it takes to show that two runs are equivalent within
+// a margin, when they are equally good.
+type marginPlan struct {
+	Margin      float64 `json:"margin"`
+	Needed      int     `json:"needed"` // items judged in both runs
+	Level       float64 `json:"level"`
+	Power       float64 `json:"power"`
+	Discordance float64 `json:"discordance"` // the assumed share of items with different verdicts
+
+	// Items is the number of items in the data, and Reach the smallest margin for which
+	// they are enough. Both are absent without data.
+	Items int     `json:"items,omitempty"`
+	Reach float64 `json:"reach,omitempty"`
+
+	// Clusters is the number of clusters in the data, 0 where no cluster has several items.
+	// DesignEffect is that of the score in an earlier run over the same items, and 0 where
+	// there is no such run; Needed then takes items to be independent.
+	Clusters     int     `json:"clusters,omitempty"`
+	DesignEffect float64 `json:"design_effect,omitempty"`
+	From         string  `json:"from,omitempty"` // the run that tells the design effect
+}
+
+// planMargin returns how many items the margin takes. data is nil without data, and st
+// without a store.
+func planMargin(ctx context.Context, st store.Store, data items, margin float64) (*marginPlan, error) {
+	p := &marginPlan{Margin: margin, Level: stat.DefaultLevel, Power: stat.DefaultPower, Discordance: report.AssumedDiscordance}
+	if data != nil {
+		p.Items = data.Len()
+		names := map[string]bool{}
+		bare := 0 // items without a cluster
+		for it, err := range data.Items() {
+			if err != nil {
+				return nil, err
+			}
+			if it.Cluster == "" {
+				bare++
+			} else {
+				names[it.Cluster] = true
+			}
+		}
+		if len(names)+bare < p.Items {
+			p.Clusters = len(names)
+		}
+	}
+	if st != nil && p.Clusters > 0 {
+		if err := p.learn(ctx, st, data.Hash()); err != nil {
+			return nil, err
+		}
+	}
+	sd := math.Sqrt(p.Discordance * max(1, p.DesignEffect))
+	p.Needed = stat.NeededNEquivalence(p.Margin, sd, p.Level, p.Power)
+	if p.Items > 0 {
+		// The number of items grows with the square of 1/margin.
+		one := stat.NeededNEquivalence(0.001, sd, p.Level, p.Power)
+		p.Reach = min(1, 0.001*math.Sqrt(float64(one)/float64(p.Items)))
+	}
+	return p, nil
+}
+
+// learn takes the design effect from the newest finished run over the same items.
+func (p *marginPlan) learn(ctx context.Context, st store.Store, hash string) error {
+	for run, err := range st.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		if run.Dataset.Hash != hash || run.State != store.Done {
+			continue
+		}
+		found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: 1})
+		if err != nil {
+			return err
+		}
+		if d := found.Report.Clusters.DesignEffect; d > 0 {
+			p.DesignEffect, p.From = d, run.ID
+			return nil
+		}
+	}
+	return nil
+}
+
+// lines say the plan in sentences.
+func (p *marginPlan) lines() []string {
+	points := func(x float64) string { return fmt.Sprintf("±%.3g pp", 100*x) }
+	lines := []string{fmt.Sprintf("equivalence within %s takes %s judged in both runs, to be found with %.0f%% probability when they are equally good (%.0f%% discordant items assumed)",
+		points(p.Margin), words.Count(p.Needed, "item"), 100*p.Power, 100*p.Discordance)}
+	switch {
+	case p.DesignEffect > 0:
+		lines = append(lines, fmt.Sprintf("this allows for %s with the design effect %.2f of the score in run %s; differences are usually less clustered than scores",
+			words.Count(p.Clusters, "cluster"), p.DesignEffect, p.From))
+	case p.Clusters > 0:
+		lines = append(lines, fmt.Sprintf("warning: items come in %s, and no finished run over them tells the design effect: it takes that many times as many",
+			words.Count(p.Clusters, "cluster")))
+	}
+	if p.Items > 0 {
+		enough := "enough"
+		if p.Items < p.Needed {
+			enough = "not enough; they are enough for " + points(math.Ceil(p.Reach*1000)/1000)
+		}
+		lines = append(lines, fmt.Sprintf("the data has %s: %s", words.Count(p.Items, "item"), enough))
+	}
+	return lines
+}
