@@ -11,7 +11,8 @@
 //   - [NewReader] streams the records back;
 //   - [Verify] checks the file: its bytes, its chain, its signature; it renders every
 //     prompt again, reads every reply again, and counts every number again;
-//   - [Redact] takes the texts out of a bundle and leaves chain and signature whole.
+//   - [Redact] takes the texts out of a bundle and leaves chain and signature whole;
+//   - an [Anchor] is one line that names a bundle by the hash at the end of its chain.
 //
 // The chain is not over the texts themselves but over their hashes. That is why a
 // redacted bundle has the same chain as the full one, and the signature of the one
@@ -90,6 +91,10 @@ type Manifest struct {
 	Replies    int             `json:"replies"`
 	Tokens     Tokens          `json:"tokens"`
 	Unjudged   int             `json:"unjudged"`
+
+	// Root is the hash of the manifest's own line, and through the chain of everything
+	// before it. It is what a signature signs and an [Anchor] names.
+	Root string `json:"-"`
 }
 
 // Tokens count what was paid for, cached replies not.

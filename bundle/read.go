@@ -180,6 +180,7 @@ func (r *Reader) epilogue() error {
 	if err := next(r, kindManifest, &m); err != nil {
 		return err
 	}
+	m.Root = r.head
 	if err := r.end(); err != nil {
 		return err
 	}

@@ -51,6 +51,7 @@ func (w *writer) redactAll(lines *scanner) (Manifest, error) {
 			if err != nil {
 				return Manifest{}, fmt.Errorf("line %d: %w", l.n, err)
 			}
+			said.Root = l.hash
 			m = &said
 		}
 	}

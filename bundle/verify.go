@@ -105,6 +105,7 @@ type Verification struct {
 	Run       Run        `json:"run"`
 	Judge     string     `json:"judge"`
 	JudgeHash string     `json:"judge_hash"`
+	Root      string     `json:"root"` // see [Manifest]; "" when the manifest cannot be read
 	Manifest  *Manifest  `json:"-"`
 	Signature *Signature `json:"signature,omitempty"` // whether it holds the findings say
 
@@ -344,7 +345,8 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 	if err := step(c, l, &m); err != nil {
 		return err
 	}
-	c.out.Manifest = &m
+	m.Root = l.hash
+	c.out.Manifest, c.out.Root = &m, m.Root
 	c.manifest(l.n, head, m)
 	vouched := l.hash
 	for {

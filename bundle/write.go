@@ -82,7 +82,9 @@ func (w *writer) all(src Source, key ed25519.PrivateKey) (Manifest, error) {
 			return Manifest{}, fmt.Errorf("numbers of the manifest: %w", err)
 		}
 	}
-	if err := w.plain(kindManifest, m); err != nil || key == nil {
+	err = w.plain(kindManifest, m)
+	m.Root = w.head
+	if err != nil || key == nil {
 		return m, err
 	}
 	return m, w.plain(kindSignature, sign(key, w.head))

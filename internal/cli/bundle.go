@@ -233,11 +233,13 @@ func redacted(st store.Store, run store.Run) bool {
 type bundleOptions struct {
 	redact bool
 	sign   string
+	anchor bool
 }
 
 func (o *bundleOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.redact, "redact", false, "bundle: put hashes in place of all texts; chain and signature still hold")
 	cmd.Flags().StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, as deem keygen makes it")
+	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, to be posted; without -o no file is written")
 }
 
 // options reads the key.
@@ -269,7 +271,10 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	if redacted(st, run) {
 		return usage.Errorf("%s is redacted already, and what was removed cannot be exported; copy the file", ref)
 	}
-	if out == "" {
+	switch {
+	case o.anchor && out == "-":
+		return usage.Errorf("--anchor prints to standard output, and so does -o -")
+	case out == "" && !o.anchor:
 		out = run.ID + bundleExt
 	}
 	write := func(w io.Writer) (bundle.Manifest, error) {
@@ -283,11 +288,17 @@ func (a *app) exportBundle(ctx context.Context, st store.Store, ref, out string,
 	if err != nil || out == "-" {
 		return err
 	}
+	line := bundle.Anchor{Of: run.ID, Hash: m.Root}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "redacted": o.redact, "signed": signerOf(opts.Key)})
+		writeJSON(a.out, map[string]any{"written": out, "records": m.Records, "head": m.Head, "anchor": line, "redacted": o.redact, "signed": signerOf(opts.Key)})
 		return nil
 	}
-	a.say("wrote %s with %s", out, words.Count(m.Records, "record"))
+	if o.anchor {
+		fmt.Fprintln(a.out, line)
+	}
+	if out != "" {
+		a.say("wrote %s with %s", out, words.Count(m.Records, "record"))
+	}
 	return nil
 }
 
@@ -299,11 +310,14 @@ func signerOf(key ed25519.PrivateKey) string {
 	return bundle.Fingerprint(key.Public().(ed25519.PublicKey))
 }
 
-// writeTo writes to a new file, or to standard output. Of a file that could not be
-// written to its end nothing is left.
+// writeTo writes to a new file, to standard output for "-", or nowhere for "". Of a file that
+// could not be written to its end nothing is left.
 func (a *app) writeTo(out string, write func(io.Writer) (bundle.Manifest, error)) (bundle.Manifest, error) {
-	if out == "-" {
+	switch out {
+	case "-":
 		return write(a.out)
+	case "":
+		return write(io.Discard)
 	}
 	f, err := createNew(out)
 	if err != nil {

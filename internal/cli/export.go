@@ -46,6 +46,10 @@ what the report says, chained by SHA-256. "deem verify" checks it, and every com
 that reads a run reads it in place of one. With --redact texts are replaced by their
 hashes, with --sign the file is signed; docs/bundle.md describes it.
 
+With --anchor one line with the root hash of the run file is printed on standard output,
+and without -o nothing is written. Post the line where time can be seen: "deem verify
+--anchor LINE run.deem" then proves that the file holds what the run held at that time.
+
 For "results" the benchmark's files are read again and must hold the items that were judged.
 Items without a verdict have no place in such a file; how many are left out is said.
 
@@ -74,7 +78,10 @@ func (a *app) exportCommand() *cobra.Command {
 		Args:    atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named := format != ""
-			if !named {
+			switch {
+			case !named && file.anchor && out == "":
+				format = formatBundle
+			case !named:
 				format = formatOf(out)
 			}
 			more.format, more.want.MaxUnjudged = format, want.MaxUnjudged
@@ -84,8 +91,8 @@ func (a *app) exportCommand() *cobra.Command {
 			if err := more.check(cmd); err != nil {
 				return err
 			}
-			if (file.redact || file.sign != "") && format != formatBundle {
-				return usage.Mark(deem.WithHint(fmt.Errorf("--redact and --sign are for run files"), "-o run.deem writes one"))
+			if (file.redact || file.sign != "" || file.anchor) && format != formatBundle {
+				return usage.Mark(deem.WithHint(fmt.Errorf("--redact, --sign and --anchor are for run files"), "-o run.deem writes one"))
 			}
 			st, err := a.readRuns(cmd.Context(), runArg(args))
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
+	"deem/bundle"
 	"deem/internal/assembly"
 	"deem/internal/findings"
 	"deem/internal/lock"
@@ -32,6 +33,10 @@ exclusions, gates and unjudged items holds for the run unless its own flags say
 otherwise. With --anyway it judges all the same, and the run, its reports and its run
 file say for ever what was broken. docs/lock.md says what a lock proves and what not.
 
+With --anchor one line with the hash of the lock is printed on standard output. Post it
+where time can be seen before you judge; "deem verify --anchor LINE run.deem" checks that
+the run names this lock and kept it.
+
 EXIT STATUS
   0 written   1 could not   2 wrong usage or input, or the file is there already`
 
@@ -41,6 +46,7 @@ const defaultLock = "deem.lock"
 func (a *app) lockCommand() *cobra.Command {
 	var o runOptions
 	out := defaultLock
+	var anchor bool
 	cmd := &cobra.Command{
 		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "promise what will be judged, before it is", Long: lockHelp,
 		Example: "  deem lock --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
@@ -50,16 +56,20 @@ func (a *app) lockCommand() *cobra.Command {
 			if err := o.setBenchmark(args); err != nil {
 				return err
 			}
-			return a.writeLock(cmd.Context(), o, out)
+			if anchor && out == "-" {
+				return usage.Errorf("--anchor prints to standard output, and so does -o -")
+			}
+			return a.writeLock(cmd.Context(), o, out, anchor)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", out, "write to this `file`, - for standard output")
+	cmd.Flags().BoolVar(&anchor, "anchor", false, "print a line with the hash of the lock, to be posted before the run")
 	o.flags(cmd.Flags())
 	return cmd
 }
 
 // writeLock writes what a run with these options would be.
-func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
+func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bool) error {
 	o.model.Uncalled = true
 	judgings, data, err := a.open(ctx, &o)
 	if err != nil {
@@ -80,9 +90,13 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string) error {
 	if err := errors.Join(l.Write(w), w.Close()); err != nil {
 		return err
 	}
+	line := bundle.Anchor{Of: bundle.AnchorOfLock, Hash: l.Hash()}.String()
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "lock": l})
+		writeJSON(a.out, map[string]any{"written": out, "hash": l.Hash(), "anchor": line, "lock": l})
 		return nil
+	}
+	if anchor {
+		fmt.Fprintln(a.out, line)
 	}
 	a.say("wrote %s with hash %s: publish the hash, and judge with --lock %s", out, l.Hash(), out)
 	return nil

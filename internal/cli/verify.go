@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,21 +34,32 @@ that panels, cascades, repeated and pairwise judges come to the same with what t
 members said; and that every number in its manifest comes out again. One line is
 printed for each finding, with the record that it concerns.
 
-That a file is consistent does not say who made it. With --signer the file must be
-signed with the private key that belongs to the public key named there.
+By itself this proves that the file fits together, and not that it is the file that was
+made first: somebody who changes a reply and its verdict in the database can export a
+file in which nothing is wrong. Two flags prove more:
+
+  --signer FILE  the file is signed with the private key that belongs to this public
+                 key. The owner of the key vouches for it.
+  --anchor LINE  the file is the one whose anchor "deem export --anchor" printed, or its
+                 run names the lock whose anchor "deem lock --anchor" printed. This
+                 proves when it existed, if the line was posted where time can be seen.
+
+No flag proves that the replies are those that the model gave.
 
 In a redacted file texts are replaced by their hashes. Then prompts and replies cannot
 be checked, which is said; all else is.
 
 EXIT STATUS
   0 nothing is wrong   1 something is, or reading broke off
-  2 wrong usage: also a file that is not there or cannot be opened`
+  2 wrong usage: also a file that is not there or cannot be opened, or a malformed anchor
+  4 the file does not match the anchor`
 
 func (a *app) verifyCommand() *cobra.Command {
-	var signer string
+	var signer, anchor string
 	cmd := &cobra.Command{
 		Use: "verify FILE... [flags]", Short: "check a run file", Long: verifyHelp,
-		Example:     "  deem verify run.deem\n  deem verify run.deem --signer lab.pub",
+		Example: "  deem verify run.deem\n  deem verify run.deem --signer lab.pub\n" +
+			"  deem verify run.deem --anchor 'deem-anchor-1 20261116-01de8a sha256:...'",
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -60,10 +72,21 @@ func (a *app) verifyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.verifyAll(cmd.Context(), args, key)
+			if !cmd.Flags().Changed("anchor") {
+				return a.verifyAll(cmd.Context(), args, key, nil)
+			}
+			at, err := bundle.ParseAnchor(anchor)
+			switch {
+			case err != nil:
+				return usage.Mark(err)
+			case len(args) != 1:
+				return usage.Errorf("--anchor is of one file, not of %d", len(args))
+			}
+			return a.verifyAll(cmd.Context(), args, key, &at)
 		},
 	}
 	cmd.Flags().StringVar(&signer, "signer", "", "the file must be signed with the key whose public part is in this `file`")
+	cmd.Flags().StringVar(&anchor, "anchor", "", "the file must be the one that this `line` names, which deem export --anchor or deem lock --anchor printed")
 	return cmd
 }
 
@@ -83,20 +106,28 @@ func readSigner(name string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// verifyAll checks files, all of them, and fails if one has a finding.
-func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey) error {
+// verifyAll checks files, all of them, and fails if one has a finding or does not match the
+// anchor; nil accepts any.
+func (a *app) verifyAll(ctx context.Context, names []string, signer ed25519.PublicKey, anchor *bundle.Anchor) error {
 	var all []checkedFile
+	var moved error
 	findings := 0
 	for _, name := range names {
-		v, err := a.verify(ctx, name, signer)
+		v, err := a.verify(ctx, name, signer, anchor)
 		if err != nil {
 			return err
 		}
 		findings += v.Total
+		if v.anchor != nil {
+			moved = fmt.Errorf("%s: %w", name, v.anchor)
+		}
 		all = append(all, v)
 	}
 	if a.json {
 		writeJSON(a.out, all)
+	}
+	if moved != nil {
+		return moved
 	}
 	if findings > 0 {
 		return fmt.Errorf("%s in %s", words.Count(findings, "finding"), words.Count(len(names), "file"))
@@ -109,10 +140,38 @@ type checkedFile struct {
 	File string `json:"file"`
 	OK   bool   `json:"ok"`
 	*bundle.Verification
+
+	// Anchored says whether the file matches the anchor, nil when none was named; anchor
+	// says why not.
+	Anchored *bool `json:"anchored,omitempty"`
+	anchor   error
+}
+
+// errAnchor is the error of a file that does not match an anchor.
+var errAnchor = errors.New("the file does not match the anchor")
+
+// hold compares the file with an anchor.
+func (v *checkedFile) hold(anchor *bundle.Anchor) {
+	if anchor == nil {
+		return
+	}
+	if anchor.Of == bundle.AnchorOfLock {
+		run := bundled.RunOf(v.Run, bundle.Judge{})
+		if l := findings.SettingsOf(run.Spec).Lock; l == nil || l.Hash != anchor.Hash {
+			v.anchor = fmt.Errorf("%w: run %s does not name the lock sha256:%s", errAnchor, v.Run.ID, anchor.Hash)
+		} else if len(l.Broken) > 0 {
+			v.anchor = fmt.Errorf("%w: run %s broke the lock: %s", errAnchor, v.Run.ID, strings.Join(l.Broken, ", "))
+		}
+	} else if err := anchor.Check(v.Verification); err != nil {
+		v.anchor = fmt.Errorf("%w: %w", errAnchor, err)
+	}
+	ok := v.anchor == nil
+	v.Anchored = &ok
+	v.OK = v.OK && ok
 }
 
 // verify checks a file and prints what it found.
-func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey) (checkedFile, error) {
+func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey, anchor *bundle.Anchor) (checkedFile, error) {
 	from, err := a.openFile(name)
 	if err != nil {
 		return checkedFile{}, usage.Mark(err)
@@ -135,7 +194,8 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey)
 	if err != nil {
 		return checkedFile{}, fmt.Errorf("%s: %w", name, err)
 	}
-	v := checkedFile{name, out.OK(), out}
+	v := checkedFile{File: name, OK: out.OK(), Verification: out}
+	v.hold(anchor)
 	if !a.json {
 		v.text(a.out, signer)
 	}
@@ -302,9 +362,14 @@ func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 		fmt.Fprintf(w, "%s: signed with key %s, %s\n", name, bundle.Fingerprint(s.Key), who)
 	}
 	word := "ok"
-	if !v.OK {
+	switch {
+	case v.Total > 0:
 		word = words.Count(v.Total, "finding")
-	} else if v.Signature == nil {
+	case v.anchor != nil:
+		word = v.anchor.Error()
+	case v.Anchored != nil:
+		word = "ok, matches the anchor"
+	case v.Signature == nil:
 		word = "ok, not signed"
 	}
 	fmt.Fprintf(w, "%s: %s\n", name, word)

@@ -1,0 +1,79 @@
+package cli_test
+
+import (
+	"bytes"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"deem/internal/cli"
+)
+
+// TestAnchor holds that a store which somebody edits, with verdicts and replies that fit
+// together and seals computed anew, still exports a file that verifies; and that the anchor
+// which was printed before tells it from the file that the run had then.
+func TestAnchor(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "deem.db")
+	storeToDamage(t, dir, path)
+	code, line := runOn(path, "export last --anchor")
+	if code != 0 || !strings.HasPrefix(line, "deem-anchor-1 ") || strings.Count(line, "\n") != 1 {
+		t.Fatalf("export --anchor: exit code %d, prints %q", code, line)
+	}
+	honest, redacted, edited := filepath.Join(dir, "honest.deem"), filepath.Join(dir, "redacted.deem"), filepath.Join(dir, "edited.deem")
+	for _, name := range []string{honest, redacted + " --redact"} {
+		if code, again := runOn(path, "export last --anchor -o "+name); code != 0 || again != line {
+			t.Fatalf("export -o %s: exit code %d, prints %q, want %q", name, code, again, line)
+		}
+	}
+	edit(t, path)
+	if code, out := runOn(path, "export last -o "+edited); code != 0 {
+		t.Fatalf("export of the edited store: exit code %d\n%s", code, out)
+	}
+	run, _, _ := strings.Cut(strings.TrimPrefix(line, "deem-anchor-1 "), " ")
+	for _, c := range []struct {
+		exit int
+		args []string
+	}{
+		{0, []string{honest, "--anchor", line}},
+		{0, []string{redacted, "--anchor", strings.TrimSpace(line)}},
+		{0, []string{edited}}, // Without a key and an anchor the edit cannot be seen.
+		{4, []string{edited, "--anchor", line}},
+		{4, []string{honest, "--anchor", strings.Replace(line, run, "another", 1)}},
+		{4, []string{honest, "--anchor", strings.Replace(line, run, "lock", 1)}},
+		{2, []string{honest, "--anchor", ""}},
+		{2, []string{honest, "--anchor", strings.TrimSpace(line)[:80]}},
+		{2, []string{honest, "--anchor", strings.Replace(line, "anchor-1", "anchor-2", 1)}},
+		{2, []string{honest, edited, "--anchor", line}},
+	} {
+		var out bytes.Buffer
+		if code := cli.Main(append([]string{"verify"}, c.args...), strings.NewReader(""), &out, &out); code != c.exit {
+			t.Errorf("deem verify %q: exit code %d, want %d:\n%s", c.args, code, c.exit, out.String())
+		}
+	}
+}
+
+// edit turns every "no" of the newest run into a "yes", in replies and verdicts, and seals
+// what it changed.
+func edit(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	const last = "run = (SELECT max(n) FROM runs)"
+	for _, statement := range []string{
+		`UPDATE replies SET body = replace(body, 'INCORRECT', 'CORRECT')`,
+		`UPDATE replies SET sum = deem_seal(n, CAST(key AS BLOB), CAST(body AS BLOB), latency, attempts, cost_micros, unpriced)`,
+		`UPDATE records SET (label, score, pass) = (SELECT label, score, pass FROM records WHERE ` + last + ` AND score = 1 LIMIT 1) WHERE score = 0 AND ` + last,
+		`UPDATE records SET sum = CAST(deem_seal(n, run, CAST(item_id AS BLOB), trial, item, position, CAST(category AS BLOB), CAST(cluster AS BLOB),
+			weight, CAST(judge AS BLOB), CAST(label AS BLOB), score, pass, confidence, CAST(reason AS BLOB), CAST(aspects AS BLOB),
+			CAST(kind AS BLOB), CAST(detail AS BLOB), CAST(calls AS BLOB), substr(sum, 17)) || substr(sum, 17) AS BLOB)`,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
