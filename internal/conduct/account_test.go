@@ -1,0 +1,81 @@
+package conduct_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"deem"
+	"deem/internal/conduct"
+	"deem/internal/store/sqlite"
+	"deem/internal/store/storetest"
+	"deem/model"
+	"deem/model/fake"
+)
+
+// A payer judges by a call that is paid for.
+type payer struct{ m deem.Model }
+
+func (payer) Name() string { return "paying" }
+
+func (p payer) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	req := deem.Prompt(it.ID)
+	req.MaxTokens = 100
+	reply, err := p.m.Complete(ctx, req)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	deem.NoteCall(ctx, deem.Call{Model: p.m.Name(), Request: req.Hash(), Reply: &reply})
+	return deem.Verdict{Label: "yes", Score: 1}, nil
+}
+
+// TestAccountOnAFullDisk lets the database fill up while a run is judged. What was billed
+// and could not be recorded is set aside, and the run resumes when there is room.
+func TestAccountOnAFullDisk(t *testing.T) {
+	const sum, price = 1_000_000, 50
+	var billed atomic.Int64
+	wire := fake.Func("test:m", func(context.Context, deem.Request) (deem.Reply, error) {
+		billed.Add(price)
+		return deem.Reply{Text: strings.Repeat("long ", 400), Usage: deem.Usage{Input: 10, Output: 40}}, nil
+	})
+	prices := model.Prices{Entries: []model.Price{{Model: "test:", Input: 1_000_000, Output: 1_000_000}}}
+	items := func(yield func(deem.Item, error) bool) {
+		for i := range 1000 {
+			if !yield(deem.Item{ID: fmt.Sprint("q", i), Response: fmt.Sprint(i)}, nil) {
+				return
+			}
+		}
+	}
+	path := filepath.Join(t.TempDir(), "deem.db")
+	for _, pages := range []int{150, 150, 0} {
+		st, err := sqlite.Open(t.Context(), path, sqlite.Options{MaxPages: pages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		purse := model.NewPurse(sum)
+		account := conduct.OpenAccount(st, run, purse)
+		m := model.Budget(model.Meter(wire, prices), purse, prices)
+		err = conduct.Job{Store: st, Run: run, Judge: payer{m}, Items: items, Options: deem.Options{Concurrency: 8}}.Do(t.Context())
+		if full := pages > 0; full != (err != nil) {
+			t.Fatalf("with %d pages: %v", pages, err)
+		}
+		_ = account.Close(t.Context()) // The disk may be full for that, too.
+		if run, err = st.Run(t.Context(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d billed, %d recorded, %d set aside", billed.Load(), run.CostMicros, run.SetAsideMicros)
+		if counted := run.CostMicros + run.SetAsideMicros; counted > sum || counted < billed.Load() {
+			t.Errorf("%d recorded and %d set aside, want at most %d and at least the %d that are billed", run.CostMicros, run.SetAsideMicros, sum, billed.Load())
+		}
+		if err := st.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
