@@ -125,9 +125,9 @@ func TestCheck(t *testing.T) {
 	blank := write(t, "deem.db", nil)
 	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
 	for path, want := range map[string]sqlite.Health{
-		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 6, Latest: 6, Runs: 1, Records: 120},
-		blank:   {Path: blank, Exists: true, Latest: 6},
-		missing: {Path: missing, Latest: 6},
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 7, Latest: 7, Runs: 1, Records: 120},
+		blank:   {Path: blank, Exists: true, Latest: 7},
+		missing: {Path: missing, Latest: 7},
 	} {
 		got, err := sqlite.Check(t.Context(), path, sqlite.Options{})
 		if err != nil {
