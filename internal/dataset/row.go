@@ -90,6 +90,10 @@ func (v Value) Blank() bool {
 	return v.Missing() || v.form != raw && len(v.data) == 0 || v.form == raw && string(v.data) == `""`
 }
 
+// IsCell reports whether the value is the cell of a table, which cannot tell an empty text
+// from no value.
+func (v Value) IsCell() bool { return v.form == cell }
+
 // Str returns the value as Python's str would write it, which is how the
 // programs that published the protocols put values into prompts. A missing value
 // is "None".

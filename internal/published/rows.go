@@ -327,7 +327,7 @@ func (b *builder) describe(rows int) {
 			b.Columns = append(b.Columns, part+"="+column)
 		}
 	}
-	b.lacksResponses = len(b.layout.columns[partResponse]) == 0
+	b.lacksResponses = len(b.unanswered) == rows
 	switch n := len(b.unanswered); {
 	case b.lacksResponses:
 		b.Note("no column holds responses, so only the recorded verdicts are counted")

@@ -131,6 +131,7 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 		return err
 	}
 	defer func() { _ = files.Close() }()
+	begin, cells := len(c.pieces), false
 	for row, err := range files.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			c.bad(p, deem.HintOf(err))
@@ -145,9 +146,31 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 			continue
 		}
 		c.pieces = append(c.pieces, piece{file: row.File, line: row.Line, node: n})
+		cells = cells || len(n.keys) > 0 && row.Get(n.keys[0]).IsCell()
+	}
+	if cells {
+		clearEmpty(c.pieces[begin:])
 	}
 	c.notes = append(c.notes, files.Notes()...)
 	return nil
+}
+
+// clearEmpty takes the values out of the columns of a table in which every cell is empty:
+// such a column holds nothing, while a single empty cell may be an empty text.
+func clearEmpty(rows []piece) {
+	filled := map[string]bool{}
+	for _, r := range rows {
+		for i, key := range r.keys {
+			filled[key] = filled[key] || !r.vals[i].blank()
+		}
+	}
+	for _, r := range rows {
+		for i, key := range r.keys {
+			if !filled[key] {
+				r.vals[i] = node{}
+			}
+		}
+	}
 }
 
 func (c *content) bad(p deem.Problem, hint string) {
