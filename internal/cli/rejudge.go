@@ -48,6 +48,12 @@ system in several files, and so are all files with --together. --data names the
 benchmark's own questions, for files that have only ids. --map truth=COLUMN sets the
 verdicts beside what people, or a judge that is trusted more, said of the same responses.
 
+--lint prints only what is odd in a file, which the report also says: ids that stand
+twice, numbers that count rows without a verdict as wrong, a re-run of exactly the
+failures, one response to many questions, responses that hold the reference and an
+alternative, and numbers of the summary or of a README beside the file that the rows do
+not give. It judges and stores nothing. What it finds is not a proof of anything.
+
 EXIT STATUS
   0 every number that is claimed agrees, or none is   1 could not
   2 wrong usage, or a file that cannot be read   3 too many items unjudged
@@ -74,6 +80,7 @@ type rejudgeOptions struct {
 	claimed    []string
 	together   bool
 	skipBroken bool
+	lint       bool
 }
 
 // rejudgeFlags are the flags of "deem run" that say how judges are asked.
@@ -125,6 +132,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.only, "only", nil, "take only rows with this `column`=value, or with any value in a column; may be given again, and then all must hold")
 	f.StringVar(&o.split, "split", "", "what stands `between` several references in one text, as /")
 	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
+	f.BoolVar(&o.lint, "lint", false, "print only what is odd in the files, and judge nothing")
 	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.run.flags(shared)
 	for _, name := range rejudgeFlags {
@@ -172,6 +180,9 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 	systems, err := a.openPublished(ctx, args, o)
 	if err != nil {
 		return err
+	}
+	if o.lint {
+		return a.lintPublished(systems)
 	}
 	judgings, err := a.judgesAgain(ctx, systems, &o)
 	if err != nil {

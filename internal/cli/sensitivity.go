@@ -344,7 +344,13 @@ func (s *stand) build() sensitivity.Report {
 // head returns what is known of a system before items are added.
 func (sys stood) head() sensitivity.System {
 	set := sys.set
-	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: slices.Concat(set.Notes(), sys.notes)}
+	out := sensitivity.System{Name: sys.name, Claims: checksOf(sys.checks), Notes: set.Notes()}
+	for _, f := range set.Findings() {
+		if f.Kind != published.FoundNumber || f.Claim == "" { // The report has a table of claims.
+			out.Notes = append(out.Notes, f.Text)
+		}
+	}
+	out.Notes = append(out.Notes, sys.notes...)
 	out.Source = sensitivity.Source{
 		Files: set.Names(), Shape: set.Shape, Columns: set.Columns, Rule: set.Rule, Replies: set.Replies(), Trials: set.Trials(),
 	}

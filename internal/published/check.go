@@ -10,6 +10,12 @@ import (
 	"deem"
 )
 
+// The ways of counting that take no verdict for a wrong one.
+const (
+	asWrong     = "with failures counted as wrong"
+	eachAsWrong = "with each missing verdict counted as wrong"
+)
+
 // A Check is a claim beside what the rows give.
 type Check struct {
 	Claim
@@ -130,7 +136,7 @@ func (t *tally) ways(m measure) []result {
 		ways := []result{counting(items, isYes, ""), counting(items, firstYes, "by the first of several verdicts"), inAll(items)}
 		return slices.Concat(ways, meanCounts(items), t.byOtherColumns(items, true))
 	case statWrong:
-		ways := []result{counting(items, isNo, ""), {how: "with failures counted as wrong", value: float64(len(items) - counting(items, isYes, "").right), ok: len(items) > 0}}
+		ways := []result{counting(items, isNo, ""), {how: asWrong, value: float64(len(items) - counting(items, isYes, "").right), ok: len(items) > 0}}
 		for _, r := range meanCounts(items) {
 			r.value = float64(r.n) - r.value
 			ways = append(ways, r)
@@ -306,7 +312,7 @@ func mean(items []scored, how string) result {
 
 // strict is the mean score with every failure counted as wrong.
 func strict(items []scored) result {
-	r := mean(items, "with failures counted as wrong")
+	r := mean(items, asWrong)
 	r.value *= float64(r.n) / float64(max(1, len(items)))
 	r.n = len(items)
 	return r
@@ -315,7 +321,7 @@ func strict(items []scored) result {
 // strictVerdicts is the mean of all verdicts of all trials, with every failure counted
 // as wrong: it differs from [strict] where only some verdicts on an item are missing.
 func strictVerdicts(items []scored) result {
-	r := result{how: "with each missing verdict counted as wrong"}
+	r := result{how: eachAsWrong}
 	for _, it := range items {
 		r.n += len(it.trials)
 		for _, v := range it.trials {
@@ -370,7 +376,7 @@ func trial(items []scored, n int) result {
 
 // strictTrial is the score of a trial with every failure counted as wrong.
 func strictTrial(r result, items []scored) result {
-	r.how = "with failures counted as wrong"
+	r.how = asWrong
 	r.value *= float64(r.n) / float64(max(1, len(items)))
 	r.n = len(items)
 	return r

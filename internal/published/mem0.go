@@ -50,7 +50,7 @@ func (s *Set) readHarness(src Source, c *content) error {
 		rows = append(rows, row{node: harnessRow(e, cutoff), file: file.file, line: file.line, path: fmt.Sprintf("evaluations[%d]", i)})
 	}
 	if twice > 0 {
-		s.Note("%s left out: the same id stands in another row with a verdict", countedRows(twice))
+		s.find(FoundTwice, "%s left out: the same id stands in another row with a verdict", countedRows(twice))
 	}
 	label := "score"
 	if slices.ContainsFunc(rows, func(r row) bool { return r.has("judgment") }) {
@@ -73,7 +73,7 @@ func (s *Set) readHarness(src Source, c *content) error {
 	f.object(file.member("metrics_by_cutoff").member(cutoff), "metrics_by_cutoff."+cutoff, "", 0)
 	s.Claims = f.found
 	s.noteNuggets(rows)
-	s.noteRerun(file.at("metadata.merged_from_questions"), "metadata.merged_from_questions")
+	s.noteRerun(file.member("metadata"), "metadata", 0)
 	return nil
 }
 
@@ -156,39 +156,6 @@ func (s *Set) noteNuggets(rows []row) {
 	}
 	s.Note("%d nuggets: %d scored 1, %d one half, %d 0; with scores cut to whole numbers, as the benchmark's own script does, the mean is %.4f with event ordering kept, %.4f without",
 		counts["1"]+counts["0.5"]+counts["0"], counts["1"], counts["0.5"], counts["0"], most/float64(n), cut/float64(n))
-}
-
-// noteRerun says when the rows that were run again are exactly those that could fail:
-// every row that is not right is among them, and all others are right.
-func (s *Set) noteRerun(ids node, where string) {
-	again := map[string]bool{}
-	for _, v := range elements(ids) {
-		for id := range strings.SplitSeq(v.str(), ",") {
-			if id = strings.TrimSpace(id); id != "" {
-				again[id] = true
-			}
-		}
-	}
-	wrong, unjudged, outside, right := 0, 0, 0, 0
-	for _, rec := range s.records {
-		isRight := rec.Verdict != nil && rec.Verdict.Score >= 0.5
-		switch {
-		case !again[s.items[rec.Position].ID]:
-			outside++
-			if isRight {
-				right++
-			}
-		case rec.Failure != nil:
-			unjudged++
-		case !isRight:
-			wrong++
-		}
-	}
-	if outside == 0 || right != outside || wrong+unjudged == 0 {
-		return
-	}
-	s.Note("%s names %d ids: all %d wrong rows and all %d without a verdict are among them, and all %d others are right. That is the pattern of running exactly the failures again, and not a proof of it; without what that turned, %d of %d are right, %.2f%%",
-		where, len(again), wrong, unjudged, outside, right, len(s.items), 100*float64(right)/float64(len(s.items)))
 }
 
 const shapeBEAM = "evaluation of BEAM's own script"

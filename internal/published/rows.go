@@ -176,6 +176,9 @@ func (b *builder) row(r row) {
 	if q := strings.TrimSpace(it.Question); len(q) > 20 && len(it.Response) > 2*len(q) && strings.Contains(it.Response, q) {
 		b.echoes++
 	}
+	if i := slices.IndexFunc(r.keys, rerunName.MatchString); i >= 0 && isMarked(r.vals[i]) {
+		b.markRerun(position)
+	}
 	b.readTruth(r)
 	if b.layout.verdict.path == "" {
 		return

@@ -36,15 +36,17 @@ type Set struct {
 	// Claims are the numbers that the files say their rows amount to.
 	Claims []Claim
 
-	items   []deem.Item
-	records []deem.Record // by position, then by trial
-	names   []string
-	files   int // that the names stand for
-	notes   []string
-	hash    string
-	trials  int
-	replies int
-	aspects []string // names in the order of the file
+	items    []deem.Item
+	records  []deem.Record // by position, then by trial
+	names    []string
+	files    int // that the names stand for
+	notes    []string
+	findings []Finding
+	rerun    map[int]bool // positions of rows that the file marks as run again
+	hash     string
+	trials   int
+	replies  int
+	aspects  []string // names in the order of the file
 
 	categoryNames map[string]string // what the file calls a category
 
@@ -80,7 +82,14 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	if err := s.refuse(src); err != nil {
 		return nil, err
 	}
-	return s, s.finish()
+	if src.Pick != All { // Systems answer the same questions.
+		s.lintTwice()
+	}
+	if err := s.finish(); err != nil {
+		return nil, err
+	}
+	s.lint()
+	return s, nil
 }
 
 // refuse names what a source asks for and this shape has not: to leave it undone and

@@ -180,6 +180,9 @@ func (s *Set) readAny(src Source, c *content) error {
 		return err
 	}
 	s.readMeta(w.rest)
+	for _, n := range w.rest {
+		s.noteRerun(n, "", 0)
+	}
 	s.Claims = s.claimsIn(w)
 	return nil
 }

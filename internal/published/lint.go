@@ -1,0 +1,392 @@
+package published
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Finding is something in a file of results that a reader should know before they
+// believe its score. It says what the rows hold, and not why.
+type Finding struct {
+	Kind string `json:"kind"` // one of the Found constants
+	Text string `json:"text"`
+
+	// Claim is the number of the file's summary that this is about, "" for none.
+	Claim string `json:"claim,omitempty"`
+}
+
+// The kinds of findings.
+const (
+	FoundTwice        = "repeated-ids"
+	FoundUnjudged     = "unjudged-as-wrong"
+	FoundRerun        = "rerun-of-failures"
+	FoundIdentical    = "identical-responses"
+	FoundAlternatives = "alternatives"
+	FoundNumber       = "numbers"
+)
+
+// Findings returns what is odd in the files.
+func (s *Set) Findings() []Finding { return slices.Clone(s.findings) }
+
+func (s *Set) find(kind, format string, args ...any) {
+	s.findings = append(s.findings, Finding{Kind: kind, Text: fmt.Sprintf(format, args...)})
+}
+
+// lint looks at the rows as they stand in the files, for every shape.
+func (s *Set) lint() {
+	if len(s.rerun) > 0 {
+		s.lintRerun(fmt.Sprintf("the rows mark %d as run again", len(s.rerun)), func(position int) bool { return s.rerun[position] })
+	}
+	s.lintIdentical()
+	s.lintAlternatives()
+	checks := s.Check(s.Claims)
+	s.lintUnjudged(checks)
+	s.lintNumbers(checks)
+	s.lintReadme()
+}
+
+// lintTwice counts ids that stand in several rows. It comes before such ids are numbered.
+// Ids may begin again in each conversation.
+func (s *Set) lintTwice() {
+	rows := map[[2]string][]int{}
+	for i, it := range s.items {
+		key := [2]string{it.Cluster, it.ID}
+		rows[key] = append(rows[key], i)
+	}
+	score := map[int]float64{}
+	for _, rec := range s.records {
+		if rec.Verdict != nil && rec.Trial == 0 {
+			score[rec.Position] = rec.Verdict.Score
+		}
+	}
+	ids, differ, first := 0, 0, ""
+	for _, it := range s.items {
+		key := [2]string{it.Cluster, it.ID}
+		places := rows[key]
+		if len(places) < 2 {
+			continue
+		}
+		rows[key] = nil
+		ids++
+		if first == "" {
+			first = it.ID
+		}
+		if slices.ContainsFunc(places, func(i int) bool { return score[i] != score[places[0]] }) {
+			differ++
+		}
+	}
+	if ids > 0 {
+		s.find(FoundTwice, "%s in more than one row, the first is %s; the rows of %d of them have different verdicts, and every row counts", countedIDs(ids), clip(first), differ)
+	}
+}
+
+func countedIDs(n int) string {
+	if n == 1 {
+		return "1 id stands"
+	}
+	return fmt.Sprintf("%d ids stand", n)
+}
+
+// rights returns for each item whether it is recorded as right.
+func (s *Set) rights() []bool {
+	list := make([]bool, len(s.items))
+	for _, it := range s.tally().items {
+		list[it.position] = isYes(it)
+	}
+	return list
+}
+
+// How many rows make something odd: of a few, two may be alike by chance.
+const (
+	manyIdentical  = 5
+	identicalShare = 0.05
+	manyHedges     = 2
+	hedgeShare     = 0.01
+)
+
+// lintIdentical looks for one text that answers many questions whose references differ.
+func (s *Set) lintIdentical() {
+	type group struct {
+		text       string
+		rows       []int
+		references map[string]bool
+	}
+	groups := map[string]*group{}
+	for i, it := range s.items {
+		text := strings.Join(strings.Fields(strings.ToLower(it.Response)), " ")
+		if text == "" || len(it.References) == 0 {
+			continue
+		}
+		g := groups[text]
+		if g == nil {
+			g = &group{text: it.Response, references: map[string]bool{}}
+			groups[text] = g
+		}
+		g.rows = append(g.rows, i)
+		g.references[strings.ToLower(it.References[0])] = true
+	}
+	var most *group
+	for _, g := range groups {
+		if 2*len(g.references) > len(g.rows) && (most == nil || len(g.rows) > len(most.rows) || len(g.rows) == len(most.rows) && g.text < most.text) {
+			most = g
+		}
+	}
+	if most == nil || len(most.rows) < manyIdentical || float64(len(most.rows)) < identicalShare*float64(len(s.items)) {
+		return
+	}
+	right, rights := 0, s.rights()
+	for _, i := range most.rows {
+		if rights[i] {
+			right++
+		}
+	}
+	s.find(FoundIdentical, "the same response, %s, stands in %d of %s whose references are %d different texts; %d of them are recorded as right",
+		clip(most.text), len(most.rows), countedRows(len(s.items)), len(most.references), right)
+}
+
+// lintAlternatives counts responses that name the reference and another answer, "Paris or
+// London": a judge that looks for the reference finds it in every such response.
+func (s *Set) lintAlternatives() {
+	n, right, first := 0, 0, ""
+	rights := s.rights()
+	for i, it := range s.items {
+		if !slices.ContainsFunc(it.References, func(ref string) bool { return besideAlternative(it.Response, ref) }) {
+			continue
+		}
+		n++
+		if first == "" {
+			first = it.ID
+		}
+		if rights[i] {
+			right++
+		}
+	}
+	if n >= manyHedges && float64(n) >= hedgeShare*float64(len(s.items)) {
+		s.find(FoundAlternatives, "%d of %d responses hold the reference's exact text and an alternative to it, joined by \"or\"; %d of them are recorded as right, and the first is the one to %s",
+			n, len(s.items), right, clip(first))
+	}
+}
+
+var (
+	orBefore = regexp.MustCompile(`(?:\bor\s+(?:(?:the|a|an|in|on|at|to)\s+)?|或者?\s*)["'(*]*$`)
+	orAfter  = regexp.MustCompile(`^["')*]*,?\s*(?:or\b|alternatively\b|或)`)
+	orSo     = regexp.MustCompile(`^["')*]*,?\s*or\s+(?:so|more|less|fewer|later|earlier|not|longer|thereabouts)\b`)
+	orWithin = regexp.MustCompile(`\bor\b|或`)
+)
+
+// besideAlternative reports whether a response holds the exact text of a reference, as
+// whole words, next to an "or" that is not part of the reference.
+func besideAlternative(response, reference string) bool {
+	const near = 24
+	text, ref := strings.ToLower(response), strings.ToLower(strings.TrimSpace(reference))
+	if utf8.RuneCountInString(ref) < 2 || orWithin.MatchString(ref) {
+		return false
+	}
+	for from := 0; ; {
+		i := strings.Index(text[from:], ref)
+		if i < 0 {
+			return false
+		}
+		begin, end := from+i, from+i+len(ref)
+		before, after := text[max(0, begin-near):begin], text[end:min(len(text), end+near)]
+		last, _ := utf8.DecodeLastRuneInString(before)
+		next, _ := utf8.DecodeRuneInString(after)
+		whole := !unicode.IsLetter(last) && !unicode.IsDigit(last) && !unicode.IsLetter(next) && !unicode.IsDigit(next)
+		if whole && (orBefore.MatchString(before) || orAfter.MatchString(after) && !orSo.MatchString(after)) {
+			return true
+		}
+		from = end
+	}
+}
+
+// rerunName matches what programs call rows that were run again, or taken from another
+// run.
+var rerunName = regexp.MustCompile(`(?i)^(re_?run|re_?ran|retried|merged|patched)(_|$)|(_rerun|_retried)$`)
+
+// noteRerun finds the ids that files list as run again, beside their rows.
+func (s *Set) noteRerun(n node, path string, depth int) {
+	if n.kind != object || depth > deepestRow {
+		return
+	}
+	for i, key := range n.keys {
+		here, v := strings.TrimPrefix(path+"."+key, "."), n.vals[i]
+		if v.kind == object {
+			s.noteRerun(v, here, depth+1)
+		}
+		if !rerunName.MatchString(key) || v.kind != list && v.kind != str {
+			continue
+		}
+		again := map[string]bool{}
+		for _, e := range elements(v) {
+			for id := range strings.SplitSeq(e.str(), ",") {
+				if id = strings.TrimSpace(id); id != "" {
+					again[id] = true
+				}
+			}
+		}
+		s.lintRerun(fmt.Sprintf("%s names %d ids", here, len(again)), func(position int) bool { return again[s.items[position].ID] })
+	}
+}
+
+// isMarked reports whether a value says that something was done: true, a number above 0,
+// or the name of where a row comes from.
+func isMarked(n node) bool {
+	if x, ok := n.float(); ok {
+		return x > 0
+	}
+	return n.isScalar() && !n.blank() && !slices.Contains(wrongWords, strings.ToLower(n.text))
+}
+
+func (s *Set) markRerun(position int) {
+	if s.rerun == nil {
+		s.rerun = map[int]bool{}
+	}
+	s.rerun[position] = true
+}
+
+// lintRerun says when the rows that were run again are exactly those that could fail:
+// every row that is not right is among them, and all others are right.
+func (s *Set) lintRerun(what string, again func(position int) bool) {
+	wrong, unjudged, outside, right := 0, 0, 0, 0
+	turned := false
+	for _, rec := range s.records {
+		isRight := rec.Verdict != nil && rec.Verdict.Score >= 0.5
+		switch {
+		case rec.Trial > 0:
+		case !again(rec.Position):
+			outside++
+			if isRight {
+				right++
+			}
+		case rec.Failure != nil:
+			unjudged++
+		case !isRight:
+			wrong++
+		default:
+			turned = true
+		}
+	}
+	if outside == 0 || right != outside || wrong+unjudged == 0 || !turned {
+		return
+	}
+	s.find(FoundRerun, "%s: all %d wrong rows and all %d without a verdict are among them, and all %d others are right. That is the pattern of running exactly the failures again, and not a proof of it; without what that turned, %d of %d are right, %.2f%%",
+		what, wrong, unjudged, outside, right, len(s.items), 100*float64(right)/float64(len(s.items)))
+}
+
+// lintUnjudged says which numbers of the file count rows without a verdict as wrong.
+func (s *Set) lintUnjudged(checks []Check) {
+	var names []string
+	for _, c := range checks {
+		if c.Agrees && (c.How == asWrong || c.How == eachAsWrong) {
+			names = append(names, c.Name+" "+c.Text)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	n := 0
+	for _, rec := range s.records {
+		if rec.Failure != nil {
+			n++
+		}
+	}
+	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", countedRows(n), listed(names))
+}
+
+// lintNumbers names the numbers of the files' own summary that the rows do not give.
+func (s *Set) lintNumbers(checks []Check) {
+	for _, c := range checks {
+		if c.Agrees {
+			continue
+		}
+		text := fmt.Sprintf("%s says %s, and the rows ", printable(c.Name), printable(c.Text))
+		switch {
+		case !c.Counted:
+			text += "do not have this number"
+		case c.Share:
+			text += fmt.Sprintf("give %.2f%%", 100*c.Given)
+		default:
+			text += fmt.Sprintf("give %.4g", c.Given)
+		}
+		if c.Because != "" {
+			text += "; " + c.Because
+		}
+		s.findings = append(s.findings, Finding{Kind: FoundNumber, Text: text, Claim: c.Name})
+	}
+}
+
+// percentage matches a percentage in prose.
+var percentage = regexp.MustCompile(`(?:^|[^0-9.])([0-9]{1,3}(?:\.[0-9]+)?) ?%`)
+
+// lintReadme looks into a README that lies in the folder of the files, at the lines that
+// name one of them, for percentages that the rows do not give in any way of counting.
+func (s *Set) lintReadme() {
+	for _, name := range s.names {
+		if name == "-" || len(s.records) == 0 {
+			continue
+		}
+		readmes, err := filepath.Glob(filepath.Join(filepath.Dir(name), "[Rr][Ee][Aa][Dd][Mm][Ee]*"))
+		if err != nil {
+			continue // A folder whose name is a bad pattern has no README that could be found.
+		}
+		for _, readme := range readmes {
+			s.lintLines(readme, filepath.Base(name))
+		}
+	}
+}
+
+// lintLines looks at the lines of a README that name a file.
+func (s *Set) lintLines(readme, file string) {
+	const most = 1 << 20
+	f, err := os.Open(readme) //nolint:gosec // It lies beside a file that the user names.
+	if err != nil {
+		return // The README is a courtesy: the rows are what is checked.
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return
+	}
+	at := 0
+	for line := range strings.Lines(string(text)) {
+		at++
+		if !strings.Contains(line, file) {
+			continue
+		}
+		for _, m := range percentage.FindAllStringSubmatch(line, -1) {
+			if x, err := strconv.ParseFloat(m[1], 64); err == nil && x <= 100 && !s.gives(x/100, slackOf(m[1])/100) {
+				s.find(FoundNumber, "%s:%d names %s and says %s%%, which the rows do not give; the line may be about something else", printable(readme), at, printable(file), m[1])
+			}
+		}
+	}
+}
+
+// gives reports whether some way of counting gives a share: of all rows or of a category,
+// of the verdicts or of another number of the rows.
+func (s *Set) gives(x, slack float64) bool {
+	var measures []measure
+	for _, stat := range []string{statScore, statMajority, statAll, statAny, statCategories, statAbstention} {
+		measures = append(measures, measure{stat: stat})
+	}
+	for _, c := range s.categories() {
+		measures = append(measures, measure{stat: statScore, category: c})
+	}
+	for _, a := range s.aspects {
+		measures = append(measures, measure{stat: statAspect, aspect: a})
+	}
+	for i := range s.trials {
+		measures = append(measures, measure{stat: statTrial, trial: i})
+	}
+	t := s.tally()
+	return slices.ContainsFunc(measures, func(m measure) bool {
+		return slices.ContainsFunc(t.ways(m), func(r result) bool { return r.ok && Claim{Value: x, slack: slack}.is(r.value) })
+	})
+}
