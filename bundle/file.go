@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A bundle is, on the disk, three things: a first line that names the format, a
+// A bundle is, on the disk, three things: a first line that names the format, one
 // Zstandard frame with the lines, and a last line with the SHA-256 of all bytes before
 // it. The frame has checksums of its own, but a decoder ignores some bits of it; the
 // last line sees to it that no byte of the file can change unnoticed.
@@ -80,6 +80,8 @@ type tailReader struct {
 	from *bufio.Reader
 	sum  hash.Hash
 	err  error // of from, once it had one
+
+	frame *frameCheck // nil in the first line
 }
 
 func newTailReader(from io.Reader) *tailReader {
@@ -101,6 +103,11 @@ func (t *tailReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	t.sum.Write(p[:n])
+	if t.frame != nil {
+		if t.err = t.frame.add(p[:n]); t.err != nil {
+			return 0, t.err
+		}
+	}
 	_, err = t.from.Discard(n)
 	return n, err
 }
@@ -164,6 +171,7 @@ func (t *tailReader) format() error {
 	switch version, ok := strings.CutPrefix(line, family); {
 	case string(got) == want:
 		_, err := io.ReadFull(t, make([]byte, len(want)))
+		t.frame = &frameCheck{}
 		if err != nil && t.err == nil {
 			return fmt.Errorf("%w: the file ends behind its first line", ErrDamaged)
 		}

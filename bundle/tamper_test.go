@@ -286,3 +286,47 @@ func TestVerifyCancelled(t *testing.T) {
 		t.Error("Verify with a context that is done: no error")
 	}
 }
+
+// A signature covers the lines, so bytes that a decompressor skips would travel with a signed
+// file without anybody having signed them. There is one frame and nothing else.
+func TestForeignBytes(t *testing.T) {
+	t.Parallel()
+	whole := asked(t, 10, 1).write(t, bundle.Options{Key: newKey(t)})
+	frame := whole[len(bundle.Format)+1 : len(whole)-72]
+	skippable := append([]byte{0x5a, 0x2a, 0x4d, 0x18, 8, 0, 0, 0}, "smuggled"...)
+	empty := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x58, 1, 0, 0} // a frame with one raw block of no bytes
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []byte(strings.Join(unpack(t, whole), ""))
+	var first zstd.Header
+	if err := first.Decode(frame); err != nil {
+		t.Fatal(err)
+	}
+	head, blocks := frame[:first.HeaderSize], frame[first.HeaderSize:]
+	for name, body := range map[string][]byte{
+		"skippable frame before":  slices.Concat(skippable, frame),
+		"skippable frame behind":  slices.Concat(frame, skippable),
+		"skippable frame between": slices.Concat(enc.EncodeAll(lines[:100], nil), skippable, enc.EncodeAll(lines[100:], nil)),
+		"empty frame before":      slices.Concat(empty, frame),
+		"empty frame behind":      slices.Concat(frame, empty),
+		"two frames":              slices.Concat(enc.EncodeAll(lines[:100], nil), enc.EncodeAll(lines[100:], nil)),
+		"bytes behind":            slices.Concat(frame, []byte("smuggled")),
+		"one byte behind":         slices.Concat(frame, []byte{0}),
+		"repeated byte, no times": slices.Concat(head, []byte{1 << 1, 0, 0, 'x'}, blocks),
+	} {
+		file := slices.Concat([]byte(bundle.Format+"\n"), body)
+		sum := sha256.Sum256(file)
+		file = fmt.Appendf(file, "sha256 %s\n", hex.EncodeToString(sum[:]))
+		if v := verify(t, file, full); v.OK() {
+			t.Errorf("%s: nothing found", name)
+		}
+		if _, err := bundle.Redact(io.Discard, bytes.NewReader(file)); err == nil {
+			t.Errorf("%s: it is redacted", name)
+		}
+	}
+	if v := verify(t, whole, full); !v.OK() {
+		t.Errorf("findings in the file itself: %v", v.Findings)
+	}
+}
