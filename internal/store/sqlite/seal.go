@@ -38,7 +38,7 @@ func seal(columns []driver.Value) []byte {
 			}
 			buf = binary.AppendVarint(append(buf, 1), n)
 		case float64:
-			buf = binary.BigEndian.AppendUint64(append(buf, 2), math.Float64bits(v))
+			buf = binary.BigEndian.AppendUint64(append(buf, 2), math.Float64bits(v+0)) // SQLite keeps -0 as 0, and so does -0 + 0.
 		case string:
 			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
 		case []byte:
