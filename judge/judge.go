@@ -78,8 +78,26 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err != nil {
 		return deem.Verdict{}, err
 	}
+	if len(reply.Text) > longReply {
+		select {
+		case reading <- struct{}{}:
+			defer func() { <-reading }()
+		case <-ctx.Done():
+			return deem.Verdict{}, ctx.Err()
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
 	return j.protocol.Read(it, reply)
 }
+
+// longReply is the length in bytes from which replies are read one at a time. To read one
+// takes several times its memory.
+const longReply = 4 << 20
+
+// reading is the place of the one long reply that is being read.
+var reading = make(chan struct{}, 1)
 
 // ask makes one call and notes it in the ledger. An error that ends the item is a
 // *[deem.Failure]; an error that ends the run is returned as it is.

@@ -232,10 +232,6 @@ func reasonOf(body, key string) string {
 	if key != "" {
 		keys = []string{key}
 	}
-	for _, k := range keys {
-		if o, ok := extract.Last(body, k); ok {
-			return o.Text(k)
-		}
-	}
-	return ""
+	o, k, _ := extract.LastOfAny(body, keys...)
+	return strings.Clone(o.Text(k)) // A part of the body would keep all of it in memory.
 }

@@ -79,11 +79,13 @@ func slotName(s string, at int) (string, error) {
 // clip shortens what is quoted from a prompt to what fits into a message.
 func clip(s string) string {
 	const most = 40
-	s = strings.ReplaceAll(s, "\n", " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
+	n := 0
+	for i := range s {
+		if n++; n > most {
+			return strings.ReplaceAll(string([]rune(s[:i])), "\n", " ") + "..."
+		}
 	}
-	return s
+	return strings.ReplaceAll(s, "\n", " ")
 }
 
 // slots returns the names of the slots in the order of their first use.

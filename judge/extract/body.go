@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ var channelTag = lazy(`<\|(channel|message|start|end|return|call|constrain)\|>`)
 // or part of a JSON string, are text and stay.
 func Body(reply string) string {
 	drop, _ := thinking(reply)
+	if len(drop) == 0 {
+		return strings.TrimSpace(reply)
+	}
 	var b strings.Builder
 	pos := 0
 	for _, d := range drop {
@@ -44,21 +48,39 @@ func blankThinking(reply string) (string, bool) {
 	return blank(reply, drop), open
 }
 
-// blank replaces the spans by spaces, byte for byte. Line breaks stay, so that
-// what stood on different lines still does.
+// blank replaces the spans by spaces.
 func blank(s string, spans []span) string {
-	if len(spans) == 0 {
-		return s
-	}
-	b := []byte(s)
+	b := blanker{text: s}
 	for _, d := range spans {
-		for i := d.start; i < d.end; i++ {
-			if b[i] != '\n' {
-				b[i] = ' '
-			}
+		b.blank(d)
+	}
+	return b.String()
+}
+
+// A blanker replaces parts of a text by spaces, byte for byte. Line breaks stay, so that
+// what stood on different lines still does.
+type blanker struct {
+	text string
+	out  []byte // nil as long as it would be the text
+}
+
+func (b *blanker) blank(s span) {
+	if b.out == nil {
+		b.out = []byte(b.text)
+	}
+	for i := s.start; i < s.end; i++ {
+		if b.out[i] != '\n' {
+			b.out[i] = ' '
 		}
 	}
-	return string(b)
+}
+
+// String returns the text with its blanks.
+func (b *blanker) String() string {
+	if b.out == nil {
+		return b.text
+	}
+	return string(b.out)
 }
 
 // thinking returns the spans of reply that are thinking, in order and apart, and
@@ -71,13 +93,25 @@ func thinking(reply string) (drop []span, open bool) {
 		return []span{{0, end}}, false
 	}
 	opened := -1
-	var objects []span
-	first := true
-	for _, m := range thinkTags(reply) {
-		if first {
-			objects, first = jsonStrings(reply), false
+	var nextObject func() (*object, place, bool)
+	var json span // the last valid object that was looked at
+	for m := range thinkTags(reply) {
+		if nextObject == nil {
+			var stop func()
+			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
+			defer stop() //nolint:revive // It is called once.
 		}
-		if quotedTag(reply, m[0], m[1]) || within(objects, m[0]) {
+		// A tag in a valid object is part of a string, because it would make the object
+		// invalid anywhere else.
+		for json.end <= m[0] {
+			o, _, ok := nextObject()
+			if !ok {
+				json = span{len(reply), len(reply) + 1}
+			} else if !o.repaired && !o.truncated && len(o.fields) > 0 {
+				json = span{o.start, o.end}
+			}
+		}
+		if quotedTag(reply, m[0], m[1]) || json.start <= m[0] {
 			continue
 		}
 		switch closing := closes(reply, m); {
@@ -96,27 +130,30 @@ func thinking(reply string) (drop []span, open bool) {
 	return drop, false
 }
 
-// thinkTags returns the matches of thinkTag in reply.
-func thinkTags(reply string) [][]int {
+// thinkTags yields the matches of thinkTag in reply.
+func thinkTags(reply string) iter.Seq[[]int] {
 	const longest = 40 // no tag is longer
-	var out [][]int
-	for pos := 0; ; pos++ {
-		i := strings.IndexAny(reply[pos:], "<[◁")
-		if i < 0 {
-			return out
-		}
-		pos += i
-		m := thinkTag().FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
-		if m == nil {
-			continue
-		}
-		for g := range m {
-			if m[g] >= 0 {
-				m[g] += pos
+	return func(yield func([]int) bool) {
+		for pos := 0; ; pos++ {
+			i := strings.IndexAny(reply[pos:], "<[◁")
+			if i < 0 {
+				return
 			}
+			pos += i
+			m := thinkTag().FindStringSubmatchIndex(reply[pos:min(len(reply), pos+longest)])
+			if m == nil {
+				continue
+			}
+			for g := range m {
+				if m[g] >= 0 {
+					m[g] += pos
+				}
+			}
+			if !yield(m) {
+				return
+			}
+			pos = m[1] - 1
 		}
-		out = append(out, m)
-		pos = m[1] - 1
 	}
 }
 
@@ -137,18 +174,6 @@ func quotedTag(s string, start, end int) bool {
 	const opens, closes = "`\"'“‘「", "`\"'”’」"
 	before, after := lastRune(s[:start]), firstRune(s[end:])
 	return before != 0 && after != 0 && strings.ContainsRune(opens, before) && strings.ContainsRune(closes, after)
-}
-
-// jsonStrings returns the spans of valid JSON objects in s. A tag inside one is
-// part of a string, because a tag outside a string would make it invalid.
-func jsonStrings(s string) []span {
-	var out []span
-	for _, o := range parseObjects(s) {
-		if !o.repaired && !o.truncated && len(o.fields) > 0 {
-			out = append(out, span{o.start, o.end})
-		}
-	}
-	return out
 }
 
 // within says whether pos lies in one of the spans, which are in order.
@@ -173,15 +198,20 @@ func channels(reply string) (drop []span, open bool) {
 		name  bool // between <|channel|> and <|message|>, or after <|start|>
 		final bool // the last channel named was the final one
 	)
-	for _, m := range channelTag().FindAllStringSubmatchIndex(reply, -1) {
+	for m := range matches(channelTag(), reply) {
 		text := reply[pos:m[0]]
 		if name {
 			final = strings.HasPrefix(strings.TrimSpace(text), "final")
 		}
+		from := m[0]
 		if !keep || name {
-			drop = append(drop, span{pos, m[0]})
+			from = pos
 		}
-		drop = append(drop, span{m[0], m[1]})
+		if n := len(drop); n > 0 && drop[n-1].end == from {
+			drop[n-1].end = m[1]
+		} else {
+			drop = append(drop, span{from, m[1]})
+		}
 		pos = m[1]
 		switch reply[m[2]:m[3]] {
 		case "channel":

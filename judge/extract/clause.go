@@ -116,7 +116,7 @@ func ordinary(label string) bool {
 
 // votes says whether the mention states its label as a verdict in running text.
 func (r *reading) votes(i int) bool {
-	mt := r.mentions[i]
+	mt := r.mention(i)
 	if r.echo(i) || struck(r.text, mt) {
 		return false
 	}

@@ -5,20 +5,21 @@ import "strings"
 // echo says whether the i-th mention only repeats the menu: another label stands
 // beside it with no more than "or" between them.
 func (r *reading) echo(i int) bool {
-	if r.echoes == nil {
+	if !r.echoed {
 		r.findEchoes()
 	}
-	return r.echoes[i]
+	return r.mentions[i].label&echoBit != 0
 }
 
 // findEchoes marks the mentions that repeat the menu. It goes backwards, because it
 // is the "or" before the last label that makes a list of "A, B or C".
 func (r *reading) findEchoes() {
-	r.echoes = map[int]bool{}
+	r.echoed = true
 	for i := len(r.mentions) - 1; i > 0; i-- {
-		a, b := r.mentions[i-1], r.mentions[i]
-		if a.label != b.label && r.enumerated(a, b, r.echoes[i]) {
-			r.echoes[i-1], r.echoes[i] = true, true
+		a, b := r.mention(i-1), r.mention(i)
+		if a.label != b.label && r.enumerated(a, b, r.mentions[i].label&echoBit != 0) {
+			r.mentions[i-1].label |= echoBit
+			r.mentions[i].label |= echoBit
 		}
 	}
 }

@@ -35,8 +35,8 @@ type jsonVerdict struct {
 
 // json returns the verdict of the last object that has one. It returns false when
 // no object tries to give one.
-func (m *menu) json(objects []*object) (jsonVerdict, bool) {
-	for _, o := range slices.Backward(objects) {
+func (m *menu) json(found *objects) (jsonVerdict, bool) {
+	for o := range found.backward() {
 		if v, ok := m.objectVerdict(o); ok {
 			v.end = o.end
 			return v, true
@@ -186,13 +186,13 @@ func (m *menu) value(s string) (string, bool) {
 	if label, ok := m.equal(strings.TrimSpace(s)); ok {
 		return label, true
 	}
-	r := reading{menu: m, text: s, mentions: m.mentions(s)}
+	r := newReading(m, s)
 	f := r.first()
 	if f == nil {
 		return "", false
 	}
-	for _, mt := range r.mentions {
-		if mt.label != f.Label {
+	for i := range r.mentions {
+		if r.mention(i).label != f.Label {
 			return "", false
 		}
 	}

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"slices"
 	"strings"
 
 	"deem"
@@ -60,9 +59,14 @@ func readWhole(text string, labels []string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	objects := parseObjects(t)
-	prose := blank(t, places(objects))
-	r := reading{menu: m, text: prose, mentions: m.mentions(prose)}
+	b := blanker{text: t}
+	objects := findObjects(t, func(o *object) {
+		if len(o.fields) > 0 || o.truncated {
+			b.blank(span{o.start, o.end})
+		}
+	})
+	r := newReading(m, b.String())
+	b.out = nil
 	marked, line := r.marked(), r.line()
 
 	js, seen := m.json(objects)
@@ -73,17 +77,6 @@ func readWhole(text string, labels []string) (Found, error) {
 		return f, err
 	}
 	return r.prose(t)
-}
-
-// places returns where the objects that have anything to say stand.
-func places(objects []*object) []span {
-	var out []span
-	for _, o := range objects {
-		if len(o.fields) > 0 || o.truncated {
-			out = append(out, span{o.start, o.end})
-		}
-	}
-	return out
 }
 
 // later returns whichever of two findings stands further back, or nil.
@@ -147,8 +140,7 @@ func LabelIn(text, key string, labels []string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	objects := parseObjects(t)
-	for _, o := range slices.Backward(objects) {
+	for o := range findObjects(t, nil).backward() {
 		// Half a value is behind every whole one, so it would have been the last.
 		if o.halved(key) {
 			return Found{}, deem.Failf(deem.Truncated, "the value of %q was cut off", key)

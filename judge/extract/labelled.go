@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"cmp"
 	"errors"
 	"regexp"
 	"slices"
@@ -109,11 +108,10 @@ func lastOf(text, name string, s Scale, cut bool) (float64, bool, error) {
 	if len(words) == 0 {
 		return 0, false, nil
 	}
-	named := numbersAfter(text, regexp.MustCompile(`(?i)`+strings.Join(words, `[ _-]*`)))
-	if len(named) == 0 {
+	last, ok := numberAfter(text, regexp.MustCompile(`(?i)`+strings.Join(words, `[ _-]*`)))
+	if !ok {
 		return 0, false, nil
 	}
-	last := slices.MaxFunc(named, func(a, b located) int { return cmp.Compare(a.end, b.end) })
 	if cut && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
 		return 0, false, deem.Failf(deem.Truncated, "the number for %s was cut off", name)
 	}
@@ -139,24 +137,25 @@ var (
 	asideHere   = lazy(`^` + aside)
 )
 
-// numbersAfter returns the numbers that are given for matches of name.
-func numbersAfter(text string, name *regexp.Regexp) []located {
-	var out []located
-	for _, m := range name.FindAllStringIndex(text, -1) {
+// numberAfter returns the last number that is given for a match of name.
+func numberAfter(text string, name *regexp.Regexp) (last located, ok bool) {
+	for m := range matches(name, text) {
 		if isLatinWord(firstRune(text[m[0]:])) && isLatinWord(lastRune(text[:m[0]])) {
 			continue // The name is the end of a longer word.
 		}
 		rest := head(text[m[1]:])
 		for _, way := range []*regexp.Regexp{betweenHere(), asideHere()} {
 			if w := way.FindStringIndex(rest); w != nil {
-				if l, ok := numberAt(text, m[1]+w[1]); ok {
-					out = append(out, l)
+				if l, found := numberAt(text, m[1]+w[1]); found {
+					if l.end > last.end {
+						last, ok = l, true
+					}
 					break
 				}
 			}
 		}
 	}
-	return out
+	return last, ok
 }
 
 // numberAt returns the number that stands at pos.
@@ -207,22 +206,25 @@ func Rating(text string, s Scale) (float64, error) {
 		return 0, err
 	}
 	for _, mark := range []*regexp.Regexp{doubleBrackets(), boxed()} {
-		for _, m := range slices.Backward(findAll(mark, text)) {
+		last := ""
+		for m := range findAll(mark, text) {
 			if in := text[m[2]:m[3]]; strings.ContainsAny(narrow(in), "0123456789") {
-				return numberIn(in, s)
+				last = in
 			}
 		}
-	}
-	named := numbersAfter(text, ratingName())
-	for _, m := range findAll(ratingTag(), text) {
-		if l, ok := numberAt(text, m[1]); ok {
-			named = append(named, l)
+		if last != "" {
+			return numberIn(last, s)
 		}
 	}
-	if len(named) == 0 {
+	last, ok := numberAfter(text, ratingName())
+	for m := range findAll(ratingTag(), text) {
+		if l, found := numberAt(text, m[1]); found && l.end > last.end {
+			last, ok = l, true
+		}
+	}
+	if !ok {
 		return 0, noVerdict(text, "no rating")
 	}
-	last := slices.MaxFunc(named, func(a, b located) int { return cmp.Compare(a.end, b.end) })
 	if cutOff(text) && last.end >= len(strings.TrimRight(text, " \t\r\n")) {
 		return 0, deem.Failf(deem.Truncated, "the rating was cut off")
 	}

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -54,26 +55,28 @@ const (
 	colons  = `:|：|=|—|–|-+>?|→|⇒`
 )
 
-// marks returns the places behind which a verdict is announced.
-func marks(text string) []int {
-	var out []int
-	for i := 0; i < len(text); {
-		n, noun, shared := nounAt(text, i)
-		if noun {
-			lead := tail(text[:i])
-			if markLead().MatchString(lead) {
-				sep := markIs
-				if shared && !markMine().MatchString(lead) {
-					sep = markColon
-				}
-				if s := sep().FindStringIndex(head(text[i+n:])); s != nil {
-					out = append(out, i+n+s[1])
+// marks yields the places behind which a verdict is announced, in order.
+func marks(text string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < len(text); {
+			n, noun, shared := nounAt(text, i)
+			if noun {
+				lead := tail(text[:i])
+				if markLead().MatchString(lead) {
+					sep := markIs
+					if shared && !markMine().MatchString(lead) {
+						sep = markColon
+					}
+					if s := sep().FindStringIndex(head(text[i+n:])); s != nil {
+						if !yield(i + n + s[1]) {
+							return
+						}
+					}
 				}
 			}
+			i += n
 		}
-		i += n
 	}
-	return out
 }
 
 // nounAt returns the length of the word or rune at i, whether it is a noun that
@@ -137,11 +140,33 @@ func tail(s string) string {
 	return "x" + s[start:]
 }
 
-// findAll is FindAllStringSubmatchIndex for expressions that need a bracket, a
-// backslash or a tag, which most texts do not have.
-func findAll(re *regexp.Regexp, text string) [][]int {
-	if !strings.ContainsAny(text, `\<[`) {
-		return nil
+// matches yields what FindAllStringSubmatchIndex returns. The expression must not match
+// nothing, and must match alike whatever stands before the match that came before.
+func matches(re *regexp.Regexp, text string) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		for pos := 0; ; {
+			m := re.FindStringSubmatchIndex(text[pos:])
+			if m == nil {
+				return
+			}
+			for i := range m {
+				if m[i] >= 0 {
+					m[i] += pos
+				}
+			}
+			pos = m[1]
+			if !yield(m) {
+				return
+			}
+		}
 	}
-	return re.FindAllStringSubmatchIndex(text, -1)
+}
+
+// findAll is matches for expressions that need a bracket, a backslash or a tag, which most
+// texts do not have.
+func findAll(re *regexp.Regexp, text string) iter.Seq[[]int] {
+	if !strings.ContainsAny(text, `\<[`) {
+		return func(func([]int) bool) {}
+	}
+	return matches(re, text)
 }

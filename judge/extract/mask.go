@@ -2,6 +2,7 @@ package extract
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -31,8 +32,14 @@ func Mask(reply, response string) string {
 // mask is Mask for any reply.
 func mask(reply, response string) string {
 	k := newMasker(reply, response)
-	spans := slices.Concat(k.fences(), k.blockquotes(), k.quotes(), k.runs())
-	return blank(reply, k.unguarded(spans))
+	b := blanker{text: reply}
+	for _, spans := range []iter.Seq[span]{k.fences(), k.blockquotes(), k.quotes(), k.runs()} {
+		for s := range spans {
+			k.unguarded(s, b.blank)
+		}
+	}
+	k.open = ""
+	return b.String()
 }
 
 // terse says whether a reply is too short to copy anything and has nothing to quote
@@ -50,14 +57,14 @@ type masker struct {
 	guards      []span // what must stay, in order and apart
 	first, last span   // the first and the last line that are not blank
 	core        []span // what is left of the two lines and of the reply, undressed
-	marks       map[int]bool
+	marks       []int  // where verdicts are announced, in order
 	quoted      *quoted
 	copied      []span // runs of the reply that stand in the response
 }
 
 func newMasker(reply, response string) *masker {
-	k := &masker{reply: reply, marks: map[int]bool{}, quoted: newQuoted(reply, response)}
-	for _, o := range parseObjects(reply) {
+	k := &masker{reply: reply, quoted: newQuoted(reply, response)}
+	for o := range scanObjects(reply, beginning(reply)) {
 		if len(o.fields) > 0 {
 			k.guards = append(k.guards, o.skeleton()...)
 		}
@@ -68,9 +75,7 @@ func newMasker(reply, response string) *masker {
 	for _, s := range []span{k.first, k.last, {0, len(reply)}} {
 		k.core = append(k.core, core(reply, s))
 	}
-	for _, end := range marks(reply) {
-		k.marks[end] = true
-	}
+	k.marks = slices.Collect(marks(reply))
 	k.copied = copies(reply, response)
 	return k
 }
@@ -118,27 +123,29 @@ func outerLines(s string) (first, last span) {
 	return first, last
 }
 
-// unguarded returns the spans without what is guarded. A guard that lies within a
+// unguarded hands the parts of s that are not guarded to do. A guard that lies within a
 // quotation is quoted too and does not hold.
-func (k *masker) unguarded(spans []span) []span {
-	var out []span
-	for _, s := range spans {
-		pos := s.start
-		i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
-		for ; i < len(k.guards) && k.guards[i].start < s.end; i++ {
-			if g := k.guards[i]; g.start >= s.start && g.end <= s.end && k.enclosed(s) {
-				continue
-			}
-			if k.guards[i].start > pos {
-				out = append(out, k.tidy(span{pos, k.guards[i].start}))
-			}
-			pos = max(pos, k.guards[i].end)
+func (k *masker) unguarded(s span, do func(span)) {
+	pos := s.start
+	i, _ := slices.BinarySearchFunc(k.guards, s.start, func(g span, at int) int { return cmp.Compare(g.end, at) })
+	for ; i < len(k.guards) && k.guards[i].start < s.end; i++ {
+		if g := k.guards[i]; g.start >= s.start && g.end <= s.end && k.enclosed(s) {
+			continue
 		}
-		if pos < s.end {
-			out = append(out, k.tidy(span{pos, s.end}))
+		if k.guards[i].start > pos {
+			do(k.tidy(span{pos, k.guards[i].start}))
 		}
+		pos = max(pos, k.guards[i].end)
 	}
-	return out
+	if pos < s.end {
+		do(k.tidy(span{pos, s.end}))
+	}
+}
+
+// marked says whether a verdict is announced right before pos.
+func (k *masker) marked(pos int) bool {
+	_, ok := slices.BinarySearch(k.marks, pos)
+	return ok
 }
 
 // enclosed says whether s stands between quotes that JSON does not use.
@@ -175,7 +182,7 @@ func (k *masker) bare(i, j int) bool {
 	if j-i > longest || strings.Contains(k.reply[i:j], "\n") {
 		return false
 	}
-	if k.marks[i] {
+	if k.marked(i) {
 		return true
 	}
 	for n, line := range []span{k.first, k.last} {
@@ -194,50 +201,51 @@ func core(text string, s span) span {
 	return span{start, start + len(strings.TrimRightFunc(inner, undress))}
 }
 
-// fences returns the insides of fenced blocks that the response contains and that
+// fences yields the insides of fenced blocks that the response contains and that
 // are not JSON.
-func (k *masker) fences() []span {
-	var out []span
-	opened := -1
-	pos := 0
-	for line := range strings.Lines(k.reply) {
-		end := pos + len(line)
-		if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
-			if opened < 0 {
-				opened = end
-			} else {
-				out = append(out, span{opened, pos})
-				opened = -1
+func (k *masker) fences() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		opened := -1
+		pos := 0
+		for line := range strings.Lines(k.reply) {
+			end := pos + len(line)
+			if strings.HasPrefix(strings.TrimLeft(line, " \t>"), "```") {
+				if opened < 0 {
+					opened = end
+				} else {
+					s := span{opened, pos}
+					opened = -1
+					alone := k.core[2].start >= s.start && k.core[2].end <= s.end
+					if !alone && !within(k.guards, s.start+leading(k.reply[s.start:s.end])) && k.quoted.holds(k.reply[s.start:s.end]) && !yield(s) {
+						return
+					}
+				}
 			}
+			pos = end
 		}
-		pos = end
 	}
-	return slices.DeleteFunc(out, func(s span) bool {
-		alone := k.core[2].start >= s.start && k.core[2].end <= s.end
-		return alone || within(k.guards, s.start+leading(k.reply[s.start:s.end])) || !k.quoted.holds(k.reply[s.start:s.end])
-	})
 }
 
 // leading returns the length of the white space that s begins with.
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\r\n")) }
 
-// blockquotes returns the lines that markdown quotes and the response contains.
-func (k *masker) blockquotes() []span {
-	var out []span
-	pos := 0
-	for line := range strings.Lines(k.reply) {
-		end := pos + len(line)
-		body := strings.TrimLeft(line, " \t")
-		if strings.HasPrefix(body, ">") {
-			body = strings.TrimLeft(body, "> \t")
-			text := strings.TrimRight(body, "\r\n")
-			start := end - len(body)
-			only := k.first == k.last && pos == k.first.start
-			if text != "" && !only && k.quoted.holds(text) {
-				out = append(out, span{start, start + len(text)})
+// blockquotes yields the lines that markdown quotes and the response contains.
+func (k *masker) blockquotes() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		pos := 0
+		for line := range strings.Lines(k.reply) {
+			end := pos + len(line)
+			body := strings.TrimLeft(line, " \t")
+			if strings.HasPrefix(body, ">") {
+				body = strings.TrimLeft(body, "> \t")
+				text := strings.TrimRight(body, "\r\n")
+				start := end - len(body)
+				only := k.first == k.last && pos == k.first.start
+				if text != "" && !only && k.quoted.holds(text) && !yield(span{start, start + len(text)}) {
+					return
+				}
 			}
+			pos = end
 		}
-		pos = end
 	}
-	return out
 }

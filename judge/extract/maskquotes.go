@@ -2,6 +2,7 @@ package extract
 
 import (
 	"index/suffixarray"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,30 +13,32 @@ var quotePairs = map[rune]string{
 	'"': `"`, '\'': `'`, '`': "`", '“': "”", '‘': "’", '«': "»", '「': "」", '『': "』", '„': "“", '＂': "＂", '《': "》",
 }
 
-// quotes returns the insides of quotations that the response contains.
-func (k *masker) quotes() []span {
-	var out []span
-	next := map[string]int{} // the next place of each closing quote
-	for i := 0; i < len(k.open); {
-		r, n := utf8.DecodeRuneInString(k.open[i:])
-		closer, ok := quotePairs[r]
-		if !ok || r == '\'' && isLatinWord(lastRune(k.open[:i])) {
+// quotes yields the insides of quotations that the response contains.
+func (k *masker) quotes() iter.Seq[span] {
+	return func(yield func(span) bool) {
+		next := map[string]int{} // the next place of each closing quote
+		for i := 0; i < len(k.open); {
+			r, n := utf8.DecodeRuneInString(k.open[i:])
+			closer, ok := quotePairs[r]
+			if !ok || r == '\'' && isLatinWord(lastRune(k.open[:i])) {
+				i += n
+				continue
+			}
+			j := k.closing(closer, i+n, next)
+			if j < 0 {
+				i += n
+				continue
+			}
+			if inner := (span{i + n, j}); !k.bare(i, j+len(closer)) && k.quoted.holds(k.reply[inner.start:inner.end]) {
+				if !yield(inner) {
+					return
+				}
+				i = j + len(closer)
+				continue
+			}
 			i += n
-			continue
 		}
-		j := k.closing(closer, i+n, next)
-		if j < 0 {
-			i += n
-			continue
-		}
-		if inner := (span{i + n, j}); !k.bare(i, j+len(closer)) && k.quoted.holds(k.reply[inner.start:inner.end]) {
-			out = append(out, inner)
-			i = j + len(closer)
-			continue
-		}
-		i += n
 	}
-	return out
 }
 
 // closing returns the place of the quote that closes one whose inside begins at
@@ -70,11 +73,9 @@ func (k *masker) find(closer string, pos int) int {
 // A quoted answers whether the response contains a text.
 type quoted struct {
 	response  string
-	allowance int // bytes that may still be looked up
-	exact     *suffixarray.Index
+	allowance int                // bytes that may still be looked up
+	exact     *suffixarray.Index // made when the first quotation needs it
 	folded    *suffixarray.Index
-	exactText string
-	foldText  string
 }
 
 func newQuoted(reply, response string) *quoted {
@@ -100,39 +101,41 @@ func (q *quoted) holds(text string) bool {
 		return false
 	}
 	if !strings.Contains(clean, " ") {
-		q.build()
-		return found(q.exact, q.exactText, clean)
+		if q.exact == nil {
+			q.exact = suffixarray.New([]byte(normal(q.response)))
+		}
+		return found(q.exact, clean)
 	}
-	q.build()
-	return found(q.folded, q.foldText, strings.ToLower(clean))
-}
-
-// build makes the indexes of the response when the first quotation needs them.
-func (q *quoted) build() {
-	if q.exact != nil {
-		return
+	if q.folded == nil {
+		q.folded = suffixarray.New([]byte(strings.ToLower(normal(q.response))))
 	}
-	q.exactText = normal(q.response)
-	q.foldText = strings.ToLower(q.exactText)
-	q.exact = suffixarray.New([]byte(q.exactText))
-	q.folded = suffixarray.New([]byte(q.foldText))
+	return found(q.folded, strings.ToLower(clean))
 }
 
 // normal collapses white space, undoes JSON's escapes and straightens quotes.
 func normal(s string) string {
 	s = unescaper.Replace(s)
-	return strings.Join(strings.Fields(s), " ")
+	var b strings.Builder
+	b.Grow(len(s))
+	for word := range strings.FieldsSeq(s) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }
 
 var unescaper = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\'`, `'`, `\\`, `\`,
 	"“", `"`, "”", `"`, "‘", `'`, "’", `'`, "*", "")
 
-// found says whether index, made of text, holds s between word boundaries.
-func found(index *suffixarray.Index, text, s string) bool {
+// found says whether the text of index holds s between word boundaries.
+func found(index *suffixarray.Index, s string) bool {
 	const enough = 32
+	text := index.Bytes()
 	return slices.ContainsFunc(index.Lookup([]byte(s), enough), func(i int) bool {
-		left := isLatinWord(firstRune(s)) && isLatinWord(lastRune(text[:i]))
-		right := isLatinWord(lastRune(s)) && isLatinWord(firstRune(text[i+len(s):]))
+		left := isLatinWord(firstRune(s)) && isLatinWord(lastRune(string(text[max(0, i-utf8.UTFMax):i])))
+		right := isLatinWord(lastRune(s)) && isLatinWord(firstRune(string(text[i+len(s):min(len(text), i+len(s)+utf8.UTFMax)])))
 		return !left && !right
 	})
 }

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"cmp"
+	"iter"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,13 +12,30 @@ import (
 
 // A menu is the set of labels that a protocol offers.
 type menu struct {
-	labels []string // longest first, so that no label hides in a longer one
+	labels []string  // longest first, so that no label hides in a longer one
+	begins [128]bool // the ASCII characters with which a label may begin
 }
 
 // A mention is a place where text spells a label.
 type mention struct {
 	label      string
 	start, end int
+}
+
+// A packed is a mention in few bytes: a reply may be nothing but labels.
+type packed struct {
+	start uint32
+	label uint32 // its index, and echoBit
+}
+
+// echoBit marks a mention that only repeats the menu.
+const echoBit = 1 << 31
+
+// unpack returns the mention of text that p stands for.
+func (m *menu) unpack(text string, p packed) mention {
+	label, start := m.labels[p.label&^echoBit], int(p.start)
+	n, _ := foldPrefix(text[start:], label)
+	return mention{label, start, start + n}
 }
 
 // newMenu returns the menu of labels. Blank labels and those that differ only in
@@ -29,6 +48,11 @@ func newMenu(labels []string) *menu {
 		}
 	}
 	slices.SortStableFunc(m.labels, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, l := range m.labels {
+		for c := range m.begins {
+			m.begins[c] = m.begins[c] || unicode.ToLower(rune(c)) == unicode.ToLower(firstRune(l))
+		}
+	}
 	return m
 }
 
@@ -42,30 +66,47 @@ func (m *menu) equal(s string) (string, bool) {
 	return "", false
 }
 
-// at returns the label that text spells at i, as a word or phrase of its own.
-func (m *menu) at(text string, i int) (mention, bool) {
-	for _, l := range m.labels {
-		n, ok := foldPrefix(text[i:], l)
-		if ok && bounded(text, i, i+n, l) {
-			return mention{l, i, i + n}, true
-		}
+// mentions returns every place where text spells a label as a word or phrase of its own, in
+// order and apart. It counts them first, so that no room is made in vain.
+func (m *menu) mentions(text string) []packed {
+	n := 0
+	for range m.eachMention(text) {
+		n++
 	}
-	return mention{}, false
-}
-
-// mentions returns every place where text spells a label, in order and apart.
-func (m *menu) mentions(text string) []mention {
-	var out []mention
-	for i := 0; i < len(text); {
-		if mt, ok := m.at(text, i); ok {
-			out = append(out, mt)
-			i = mt.end
-			continue
-		}
-		_, n := utf8.DecodeRuneInString(text[i:])
-		i += n
+	if n == 0 {
+		return nil
+	}
+	out := make([]packed, 0, n)
+	for p := range m.eachMention(text) {
+		out = append(out, p)
 	}
 	return out
+}
+
+// eachMention yields the mentions in text, of which the first 4 GB are looked at.
+func (m *menu) eachMention(text string) iter.Seq[packed] {
+	return func(yield func(packed) bool) {
+	next:
+		for i := 0; i < len(text) && i <= math.MaxUint32; {
+			if c := text[i]; c < utf8.RuneSelf && !m.begins[c] {
+				i++
+				continue
+			}
+			for k, l := range m.labels {
+				n, ok := foldPrefix(text[i:], l)
+				if !ok || !bounded(text, i, i+n, l) {
+					continue
+				}
+				if !yield(packed{start: uint32(i), label: uint32(k)}) { //nolint:gosec // Both are in range.
+					return
+				}
+				i += n
+				continue next
+			}
+			_, n := utf8.DecodeRuneInString(text[i:])
+			i += n
+		}
+	}
 }
 
 // foldPrefix says whether text begins with label but for case, and for how the

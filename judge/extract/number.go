@@ -136,9 +136,15 @@ func show(v any) string {
 		}
 		s = string(b)
 	}
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "..."
+	var b strings.Builder
+	for word := range strings.FieldsSeq(s) {
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(word[:min(len(word), most+1)])
+		if b.Len() > most {
+			return strconv.Quote(strings.ToValidUTF8(b.String()[:most], "") + "...")
+		}
 	}
-	return strconv.Quote(s)
+	return strconv.Quote(b.String())
 }

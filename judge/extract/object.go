@@ -3,7 +3,6 @@ package extract
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // An Object is a JSON object found in prose.
@@ -64,10 +63,9 @@ func (o Object) Field(key string) (any, bool) {
 // broken in the ways that models break JSON, or cut off at the end. Objects
 // inside objects are values of the outer ones.
 func Objects(text string) []Object {
-	parsed := parseObjects(text)
-	out := make([]Object, len(parsed))
-	for i, o := range parsed {
-		out[i] = o.export()
+	out := []Object{}
+	for o := range scanObjects(text, beginning(text)) {
+		out = append(out, o.export())
 	}
 	return out
 }
@@ -77,15 +75,30 @@ func Objects(text string) []Object {
 // underscore joins their words. An object within an object is found too; it has
 // the place of the outer one.
 func Last(text string, keys ...string) (Object, bool) {
-	for _, o := range slices.Backward(parseObjects(text)) {
+	for o := range findObjects(text, nil).backward() {
 		if in := o.having(keys); in != nil {
-			out := in.export()
-			out.Start, out.End = o.start, o.end
-			out.Repaired, out.Truncated = o.repaired, o.truncated
-			return out, true
+			return in.exportWithin(o), true
 		}
 	}
 	return Object{}, false
+}
+
+// LastOfAny returns the last object that has the first of the keys, or else the last that
+// has the second, and so on, and which key that is. It compares keys as [Last] does.
+func LastOfAny(text string, keys ...string) (o Object, key string, ok bool) {
+	best := len(keys)
+	for outer := range findObjects(text, nil).backward() {
+		for i, k := range keys[:best] {
+			if in := outer.having([]string{k}); in != nil {
+				o, key, ok, best = in.exportWithin(outer), k, true, i
+				break
+			}
+		}
+		if best == 0 {
+			break
+		}
+	}
+	return o, key, ok
 }
 
 // sameKey says whether two keys are the same but for their spelling.
@@ -215,6 +228,14 @@ func (o *object) export() Object {
 	}
 }
 
+// exportWithin returns o, which stands in outer, with the place of outer.
+func (o *object) exportWithin(outer *object) Object {
+	out := o.export()
+	out.Start, out.End = outer.start, outer.end
+	out.Repaired, out.Truncated = outer.repaired, outer.truncated
+	return out
+}
+
 // plain returns the fields as a map.
 func (o *object) plain() map[string]any {
 	m := make(map[string]any, len(o.fields))
@@ -237,30 +258,4 @@ func export(v any) any {
 		return out
 	}
 	return v
-}
-
-// parseObjects finds the objects in text.
-func parseObjects(text string) []*object {
-	var out []*object
-	// A failed attempt may have read far before it failed, and the next brace may
-	// do so again. The allowance keeps the sum of all attempts linear in the text.
-	p := parser{s: text, allowance: 8*len(text) + 4096}
-	for pos := 0; p.allowance > 0; {
-		i := strings.IndexAny(text[pos:], "{｛")
-		if i < 0 {
-			break
-		}
-		pos += i
-		p.reset(pos)
-		o, ok := p.object(0)
-		if !ok {
-			_, n := utf8.DecodeRuneInString(text[pos:])
-			pos += n
-			continue
-		}
-		o.end, o.repaired, o.truncated = p.pos, p.repaired, p.cut
-		out = append(out, o)
-		pos = p.pos
-	}
-	return out
 }

@@ -14,6 +14,10 @@ const maxDepth = 24
 // maxBare is the length of the longest unquoted value. Anything longer is prose.
 const maxBare = 120
 
+// maxValues is how many values one object may hold, at all depths. An object with more is
+// not a verdict, and would take thirty times the memory of its text.
+const maxValues = 1 << 14
+
 // jsonNumber matches a number as JSON spells it.
 var jsonNumber = lazy(`^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$`)
 
@@ -23,6 +27,7 @@ type parser struct {
 	s         string
 	pos       int
 	allowance int
+	values    int // how many were read
 
 	repaired bool // something was not valid JSON
 	cut      bool // the text ended inside the object
@@ -31,7 +36,7 @@ type parser struct {
 
 // reset prepares for reading an object at pos.
 func (p *parser) reset(pos int) {
-	p.pos, p.repaired, p.cut, p.bareKey = pos, false, false, false
+	p.pos, p.values, p.repaired, p.cut, p.bareKey = pos, 0, false, false, false
 }
 
 func (p *parser) done() bool { return p.pos >= len(p.s) }
@@ -228,7 +233,7 @@ func (p *parser) key() (string, bool) {
 // quotedKey reads a key whose opening quote has n bytes.
 func (p *parser) quotedKey(n int, closers string) (string, bool) {
 	p.pos += n
-	var b strings.Builder
+	u := unescaped{from: p.pos}
 	for !p.done() {
 		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
 		p.allowance -= n
@@ -236,15 +241,15 @@ func (p *parser) quotedKey(n int, closers string) (string, bool) {
 		case r == '\n':
 			return "", false
 		case strings.ContainsRune(closers, r):
+			key := u.text(p)
 			p.pos += n
-			return b.String(), true
+			return key, true
 		case r == '\\':
-			if !p.escape(&b) {
+			if !p.escape(&u) {
 				p.pos, p.cut = len(p.s), true
 				return "", true
 			}
 		default:
-			b.WriteString(p.s[p.pos : p.pos+n])
 			p.pos += n
 		}
 	}
@@ -264,6 +269,9 @@ const (
 
 // value reads any value. inList says whether it stands in a list.
 func (p *parser) value(depth int, inList bool) (any, state) {
+	if p.values++; p.values > maxValues {
+		return nil, bad
+	}
 	r, n := utf8.DecodeRuneInString(p.s[p.pos:])
 	switch closers := closerOf(r); {
 	case r == '{' || r == '｛':

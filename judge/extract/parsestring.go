@@ -30,30 +30,47 @@ func closerOf(r rune) string {
 // escape quotes, so a quote ends the string only if what follows may follow a
 // value. In valid JSON that is always so for the first quote.
 func (p *parser) str(closers string, inList bool) (any, state) {
-	var b strings.Builder
+	u := unescaped{from: p.pos}
 	for !p.done() && p.allowance > 0 {
 		r, n := utf8.DecodeRuneInString(p.s[p.pos:])
 		p.allowance -= n
 		switch {
 		case strings.ContainsRune(closers, r) && p.ends(p.pos+n, inList):
+			s := u.text(p)
 			p.pos += n
-			return b.String(), whole
+			return s, whole
 		case r == '\\':
-			if !p.escape(&b) {
+			if !p.escape(&u) {
+				s := u.text(p)
 				p.pos = len(p.s)
-				return b.String(), half
+				return s, half
 			}
 			continue
 		case r < ' ' || strings.ContainsRune(closers, r):
 			p.repaired = true
 		}
-		b.WriteString(p.s[p.pos : p.pos+n])
 		p.pos += n
 	}
 	if !p.done() {
 		return nil, bad
 	}
-	return strings.ToValidUTF8(b.String(), "\ufffd"), half
+	return strings.ToValidUTF8(u.text(p), "\ufffd"), half
+}
+
+// An unescaped is a string of JSON as it is read. It is a part of the text until the first
+// escape.
+type unescaped struct {
+	from int // where the part begins that b does not have yet
+	b    strings.Builder
+}
+
+// text returns the string up to where p is.
+func (u *unescaped) text(p *parser) string {
+	if u.b.Len() == 0 {
+		return p.s[u.from:p.pos]
+	}
+	u.b.WriteString(p.s[u.from:p.pos])
+	return u.b.String()
 }
 
 // ends says whether a string value may end before pos.
@@ -124,11 +141,15 @@ func quotedKeyIn(s, closers string, far int) bool {
 
 // escape reads a backslash and what it escapes. It returns false when the text
 // ends before that.
-func (p *parser) escape(b *strings.Builder) bool {
+func (p *parser) escape(u *unescaped) bool {
 	rest := p.s[p.pos+1:]
 	if rest == "" {
 		return false
 	}
+	b := &u.b
+	b.WriteString(p.s[u.from:p.pos])
+	u.from = p.pos
+	defer func() { u.from = p.pos }()
 	if rest[0] == 'u' {
 		return p.unicodeEscape(b)
 	}

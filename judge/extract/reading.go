@@ -11,9 +11,16 @@ import (
 type reading struct {
 	*menu
 	text     string
-	mentions []mention
-	echoes   map[int]bool // mentions, by index, that only repeat the menu
+	mentions []packed
+	echoed   bool // the mentions that only repeat the menu are marked
 }
+
+func newReading(m *menu, text string) reading {
+	return reading{menu: m, text: text, mentions: m.mentions(text)}
+}
+
+// mention returns the i-th mention.
+func (r *reading) mention(i int) mention { return r.unpack(r.text, r.mentions[i]) }
 
 // markTag matches an element that holds a verdict.
 var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decision|grade|result|conclusion|choice|rating|score|evaluation|classification|判断|结论)>([^<]{1,80})</`)
@@ -22,15 +29,15 @@ var markTag = lazy(`(?i)<(?:answer|final_answer|verdict|label|judge?ment|decisio
 func (r *reading) marked() *Found {
 	var best *Found
 	for _, re := range []*regexp.Regexp{doubleBrackets(), boxed(), markTag()} {
-		for _, m := range findAll(re, r.text) {
+		for m := range findAll(re, r.text) {
 			if label, ok := r.inside(r.text[m[2]:m[3]]); ok {
 				best = later(best, &Found{label, "marked", m[2], m[3]})
 			}
 		}
 	}
-	for _, end := range marks(r.text) {
-		if i, ok := r.mentionFrom(end); ok && !r.echo(i) && r.standsAlone(r.mentions[i]) {
-			mt := r.mentions[i]
+	for end := range marks(r.text) {
+		if i, ok := r.mentionFrom(end); ok && !r.echo(i) && r.standsAlone(r.mention(i)) {
+			mt := r.mention(i)
 			best = later(best, &Found{mt.label, "marked", mt.start, mt.end})
 		}
 	}
@@ -51,7 +58,7 @@ func (r *reading) inside(s string) (string, bool) {
 // dress itself.
 func (r *reading) mentionFrom(pos int) (int, bool) {
 	for i := r.mentionAfter(pos - 4); i < len(r.mentions); i++ {
-		mt := r.mentions[i]
+		mt := r.mention(i)
 		switch {
 		case mt.start < pos:
 			if mt.end <= pos || isLatinWord(firstRune(mt.label)) {
@@ -72,7 +79,7 @@ func (r *reading) mentionAfter(pos int) int {
 	lo, hi := 0, len(r.mentions)
 	for lo < hi {
 		mid := (lo + hi) / 2
-		if r.mentions[mid].start < pos {
+		if int(r.mentions[mid].start) < pos {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -95,11 +102,11 @@ func (r *reading) line() *Found {
 	for line := range strings.Lines(r.text) {
 		end := pos + len(line)
 		first := next
-		for next < len(r.mentions) && r.mentions[next].end <= end {
+		for next < len(r.mentions) && r.mention(next).end <= end {
 			next++
 		}
 		if next-first == 1 {
-			mt := r.mentions[first]
+			mt := r.mention(first)
 			around := r.text[pos:mt.start] + r.text[mt.end:end]
 			if bareAround(around) && !r.echo(first) {
 				best = &Found{mt.label, "line", mt.start, mt.end}
@@ -119,10 +126,10 @@ func bareAround(s string) bool {
 // first returns the label that the text begins with, if punctuation follows.
 func (r *reading) first() *Found {
 	start := len(r.text) - len(strings.TrimLeftFunc(r.text, undress))
-	if len(r.mentions) == 0 || r.mentions[0].start > start {
+	if len(r.mentions) == 0 || int(r.mentions[0].start) > start {
 		return nil
 	}
-	mt := r.mentions[0]
+	mt := r.mention(0)
 	f := r.follows(mt)
 	if r.echo(0) || f.kind == wordFollows && !f.dressed && !predicateDe(f.after) || f.kind == questionFollows {
 		return nil
@@ -140,8 +147,8 @@ func (r *reading) enumerates(mt mention, f following) bool {
 	if digit && f.kind == stopFollows && (f.stop == '.' || f.stop == ')') {
 		return true
 	}
-	for _, other := range r.mentions[1:] {
-		if other.label != mt.label && beginsLine(r.text, other.start) && r.follows(other).kind == stopFollows {
+	for i := 1; i < len(r.mentions); i++ {
+		if other := r.mention(i); other.label != mt.label && beginsLine(r.text, other.start) && r.follows(other).kind == stopFollows {
 			return true
 		}
 	}
@@ -162,12 +169,12 @@ func (r *reading) prose(whole string) (Found, error) {
 	if cutOff(whole) {
 		return Found{}, noVerdict(whole, "")
 	}
-	var last *mention
+	var last mention
 	distinct := map[string]bool{}
-	for i, mt := range r.mentions {
+	for i := range r.mentions {
 		if r.votes(i) {
-			last = &r.mentions[i]
-			distinct[mt.label] = true
+			last = r.mention(i)
+			distinct[last.label] = true
 		}
 	}
 	if len(distinct) == 1 {
@@ -187,7 +194,8 @@ func (r *reading) prose(whole string) (Found, error) {
 
 // takenBack says whether the text also denies the label.
 func (r *reading) takenBack(label string) bool {
-	for i, mt := range r.mentions {
+	for i := range r.mentions {
+		mt := r.mention(i)
 		if mt.label != label || !r.spelt(mt) || r.echo(i) {
 			continue
 		}
@@ -201,7 +209,8 @@ func (r *reading) takenBack(label string) bool {
 // named returns the labels that the text names, whether or not it states them.
 func (r *reading) named() map[string]bool {
 	out := map[string]bool{}
-	for i, mt := range r.mentions {
+	for i := range r.mentions {
+		mt := r.mention(i)
 		if r.echo(i) || r.spelt(mt) && !ordinary(mt.label) {
 			out[mt.label] = true
 		}
@@ -224,7 +233,7 @@ func (r *reading) conclusion() *Found {
 		if !r.votes(i) {
 			continue
 		}
-		mt := r.mentions[i]
+		mt := r.mention(i)
 		if found != nil && found.Label != mt.label {
 			return nil
 		}
@@ -245,10 +254,11 @@ func (r *reading) closing(pos int) string {
 		if !r.votes(i) {
 			continue
 		}
-		if label != "" && label != r.mentions[i].label {
+		stated := r.mention(i).label
+		if label != "" && label != stated {
 			return ""
 		}
-		label = r.mentions[i].label
+		label = stated
 	}
 	return label
 }

@@ -65,8 +65,11 @@ func speech(text string) (string, error) {
 
 // cutOff says whether text ends inside a JSON object.
 func cutOff(text string) bool {
-	objects := parseObjects(text)
-	return len(objects) > 0 && objects[len(objects)-1].truncated
+	cut := false
+	for o := range scanObjects(text, beginning(text)) {
+		cut = o.truncated
+	}
+	return cut
 }
 
 // noVerdict returns the failure that explains best why text holds no verdict.
