@@ -132,7 +132,9 @@ func TestFakesAreRefused(t *testing.T) {
 	ts := serveAPI(t, func(o *server.Options) { o.API.Fakes = false })
 	for _, name := range []string{"fake:hang", "fake:say=CORRECT"} {
 		for _, path := range []string{"/api/v1/verdicts", "/api/v1/runs"} {
-			ts.ask(t, "POST", path, `{"judge":"universal","model":"`+name+`","items":`+twoItems+`}`).wantProblem(t, 403, "command line")
+			a := ts.ask(t, "POST", path, `{"judge":"universal","model":"`+name+`","items":`+twoItems+`}`)
+			a.wantProblem(t, 403, "command line")
+			a.want(t, 403, "hint", "deem run --model "+name+" asks it")
 		}
 	}
 	if a := ts.ask(t, "GET", "/api/v1/models", ""); strings.Contains(a.text, "fake:") {

@@ -35,8 +35,14 @@ func apiStatus(err error) int {
 // flag is an option of a command in an error. Clients have fields and parameters.
 var flag = regexp.MustCompile(`--([a-z]+(?:-[a-z]+)*)`)
 
+// command is a command in a hint, whose options stay as they are typed.
+var command = regexp.MustCompile(`\bdeem [a-z]+ -`)
+
 // inFields writes the options in a text as clients know them: --max-cost is max_cost.
 func inFields(text string) string {
+	if command.MatchString(text) {
+		return text
+	}
 	return flag.ReplaceAllStringFunc(text, func(option string) string {
 		return strings.ReplaceAll(strings.TrimPrefix(option, "--"), "-", "_")
 	})

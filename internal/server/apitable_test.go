@@ -32,7 +32,7 @@ func judgingServer(t *testing.T) (*Server, *httptest.Server, map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Options{Store: st, Version: "1.2.3", API: API{Spool: t.TempDir()}})
+	s, err := New(Options{Store: st, Version: "1.2.3", API: API{Spool: t.TempDir(), Fakes: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
