@@ -177,7 +177,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
+		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.rankCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(),
 	)
@@ -387,7 +387,7 @@ COMMANDS
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem compare  runs beside each other, paired        deem rejudge  score published results again
   deem agree    a judge beside people or another      deem labels   keep what people said of items
-  deem claims   check a table of percentages by arithmetic
+  deem claims   check a table of percentages          deem rank     order systems compared in pairs
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
   deem export   write a run in another form           deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with

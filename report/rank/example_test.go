@@ -1,0 +1,27 @@
+package rank_test
+
+import (
+	"fmt"
+
+	"deem/report/rank"
+)
+
+// Four of five pairs prefer the response of memory, whichever was shown first.
+func Example() {
+	var b rank.Builder
+	for i := range 50 {
+		better := 1.0
+		if i%5 == 0 {
+			better = 0
+		}
+		b.Add(rank.Verdict{A: "memory", B: "plain", ShownFirst: better, ShownSecond: better, Item: fmt.Sprint(i)})
+	}
+	r, err := b.Report(0.95)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pair := r.Pairs[0]
+	fmt.Printf("%s beats %s with probability %.2f [%.2f, %.2f]\n", pair.First, pair.Second, pair.Beats.Value, pair.Beats.Lo, pair.Beats.Hi)
+	// Output: memory beats plain with probability 0.80 [0.66, 0.89]
+}

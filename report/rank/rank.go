@@ -1,0 +1,301 @@
+// Package rank orders several systems that a judge compared in pairs.
+//
+// Each pair of responses was shown in both orders, which makes two comparisons. [Builder.Add]
+// takes them, and [Builder.Report] fits a Bradley-Terry model with ties and an effect of order
+// (see [stat.NewBradleyTerry]): how strong each system is, how probable it is that one beats
+// another, and which order of the systems is established.
+package rank
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Version is the version of the JSON form. It grows when a field changes its meaning or
+// goes away; new fields do not change it.
+const Version = "deem.rank/1"
+
+// A Report says how strong systems are that were compared in pairs.
+type Report struct {
+	Version string   `json:"version"` // "deem.rank/1"
+	Judge   string   `json:"judge"`
+	Runs    []string `json:"runs"`
+	Level   float64  `json:"level"`
+
+	Items    int `json:"items"`    // pairs of responses, each shown in both orders
+	Unjudged int `json:"unjudged"` // pairs without a verdict, which count for nothing
+	Clusters int `json:"clusters"` // questions, or groups of them, that differ independently
+
+	Systems []System `json:"systems"` // strongest first
+	Pairs   []Pair   `json:"pairs"`   // of systems that have a strength
+
+	// Ordered says that some system is shown to be stronger than another.
+	Ordered bool `json:"ordered"`
+
+	// First is the probability that the response shown first beats an equally strong one,
+	// where they do not tie. It is null where there are no strengths.
+	First *stat.Estimate `json:"first_place"`
+
+	// Ties is the probability that equally strong systems tie.
+	Ties float64 `json:"ties"`
+
+	// Reason says why there are no strengths. It is "" if there are.
+	Reason string `json:"reason,omitempty"`
+
+	Notes []string `json:"notes"`
+}
+
+// A System is one of the systems, with its comparisons. Each order counts as one.
+type System struct {
+	Name string `json:"name"`
+	Won  int    `json:"won"`
+	Tied int    `json:"tied"`
+	Lost int    `json:"lost"`
+
+	// Strength are log odds with the mean 0 over the systems. It is null for a system that
+	// won or lost every comparison, which no finite strength fits.
+	Strength *stat.Estimate `json:"strength"`
+
+	// Rank is one more than the number of systems that are shown to be stronger. It is 0,
+	// and absent from JSON, where no order is established.
+	Rank int `json:"rank,omitempty"`
+
+	extreme int // 1 if it won everything, -1 if it lost everything
+}
+
+// A Pair says how probable it is that one system beats another.
+type Pair struct {
+	First  string `json:"first"` // the one with the larger strength
+	Second string `json:"second"`
+
+	// Beats is the probability that the first beats the second where they do not tie and
+	// the order does not matter.
+	Beats stat.Estimate `json:"beats"`
+
+	// P tests whether both are equally strong, and Adjusted is P after Holm over all pairs.
+	P        float64 `json:"p"`
+	Adjusted float64 `json:"p_adjusted"`
+	Stronger bool    `json:"stronger"` // the first is shown to be stronger
+}
+
+// A Verdict is what a judge said about two responses to one item.
+type Verdict struct {
+	A, B string // the systems
+
+	// ShownFirst and ShownSecond say how good A looked in either place: above one half it
+	// is better than B, below it is worse.
+	ShownFirst, ShownSecond float64
+
+	Item, Cluster string
+}
+
+// A Builder gathers verdicts. Its zero value is ready to use.
+type Builder struct {
+	systems  []System
+	contests []stat.Contest
+	unjudged int
+}
+
+// Unjudged counts a pair of responses without a verdict.
+func (b *Builder) Unjudged() { b.unjudged++ }
+
+// Add adds a verdict. Verdicts about one item depend on each other, whichever systems
+// they compare.
+func (b *Builder) Add(v Verdict) {
+	first, second := b.system(v.A), b.system(v.B)
+	cluster := "item " + v.Item
+	if v.Cluster != "" {
+		cluster = "cluster " + v.Cluster
+	}
+	b.contests = append(b.contests,
+		stat.Contest{First: first, Second: second, Score: v.ShownFirst, Cluster: cluster},
+		stat.Contest{First: second, Second: first, Score: 1 - v.ShownSecond, Cluster: cluster})
+	for _, score := range []float64{v.ShownFirst, v.ShownSecond} {
+		winner, loser := &b.systems[first], &b.systems[second]
+		switch {
+		case score > 0.5:
+			winner.Won, loser.Lost = winner.Won+1, loser.Lost+1
+		case score < 0.5:
+			winner.Lost, loser.Won = winner.Lost+1, loser.Won+1
+		default:
+			winner.Tied, loser.Tied = winner.Tied+1, loser.Tied+1
+		}
+	}
+}
+
+// system returns the place of a system, made when its name is new.
+func (b *Builder) system(name string) int {
+	if i := slices.IndexFunc(b.systems, func(s System) bool { return s.Name == name }); i >= 0 {
+		return i
+	}
+	b.systems = append(b.systems, System{Name: name})
+	return len(b.systems) - 1
+}
+
+// Report returns what the verdicts show at a confidence level.
+func (b *Builder) Report(level float64) (Report, error) {
+	fit, err := stat.NewBradleyTerry(len(b.systems), b.contests, level)
+	if err != nil {
+		return Report{}, err
+	}
+	r := Report{
+		Version: Version, Level: level, Items: len(b.contests)/2 + b.unjudged, Unjudged: b.unjudged, Clusters: fit.Clusters,
+		Systems: slices.Clone(b.systems), Pairs: []Pair{}, Reason: fit.Reason, Notes: []string{},
+	}
+	for i, extreme := range fit.Extreme {
+		if r.Systems[i].extreme = extreme; extreme != 0 {
+			r.Notes = append(r.Notes, extremeNote(b.systems[i], extreme))
+		}
+	}
+	if fit.Reason != "" {
+		slices.SortStableFunc(r.Systems, func(x, y System) int { return cmp.Compare(y.extreme, x.extreme) })
+		return r, nil
+	}
+	r.Ties = fit.Ties / (fit.Ties + 2)
+	first := fit.Order.Logistic()
+	r.First = &first
+	better := b.pairs(&r, fit)
+	for i := range r.Systems {
+		if fit.Extreme[i] != 0 {
+			continue
+		}
+		r.Systems[i].Strength = &fit.Strengths[i]
+		if r.Ordered {
+			r.Systems[i].Rank = 1 + better[i]
+		}
+	}
+	slices.SortStableFunc(r.Systems, func(x, y System) int { return cmp.Compare(y.place(), x.place()) })
+	return r, nil
+}
+
+// place orders systems by strength, with those that won everything before and those that
+// lost everything behind.
+func (s System) place() float64 {
+	if s.Strength != nil {
+		return s.Strength.Value
+	}
+	return math.Inf(s.extreme)
+}
+
+// pairs adds all pairs of systems that have a strength to r. It returns how many systems
+// are shown to be stronger than each.
+func (b *Builder) pairs(r *Report, fit stat.BradleyTerry) []int {
+	type pairing struct{ i, j int }
+	var places []pairing
+	var p []float64
+	for i := range b.systems {
+		for j := i + 1; j < len(b.systems); j++ {
+			if fit.Extreme[i] != 0 || fit.Extreme[j] != 0 {
+				continue
+			}
+			at := pairing{i, j}
+			if fit.Strengths[j].Value > fit.Strengths[i].Value {
+				at = pairing{j, i}
+			}
+			difference, test := fit.Difference(at.i, at.j)
+			places, p = append(places, at), append(p, test.P)
+			r.Pairs = append(r.Pairs, Pair{First: b.systems[at.i].Name, Second: b.systems[at.j].Name, Beats: difference.Logistic(), P: test.P})
+		}
+	}
+	stronger := make([]int, len(b.systems))
+	for k, adjusted := range stat.Holm(p) {
+		r.Pairs[k].Adjusted = adjusted
+		if adjusted < 1-r.Level {
+			r.Pairs[k].Stronger, r.Ordered = true, true
+			stronger[places[k].j]++
+		}
+	}
+	return stronger
+}
+
+// extremeNote says that a system has no strength.
+func extremeNote(s System, extreme int) string {
+	what := "won"
+	if extreme < 0 {
+		what = "lost"
+	}
+	text := fmt.Sprintf("%s %s all of its %s", page.Clean(s.Name), what, page.Count(s.Won+s.Lost+s.Tied, "comparison"))
+	if s.Tied > 0 || min(s.Won, s.Lost) > 0 {
+		text = fmt.Sprintf("%s %s every comparison with systems that have a strength", page.Clean(s.Name), what)
+	}
+	return text + ": no finite strength fits it, so that it has neither an interval nor a rank, and its comparisons count for no other system"
+}
+
+// JSON writes the report as indented JSON.
+func (r Report) JSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}
+
+// Text writes the report for a person.
+func (r Report) Text(w io.Writer) error {
+	p := &page.Page{}
+	fmt.Fprintf(p, "%s compared in pairs\n\n", page.Count(len(r.Systems), "system"))
+	p.Line("judge", page.Cell(r.Judge, page.IDWidth))
+	p.Line("runs", page.Cells(r.Runs, page.IDWidth))
+	p.Line("pairs", page.Comma(r.Items)+" of responses, each shown in both orders", page.Unjudged(r.Unjudged))
+	p.Section("strength (log odds, mean 0)")
+	g := &page.Grid{Align: "rlelrrr"}
+	g.Add("rank", "system", "", "", "won", "tied", "lost")
+	for _, s := range r.Systems {
+		rank, strength, marks := "-", "-", ""
+		if s.Rank > 0 {
+			rank = fmt.Sprint(s.Rank)
+		}
+		if s.Strength != nil {
+			strength, marks = page.Coefficient(*s.Strength, 2), p.Mark(s.Strength.Warnings...)
+		}
+		g.Add(rank, page.Cell(s.Name, page.NameWidth), strength, marks, page.Comma(s.Won), page.Comma(s.Tied), page.Comma(s.Lost))
+	}
+	p.Grid(g, "  ")
+	if len(r.Pairs) > 0 {
+		p.Section("probability that one beats another, where they do not tie")
+		g = &page.Grid{Align: "llell"}
+		for _, pair := range r.Pairs {
+			found := fmt.Sprintf("p = %.4f after Holm", pair.Adjusted)
+			switch {
+			case pair.Beats.Method == stat.MethodNone:
+				found = "no test"
+			case pair.Adjusted < 0.0001:
+				found = "p < 0.0001 after Holm"
+			}
+			if pair.Stronger {
+				found += ", stronger"
+			}
+			g.Add(page.Cell(pair.First, page.NameWidth), "over "+page.Cell(pair.Second, page.NameWidth), probability(pair.Beats), p.Mark(pair.Beats.Warnings...), found)
+		}
+		p.Grid(g, "  ")
+	}
+	p.WriteByte('\n')
+	switch {
+	case r.Reason != "":
+		p.Wrap("", "There are no strengths: "+r.Reason+".")
+	case !r.Ordered:
+		p.Wrap("", fmt.Sprintf("No order is established: no difference between two systems is distinguishable from zero at %s%%.", page.Short(100*(1-r.Level))))
+	default:
+		p.Wrap("", "A rank is one more than the number of systems that are shown to be stronger.")
+	}
+	if r.First != nil {
+		p.Wrap("", fmt.Sprintf("The response shown first beats an equally good one with probability %s; equally good ones tie with probability %s.", probability(*r.First), page.Percent(r.Ties)))
+	}
+	p.Notes(r.Notes...)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// probability returns a probability with its interval, if there is one.
+func probability(est stat.Estimate) string {
+	if est.Method == stat.MethodNone {
+		return page.Percent(est.Value) + " (no interval)"
+	}
+	return page.Share(est)
+}

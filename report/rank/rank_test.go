@@ -1,0 +1,61 @@
+package rank_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"deem/report/rank"
+)
+
+// Verdicts about one item are one cluster, whichever systems they compare.
+func TestItemsAreClusters(t *testing.T) {
+	var b rank.Builder
+	for i := range 40 {
+		first := float64(i % 2)
+		b.Add(rank.Verdict{A: "a", B: "b", ShownFirst: first, ShownSecond: first, Item: fmt.Sprint(i)})
+		b.Add(rank.Verdict{A: "c", B: "b", ShownFirst: first, ShownSecond: 0.5, Item: fmt.Sprint(i)})
+	}
+	b.Unjudged()
+	r, err := b.Report(0.95)
+	if err != nil || r.Clusters != 40 || r.Items != 81 || r.Unjudged != 1 {
+		t.Fatalf("%d clusters, %d items, %d unjudged, %v", r.Clusters, r.Items, r.Unjudged, err)
+	}
+	if r.Ordered || r.Systems[0].Rank != 0 {
+		t.Errorf("an order of equal systems: %+v", r.Systems)
+	}
+}
+
+// Systems that won everything come first although no strength fits them, also if they
+// did so only against those that are left.
+func TestExtremeSystems(t *testing.T) {
+	var b rank.Builder
+	for i := range 40 {
+		one := float64(i % 2)
+		b.Add(rank.Verdict{A: "plain", B: "memory", ShownFirst: one, ShownSecond: 1 - one, Item: fmt.Sprint(i)})
+		b.Add(rank.Verdict{A: "best", B: "good", ShownFirst: 1, ShownSecond: 1, Item: fmt.Sprint(i)})
+		if i < 4 {
+			b.Add(rank.Verdict{A: "good", B: "plain", ShownFirst: 1, ShownSecond: 1, Item: fmt.Sprint(i)})
+		}
+	}
+	r, err := b.Report(0.95)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range r.Systems {
+		names = append(names, s.Name)
+	}
+	var text strings.Builder
+	if err := r.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"best won all of its 80 comparisons:", "good won every comparison with systems that have a strength:"} {
+		if !strings.Contains(strings.Join(strings.Fields(text.String()), " "), want) {
+			t.Errorf("no %q in\n%s", want, &text)
+		}
+	}
+	if len(r.Pairs) != 1 || strings.Join(names[:2], " ") != "best good" || r.Systems[0].Strength != nil {
+		t.Errorf("systems %v, pairs %+v", names, r.Pairs)
+	}
+}
