@@ -279,8 +279,8 @@ func (j *join) set(o Options) (*Set, error) {
 	if len(items) == 0 {
 		return nil, j.nothing(o)
 	}
-	items = itemset.Limit(items, o.Limit)
-	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), j.notes)
+	items, notes := itemset.Limit(items, o.Limit, j.notes)
+	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), notes)
 	return &Set{Held: held, recorded: votesOf(j.slots)}, err
 }
 

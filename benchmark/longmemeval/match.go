@@ -62,7 +62,8 @@ func (j *join) set(o Options) (*Set, error) {
 	if len(j.items) == 0 {
 		return nil, j.nothing(o)
 	}
-	held, err := itemset.Hold(itemset.Limit(j.items, o.Limit), slices.Concat(o.Data, o.Responses), j.notes)
+	items, notes := itemset.Limit(j.items, o.Limit, j.notes)
+	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), notes)
 	return &Set{held}, err
 }
 

@@ -38,6 +38,12 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []assembly.J
 	for _, text := range findings.LeftOut(counts) {
 		a.say("left out: %s", words.Printable(text))
 	}
+	if o.sample > 0 {
+		if rest, o.drawn, err = sample(rest, o.sample, o.seed); err != nil {
+			return nil, errors.Join(err, data.Close())
+		}
+		a.say("judging %s", o.drawn)
+	}
 	rest, err = a.pair(ctx, rest, *o, judgings)
 	if err != nil {
 		return nil, errors.Join(err, data.Close())

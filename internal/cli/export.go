@@ -191,6 +191,9 @@ func sameItems(ctx context.Context, b benchmark.Benchmark, run store.Run, set fi
 		return usage.Mark(err)
 	}
 	rest, _, err := excluded(data, set.Excluded())
+	if s := set.Sample; err == nil && s != nil {
+		rest, _, err = sample(rest, s.N, s.Seed)
+	}
 	if err != nil {
 		return errors.Join(err, data.Close())
 	}

@@ -38,7 +38,7 @@ func (a *app) spec(g assembly.Judging, j deem.Judge, data items, o runOptions) (
 	s.Model, s.Endpoint = g.Models()
 	set := findings.Settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.Spec, Promise: g.Promise(), Deem: version(), Exclude: o.exclusions, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.Spec, Promise: g.Promise(), Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []assembly.Judging{g})

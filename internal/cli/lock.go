@@ -65,6 +65,7 @@ func (a *app) lockCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", out, "write to this `file`, - for standard output")
 	cmd.Flags().BoolVar(&anchor, "anchor", false, "print a line with the hash of the lock, to be posted before the run")
 	o.flags(cmd.Flags())
+	o.sampleFlags(cmd.Flags())
 	return cmd
 }
 

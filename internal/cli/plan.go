@@ -56,6 +56,7 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd.Flags())
+	o.sampleFlags(cmd.Flags())
 	cmd.Flags().Var(pointsFlag{&margin}, "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
 	return cmd
 }

@@ -72,6 +72,9 @@ type runOptions struct {
 	exclusions []findings.Exclusion // the same, counted when the items are opened
 	lock       lockOptions
 	detach     detachOptions
+	sample     int              // draw so many items at random, 0 for all
+	seed       uint64           // of everything that is drawn
+	drawn      *findings.Sample // the sample, once the items are opened
 
 	errata errataOptions
 	system systemOptions
@@ -125,6 +128,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.flags(cmd.Flags())
 	o.lock.flags(cmd.Flags())
 	o.detach.flags(cmd.Flags())
+	o.sampleFlags(cmd.Flags())
 	return cmd
 }
 
@@ -167,6 +171,8 @@ func (o runOptions) check() error {
 		return usage.Errorf("-j is %d; at least one item must be judged at once", o.concurrency)
 	case o.trials < 1:
 		return usage.Errorf("--trials is %d; each item must be judged at least once", o.trials)
+	case o.limit > 0 && o.sample > 0:
+		return usage.Errorf("--limit takes the first items and --sample a random sample: give one of them")
 	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.MaxTokens < 0 || o.model.Timeout < 0 || o.runTimeout < 0:
 		return usage.Errorf("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}

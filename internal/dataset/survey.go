@@ -21,6 +21,7 @@ type survey struct {
 
 	hash     chain
 	items    int
+	beyond   int // rows after the limit
 	perFile  []int
 	noRefs   int
 	noText   int // items without a question
@@ -43,6 +44,14 @@ func (s *survey) run(ctx context.Context) error {
 	defer s.hash.end()
 	var l *layout
 	for row, err := range s.files.Rows(ctx) {
+		if s.limit > 0 && s.items >= s.limit { // The rest is counted and not checked.
+			if err != nil && !isProblem(err) {
+				s.beyond = 0
+				break
+			}
+			s.beyond++
+			continue
+		}
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			s.problem(p, err)
 			continue
@@ -53,9 +62,6 @@ func (s *survey) run(ctx context.Context) error {
 		s.rows++
 		if l, err = s.look(row, l); err != nil {
 			return err
-		}
-		if s.limit > 0 && s.items >= s.limit {
-			break
 		}
 	}
 	return s.conclude(ctx)
@@ -253,6 +259,9 @@ func (s *survey) notes() []string {
 	}
 	if s.noID > 0 {
 		note("no ids: items are numbered by position")
+	}
+	if s.beyond > 0 {
+		note("the first %d of %d items; --sample %d takes a random sample", s.items, s.items+s.beyond, s.items)
 	}
 	s.noteMissing(note)
 	for _, name := range s.columns.fields {

@@ -19,6 +19,9 @@ func harnessOf(run store.Run) *report.Harness {
 	set := SettingsOf(run.Spec)
 	h := card.Describe(run.Judge.Identity)
 	h.Deem, h.Excluded, h.Lock = set.Deem, LeftOut(set.Exclude), lockOf(run, set)
+	if set.Sample != nil {
+		h.Excluded = append(h.Excluded, "all but "+set.Sample.String())
+	}
 	if set.Benchmark == locomo.Name && h.Policy == "" { // Another judge over its questions.
 		h.Policy = "category 5 (adversarial): " + cmp.Or(set.With["category5"], string(locomo.Excluded))
 	}

@@ -27,6 +27,17 @@ func LeftOut(list []Exclusion) []string {
 	return texts
 }
 
+// A Sample is a simple random sample of the items that were not excluded.
+type Sample struct {
+	N    int    `json:"n"`
+	Of   int    `json:"of"`
+	Seed uint64 `json:"seed"`
+}
+
+func (s Sample) String() string {
+	return fmt.Sprintf("a random sample of %s of %s, seed %d", words.Thousands(s.N), words.Count(s.Of, "item"), s.Seed)
+}
+
 // Excluded returns what the run left out, as the user typed it.
 func (s Settings) Excluded() []string {
 	var list []string
@@ -63,6 +74,7 @@ type Settings struct {
 
 	Deem    string        `json:"deem,omitempty"` // the version that judged
 	Exclude []Exclusion   `json:"exclude,omitempty"`
+	Sample  *Sample       `json:"sample,omitempty"` // nil when all items were judged
 	Lock    *LockSettings `json:"lock,omitempty"`
 }
 

@@ -1,6 +1,7 @@
 package itemset
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -26,12 +27,17 @@ func Hold(items []deem.Item, names, notes []string) (Held, error) {
 	return h, err
 }
 
-// Limit returns the first items, as many as the limit says; 0 means all.
-func Limit(items []deem.Item, limit int) []deem.Item {
+// Limit returns the first items, as many as the limit says; 0 means all. Where items are
+// left out, it adds a note that says how many.
+func Limit(items []deem.Item, limit int, notes []string) ([]deem.Item, []string) {
 	if limit > 0 && limit < len(items) {
-		return items[:limit]
+		return items[:limit], append(notes, limited(limit, len(items)))
 	}
-	return items
+	return items, notes
+}
+
+func limited(limit, of int) string {
+	return fmt.Sprintf("the first %d of %d items; --sample %d takes a random sample", limit, of, limit)
 }
 
 // Items yields the items in order. It may be called several times, also at once by

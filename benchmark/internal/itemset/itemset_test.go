@@ -130,11 +130,19 @@ func TestVisit(t *testing.T) {
 func TestHeld(t *testing.T) {
 	items := []deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	names, notes := []string{"data", "responses"}, []string{"a note"}
-	h, err := itemset.Hold(itemset.Limit(items, 2), names, notes)
+	two, told := itemset.Limit(items, 2, nil)
+	if want := "the first 2 of 3 items; --sample 2 takes a random sample"; len(told) != 1 || told[0] != want {
+		t.Errorf("notes = %q, want %q", told, want)
+	}
+	h, err := itemset.Hold(two, names, notes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := itemset.Hold(itemset.Limit(items, 0), names, notes)
+	every, told := itemset.Limit(items, 0, nil)
+	if told != nil {
+		t.Errorf("notes without a limit = %q", told)
+	}
+	all, err := itemset.Hold(every, names, notes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +196,11 @@ func TestReread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h, err := itemset.Hold(itemset.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit), nil, nil)
+		first, told := itemset.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit, nil)
+		if !slices.Equal(s.Notes(), told) {
+			t.Errorf("limit %d: Notes = %q, want %q", c.limit, s.Notes(), told)
+		}
+		h, err := itemset.Hold(first, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

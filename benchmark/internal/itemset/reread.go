@@ -46,19 +46,29 @@ func (r *Reader) String() string { return strings.Join(r.names, ", ") }
 // Close removes temporary files. Nothing can be read after it.
 func (r *Reader) Close() error { return r.files.Close() }
 
-// Settle counts the items, up to the limit, and takes their hash. It returns the set
+// Settle counts the items and takes the hash of those up to the limit. It returns the set
 // of the items that read yields each time.
 func (r *Reader) Settle(items iter.Seq2[deem.Item, error], read func(context.Context) iter.Seq2[deem.Item, error]) (Reread, error) {
-	s := Reread{reader: r, read: read}
+	s, beyond := Reread{reader: r, read: read}, 0
 	var err error
 	s.hash, err = dataset.HashItems(func(yield func(deem.Item, error) bool) {
 		for it, err := range items {
+			if r.limit > 0 && s.size == r.limit { // The rest is only counted.
+				if err != nil {
+					return
+				}
+				beyond++
+				continue
+			}
 			s.size++
-			if !yield(it, err) || s.size == r.limit {
+			if !yield(it, err) {
 				return
 			}
 		}
 	})
+	if beyond > 0 {
+		r.Note(limited(r.limit, r.limit+beyond))
+	}
 	return s, err
 }
 
