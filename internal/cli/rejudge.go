@@ -29,9 +29,9 @@ const rejudgeHelp = `Check what others published, and judge the same responses a
 A file of results is recognised by what is in it, and not by its name: LongMemEval
 hypotheses and eval-results; HaluMem's evaluation input and judged results; LoCoMo
 results of Mem0, memobase, Zep, MemOS and EverMemOS; results of promptfoo; logs of
-inspect (.eval or .json); samples of lm-eval; pairs of LLMBar; and rows of any other
-program in JSONL, JSON, CSV or Parquet as far as their columns say what they hold.
---map names others.
+inspect (.eval or .json); samples of lm-eval; pairs of LLMBar and PandaLM; and rows of
+any other program in JSONL, JSON, CSV or Parquet as far as their columns say what they
+hold. "deem list formats" lists them all. --map names other columns.
 
 First the published number is made again from the rows, by the file's own rule, and set
 beside what the file says of itself, or --claimed says. What is no verdict, as SKIP,
@@ -81,6 +81,7 @@ type rejudgeOptions struct {
 	together   bool
 	skipBroken bool
 	lint       bool
+	quotes     string
 }
 
 // rejudgeFlags are the flags of "deem run" that say how judges are asked.
@@ -131,6 +132,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.Float64Var(&o.scale, "scale", 0, "the largest score in the file (default 1)")
 	f.StringArrayVar(&o.only, "only", nil, "take only rows with this `column`=value, or with any value in a column; may be given again, and then all must hold")
 	f.StringVar(&o.split, "split", "", "what stands `between` several references in one text, as /")
+	f.StringVar(&o.quotes, "quotes", "", "none when quotes in a CSV or TSV file are `characters` like any others (default: they enclose cells)")
 	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
 	f.BoolVar(&o.lint, "lint", false, "print only what is odd in the files, and judge nothing")
 	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
@@ -265,13 +267,16 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 	if o.benchmark != "" && !slices.Contains(published.Benchmarks(), o.benchmark) {
 		return checkedSystem{}, usage.Mark(usage.Unknown("benchmark of rows", o.benchmark, published.Benchmarks()))
 	}
+	if o.quotes != "" && o.quotes != "none" {
+		return checkedSystem{}, usage.Mark(usage.Unknown("kind of quotes", o.quotes, []string{"none"}))
+	}
 	mapping, err := importMapping(o.mapping)
 	if err != nil {
 		return checkedSystem{}, usage.Mark(err)
 	}
 	set, err := published.Open(ctx, published.Source{
 		Names: files, Stdin: a.in, Format: o.run.format, Map: mapping, Pick: o.pick, Benchmark: o.benchmark,
-		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken,
+		Yes: o.yes, No: o.no, Scale: o.scale, Only: o.only, Split: o.split, SkipBroken: o.skipBroken, Unquoted: o.quotes == "none",
 	})
 	if err != nil {
 		return checkedSystem{}, usage.Mark(err)

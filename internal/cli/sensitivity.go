@@ -352,7 +352,7 @@ func (sys stood) head() sensitivity.System {
 	}
 	out.Notes = append(out.Notes, sys.notes...)
 	out.Source = sensitivity.Source{
-		Files: set.Names(), Shape: set.Shape, Columns: set.Columns, Rule: set.Rule, Replies: set.Replies(), Trials: set.Trials(),
+		Files: set.Names(), Shape: set.Shape, Columns: set.Columns, Rule: set.Rule, LeftOut: set.LeftOut, Replies: set.Replies(), Trials: set.Trials(),
 	}
 	if set.Trials() > 0 {
 		out.Source.Judge, out.Source.Model = set.JudgeName(), set.JudgeModel

@@ -18,6 +18,10 @@ type table struct {
 	name  string
 	comma byte
 
+	// unquoted says that a quote is a character like any other, so that a cell cannot
+	// hold a separator or a line end.
+	unquoted bool
+
 	record []byte // the text of the cells of one record, one after the other
 	ends   []int  // where each cell ends in record
 	line   int    // where the record begins
@@ -63,7 +67,7 @@ func (t *table) nextLine() error {
 // next line.
 func (t *table) cells() error {
 	for {
-		if len(t.body) > 0 && t.body[0] == '"' {
+		if !t.unquoted && len(t.body) > 0 && t.body[0] == '"' {
 			t.body = t.body[1:]
 			if err := t.quoted(); err != nil {
 				return err
@@ -156,8 +160,8 @@ func (t *table) header() (names []string, note string, err error) {
 }
 
 // tableRows yields the records behind the header.
-func tableRows(f *feed, name string, comma byte, yield yield) (note string, err error) {
-	t := &table{f: f, name: name, comma: comma}
+func tableRows(f *feed, name string, comma byte, unquoted bool, yield yield) (note string, err error) {
+	t := &table{f: f, name: name, comma: comma, unquoted: unquoted}
 	names, note, err := t.header()
 	switch {
 	case err == io.EOF:

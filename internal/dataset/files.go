@@ -27,12 +27,17 @@ type Input struct {
 	// is a row. Otherwise the rows are the elements of the list of objects in it,
 	// if it has just one.
 	Whole func(keys []string) bool
+
+	// Unquoted says that quotes in CSV and TSV are characters like any others.
+	Unquoted bool
 }
 
 // Files are inputs whose rows can be read, more than once.
 type Files struct {
 	files []*file
 	want  func(column string) bool
+
+	unquoted bool
 
 	mu    sync.Mutex // rows may be read by several goroutines, each for itself
 	notes []string
@@ -48,7 +53,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if i := slices.Index(in.Names, "-"); i >= 0 && slices.Contains(in.Names[i+1:], "-") {
 		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
 	}
-	fs := &Files{want: in.Want}
+	fs := &Files{want: in.Want, unquoted: in.Unquoted}
 	for _, name := range in.Names {
 		f, err := openFile(ctx, name, in)
 		if err != nil {
@@ -155,7 +160,7 @@ func (fs *Files) parse(b *body, f *file, yield yield) error {
 	if f.format == formatTSV {
 		comma = '\t'
 	}
-	note, err := tableRows(newFeed(b), f.name, comma, yield)
+	note, err := tableRows(newFeed(b), f.name, comma, fs.unquoted, yield)
 	fs.note(note)
 	return err
 }

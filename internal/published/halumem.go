@@ -15,8 +15,19 @@ import (
 // haluMemLists are the lists of a file of HaluMem's results.
 var haluMemLists = []string{"memory_integrity_records", "memory_accuracy_records", "memory_update_records", "question_answering_records"}
 
+const (
+	shapeHaluMem   = "judged results of HaluMem"
+	shapeHaluMemIn = "HaluMem evaluation input"
+)
+
+func isHaluMem(c *content) bool { return slices.ContainsFunc(haluMemLists, c.pieces[0].has) }
+
+func isHaluMemInput(c *content) bool {
+	return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list
+}
+
 // readHaluMem reads judged results of HaluMem, by its own package.
-func (s *Set) readHaluMem(ctx context.Context, c *content) error {
+func (s *Set) readHaluMem(ctx context.Context, _ Source, c *content) error {
 	s.Shape, s.Benchmark = shapeHaluMem, halumem.Name
 	s.Rule = "each stage counts by HaluMem's own rules"
 	s.identity = map[string]string{"benchmark": halumem.Name, "reading": halumem.Upstream}
@@ -79,7 +90,7 @@ func flatten(n node, path string, visit func(path string, v node)) {
 
 // readHaluMemInput reads what a system extracted and answered, before anybody judged
 // it.
-func (s *Set) readHaluMemInput(ctx context.Context, c *content) error {
+func (s *Set) readHaluMemInput(ctx context.Context, _ Source, c *content) error {
 	s.Shape, s.Benchmark = shapeHaluMemIn, halumem.Name
 	o := halumem.Options{Data: c.files}
 	if slices.Contains(c.files, "-") {

@@ -2,6 +2,7 @@ package published
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,34 @@ import (
 	"deem"
 )
 
-// readInspect reads a log of inspect: a header, and samples with the scores of one or
+const shapeInspect = "log of inspect"
+
+func isInspect(c *content) bool {
+	first := c.pieces[0].node
+	return c.zipped || len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples")
+}
+
+// readInspect reads an archive of a header and samples, or one object with both.
+func (s *Set) readInspect(_ context.Context, src Source, c *content) error {
+	if c.zipped {
+		return s.readSamples(src, c.pieces[0].node, c.pieces[1:])
+	}
+	return s.readSamples(src, c.pieces[0].node, piecesOf(c.pieces[0], "samples"))
+}
+
+// piecesOf returns the elements of a list as pieces.
+func piecesOf(p piece, member string) []piece {
+	var list []piece
+	for i, v := range p.member(member).vals {
+		list = append(list, piece{file: fmt.Sprintf("%s (%s[%d])", p.file, member, i), line: p.line, node: v})
+	}
+	return list
+}
+
+// readSamples reads a log of inspect: a header, and samples with the scores of one or
 // several scorers. An epoch asks the system anew, so it is another response and another
 // item; the items of one sample stand or fall together.
-func (s *Set) readInspect(src Source, header node, samples []piece) error {
+func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	s.Shape = shapeInspect
 	scorers := scorersOf(samples)
 	scorer := src.Pick

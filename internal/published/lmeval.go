@@ -1,6 +1,7 @@
 package published
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,9 +12,17 @@ import (
 // lmMetrics are the numbers that rows of lm-eval carry, the more telling first.
 var lmMetrics = []string{"exact_match", "acc", "acc_norm", "f1", "em", "rougeL", "rouge1", "bleu", "mcc", "score"}
 
+const shapeLMEval = "samples of lm-eval"
+
+func isLMEval(c *content) bool {
+	first := c.pieces[0].node
+	return first.has("doc_id") && (first.has("resps") || first.has("filtered_resps"))
+}
+
 // readLMEval reads the rows that lm-eval writes with --log_samples. Several filters of
 // the same replies are several ways to read them, and one is chosen.
-func (s *Set) readLMEval(src Source, pieces []piece) error {
+func (s *Set) readLMEval(_ context.Context, src Source, c *content) error {
+	pieces := c.pieces
 	s.Shape = shapeLMEval
 	var filters []string
 	for _, p := range pieces {

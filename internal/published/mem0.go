@@ -1,12 +1,11 @@
 package published
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"deem"
 )
 
 const shapeHarness = "results of the Mem0 harness"
@@ -20,7 +19,7 @@ func isHarness(c *content) bool {
 
 // readHarness reads one cutoff of a file of the Mem0 harness, the largest unless --pick
 // chooses. A row without this cutoff is left out when another row has the same id.
-func (s *Set) readHarness(src Source, c *content) error {
+func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 	file := c.pieces[0]
 	evaluations := file.member("evaluations").vals
 	cutoffs := cutoffsOf(evaluations)
@@ -50,6 +49,7 @@ func (s *Set) readHarness(src Source, c *content) error {
 		rows = append(rows, row{node: harnessRow(e, cutoff), file: file.file, line: file.line, path: fmt.Sprintf("evaluations[%d]", i)})
 	}
 	if twice > 0 {
+		s.leave("%s left out because the same id stands in another row with a verdict", countedRows(twice))
 		s.find(FoundTwice, "%s left out: the same id stands in another row with a verdict", countedRows(twice))
 	}
 	label := "score"
@@ -156,51 +156,4 @@ func (s *Set) noteNuggets(rows []row) {
 	}
 	s.Note("%d nuggets: %d scored 1, %d one half, %d 0; with scores cut to whole numbers, as the benchmark's own script does, the mean is %.4f with event ordering kept, %.4f without",
 		counts["1"]+counts["0.5"]+counts["0"], counts["1"], counts["0.5"], counts["0"], most/float64(n), cut/float64(n))
-}
-
-const shapeBEAM = "evaluation of BEAM's own script"
-
-// isBEAM reports whether files are what BEAM's own script writes: scores by ability.
-func isBEAM(c *content) bool {
-	for _, p := range c.pieces {
-		if p.kind != object || len(p.vals) == 0 {
-			return false
-		}
-		for _, v := range p.vals {
-			if v.kind != list || len(v.vals) == 0 || !v.vals[0].has("llm_judge_score") || !v.vals[0].has("llm_judge_responses") {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// readBEAM reads scores without questions and answers. Event ordering counts by tau, and
-// every other ability by the mean of its rubric.
-func (s *Set) readBEAM(c *content) error {
-	for i, p := range c.pieces {
-		for j, ability := range p.keys {
-			for k, question := range p.vals[j].vals {
-				it := deem.Item{ID: fmt.Sprintf("%s/q%d", ability, k), Category: ability}
-				if len(c.pieces) > 1 {
-					it.Cluster = fmt.Sprintf("chat%d", i)
-					it.ID = it.Cluster + "/" + it.ID
-				}
-				column := "llm_judge_score"
-				if ability == "event_ordering" && question.has("tau_norm") {
-					column = "tau_norm"
-				}
-				o := vocabulary{}.read(question.member(column))
-				s.noResponse(len(s.items))
-				s.records = append(s.records, deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure})
-				s.items = append(s.items, it)
-			}
-		}
-	}
-	s.Shape, s.lacksResponses, s.columnList = shapeBEAM, true, "llm_judge_score, llm_judge_responses"
-	s.Columns = []string{"category=the name of the list", "label=llm_judge_score, or tau_norm of event_ordering"}
-	s.Rule = "the score is the number in llm_judge_score, and in tau_norm for event ordering"
-	s.identity = map[string]string{"column": "llm_judge_score", "event_ordering": "tau_norm"}
-	s.Note("the file holds no responses, so only the recorded verdicts are counted")
-	return nil
 }

@@ -37,7 +37,7 @@ func (b *builder) only(rows []row) ([]row, error) {
 	if len(left) == 0 {
 		return nil, fmt.Errorf("none of %s has %s", countedRows(len(rows)), strings.Join(asked, " and "))
 	}
-	b.Note("%d of %s are taken, those with %s", len(left), countedRows(len(rows)), strings.Join(asked, " and "))
+	b.leave("%d of %s are taken, those with %s", len(left), countedRows(len(rows)), strings.Join(asked, " and "))
 	return left, nil
 }
 

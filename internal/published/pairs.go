@@ -1,12 +1,17 @@
 package published
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"deem"
 )
+
+const shapePairs = "pairs judged in both orders, as LLMBar writes them"
+
+func hasPairs(c *content) bool { return slices.ContainsFunc(c.pieces, isPair) }
 
 // The two orders in which a judge saw a pair, as the files call them.
 var pairOrders = []string{"swap = False", "swap = True"}
@@ -27,10 +32,10 @@ func isVerdictOnPair(n node) bool { return n.has(pairOrders[0]) && n.has(pairOrd
 // readPairs reads pairs of which people say which response is better. The better one is
 // the item's response and the worse one its other: so a judge is right when it prefers
 // the response, as the judge of pairs counts too. Each order is a trial.
-func (s *Set) readPairs(pieces []piece) error {
+func (s *Set) readPairs(_ context.Context, _ Source, c *content) error {
 	s.Shape = shapePairs
 	var rest []piece
-	for _, p := range pieces {
+	for _, p := range c.pieces {
 		if !isPair(p) {
 			rest = append(rest, p)
 			continue

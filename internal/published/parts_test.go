@@ -115,8 +115,8 @@ func TestOnlyAndSplit(t *testing.T) {
 		if got := strings.Join(ids, " "); got != c.ids {
 			t.Errorf("Only %q takes %s, want %s", c.only, got, c.ids)
 		}
-		if c.note != "" && !slices.Contains(s.Notes(), c.note) {
-			t.Errorf("Only %q notes %q, want %q", c.only, s.Notes(), c.note)
+		if c.note != "" && !slices.Contains(s.LeftOut, c.note) {
+			t.Errorf("Only %q leaves out %q, want %q", c.only, s.LeftOut, c.note)
 		}
 	}
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,9 +9,17 @@ import (
 	"deem"
 )
 
+const shapePromptfoo = "results of promptfoo"
+
+func isPromptfoo(c *content) bool {
+	first := c.pieces[0].node
+	return len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object
+}
+
 // readPromptfoo reads what "promptfoo eval --output results.json" writes. A row is one
 // test with one prompt and one provider; which of the two differ makes the system.
-func (s *Set) readPromptfoo(src Source, p piece) error {
+func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
+	p := c.pieces[0]
 	s.Shape = shapePromptfoo
 	rows := p.at("results.results").vals
 	systems := promptfooSystems(rows)

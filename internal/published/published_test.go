@@ -349,7 +349,11 @@ func TestNotes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t, "a.json", c.text, published.Source{})
-			if notes := strings.Join(s.Notes(), "\n"); !strings.Contains(notes, c.want) {
+			said := s.Notes()
+			for _, f := range s.Findings() {
+				said = append(said, f.Text)
+			}
+			if notes := strings.Join(said, "\n"); !strings.Contains(notes, c.want) {
 				t.Errorf("notes = %q, want %q", notes, c.want)
 			}
 		})

@@ -81,7 +81,9 @@ func (b *builder) pick(rows []row) ([]row, error) {
 		if !slices.Contains(systems, b.src.Pick) {
 			return nil, noPick(b.src.Pick, "system", systems)
 		}
+		all := len(rows)
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.at(column).str() != b.src.Pick })
+		b.leave("%s of other systems left out", countedRows(all-len(rows)))
 		b.used[partSystem] = column
 		return rows, nil
 	}

@@ -30,6 +30,9 @@ type Set struct {
 	JudgeModel  string
 	SystemModel string
 
+	// LeftOut says which rows were left out, and why.
+	LeftOut []string
+
 	// Sum is the SHA-256 of the files' bytes.
 	Sum string
 
@@ -76,6 +79,9 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{names: src.Names, files: len(c.files), notes: c.notes, Sum: c.sum}
+	if c.broken > 0 {
+		s.leave("%s left out because they cannot be read", countedRows(c.broken))
+	}
 	if err := s.recognise(ctx, src, c); err != nil {
 		return nil, err
 	}

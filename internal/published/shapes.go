@@ -18,87 +18,46 @@ type shape struct {
 	name      string
 	evidence  string // what it is recognised by, for people
 	recognise func(*content) bool
-	read      func(context.Context, *Set, Source, *content) error
+	read      func(*Set, context.Context, Source, *content) error
 }
 
 // shapes are in the order in which they are looked for.
 var shapes = []shape{
-	{
-		shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples",
-		func(c *content) bool {
-			first := c.pieces[0].node
-			return c.zipped || len(c.pieces) == 1 && first.member("eval").kind == object && first.has("samples")
-		},
-		func(_ context.Context, s *Set, src Source, c *content) error {
-			if c.zipped {
-				return s.readInspect(src, c.pieces[0].node, c.pieces[1:])
-			}
-			return s.readInspect(src, c.pieces[0].node, piecesOf(c.pieces[0], "samples"))
-		},
-	},
-	{
-		shapePromptfoo, "an object with results.results and results.stats",
-		func(c *content) bool {
-			first := c.pieces[0].node
-			return len(c.pieces) == 1 && first.at("results.results").kind == list && first.at("results.stats").kind == object
-		},
-		func(_ context.Context, s *Set, src Source, c *content) error {
-			return s.readPromptfoo(src, c.pieces[0])
-		},
-	},
-	{
-		shapeLMEval, "rows with doc_id, and resps or filtered_resps",
-		func(c *content) bool {
-			first := c.pieces[0].node
-			return first.has("doc_id") && (first.has("resps") || first.has("filtered_resps"))
-		},
-		func(_ context.Context, s *Set, src Source, c *content) error { return s.readLMEval(src, c.pieces) },
-	},
-	{
-		shapePairs, "rows with output_1, output_2, label, and results with swap = False and swap = True",
-		func(c *content) bool { return slices.ContainsFunc(c.pieces, isPair) },
-		func(_ context.Context, s *Set, _ Source, c *content) error { return s.readPairs(c.pieces) },
-	},
-	{
-		shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records",
-		func(c *content) bool { return slices.ContainsFunc(haluMemLists, c.pieces[0].has) },
-		func(ctx context.Context, s *Set, _ Source, c *content) error { return s.readHaluMem(ctx, c) },
-	},
-	{
-		shapeHaluMemIn, "rows with uuid and sessions",
-		func(c *content) bool { return c.pieces[0].has("uuid") && c.pieces[0].member("sessions").kind == list },
-		func(ctx context.Context, s *Set, _ Source, c *content) error { return s.readHaluMemInput(ctx, c) },
-	},
-	{
-		shapeHarness, "an object with evaluations, whose rows have cutoff_results (LoCoMo, LongMemEval and BEAM); --pick chooses a cutoff",
-		isHarness,
-		func(_ context.Context, s *Set, src Source, c *content) error { return s.readHarness(src, c) },
-	},
-	{
-		shapeBEAM, "an object with a list for each ability, whose rows have llm_judge_score and llm_judge_responses",
-		isBEAM,
-		func(_ context.Context, s *Set, _ Source, c *content) error { return s.readBEAM(c) },
-	},
+	{shapeInspect, "an archive with header.json and samples/*.json, or an object with eval and samples", isInspect, (*Set).readInspect},
+	{shapePromptfoo, "an object with results.results and results.stats", isPromptfoo, (*Set).readPromptfoo},
+	{shapeLMEval, "rows with doc_id, and resps or filtered_resps", isLMEval, (*Set).readLMEval},
+	{shapePairs, "rows with output_1, output_2, label, and results with swap = False and swap = True; a folder with statistics.json is checked against it", hasPairs, (*Set).readPairs},
+	{shapePandaLM, "rows with response1, response2, and annotator1, annotator2 and so on, or columns that end in _result; --pick chooses one", hasPreferences, (*Set).readPreferences},
+	{shapeEVOUNA, "rows with answer_NAME and judge_NAME for several systems; --pick chooses one, and --split / separates the references", isEVOUNA, (*Set).readEVOUNA},
+	{shapeHaluMem, "an object with memory_integrity_records, memory_accuracy_records, memory_update_records or question_answering_records", isHaluMem, (*Set).readHaluMem},
+	{shapeHaluMemIn, "rows with uuid and sessions, not judged yet", isHaluMemInput, (*Set).readHaluMemInput},
+	{shapeHarness, "an object with evaluations, whose rows have cutoff_results (LoCoMo, LongMemEval and BEAM); the largest cutoff, unless --pick chooses", isHarness, (*Set).readHarness},
+	{shapeBEAM, "an object with a list for each ability, whose rows have llm_judge_score and llm_judge_responses", isBEAM, (*Set).readBEAM},
+	{shapeAMB, "an object with dataset = locomo and results, whose rows have query_id and gold_answers", isAMB, (*Set).readAMB},
 }
 
-// The names of shapes that code tells apart.
-const (
-	shapeInspect     = "log of inspect"
-	shapePromptfoo   = "results of promptfoo"
-	shapeLMEval      = "samples of lm-eval"
-	shapePairs       = "pairs judged in both orders, as LLMBar writes them"
-	shapeHaluMem     = "judged results of HaluMem"
-	shapeHaluMemIn   = "HaluMem evaluation input"
-	shapeLongMemEval = "LongMemEval eval-results"
-	shapeHypotheses  = "LongMemEval hypotheses"
-	shapeMemOS       = "LoCoMo results of MemOS or EverMemOS"
-	shapeMem0        = "LoCoMo results as Mem0 writes them"
-	shapeZep         = "LoCoMo results of Zep"
-	shapeLoCoMo      = "LoCoMo results"
-	shapeLME         = "LongMemEval results"
-	shapeAnswers     = "answers without verdicts"
-	shapePlain       = "rows with verdicts"
-)
+// A rowShape is a name for rows that are read by their columns. The verdict is the column
+// that holds the verdict, "" for none; hypothesis says that there are question_id and
+// hypothesis.
+type rowShape struct {
+	name     string
+	evidence string
+	is       func(verdict, benchmark string, hypothesis, clustered bool) bool
+}
+
+// rowShapes are in the order in which they are looked for. The last one takes all rows.
+var rowShapes = []rowShape{
+	{"LongMemEval eval-results", "rows with question_id, hypothesis and autoeval_label", func(v, _ string, _, _ bool) bool { return strings.HasPrefix(v, "autoeval_label") }},
+	{"LongMemEval hypotheses", "rows with question_id and hypothesis, and no verdict", func(v, _ string, hypothesis, _ bool) bool { return v == "" && hypothesis }},
+	{"answers without verdicts", "rows with a question or an id and a response, and no verdict", func(v, _ string, _, _ bool) bool { return v == "" }},
+	{"LoCoMo results of MemOS or EverMemOS", "rows with llm_judgments: several verdicts on an item, which are its trials", func(v, _ string, _, _ bool) bool { return v == "llm_judgments" }},
+	{"rows with votes, as TrueMemory writes them", "rows with judge_votes: several verdicts on an item, which are its trials", func(v, _ string, _, _ bool) bool { return v == "judge_votes" }},
+	{"LoCoMo results as Mem0 writes them", "rows with llm_score and a category from 1 to 5, by conversation (memobase too)", func(v, b string, _, _ bool) bool { return b == loCoMo && v == "llm_score" }},
+	{"LoCoMo results of Zep", "rows with grade, by conversation", func(v, b string, _, clustered bool) bool { return v == "grade" && (b == loCoMo || clustered) }},
+	{"LoCoMo results", "other rows with a verdict and a category from 1 to 5, by conversation", func(_, b string, _, _ bool) bool { return b == loCoMo }},
+	{"LongMemEval results", "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form (gpt4_2655b836), or question_id is a column beside hypothesis or question_type", func(_, b string, _, _ bool) bool { return b == longMemEval }},
+	{"rows with verdicts", "rows with a question or an id, a response, and one of: " + plainVerdicts(), func(_, _ string, _, _ bool) bool { return true }},
+}
 
 // A Shape says what is recognised, and by what.
 type Shape struct {
@@ -112,16 +71,10 @@ func Shapes() []Shape {
 	for _, sh := range shapes {
 		list = append(list, Shape{sh.name, sh.evidence})
 	}
-	return append(list, []Shape{
-		{shapeLongMemEval, "rows with question_id, hypothesis and autoeval_label"},
-		{shapeHypotheses, "rows with question_id and hypothesis, and no verdict"},
-		{shapeMemOS, "rows with llm_judgments"},
-		{shapeMem0, "rows with llm_score and a category from 1 to 5, by conversation (memobase too)"},
-		{shapeZep, "rows with grade, by conversation"},
-		{shapeLoCoMo, "other rows with a verdict and a category from 1 to 5, by conversation"},
-		{shapeLME, "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form, or question_id is a column beside hypothesis or question_type"},
-		{shapePlain, "rows with a question or an id, a response, and one of: " + plainVerdicts()},
-	}...)
+	for _, sh := range rowShapes {
+		list = append(list, Shape{sh.name, sh.evidence})
+	}
+	return list
 }
 
 // plainVerdicts names the columns that need no dots.
@@ -142,19 +95,10 @@ func (s *Set) recognise(ctx context.Context, src Source, c *content) error {
 	}
 	for _, sh := range shapes {
 		if sh.recognise(c) {
-			return sh.read(ctx, s, src, c)
+			return sh.read(s, ctx, src, c)
 		}
 	}
 	return s.readAny(src, c)
-}
-
-// piecesOf returns the elements of a list as pieces.
-func piecesOf(p piece, member string) []piece {
-	var list []piece
-	for i, v := range p.member(member).vals {
-		list = append(list, piece{file: fmt.Sprintf("%s (%s[%d])", p.file, member, i), line: p.line, node: v})
-	}
-	return list
 }
 
 // readAny reads rows whose columns say what they hold.
@@ -200,7 +144,7 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 	if s.Benchmark, err = s.benchmarkOf(src, hypothesis || rows[0].has("question_id") && rows[0].has("question_type")); err != nil {
 		return err
 	}
-	s.Shape = shapeOf(path, s.Benchmark, hypothesis, s.items[0].Cluster != "")
+	s.Shape = rowShapes[slices.IndexFunc(rowShapes, func(sh rowShape) bool { return sh.is(path, s.Benchmark, hypothesis, s.items[0].Cluster != "") })].name
 	switch {
 	case s.Benchmark == loCoMo:
 		s.noteCategoryNames(rows)
@@ -209,29 +153,6 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(len(s.items)), lmeQuestions))
 	}
 	return nil
-}
-
-// shapeOf returns what rows are called whose verdict stands in a column.
-func shapeOf(path, benchmark string, hypothesis, clustered bool) string {
-	switch {
-	case strings.HasPrefix(path, "autoeval_label"):
-		return shapeLongMemEval
-	case path == "" && hypothesis:
-		return shapeHypotheses
-	case path == "":
-		return shapeAnswers
-	case path == "llm_judgments":
-		return shapeMemOS
-	case benchmark == loCoMo && path == "llm_score":
-		return shapeMem0
-	case path == "grade" && (benchmark == loCoMo || clustered):
-		return shapeZep
-	case benchmark == loCoMo:
-		return shapeLoCoMo
-	case benchmark == longMemEval:
-		return shapeLME
-	}
-	return shapePlain
 }
 
 // What a public audit of LoCoMo's answer key found.

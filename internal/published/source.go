@@ -51,6 +51,9 @@ type Source struct {
 	Only  []string
 	Split string
 
+	// Unquoted says that quotes in a table are characters like any others.
+	Unquoted bool
+
 	// SkipBroken leaves rows out that cannot be read, and notes them. Otherwise they are
 	// an error.
 	SkipBroken bool
@@ -71,6 +74,7 @@ type content struct {
 	problems deem.Problems
 	hint     string
 	sum      string // SHA-256 over the bytes of all files
+	broken   int    // rows that were left out because they cannot be read
 	zipped   bool   // the pieces are a header and entries of an archive
 }
 
@@ -98,12 +102,25 @@ func (src Source) read(ctx context.Context) (*content, error) {
 		for _, p := range c.problems.List {
 			c.notes = append(c.notes, "left out "+p.Error())
 		}
+		c.broken = c.problems.Total
 		return c, nil
 	}
 	if err := c.problems.Err(); err != nil {
-		return nil, deem.WithHint(err, "%s", cmp.Or(c.hint, "--skip-broken leaves such rows out, and says so"))
+		return nil, deem.WithHint(err, "%s", cmp.Or(c.hint, src.brokenHint()))
 	}
 	return c, nil
+}
+
+// brokenHint says what to do about rows that cannot be read. In a table most are rows
+// with a quote that does not quote anything.
+func (src Source) brokenHint() string {
+	isTable := func(name string) bool {
+		return strings.Contains(name, ".tsv") || strings.Contains(name, ".csv") || strings.Contains(name, ".tab")
+	}
+	if slices.ContainsFunc(src.Names, isTable) && !src.Unquoted {
+		return "--quotes none takes quotes as characters, and --skip-broken leaves such rows out, and says so"
+	}
+	return "--skip-broken leaves such rows out, and says so"
 }
 
 // bytes returns the bytes of a file.
@@ -122,7 +139,7 @@ func (c *content) add(ctx context.Context, src Source, name string, data []byte)
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")) {
 		return c.unzip(name, data)
 	}
-	in := dataset.Input{Names: []string{name}, Format: src.Format, Whole: func([]string) bool { return true }}
+	in := dataset.Input{Names: []string{name}, Format: src.Format, Unquoted: src.Unquoted, Whole: func([]string) bool { return true }}
 	if name == "-" {
 		in.Stdin = bytes.NewReader(data)
 	}

@@ -43,6 +43,11 @@ func (s *Set) Know(stats map[string]float64) {
 	maps.Copy(s.stats, stats)
 }
 
+// leave says that rows were left out.
+func (s *Set) leave(format string, args ...any) {
+	s.LeftOut = append(s.LeftOut, fmt.Sprintf(format, args...))
+}
+
 // Note adds to what the user should know about the files.
 func (s *Set) Note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))

@@ -58,6 +58,7 @@ type Source struct {
 	Shape   string   `json:"shape"`
 	Columns []string `json:"columns"`
 	Rule    string   `json:"rule,omitempty"` // by which labels count
+	LeftOut []string `json:"left_out,omitempty"`
 	Judge   string   `json:"judge,omitempty"`
 	Hash    string   `json:"judge_hash,omitempty"`
 	Model   string   `json:"judge_model,omitempty"`

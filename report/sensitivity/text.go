@@ -39,17 +39,7 @@ const nameWidth = 44
 
 func (p *sheet) system(s System) {
 	fmt.Fprintf(p, "%s\n\n", page.Cell(s.Name, page.IDWidth))
-	src := s.Source
-	p.Line("read as", src.Shape, page.Prefix("from ", page.Cells(short(src.Files), page.IDWidth)))
-	p.Line("items", page.Comma(s.Items))
-	p.Line("verdicts", page.Cell(src.Judge, page.IDWidth), page.Cell(src.Model, page.IDWidth), page.Prefix("hash ", deem.ShortHash(src.Hash)),
-		trials(src.Trials), replies(src.Replies))
-	if src.Rule != "" {
-		p.Wrap("rule     ", page.Fold(src.Rule))
-	}
-	if len(src.Columns) > 0 {
-		p.Wrap("columns  ", page.Cells(src.Columns, page.IDWidth))
-	}
+	p.Wrap("", s.recognised())
 	p.claims(s)
 	p.also(s)
 	p.scores(s)
@@ -74,18 +64,46 @@ func short(paths []string) []string {
 	return list
 }
 
-func trials(n int) string {
-	if n < 2 {
-		return ""
+// recognised says in one sentence what was read: the shape, the rows, the columns, the
+// judge, its trials, the rule, and what was left out.
+func (s System) recognised() string {
+	src := s.Source
+	var b strings.Builder
+	fmt.Fprintf(&b, "read as %s from %s: %s", src.Shape, page.Cells(short(src.Files), page.IDWidth), page.Count(s.Items, "item"))
+	if len(src.Columns) > 0 {
+		columns := make([]string, len(src.Columns))
+		for i, c := range src.Columns {
+			if part, column, ok := strings.Cut(c, "="); ok && part == column {
+				columns[i] = part
+			} else {
+				columns[i] = part + " from " + column
+			}
+		}
+		fmt.Fprintf(&b, " (%s)", page.Cells(columns, page.IDWidth))
 	}
-	return fmt.Sprintf("%d on each item", n)
-}
-
-func replies(n int) string {
-	if n == 0 {
-		return ""
+	if src.Judge == "" {
+		b.WriteString(" without verdicts")
+	} else {
+		fmt.Fprintf(&b, ", verdicts of %s", page.Cell(src.Judge, page.IDWidth))
+		for _, part := range []string{page.Prefix("model ", page.Cell(src.Model, page.IDWidth)), page.Prefix("hash ", deem.ShortHash(src.Hash))} {
+			if part != "" {
+				b.WriteString(", " + part)
+			}
+		}
+		if src.Trials > 1 {
+			fmt.Fprintf(&b, ", %d on each item", src.Trials)
+		}
+		if src.Replies > 0 {
+			fmt.Fprintf(&b, ", %s with the judge's reply", page.Comma(src.Replies))
+		}
 	}
-	return page.Comma(n) + " with the judge's reply"
+	if src.Rule != "" {
+		b.WriteString("; " + page.Fold(src.Rule))
+	}
+	if len(src.LeftOut) == 0 {
+		return b.String() + "; no row was left out"
+	}
+	return b.String() + "; " + page.Fold(strings.Join(src.LeftOut, "; "))
 }
 
 // claims lists the numbers that are claimed: those about all rows, and all that do not

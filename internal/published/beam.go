@@ -1,0 +1,55 @@
+package published
+
+import (
+	"context"
+	"fmt"
+
+	"deem"
+)
+
+const shapeBEAM = "evaluation of BEAM's own script"
+
+// isBEAM reports whether files are what BEAM's own script writes: scores by ability.
+func isBEAM(c *content) bool {
+	for _, p := range c.pieces {
+		if p.kind != object || len(p.vals) == 0 {
+			return false
+		}
+		for _, v := range p.vals {
+			if v.kind != list || len(v.vals) == 0 || !v.vals[0].has("llm_judge_score") || !v.vals[0].has("llm_judge_responses") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// readBEAM reads scores without questions and answers. Event ordering counts by tau, and
+// every other ability by the mean of its rubric.
+func (s *Set) readBEAM(_ context.Context, _ Source, c *content) error {
+	for i, p := range c.pieces {
+		for j, ability := range p.keys {
+			for k, question := range p.vals[j].vals {
+				it := deem.Item{ID: fmt.Sprintf("%s/q%d", ability, k), Category: ability}
+				if len(c.pieces) > 1 {
+					it.Cluster = fmt.Sprintf("chat%d", i)
+					it.ID = it.Cluster + "/" + it.ID
+				}
+				column := "llm_judge_score"
+				if ability == "event_ordering" && question.has("tau_norm") {
+					column = "tau_norm"
+				}
+				o := vocabulary{}.read(question.member(column))
+				s.noResponse(len(s.items))
+				s.records = append(s.records, deem.Record{Position: len(s.items), Verdict: o.verdict, Failure: o.failure})
+				s.items = append(s.items, it)
+			}
+		}
+	}
+	s.Shape, s.lacksResponses, s.columnList = shapeBEAM, true, "llm_judge_score, llm_judge_responses"
+	s.Columns = []string{"category=the name of the list", "label=llm_judge_score, or tau_norm of event_ordering"}
+	s.Rule = "the score is the number in llm_judge_score, and in tau_norm for event ordering"
+	s.identity = map[string]string{"column": "llm_judge_score", "event_ordering": "tau_norm"}
+	s.Note("the file holds no responses, so only the recorded verdicts are counted")
+	return nil
+}
