@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"deem/internal/dataset"
 )
 
 // A part of a label, and the columns in which it is looked for.
@@ -16,16 +18,27 @@ type part struct {
 }
 
 // parts are in the order in which they are shown. The first column that a row has
-// counts.
+// counts. Ids, reasons and responses have the names that items and published results
+// have, after those that only labels have.
 var parts = []part{
-	{"item", []string{"item", "item_id", "id", "question_id", "qid", "_id", "uid", "uuid"}},
+	{"item", namesOf("id", "item", "item_id")},
 	{"label", []string{"label", "human_label", "human_verdict", "human", "verdict", "judgment", "judgement", "pass", "passed", "correct", "is_correct", "expected_verdict"}},
 	{"score", []string{"score", "human_score", "rating", "grade"}},
 	{"annotator", []string{"annotator", "annotator_id", "rater", "labeler", "labeller", "labelled_by", "labeled_by", "reviewer", "worker_id"}},
 	{"confidence", []string{"confidence"}},
-	{"reason", []string{"reason", "why", "rationale", "comment", "note", "notes", "explanation"}},
-	{"response", []string{"response", "output", "model_output", "hypothesis", "prediction", "model_answer", "generated_answer", "actual_output"}},
+	{"reason", namesOf("reason", "reason", "why", "comment", "note", "notes")},
+	{"response", namesOf("response")},
 	{"judge_hash", []string{"judge_hash"}},
+}
+
+// namesOf returns names of columns: those that are given, and those of a part of an item.
+func namesOf(part string, names ...string) []string {
+	for _, name := range dataset.ColumnNames(part) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Parts returns the names of what a label is made of, for help and messages.

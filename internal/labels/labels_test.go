@@ -75,6 +75,11 @@ func TestRead(t *testing.T) {
 			blank: 1,
 		},
 		{
+			name: "names as programs spell them", file: "l.csv",
+			text: "Query ID,Human Label,Actual Output,judgeReasoning\na,yes,r,why not\n",
+			want: []labels.Label{{Item: "a", Yes: true, Label: "yes", Score: 1, Response: text("r"), Reason: "why not"}},
+		},
+		{
 			name: "a scale", file: "l.csv", src: labels.Source{Scale: 10, Pass: 0.7},
 			text: "item,score\na,7\nb,6.5\nc,10\nd,0\n",
 			want: []labels.Label{graded("a", "7", 0.7, true), graded("b", "6.5", 0.65, false), graded("c", "10", 1, true), graded("d", "0", 0, false)},

@@ -28,11 +28,21 @@ func (r *reader) value(rw row, name string) (string, bool) {
 		return rw.get(column)
 	}
 	for _, column := range Columns(name) {
-		if text, ok := rw.get(column); ok {
+		if text, ok := rw.get(rw.named(column)); ok {
 			return text, true
 		}
 	}
 	return "", false
+}
+
+// named returns the row's own name of a column: names are compared without case, spaces
+// and marks.
+func (rw row) named(column string) string {
+	plain := dataset.PlainName(column)
+	if i := slices.IndexFunc(rw.names, func(name string) bool { return dataset.PlainName(name) == plain }); i >= 0 && !slices.Contains(rw.names, column) {
+		return rw.names[i]
+	}
+	return column
 }
 
 // rowsFile reads a file that package dataset knows how to read.
@@ -207,7 +217,7 @@ func (r *reader) mayLabel(rw row) bool {
 			}
 			continue
 		}
-		if slices.ContainsFunc(Columns(name), has) {
+		if slices.ContainsFunc(Columns(name), func(column string) bool { return has(rw.named(column)) }) {
 			return true
 		}
 	}
