@@ -16,6 +16,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/benchmark/locomo"
 	"deem/internal/assembly"
 	"deem/internal/published"
 	"deem/internal/usage"
@@ -286,6 +287,9 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 			return checkedSystem{}, err
 		}
 	}
+	if err := applyCategory5(set, o.run.judge.With["category5"]); err != nil {
+		return checkedSystem{}, usage.Mark(err)
+	}
 	if err := besideTruth(set); err != nil {
 		return checkedSystem{}, err
 	}
@@ -298,6 +302,26 @@ func (a *app) openSystem(ctx context.Context, name string, files []string, o rej
 		claims = append(claims, c)
 	}
 	return checkedSystem{name: cmp.Or(name, set.Stem()), set: set, checks: set.Check(claims)}, nil
+}
+
+// applyCategory5 does with the adversarial questions of LoCoMo what --with says. Verdicts
+// that others recorded on them can be counted or left out. The other policies are ways of
+// judging, and only change what judges say that are asked now.
+func applyCategory5(set *published.Set, policy string) error {
+	switch {
+	case policy == "":
+		return nil
+	case set.Benchmark != locomo.Name:
+		return fmt.Errorf("%s: %s, and --with category5 is about results of LoCoMo", strings.Join(set.Names(), ", "), set.Shape)
+	case policy == string(locomo.Excluded):
+		return set.WithoutCategory(locomo.Adversarial, "--with category5="+policy)
+	case policy == string(locomo.Phrases) || policy == string(locomo.Abstention):
+		if set.Trials() > 0 {
+			set.Note("the recorded verdicts on category 5 are counted as recorded; --with category5=%s is for judges that are asked now", policy)
+		}
+		return nil
+	}
+	return usage.Unknown("policy for category 5", policy, []string{string(locomo.Excluded), string(locomo.Phrases), string(locomo.Abstention)})
 }
 
 // importMapping reads a mapping as the command line gives it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -145,8 +146,10 @@ func (s *stand) spec(sys *stood) (store.Spec, error) {
 	if !spec.Judge.Rule {
 		spec.Model = set.JudgeModel
 	}
+	with := maps.Clone(s.o.run.judge.With)
+	delete(with, "category5") // Recorded verdicts on category 5 were not given by that policy.
 	spec.Settings, err = json.Marshal(findings.Settings{
-		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: s.o.run.judge.With,
+		Benchmark: set.Benchmark, Data: s.o.run.data, Responses: set.Names(), System: sys.name, SystemModel: set.SystemModel, With: with,
 	})
 	return spec, err
 }

@@ -246,6 +246,43 @@ func (s *Set) Identity() any {
 	}{Kind, s.Sum, s.Shape, s.identity, s.JudgeModel, s.judgePrompt}
 }
 
+// WithoutCategory leaves the items of a category out, with what was recorded about them.
+func (s *Set) WithoutCategory(category, why string) error {
+	at := make([]int, len(s.items)) // new positions by old ones
+	var items []deem.Item
+	var truth []*deem.Verdict
+	unanswered, elsewhere := map[int]bool{}, map[string][]*deem.Verdict{}
+	for i, it := range s.items {
+		at[i] = -1
+		if it.Category == category {
+			continue
+		}
+		at[i] = len(items)
+		if s.unanswered[i] {
+			unanswered[len(items)] = true
+		}
+		if s.truth != nil {
+			truth = append(truth, s.truthAt(i))
+		}
+		for column, verdicts := range s.elsewhere {
+			elsewhere[column] = append(elsewhere[column], verdicts[i])
+		}
+		items = append(items, it)
+	}
+	if n := len(s.items) - len(items); n > 0 {
+		s.leave("%s of category %s left out, as %s says", countedRows(n), category, why)
+	}
+	records := slices.DeleteFunc(s.records, func(rec deem.Record) bool { return at[rec.Position] < 0 })
+	for i := range records {
+		records[i].Position = at[records[i].Position]
+	}
+	s.items, s.records, s.truth, s.unanswered, s.elsewhere, s.trials, s.replies = items, records, truth, unanswered, elsewhere, 0, 0
+	if len(items) == 0 {
+		return fmt.Errorf("%s: every row is of category %s, and %s leaves it out", strings.Join(s.names, ", "), category, why)
+	}
+	return s.finish()
+}
+
 // Adopt puts the items of a benchmark's own reader in the place of those that the
 // files' rows make, as far as they are about the same response: by id, else by
 // question and response. Items without a row stay without a verdict; what was recorded
