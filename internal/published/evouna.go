@@ -43,7 +43,6 @@ func (s *Set) readEVOUNA(_ context.Context, src Source, c *content) error {
 			continue
 		}
 		var kept node
-		kept.kind = object
 		systems := systemsIn(p.node)
 		for i, key := range p.keys {
 			name := strings.TrimPrefix(strings.TrimPrefix(key, answerColumn), judgeColumn)
