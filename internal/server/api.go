@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"deem"
 	"deem/internal/assembly"
@@ -48,9 +49,10 @@ type API struct {
 	Embedder  rule.Embedder
 	Thesaurus rule.Thesaurus
 
-	Concurrency int // items of a run that are judged at once; 0 means 8
-	Retries     int // how often a call is made again; 0 means 5, less than 0 never
-	RPM, TPM    int // of each model, whichever runs ask it; 0 means no bound
+	Concurrency int           // items of a run that are judged at once; 0 means 8
+	Retries     int           // how often a call is made again; 0 means 5, less than 0 never
+	CallTimeout time.Duration // ends a call whose model has no timeout of its own; 0 means 15 minutes
+	RPM, TPM    int           // of each model, whichever runs ask it; 0 means no bound
 
 	// MaxCost bounds what one run may cost, and MaxTotal what all runs may cost in the
 	// life of the server, in millionths of a dollar.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"deem/internal/server"
 	"deem/internal/store/sqlite"
@@ -165,5 +166,54 @@ func TestOneClientLeavesAPlace(t *testing.T) {
 	}
 	a := ts.ask(t, "POST", "/api/v1/verdicts", `{"items":`+twoItems+`}`, "X-Forwarded-For", "192.0.2.2", "Prefer", "wait=20")
 	a.want(t, 200, "run.state", "done")
+	ts.srv.Kill()
+}
+
+// TestEveryCallEnds asks a model that never answers. The server gives the call up.
+func TestEveryCallEnds(t *testing.T) {
+	t.Parallel()
+	ts := serveAPI(t, func(o *server.Options) { o.API.CallTimeout, o.API.Retries = 100*time.Millisecond, -1 })
+	a := ts.ask(t, "POST", "/api/v1/verdicts", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`, "Prefer", "wait=20")
+	a.want(t, 200, "run.unjudged", 2, "records.0.failure.kind", "timeout")
+}
+
+// TestStopEndsCalls stops a server while a call does not end.
+func TestStopEndsCalls(t *testing.T) {
+	t.Parallel()
+	ts := serveAPI(t, nil)
+	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`).at("id"))
+	ts.untilState(t, id, "judging")
+	start := time.Now()
+	ts.srv.Close()
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the server took %v to stop, want 10 s", took)
+	}
+}
+
+// TestLogoutEndsStreams logs out while a page watches a run.
+func TestLogoutEndsStreams(t *testing.T) {
+	t.Parallel()
+	ts := serveAPI(t, func(o *server.Options) { o.Token = token })
+	id := fmt.Sprint(ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","model":"fake:hang","items":`+twoItems+`}`, "Authorization", "Bearer "+token).at("id"))
+	h := ts.srv
+	in := do(t, h, http.MethodPost, "/login", form("csrf", csrfOf(t, h), "token", token, "next", "/"), "Content-Type", formType)
+	c := in.Result().Cookies()[0]
+	cookie := c.Name + "=" + c.Value
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		get(t, h, "/runs/"+id+"/events", "Cookie", cookie)
+	}()
+	select {
+	case <-over:
+		t.Fatal("the stream ended before the logout")
+	case <-time.After(1500 * time.Millisecond):
+	}
+	do(t, h, http.MethodPost, "/logout", form("csrf", csrfOf(t, h, "Cookie", cookie)), "Content-Type", formType, "Cookie", cookie)
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Error("the stream is still open 10 s after the logout")
+	}
 	ts.srv.Kill()
 }

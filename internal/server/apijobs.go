@@ -32,8 +32,8 @@ const (
 	maxJobs     = 256 // those that wait included
 	smallItems  = 100 // in a run that somebody may wait for
 
-	runsGrace = 30 * time.Second // for calls in flight when the server stops
-	maxEnded  = 1000             // runs of which is remembered why they are not done
+	callsGrace = 10 * time.Second // for calls in flight when the server stops or a run is cancelled
+	maxEnded   = 1000             // runs of which is remembered why they are not done
 )
 
 // runJobs are the runs that this server judges. A job is begun by a request and outlives
@@ -73,7 +73,7 @@ func newJobs(s *Server) *runJobs {
 
 // close waits until no run is judged any more. The server has told them to stop.
 func (js *runJobs) close() {
-	timer := time.AfterFunc(runsGrace, js.kill)
+	timer := time.AfterFunc(callsGrace, js.kill)
 	defer timer.Stop()
 	js.wg.Wait()
 	js.kill()
@@ -444,9 +444,6 @@ func (js *runJobs) remember(id string, err error) {
 // errCancelled is why a run is not done that a client cancelled.
 var errCancelled = deem.WithHint(errors.New("the run was cancelled; what was judged is kept"), "POST %s/runs/ID/resume goes on with it", apiRoot)
 
-// cancelGrace is how long the calls in flight of a cancelled run have to finish.
-const cancelGrace = 10 * time.Second
-
 // cancel stops a job: no new item is taken. Calls in flight that finish soon are kept,
 // and the others end.
 func (j *runJob) cancel() {
@@ -454,7 +451,7 @@ func (j *runJob) cancel() {
 	j.cancelled = true
 	j.mu.Unlock()
 	j.stop()
-	time.AfterFunc(cancelGrace, j.kill)
+	time.AfterFunc(callsGrace, j.kill)
 }
 
 func (j *runJob) isCancelled() bool {

@@ -2,11 +2,13 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"deem"
 	"deem/internal/assembly"
@@ -54,14 +56,44 @@ func openModels(o API) (*models, error) {
 			return nil, err
 		}
 		ms.names = append(ms.names, at.Name)
-		ms.opened[at.Name] = ms.limited(wire)
+		ms.opened[at.Name] = ms.limited(wire, at.Timeout)
 	}
 	return ms, nil
 }
 
-// limited puts around a wire what all runs share. See [models.around].
-func (ms *models) limited(wire deem.Model) deem.Model {
+// limited puts around a wire, which was given a timeout or 0, what all runs share. See
+// [models.around].
+func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
+	wire = timed{wire, max(cmp.Or(ms.api.CallTimeout, callTimeout), timeout)}
 	return model.Limit(model.Meter(ms.api.Telemetry.Wire(wire), ms.prices), ms.limit)
+}
+
+// callTimeout is longer than any vendor's package waits by itself.
+const callTimeout = 15 * time.Minute
+
+// A timed model gives up a call after some time, whatever the model inside does.
+type timed struct {
+	inner deem.Model
+	limit time.Duration
+}
+
+var _ deem.Model = timed{}
+
+// Name returns the name of the model inside.
+func (m timed) Name() string { return m.inner.Name() }
+
+// Unwrap returns the model inside.
+func (m timed) Unwrap() deem.Model { return m.inner }
+
+// Complete asks the model inside.
+func (m timed) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	call, cancel := context.WithTimeout(ctx, m.limit)
+	defer cancel()
+	reply, err := m.inner.Complete(call, req)
+	if err != nil && call.Err() != nil && ctx.Err() == nil {
+		return reply, &deem.ModelError{Kind: deem.Timeout, Passing: true, Billed: true, Err: fmt.Errorf("no answer within %v", m.limit)}
+	}
+	return reply, err
 }
 
 // open returns the model that a judge asks. The keys are the server's, and so is the
@@ -82,7 +114,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		return ms.limited(wire), nil
+		return ms.limited(wire, 0), nil
 	}
 	if strings.HasPrefix(name, fakePrefix) {
 		return nil, withStatus(http.StatusForbidden, deem.WithHint(fmt.Errorf("a server does not ask %q: fake models are for the command line and for tests", name),

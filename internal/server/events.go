@@ -114,6 +114,7 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 	defer ticks.Stop()
 	var pc pace
 	var last string
+	session := s.guard.session(r)
 	for {
 		p := progressOf(run)
 		p.Rate = pc.add(time.Now(), run.Records)
@@ -127,6 +128,9 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 		case <-s.background.Done():
 			return nil
 		case <-ticks.C:
+		}
+		if s.guard.session(r) != session {
+			return nil // Somebody has logged out, or the session has expired.
 		}
 		var err error
 		if run, err = s.store.Run(r.Context(), run.ID); err != nil {

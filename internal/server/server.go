@@ -113,7 +113,7 @@ func New(o Options) (*Server, error) {
 func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends what the server does in the background and waits for it. The store stays
-// open. Runs that are being judged take no new items; calls in flight have half a minute
+// open. Runs that are being judged take no new items; calls in flight have ten seconds
 // to finish, and less if [Server.Kill] is called.
 func (s *Server) Close() {
 	s.stop()
