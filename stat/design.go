@@ -1,5 +1,7 @@
 package stat
 
+import "math"
+
 // A Design says how much less a sample tells than independent items of equal weight
 // would: because items come in clusters, or because some were more likely to be drawn.
 // The zero value stands for independent items of equal weight.
@@ -55,6 +57,18 @@ func (d Design) mark(e Estimate, b Bounds) Estimate {
 	return e
 }
 
+// Widen returns an estimate whose interval is that of independent items, with an interval
+// for the design.
+func (d Design) Widen(e Estimate) Estimate {
+	if d.Clusters == 0 {
+		return e
+	}
+	factor := math.Sqrt(d.effect()) * d.quantile(e.Level) / normalQuantile(e.Level)
+	e.Lo, e.Hi = e.Value-float64(factor*(e.Value-e.Lo)), e.Value+float64(factor*(e.Hi-e.Value))
+	e.SE *= math.Sqrt(d.effect())
+	return d.mark(e, Unit)
+}
+
 // Share returns a share p that was estimated from n items, with Wilson's interval for as
 // many independent items as n items of this design are worth.
 //
@@ -80,15 +94,30 @@ func (d Design) Share(p float64, n int, level float64) Estimate {
 // with it; influences have the weighted mean 0.
 type Cluster struct{ Weight, Influence float64 }
 
-// InfluenceError returns the standard error of an estimate from the influence of its
-// items, summed over clusters, with its degrees of freedom; see [Clustered.StandardError].
-// Few says that a few clusters hold most of the spread. All are zero for fewer than two
-// clusters.
-func InfluenceError(clusters []Cluster) (se, df float64, few bool) {
+// InClusters returns the design of an estimate from the influence of its items, summed over
+// clusters and for each item apart. Where no item has any influence, as where the judge is
+// never wrong, each cluster counts as one item. Few clusters may happen to agree better
+// than their items do, and then count as much as independent items, not more.
+func InClusters(whole, apart []Cluster) Design {
+	d := Design{Clusters: len(whole), Effect: float64(len(apart)) / float64(max(len(whole), 1))}
+	list := sumsOfClusters(whole)
+	se, df := robustError(list)
+	alone, _ := robustError(sumsOfClusters(apart))
+	d.DF = df
+	if alone > 1e-12 {
+		d.Effect = se / alone * se / alone
+		d.Few = spreadOver(list) < fewHold
+	}
+	if d.Clusters < FewClusters {
+		d.Effect = max(d.Effect, 1)
+	}
+	return d
+}
+
+func sumsOfClusters(clusters []Cluster) []clusterSum {
 	list := make([]clusterSum, len(clusters))
 	for i, c := range clusters {
 		list[i] = clusterSum{w: c.Weight, excess: c.Influence}
 	}
-	se, df = robustError(list)
-	return se, df, se > 0 && spreadOver(list) < fewHold
+	return list
 }

@@ -20,6 +20,7 @@ import (
 	"deem/internal/words"
 	"deem/judge/cascade"
 	"deem/judge/compose"
+	"deem/report/agree"
 	"deem/stat"
 )
 
@@ -132,6 +133,8 @@ func unfit(err error, o fitOptions) error {
 	switch {
 	case errors.Is(err, cascade.ErrNoConfidence):
 		return usage.Mark(deem.WithHint(err, "match says how sure it is; a declared judge does with top_logprobs under params, and any judge that a file of kind repeat asks several times"))
+	case errors.As(err, new(*cascade.Contradiction)):
+		return deem.WithHint(err, "a larger --alpha promises less; labels in more clusters say more")
 	case !ok:
 		return err
 	case no.TooFew():
@@ -205,7 +208,8 @@ func stageOf(run store.Run) (compose.Member, error) {
 // judges of all runs say of them, and where the labels come from.
 func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cascade.Labelled, string, error) {
 	var items []cascade.Labelled
-	at := map[int]int{} // position of an item to its place
+	var judged []agree.Item // by the first judge
+	at := map[int]int{}     // position of an item to its place
 	name := ""
 	var first store.Run
 	for i, ref := range o.runs {
@@ -231,7 +235,14 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 			}
 			if i == 0 {
 				truth := t.people.Of(rec.Item)
-				if truth == nil || truth.Tie {
+				labelled := truth != nil && !truth.Tie
+				if v := rec.Verdict; v != nil {
+					judged = append(judged, agree.Item{
+						Labelled: labelled, Yes: v.Yes(), Category: strings.Clone(rec.Item.Category), Cluster: strings.Clone(rec.Item.Cluster),
+						Confidence: v.Confidence, Position: rec.Position, Length: len(rec.Item.Response),
+					})
+				}
+				if !labelled {
 					continue
 				}
 				at[rec.Position] = len(items)
@@ -247,7 +258,27 @@ func (a *app) labelled(ctx context.Context, st store.Store, o fitOptions) ([]cas
 			}
 		}
 	}
+	a.tellSelection(agree.Selection(judged, 0))
 	return items, name, nil
+}
+
+// tellSelection says whether the labelled items look like the others. The promise is for
+// items that are drawn as the labelled ones were.
+func (a *app) tellSelection(tests []agree.SelectionTest) {
+	var same, other []string
+	for _, t := range tests {
+		if t.Differs {
+			other = append(other, fmt.Sprintf("%s (p = %.2g after Holm)", t.Of, t.PHolm))
+		} else {
+			same = append(same, t.Of)
+		}
+	}
+	switch {
+	case len(other) > 0:
+		a.say("warning: the labelled items differ from the others in %s, and the promise holds for items like the labelled ones only", strings.Join(other, ", "))
+	case len(same) > 0:
+		a.say("no sign of selection among the labelled items in %s", strings.Join(same, ", "))
+	}
 }
 
 // tellFit says in words what was fitted.
@@ -258,7 +289,7 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %[6].1f%%", f.Name, f.Threshold,
 			words.Thousands(f.Took), words.Count(labels, "labelled item"), words.Thousands(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
 		if f.Clustered > 0 {
-			a.say("%s of a cluster that another label is of, and count for nothing: items of one cluster stand or fall together", areLabels(f.Clustered))
+			a.say("%s left out, so that at most one item of a cluster counts, and large clusters count as often as their size says", areLabels(f.Clustered))
 		}
 	}
 	a.say("%s of %s left to %s", words.Thousands(left), words.Count(labels, "labelled item"), o.last)

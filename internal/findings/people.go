@@ -139,13 +139,13 @@ func BesidePeople(ctx context.Context, st store.Store, run store.Run, p *People,
 // whole, and none of their texts is handed on.
 func EachBesidePeople(ctx context.Context, st store.Store, run store.Run, p *People, o agree.Options, visit func(agree.Pair)) error {
 	q := p.query(run, o)
+	q.Brief = p.Kept() // The length of a response may be what labels were chosen by.
 	var known map[Drawn]labelledItem
 	if p.Kept() {
 		var err error
 		if known, err = p.look(ctx, st, run); err != nil {
 			return err
 		}
-		q.Brief = true
 	}
 	for rec, err := range st.Records(ctx, run.ID, q) {
 		if err != nil {

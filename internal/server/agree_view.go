@@ -143,7 +143,7 @@ func (v *agreeView) measures(notes *footnotes) {
 		{Name: "Accuracy", figure: notes.shareFigure(m.Agreement), About: "of the judge: " + outOf(c.TP+c.TN, c.N(), "items on which it says what "+v.Who+" say")},
 		{Name: "Cohen's kappa", figure: notes.coefficient(m.Kappa), About: "agreement beyond chance"},
 		{Name: "Gwet's AC1", figure: notes.coefficient(m.AC1), About: "the same, steady when one answer is rare"},
-		{Name: "Krippendorff's alpha", figure: notes.coefficient(m.Alpha), About: fmt.Sprintf("by bootstrap with seed %d", v.Seed)},
+		{Name: "Krippendorff's alpha", figure: notes.coefficient(m.Alpha), About: "the same, with one rate of yes for both"},
 		{Name: "False accepts", figure: notes.shareFigure(m.FalseAccept), About: outOf(c.FP, c.FP+c.TN, "wrong answers accepted")},
 		{Name: "False rejects", figure: notes.shareFigure(m.FalseReject), About: outOf(c.FN, c.FN+c.TP, "right answers rejected")},
 		{Name: "Base rate, " + v.Truth, figure: notes.shareFigure(m.PeopleRate), About: outOf(c.TP+c.FN, c.N(), "items to which "+v.Who+" say yes")},

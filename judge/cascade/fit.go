@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"deem"
 	"deem/stat"
@@ -32,9 +33,8 @@ type Fitted struct {
 	Took    int `json:"took"`    // of them this stage decided so many
 	Agreed  int `json:"agreed"`  // of these people say the same of so many
 
-	// Clustered counts labels that were left out because another item of the same
-	// cluster was taken: items that stand or fall together are no independent
-	// evidence.
+	// Clustered counts labels that were left out, so that one item at most is taken of
+	// each cluster: items that stand or fall together are not independent evidence.
 	Clustered int `json:"clustered,omitempty"`
 }
 
@@ -50,6 +50,19 @@ func (e *FitError) Error() string { return fmt.Sprintf("stage %s: %v", e.Stage, 
 
 // Unwrap returns what is the matter with the stage.
 func (e *FitError) Unwrap() error { return e.Err }
+
+// A Contradiction says that people disagree with a larger share of what a stage decides on
+// all labelled items than the bound allows that was found with one item of each cluster.
+type Contradiction struct {
+	Decided, Wrong int
+	Bound          float64
+}
+
+// Error says so.
+func (e *Contradiction) Error() string {
+	return fmt.Sprintf("people disagree with %d of %d labelled decisions, more than the bound of %.1f%% found with one item of each cluster",
+		e.Wrong, e.Decided, 100*e.Bound)
+}
 
 // ErrNoConfidence means that no verdict of a stage says how sure it is.
 var ErrNoConfidence = errors.New("its verdicts do not say how sure they are, and a threshold would have nothing to hold on to")
@@ -86,6 +99,9 @@ func Fit(stages []string, items []Labelled, alpha, delta float64) ([]Fitted, err
 			return nil, &FitError{Stage: name, Err: err}
 		}
 		open = f.take(open, i)
+		if f.Clustered > 0 && float64(f.Took-f.Agreed) > f.Bound*float64(f.Took) {
+			return nil, &FitError{Stage: name, Err: &Contradiction{Decided: f.Took, Wrong: f.Took - f.Agreed, Bound: f.Bound}}
+		}
 		fitted = append(fitted, f)
 	}
 	return fitted, nil
@@ -138,11 +154,27 @@ func digest(id string) uint64 {
 // part returns which of n stages has the labels of an item or a cluster.
 func part(id string, n int) int { return int(digest(id) % uint64(n)) } //nolint:gosec // n is a handful of stages.
 
-// thin keeps one item of each cluster, and says how many it left out. Which one depends
-// on their ids alone, and not on what anybody said of them.
+// thin keeps one item of some clusters, and says how many items it left out. A cluster is
+// kept with a probability that is proportional to its size, so that the items that are
+// kept are independent of each other and each is drawn from all items alike: one item of
+// every cluster would say how often clusters go wrong, and not items. Which are kept
+// depends on names alone, and not on what anybody said of them.
 func thin(items []Labelled) (kept []Labelled, out int) {
+	largest := 1
+	size := map[string]int{}
+	for _, it := range items {
+		if it.Cluster != "" {
+			size[it.Cluster]++
+			largest = max(largest, size[it.Cluster])
+		}
+	}
 	best := map[string]int{} // place in kept
 	for _, it := range items {
+		lot := float64(digest("size "+cmp.Or(it.Cluster, it.ID))) / math.MaxUint64
+		if lot*float64(largest) > float64(max(size[it.Cluster], 1)) {
+			out++
+			continue
+		}
 		at, seen := best[it.Cluster]
 		switch {
 		case it.Cluster == "" || !seen:

@@ -67,7 +67,7 @@ type Measures struct {
 	Agreement stat.Estimate `json:"agreement"` // the share of items on which they agree
 	Kappa     stat.Estimate `json:"kappa"`     // Cohen's
 	AC1       stat.Estimate `json:"ac1"`       // Gwet's
-	Alpha     stat.Estimate `json:"alpha"`     // Krippendorff's, with a bootstrap interval
+	Alpha     stat.Estimate `json:"alpha"`     // Krippendorff's
 
 	FalseAccept stat.Estimate `json:"false_accept"` // the share of wrong answers that the judge accepts
 	FalseReject stat.Estimate `json:"false_reject"` // the share of right answers that it rejects
@@ -153,7 +153,13 @@ func (c Corrected) Quoted() stat.Estimate {
 type Mix struct {
 	Labelled   stat.Estimate `json:"labelled"`   // the judge's rate of yes on labelled items
 	Unlabelled stat.Estimate `json:"unlabelled"` // and on the others
-	Differs    bool          `json:"differs"`    // more than chance explains
+	Differs    bool          `json:"differs"`    // in some respect, more than chance explains
+
+	// Drawn says how labels were drawn: "at random" as far as can be seen, by a "plan" for
+	// this judge, with the "probability" of a plan for another judge, or more of some
+	// "verdict" or category than of others. Tests are what was looked at.
+	Drawn string          `json:"drawn,omitempty"`
+	Tests []SelectionTest `json:"tests,omitempty"`
 
 	// Categories are those of which people labelled more, or fewer, than chance
 	// explains.

@@ -18,7 +18,7 @@ func (b *Builder) Agreement() Agreement {
 			Items: b.items, Judged: b.items - b.unjudged, Unjudged: b.unjudged,
 			Labelled: b.labelled, Ties: b.ties, Both: len(b.both),
 		},
-		All:           b.measure("", b.both),
+		All:           b.measure("", b.both, b.alone),
 		Categories:    b.categories(),
 		Confidence:    b.confidence(),
 		Annotators:    b.annotators(),
@@ -29,27 +29,33 @@ func (b *Builder) Agreement() Agreement {
 	if b.items > 0 && float64(b.unjudged) > b.o.MaxUnjudged*float64(b.items) {
 		a.Withheld = &Hold{Unjudged: b.unjudged, Items: b.items, MaxUnjudged: b.o.MaxUnjudged}
 	} else {
-		a.Corrected = b.correct(a.All.Confusion)
+		a.Corrected = b.correct(a.All.Confusion, a.All.PeopleRate)
 	}
 	a.Scores = b.scores(a.Withheld != nil)
 	a.Notes = b.notes(a)
 	return a
 }
 
-// measure computes everything about some items.
-func (b *Builder) measure(category string, items []paired) Measures {
+// measure computes everything about some labelled items, which stand for these judged items
+// without a label too.
+func (b *Builder) measure(category string, items []paired, alone []single) Measures {
 	var c stat.Confusion
-	ratings := [][]float64{make([]float64, len(items)), make([]float64, len(items))}
-	for i, it := range items {
+	for _, it := range items {
 		c.Add(it.truth, it.judge)
-		ratings[0][i], ratings[1][i] = number(it.truth), number(it.judge)
 	}
-	level := b.o.Level
+	s := b.sampleOf(items, alone)
+	every := func(bool, bool) bool { return true }
+	truth := func(truth, _ bool) bool { return truth }
+	judge := func(_, judge bool) bool { return judge }
+	not := func(of func(bool, bool) bool) func(bool, bool) bool {
+		return func(t, j bool) bool { return !of(t, j) }
+	}
 	return Measures{
 		Category: category, Confusion: c,
-		Agreement: c.Accuracy(level), Kappa: c.Kappa(level), AC1: c.AC1(level), Alpha: b.alpha(ratings),
-		FalseAccept: c.FalseAccept(level), FalseReject: c.FalseReject(level),
-		PeopleRate: c.TruthRate(level), JudgeRate: c.JudgeRate(level), MCC: c.MCC(),
+		Agreement: s.share(func(t, j bool) bool { return t == j }, every),
+		Kappa:     s.beyond(stat.CohenKappa), AC1: s.beyond(stat.GwetAC), Alpha: s.beyond(stat.KrippendorffAlpha),
+		FalseAccept: s.share(judge, not(truth)), FalseReject: s.share(not(judge), truth),
+		PeopleRate: s.share(truth, every), JudgeRate: s.share(judge, every), MCC: s.mcc(),
 	}
 }
 
@@ -80,16 +86,19 @@ func (b *Builder) alpha(ratings [][]float64) stat.Estimate {
 // categories returns the measures of each category, sorted by name; none when no item
 // has one.
 func (b *Builder) categories() []Measures {
-	by := map[string][]paired{}
+	by, alone := map[string][]paired{}, map[string][]single{}
 	for _, it := range b.both {
 		by[it.category] = append(by[it.category], it)
+	}
+	for _, it := range b.alone {
+		alone[it.category] = append(alone[it.category], it)
 	}
 	rows := []Measures{}
 	if _, one := by[""]; one && len(by) == 1 {
 		return rows
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		rows = append(rows, b.measure(page.OrNone(name), by[name]))
+		rows = append(rows, b.measure(page.OrNone(name), by[name], alone[name]))
 	}
 	return rows
 }
@@ -212,20 +221,34 @@ func (b *Builder) scores(withheld bool) *Scores {
 	if !b.graded || !b.truthful || len(b.both) < 2 {
 		return nil
 	}
-	var y, yhat []float64
+	var y, yhat, alone []float64
+	var people, judge stat.Clustered
 	for _, it := range b.both {
 		y, yhat = append(y, it.score), append(yhat, it.judgeScore)
+		people.Add(it.cluster, it.score, 1)
+		judge.Add(it.cluster, it.judgeScore, 1)
 	}
-	s := &Scores{N: len(y), People: stat.MeanIn(stat.MomentsOf(y), b.o.Level, stat.Unit)}
+	for _, it := range b.alone {
+		alone = append(alone, it.score)
+		judge.Add(it.cluster, it.score, 1)
+	}
+	s := &Scores{N: len(y), People: people.Score(b.o.Level, false)}
 	s.Pearson = correlation(stat.Pearson(yhat, y))
 	s.Spearman = correlation(stat.Spearman(yhat, y))
 	s.Kendall = correlation(stat.KendallTauB(yhat, y))
 	if withheld {
 		return s
 	}
-	raw := stat.MeanIn(stat.MomentsOf(append(slices.Clone(yhat), b.aloneYhat...)), b.o.Level, stat.Unit)
+	raw := judge.Score(b.o.Level, false)
 	s.Raw = &raw
-	if ppi, err := stat.NewPPI(y, yhat, b.aloneYhat, stat.PPIOptions{Level: b.o.Level}); err == nil {
+	if ppi, err := stat.NewPPI(y, yhat, alone, stat.PPIOptions{Level: b.o.Level}); err == nil {
+		mean := stat.MomentsOf(alone).Mean()
+		rectifier := ppi.Value - float64(ppi.Lambda*mean)
+		n, others, all := float64(len(y)), float64(len(alone)), float64(len(y)+len(alone))
+		d := b.clustered(
+			func(it paired) float64 { return all / n * (it.score - float64(ppi.Lambda*it.judgeScore) - rectifier) },
+			func(it single) float64 { return all / others * ppi.Lambda * (it.score - mean) })
+		ppi.Estimate = d.Widen(ppi.Estimate)
 		// Grades lie between 0 and 1, which a normal interval does not know.
 		for _, x := range []*float64{&ppi.Value, &ppi.Lo, &ppi.Hi} {
 			*x = min(max(*x, 0), 1)

@@ -63,6 +63,13 @@ type Truth struct {
 	Votes map[string]bool
 
 	Reason string
+
+	// Stratum and Probability say how a plan drew the item to be labelled: from which
+	// part of the run, how many items that part had, and with what probability; zero
+	// when no plan says so.
+	Stratum     string
+	Of          int
+	Probability float64
 }
 
 // A Pair is one item of the run: what the judge said of it, and what is true.
@@ -74,7 +81,7 @@ type Pair struct {
 }
 
 // A Builder gathers pairs into an [Agreement]. Its memory grows with the items that
-// have a label, and by a number for each of the others.
+// have a label, and by a few numbers for each of the others.
 type Builder struct {
 	o Options
 
@@ -83,14 +90,15 @@ type Builder struct {
 	ties            int
 	unjudgedLabels  int // labels of items that the judge did not judge
 
-	both      []paired
-	alone     map[cell]int // judged items without a label
-	aloneYhat []float64    // their scores
-	graded    bool         // the judge gave a score between 0 and 1
-	truthful  bool         // the truth has a score between 0 and 1
+	both     []paired
+	alone    []single // judged items without a label
+	how      drawing  // how labels were drawn; "" before that was looked at
+	tests    []SelectionTest
+	names    map[string]string // categories and clusters, each kept once
+	graded   bool              // the judge gave a score between 0 and 1
+	truthful bool              // the truth has a score between 0 and 1
 
 	votes    []map[string]bool // of each labelled item
-	clusters map[string]int    // of the items that have both
 	fields   bool              // some item says which model answered
 	registry *registry
 
@@ -106,14 +114,16 @@ type cell struct {
 
 // A paired is an item with a verdict and a label. Texts are left out.
 type paired struct {
-	id, category, model string
-	position            int
-	judge, truth        bool
-	judgeScore, score   float64
-	confidence          float64 // NaN would need care: -1 when there is none
-	label               string
-	reason, why         string // of the judge, and of the truth
-	votesFor, votesAll  int
+	traits
+	id, model          string
+	judge, truth       bool
+	judgeScore, score  float64
+	stratum            string
+	of                 int
+	probability        float64
+	label              string
+	reason, why        string // of the judge, and of the truth
+	votesFor, votesAll int
 }
 
 // New returns a builder.
@@ -121,12 +131,13 @@ func New(o Options) *Builder {
 	if o.Level <= 0 || o.Level >= 1 {
 		o.Level = stat.DefaultLevel
 	}
-	return &Builder{o: o, alone: map[cell]int{}, clusters: map[string]int{}, registry: newRegistry(o.Registry)}
+	return &Builder{o: o, names: map[string]string{}, registry: newRegistry(o.Registry)}
 }
 
 // Add adds one item of the run. Items are best added in the order of the dataset.
 func (b *Builder) Add(p Pair) {
 	b.items++
+	b.how = ""
 	if p.Truth != nil {
 		b.labelled++
 		if len(p.Truth.Votes) > 0 {
@@ -147,8 +158,7 @@ func (b *Builder) Add(p Pair) {
 		}
 		b.registry.skip(p.Item.ID, "the judge did not judge it")
 	case p.Truth == nil || p.Truth.Tie:
-		b.alone[cell{strings.Clone(p.Item.Category), p.Verdict.Yes()}]++
-		b.aloneYhat = append(b.aloneYhat, p.Verdict.Score)
+		b.alone = append(b.alone, single{traits: b.traits(p), yes: p.Verdict.Yes(), score: p.Verdict.Score})
 		b.graded = b.graded || between(p.Verdict.Score)
 		why := "nobody labelled it"
 		if p.Truth != nil {
@@ -177,11 +187,9 @@ func between(score float64) bool { return score != 0 && score != 1 }
 func (b *Builder) addBoth(p Pair) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
-		id: strings.Clone(p.Item.ID), category: strings.Clone(p.Item.Category), model: b.answeredBy(p.Item), position: p.Position,
-		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, confidence: -1, label: strings.Clone(v.Label),
-	}
-	if c := v.Confidence; c != nil && *c >= 0 && *c <= 1 { // A run file of others may hold anything.
-		it.confidence = *c
+		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.answeredBy(p.Item),
+		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label),
+		stratum: t.Stratum, of: t.Of, probability: t.Probability,
 	}
 	if it.judge != it.truth {
 		it.reason, it.why = clip(v.Reason), clip(t.Reason)
@@ -194,11 +202,27 @@ func (b *Builder) addBoth(p Pair) {
 	}
 	b.graded = b.graded || between(v.Score)
 	b.truthful = b.truthful || between(t.Score)
-	if p.Item.Cluster != "" {
-		b.clusters[strings.Clone(p.Item.Cluster)]++
-	}
 	b.registry.see(it.id, it.judge, it.truth)
 	b.both = append(b.both, it)
+}
+
+// traits returns what is known of a judged item.
+func (b *Builder) traits(p Pair) traits {
+	once := func(name string) string {
+		if _, known := b.names[name]; !known {
+			name = strings.Clone(name)
+			b.names[name] = name
+		}
+		return b.names[name]
+	}
+	t := traits{
+		category: once(p.Item.Category), cluster: once(p.Item.Cluster), confidence: -1,
+		position: p.Position, length: len(p.Item.Response),
+	}
+	if c := p.Verdict.Confidence; c != nil && *c >= 0 && *c <= 1 { // A run file of others may hold anything.
+		t.confidence = *c
+	}
+	return t
 }
 
 // clip keeps a reason short: a disagreement is a line, and "deem show" has the rest.

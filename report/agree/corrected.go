@@ -2,7 +2,6 @@ package agree
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,50 +22,100 @@ const MethodStratified = "two-phase-wilson"
 // WarnPart says that the labels leave a part of the run out.
 const WarnPart = "to one of the judge's two verdicts there is no label at all: the interval is everything that is possible"
 
+// WarnSelected says that a corrected number rests on labels that were chosen.
+const WarnSelected = "the labelled items were not drawn at random from the run, which this number assumes: see the notes"
+
 // Corrected returns the run's score as people would have it, without all else that
 // [Builder.Agreement] computes; nil without labels. It does not withhold.
 func (b *Builder) Corrected() *Corrected {
+	if len(b.both) == 0 {
+		return nil
+	}
 	var c stat.Confusion
 	for _, it := range b.both {
 		c.Add(it.truth, it.judge)
 	}
-	return b.correct(c)
+	s := b.sampleOf(b.both, b.alone)
+	return b.correct(c, s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true }))
 }
 
-// correct returns the run's score as people would have it, nil without labels.
-func (b *Builder) correct(c stat.Confusion) *Corrected {
+// correct returns the run's score as people would have it, nil without labels. People is
+// the share of yes among the labels, with the weights that the labels have.
+func (b *Builder) correct(c stat.Confusion, people stat.Estimate) *Corrected {
 	if c.N() == 0 {
 		return nil
 	}
-	yes, n := 0, 0
-	for where, count := range b.alone {
-		n += count
-		if where.yes {
-			yes += count
+	var raw stat.Clustered
+	for _, it := range b.both {
+		raw.Add(it.cluster, number(it.judge), 1)
+	}
+	yes, n := 0, len(b.alone)
+	for _, it := range b.alone {
+		raw.Add(it.cluster, number(it.yes), 1)
+		if it.yes {
+			yes++
 		}
 	}
 	level := b.o.Level
-	k := &Corrected{
-		Raw:         stat.ProportionAt(yes+c.TP+c.FP, n+c.N(), level),
-		People:      c.TruthRate(level),
-		PPI:         stat.PPIOf(c, yes, n, level),
-		Stratified:  b.stratified(),
-		Unlabelled:  n,
-		RoganGladen: stat.RoganGladen(yes, n, c, level),
+	k := &Corrected{Raw: raw.Score(level, false), People: people, Stratified: b.stratified(), Unlabelled: n}
+	k.PPI = stat.PPIOf(c, yes, n, level)
+	if n > 0 {
+		k.PPI = stat.PPIIn(b.clusteredBy(k.PPI.Influence(c, yes)), c, yes, n, level)
 	}
+	k.RoganGladen = stat.RoganGladenIn(b.clusteredBy(stat.RoganGladenInfluence(yes, n, c)), yes, n, c, level)
 	k.Mix = b.mix(c, yes, n)
-	switch {
+	switch how := b.drawn(); {
 	case n == 0:
 		k.Quote = quotePeople
-	case k.Mix.Differs:
+	case how != atRandom:
 		k.Quote = quoteStratified
 	default:
 		k.Quote = quotePPI
+	}
+	if k.Mix.Differs {
+		k.PPI.Estimate, k.RoganGladen = k.PPI.Warn(WarnSelected), k.RoganGladen.Warn(WarnSelected)
+		if b.beyondWeights() {
+			k.Stratified, k.People = k.Stratified.Warn(WarnSelected), k.People.Warn(WarnSelected)
+		}
 	}
 	if b.o.Width > 0 {
 		k.More = more(k.PPI, b.o.Width)
 	}
 	return k
+}
+
+// clusteredBy returns the design of an estimate from the influence of labelled items and
+// of the others.
+func (b *Builder) clusteredBy(labelled func(truth, judge bool) float64, alone func(judge bool) float64) stat.Design {
+	return b.clustered(func(it paired) float64 { return labelled(it.truth, it.judge) }, func(it single) float64 { return alone(it.yes) })
+}
+
+// clustered returns what clusters do to an estimate that all judged items have a part in,
+// from the influence of each, summed over clusters.
+func (b *Builder) clustered(labelled func(paired) float64, alone func(single) float64) stat.Design {
+	places := map[string]int{}
+	var whole, apart []stat.Cluster
+	add := func(cluster string, x float64) {
+		apart = append(apart, stat.Cluster{Weight: 1, Influence: x})
+		at, known := places[cluster]
+		if !known || cluster == "" {
+			at = len(whole)
+			places[cluster] = at
+			whole = append(whole, stat.Cluster{})
+		}
+		whole[at].Weight++
+		whole[at].Influence += x
+	}
+	for _, it := range b.both {
+		add(it.cluster, labelled(it))
+	}
+	for _, it := range b.alone {
+		add(it.cluster, alone(it))
+	}
+	if len(whole) == len(apart) {
+		return stat.Design{}
+	}
+	return stat.InClusters(whole, apart)
 }
 
 // more returns how many labels are missing.
@@ -76,174 +125,157 @@ func more(ppi stat.PPI, width float64) *More {
 	return m
 }
 
-// differs is the level at which a difference between labelled and other items is no
-// longer chance.
+// A drawing says how labels were drawn, as far as can be seen.
+type drawing string
+
+const (
+	atRandom      drawing = "at random"
+	byPlan        drawing = "plan"        // by a plan of deem for this judge: at random within each category and verdict
+	byProbability drawing = "probability" // by a plan for another judge: with probabilities that are known
+	byVerdict     drawing = "verdict"     // more of some verdicts or categories than chance explains
+)
+
+// drawn returns how labels were drawn.
+func (b *Builder) drawn() drawing {
+	if b.how != "" {
+		return b.how
+	}
+	b.how = atRandom
+	planned := b.planned()
+	if planned {
+		b.how = byProbability
+		if b.plannedHere() {
+			b.how = byPlan
+		}
+	}
+	items := make([]Item, 0, len(b.both)+len(b.alone))
+	item := func(t traits, yes, labelled bool) {
+		it := Item{Labelled: labelled, Yes: yes, Category: t.category, Cluster: t.cluster, Position: t.position, Length: t.length}
+		if t.confidence >= 0 {
+			it.Confidence = &t.confidence
+		}
+		if b.how == byPlan {
+			it.Stratum = t.category + "\x00" + yesNo(yes)
+		}
+		items = append(items, it)
+	}
+	for _, it := range b.both {
+		item(it.traits, it.judge, true)
+	}
+	for _, it := range b.alone {
+		item(it.traits, it.yes, false)
+	}
+	b.tests = nil
+	if b.how != byProbability { // The strata of the other items are not known then.
+		b.tests = Selection(items, b.o.Seed)
+	}
+	for _, t := range b.tests {
+		if t.Differs && (t.Of == ofVerdict || t.Of == ofCategory) {
+			b.how = byVerdict
+		}
+	}
+	return b.how
+}
+
+// planned reports whether all labels were drawn by one plan.
+func (b *Builder) planned() bool {
+	plan := ""
+	for i, it := range b.both {
+		name := it.stratum[:max(strings.LastIndexByte(it.stratum, '-'), 0)]
+		if it.probability <= 0 || name == "" || i > 0 && name != plan {
+			return false
+		}
+		plan = name
+	}
+	return len(b.both) > 0
+}
+
+// plannedHere reports whether the strata of the plan are the categories and verdicts of
+// this run: it was made for this judge.
+func (b *Builder) plannedHere() bool {
+	sizes := map[cell]int{}
+	for _, it := range b.both {
+		sizes[cell{it.category, it.judge}]++
+	}
+	for _, it := range b.alone {
+		sizes[cell{it.category, it.yes}]++
+	}
+	strata := map[string]cell{}
+	for _, it := range b.both {
+		here := cell{it.category, it.judge}
+		if known, ok := strata[it.stratum]; ok && known != here || sizes[here] != it.of {
+			return false
+		}
+		strata[it.stratum] = here
+	}
+	return true
+}
+
+// beyondWeights reports whether labels were chosen by something that no weights make good.
+func (b *Builder) beyondWeights() bool {
+	return slices.ContainsFunc(b.tests, func(t SelectionTest) bool { return t.Differs && t.Of != ofVerdict && t.Of != ofCategory })
+}
+
+// differs is the level at which a category is named that has more or fewer labels than
+// chance explains.
 const differs = 0.99
 
-// mix compares the labelled items with the others: how often the judge says yes, and
-// which categories they come from.
+// mix compares the labelled items with the others.
 func (b *Builder) mix(c stat.Confusion, yes, n int) Mix {
 	m := Mix{Labelled: c.JudgeRate(b.o.Level), Unlabelled: stat.ProportionAt(yes, n, b.o.Level)}
 	if n == 0 {
 		return m
 	}
-	m.Differs = differ(c.TP+c.FP, c.N(), yes, n, differs)
-	here, there := map[string]int{}, map[string]int{}
+	m.Drawn = string(b.drawn())
+	m.Tests = b.tests
+	m.Differs = slices.ContainsFunc(m.Tests, func(t SelectionTest) bool { return t.Differs })
+	if !slices.ContainsFunc(m.Tests, func(t SelectionTest) bool { return t.Differs && t.Of == ofCategory }) {
+		return m
+	}
+	here, there, names := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, it := range b.both {
 		here[it.category]++
+		names[it.category] = true
 	}
-	for where, count := range b.alone {
-		there[where.category] += count
-	}
-	names := map[string]bool{}
-	for name := range here {
-		names[name] = true
-	}
-	for name := range there {
-		names[name] = true
+	for _, it := range b.alone {
+		there[it.category]++
+		names[it.category] = true
 	}
 	// With many categories one of them differs by chance alone.
-	level := 1 - (1-differs)/float64(max(1, len(names)))
+	level := 1 - (1-differs)/float64(len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if len(names) > 1 && differ(here[name], c.N(), there[name], n, level) {
+		d := stat.DifferenceOfProportions(here[name], c.N(), there[name], n, level)
+		if d.Lo > 0 || d.Hi < 0 {
 			m.Categories = append(m.Categories, page.OrNone(name))
 		}
 	}
-	m.Differs = m.Differs || len(m.Categories) > 0
 	return m
 }
-
-// differ reports whether two shares of different items differ at the level.
-func differ(k1, n1, k2, n2 int, level float64) bool {
-	d := stat.DifferenceOfProportions(k1, n1, k2, n2, level)
-	return d.Lo > 0 || d.Hi < 0
-}
-
-// A stratum is a part of the run in which labels were drawn at random: of its items,
-// labels have a label, and people say yes to yes of these.
-type stratum struct{ items, labels, yes int }
-
-func (s *stratum) add(o stratum) {
-	s.items += o.items
-	s.labels += o.labels
-	s.yes += o.yes
-}
-
-// thin is below how many labels a stratum is put together with others.
-const thin = 5
 
 // stratified returns the share of items that people would say yes to, from their share
 // in each category among those the judge accepted and among those it rejected. Unlike
 // prediction-powered inference it stays right when some of these parts have more than
 // their share of labels, as those of a sampling plan have, as long as labels were
-// drawn at random within each.
-//
-// Source: W. G. Cochran, Sampling Techniques (1977), section 12.2, double sampling for
-// stratification: the variance is that of the shares within the parts, by the square
-// of their weight, and that of the weights. Within a part half a label of either kind
-// is added for the variance only, so that a part without errors does not claim to be
-// certain. The interval has Wilson's shape, with as many labels as would have that
-// variance.
+// drawn at random within each. Where a plan for another judge drew the labels, each counts
+// by the inverse of its probability instead.
 func (b *Builder) stratified() stat.Estimate {
-	parts, ok := strata(b.cells())
-	labels := len(b.both)
-	if !ok {
+	how := b.drawn()
+	if how == atRandom {
+		b.how = byVerdict
+	}
+	s := b.sampleOf(b.both, b.alone)
+	b.how = how
+	if s.strata == nil && how != byProbability {
 		est := stat.ProportionAt(0, 0, b.o.Level)
-		est.N, est.Method, est.Warnings = labels, stat.MethodNone, []string{WarnPart}
+		est.N, est.Method, est.Warnings = len(b.both), stat.MethodNone, []string{WarnPart}
 		return est
 	}
-	return twoPhase(parts, labels, b.o.Level)
-}
-
-// cells counts items and labels by category and verdict.
-func (b *Builder) cells() map[cell]*stratum {
-	all := map[cell]*stratum{}
-	at := func(c cell) *stratum {
-		if all[c] == nil {
-			all[c] = &stratum{}
-		}
-		return all[c]
+	est := s.share(func(truth, _ bool) bool { return truth }, func(_, _ bool) bool { return true })
+	if est.Method != stat.MethodNone {
+		est.Method = MethodStratified
 	}
-	for c, n := range b.alone {
-		at(c).items += n
-	}
-	for _, it := range b.both {
-		one := stratum{items: 1, labels: 1}
-		if it.truth {
-			one.yes = 1
-		}
-		at(cell{it.category, it.judge}).add(one)
-	}
-	return all
-}
-
-// strata puts thin cells together: those of one verdict first, and if that does not
-// help, all categories of that verdict. It reports false when a verdict has items but
-// no labels.
-func strata(cells map[cell]*stratum) ([]stratum, bool) {
-	keys := slices.SortedFunc(maps.Keys(cells), func(x, y cell) int { return strings.Compare(x.category, y.category) })
-	var parts []stratum
-	for _, verdict := range []bool{true, false} {
-		var whole, rest stratum
-		var full []stratum
-		for _, key := range keys {
-			if key.yes != verdict {
-				continue
-			}
-			whole.add(*cells[key])
-			if cells[key].labels < thin {
-				rest.add(*cells[key])
-			} else {
-				full = append(full, *cells[key])
-			}
-		}
-		switch {
-		case whole.items == 0:
-		case whole.labels == 0:
-			return nil, false
-		case rest.items == 0:
-			parts = append(parts, full...)
-		case rest.labels < thin:
-			parts = append(parts, whole)
-		default:
-			parts = append(append(parts, full...), rest)
-		}
-	}
-	return parts, true
-}
-
-// twoPhase returns the estimate from the parts.
-func twoPhase(parts []stratum, labels int, level float64) stat.Estimate {
-	total := 0
-	for _, s := range parts {
-		total += s.items
-	}
-	value, smooth, variance := 0.0, 0.0, 0.0
-	for _, s := range parts {
-		w := float64(s.items) / float64(total)
-		p := (float64(s.yes) + 0.5) / (float64(s.labels) + 1)
-		value += w * float64(s.yes) / float64(s.labels)
-		smooth += w * p
-		variance += w * w * p * (1 - p) / float64(s.labels)
-	}
-	for _, s := range parts {
-		d := float64(s.yes)/float64(s.labels) - value
-		variance += float64(s.items) / float64(total) * d * d / float64(total)
-	}
-	value = math.Min(value, 1) // Weights that add up to 1 may do so with a rounding error.
-	lo, hi := wilson(value, smooth*(1-smooth)/variance, level)
-	est := stat.Estimate{Value: value, Lo: lo, Hi: hi, Level: level, N: labels, SE: math.Sqrt(variance), Method: MethodStratified}
-	if labels < 50 {
+	if len(b.both) < 50 {
 		est = est.Warn(stat.WarnFewLabels)
 	}
 	return est
-}
-
-// wilson returns Wilson's interval of a share p in n tries, of which there may be a
-// fraction.
-func wilson(p, n, level float64) (lo, hi float64) {
-	z := math.Sqrt2 * math.Erfinv(level)
-	centre := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return math.Min(p, math.Max(0, centre-half)), math.Max(p, math.Min(1, centre+half))
 }

@@ -45,29 +45,64 @@ func has(n int) string {
 	return page.Count(n, "item") + " have"
 }
 
-// noteMix says that labels were not drawn at random.
+// noteMix says how labels were drawn, as far as can be seen.
 func (b *Builder) noteMix(c *Corrected) string {
-	if c == nil || !c.Mix.Differs {
+	if c == nil || c.Unlabelled == 0 {
 		return ""
 	}
-	var what []string
-	if differ(yesOf(c.Mix.Labelled.Value, c.Mix.Labelled.N), c.Mix.Labelled.N, yesOf(c.Mix.Unlabelled.Value, c.Mix.Unlabelled.N), c.Mix.Unlabelled.N, differs) {
-		what = append(what, fmt.Sprintf("the judge says yes to %s of them and to %s of the others",
-			page.Percent(c.Mix.Labelled.Value), page.Percent(c.Mix.Unlabelled.Value)))
-	}
-	if n := len(c.Mix.Categories); n > 0 {
-		shown := c.Mix.Categories[:min(n, 5)]
-		text := "more or fewer of them come from " + page.Cells(shown, page.NameWidth)
-		if n > len(shown) {
-			text += fmt.Sprintf(" and %d more categories", n-len(shown))
+	var same, other []string
+	for _, t := range c.Mix.Tests {
+		if !t.Differs {
+			same = append(same, t.Of)
+			continue
 		}
-		what = append(what, text)
+		other = append(other, fmt.Sprintf("%s (p = %s after Holm)%s", t.Of, page.Short(t.PHolm), c.Mix.how(t.Of)))
 	}
-	return "the labelled items are no random draw of the run: " + strings.Join(what, "; ") +
-		". PPI++ and Rogan-Gladen assume one; the stratified number needs it only within each category and verdict"
+	note := ""
+	switch drawing(c.Mix.Drawn) {
+	case byPlan:
+		note = "labels were drawn by a plan, at random within each category and verdict, and every number here is weighted by it"
+	case byProbability:
+		note = "labels were drawn by a plan for another judge, and every number here is weighted by its probabilities"
+	}
+	if len(same) > 0 && len(other) == 0 {
+		return join(note, "no sign of selection in "+page.And(same))
+	}
+	if len(other) == 0 {
+		return note
+	}
+	note = join(note, "the labelled items differ from the others in "+strings.Join(other, "; "))
+	switch {
+	case b.beyondWeights():
+		note += ". No number here makes up for that: label items that were drawn at random, as --plan does"
+	default:
+		note += ". PPI++ and Rogan-Gladen assume labels drawn at random; all other numbers are weighted by category and verdict, and need that only within each"
+	}
+	return note
 }
 
-func yesOf(rate float64, n int) int { return int(rate*float64(n) + 0.5) }
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// how says in which way the labelled items differ.
+func (m Mix) how(of string) string {
+	switch {
+	case of == ofVerdict:
+		return fmt.Sprintf(": the judge says yes to %s of them and to %s of the others", page.Percent(m.Labelled.Value), page.Percent(m.Unlabelled.Value))
+	case of == ofCategory && len(m.Categories) > 0:
+		shown := m.Categories[:min(len(m.Categories), 5)]
+		text := ": more or fewer of them come from " + page.Cells(shown, page.NameWidth)
+		if n := len(m.Categories) - len(shown); n > 0 {
+			text += fmt.Sprintf(" and %d more categories", n)
+		}
+		return text
+	}
+	return ""
+}
 
 func noteUnjudgedLabels(n int, who string) string {
 	if n == 0 {
@@ -108,17 +143,20 @@ func (b *Builder) noteWeights() string {
 	return "items carry different weights, and every number here counts each item once: the run's own score, which is weighted, is another"
 }
 
-// noteClusters says that the items are not independent.
+// noteClusters says that the intervals allow for clusters.
 func (b *Builder) noteClusters(both int) string {
-	n := 0
-	for _, items := range b.clusters {
-		n += items
+	clusters, n := map[string]bool{}, 0
+	for _, it := range b.both {
+		if it.cluster != "" {
+			clusters[it.cluster] = true
+			n++
+		}
 	}
-	if len(b.clusters) == n {
+	if len(clusters) == n {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s come in %s: treat the intervals as optimistic",
-		page.Comma(n), page.Count(both, "item"), page.Count(len(b.clusters), "cluster"))
+	return fmt.Sprintf("%s of %s come in %s: the intervals allow for how far these differ",
+		page.Comma(n), page.Count(both, "labelled item"), page.Count(len(clusters), "cluster"))
 }
 
 // noteOwn says that a model judges its own kind.

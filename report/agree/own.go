@@ -53,11 +53,11 @@ func (b *Builder) own() *Own {
 
 func (o *Own) measure(b *Builder, mine, others []paired) {
 	if len(mine) > 0 {
-		m := b.measure("", mine)
+		m := b.measure("", mine, nil)
 		o.Own, o.OwnLeniency = &m, leniency(m.Confusion, b.o.Level)
 	}
 	if len(others) > 0 {
-		m := b.measure("", others)
+		m := b.measure("", others, nil)
 		o.Others, o.OthersLeniency = &m, leniency(m.Confusion, b.o.Level)
 	}
 	if len(mine) > 0 && len(others) > 0 {

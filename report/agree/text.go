@@ -92,7 +92,10 @@ func (p *sheet) confusion() {
 func coefficient(e stat.Estimate) string { return page.Coefficient(e, 4) }
 
 // outOf writes the counts that a share is made of.
-func outOf(k, n int, what string) string {
+func (p *sheet) outOf(k, n int, what string) string {
+	if k := p.a.Corrected; k != nil && k.Mix.Drawn != "" && k.Mix.Drawn != string(atRandom) {
+		what += ", weighted"
+	}
 	return fmt.Sprintf("%s of %s %s", page.Comma(k), page.Comma(n), what)
 }
 
@@ -104,14 +107,14 @@ func (p *sheet) measures() {
 	row := func(name, value string, e stat.Estimate, what string) {
 		g.Add(name, value+page.Prefix(" ", p.Mark(e.Warnings...)), what)
 	}
-	row("agreement", coefficient(m.Agreement), m.Agreement, outOf(c.TP+c.TN, c.N(), "items"))
+	row("agreement", coefficient(m.Agreement), m.Agreement, p.outOf(c.TP+c.TN, c.N(), "items"))
 	row("kappa", coefficient(m.Kappa), m.Kappa, "Cohen's: agreement beyond chance")
 	row("AC1", coefficient(m.AC1), m.AC1, "Gwet's: steady when one answer is rare")
-	row("alpha", coefficient(m.Alpha), m.Alpha, fmt.Sprintf("Krippendorff's, by bootstrap with seed %d", p.a.Seed))
-	row("false accepts", coefficient(m.FalseAccept), m.FalseAccept, outOf(c.FP, c.FP+c.TN, "wrong answers accepted"))
-	row("false rejects", coefficient(m.FalseReject), m.FalseReject, outOf(c.FN, c.FN+c.TP, "right answers rejected"))
-	row(p.truthSays(), coefficient(m.PeopleRate), m.PeopleRate, outOf(c.TP+c.FN, c.N(), "items"))
-	row("judge says yes", coefficient(m.JudgeRate), m.JudgeRate, outOf(c.TP+c.FP, c.N(), "items"))
+	row("alpha", coefficient(m.Alpha), m.Alpha, "Krippendorff's")
+	row("false accepts", coefficient(m.FalseAccept), m.FalseAccept, p.outOf(c.FP, c.FP+c.TN, "wrong answers accepted"))
+	row("false rejects", coefficient(m.FalseReject), m.FalseReject, p.outOf(c.FN, c.FN+c.TP, "right answers rejected"))
+	row(p.truthSays(), coefficient(m.PeopleRate), m.PeopleRate, p.outOf(c.TP+c.FN, c.N(), "items"))
+	row("judge says yes", coefficient(m.JudgeRate), m.JudgeRate, p.outOf(c.TP+c.FP, c.N(), "items"))
 	p.Grid(g, "")
 }
 

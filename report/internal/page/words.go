@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,10 +40,22 @@ func Share(est stat.Estimate) string {
 // Coefficient returns an estimate between -1 and 1 with so many decimals, "-" in place of
 // an interval that the data do not allow.
 func Coefficient(est stat.Estimate, digits int) string {
+	if math.Abs(est.Value) < 0.5*math.Pow10(-digits) {
+		est.Value = 0 // and not -0.00
+	}
 	if est.Method == stat.MethodNone {
 		return fmt.Sprintf("%.*f -", digits, est.Value)
 	}
 	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, est.Value, digits, est.Lo, digits, est.Hi)
+}
+
+// And returns names in one phrase, as "verdict, category and position".
+func And(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // NEquals returns how many items a number stands on.

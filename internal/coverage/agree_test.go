@@ -1,0 +1,128 @@
+package coverage
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"deem/report/agree"
+	"deem/stat"
+)
+
+// A world is items in clusters, a judge, and people who label some of them.
+type world struct {
+	clusters, size int
+	right, icc     float64 // the share of right answers, and its correlation within clusters
+	accepts        float64 // the share of right answers that the judge accepts
+	rejects        float64 // the share of wrong answers that it rejects
+	labels         int
+}
+
+// draw returns an agreement over items of which choose picks those that people label.
+func (w world) draw(rng *rand.Rand, choose func(pairs []agree.Pair) []int) *agree.Builder {
+	var pairs []agree.Pair
+	var truths []bool
+	for i, share := range clusterShares(rng, w.clusters, w.right, w.icc) {
+		cluster := ""
+		if w.size > 1 {
+			cluster = fmt.Sprint(i)
+		}
+		for range w.size {
+			right := rng.Float64() < share
+			n := len(pairs)
+			p := judged(fmt.Sprint(n), cluster, "", n, decide(rng, right, w.accepts, w.rejects), nil)
+			// A judge that is wrong is less sure of itself.
+			sure := 0.5 + rng.Float64()/2
+			if (p.Verdict.Score == 1) != right {
+				sure = 0.5 + rng.Float64()/4
+			}
+			p.Verdict.Confidence = &sure
+			pairs, truths = append(pairs, p), append(truths, right)
+		}
+	}
+	for _, i := range choose(pairs) {
+		if pairs[i].Truth == nil {
+			pairs[i].Truth = &agree.Truth{}
+		}
+		pairs[i].Truth.Yes = truths[i]
+		if truths[i] {
+			pairs[i].Truth.Score = 1
+		}
+	}
+	b := agree.New(agree.Options{People: true, Draws: 2})
+	for _, p := range pairs {
+		b.Add(p)
+	}
+	return b
+}
+
+// simple chooses labels at random.
+func (w world) simple(rng *rand.Rand) func([]agree.Pair) []int {
+	return func(pairs []agree.Pair) []int { return rng.Perm(len(pairs))[:w.labels] }
+}
+
+// agreeCells are what "deem agree" prints of 200 labels in 50 clusters.
+func agreeCells() []cell {
+	var cells []cell
+	for _, icc := range []float64{0, 0.1, 0.3} {
+		w := world{clusters: 50, size: 20, right: 0.7, icc: icc, accepts: 0.9, rejects: 0.8, labels: 200}
+		truth := population(w.right, w.accepts, w.rejects)
+		kappa := truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value
+		for _, number := range []struct {
+			name  string
+			truth float64
+			of    func(agree.Agreement) stat.Estimate
+		}{
+			{"PPI++", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.PPI.Estimate }},
+			{"Rogan-Gladen", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.RoganGladen }},
+			{"stratified", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.Stratified }},
+			{"labels alone", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.People }},
+			{"kappa", kappa, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
+		} {
+			cells = append(cells, cell{
+				name: fmt.Sprintf("%s, 200 labels in 50 clusters, ICC %g", number.name, icc), want: nominal, cost: 6,
+				draw: func(rng *rand.Rand) outcome {
+					return held(number.of(w.draw(rng, w.simple(rng)).Agreement()), number.truth, clusterWarnings...)
+				},
+			})
+		}
+	}
+	return cells
+}
+
+// selectionCells are labels that were chosen, and labels that were not.
+func selectionCells() []cell {
+	w := world{clusters: 600, size: 1, right: 0.7, accepts: 0.9, rejects: 0.8, labels: 150}
+	alarm := func(c *agree.Corrected) outcome { return outcome{hit: c.Mix.Differs} }
+	leastSure := func(rng *rand.Rand) func([]agree.Pair) []int {
+		return func(pairs []agree.Pair) []int {
+			var places []int
+			for _, i := range rng.Perm(len(pairs)) {
+				if *pairs[i].Verdict.Confidence < 0.7 && len(places) < w.labels {
+					places = append(places, i)
+				}
+			}
+			return places
+		}
+	}
+	first := func([]agree.Pair) []int {
+		places := make([]int, w.labels)
+		for i := range places {
+			places[i] = i
+		}
+		return places
+	}
+	return []cell{
+		{name: "labels drawn at random: called selected", want: alarms, cost: 4, draw: func(rng *rand.Rand) outcome {
+			return alarm(w.draw(rng, w.simple(rng)).Corrected())
+		}},
+		{name: "labels from the least sure half: called selected", want: span{0.95, 1}, cost: 4, draw: func(rng *rand.Rand) outcome {
+			return alarm(w.draw(rng, leastSure(rng)).Corrected())
+		}},
+		{name: "labels of the first items: called selected", want: span{0.95, 1}, cost: 4, draw: func(rng *rand.Rand) outcome {
+			return alarm(w.draw(rng, first).Corrected())
+		}},
+		{name: "labels from the least sure half: PPI++ holds, or warns", want: nominal, cost: 4, draw: func(rng *rand.Rand) outcome {
+			return held(w.draw(rng, leastSure(rng)).Corrected().PPI.Estimate, w.right, agree.WarnSelected)
+		}},
+	}
+}

@@ -1,0 +1,317 @@
+package agree
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"deem/stat"
+)
+
+// A single is a judged item without a label.
+type single struct {
+	traits
+	yes   bool
+	score float64
+}
+
+// Traits are what is known of a judged item whether or not it has a label. A choice of
+// items to label may have gone by any of them.
+type traits struct {
+	category, cluster string
+	confidence        float64 // -1 when the judge gives none
+	position, length  int     // place in the dataset, and bytes of the response
+}
+
+// A sample is labelled items with the way in which they were drawn from the judged items
+// of a run.
+type sample struct {
+	level float64
+	both  []paired
+	table stat.YesNo // of weights
+
+	weight []float64 // of each labelled item: how many judged items it stands for
+	place  []int     // of each labelled item: its cluster
+	sizes  []float64 // weight of the items in each cluster
+
+	// Where the run is divided into strata, within which labels were drawn at random.
+	strata []stratum
+	of     []int // of each labelled item: its stratum
+	alone  []int // of each judged item without a label: its stratum
+	at     []int // and its cluster
+}
+
+// A stratum is a part of the run in which the judge says the same and labels were drawn
+// at random: of its items, labels have a label, and people say yes to yes of these.
+type stratum struct {
+	items, labels, yes int
+	verdict            bool
+}
+
+func (s *stratum) add(o stratum) {
+	s.items += o.items
+	s.labels += o.labels
+	s.yes += o.yes
+}
+
+// sampleOf returns some labelled items as a sample of judged ones, of which alone have no
+// label.
+func (b *Builder) sampleOf(both []paired, alone []single) *sample {
+	s := &sample{level: b.o.Level, both: both, weight: make([]float64, len(both)), place: make([]int, len(both))}
+	how := b.drawn()
+	if how == byVerdict || how == byPlan {
+		s.stratify(alone, how == byPlan)
+	}
+	places := map[string]int{}
+	in := func(cluster string, weight float64) int {
+		at, known := places[cluster]
+		if !known || cluster == "" {
+			at = len(s.sizes)
+			places[cluster] = at
+			s.sizes = append(s.sizes, 0)
+		}
+		s.sizes[at] += weight
+		return at
+	}
+	for i, it := range both {
+		counts := 1.0
+		s.weight[i] = 1
+		switch {
+		case s.strata != nil:
+			h := s.strata[s.of[i]]
+			s.weight[i] = float64(h.items) / float64(h.labels)
+		case how == byProbability:
+			s.weight[i] = 1 / it.probability
+			counts = s.weight[i]
+		}
+		s.place[i] = in(it.cluster, counts)
+		s.table.Add(it.truth, it.judge, s.weight[i])
+	}
+	if s.strata != nil {
+		for _, it := range alone {
+			s.at = append(s.at, in(it.cluster, 1))
+		}
+	}
+	return s
+}
+
+// stratify divides the run by category and verdict. It leaves the strata nil when one of
+// the judge's verdicts has no label at all, since nothing is known of such items.
+func (s *sample) stratify(alone []single, planned bool) {
+	cells := map[cell]*stratum{}
+	count := func(key cell, one stratum) {
+		if cells[key] == nil {
+			cells[key] = &stratum{verdict: key.yes}
+		}
+		cells[key].add(one)
+	}
+	for _, it := range s.both {
+		one := stratum{items: 1, labels: 1}
+		if it.truth {
+			one.yes = 1
+		}
+		count(cell{it.category, it.judge}, one)
+	}
+	for _, it := range alone {
+		count(cell{it.category, it.yes}, stratum{items: 1})
+	}
+	least := thin
+	if planned {
+		least = 1 // Each cell was drawn from by itself, and its probability is known.
+	}
+	strata, index, ok := merge(cells, least)
+	if !ok {
+		return
+	}
+	s.strata = strata
+	for _, it := range s.both {
+		s.of = append(s.of, index[cell{it.category, it.judge}])
+	}
+	for _, it := range alone {
+		s.alone = append(s.alone, index[cell{it.category, it.yes}])
+	}
+}
+
+// thin is below how many labels a stratum is put together with others, unless a plan drew
+// from it.
+const thin = 5
+
+// merge puts cells with fewer than so many labels together: those of one verdict first,
+// and if that does not help, all of the verdict. It reports false where a verdict has
+// items but no labels.
+func merge(cells map[cell]*stratum, least int) (strata []stratum, index map[cell]int, ok bool) {
+	keys := slices.SortedFunc(maps.Keys(cells), func(x, y cell) int { return strings.Compare(x.category, y.category) })
+	index = map[cell]int{}
+	for _, verdict := range []bool{true, false} {
+		whole, rest := stratum{verdict: verdict}, stratum{verdict: verdict}
+		for _, key := range keys {
+			if key.yes == verdict {
+				whole.add(*cells[key])
+				if cells[key].labels < least {
+					rest.add(*cells[key])
+				}
+			}
+		}
+		if whole.items > 0 && whole.labels == 0 {
+			return nil, nil, false
+		}
+		together := rest.items > 0 && rest.labels < least
+		if together {
+			rest = whole
+		}
+		last := -1
+		for _, key := range keys {
+			switch {
+			case key.yes != verdict:
+				continue
+			case together || cells[key].labels < least:
+				if last < 0 {
+					last = len(strata)
+					strata = append(strata, rest)
+				}
+				index[key] = last
+			default:
+				index[key] = len(strata)
+				strata = append(strata, *cells[key])
+			}
+		}
+	}
+	return strata, index, true
+}
+
+// influence says how far an estimate moves with an item of which people and the judge say
+// this, times the number of items.
+type influence func(truth, judge bool) float64
+
+// design returns how much less the sample says about an estimate than as many independent
+// items would.
+func (s *sample) design(z influence) stat.Design {
+	n := float64(len(s.both))
+	clustered := len(s.sizes) < len(s.both)+len(s.at)
+	if n < 2 || s.strata == nil && !clustered && !s.weighted() {
+		return stat.Design{}
+	}
+	// The ratio of the variances with and without clusters is taken from what was seen,
+	// and applies to the variance, which allows for what was not seen.
+	d := stat.Design{Effect: 1, DF: max(n-float64(max(len(s.strata), 1)), 1)}
+	if clustered {
+		d = stat.InClusters(s.sums(z))
+	}
+	variance, base := s.variance(z)
+	if base > 0 {
+		d.Effect *= variance / base
+	}
+	return d
+}
+
+// weighted reports whether items count differently.
+func (s *sample) weighted() bool {
+	return slices.ContainsFunc(s.weight, func(w float64) bool { return w != s.weight[0] })
+}
+
+// variance returns the variance of an estimate if there were no clusters, and what it
+// would be for as many independent items of equal weight.
+//
+// Source: W. G. Cochran, Sampling Techniques (1977), section 12.2, double sampling for
+// stratification, applied to the influence of the items: the variance is that within the
+// strata, by the square of their weight, and that between them. Half a label of either
+// kind is added within a stratum, so that one without errors does not claim to be certain.
+func (s *sample) variance(z influence) (variance, base float64) {
+	n := float64(len(s.both))
+	if s.strata == nil {
+		total, squares, both := 0.0, 0.0, 0.0
+		for i, it := range s.both {
+			x := z(it.truth, it.judge)
+			total += s.weight[i]
+			squares += s.weight[i] * x * x
+			both += s.weight[i] * s.weight[i] * x * x
+		}
+		return both / (total * total) * n / (n - 1), squares / total / (n - 1)
+	}
+	all := float64(len(s.both) + len(s.alone))
+	for _, h := range s.strata {
+		w := float64(h.items) / all
+		p := (float64(h.yes) + 0.5) / (float64(h.labels) + 1)
+		yes, no := z(true, h.verdict), z(false, h.verdict)
+		mean := (float64(h.yes)*yes + float64(h.labels-h.yes)*no) / float64(h.labels)
+		variance += w*w*p*(1-p)*(yes-no)*(yes-no)/float64(h.labels) + w*mean*mean/all
+		base += w * (p*yes*yes + (1-p)*no*no)
+	}
+	return variance, base / max(n-1, 1)
+}
+
+// sums returns the influence of clusters, and of items alone.
+func (s *sample) sums(z influence) (whole, apart []stat.Cluster) {
+	whole = make([]stat.Cluster, len(s.sizes))
+	for i, size := range s.sizes {
+		whole[i].Weight = size
+	}
+	add := func(place int, weight, x float64) {
+		whole[place].Influence += x
+		apart = append(apart, stat.Cluster{Weight: weight, Influence: x})
+	}
+	mean := make([]float64, len(s.strata))
+	for i, h := range s.strata {
+		mean[i] = (float64(h.yes)*z(true, h.verdict) + float64(h.labels-h.yes)*z(false, h.verdict)) / float64(h.labels)
+	}
+	for i, it := range s.both {
+		x := z(it.truth, it.judge)
+		if s.strata == nil {
+			add(s.place[i], s.weight[i], s.weight[i]*x)
+			continue
+		}
+		m := mean[s.of[i]]
+		add(s.place[i], 1, m+s.weight[i]*(x-m))
+	}
+	for i, h := range s.alone {
+		add(s.at[i], 1, mean[h])
+	}
+	return whole, apart
+}
+
+// share returns the share of the items that the first function picks among those that the
+// second does, with its interval, and how many labels it stands on.
+func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
+	n, weight, hits := 0, 0.0, 0.0
+	for i, it := range s.both {
+		if !of(it.truth, it.judge) {
+			continue
+		}
+		n++
+		weight += s.weight[i]
+		if hit(it.truth, it.judge) {
+			hits += s.weight[i]
+		}
+	}
+	if n == 0 {
+		return stat.ProportionAt(0, 0, s.level)
+	}
+	p, part := hits/weight, weight/s.table.Sum()
+	d := s.design(func(truth, judge bool) float64 {
+		switch {
+		case !of(truth, judge):
+			return 0
+		case hit(truth, judge):
+			return (1 - p) / part
+		}
+		return -p / part
+	})
+	return d.Share(p, n, s.level)
+}
+
+// beyond returns a coefficient of agreement beyond chance.
+func (s *sample) beyond(c stat.Coefficient) stat.Estimate {
+	d := s.design(func(truth, judge bool) float64 { return s.table.Influence(c, truth, judge) })
+	return s.table.Beyond(c, len(s.both), d, s.level)
+}
+
+// mcc returns Matthews' correlation of the weighted counts, 0 where a side has no spread.
+func (s *sample) mcc() float64 {
+	t := s.table
+	spread := math.Sqrt((t.TP + t.FN) * (t.FP + t.TN) * (t.TP + t.FP) * (t.FN + t.TN))
+	if spread == 0 {
+		return 0
+	}
+	return (t.TP*t.TN - t.FP*t.FN) / spread
+}

@@ -1,0 +1,245 @@
+package agree
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"deem/stat"
+)
+
+// An Item is a judged item, of which it is known whether people labelled it.
+type Item struct {
+	Labelled bool
+
+	Yes        bool // what the judge says
+	Category   string
+	Cluster    string
+	Confidence *float64 // of the judge, nil when it gives none
+	Position   int      // in the dataset
+	Length     int      // bytes of the response, 0 when nobody looked
+
+	// Stratum names the part of the run that the item was drawn from, where a plan says
+	// so. Items are compared within their stratum.
+	Stratum string
+}
+
+// A SelectionTest says whether the labelled items look like the others in one respect.
+type SelectionTest struct {
+	Of    string  `json:"of"` // "verdict", "category", "confidence", "cluster", "position" or "response length"
+	P     float64 `json:"p"`
+	PHolm float64 `json:"p_holm"` // adjusted for the number of tests
+
+	// Differs says that chance hardly explains the difference: PHolm is below 0.05.
+	Differs bool `json:"differs"`
+}
+
+// selected is the p-value below which labels were hardly drawn at random.
+const selected = 0.05
+
+// Selection tests whether the labelled items were drawn at random, by what is known of all
+// judged items. A test is left out where items do not differ. Without labels, or without
+// other items, there are none.
+//
+// Each test is a permutation test, which is exact: so many items are drawn again and again
+// at random, within their strata, and the labelled ones are compared with these draws.
+// Verdict, confidence, position and length are compared by the sum of ranks, category and
+// cluster by Pearson's chi-squared. The same seed draws the same.
+func Selection(items []Item, seed uint64) []SelectionTest {
+	labels := 0
+	for _, it := range items {
+		if it.Labelled {
+			labels++
+		}
+	}
+	if labels == 0 || labels == len(items) {
+		return nil
+	}
+	d := newDraws(items, seed)
+	var tests []SelectionTest
+	var ps []float64
+	for _, r := range respects {
+		if p, ok := d.test(r); ok {
+			tests = append(tests, SelectionTest{Of: r.name, P: p})
+			ps = append(ps, p)
+		}
+	}
+	for i, p := range stat.Holm(ps) {
+		tests[i].PHolm, tests[i].Differs = p, p < selected
+	}
+	return tests
+}
+
+// A respect is one thing that labels may have been chosen by: a number, or the name of a
+// group.
+type respect struct {
+	name   string
+	number func(Item) float64
+	group  func(Item) string
+}
+
+// The respects. A choice by verdict or category can be made good by weights.
+const (
+	ofVerdict  = "verdict"
+	ofCategory = "category"
+)
+
+var respects = []respect{
+	{name: ofVerdict, number: func(it Item) float64 { return number(it.Yes) }},
+	{name: ofCategory, group: func(it Item) string { return it.Category }},
+	{name: "confidence", number: func(it Item) float64 {
+		if it.Confidence == nil {
+			return -1
+		}
+		return *it.Confidence
+	}},
+	{name: "cluster", group: func(it Item) string { return it.Cluster }},
+	{name: "position", number: func(it Item) float64 { return float64(it.Position) }},
+	{name: "response length", number: func(it Item) float64 { return float64(it.Length) }},
+}
+
+// draws are the places of labelled items, and of as many items drawn at random.
+type draws struct {
+	items    []Item
+	labelled []int
+	random   [][]int
+}
+
+// The number of draws, unless there are very many labels.
+const (
+	selectionDraws = 999
+	leastSelection = 199
+)
+
+func newDraws(items []Item, seed uint64) *draws {
+	d := &draws{items: items}
+	strata := map[string][]int{}
+	labels := map[string]int{}
+	var names []string
+	for i, it := range items {
+		if strata[it.Stratum] == nil {
+			names = append(names, it.Stratum)
+		}
+		strata[it.Stratum] = append(strata[it.Stratum], i)
+		if it.Labelled {
+			labels[it.Stratum]++
+			d.labelled = append(d.labelled, i)
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range min(selectionDraws, max(leastSelection, mostRatings/len(d.labelled))) {
+		drawn := make([]int, 0, len(d.labelled))
+		for _, name := range names {
+			pool := strata[name]
+			for i := range labels[name] {
+				j := i + rng.IntN(len(pool)-i)
+				pool[i], pool[j] = pool[j], pool[i]
+				drawn = append(drawn, pool[i])
+			}
+		}
+		d.random = append(d.random, drawn)
+	}
+	return d
+}
+
+// test returns the p-value in one respect, and false where the items do not differ in it.
+func (d *draws) test(r respect) (p float64, ok bool) {
+	var distance func(places []int) float64
+	if r.number != nil {
+		distance, ok = d.ranks(r.number)
+	} else {
+		distance, ok = d.groups(r.group)
+	}
+	if !ok {
+		return 1, false
+	}
+	seen, as := distance(d.labelled), 0
+	for _, places := range d.random {
+		if distance(places) >= seen-1e-9 {
+			as++
+		}
+	}
+	return float64(1+as) / float64(1+len(d.random)), true
+}
+
+// ranks returns how far the ranks of some items are in sum from what is expected of a
+// random draw within strata.
+func (d *draws) ranks(of func(Item) float64) (distance func([]int) float64, ok bool) {
+	order := make([]int, len(d.items))
+	values := make([]float64, len(d.items))
+	for i, it := range d.items {
+		order[i], values[i] = i, of(it)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	ranks := make([]float64, len(order))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, at := range order[i:j] {
+			ranks[at] = float64(i+j) / 2
+		}
+		i = j
+	}
+	// Taken from the mean of its stratum, a rank says nothing about which strata have
+	// more labels.
+	sum, n := map[string]float64{}, map[string]float64{}
+	for i, it := range d.items {
+		sum[it.Stratum] += ranks[i]
+		n[it.Stratum]++
+	}
+	for i, it := range d.items {
+		ranks[i] -= sum[it.Stratum] / n[it.Stratum]
+		ok = ok || math.Abs(ranks[i]) > 1e-9
+	}
+	return func(places []int) float64 {
+		total := 0.0
+		for _, i := range places {
+			total += ranks[i]
+		}
+		return math.Abs(total)
+	}, ok
+}
+
+// groups returns Pearson's chi-squared of the groups of some items, but for constants. An
+// item without a cluster is a group of its own, and tells nothing.
+func (d *draws) groups(of func(Item) string) (distance func([]int) float64, ok bool) {
+	index := map[string]int{}
+	group := make([]int, len(d.items)) // of each item; -1 for none
+	var size []float64
+	several := false
+	for i, it := range d.items {
+		name := of(it)
+		at, known := index[name]
+		switch {
+		case name == "":
+			at = -1
+		case !known:
+			at = len(size)
+			index[name] = at
+			size = append(size, 1)
+		default:
+			size[at]++
+			several = true
+		}
+		group[i] = at
+	}
+	seen := make([]float64, len(size))
+	return func(places []int) float64 {
+		total := 0.0
+		for _, i := range places {
+			if g := group[i]; g >= 0 {
+				total += (2*seen[g] + 1) / size[g] // what the square of the count grows by
+				seen[g]++
+			}
+		}
+		for _, i := range places {
+			if g := group[i]; g >= 0 {
+				seen[g] = 0
+			}
+		}
+		return total
+	}, several && len(size) > 1
+}
