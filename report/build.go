@@ -39,6 +39,7 @@ func (b *Builder) Report() Report {
 	for i, metric := range metrics {
 		r.Metrics[i] = b.main.figures(by, metric, hold != nil)
 	}
+	r.Stopped = b.stopped(r.Metrics)
 	r.Clusters = clusters.with(r.Metrics[0].Judged)
 	r.Confidence = b.confidence(r.Noise)
 	r.Detectable = b.main.detectable(metrics[0], r.Metrics[0].Judged)

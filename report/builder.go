@@ -41,6 +41,7 @@ type Builder struct {
 	repeats    repeats
 	sureness   sureness
 	inClusters int
+	looks      *looks // nil without a rule to stop by
 
 	badScores, badWeights, badAspects, bothSet int
 }
@@ -67,7 +68,7 @@ type reread struct {
 func New(h Head) *Builder {
 	main := &tally{}
 	h = h.sane()
-	return &Builder{
+	b := &Builder{
 		head:       h,
 		main:       main,
 		trials:     map[int]*tally{0: main},
@@ -79,6 +80,10 @@ func New(h Head) *Builder {
 		judges:     map[string]struct{}{},
 		repeats:    repeats{want: h.Trials, limit: h.maxAlone(), pending: map[itemKey]*repeated{}},
 	}
+	if h.Until != nil {
+		b.looks = newLooks(*h.Until)
+	}
+	return b
 }
 
 // End says how far the run is whose records were added, and when it was last at work.
@@ -87,8 +92,14 @@ func (b *Builder) End(complete bool, ended time.Time) {
 	b.head.Complete, b.head.Ended = complete, ended
 }
 
-// Add adds one record. It keeps nothing of it but a few names.
-func (b *Builder) Add(rec deem.Record) {
+// Add adds one record. It keeps nothing of it but a few names. With [Head.Until], records
+// come in the order of their positions, and those after the rule holds are not counted.
+// Add reports whether the record was.
+func (b *Builder) Add(rec deem.Record) (counted bool) {
+	if b.looks != nil && !b.takes(rec) {
+		b.AddLate(rec)
+		return false
+	}
 	b.records++
 	for i := range rec.Calls {
 		b.calls.add(&rec.Calls[i])
@@ -104,19 +115,26 @@ func (b *Builder) Add(rec deem.Record) {
 	b.repeats.add(&rec, v, weight, o.member)
 	if rec.Trial != 0 {
 		// Trials of one item are no new items: only trial 0 makes the numbers.
-		return
+		return true
 	}
 	entry(b.categories, page.OrNone(rec.Item.Category)).add(o)
 	if o.member.named {
 		b.inClusters++
 	}
+	if b.looks != nil {
+		b.looks.add(rec.Position, rec.Item, v, weight)
+		if rec.Item.Cluster == "" || b.main.items == b.head.Items {
+			b.look()
+		}
+	}
 	if v == nil {
 		entry(b.failures, kind).add(rec, failureExamples)
-		return
+		return true
 	}
 	b.sureness.add(v)
 	b.addLabel(v.Label)
 	b.addAspects(v.Aspects, weight)
+	return true
 }
 
 // outcome returns the verdict of rec, or nil and why there is none. A score that

@@ -68,6 +68,10 @@ type Head struct {
 	// when nobody asked.
 	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 
+	// Until is the rule by which the run stops before its last item, nil without one. In
+	// JSON it is part of [Report.Stopped].
+	Until *Until `json:"-"`
+
 	// Harness is what else made the numbers, null when nobody said.
 	Harness *Harness `json:"harness,omitempty"`
 

@@ -131,6 +131,9 @@ func newPage(r Report) *Page {
 	if !r.Head.Complete {
 		p.State = "not complete"
 	}
+	if r.Stopped != nil && r.Stopped.Holds {
+		p.State = "stopped by rule " + page.Clean(r.Stopped.Rule)
+	}
 	p.State = strings.Join(nonEmpty(p.State, span(r.Head.Started, r.Head.Ended), recordsLine(r)), ", ")
 	p.By = byline(r)
 	if r.Hold != nil {
@@ -201,6 +204,10 @@ func (p *Page) cards(r Report) {
 func (p *Page) facts(r Report) {
 	h := r.Head
 	c := r.Calls
+	stopped := ""
+	if r.Stopped != nil {
+		stopped = r.Stopped.Words(h.Items)
+	}
 	list := []PageFact{
 		{"judge", strings.Join(nonEmpty(page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("reading ", page.Clean(h.Reading))), ", ")},
 		{"judge hash", page.Clean(h.JudgeHash)},
@@ -208,6 +215,7 @@ func (p *Page) facts(r Report) {
 		{"model", page.Clean(h.Model)},
 		{"dataset", page.Clean(h.Dataset)},
 		{"dataset hash", page.Clean(h.DatasetHash)},
+		{"stop", stopped},
 		{"intervals", page.OrNone(intervals(r))},
 		{"calls", callsLine(c)},
 		{"cost", costLine(c)},

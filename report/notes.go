@@ -15,6 +15,7 @@ func (b *Builder) notes(r Report) []string {
 	all := []string{
 		b.noteProgress(r),
 		b.noteNothing(r),
+		r.Stopped.note(),
 		noteSelf(r.Head),
 		b.noteTrials(r),
 		b.noteUntold(),
@@ -37,6 +38,8 @@ func (b *Builder) notes(r Report) []string {
 func (b *Builder) noteProgress(r Report) string {
 	items, seen := r.Head.Items, r.Items
 	switch {
+	case b.Stopped():
+		return ""
 	case !r.Head.Complete && items > 0:
 		return fmt.Sprintf("the run is not complete: %s of %s have a record so far, and the numbers will move",
 			page.Comma(seen), page.Count(items, "item"))

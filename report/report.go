@@ -30,6 +30,10 @@ type Report struct {
 	// score, the second number beside it.
 	Metrics []Figures `json:"metrics"`
 
+	// Stopped says what became of the rule by which the run stops before its last item.
+	// It is absent without such a rule.
+	Stopped *Stopped `json:"stopped,omitempty"`
+
 	// Upstream is the number as an upstream would print it that counts failures
 	// as wrong. It is null when there is no such upstream.
 	Upstream *Upstream `json:"upstream"`

@@ -59,6 +59,9 @@ func (p *sheet) head(r Report) {
 	if !h.Complete {
 		state = "not complete"
 	}
+	if r.Stopped != nil && r.Stopped.Holds {
+		state = "stopped by rule"
+	}
 	p.Line("run", page.Clean(h.Run), state, span(h.Started, h.Ended))
 	p.Line("judge", page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
 		page.Prefix("reading ", page.Clean(h.Reading)))
@@ -74,6 +77,9 @@ func (p *sheet) head(r Report) {
 	}
 	p.Line("dataset", page.Clean(h.Dataset), page.Prefix("hash ", page.Clean(deem.ShortHash(h.DatasetHash))), items)
 	p.Line("records", recordsLine(r))
+	if r.Stopped != nil {
+		p.Wrap("stop     ", r.Stopped.Words(h.Items))
+	}
 	p.Line("interval", intervals(r))
 	p.harness(r)
 }

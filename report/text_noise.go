@@ -12,6 +12,8 @@ import (
 func intervals(r Report) string {
 	b := r.Head.Bootstrap
 	switch {
+	case r.Stopped != nil:
+		return "anytime-valid (betting): that of the score holds at every look"
 	case b != nil && r.Clusters.Robust:
 		return fmt.Sprintf("by resampling clusters, %s draws, seed %d", page.Comma(b.Draws), b.Seed)
 	case b != nil:

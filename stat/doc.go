@@ -12,10 +12,13 @@
 // [PairedPermutation] and the other functions that return a [Test]; [Holm] adjusts
 // when there are many of them. [Trials] tell the judge's own noise from that of
 // which items were asked, and [NeededN] says how many items a difference takes.
+// A [Sequence] has an interval that holds at every look, for those who stop when they
+// know enough.
 //
 // Two promises hold throughout. Whatever goes in, no NaN, no infinity and no
 // panic comes out: a number that cannot be trusted carries a warning beside it.
-// And the order in which values are added changes no digit of an estimate, so
+// And the order in which values are added changes no digit of an estimate, except in
+// a [Sequence], so
 // that a stranger who reads the same records in another order prints the same
 // report.
 package stat

@@ -52,7 +52,15 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []assembly.J
 	if err != nil {
 		return nil, errors.Join(err, data.Close())
 	}
-	return heeded, nil
+	if !o.until.on() {
+		return heeded, nil
+	}
+	inOrder, err := shuffle(heeded, o.seed)
+	if err != nil {
+		return nil, errors.Join(err, data.Close())
+	}
+	a.say("items in random order, seed %d", o.seed)
+	return inOrder, nil
 }
 
 func (a *app) openItems(ctx context.Context, o runOptions, judgings []assembly.Judging) (items, error) {

@@ -133,6 +133,15 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 	if err != nil {
 		return "", nil, err
 	}
+	if o.until.on() {
+		set := findings.SettingsOf(s)
+		if set.Until, err = a.untilSettings(ctx, st, s, data, o); err != nil {
+			return "", nil, err
+		}
+		if s.Settings, err = json.Marshal(set); err != nil {
+			return "", nil, err
+		}
+	}
 	j = answeredJudge{j}
 	if s, err = a.heir(ctx, st, s, o); err != nil {
 		return "", nil, err
@@ -150,12 +159,21 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g assembly.Judging, 
 		return "", nil, conduct.End(ctx, st, run, err)
 	}
 	o.unfinished = len(unfinished)
+	var live *findings.Reporter
+	if o.until.on() {
+		if live, err = o.resume(ctx, st, run); err != nil {
+			return "", nil, conduct.End(ctx, st, run, err)
+		}
+		if live.Builder.Stopped() {
+			a.ruleHolds(run)
+			return run.ID, live, conduct.End(ctx, st, run, closeModels())
+		}
+	}
 	a.announce(run, resumed, o)
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
 		err = a.throughBatches(ctx, st, run, g, m, answeredItems{data}, o)
 	}
-	var live *findings.Reporter
-	if err == nil {
+	if err == nil && live == nil {
 		live, err = findings.NewLiveReporter(ctx, run, o.maxUnjudged)
 	}
 	if err == nil {
@@ -180,6 +198,9 @@ func (a *app) heir(ctx context.Context, st store.Store, s store.Spec, o runOptio
 	set := findings.SettingsOf(s)
 	if set.Lock, err = o.lock.heir(earlier); err != nil {
 		return s, err
+	}
+	if was := findings.SettingsOf(earlier.Spec).Until; earlier.Records > 0 && was != nil && set.Until != nil {
+		set.Until.Aim = was.Aim // The bets were made.
 	}
 	if earlier.Records > 0 {
 		if kept := keepNames(&set, s, earlier); len(kept) > 0 {
@@ -238,7 +259,8 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 // judge goes through the items and hands the records to the store and to live, unless
 // that is nil. What ends it early comes as an error.
 func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.Judge, m deem.Model, data items, o runOptions, live *findings.Reporter) error {
-	ctx, stop, release := a.watch(ctx, o.deadline)
+	enough := make(chan struct{}) // closed when the rule of the run holds
+	ctx, stop, release := a.watch(ctx, o.deadline, enough)
 	defer release()
 	p := a.startProgress(run, o, m)
 	ctx, told := a.telemetry.Run(ctx, runInfo(run, m, o))
@@ -248,11 +270,16 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 		Each: func(rec deem.Record) {
 			p.add(rec)
 			told.Add(rec)
-			if live != nil {
-				live.Add(rec)
+			if live == nil {
+				return
+			}
+			before := live.Builder.Stopped()
+			if live.Add(rec); live.Builder.Stopped() && !before {
+				close(enough)
 			}
 		},
 	}.Do(ctx)
+	err = stoppedByRule(live, err)
 	p.stop()
 	told.End(err)
 	return err

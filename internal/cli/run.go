@@ -40,6 +40,11 @@ With --max-cost no call begins that could exceed the sum: the run stops with exi
 status 1, and goes on with a higher one. A model that answers nothing any more stops
 the run too, after twenty items in a row or five minutes.
 
+With --until items are taken in random order, and the run stops as soon as the rule
+holds: --until '±2pp' when both ends of the interval are within 2 points of the score,
+--until 'better than RUN' when the run is known to be better or worse. The interval
+holds at every look. Clusters are drawn as a whole.
+
 An item that could not be judged is unjudged, not wrong. When more than
 --max-unjudged of the items are, the score is withheld and the exit status is 3.
 
@@ -75,6 +80,7 @@ type runOptions struct {
 	sample     int              // draw so many items at random, 0 for all
 	seed       uint64           // of everything that is drawn
 	drawn      *findings.Sample // the sample, once the items are opened
+	until      untilOptions
 
 	errata errataOptions
 	system systemOptions
@@ -129,6 +135,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.lock.flags(cmd.Flags())
 	o.detach.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
+	o.until.flags(cmd.Flags())
 	return cmd
 }
 
@@ -176,7 +183,7 @@ func (o runOptions) check() error {
 	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.MaxTokens < 0 || o.model.Timeout < 0 || o.runTimeout < 0:
 		return usage.Errorf("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
-	return errors.Join(o.batch.check(), o.errata.check())
+	return errors.Join(o.batch.check(), o.errata.check(), o.checkUntil())
 }
 
 // open opens what a run needs besides the store: its judges, their models and the

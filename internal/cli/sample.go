@@ -16,7 +16,7 @@ import (
 // their own.
 func (o *runOptions) sampleFlags(f *pflag.FlagSet) {
 	f.Var(countFlag{&o.sample}, "sample", "judge only `n` items, drawn at random with --seed")
-	f.Uint64Var(&o.seed, "seed", 1, "the `number` from which --sample is drawn")
+	f.Uint64Var(&o.seed, "seed", 1, "the `number` from which --sample and the order of --until are drawn")
 }
 
 // A sampled set is a simple random sample of items, in their own order. It has a hash of

@@ -33,8 +33,9 @@ func stopSignals() []os.Signal {
 
 // watch makes the first interrupt close the returned channel and the second cancel the
 // returned context. The deadline, unless it is zero, counts as the first interrupt, and
-// as the second one when the calls in flight have had their grace.
-func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, <-chan struct{}, func()) {
+// as the second one when the calls in flight have had their grace. Enough, once closed,
+// counts as the first interrupt too; it may be nil.
+func (a *app) watch(ctx context.Context, deadline time.Time, enough <-chan struct{}) (context.Context, <-chan struct{}, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &watcher{app: a, stop: make(chan struct{}), cancel: cancel}
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
@@ -51,6 +52,12 @@ func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, <
 			select {
 			case <-over:
 				return
+			case <-enough:
+				enough = nil
+				if w.n > 0 {
+					continue // It stops already.
+				}
+				w.interrupt("the rule of --until holds: calls in flight finish and are kept; Ctrl-C cancels them")
 			case <-signals:
 				w.interrupt("stopping: calls in flight finish and are kept; again to cancel them")
 			case <-due:

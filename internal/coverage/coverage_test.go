@@ -35,6 +35,7 @@ var tables = []struct {
 	{"test that all runs are equally good", allCells},
 	{"categories that do not differ from a saved report", savedCells},
 	{"systems that differ by the margin, called equivalent", marginCells},
+	{"runs that are looked at after every item, stopped falsely", untilCells},
 }
 
 // A cell is one row of the table.

@@ -128,7 +128,7 @@ var _ bundle.Counter = Recount{}
 // Numbers returns the report as JSON. Without texts no reply can be read in another
 // way, and benchmarks cannot make their own numbers.
 func (c Recount) Numbers() (json.RawMessage, []string, error) {
-	r := c.Builder.Report()
+	r := c.report()
 	if c.Published != nil {
 		r.Published = c.Published.JSON()
 	}

@@ -40,6 +40,11 @@ type Reporter struct {
 	Builder   *report.Builder
 	other     judge.Readable    // nil when there is no other reading
 	Published benchmark.Metrics // nil when there are none
+
+	// A run with a rule to stop by is looked at in the order of its items, whatever the
+	// order in which they were judged: early are records that wait for the one at next.
+	early map[int]deem.Record // by position; nil without a rule
+	next  int
 }
 
 // NewReporter returns the reporter of a run. Without texts, replies cannot be read
@@ -47,6 +52,7 @@ type Reporter struct {
 func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, error) {
 	h := Head(run, want.MaxUnjudged)
 	h.Bootstrap = want.Bootstrap
+	h.Until = SettingsOf(run.Spec).Until.rule()
 	p, err := Protocol(run)
 	if err != nil {
 		return nil, err
@@ -59,6 +65,9 @@ func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, e
 		h.JudgeNote = note
 	}
 	r := &Reporter{Published: published}
+	if h.Until != nil {
+		r.early = map[int]deem.Record{}
+	}
 	if p != nil {
 		h.Reading = p.Reading()
 		if p.FailuresWrong() {
@@ -76,7 +85,26 @@ func NewReporter(ctx context.Context, run store.Run, want Options) (*Reporter, e
 // Add counts a record. A benchmark's own metrics want records in the order of the
 // dataset; everything else comes out the same in any order.
 func (r *Reporter) Add(rec deem.Record) {
-	r.Builder.Add(rec)
+	if r.early == nil {
+		r.add(rec)
+		return
+	}
+	r.early[rec.Position] = rec
+	for {
+		rec, ok := r.early[r.next]
+		if !ok || store.IsUnfinished(rec) {
+			return
+		}
+		delete(r.early, r.next)
+		r.next++
+		r.add(rec)
+	}
+}
+
+func (r *Reporter) add(rec deem.Record) {
+	if !r.Builder.Add(rec) {
+		return
+	}
 	if r.Published != nil && rec.Trial == 0 {
 		r.Published.Add(rec)
 	}
@@ -106,7 +134,17 @@ func NewLiveReporter(ctx context.Context, run store.Run, maxUnjudged float64) (*
 
 // Found returns what the run found.
 func (r *Reporter) Found(run store.Run) Found {
-	return Found{Run: run, Report: r.Builder.Report(), Published: r.Published}
+	return Found{Run: run, Report: r.report(), Published: r.Published}
+}
+
+// report returns the report of all records. Those that still wait for another are not
+// counted.
+func (r *Reporter) report() report.Report {
+	for _, rec := range r.early {
+		r.Builder.AddLate(rec)
+	}
+	clear(r.early)
+	return r.Builder.Report()
 }
 
 // End says that the run is over, or how far it is.

@@ -72,10 +72,30 @@ type Settings struct {
 	Judge   string          `json:"judge,omitempty"`   // as the user named it
 	Promise *CascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
 
+	Until *UntilSettings `json:"until,omitempty"` // the rule by which the run stops
+
 	Deem    string        `json:"deem,omitempty"` // the version that judged
 	Exclude []Exclusion   `json:"exclude,omitempty"`
 	Sample  *Sample       `json:"sample,omitempty"` // nil when all items were judged
 	Lock    *LockSettings `json:"lock,omitempty"`
+}
+
+// UntilSettings are the rule by which a run stops, with the results of the run that it is
+// compared with, so that its report is the same wherever it is made.
+type UntilSettings struct {
+	report.Until
+	Base   []*float64 `json:"base,omitempty"`   // by the position of the item, null for unjudged
+	Passes bool       `json:"passes,omitempty"` // they are pass marks
+}
+
+// rule returns the rule for a report, nil without one.
+func (s *UntilSettings) rule() *report.Until {
+	if s == nil {
+		return nil
+	}
+	u := s.Until
+	u.Base, u.Passes = s.Base, s.Passes
+	return &u
 }
 
 // LockSettings are what a run keeps of its lock.

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/internal/dataset"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/report"
+)
+
+// untilOptions say when a run stops before its last item.
+type untilOptions struct {
+	rule string
+}
+
+func (u *untilOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&u.rule, "until", "", "stop as soon as this `rule` holds: '±2pp', or 'better than RUN'; items are taken in random order (docs/statistics.md)")
+}
+
+func (u untilOptions) on() bool { return u.rule != "" }
+
+// parse returns how near the interval must be, or the run to be compared with.
+func (u untilOptions) parse() (within float64, against string, err error) {
+	text := strings.TrimSpace(u.rule)
+	if against, ok := strings.CutPrefix(text, "better than "); ok && strings.TrimSpace(against) != "" {
+		return 0, strings.TrimSpace(against), nil
+	}
+	for _, sign := range []string{"±", "+/-", "+-"} {
+		points, ok := strings.CutPrefix(text, sign)
+		if !ok || !strings.HasSuffix(points, "pp") {
+			continue
+		}
+		points = strings.ReplaceAll(points, " ", "")
+		if err := (pointsFlag{&within}).Set(points); err != nil {
+			return 0, "", usage.Errorf("--until %s: %w", u.rule, err)
+		}
+		return within, "", nil
+	}
+	return 0, "", usage.Mark(deem.WithHint(fmt.Errorf("--until %s: unknown rule", u.rule), "write --until '±2pp', or --until 'better than RUN' with a run that deem list runs shows"))
+}
+
+// check refuses what a run that stops by a rule cannot do.
+func (o runOptions) checkUntil() error {
+	if !o.until.on() {
+		return nil
+	}
+	if _, _, err := o.until.parse(); err != nil {
+		return err
+	}
+	switch {
+	case o.benchmark != nil:
+		return usage.Errorf("--until does not go with a benchmark, whose own numbers are of all its items")
+	case o.trials > 1:
+		return usage.Errorf("--until does not go with --trials: the rule looks at one verdict for each item")
+	case o.batch.on:
+		return usage.Errorf("--until does not go with --batch: the verdicts of a batch come all at once")
+	case o.detach.on:
+		return usage.Errorf("--until does not go with --detach: the workers of a fleet do not stop by a rule")
+	case o.lock.file != "":
+		return usage.Errorf("--until does not go with --lock: a lock promises all items")
+	}
+	return nil
+}
+
+// untilSettings returns what a run keeps of its rule.
+func (a *app) untilSettings(ctx context.Context, st store.Store, s store.Spec, data items, o runOptions) (*findings.UntilSettings, error) {
+	within, ref, err := o.until.parse()
+	if err != nil {
+		return nil, err
+	}
+	u := &findings.UntilSettings{Until: report.Until{Seed: o.seed, Within: within, Aim: within}}
+	u.Rule = "±" + strconv.FormatFloat(100*within, 'g', 6, 64) + " pp"
+	if u.Largest, err = report.LargestUnit(data.Items()); err != nil || ref == "" {
+		return u, err
+	}
+	other, err := findRun(ctx, st, ref)
+	if err != nil {
+		return nil, err
+	}
+	if earlier, ok, err := begun(ctx, st, s.Key()); err != nil {
+		return nil, err
+	} else if ok && earlier.ID == other.ID && !o.fresh {
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until.rule, other.ID), "name the other run by its id, which deem list runs shows"))
+	}
+	if other.Judge.Hash != s.Judge.Hash || other.Model != s.Model {
+		return nil, usage.Errorf("--until %s: run %s has another judge or model: the difference would be one of judges too", o.until.rule, other.ID)
+	}
+	u.Against, u.Rule = other.ID, "better than "+other.ID
+	u.Base, u.Passes, err = resultsOf(ctx, st, other, data)
+	return u, err
+}
+
+// resultsOf returns the results of another run for each item, in the order of the items,
+// and whether they are pass marks.
+func resultsOf(ctx context.Context, st store.Store, run store.Run, data items) (results []*float64, passes bool, err error) {
+	verdicts := map[string]*deem.Verdict{}
+	passes = true
+	for rec, err := range st.Records(ctx, run.ID, store.Query{Trial: new(int), Brief: true}) {
+		if err != nil {
+			return nil, false, err
+		}
+		if store.IsUnfinished(rec) {
+			continue
+		}
+		verdicts[rec.Item.ID] = rec.Verdict
+		passes = passes && (rec.Verdict == nil || rec.Verdict.Pass != nil)
+	}
+	results = make([]*float64, 0, data.Len())
+	for it, err := range data.Items() {
+		if err != nil {
+			return nil, false, err
+		}
+		v, ok := verdicts[it.ID]
+		if !ok {
+			return nil, false, usage.Mark(deem.WithHint(fmt.Errorf("run %s has no record of item %q", run.ID, it.ID),
+				"a difference needs the same items in both runs: compare with a run over all of them"))
+		}
+		var x *float64
+		switch {
+		case v == nil:
+		case passes:
+			x = new(float64)
+			if *v.Pass {
+				*x = 1
+			}
+		default:
+			x = &v.Score
+		}
+		results = append(results, x)
+	}
+	return results, passes, nil
+}
+
+// resume returns the reporter of a run that stops by a rule, with what the run has found
+// so far: the report decides when the run stops.
+func (o runOptions) resume(ctx context.Context, st store.Store, run store.Run) (*findings.Reporter, error) {
+	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: o.maxUnjudged})
+	if err != nil || run.Records == 0 {
+		return r, err
+	}
+	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if rec.Failure != nil && o.retryUnjudged {
+			continue // It is judged again.
+		}
+		r.Add(rec)
+	}
+	return r, nil
+}
+
+// ruleHolds says that a run has stopped by its rule, and that nothing is left to do.
+func (a *app) ruleHolds(run store.Run) {
+	a.say("run %s was stopped by its rule after %s: another --until goes on with it, --fresh starts over", run.ID, words.Count(run.Records, "record"))
+}
+
+// stoppedByRule returns nil in place of the error of a run that was stopped because its
+// rule holds.
+func stoppedByRule(live *findings.Reporter, err error) error {
+	if errors.Is(err, deem.ErrStopped) && live != nil && live.Builder.Stopped() {
+		return nil
+	}
+	return err
+}
+
+// shuffled are items in random order. Items of one cluster stay together.
+type shuffled struct {
+	items
+	list []deem.Item
+	hash string
+}
+
+// shuffle puts items into the random order that a seed gives, by other random numbers
+// than --sample draws with. It holds them all in memory.
+func shuffle(data items, seed uint64) (items, error) {
+	var units [][]deem.Item
+	clusters := map[string]int{}
+	for it, err := range data.Items() {
+		if err != nil {
+			return nil, err
+		}
+		at, ok := clusters[it.Cluster]
+		if !ok || it.Cluster == "" {
+			at = len(units)
+			units = append(units, nil)
+			clusters[it.Cluster] = at
+		}
+		units[at] = append(units[at], it)
+	}
+	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
+	s := shuffled{items: data}
+	for _, unit := range units {
+		s.list = append(s.list, unit...)
+	}
+	var err error
+	s.hash, err = dataset.HashItems(s.Items())
+	return s, err
+}
+
+func (s shuffled) Items() iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		for _, it := range s.list {
+			if !yield(it, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (s shuffled) Len() int     { return len(s.list) }
+func (s shuffled) Hash() string { return s.hash }

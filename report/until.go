@@ -1,0 +1,295 @@
+package report
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"deem"
+	"deem/report/internal/page"
+	"deem/stat"
+)
+
+// Until is the rule by which a run stops before its last item. The items of such a run
+// come in random order, and records must be added in that order: the interval of the
+// headline is then one that holds at every look ([stat.Sequence]), and what comes after
+// the look at which the rule holds is not counted.
+type Until struct {
+	Rule string `json:"rule"` // as it is printed: "±2 pp" or "better than RUN"
+	Seed uint64 `json:"seed"` // of the random order
+
+	// Within stops the run when both ends of the interval are this near to the score.
+	Within float64 `json:"within,omitempty"`
+
+	// Against is the run that this one is compared with, item by item. The run stops
+	// when it is known to be better or worse. It is "" when there is none.
+	Against string `json:"against,omitempty"`
+
+	// Aim is the distance that the bets for the score aim at. It stays what it was when
+	// the run began: bets that change with the results would not be fair. 0 means
+	// several at once.
+	Aim float64 `json:"aim,omitempty"`
+
+	// Largest is the largest weight of a unit, that is of a cluster or of an item
+	// without one. [LargestUnit] returns it.
+	Largest float64 `json:"largest"`
+
+	// Base are the results of the run Against, by the position of the item; null is
+	// unjudged. They are pass marks if Passes is set, and scores otherwise.
+	Base   []*float64 `json:"-"`
+	Passes bool       `json:"-"`
+}
+
+// severalAims are what bets aim at when the rule does not say how near is enough.
+var severalAims = []float64{0.02, 0.04, 0.08, 0.16}
+
+// Stopped says what became of the rule of a run.
+type Stopped struct {
+	Until
+	Holds bool `json:"holds"` // the rule holds, and the run took no further item
+	Items int  `json:"items"` // how many items were looked at
+	Late  int  `json:"late"`  // records of further items, which were judged at the same time and are not counted
+
+	// Difference is this run minus the other, over the same items, with an interval that
+	// holds at every look too. It is null without another run.
+	Difference *stat.Estimate `json:"difference"`
+}
+
+// LargestUnit returns the largest weight of a cluster, or of an item without one.
+func LargestUnit(items iter.Seq2[deem.Item, error]) (float64, error) {
+	largest, clusters := 1.0, map[string]float64{}
+	for it, err := range items {
+		if err != nil {
+			return 0, err
+		}
+		weight, _ := weightOf(it)
+		if it.Cluster != "" {
+			clusters[it.Cluster] += weight
+			weight = clusters[it.Cluster]
+		}
+		largest = math.Max(largest, weight)
+	}
+	return largest, nil
+}
+
+// looks look at a run after every unit: an item, or a whole cluster.
+type looks struct {
+	until Until
+
+	// Confidence sequences, with the sums of the unit that is not complete. The
+	// difference has none without another run.
+	pass, score, difference track
+
+	open   string // the cluster whose items are coming
+	weight float64
+	units  int
+	items  int
+
+	holds bool
+	late  int
+}
+
+// A track is a sequence with the sums of the unit that is not complete, with unjudged
+// items at their lowest and at their highest.
+type track struct {
+	*stat.Sequence
+	sum Band
+}
+
+// add adds an item, whose value lies from lo to hi.
+func (t *track) add(lo, hi, weight float64) {
+	t.sum.Lo += lo * weight
+	t.sum.Hi += hi * weight
+}
+
+// newLooks returns what watches over a run with a rule.
+func newLooks(u Until) *looks {
+	if !(u.Largest > 0) {
+		u.Largest = 1
+	}
+	aims := severalAims
+	if u.Aim > 0 {
+		aims = []float64{u.Aim}
+	}
+	l := &looks{until: u}
+	l.pass.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
+	l.score.Sequence = stat.NewSequence(stat.DefaultLevel, aims...)
+	if u.Base != nil {
+		// A difference from -1 to 1 is halved and moved to 0 to 1.
+		var halves []float64
+		for _, aim := range severalAims {
+			halves = append(halves, aim/2)
+		}
+		l.difference.Sequence = stat.NewSequence(stat.DefaultLevel, halves...)
+	}
+	return l
+}
+
+// begins reports whether an item is the first of a unit.
+func (l *looks) begins(it deem.Item) bool { return it.Cluster == "" || it.Cluster != l.open }
+
+// add adds an item to the unit that is not complete.
+func (l *looks) add(position int, it deem.Item, v *deem.Verdict, weight float64) {
+	l.open = it.Cluster
+	l.items++
+	l.weight += weight
+	score, pass := Band{0, 1}, Band{0, 1}
+	if v != nil {
+		score = Band{v.Score, v.Score}
+		if v.Pass != nil {
+			pass = Band{}
+			if *v.Pass {
+				pass = Band{1, 1}
+			}
+		}
+	}
+	l.score.add(score.Lo, score.Hi, weight)
+	l.pass.add(pass.Lo, pass.Hi, weight)
+	if l.difference.Sequence == nil {
+		return
+	}
+	own, other := score, Band{0, 1}
+	if l.until.Passes {
+		own = pass
+	}
+	if position < len(l.until.Base) && l.until.Base[position] != nil {
+		x := *l.until.Base[position]
+		other = Band{x, x}
+	}
+	l.difference.add((1+own.Lo-other.Hi)/2, (1+own.Hi-other.Lo)/2, weight)
+}
+
+// look completes the unit and looks at all units so far. The value is that of the
+// headline.
+func (l *looks) look(metric string, value float64) {
+	if l.weight == 0 {
+		return
+	}
+	l.units++
+	for _, t := range []*track{&l.pass, &l.score, &l.difference} {
+		if t.Sequence != nil {
+			t.Add(t.sum.Lo/l.until.Largest, t.sum.Hi/l.until.Largest, l.weight/l.until.Largest)
+		}
+		t.sum = Band{}
+	}
+	l.open, l.weight = "", 0
+	if u := l.until; u.Within > 0 {
+		est := l.estimate(metric)
+		l.holds = math.Max(est.Hi-value, value-est.Lo) <= u.Within+1e-12
+	} else if d := l.gap(); d != nil {
+		l.holds = d.LeavesOut(0)
+	}
+}
+
+// estimate returns the interval of a metric.
+func (l *looks) estimate(metric string) stat.Estimate {
+	if metric == PassRate {
+		return l.pass.Estimate()
+	}
+	return l.score.Estimate()
+}
+
+// gap returns the difference from the other run, nil without one.
+func (l *looks) gap() *stat.Estimate {
+	if l.difference.Sequence == nil {
+		return nil
+	}
+	d := l.difference.Estimate()
+	d.Value, d.Lo, d.Hi, d.N = 2*d.Value-1, 2*d.Lo-1, 2*d.Hi-1, l.items
+	return &d
+}
+
+// over returns est with the interval that holds at every look, which is widened to hold
+// the value: before a cluster is complete only the value has its items.
+func (l *looks) over(metric string, est stat.Estimate) stat.Estimate {
+	at := l.estimate(metric)
+	at.Value, at.N = est.Value, est.N
+	at.Lo, at.Hi = math.Min(at.Lo, at.Value), math.Max(at.Hi, at.Value)
+	if l.units < l.items {
+		at.Clusters = l.units
+	}
+	if at.N < fewItems {
+		at = at.Warn(WarnFew)
+	}
+	return at
+}
+
+// Stopped reports whether the rule of the run holds, so that no further item is needed.
+// It is false without a rule.
+func (b *Builder) Stopped() bool { return b.looks != nil && b.looks.holds }
+
+// AddLate adds a record of an item that is not counted, because it was judged after the
+// rule held or out of turn. Its calls were paid for.
+func (b *Builder) AddLate(rec deem.Record) {
+	for i := range rec.Calls {
+		b.calls.add(&rec.Calls[i])
+	}
+	if b.looks != nil && rec.Trial == 0 {
+		b.looks.late++
+	}
+}
+
+// takes looks at the units before rec, and reports whether rec is to be counted.
+func (b *Builder) takes(rec deem.Record) bool {
+	if b.looks.weight > 0 && b.looks.begins(rec.Item) {
+		b.look()
+	}
+	return !b.looks.holds
+}
+
+// look looks at the units so far.
+func (b *Builder) look() {
+	metric := b.main.metrics()[0]
+	values := b.main.values(metric)
+	b.looks.look(metric, values.Mean())
+}
+
+// stopped says what became of the rule, and puts the intervals that hold at every look
+// into the figures.
+func (b *Builder) stopped(metrics []Figures) *Stopped {
+	l := b.looks
+	if l == nil {
+		return nil
+	}
+	for i := range metrics {
+		f := &metrics[i]
+		f.Strict = l.over(f.Metric, f.Strict)
+		if f.Judged != nil {
+			est := l.over(f.Metric, *f.Judged)
+			f.Judged = &est
+		}
+	}
+	return &Stopped{Until: l.until, Holds: l.holds, Items: l.items, Late: l.late, Difference: l.gap()}
+}
+
+// Words say in one sentence, without a full stop, what became of the rule.
+func (s *Stopped) Words(of int) string {
+	rule := page.Clean(s.Rule)
+	if d := s.Difference; d != nil && s.Holds && d.Hi < 0 {
+		rule += ", which it is not: it is worse,"
+	}
+	after := page.Comma(s.Items)
+	if of > 0 {
+		after += " of " + page.Count(of, "item")
+	}
+	text := fmt.Sprintf("stopped by rule %s after %s", rule, after)
+	if !s.Holds {
+		text = fmt.Sprintf("the rule %s does not hold after %s", rule, after)
+	}
+	if d := s.Difference; d != nil {
+		text += fmt.Sprintf("; this run minus %s: %+.1f pp [%+.1f, %+.1f]", page.Clean(s.Against), 100*d.Value, 100*d.Lo, 100*d.Hi)
+	}
+	return fmt.Sprintf("%s; items in random order, seed %d", text, s.Seed)
+}
+
+// note says what a reader must know about the numbers of a run that stops by a rule.
+func (s *Stopped) note() string {
+	if s == nil {
+		return ""
+	}
+	text := "the run was looked at after every item: the interval of the score allows for that, and all other intervals do not"
+	if s.Late > 0 {
+		text += fmt.Sprintf("; %s judged meanwhile %s kept, and not counted", page.Count(s.Late, "further item"), page.IsAre(s.Late))
+	}
+	return text
+}
