@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -309,7 +310,11 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 	for i, d := range ag.Disagreements {
 		list[i] = labels.Known{Item: d.Item, Judge: d.Judge, People: d.People, Why: why[d.Item]}
 	}
-	if err := replaceFile(name, []byte(labels.WriteKnown(list))); err != nil {
+	err := writeWhole(name, func(w io.Writer) error {
+		_, err := io.WriteString(w, labels.WriteKnown(list))
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	a.say("wrote %s to %s", words.Count(len(list), "known disagreement"), name)

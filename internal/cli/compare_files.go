@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"iter"
@@ -47,15 +48,25 @@ func (a *app) writeComparison(ctx context.Context, f beside, o compareOptions) e
 	return nil
 }
 
+// newFile is the mode of a file that is written for people: all that the umask allows.
+const newFile = 0o666
+
 // writeWhole writes a file that is whole or not there. An older one of that kind
 // gives way, since all of these can be made again; checkOutputs has refused others.
+// The new file has the mode of the older one, else what the umask allows.
 func writeWhole(name string, write func(w io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".deem-*")
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(name), ".deem-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if err != nil {
 		return usage.Mark(err)
 	}
+	if old, statErr := os.Stat(name); statErr == nil {
+		err = f.Chmod(old.Mode().Perm()) // before anything is in it
+	}
 	w := bufio.NewWriter(f)
-	err = errors.Join(write(w), w.Flush(), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = write(w)
+	}
+	err = errors.Join(err, w.Flush(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), name)
 	}

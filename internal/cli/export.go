@@ -176,7 +176,7 @@ func noResults(run store.Run, out string, named bool) error {
 
 // createNew creates a file. One that is there already is not touched.
 func createNew(name string) (*os.File, error) {
-	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	w, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, thereAlready(name, "-o", "")
 	}

@@ -118,7 +118,7 @@ func planTable(items []deem.Item) ([]byte, error) {
 
 // writeNew writes a file that is not there yet.
 func writeNew(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newFile)
 	if errors.Is(err, fs.ErrExist) {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "move it away, or name another file with -o: labels in it would be lost"))
 	}
@@ -129,11 +129,3 @@ func writeNew(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// replaceFile writes a file, whole or not at all.
-func replaceFile(name string, data []byte) error {
-	beside := name + ".new"
-	if err := os.WriteFile(beside, data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(beside, name)
-}

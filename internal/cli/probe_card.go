@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -110,12 +109,8 @@ func (a *app) writeCard(name string, c probe.Card) error {
 	if err != nil {
 		return err
 	}
-	var buf bytes.Buffer
-	if err := form(&buf, c); err != nil {
+	if err := writeWhole(name, func(w io.Writer) error { return form(w, c) }); err != nil {
 		return err
-	}
-	if err := replaceFile(name, buf.Bytes()); err != nil {
-		return usage.Mark(err)
 	}
 	a.say("wrote %s", name)
 	return nil
