@@ -15,7 +15,6 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,7 +23,6 @@ import (
 	"deem/internal/assembly"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
-	"deem/internal/words"
 )
 
 // The exit codes of deem. They are a contract: scripts branch on them.
@@ -67,7 +65,10 @@ type app struct {
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
-	env  assembly.Environment
+
+	terminal io.Writer // standard error itself, only for the progress bar
+
+	env assembly.Environment
 
 	fromFile map[string]bool // the flags that deem.yaml has set
 
@@ -81,64 +82,20 @@ type app struct {
 // Main runs the command with the given arguments and streams, and returns its exit
 // code.
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
-	data := &dataWriter{w: out, terminal: isTerminal(out)}
-	a := &app{args: args, in: in, out: data, err: errw}
+	a := &app{args: args, in: in, terminal: errw}
+	data := &screen{w: out, harmless: isTerminal(out), json: &a.json}
+	a.out, a.err = data, &screen{w: errw, harmless: true, json: &a.json}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(data)
-	root.SetErr(errw)
+	root.SetErr(a.err)
 	err := root.Execute()
 	if err == nil {
 		err = data.err
 	}
 	a.report(err)
 	return exitCode(err)
-}
-
-// A dataWriter is standard output. It keeps the first error, because many commands print
-// line by line and do not look: what could not be written is said at the end.
-//
-// What goes to a terminal has no control characters but line ends and tabs: it may come from
-// a server, a dataset or a run file. What goes to a pipe or a file is exact to the byte.
-type dataWriter struct {
-	w        io.Writer
-	err      error
-	terminal bool
-	rest     []byte // the beginning of a character that the next write ends
-}
-
-func (d *dataWriter) Write(p []byte) (int, error) {
-	n, err := len(p), error(nil)
-	if d.terminal {
-		text := append(d.rest, p...)
-		whole := len(text)
-		for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
-			if at := len(text) - back; utf8.RuneStart(text[at]) {
-				if !utf8.FullRune(text[at:]) {
-					whole = at
-				}
-				break
-			}
-		}
-		d.rest = bytes.Clone(text[whole:])
-		_, err = io.WriteString(d.w, printableLines(string(text[:whole])))
-	} else {
-		n, err = d.w.Write(p)
-	}
-	if err != nil && d.err == nil {
-		d.err = err
-	}
-	return n, err
-}
-
-// printableLines makes every line of a text printable.
-func printableLines(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, line := range lines {
-		lines[i] = words.Printable(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // root returns the command tree.
@@ -293,7 +250,7 @@ func (a *app) say(format string, args ...any) {
 	if a.json {
 		return
 	}
-	fmt.Fprintf(a.err, "deem: %s\n", printableLines(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.err, "deem: %s\n", fmt.Sprintf(format, args...))
 }
 
 // wantsJSON looks for --json among arguments that could not be parsed.

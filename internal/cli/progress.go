@@ -63,7 +63,7 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 	}
 	switch {
 	case a.json:
-	case isTerminal(a.err):
+	case isTerminal(a.terminal):
 		p.drawBar()
 	default:
 		p.wg.Go(p.tellPlainly)
@@ -102,9 +102,9 @@ func isTerminal(w io.Writer) bool {
 
 // drawBar draws one line that is drawn again a few times a second.
 func (p *progress) drawBar() {
-	p.bars = mpb.New(mpb.WithOutput(p.app.err), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
+	p.bars = mpb.New(mpb.WithOutput(p.app.terminal), mpb.WithWidth(24), mpb.WithRefreshRate(200*time.Millisecond))
 	p.bar = p.bars.New(int64(p.total), mpb.BarStyle(), mpb.BarRemoveOnComplete(),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.line() })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return words.Printable(p.line()) })))
 	p.bar.SetCurrent(int64(p.before))
 }
 
