@@ -121,6 +121,10 @@ func noSuchFile(name string) error {
 	return err
 }
 
+// maxSpool bounds a copy, so that input which never ends does not fill the disk. Files on the
+// disk have no bound. A test lowers it.
+var maxSpool int64 = 8 << 30
+
 // spooled copies r to a temporary file. The file loses its name at once where the
 // system allows it, so that even a killed process leaves nothing behind.
 func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
@@ -129,7 +133,11 @@ func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
 		return nil, fmt.Errorf("copy %s: %w", name, err)
 	}
 	f := &file{name: name, spool: spool}
-	f.size, err = io.Copy(spool, contextReader(ctx, r))
+	f.size, err = io.Copy(spool, io.LimitReader(contextReader(ctx, r), maxSpool+1))
+	if err == nil && f.size > maxSpool {
+		err = deem.WithHint(fmt.Errorf("%s: it holds more than %d bytes", name, maxSpool), "write it to a file first, which may have any size")
+		return nil, errors.Join(err, f.close())
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("copy %s to a temporary file: %w", name, err), f.close())
 	}

@@ -273,3 +273,18 @@ func TestMemoryStaysFlat(t *testing.T) {
 		t.Errorf("heap of %d bytes with 60,000 items, %d with 3,000", large, small)
 	}
 }
+
+// Input that never ends, as /dev/zero, ends with an error and not with a full disk.
+func TestEndlessInput(t *testing.T) {
+	zero, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = zero.Close() }()
+	defer func(n int64) { maxSpool = n }(maxSpool)
+	maxSpool = 1 << 20
+	_, err = Open(t.Context(), Source{Names: []string{"-"}, Stdin: zero})
+	if err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
+		t.Errorf("Open of an endless pipe = %v, want an error that names the limit", err)
+	}
+}

@@ -184,11 +184,16 @@ func (p *parquetReader) next(row *Row) (err error) {
 			return unexpectedEOF(err)
 		}
 	}
+	row.nans = row.nans[:0]
 	for i, n := range p.nodes {
+		nan := n.isNaN()
 		if row.values[i] = n.value(); !utf8.Valid(row.values[i].data) {
 			return deem.WithHint(
 				deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("column %q is not UTF-8", n.name)},
 				"write the column as text in UTF-8")
+		}
+		if nan {
+			row.nans = append(row.nans, &n.buf[0])
 		}
 	}
 	return nil
@@ -199,6 +204,15 @@ func (p *parquetReader) close() {
 	for _, l := range p.leaves {
 		l.close()
 	}
+}
+
+// isNaN reports whether the node is a number in the row that reads as null.
+func (n *node) isNaN() bool {
+	if n == nil || n.kind != leafNode || n.repeated || n.leaf == nil || n.leaf.render == nil {
+		return false
+	}
+	v := n.leaf.peek()
+	return !v.IsNull() && v.Kind() != parquet.ByteArray && string(n.leaf.write(nil, v)) == "null"
 }
 
 // value returns the value of the node in the row: plain text as it is, all else as

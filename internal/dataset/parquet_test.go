@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -48,7 +49,7 @@ func TestParquet(t *testing.T) {
 	number := func(f float64) *float64 { return &f }
 	rows := []parquetItem{
 		{ID: text("a"), Question: text("q"), References: []string{"x", "y"}, Response: "r1", Fields: map[string]string{"k": "v\n"}, Weight: number(2)},
-		{ID: text("b"), Category: text("c"), Cluster: text("k"), Response: "", Weight: number(math.NaN())},
+		{ID: text("b"), Category: text("c"), Cluster: text("k"), Response: ""},
 		{ID: text("c"), References: []string{"one"}, Response: "\x00é\"", Haystack: []string{"a", "b"}},
 	}
 	want := []deem.Item{
@@ -67,6 +68,17 @@ func TestParquet(t *testing.T) {
 				t.Errorf("items of %s (-want +got):\n%s", name, diff)
 			}
 		}
+	}
+}
+
+// A weight that is NaN is an error, as it is in JSON, and not the weight of every other item.
+func TestParquetNaNWeight(t *testing.T) {
+	nan := math.NaN()
+	name := write(t, "a.parquet", parquetOf(t, []parquetItem{{Response: "r1"}, {Response: "r2", Weight: &nan}}))
+	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+	var ps *deem.Problems
+	if !errors.As(err, &ps) || len(ps.List) != 1 || ps.List[0].Line != 2 || !strings.Contains(ps.List[0].Message, `weight "NaN"`) {
+		t.Errorf("Open = %v, want one problem with the weight of row 2", err)
 	}
 }
 
