@@ -128,4 +128,3 @@ func writeNew(name string, data []byte) error {
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
 }
-
