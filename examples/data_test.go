@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,9 @@ func TestDocumentedColumns(t *testing.T) {
 		row := "| `" + c.Target + "` | `" + strings.Join(c.Names, "`, `") + "` |"
 		if !strings.Contains(doc, "\n"+row) {
 			t.Errorf("the document has no row %s", row)
+		}
+		if recorded := []string{"reason", "reply", "judge_model", "system"}; slices.Contains(recorded, c.Target) {
+			continue // They are part of a published result, not of an item.
 		}
 		for _, name := range c.Names {
 			if got := partOf(t, c.Target, name); got != "1" {

@@ -79,12 +79,12 @@ type ModelOptions struct {
 }
 
 // AllOptions returns the options of the vendor's own, how much to think among them.
-func (o ModelOptions) AllOptions() map[string]string {
-	if o.Thinking == "" {
-		return o.Options
+func (m ModelOptions) AllOptions() map[string]string {
+	if m.Thinking == "" {
+		return m.Options
 	}
-	options := map[string]string{"thinking": o.Thinking}
-	maps.Copy(options, o.Options)
+	options := map[string]string{"thinking": m.Thinking}
+	maps.Copy(options, m.Options)
 	return options
 }
 

@@ -120,7 +120,7 @@ func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 			writeJSON(a.out, struct {
 				plan.Plan
 				Equivalence *marginPlan `json:"equivalence,omitempty"`
-			}{plans[0], equivalence})
+			}{plans[0], equivalence}) //nolint:gosec // There is one plan.
 		} else {
 			writeJSON(a.out, struct {
 				Plans       []plan.Plan `json:"plans"`

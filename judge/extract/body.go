@@ -99,7 +99,7 @@ func thinking(reply string) (drop []span, open bool) {
 		if nextObject == nil {
 			var stop func()
 			nextObject, stop = iter.Pull2(scanObjects(reply, beginning(reply)))
-			defer stop() //nolint:revive // It is called once.
+			defer stop() //nolint:revive,gocritic // It is called once.
 		}
 		// A tag in a valid object is part of a string, because it would make the object
 		// invalid anywhere else.
