@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -36,7 +37,7 @@ func (s *screen) Write(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.harmless {
-		text := append(s.rest, p...)
+		text := slices.Concat(s.rest, p)
 		whole := len(text)
 		for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
 			if at := len(text) - back; utf8.RuneStart(text[at]) {
