@@ -140,7 +140,7 @@ func (c cell) measure(n int) result {
 // TestCoverage measures every cell, or those with ROWS in their name. With COVERAGE=N it
 // draws N times and prints the table.
 func TestCoverage(t *testing.T) {
-	draws, z := 150, 3.5
+	draws, z := 60/slower, 3.5
 	if text := os.Getenv("COVERAGE"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

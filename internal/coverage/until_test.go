@@ -161,7 +161,7 @@ func clusteredRun(rng *rand.Rand, n int) (records []deem.Record, truth float64) 
 // This is the promise of the confidence sequence, measured on the code that stops a run.
 func TestUntilStopsFalsely(t *testing.T) {
 	t.Parallel()
-	const runs = 2000
+	const runs = 2000 / slower
 	for _, c := range []struct {
 		name  string
 		false func(*rand.Rand) bool
