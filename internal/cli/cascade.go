@@ -457,7 +457,7 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 			}
 		}
 	}
-	text, err := planTable(items)
+	text, err := planTable(items, nil)
 	if err != nil {
 		return err
 	}

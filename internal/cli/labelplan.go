@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"deem"
@@ -31,17 +32,27 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if len(chosen) == 0 {
 		return usage.Errorf("run %s has no judged item left to label", t.run.ID)
 	}
-	items, err := itemsOf(ctx, st, t.run, chosen)
+	positions := make([]int, len(chosen))
+	drawn := make([]labels.Drawn, len(chosen))
+	plan, err := deem.Hash([]any{t.run.Judge.Hash, t.run.Dataset.Hash, t.o.plan, t.o.seed, free})
 	if err != nil {
 		return err
 	}
-	text, err := planTable(items)
+	for i, c := range chosen {
+		positions[i] = c.Place
+		drawn[i] = labels.Drawn{Stratum: fmt.Sprintf("%.4s-%d", plan, c.Stratum), N: c.Drawn, Of: c.Of}
+	}
+	items, err := itemsOf(ctx, st, t.run, positions)
+	if err != nil {
+		return err
+	}
+	text, err := planTable(items, drawn)
 	if err != nil {
 		return err
 	}
 	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Thousands(len(chosen)), words.Thousands(free), t.o.seed)
 	if t.o.out == "-" && a.json {
-		return a.writePlan(items, t.o.seed)
+		return a.writePlan(items, drawn, t.o.seed)
 	}
 	if t.o.out == "-" {
 		_, err := a.out.Write(text)
@@ -59,16 +70,17 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 }
 
 // writePlan writes the items to label as JSON, for programs in which people label.
-func (a *app) writePlan(items []deem.Item, seed uint64) error {
+func (a *app) writePlan(items []deem.Item, drawn []labels.Drawn, seed uint64) error {
 	type toLabel struct {
 		ID         string   `json:"id"`
 		Question   string   `json:"question"`
 		References []string `json:"references"`
 		Response   string   `json:"response"`
+		Drawn      string   `json:"drawn"`
 	}
 	list := make([]toLabel, len(items))
 	for i, it := range items {
-		list[i] = toLabel{it.ID, it.Question, it.References, it.Response}
+		list[i] = toLabel{it.ID, it.Question, it.References, it.Response, drawn[i].String()}
 	}
 	writeJSON(a.out, struct {
 		Seed    uint64    `json:"seed"`
@@ -99,15 +111,23 @@ func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int
 // planColumns are the columns of a table to label.
 var planColumns = []string{"id", "question", "references", "response", "label", "annotator", "note"}
 
-// planTable returns the items as a table with room for labels.
-func planTable(items []deem.Item) ([]byte, error) {
+// planTable returns the items as a table with room for labels and, where a plan drew them,
+// with how: the stratum, and how many of its items were drawn.
+func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
 	var buf bytes.Buffer
 	w := csv.NewWriter(&buf)
-	if err := w.Write(planColumns); err != nil {
+	columns := planColumns
+	if drawn != nil {
+		columns = append(slices.Clone(columns), "drawn")
+	}
+	if err := w.Write(columns); err != nil {
 		return nil, err
 	}
-	for _, it := range items {
+	for i, it := range items {
 		row := []string{it.ID, labels.Guard(it.Question), labels.Guard(strings.Join(it.References, " | ")), labels.Guard(it.Response), "", "", ""}
+		if drawn != nil {
+			row = append(row, drawn[i].String())
+		}
 		if err := w.Write(row); err != nil {
 			return nil, err
 		}

@@ -126,3 +126,45 @@ func selectionCells() []cell {
 		}},
 	}
 }
+
+// planCells are the error rates and the agreement that "deem agree" prints of 40 and 120
+// labels that a plan drew. The judge rejects 1.8% of right answers; most labels of rejected
+// answers are there because a plan takes at least five of them.
+func planCells() []cell {
+	var cells []cell
+	for _, labels := range []int{40, 120} {
+		w := world{clusters: 1000, size: 1, right: 0.9, accepts: 0.982, rejects: 0.7, labels: labels}
+		truth := population(w.right, w.accepts, w.rejects)
+		for _, number := range []struct {
+			name  string
+			truth float64
+			of    func(agree.Agreement) stat.Estimate
+		}{
+			{"false rejects", 1 - w.accepts, func(a agree.Agreement) stat.Estimate { return a.All.FalseReject }},
+			{"false accepts", 1 - w.rejects, func(a agree.Agreement) stat.Estimate { return a.All.FalseAccept }},
+			{"agreement", truth.TP + truth.TN, func(a agree.Agreement) stat.Estimate { return a.All.Agreement }},
+			{"kappa", truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
+			{"number to quote", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.Quoted() }},
+		} {
+			cells = append(cells, cell{
+				name: fmt.Sprintf("%s, plan of %d labels", number.name, labels), want: atLeast, cost: 6,
+				draw: func(rng *rand.Rand) outcome {
+					b := w.draw(rng, func(pairs []agree.Pair) []int {
+						from := make([]agree.Candidate, len(pairs))
+						for i, p := range pairs {
+							from[i] = agree.Candidate{Yes: p.Verdict.Score == 1}
+						}
+						var places []int
+						for _, c := range agree.DrawStrata(from, w.labels, rng.Uint64()) {
+							pairs[c.Place].Truth = &agree.Truth{Stratum: fmt.Sprint("plan-", c.Stratum), Of: c.Of, Probability: float64(c.Drawn) / float64(c.Of)}
+							places = append(places, c.Place)
+						}
+						return places
+					})
+					return held(number.of(b.Agreement()), number.truth)
+				},
+			})
+		}
+	}
+	return cells
+}

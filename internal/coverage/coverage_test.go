@@ -30,6 +30,7 @@ var tables = []struct {
 	{"kappa and AC1 of a judge and people", kappaCells},
 	{"a judge and people, with clusters", agreeCells},
 	{"how labels were drawn", selectionCells},
+	{"labels that a plan drew", planCells},
 	{"cascade fit: promises that are broken", cascadeCells},
 	{"categories that do not differ, marked by a report", markCells},
 	{"test that all runs are equally good", allCells},

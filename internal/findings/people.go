@@ -116,6 +116,9 @@ func truthOf(o labels.Opinion) *agree.Truth {
 		if t.Reason == "" {
 			t.Reason = l.Reason
 		}
+		if l.Drawn.Of > 0 {
+			t.Stratum, t.Of, t.Probability = l.Drawn.Stratum, l.Drawn.Of, float64(l.Drawn.N)/float64(l.Drawn.Of)
+		}
 	}
 	return t
 }
@@ -220,9 +223,9 @@ func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o 
 }
 
 // Draw chooses n items of a run for people to label, at random and from every category
-// and verdict. It returns their positions in random order, and how many there were to
-// choose from: items with a verdict and without a label.
-func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, seed uint64) (positions []int, free int, err error) {
+// and verdict. It returns them with their positions, in random order, and how many there
+// were to choose from: items with a verdict and without a label.
+func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, seed uint64) (chosen []agree.Chosen, free int, err error) {
 	from, places, err := candidates(ctx, st, run, p)
 	if err != nil {
 		return nil, 0, err
@@ -232,10 +235,11 @@ func Draw(ctx context.Context, st store.Store, run store.Run, p *People, n int, 
 			free++
 		}
 	}
-	for _, i := range agree.Draw(from, n, seed) {
-		positions = append(positions, places[i].Position)
+	chosen = agree.DrawStrata(from, n, seed)
+	for i, c := range chosen {
+		chosen[i].Place = places[c.Place].Position
 	}
-	return positions, free, nil
+	return chosen, free, nil
 }
 
 // candidates returns the items of a run that have a verdict, and where they are.

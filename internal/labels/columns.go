@@ -29,6 +29,7 @@ var parts = []part{
 	{"reason", namesOf("reason", "reason", "why", "comment", "note", "notes")},
 	{"response", namesOf("response")},
 	{"judge_hash", []string{"judge_hash"}},
+	{"drawn", []string{"drawn"}},
 }
 
 // namesOf returns names of columns: those that are given, and those of a part of an item.

@@ -43,8 +43,31 @@ type Label struct {
 	// about a response, and another response to the same question has none.
 	Response *string `json:"response,omitempty"`
 
+	// Drawn says how a plan drew the item; zero when the file does not say.
+	Drawn Drawn `json:"-"`
+
 	File string `json:"-"`
 	Line int    `json:"-"`
+}
+
+// Drawn says that N items were drawn at random of the Of items of a stratum. The name of
+// the stratum begins with that of the plan and a hyphen.
+type Drawn struct {
+	Stratum string
+	N, Of   int
+}
+
+// String returns what a plan writes into the column drawn, as "8c1f-2 5/340".
+func (d Drawn) String() string { return fmt.Sprintf("%s %d/%d", d.Stratum, d.N, d.Of) }
+
+// readDrawn reads what String returns. Other texts say nothing about how an item was drawn.
+func readDrawn(text string) Drawn {
+	var d Drawn
+	n, err := fmt.Sscanf(strings.Replace(strings.TrimSpace(text), "/", " ", 1), "%s %d %d", &d.Stratum, &d.N, &d.Of)
+	if err != nil || n != 3 || d.N < 1 || d.Of < d.N {
+		return Drawn{}
+	}
+	return d
 }
 
 // A Source says which files to read, and how.

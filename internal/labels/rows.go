@@ -234,6 +234,9 @@ func (r *reader) label(rw row, id string, d decision) {
 	if text, ok := r.value(rw, "response"); ok {
 		l.Response = &text
 	}
+	if text, ok := r.value(rw, "drawn"); ok {
+		l.Drawn = readDrawn(text)
+	}
 	if text, ok := r.value(rw, "confidence"); ok && strings.TrimSpace(text) != "" {
 		x, err := confidence(text)
 		if err != nil {

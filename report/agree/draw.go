@@ -23,6 +23,20 @@ const enough = 5
 // no more than half of all. It chooses fewer when there are fewer. The same seed
 // chooses the same.
 func Draw(from []Candidate, n int, seed uint64) []int {
+	var places []int
+	for _, c := range DrawStrata(from, n, seed) {
+		places = append(places, c.Place)
+	}
+	return places
+}
+
+// A Chosen is a candidate that was drawn: its place, and how it was drawn. Of the Of items
+// of its stratum, Drawn were drawn at random. The number of a stratum says nothing about
+// what the judge said, because people who label may see it.
+type Chosen struct{ Place, Stratum, Drawn, Of int }
+
+// DrawStrata chooses as [Draw] does, and says how each was drawn.
+func DrawStrata(from []Candidate, n int, seed uint64) []Chosen {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	cells := map[cell]*pool{}
 	for i, c := range from {
@@ -45,12 +59,18 @@ func Draw(from []Candidate, n int, seed uint64) []int {
 		return cmp.Or(cmp.Compare(x.key.category, y.key.category), cmp.Compare(number(x.key.yes), number(y.key.yes)))
 	})
 	allot(pools, n)
-	var chosen []int
-	for _, p := range pools {
+	var chosen []Chosen
+	for i, p := range pools {
 		rng.Shuffle(len(p.places), func(i, j int) { p.places[i], p.places[j] = p.places[j], p.places[i] })
-		chosen = append(chosen, p.places[:p.quota]...)
+		for _, place := range p.places[:p.quota] {
+			chosen = append(chosen, Chosen{Place: place, Stratum: i, Drawn: p.quota, Of: len(p.places)})
+		}
 	}
 	rng.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+	number := rng.Perm(len(pools))
+	for i, c := range chosen {
+		chosen[i].Stratum = number[c.Stratum] + 1
+	}
 	return chosen
 }
 
