@@ -34,6 +34,9 @@ func Share(est stat.Estimate) string {
 	if est.Unknown() {
 		return "-"
 	}
+	if est.Method == stat.MethodNone {
+		return Percent(est.Value) + " -" // The data allow no interval, as with one cluster.
+	}
 	return fmt.Sprintf("%s [%.1f, %.1f]", Percent(est.Value), 100*est.Lo, 100*est.Hi)
 }
 
