@@ -31,23 +31,23 @@ type arrow struct {
 // a named folder stands before the pattern that would match it too.
 var arrows = []arrow{
 	{".", nil, "the root is a leaf, so that everybody can import it"},
-	{"text", nil, "strings as Python makes them are useful to all and need nobody"},
-	{"text/*", []string{"text", "text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
+	{"internal/text", nil, "strings as Python makes them are useful to all and need nobody"},
+	{"internal/text/*", []string{"internal/text", "internal/text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 
 	{"judge/extract", []string{"."}, "a reply is read the same way whichever judge asked"},
-	{"judge/rule", []string{".", "text", "text/*", "judge/rule/matchmodel"}, "a rule judges without a model and without a protocol; the fitted numbers of match are data of its own"},
+	{"judge/rule", []string{".", "internal/text", "internal/text/*", "judge/rule/matchmodel"}, "a rule judges without a model and without a protocol; the fitted numbers of match are data of its own"},
 	{"judge/rule/matchmodel", nil, "a table of fitted numbers knows neither items nor who reads them"},
-	{"judge", []string{".", "judge/extract", "text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
+	{"judge", []string{".", "judge/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{"."}, "a panel asks any judges, whatever they are made of"},
 	{"judge/cascade", []string{".", "stat"}, "a cascade asks any judges in turn, and what it promises is statistics"},
 	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
-	{"judge/compose", []string{".", "text"}, "a file that names judges knows none of them"},
+	{"judge/compose", []string{".", "internal/text"}, "a file that names judges knows none of them"},
 
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
-	{"benchmark/internal/*", []string{".", "text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them, and no judge"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "text", "text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"benchmark/internal/*", []string{".", "internal/text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them, and no judge"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -57,16 +57,16 @@ var arrows = []arrow{
 
 	{"report/internal/*", []string{"stat"}, "how a page of text is laid out is the same for all reports"},
 	{"report", []string{".", "stat", "report/internal/*"}, "a report is made of records alone: it never calls a model or opens a store"},
-	{"report/errata", []string{".", "stat", "text", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
+	{"report/errata", []string{".", "stat", "internal/text", "report", "report/internal/*", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"report/card", []string{".", "stat", "report", "report/internal/*"}, "a card is a report told to strangers: who made the number, and of what"},
 	{"report/probe", []string{".", "stat", "probe", "report/internal/*"}, "the card of a judge is counted in probe and shown here"},
 	{"report/*", []string{".", "stat", "report/internal/*"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
-	{"internal/dataset", []string{".", "text"}, "files become items before any judge is chosen"},
+	{"internal/dataset", []string{".", "internal/text"}, "files become items before any judge is chosen"},
 	{"internal/words", nil, "numbers and texts are written for people the same way everywhere"},
-	{"internal/usage", []string{".", "text"}, "who is to mend an error is known where it is made, and told where it is shown"},
+	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
 	{"internal/assembly", []string{"**"}, "whoever makes judges out of names knows all judges and all vendors"},
 	{"internal/findings", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
@@ -78,12 +78,12 @@ var arrows = []arrow{
 	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},
 	{"internal/labels", []string{".", "internal/dataset"}, "people's verdicts come from files, as items do"},
-	{"internal/published", []string{".", "internal/dataset", "text", "benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
+	{"internal/published", []string{".", "internal/dataset", "internal/text", "benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
 	{"internal/claims", []string{".", "stat", "internal/words"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
 	{"internal/telemetry", []string{".", "model"}, "whoever watches a run changes nothing in it"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
 	{"internal/lock", []string{"."}, "what was promised before a run is held against what was done, by whoever knows both"},
-	{"internal/gate", []string{".", "internal/usage", "text", "stat", "report", "report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
+	{"internal/gate", []string{".", "internal/usage", "internal/text", "stat", "report", "report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/matchtrain", []string{".", "judge/rule", "judge/rule/matchmodel", "stat"}, "whoever fits match sees an item with the eyes of match, and calibrates as statistics does"},
@@ -125,8 +125,8 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/coverage"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"model/minilm", "text/*", "judge/rule", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
-	{"github.com/neurosnap/sentences", []string{"text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
+	{"golang.org/x/text", []string{"model/minilm", "internal/text/*", "judge/rule", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
+	{"github.com/neurosnap/sentences", []string{"internal/text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/tiktoken-go/tokenizer", []string{"model/tokens"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
@@ -415,7 +415,7 @@ func TestArrowsRefuse(t *testing.T) {
 		name, imports, want string
 	}{
 		{"stat/good.go", "math", ""},
-		{"judge/good.go", "deem deem/text go.yaml.in/yaml/v3", ""},
+		{"judge/good.go", "deem deem/internal/text go.yaml.in/yaml/v3", ""},
 		{"benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
 		{"benchmark/locomo/shared.go", "deem/benchmark/internal/tally", ""},
 		{"benchmark/internal/tally/good.go", "deem deem/stat", ""},
@@ -427,9 +427,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"stat/testdata/bad.go", "deem", ""},
 		{"other/bad.go", "deem/internal/cli", ""}, // A module of its own: see soundTree.
 
-		{"bad.go", "deem/text", "bad.go:2 imports deem/text: . may import nothing of ours: the root is a leaf"},
+		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root is a leaf"},
 		{"stat/bad.go", "deem", "statistics knows no judge"},
-		{"judge/bad.go", "deem/model", "judge may import of ours only deem, judge/extract, text: a judge asks a deem.Model"},
+		{"judge/bad.go", "deem/model", "judge may import of ours only deem, judge/extract, internal/text: a judge asks a deem.Model"},
 		{"judge/rule/bad.go", "deem/judge/extract", "without a protocol"},
 		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
 		{"benchmark/locomo/bad.go", "deem/benchmark/halumem", "no benchmark knows another"},
@@ -464,7 +464,7 @@ func TestArrowsRefuse(t *testing.T) {
 // for a chain that is too long, where every single import is allowed.
 func TestArrowsRefuseShape(t *testing.T) {
 	wide := soundTree()
-	wide["benchmark/wide/read.go"] = source("deem deem/judge deem/judge/extract deem/judge/rule deem/text deem/stat deem/internal/dataset")
+	wide["benchmark/wide/read.go"] = source("deem deem/judge deem/judge/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
 	checkOnlyProblem(t, wide, "benchmark/wide imports 7 packages of ours, want at most 6")
 
 	wide["internal/cli/run.go"] = wide["benchmark/wide/read.go"]
@@ -476,16 +476,16 @@ func TestArrowsRefuseShape(t *testing.T) {
 	checkOnlyProblem(t, table, "")
 
 	deep := soundTree()
-	deep["text/a/a.go"] = source("deem/text/b")
-	deep["text/b/b.go"] = source("deem/text/c")
-	deep["text/c/c.go"] = source("deem/text/d")
-	deep["text/d/d.go"] = source("deem/text/e")
-	deep["text/e/e.go"] = source("deem/text")
-	deep["text/text.go"] = source("strings")
+	deep["internal/text/a/a.go"] = source("deem/internal/text/b")
+	deep["internal/text/b/b.go"] = source("deem/internal/text/c")
+	deep["internal/text/c/c.go"] = source("deem/internal/text/d")
+	deep["internal/text/d/d.go"] = source("deem/internal/text/e")
+	deep["internal/text/e/e.go"] = source("deem/internal/text")
+	deep["internal/text/text.go"] = source("strings")
 	checkOnlyProblem(t, deep, "")
 
-	deep["judge/rule/rule.go"] = source("deem/text/a")
-	checkOnlyProblem(t, deep, "judge/rule is 6 arrows deep, want at most 5: judge/rule -> text/a -> text/b -> text/c -> text/d -> text/e -> text")
+	deep["judge/rule/rule.go"] = source("deem/internal/text/a")
+	checkOnlyProblem(t, deep, "judge/rule is 6 arrows deep, want at most 5: judge/rule -> internal/text/a -> internal/text/b -> internal/text/c -> internal/text/d -> internal/text/e -> internal/text")
 
 	deep["internal/cli/rule.go"] = deep["judge/rule/rule.go"] // It ties the parts together.
 	delete(deep, "judge/rule/rule.go")

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // sources are the parts of an item that a slot may be filled from, beside

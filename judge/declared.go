@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // readerVersion is raised when a way to read replies may give another verdict than

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Load reads a judge from a YAML file. What is wrong in it comes as

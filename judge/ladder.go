@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // readLadder reads numbers as the rubric judge was published: the whole reply as

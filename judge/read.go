@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/text"
 	"deem/judge/extract"
-	"deem/text"
 )
 
 // A way is a way to read a reply: for its label, for its numbers, or for either.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"deem/text"
+	"deem/internal/text"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A router makes items of one user after the other, under one reading, and counts

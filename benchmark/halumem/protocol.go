@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/text"
 	"deem/judge"
-	"deem/text"
 )
 
 // The readings: ways in which parts of a results file become items and replies

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/text"
 	"deem/judge/extract"
-	"deem/text"
 )
 
 // aspectIncluded is the part of an accuracy verdict that says whether the memory

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // recordedJudge is the name of whoever filled a results file in.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // WriteStats writes upstream's own numbers as the file

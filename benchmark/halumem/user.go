@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A user is one line of the file of results, as far as it matters here.

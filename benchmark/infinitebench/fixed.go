@@ -9,8 +9,8 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/text"
-	"deem/text/metric"
+	"deem/internal/text"
+	"deem/internal/text/metric"
 )
 
 // fixed returns the score of an item by the mended rules. Any reference will do,

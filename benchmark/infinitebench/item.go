@@ -6,7 +6,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // clip shortens a value for a message.

@@ -6,7 +6,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/bytask"
-	"deem/text/metric"
+	"deem/internal/text/metric"
 )
 
 // The readings: ways in which a response becomes a score.

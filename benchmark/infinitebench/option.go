@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/text"
+	"deem/internal/text"
 )
 
 // The forms in which a response names an option. An A that a small letter follows is

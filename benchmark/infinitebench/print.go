@@ -7,7 +7,7 @@ import (
 
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Text writes the numbers for people: each task and the mean over tasks, and below

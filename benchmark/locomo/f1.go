@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
-	"deem/text/metric"
+	"deem/internal/text"
+	"deem/internal/text/metric"
 )
 
 // F1Name is the name of the published rule as a judge.

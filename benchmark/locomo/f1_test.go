@@ -16,7 +16,7 @@ import (
 
 	"deem"
 	"deem/benchmark/locomo"
-	pytext "deem/text"
+	pytext "deem/internal/text"
 )
 
 func newF1(tb testing.TB, reading string, p locomo.Policy) *locomo.F1 {

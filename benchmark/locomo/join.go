@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A slot is a question of the data, and the response to it once it is found.

@@ -8,7 +8,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // upstreamOrder is the order in which upstream prints the categories.

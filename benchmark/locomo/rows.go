@@ -9,7 +9,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // People keep LoCoMo answers in many forms: a list per conversation under its number,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/text"
+	"deem/internal/text"
 )
 
 // The lines of LongBench v2, in the order of result.py. Domains follow them here.

@@ -8,7 +8,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/bytask"
 	"deem/benchmark/internal/tally"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Metrics gather the records of a run and turn them into the published numbers. They

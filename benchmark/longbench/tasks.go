@@ -7,7 +7,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/bytask"
-	"deem/text/metric"
+	"deem/internal/text/metric"
 )
 
 // A task is one of the 21.

@@ -9,7 +9,7 @@ import (
 
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Upstream returns what print_qa_metrics.py prints for the same replies. Items that

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/text"
 	"deem/judge"
-	"deem/text"
 )
 
 // The readings: ways in which a prompt is chosen and a reply becomes a verdict.

@@ -9,7 +9,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Options say what to read.

@@ -7,8 +7,8 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
+	"deem/internal/text"
 	"deem/judge/extract"
-	"deem/text"
 )
 
 // The labels, spelt as the prompts ask for them.

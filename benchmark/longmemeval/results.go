@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem/benchmark/internal/itemset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // modelZoo are the names under which evaluate_qa.py knows its models.

@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // shared is where real data lies that others published and we do not ship.

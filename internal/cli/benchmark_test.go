@@ -13,8 +13,8 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
+	"deem/internal/text"
 	"deem/model/modeltest"
-	"deem/text"
 )
 
 // writeLines writes a file of JSON lines.

@@ -19,8 +19,8 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
+	"deem/internal/text"
 	"deem/internal/usage"
-	"deem/text"
 )
 
 // configSchema is the JSON Schema of deem.yaml.

@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/assembly"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // flagError says what is wrong with a flag in words of ours, and which flag was meant.

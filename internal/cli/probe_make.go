@@ -13,12 +13,12 @@ import (
 	"deem/internal/assembly"
 	"deem/internal/dataset"
 	"deem/internal/findings"
+	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/pairwise"
 	"deem/probe"
-	"deem/text/nltk"
 )
 
 // A probeSet is the probes of one judge, as a dataset.

@@ -19,10 +19,10 @@ import (
 	"deem/benchmark/locomo"
 	"deem/internal/assembly"
 	"deem/internal/published"
+	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report/sensitivity"
-	"deem/text/nltk"
 )
 
 const rejudgeHelp = `Check what others published, and judge the same responses again.

@@ -12,9 +12,9 @@ import (
 	"deem/benchmark"
 	"deem/internal/assembly"
 	"deem/internal/findings"
+	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/model"
-	"deem/text/nltk"
 )
 
 const runHelp = `Judge the items of a dataset and show what was found.

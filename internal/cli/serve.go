@@ -24,11 +24,11 @@ import (
 	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
+	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/rule"
 	"deem/model"
-	"deem/text/nltk"
 )
 
 const serveHelp = `Show runs in a browser, and judge over HTTP.

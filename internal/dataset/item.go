@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // groundTruth is the field that holds the references as a Python program would

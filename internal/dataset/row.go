@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A Row is one row of a file: an object of a JSON file, a record of a table. It

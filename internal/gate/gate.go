@@ -18,11 +18,11 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/text"
 	"deem/internal/usage"
 	"deem/report"
 	"deem/report/compare"
 	"deem/stat"
-	"deem/text"
 )
 
 // A Gate is a condition that decides an exit code: "p < 0.05 and overall > 0". "and"

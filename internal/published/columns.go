@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A Mapping says which column holds which part, by name or by a dotted path.

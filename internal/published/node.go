@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"deem/internal/dataset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A kind is what a value of JSON is.

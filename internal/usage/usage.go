@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // An Error is the user's to mend: a flag, a file, a name.

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A decoder turns the nodes of a file into a declaration. It works on nodes so that

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"deem"
-	"deem/text"
-	"deem/text/metric"
+	"deem/internal/text"
+	"deem/internal/text/metric"
 )
 
 // A byMetric judge says how much of a reference is in the response, by a published

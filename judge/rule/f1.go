@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"deem"
-	"deem/text"
-	"deem/text/metric"
+	"deem/internal/text"
+	"deem/internal/text/metric"
 )
 
 // tokenF1 scores the overlap of words.

@@ -72,15 +72,15 @@ var left = map[string]string{
 	"indel_normalized_similarity": "the ratio under its other name; held in package text",
 	"jaro_winkler":                "no judge stands for it; held in package text",
 
-	"score":       "the score with Python's limit of nested calls is a benchmark's; held in text/metric, and for BLEU here",
-	"recon_calls": "a count and no score; held in text/metric",
+	"score":       "the score with Python's limit of nested calls is a benchmark's; held in internal/text/metric, and for BLEU here",
+	"recon_calls": "a count and no score; held in internal/text/metric",
 
-	"bp":         "a part of the score; held in text/metric",
-	"counts":     "a part of the score; held in text/metric",
-	"totals":     "a part of the score; held in text/metric",
-	"precisions": "a part of the score; held in text/metric",
-	"sys_len":    "a part of the score; held in text/metric",
-	"ref_len":    "a part of the score; held in text/metric",
+	"bp":         "a part of the score; held in internal/text/metric",
+	"counts":     "a part of the score; held in internal/text/metric",
+	"totals":     "a part of the score; held in internal/text/metric",
+	"precisions": "a part of the score; held in internal/text/metric",
+	"sys_len":    "a part of the score; held in internal/text/metric",
+	"ref_len":    "a part of the score; held in internal/text/metric",
 }
 
 // An asker asks the rule of a name and multiplies its score.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A literal judge asks of each reference whether the response meets it as it is

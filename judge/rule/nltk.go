@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"deem"
-	"deem/text/metric"
-	"deem/text/nltk"
+	"deem/internal/text/metric"
+	"deem/internal/text/nltk"
 )
 
 // nltkMetrics lists the rules that stand on NLTK, in the order in which they are shown.

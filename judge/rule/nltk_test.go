@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/text/nltk"
 	"deem/judge/rule"
-	"deem/text/nltk"
 )
 
 // A thesaurus is groups of synonyms.

@@ -8,7 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // Correct returns an item with its references corrected, and whether they are. Where

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/text"
+	"deem/internal/text"
 )
 
 // A Table is the tasks of a benchmark in its own order.

@@ -1,0 +1,65 @@
+package metric
+
+import (
+	"strings"
+
+	"deem/internal/text"
+	"deem/internal/text/jieba"
+)
+
+// A PRF is how much two texts have in common: as a share of the response, as a share
+// of the reference, and the harmonic mean of both.
+type PRF struct {
+	Precision, Recall, F1 float64
+}
+
+// Overlap returns what two lists of words have in common, each word as often as it
+// is in both, by the arithmetic of SQuAD. Two empty lists have nothing in common.
+func Overlap(response, reference []string) PRF {
+	same := common(response, reference)
+	if same == 0 {
+		return PRF{}
+	}
+	p := float64(same) / float64(len(response))
+	r := float64(same) / float64(len(reference))
+	// In the order of the original, so that the last bit is the same.
+	return PRF{p, r, (2 * p * r) / (p + r)}
+}
+
+// common counts the words that are in both lists, each as often as it is in both.
+func common(a, b []string) int {
+	g := newGrams(1)
+	defer g.free()
+	g.add(b)
+	return g.shared(a)[0]
+}
+
+// F1 returns the word overlap of LongBench and InfiniteBench for English, which is
+// that of SQuAD v1.1.
+func F1(response, reference string) PRF {
+	return Overlap(text.SQuADWords(response), text.SQuADWords(reference))
+}
+
+// F1Zh returns the word overlap of LongBench for Chinese: the texts are cut into
+// words by jieba, and each word is stripped of punctuation.
+func F1Zh(response, reference string) PRF {
+	return Overlap(wordsZh(response), wordsZh(reference))
+}
+
+func wordsZh(s string) []string {
+	var words []string
+	for _, w := range jieba.Cut(s) {
+		if w = text.LongBenchZh(w); w != "" {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// F1Chars returns the overlap of InfiniteBench for Chinese: that of characters
+// without punctuation.
+func F1Chars(response, reference string) PRF {
+	return Overlap(characters(text.LongBenchZh(response)), characters(text.LongBenchZh(reference)))
+}
+
+func characters(s string) []string { return strings.Split(s, "") }

@@ -1,0 +1,261 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+
+	"deem/internal/text"
+)
+
+// InfiniteBenchTasks returns the twelve tasks of InfiniteBench, in upstream's order.
+func InfiniteBenchTasks() []string {
+	return []string{
+		"passkey", "number_string", "kv_retrieval", "longdialogue_qa_eng", "longbook_sum_eng",
+		"longbook_choice_eng", "longbook_qa_eng", "longbook_qa_chn", "math_find", "math_calc",
+		"code_run", "code_debug",
+	}
+}
+
+// InfiniteBench returns the score of a response in one of the tasks of InfiniteBench.
+//
+// A label is not always a text there, so it is taken as the file has it: a string, a
+// number, or a list of them, decoded from JSON with [json.Number] for numbers (88 and
+// 88.0 are different labels). An error stands for an exception of the original: a
+// label of the wrong form, or a response it could not stomach. The system is the
+// name of the model that answered; "gpt4" changes the score of math_calc.
+func InfiniteBench(task, response string, label any, system string) (float64, error) {
+	switch task {
+	case "passkey", "number_string":
+		return firstNumber(response, label)
+	case "kv_retrieval", "kv_retrieval_prefix", "kv_retrieval_both":
+		s, ok := label.(string)
+		return score(ok && index(retrievalWords(response), s) >= 0), nil
+	case "code_run":
+		return codeRun(response, label)
+	case "code_debug":
+		return codeDebug(response, label)
+	case "math_find":
+		return mathFind(response, label)
+	case "math_calc":
+		return mathCalc(response, label, system)
+	case "longdialogue_qa_eng":
+		return dialogue(response, label)
+	case "longbook_choice_eng":
+		return choice(response, label)
+	case "longbook_qa_eng":
+		return bestOf(label, func(ref string) float64 { return F1(response, ref).F1 })
+	case "longbook_qa_chn":
+		return bestOf(label, func(ref string) float64 { return F1Chars(response, ref).F1 })
+	case "longbook_sum_eng":
+		return summary(response, label)
+	}
+	return 0, fmt.Errorf("unknown task %q of InfiniteBench", task)
+}
+
+func score(ok bool) float64 {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
+// labelError is for a label that the task does not take.
+func labelError(label any) error {
+	return fmt.Errorf("label %s does not fit the task", text.Repr(label))
+}
+
+// unlist returns the first element of a list, and anything else as it is.
+func unlist(label any) (any, error) {
+	list, ok := label.([]any)
+	if !ok {
+		return label, nil
+	}
+	if len(list) == 0 {
+		return nil, labelError(label)
+	}
+	return list[0], nil
+}
+
+// elements returns what Python goes through in a label: the elements of a list, the
+// characters of a string.
+func elements(label any) ([]any, error) {
+	switch label := label.(type) {
+	case []any:
+		return label, nil
+	case string:
+		var list []any
+		for _, c := range characters(label) {
+			list = append(list, c)
+		}
+		return list, nil
+	}
+	return nil, labelError(label)
+}
+
+// contains is Python's "s in label".
+func contains(label any, s string) bool {
+	if t, ok := label.(string); ok {
+		return strings.Contains(t, s)
+	}
+	list, _ := elements(label)
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}
+
+// bestOf returns the best score over all texts of a label.
+func bestOf(label any, f func(string) float64) (float64, error) {
+	list, err := elements(label)
+	if err != nil {
+		return 0, err
+	}
+	best := 0.0
+	for _, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			return 0, labelError(label)
+		}
+		best = max(best, f(s))
+	}
+	return best, nil
+}
+
+// summary is the ROUGE-Lsum of the Hugging Face package evaluate, which takes a string
+// for one reference and a list for several.
+func summary(response string, label any) (float64, error) {
+	if ref, ok := label.(string); ok {
+		label = []any{ref}
+	}
+	return bestOf(label, func(ref string) float64 { return ROUGELsum(response, ref, false).F1 })
+}
+
+// blank replaces each of the marks by a space, one after the other.
+func blank(s string, marks ...string) string {
+	for _, m := range marks {
+		s = strings.ReplaceAll(s, m, " ")
+	}
+	return s
+}
+
+func retrievalWords(s string) []string {
+	return text.Split(blank(s, "\n", ":", `"`, "'", ".", ",", "?", "!", "{", "}"))
+}
+
+// dialogue looks for a name among the words of the response. Only the first of several
+// names counts, and one of two words is never found.
+func dialogue(response string, label any) (float64, error) {
+	list, err := elements(label)
+	if err != nil || len(list) == 0 {
+		return 0, labelError(label)
+	}
+	for _, w := range retrievalWords(text.Strip(response)) {
+		if list[0] == text.Upper(w) {
+			return 1, nil
+		}
+	}
+	return 0, nil
+}
+
+// singleSpaces leaves no two spaces in a row. Other white space stays.
+func singleSpaces(s string) string {
+	for strings.Contains(s, "  ") {
+		s = strings.ReplaceAll(s, "  ", " ")
+	}
+	return s
+}
+
+// afterPrefix returns what follows the first prefix that s has somewhere, and one more
+// character. The prefixes are tried in turn; ok tells whether there is one, and rest
+// is nil if nothing follows it.
+func afterPrefix(s string, prefixes ...string) (rest *string, ok bool) {
+	for _, p := range prefixes {
+		if _, after, found := strings.Cut(s, p); found {
+			if after == "" {
+				return nil, true
+			}
+			t := tail(after)
+			return &t, true
+		}
+	}
+	return nil, false
+}
+
+// startsWithAny reports whether s begins with an element of a label.
+func startsWithAny(s *string, list []any, label any) (float64, error) {
+	if s == nil {
+		return 0, nil
+	}
+	for _, e := range list {
+		prefix, ok := e.(string)
+		if !ok {
+			return 0, labelError(label)
+		}
+		if strings.HasPrefix(*s, prefix) {
+			return 1, nil
+		}
+	}
+	return 0, nil
+}
+
+// codeDebug reads which function the response names. The label is the name and the
+// letter of the option.
+func codeDebug(response string, label any) (float64, error) {
+	list, err := elements(label)
+	if err != nil || len(list) < 2 {
+		return 0, labelError(label)
+	}
+	response = text.Strip(response)
+	letter := text.Str(list[1])
+	if begin := firstTwo(response); begin == letter+"." || begin == letter+":" {
+		return 1, nil
+	}
+	response = singleSpaces(blank(response, "\n", "`", "'", `"`, "-", "*", "Option", "option"))
+	rest, ok := afterPrefix(response, "answer is:", "is:", "answer:", "correct option is:")
+	if !ok {
+		return 0, nil
+	}
+	return startsWithAny(rest, []any{list[1], list[0]}, label)
+}
+
+// firstTwo returns the first two characters of s.
+func firstTwo(s string) string {
+	c := characters(s)
+	return strings.Join(c[:min(2, len(c))], "")
+}
+
+// choice reads which option the response names. The label is a list of the option's
+// letter and its text.
+func choice(response string, label any) (float64, error) {
+	response = text.Strip(response)
+	if response == "" {
+		return 0, nil
+	}
+	if _, err := elements(label); err != nil {
+		return 0, err
+	}
+	if strings.IndexByte("ABCD", response[0]) >= 0 {
+		return score(contains(label, response[:1])), nil
+	}
+	if contains(label, response) {
+		return 1, nil
+	}
+	response = singleSpaces(blank(response, "\n", `"`, "'", ".", ",", "?", "!", "{", "}"))
+	if rest, ok := afterPrefix(response, "answer is:", "answer:", "answer is", "option is"); ok {
+		list, err := elements(label)
+		if err != nil {
+			return 0, err
+		}
+		return startsWithAny(rest, list, label)
+	}
+	const letters = "ABCD"
+	for _, w := range text.Split(response) {
+		// Upstream means "is one of the letters" and says "is part of ABCD".
+		if strings.Contains(letters, w) {
+			return score(contains(label, w)), nil
+		}
+	}
+	return 0, nil
+}

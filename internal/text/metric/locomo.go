@@ -1,0 +1,142 @@
+package metric
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem/internal/text"
+)
+
+// LoCoMoStems returns the overlap of LoCoMo: that of Porter stems, without articles and
+// "and".
+func LoCoMoStems(response, reference string) PRF {
+	return Overlap(stems(response), stems(reference))
+}
+
+// LoCoMoF1 returns the F1 of LoCoMo, that of [LoCoMoStems].
+func LoCoMoF1(response, reference string) float64 { return LoCoMoStems(response, reference).F1 }
+
+func stems(s string) []string {
+	words := text.LoCoMoWords(s)
+	for i, w := range words {
+		words[i] = text.Stem(w)
+	}
+	return words
+}
+
+// LoCoMoF1Multi returns the F1 of LoCoMo for answers with several parts. Both texts
+// are split at commas; each part of the reference is compared with the part of the
+// response that fits it best, and the mean is taken over the parts of the reference.
+func LoCoMoF1Multi(response, reference string) float64 {
+	var scores []float64
+	parts := strings.Split(response, ",")
+	for want := range strings.SplitSeq(reference, ",") {
+		best := 0.0
+		for _, got := range parts {
+			best = max(best, LoCoMoF1(text.Strip(got), text.Strip(want)))
+		}
+		scores = append(scores, best)
+	}
+	return text.NumpyMean(scores)
+}
+
+// LoCoMoExact reports whether response and reference have the same set of words, in
+// any order and number, and without stemming.
+func LoCoMoExact(response, reference string) bool {
+	set := func(s string) []string {
+		return slices.Compact(slices.Sorted(slices.Values(text.LoCoMoWords(s))))
+	}
+	return slices.Equal(set(response), set(reference))
+}
+
+// LoCoMoROUGE returns what LoCoMo calls ROUGE-L, which is the ROUGE-1 of [PyRouge] over
+// stems.
+func LoCoMoROUGE(response, reference string) float64 {
+	r, err := NewPyRouge(strings.Join(stems(response), " "), strings.Join(stems(reference), " "), true)
+	if err != nil {
+		return 0
+	}
+	return r.One.F1
+}
+
+// LoCoMo returns the score of a response by the category of its question: 1 needs
+// several parts, 2 is about time, 3 open, 4 about a single fact, and 5 asks for what
+// was never said.
+func LoCoMo(category int, response, reference string) (float64, error) {
+	switch category {
+	case 1:
+		return LoCoMoF1Multi(response, reference), nil
+	case 2, 4:
+		return LoCoMoF1(response, reference), nil
+	case 3:
+		// What follows the semicolon is a remark.
+		reference, _, _ = strings.Cut(reference, ";")
+		return LoCoMoF1(response, text.Strip(reference)), nil
+	case 5:
+		return LoCoMoAbstains(response), nil
+	}
+	return 0, fmt.Errorf("unknown category %d of LoCoMo", category)
+}
+
+// LoCoMoAbstains returns 1 if the response says, in one of two phrases, that it cannot
+// know, else 0.
+func LoCoMoAbstains(response string) float64 {
+	lower := text.Lower(response)
+	if strings.Contains(lower, "no information available") || strings.Contains(lower, "not mentioned") {
+		return 1
+	}
+	return 0
+}
+
+// LoCoMoChoice returns what a response to the two options of category 5 means: the
+// option whose letter it is, "a" or "(a)", and option b for any other reply of one or
+// three characters. A longer reply stands for itself, in lower case.
+func LoCoMoChoice(response, a, b string) string {
+	response = text.Lower(text.Strip(response))
+	var letter string
+	switch len([]rune(response)) {
+	case 1:
+		letter = "a"
+	case 3:
+		letter = "(a)"
+	default:
+		return response
+	}
+	if strings.Contains(response, letter) {
+		return a
+	}
+	return b
+}
+
+// LoCoMoRecall returns the share of the evidence that is in the context the system
+// retrieved. Where the context names sessions, as "S3", the session of the evidence
+// "D3:5" counts. Where there is no evidence, or the context was not recorded and is
+// nil, it is 1, as upstream has it. Over a context that is recorded and empty upstream
+// fails; here nothing was found.
+func LoCoMoRecall(evidence, context []string) float64 {
+	if len(evidence) == 0 || context == nil {
+		return 1
+	}
+	sessions := len(context) > 0 && strings.HasPrefix(context[0], "S")
+	found := 0
+	for _, e := range evidence {
+		if sessions {
+			e, _, _ = strings.Cut(e, ":")
+		}
+		if slices.ContainsFunc(context, func(c string) bool { return c == e || sessions && tail(c) == tail(e) }) {
+			found++
+		}
+	}
+	return float64(found) / float64(len(evidence))
+}
+
+// tail returns s without its first character.
+func tail(s string) string {
+	for i := range s {
+		if i > 0 {
+			return s[i:]
+		}
+	}
+	return ""
+}

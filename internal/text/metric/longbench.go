@@ -1,0 +1,139 @@
+package metric
+
+import (
+	"fmt"
+	"strings"
+
+	"deem/internal/text"
+	"deem/internal/text/fuzz"
+	"deem/internal/text/jieba"
+)
+
+// Classification returns the classification score of LongBench: one divided by the
+// number of classes that the response names, if it names the right one. A class
+// that is part of the reference's name is taken off the list first, though not every
+// one: upstream changes the list while going through it, and so passes over the
+// next.
+func Classification(response, reference string, classes []string) float64 {
+	var named []string
+	for _, c := range classes {
+		if strings.Contains(response, c) {
+			named = append(named, c)
+		}
+	}
+	for i := 0; i < len(named); i++ {
+		c := named[i]
+		if strings.Contains(reference, c) && c != reference {
+			first := index(named, c) // not always i: a class may be there twice
+			named = append(named[:first], named[first+1:]...)
+		}
+	}
+	if index(named, reference) < 0 {
+		return 0
+	}
+	return 1 / float64(len(named))
+}
+
+func index(list []string, s string) int {
+	for i, x := range list {
+		if x == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// Retrieval returns the retrieval score of LongBench: the share of all numbers in the
+// response that are the one after "Paragraph" in the reference. It is an error if the
+// reference has none.
+func Retrieval(response, reference string) (float64, error) {
+	return retrieval(response, reference, "Paragraph ")
+}
+
+// RetrievalZh is [Retrieval] for Chinese references, which say "段落".
+func RetrievalZh(response, reference string) (float64, error) {
+	return retrieval(response, reference, "段落")
+}
+
+func retrieval(response, reference, mark string) (float64, error) {
+	for rest := reference; ; {
+		_, after, ok := strings.Cut(rest, mark)
+		if !ok {
+			return 0, fmt.Errorf("reference %q has no %q with a number", reference, mark)
+		}
+		if numbers := text.Digits(after); len(numbers) > 0 && strings.HasPrefix(after, numbers[0]) {
+			return Count(response, numbers[0]), nil
+		}
+		rest = after
+	}
+}
+
+// Count returns the counting score of LongBench: the share of all numbers in the
+// response that are spelled as the reference.
+func Count(response, reference string) float64 {
+	numbers := text.Digits(response)
+	if len(numbers) == 0 {
+		return 0
+	}
+	right := 0
+	for _, n := range numbers {
+		if n == reference {
+			right++
+		}
+	}
+	return float64(right) / float64(len(numbers))
+}
+
+// CodeSimDifflib returns the code similarity of LongBench as computed without
+// python-Levenshtein, which is how its requirements install it: fuzzywuzzy's ratio
+// by difflib, for the first line of the response that holds neither a backquote nor a
+// comment.
+func CodeSimDifflib(response, reference string) float64 {
+	return codeSim(response, reference, fuzz.FuzzyWuzzy{})
+}
+
+// CodeSimLevenshtein returns the code similarity of LongBench as computed where
+// python-Levenshtein is installed. It differs from [CodeSimDifflib] by one or two
+// points on the mean of a task.
+func CodeSimLevenshtein(response, reference string) float64 {
+	return codeSim(response, reference, fuzz.FuzzyWuzzy{Levenshtein: true})
+}
+
+func codeSim(response, reference string, f fuzz.FuzzyWuzzy) float64 {
+	line := ""
+	for l := range strings.SplitSeq(strings.TrimLeft(response, "\n"), "\n") {
+		if !strings.ContainsAny(l, "`#") && !strings.Contains(l, "//") {
+			line = l
+			break
+		}
+	}
+	return float64(f.Ratio(line, reference)) / 100
+}
+
+// Python ends a chain of more than a thousand calls, some of which are taken before
+// the first that reads out a subsequence.
+const (
+	maxDepth   = 991
+	maxDepthZh = 990
+)
+
+// LongBenchROUGE returns the ROUGE-L of LongBench, that of [PyRouge]. A text without a
+// sentence scores 0. With upstream, so does a pair for which the original exceeds
+// Python's limit of nested calls, which takes sentences of several hundred words.
+func LongBenchROUGE(response, reference string, upstream bool) float64 {
+	return longBenchROUGE(response, reference, upstream, maxDepth)
+}
+
+// LongBenchROUGEZh is [LongBenchROUGE] for Chinese, over the words of jieba.
+func LongBenchROUGEZh(response, reference string, upstream bool) float64 {
+	join := func(s string) string { return strings.Join(jieba.Cut(s), " ") }
+	return longBenchROUGE(join(response), join(reference), upstream, maxDepthZh)
+}
+
+func longBenchROUGE(response, reference string, upstream bool, limit int) float64 {
+	r, err := NewPyRouge(response, reference, true)
+	if err != nil || upstream && r.Depth > limit {
+		return 0
+	}
+	return r.L.F1
+}

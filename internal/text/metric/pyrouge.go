@@ -1,0 +1,139 @@
+package metric
+
+import (
+	"errors"
+	"strings"
+
+	"deem/internal/text"
+)
+
+// A PyRouge holds the three scores of the Python package rouge 1.0.1, which is not
+// rouge_score: it keeps the case, ends a sentence at every point, takes words
+// between single spaces, and adds 1e-8 to the denominator of F, so that equal
+// texts score 0.999999995.
+type PyRouge struct {
+	One, Two, L PRF
+
+	// Depth is how deep the original would have nested its calls to read out a
+	// longest common subsequence. Python stops at about a thousand.
+	Depth int
+}
+
+// errEmpty is what the package rouge says of a text without sentences.
+var errEmpty = errors.New("text has no sentence")
+
+// NewPyRouge compares a response with a reference. With exclusive, as by default
+// upstream, everything is counted in sets of distinct words; without, in lists. A
+// text of nothing but points is an error.
+func NewPyRouge(response, reference string, exclusive bool) (PyRouge, error) {
+	got, want := newPyText(response), newPyText(reference)
+	if len(got.sentences) == 0 || len(want.sentences) == 0 {
+		return PyRouge{}, errEmpty
+	}
+	var words text.Number[string]
+	got.number(&words)
+	want.number(&words)
+	var r PyRouge
+	r.One = pyGrams(got.all, want.all, exclusive)
+	var bigrams text.Number[uint64]
+	r.Two = pyGrams(bigrams.Of(pairsOf(got.all)), bigrams.Of(pairsOf(want.all)), exclusive)
+	r.L, r.Depth = pyUnion(got, want, exclusive)
+	return r, nil
+}
+
+// A pyText is a text in sentences.
+type pyText struct {
+	sentences [][]string
+	ids       [][]int32
+	all       []int32
+}
+
+// newPyText splits at points. Only a piece without any character is dropped, so a
+// space after the last point is a sentence of one empty word.
+func newPyText(s string) pyText {
+	var t pyText
+	for piece := range strings.SplitSeq(s, ".") {
+		if piece == "" {
+			continue
+		}
+		words := text.Split(piece)
+		if len(words) == 0 {
+			words = []string{""}
+		}
+		t.sentences = append(t.sentences, words)
+	}
+	return t
+}
+
+func (t *pyText) number(words *text.Number[string]) {
+	for _, s := range t.sentences {
+		ids := words.Of(s)
+		t.ids = append(t.ids, ids)
+		t.all = append(t.all, ids...)
+	}
+}
+
+func pairsOf(ids []int32) []uint64 {
+	list := make([]uint64, 0, len(ids))
+	for i := 0; i+1 < len(ids); i++ {
+		list = append(list, pair(ids[i], ids[i+1]))
+	}
+	return list
+}
+
+// pyRatios is the arithmetic of the package rouge.
+func pyRatios(same, response, reference int) PRF {
+	var s PRF
+	if response > 0 {
+		s.Precision = float64(same) / float64(response)
+	}
+	if reference > 0 {
+		s.Recall = float64(same) / float64(reference)
+	}
+	s.F1 = 2 * ((s.Precision * s.Recall) / (s.Precision + s.Recall + 1e-8))
+	return s
+}
+
+func pyGrams(got, want []int32, exclusive bool) PRF {
+	if exclusive {
+		got, want = distinct(got), distinct(want)
+	}
+	return pyRatios(count(want).take(got), len(got), len(want))
+}
+
+// distinct returns each number once.
+func distinct(ids []int32) []int32 {
+	left := count(ids)
+	list := make([]int32, 0, len(ids))
+	for _, id := range ids {
+		if left[id] > 0 {
+			left[id] = 0
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// pyUnion is ROUGE-L at the level of summaries: what any sentence of the response
+// has in common with any of the reference. Which of several equally long
+// subsequences is read out matters, since they are put together.
+func pyUnion(got, want pyText, exclusive bool) (PRF, int) {
+	union := map[int32]bool{}
+	sum, depth := 0, 0
+	s := text.NewSubsequence(nil)
+	for _, w := range want.ids {
+		s.Reset(w)
+		for _, g := range got.ids {
+			indices, moves := s.Trace(g)
+			depth = max(depth, moves+1)
+			sum += len(indices)
+			for _, i := range indices {
+				union[g[i]] = true
+			}
+		}
+	}
+	if exclusive {
+		return pyRatios(len(union), len(distinct(got.all)), len(distinct(want.all))), depth
+	}
+	return pyRatios(sum, len(got.all), len(want.all)), depth
+}

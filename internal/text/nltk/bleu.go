@@ -1,0 +1,184 @@
+package nltk
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"deem/internal/text"
+)
+
+// BLEU computes BLEU as nltk.translate.bleu_score of NLTK 3.8 does. The zero value
+// has its defaults.
+//
+// Its scores are not those of sacreBLEU, which smooths in another way and cuts texts
+// into words itself.
+type BLEU struct {
+	// Weights say how much n-grams of one, two and more words count. Nil means a
+	// quarter for each order up to four.
+	Weights []float64
+
+	// Smoothing is the number of a method of SmoothingFunction, from 0 to 7: what
+	// becomes of orders without a match. 0 is none. The methods 1 to 7 are those of
+	// B. Chen and C. Cherry, A systematic comparison of smoothing techniques for
+	// sentence-level BLEU, WMT 2014, with the parameters that NLTK has by default.
+	Smoothing int
+
+	// AutoReweigh gives a response of fewer than four words as many equal weights
+	// as it has words, where the weights are those of the zero value.
+	AutoReweigh bool
+}
+
+// quarters are the weights where none are given.
+var quarters = []float64{.25, .25, .25, .25}
+
+// Sentence returns the score of one response, from 0 to 1, with all references at
+// once; smoothing methods 5 and 7 can give more than 1. Smoothing method 6 has no score, and returns an error, where a response has
+// no three words in a row in common with a reference.
+func (b BLEU) Sentence(response []string, references [][]string) (float64, error) {
+	return b.Corpus([][]string{response}, [][][]string{references})
+}
+
+// Corpus returns the score of many responses together, which is not the mean of
+// their scores. The i-th list of references belongs to the i-th response; each must
+// have at least one.
+func (b BLEU) Corpus(responses [][]string, references [][][]string) (float64, error) {
+	weights := b.Weights
+	if weights == nil {
+		weights = quarters
+	}
+	if err := b.check(responses, references, weights); err != nil {
+		return 0, err
+	}
+	sum := bleuSums{matches: make([]int, len(weights)), totals: make([]int, len(weights))}
+	for i, response := range responses {
+		sum.add(response, references[i])
+	}
+	if sum.matches[0] == 0 {
+		return 0, nil
+	}
+	p, err := sum.smooth(b.Smoothing)
+	if err != nil {
+		return 0, err
+	}
+	if b.AutoReweigh && sum.response < 4 && slices.Equal(weights, quarters) {
+		weights = slices.Repeat([]float64{1 / float64(sum.response)}, sum.response)
+	}
+	logs := 0.0
+	for i, w := range weights {
+		if p[i] > 0 {
+			logs += w * math.Log(p[i])
+		}
+	}
+	return sum.brevity() * math.Exp(logs), nil
+}
+
+func (b BLEU) check(responses [][]string, references [][][]string, weights []float64) error {
+	switch {
+	case len(weights) == 0:
+		return errors.New("BLEU without a weight")
+	case b.Smoothing < 0 || b.Smoothing > 7:
+		return fmt.Errorf("unknown smoothing method %d of BLEU", b.Smoothing)
+	case len(responses) == 0:
+		return errors.New("no response to score")
+	case len(responses) != len(references):
+		return fmt.Errorf("%d responses and %d lists of references", len(responses), len(references))
+	}
+	if i := slices.IndexFunc(references, func(refs [][]string) bool { return len(refs) == 0 }); i >= 0 {
+		return fmt.Errorf("response %d has no reference", i+1)
+	}
+	return nil
+}
+
+// bleuSums are the sums that BLEU is made of.
+type bleuSums struct {
+	matches, totals     []int // by order, less one
+	response, reference int   // lengths in words
+	last                []string
+	lastReferences      [][]string // of the last response, which some smoothing methods look at
+}
+
+func (s *bleuSums) add(response []string, references [][]string) {
+	matches := matchedGrams(response, references, len(s.matches))
+	for i, n := range matches {
+		s.matches[i] += n
+		// An order that the response is too short for counts as one without a match.
+		s.totals[i] += max(1, len(response)-i)
+	}
+	closest := len(references[0])
+	for _, ref := range references[1:] {
+		d, best := abs(len(ref)-len(response)), abs(closest-len(response))
+		if d < best || d == best && len(ref) < closest {
+			closest = len(ref)
+		}
+	}
+	s.response += len(response)
+	s.reference += closest
+	s.last, s.lastReferences = response, references
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// brevity returns the penalty for responses shorter than the references.
+func (s *bleuSums) brevity() float64 {
+	switch {
+	case s.response > s.reference:
+		return 1
+	case s.response == 0:
+		return 0
+	}
+	return math.Exp(1 - float64(s.reference)/float64(s.response))
+}
+
+// matchedGrams returns how many n-grams of each order the response has in common with
+// the references, each as often as it is in the reference that has it most often.
+func matchedGrams(response []string, references [][]string, orders int) []int {
+	var words text.Number[string]
+	got := gramList{words: words.Of(response)}
+	refs := make([]gramList, len(references))
+	for i, ref := range references {
+		refs[i].words = words.Of(ref)
+	}
+	matches := make([]int, orders)
+	for n := range matches {
+		var table text.Number[[2]int32]
+		have := got.counts(&table, n)
+		known := len(have)
+		most := make([]int, known)
+		for i := range refs {
+			for id, c := range refs[i].counts(&table, n) {
+				if id < known {
+					most[id] = max(most[id], c)
+				}
+			}
+		}
+		for id, c := range have {
+			matches[n] += min(c, most[id])
+		}
+	}
+	return matches
+}
+
+// A gramList is a text whose n-grams are counted, one order after the other.
+type gramList struct {
+	words []int32
+	heads []int32 // the numbers of the n-grams of the order before, by where they begin
+}
+
+// counts returns how often each n-gram of n+1 words occurs, by its number in the
+// table. An n-gram is known by its last word and the number of what goes before.
+func (g *gramList) counts(table *text.Number[[2]int32], n int) []int {
+	if n == 0 {
+		g.heads = make([]int32, len(g.words)) // Before the first word there is nothing, whichever it is.
+	}
+	g.heads = g.heads[:max(0, len(g.words)-n)]
+	for i := range g.heads {
+		g.heads[i] = table.Add([2]int32{g.heads[i], g.words[i+n]})
+	}
+	counts := make([]int, table.Len())
+	for _, id := range g.heads {
+		counts[id]++
+	}
+	return counts
+}

@@ -1,0 +1,96 @@
+package nltk_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"deem/internal/golden"
+	"deem/internal/text/nltk"
+)
+
+// TestGolden holds this package to what NLTK 3.8 gave.
+func TestGolden(t *testing.T) {
+	metrics := map[string]golden.Metric{
+		"nltk_word_tokenize": golden.Of(func(in struct{ Text string }) (any, error) {
+			return map[string]any{
+				"sentences":            nltk.Sentences(in.Text),
+				"tokens":               nltk.Words(in.Text),
+				"tokens_preserve_line": nltk.LineWords(in.Text),
+			}, nil
+		}),
+		"nltk_sentence_bleu": golden.Of(func(in bleuInput) (any, error) {
+			b, err := in.metric()
+			if err != nil {
+				return nil, err
+			}
+			return b.Sentence(in.Hypothesis, in.References)
+		}),
+		"nltk_corpus_bleu": golden.Of(func(in bleuInput) (any, error) {
+			b, err := in.metric()
+			if err != nil {
+				return nil, err
+			}
+			return b.Corpus(in.Hypotheses, in.ListOfReferences)
+		}),
+	}
+	golden.Test(t, metrics, golden.Options{})
+}
+
+// TestGoldenWordNet compares METEOR and the synonyms under it with NLTK 3.8.
+func TestGoldenWordNet(t *testing.T) {
+	wn := wordNet(t)
+	golden.Test(t, map[string]golden.Metric{
+		"nltk_meteor": golden.Of(func(in bleuInput) (any, error) {
+			return nltk.METEOR(in.Hypothesis, in.References, wn.Synonyms)
+		}),
+		"wordnet_synonyms": golden.Of(func(in struct{ Word string }) (any, error) {
+			return wn.Synonyms(in.Word), nil
+		}),
+	}, golden.Options{})
+}
+
+type bleuInput struct {
+	References       [][]string
+	Hypothesis       []string
+	ListOfReferences [][][]string `json:"list_of_references"`
+	Hypotheses       [][]string
+	Weights          []float64
+	Smoothing        string
+	AutoReweigh      bool `json:"auto_reweigh"`
+}
+
+func (in bleuInput) metric() (nltk.BLEU, error) {
+	method, err := strconv.Atoi(strings.TrimPrefix(in.Smoothing, "method"))
+	return nltk.BLEU{Weights: in.Weights, Smoothing: method, AutoReweigh: in.AutoReweigh}, err
+}
+
+// openWordNet reads the database once.
+var openWordNet = sync.OnceValues(func() (*nltk.WordNet, error) { return nltk.OpenWordNet(wordNetDir()) })
+
+// wordNetDir returns where the database is, if it is there.
+func wordNetDir() string {
+	if dir := os.Getenv("DEEM_WORDNET"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "..", ".tools", "wordnet")
+}
+
+// wordNet returns the database that scripts/wordnet.sh downloads. Where it is missing the
+// test is skipped, unless DEEM_GOLDEN names vectors that need it: then the test fails.
+func wordNet(t testing.TB) *nltk.WordNet {
+	t.Helper()
+	wn, err := openWordNet()
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("DEEM_GOLDEN") == "" {
+		t.Skipf("WordNet is missing: %v; scripts/wordnet.sh .tools/wordnet downloads it", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wn
+}

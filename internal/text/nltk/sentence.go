@@ -1,0 +1,306 @@
+package nltk
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deem/internal/text"
+)
+
+// Sentences cuts a text into sentences, as sent_tokenize of NLTK 3.8 does for
+// English: by Punkt of T. Kiss and J. Strunk, Unsupervised multilingual sentence
+// boundary detection, Computational Linguistics 32 (2006). White space between
+// sentences is lost, and that inside them is not.
+func Sentences(s string) []string {
+	var list []string
+	for _, sp := range realign(s, spans(s, english())) {
+		list = append(list, s[sp.from:sp.to])
+	}
+	return list
+}
+
+// A span is a part of a text.
+type span struct{ from, to int }
+
+// An ending is a character that may end a sentence, with what stands around it.
+type ending struct {
+	at      int  // where it is
+	next    int  // where the next sentence would begin
+	context span // the word that it ends, and what follows: one character, or the next word
+}
+
+// spans returns the sentences of s, before closing quotes and brackets are given to
+// the sentence that they close.
+func spans(s string, p *params) []span {
+	var list []span
+	from := 0
+	for _, e := range endings(s) {
+		if p.breaks(s[e.context.from:e.context.to]) {
+			list = append(list, span{from, e.at + 1})
+			from = e.next
+		}
+	}
+	return append(list, span{from, len(strings.TrimRightFunc(s, text.IsSpace))})
+}
+
+// endings returns the places where a sentence may end. Where several stand in one
+// word, as in "what?!", the last counts.
+func endings(s string) []ending {
+	var list []ending
+	for i := range len(s) {
+		e, ok := endingAt(s, i)
+		if !ok {
+			continue
+		}
+		var last ending
+		if len(list) > 0 {
+			last = list[len(list)-1]
+		}
+		e.context.from = last.context.from
+		// A space in the first place counts as none, as it does upstream.
+		if n := strings.LastIndexAny(s[last.at:i], " \t\n\r\v\f"); n > 0 {
+			e.context.from = last.at + n + 1
+		}
+		if len(list) > 0 && last.at > e.context.from {
+			list = list[:len(list)-1]
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// endingAt returns the ending at s[i], if there is one: a period, question or
+// exclamation mark before punctuation, or before white space and something else. It
+// leaves open where the context begins.
+func endingAt(s string, i int) (ending, bool) {
+	if c := s[i]; c != '.' && c != '?' && c != '!' || i+1 == len(s) {
+		return ending{}, false
+	}
+	if isNonWord(s[i+1]) {
+		return ending{at: i, next: i + 1, context: span{to: i + 2}}, true
+	}
+	next := i + 1 + spaces(s[i+1:])
+	if next == i+1 || next == len(s) {
+		return ending{}, false
+	}
+	end := strings.IndexFunc(s[next:], text.IsSpace)
+	if end < 0 {
+		end = len(s) - next
+	}
+	return ending{at: i, next: next, context: span{to: next + end}}, true
+}
+
+// spaces returns how many bytes of white space s begins with.
+func spaces(s string) int {
+	for i, r := range s {
+		if !text.IsSpace(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// isNonWord reports whether c cannot stand in a word of Punkt.
+func isNonWord(c byte) bool { return strings.IndexByte(`)";}]*:@'({[?!`, c) >= 0 }
+
+// realign gives closing quotes and brackets to the sentence before. Sentences of
+// which nothing is left are dropped.
+func realign(s string, list []span) []span {
+	var out []span
+	shift := 0
+	for i, sp := range list {
+		sp.from += shift
+		shift = 0
+		closing := 0
+		if i+1 < len(list) {
+			closing, shift = closers(s[list[i+1].from:max(list[i+1].from, list[i+1].to)])
+		}
+		switch {
+		case shift > 0:
+			out = append(out, span{sp.from, list[i+1].from + closing})
+		case sp.from < sp.to:
+			out = append(out, sp)
+		}
+	}
+	return out
+}
+
+// closers returns how many bytes of closing quotes and brackets s begins with, and
+// how many with the white space after them. Both are 0 if something else follows
+// than white space, a double dash or the end.
+func closers(s string) (closing, all int) {
+	for closing < len(s) && strings.IndexByte(`"')]}`, s[closing]) >= 0 {
+		closing++
+	}
+	if closing == 0 {
+		return 0, 0
+	}
+	rest := s[closing:]
+	if n := spaces(rest); n > 0 || rest == "" || strings.HasPrefix(rest, "--") {
+		return closing, closing + n
+	}
+	return 0, 0
+}
+
+// breaks reports whether a sentence ends inside the context of an ending.
+func (p *params) breaks(context string) bool {
+	tokens := p.tokens(context)
+	for i := range tokens {
+		if i+1 < len(tokens) {
+			p.reconsider(&tokens[i], &tokens[i+1])
+		}
+		if tokens[i].breaks && i+1 < len(tokens) {
+			return true
+		}
+	}
+	return false
+}
+
+// A token is a word as Punkt sees it.
+type token struct {
+	text     string
+	kind     string // in lower case, and the same for all numbers
+	breaks   bool   // a sentence ends with it
+	short    bool   // it is an abbreviation
+	ellipsis bool
+}
+
+// number stands for all numbers.
+const number = "##number##"
+
+// tokens returns the words of s with what their form alone says of them.
+func (p *params) tokens(s string) []token {
+	var list []token
+	for line := range strings.SplitSeq(s, "\n") {
+		for line != "" {
+			if n := spaces(line); n > 0 {
+				line = line[n:]
+				continue
+			}
+			n := wordLen(line)
+			list = append(list, p.newToken(line[:n]))
+			line = line[n:]
+		}
+	}
+	return list
+}
+
+func (p *params) newToken(s string) token {
+	t := token{text: s, kind: text.Lower(s)}
+	if isNumber(t.kind) {
+		t.kind = number
+	}
+	switch {
+	case s == "." || s == "?" || s == "!":
+		t.breaks = true
+	case len(s) > 1 && strings.Trim(s, ".") == "":
+		t.ellipsis = true
+	case strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ".."):
+		stem := text.Lower(s[:len(s)-1])
+		t.short = p.abbreviations[stem] || p.abbreviations[stem[strings.LastIndexByte(stem, '-')+1:]]
+		t.breaks = !t.short
+	}
+	return t
+}
+
+// isNumber reports whether s is a number, perhaps with a sign, separators and a
+// period at its end.
+func isNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	if s != "" && (s[0] == '.' || s[0] == ',') {
+		s = s[1:]
+	}
+	if r, _ := utf8.DecodeRuneInString(s); !unicode.IsDigit(r) {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsDigit(r) && r != ',' && r != '.' && r != '-'
+	}) < 0
+}
+
+// bare returns the kind without the period at its end.
+func (t *token) bare() string {
+	if len(t.kind) > 1 {
+		return strings.TrimSuffix(t.kind, ".")
+	}
+	return t.kind
+}
+
+// unbroken returns the kind, without its period if that ends a sentence.
+func (t *token) unbroken() string {
+	if t.breaks {
+		return t.bare()
+	}
+	return t.kind
+}
+
+func (t *token) upper() bool {
+	r, _ := utf8.DecodeRuneInString(t.text)
+	return unicode.In(r, unicode.Lu, unicode.Other_Uppercase)
+}
+
+func (t *token) lower() bool {
+	r, _ := utf8.DecodeRuneInString(t.text)
+	return unicode.In(r, unicode.Ll, unicode.Other_Lowercase)
+}
+
+// initial reports whether the token is one letter and a period.
+func (t *token) initial() bool {
+	r, size := utf8.DecodeRuneInString(t.text)
+	return text.IsWord(r) && !unicode.IsDigit(r) && t.text[size:] == "."
+}
+
+// reconsider changes what the form of a word that ends in a period has said, by the
+// word that follows. The numbers in brackets are the sections of the paper.
+func (p *params) reconsider(t, next *token) {
+	if !strings.HasSuffix(t.text, ".") {
+		return
+	}
+	kind, nextKind := t.bare(), next.unbroken()
+	if p.collocations[pair{kind, nextKind}] { // [4.1.2]
+		t.breaks, t.short = false, true
+		return
+	}
+	initial := t.initial()
+	starts := p.starts(next) // [4.1.1]
+	if (t.short || t.ellipsis) && !initial {
+		if starts == yes || next.upper() && p.starters[nextKind] { // [4.1.3]
+			t.breaks = true
+			return
+		}
+	}
+	if !initial && kind != number { // [4.3]
+		return
+	}
+	// J. Bach: a name is always written with a capital.
+	name := initial && next.upper() && p.context[nextKind]&anyLower == 0
+	if starts == no || starts == unsure && name {
+		t.breaks, t.short = false, true
+	}
+}
+
+// An answer may be left open.
+type answer int
+
+const (
+	unsure answer = iota
+	yes
+	no
+)
+
+// starts says whether a sentence starts with the token, by what is known about its
+// first letter.
+func (p *params) starts(t *token) answer {
+	if len(t.text) == 1 && strings.IndexByte(";:,.!?", t.text[0]) >= 0 {
+		return no
+	}
+	seen := p.context[t.unbroken()]
+	switch {
+	case t.upper() && seen&anyLower != 0 && seen&insideUpper == 0:
+		return yes
+	case t.lower() && (seen&anyUpper != 0 || seen&beginsLower == 0):
+		return no
+	}
+	return unsure
+}

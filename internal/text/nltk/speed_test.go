@@ -1,0 +1,102 @@
+package nltk_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deem/internal/text/nltk"
+)
+
+const (
+	paragraph = `Mr. Tobias Hale moved to Porto, Ill., on 7 May 2019 at 3 p.m. "I can't say I'm sorry," he said; ` +
+		`the rent (some $1,250.50 a month) had doubled. His sister's reply was short: don't. Would J. Marsh ` +
+		`have stayed? Nobody knows... She isn't gonna ask him again -- not before 2024, at any rate.`
+	another = `On May 7th, 2019 Tobias relocated to Porto because his rent had doubled to $1,250.50 monthly. ` +
+		`His sister advised against it. Nobody knows whether Mr. Marsh would have remained; she will not ask.`
+)
+
+// TestLongTexts feeds texts that make careless code slow. The limit is far above what
+// they take, so that only a blow-up fails.
+func TestLongTexts(t *testing.T) {
+	const limit = 10 * time.Second
+	for _, unit := range []string{
+		"a", ".", ". ", "?!", "? ", "a. ", "A. ", "a.b", "'", "''", `"`, "'s ", "n't ", "``", "--", "-a", ",", ": ", ",,a",
+		"\u00a0.", "?\u00a0", ".\x1c", "(", "can", "cannot", "Mr. ", "1.", "5. b", "\n", ".\n", "...\n", "e\u0301", "\xff", ".)\" ",
+	} {
+		s := strings.Repeat(unit, (32<<10)/len(unit))
+		start := time.Now()
+		words := nltk.Words(s)
+		score, err := nltk.METEOR(words, [][]string{words}, nil)
+		if took := time.Since(start); took > limit || err != nil || score > 1 {
+			t.Errorf("%d times %q: %d words, METEOR %v, %v, in %v", len(s)/len(unit), unit, len(words), score, err, took)
+		}
+	}
+}
+
+// TestAtOnce lets goroutines be the first to need the parameters together.
+func TestAtOnce(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if got := len(nltk.Sentences(paragraph)); got != 4 {
+				t.Errorf("%d sentences, want 4", got)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func BenchmarkWords(b *testing.B) {
+	b.SetBytes(int64(len(paragraph)))
+	b.ReportAllocs()
+	nltk.Words(paragraph) // The parameters are read once.
+	for b.Loop() {
+		nltk.Words(paragraph)
+	}
+}
+
+func BenchmarkSentences(b *testing.B) {
+	b.SetBytes(int64(len(paragraph)))
+	b.ReportAllocs()
+	nltk.Words(paragraph)
+	for b.Loop() {
+		nltk.Sentences(paragraph)
+	}
+}
+
+func BenchmarkBLEU(b *testing.B) {
+	got, want := nltk.Words(another), [][]string{nltk.Words(paragraph)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := (nltk.BLEU{Smoothing: 1}).Sentence(got, want); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMETEOR(b *testing.B) {
+	got, want := nltk.Words(another), [][]string{nltk.Words(paragraph)}
+	kinds := map[string]func(string) []string{"stem": nil, "wordnet": wordNet(b).Synonyms}
+	for name, synonyms := range kinds {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := nltk.METEOR(got, want, synonyms); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkOpenWordNet(b *testing.B) {
+	wordNet(b) // skips the benchmark where WordNet is missing
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := nltk.OpenWordNet(wordNetDir()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

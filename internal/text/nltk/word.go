@@ -1,0 +1,322 @@
+package nltk
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deem/internal/text"
+)
+
+// Words cuts a text into words, as word_tokenize of NLTK 3.8 does: sentence by
+// sentence, since only the period at the end of a sentence is a word.
+func Words(s string) []string {
+	var words []string
+	for _, sentence := range Sentences(s) {
+		words = append(words, LineWords(sentence)...)
+	}
+	return words
+}
+
+// LineWords cuts one sentence into words, as word_tokenize of NLTK 3.8 does with
+// preserve_line. Of several sentences the last alone loses its period. Straight
+// double quotes become two backticks or two apostrophes.
+//
+// The tokenizer goes back to that of R. MacIntyre for the Penn Treebank: one
+// replacement after the other puts spaces around what is a word, and then the text is
+// split at spaces. The order is part of it, since many replacements look at the
+// spaces that earlier ones have made.
+func LineWords(s string) []string {
+	s = openQuotes(s)
+	s = punctuation(s)
+	s = apart(s, "[](){}<>")
+	s = strings.ReplaceAll(s, "--", " -- ")
+	s = closeQuotes(" " + s + " ")
+	return text.Split(contractions(s))
+}
+
+// openQuotes sets quotes that open apart.
+func openQuotes(s string) string {
+	if !isASCII(s) {
+		s = apart(s, "«“‘„")
+	}
+	s = runs(s, '`', 1)
+	if strings.HasPrefix(s, `"`) {
+		s = "``" + s[1:]
+	}
+	s = strings.ReplaceAll(s, "``", " `` ")
+	s = quotesAfterOpening(s)
+	return letterAfterApostrophe(s)
+}
+
+// apart puts spaces around each of the characters.
+func apart(s, chars string) string {
+	if !strings.ContainsAny(s, chars) {
+		return s
+	}
+	w := rewriter{s: s}
+	for i, r := range s {
+		if r != utf8.RuneError && strings.ContainsRune(chars, r) {
+			w.replace(i, i+utf8.RuneLen(r), " "+string(r)+" ")
+		}
+	}
+	return w.String()
+}
+
+// A rewriter replaces parts of a text. What it has replaced is not looked at again.
+type rewriter struct {
+	s    string
+	b    strings.Builder
+	from int // what stands before is written
+}
+
+// replace writes what stands before i, and instead of what stands from there to j
+// the replacement.
+func (w *rewriter) replace(i, j int, replacement string) {
+	w.b.WriteString(w.s[w.from:i])
+	w.b.WriteString(replacement)
+	w.from = j
+}
+
+func (w *rewriter) String() string {
+	if w.from == 0 {
+		return w.s
+	}
+	w.b.WriteString(w.s[w.from:])
+	w.from = len(w.s)
+	return w.b.String()
+}
+
+// runs puts spaces around runs of at least so many of the character c.
+func runs(s string, c byte, least int) string {
+	w := rewriter{s: s}
+	for i := strings.IndexByte(s, c); i >= 0 && i < len(s); i++ {
+		n := 0
+		for i+n < len(s) && s[i+n] == c {
+			n++
+		}
+		if n > 0 && n >= least {
+			w.replace(i, i+n, " "+s[i:i+n]+" ")
+		}
+		i += n
+	}
+	return w.String()
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// quotesAfterOpening turns double quotes after a space or an opening bracket into
+// backticks.
+func quotesAfterOpening(s string) string {
+	w := rewriter{s: s}
+	for i := 1; i < len(s); i++ {
+		if strings.IndexByte(" ([{<", s[i-1]) < 0 {
+			continue
+		}
+		switch {
+		case s[i] == '"':
+			w.replace(i, i+1, " `` ")
+		case strings.HasPrefix(s[i:], "''"):
+			w.replace(i, i+2, " `` ")
+			i++
+		}
+	}
+	return w.String()
+}
+
+// letterAfterApostrophe takes an apostrophe off a single letter, unless that is one
+// of a contraction, as in 's.
+func letterAfterApostrophe(s string) string {
+	w := rewriter{s: s}
+	for i := range len(s) {
+		if s[i] != '\'' {
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i+1:])
+		if isWord(r, size) && !isWordAt(s[i+1+size:]) && !strings.ContainsRune("mMtTsSſdDnN", r) {
+			w.replace(i+1, i+1, " ")
+		}
+	}
+	return w.String()
+}
+
+// isWordAt reports whether s begins with a character of a word.
+func isWordAt(s string) bool { return isWord(utf8.DecodeRuneInString(s)) }
+
+// isWordBefore reports whether s ends with a character of a word.
+func isWordBefore(s string) bool { return isWord(utf8.DecodeLastRuneInString(s)) }
+
+func isWord(r rune, size int) bool { return size > 0 && text.IsWord(r) }
+
+// punctuation sets punctuation apart, and the period at the end of the text.
+func punctuation(s string) string {
+	s = finalPeriod(s, "])}>\"'»”’ ", " ")
+	s = commas(s)
+	s = lastComma(s)
+	s = runs(s, '.', 2)
+	s = apart(s, ";@#$%&")
+	s = finalPeriod(s, "])}>\"'", "")
+	s = apart(s, "?!")
+	s = lastApostrophes(s)
+	return apart(s, "*")
+}
+
+// finalPeriod sets a period apart after which only closing characters and white space
+// follow. What stands between the period and those is given.
+func finalPeriod(s, closing, between string) string {
+	dot := strings.LastIndexByte(s, '.')
+	if dot <= 0 || s[dot-1] == '.' {
+		return s
+	}
+	rest := strings.TrimLeft(s[dot+1:], closing)
+	if spaces(rest) < len(rest) {
+		return s
+	}
+	return s[:dot] + " ." + between + s[dot+1:len(s)-len(rest)] + " "
+}
+
+// commas puts a space on either side of a comma or colon before anything but a digit.
+// What follows belongs to it, so that of two commas the second is passed over.
+func commas(s string) string {
+	w := rewriter{s: s}
+	for i := 0; i < len(s); i++ {
+		if s[i] != ',' && s[i] != ':' {
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i+1:])
+		if size > 0 && !unicode.IsDigit(r) {
+			w.replace(i, i+1, " "+s[i:i+1]+" ")
+			i += size
+		}
+	}
+	return w.String()
+}
+
+// lastComma sets a comma or colon apart that ends the text or its last line.
+func lastComma(s string) string {
+	w := rewriter{s: s}
+	for i := max(0, len(s)-2); i < len(s); i++ {
+		if (s[i] == ',' || s[i] == ':') && (i+1 == len(s) || s[i+1:] == "\n") {
+			w.replace(i, i+1, " "+s[i:i+1]+" ")
+		}
+	}
+	return w.String()
+}
+
+// lastApostrophes sets an apostrophe apart that ends a word.
+func lastApostrophes(s string) string {
+	w := rewriter{s: s}
+	from := 0 // Both the character before and the space after belong to a match.
+	for i := 1; i+1 < len(s); i++ {
+		if s[i] == '\'' && s[i+1] == ' ' && s[i-1] != '\'' && i > from {
+			w.replace(i, i, " ")
+			from = i + 2
+		}
+	}
+	return w.String()
+}
+
+// closeQuotes sets quotes that close apart, and what is left of short forms.
+func closeQuotes(s string) string {
+	if !isASCII(s) {
+		s = apart(s, "»”’")
+	}
+	s = strings.ReplaceAll(s, "''", " '' ")
+	s = strings.ReplaceAll(s, `"`, " '' ")
+	s = beforeApostrophe(s, "s", "S", "m", "M", "d", "D", "")
+	return beforeApostrophe(s, "ll", "LL", "re", "RE", "ve", "VE", "t", "T")
+}
+
+// beforeApostrophe puts a space before an apostrophe that is followed by one of the
+// endings and a space, and before n't.
+func beforeApostrophe(s string, endings ...string) string {
+	w := rewriter{s: s}
+	for i := 1; i < len(s); i++ {
+		if s[i] != '\'' {
+			continue
+		}
+		for _, end := range endings {
+			at := i
+			if end == "t" && s[i-1] == 'n' || end == "T" && s[i-1] == 'N' {
+				at-- // The n goes with the apostrophe.
+			} else if end == "t" || end == "T" {
+				continue
+			}
+			if after, ok := strings.CutPrefix(s[i+1:], end); ok && strings.HasPrefix(after, " ") && at > 0 && s[at-1] != '\'' && s[at-1] != ' ' {
+				w.replace(at, at, " ")
+				break
+			}
+		}
+	}
+	return w.String()
+}
+
+// glued are two words each that people write as one. The second part of the list
+// stands after a space and not at the beginning of any word.
+var glued = []struct {
+	first, second string
+	space         bool // a space goes before
+	spaceAfter    bool // white space follows, and not just the end of the word
+}{
+	{first: "can", second: "not"},
+	{first: "d", second: "'ye"},
+	{first: "gim", second: "me"},
+	{first: "gon", second: "na"},
+	{first: "got", second: "ta"},
+	{first: "lem", second: "me"},
+	{first: "more", second: "'n"},
+	{first: "wan", second: "na", spaceAfter: true},
+	{first: "'t", second: "is", space: true},
+	{first: "'t", second: "was", space: true},
+}
+
+// contractions cuts words that people write as one.
+func contractions(s string) string {
+	for _, g := range glued {
+		w := rewriter{s: s}
+		for i := range len(s) {
+			if s[i] != g.first[0] && s[i] != g.first[0]&^0x20 {
+				continue // Most places are seen to be others by one byte.
+			}
+			first := prefixLen(s[i:], g.first)
+			if first == 0 || g.space && (i == 0 || s[i-1] != ' ') || !g.space && isWordBefore(s[:i]) {
+				continue
+			}
+			second := prefixLen(s[i+first:], g.second)
+			end := i + first + second
+			if second == 0 || i < w.from || isWordAt(s[end:]) || g.spaceAfter && spaces(s[end:]) == 0 {
+				continue
+			}
+			w.replace(i, end, " "+s[i:i+first]+" "+s[i+first:end]+" ")
+		}
+		s = w.String()
+	}
+	return s
+}
+
+// prefixLen returns how many bytes of s are the prefix in upper or lower case, as
+// Python's re.IGNORECASE compares: 0 if s begins with something else.
+func prefixLen(s, prefix string) int {
+	n := 0
+	for i := range len(prefix) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		switch r {
+		case 'ı':
+			r = 'i'
+		case 'ſ':
+			r = 's'
+		}
+		if unicode.ToLower(r) != rune(prefix[i]) {
+			return 0
+		}
+		n += size
+	}
+	return n
+}
