@@ -105,7 +105,7 @@ func checkPrompt(t *testing.T, p *judge.Declared) {
 
 func checkRead(t *testing.T, p *judge.Declared, want reads) {
 	t.Helper()
-	v, err := p.Read(item, deem.Reply{Text: want.reply, Stop: deem.StopEnd})
+	v, err := judge.Read(p, item, deem.Reply{Text: want.reply, Stop: deem.StopEnd})
 	if want.kind != "" {
 		if f, ok := errors.AsType[*deem.Failure](err); !ok || f.Kind != want.kind {
 			t.Errorf("reply %q: verdict %+v, error %v, want a failure of kind %s", want.reply, v, err, want.kind)

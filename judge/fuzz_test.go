@@ -85,7 +85,7 @@ func FuzzReplies(f *testing.F) {
 				if p == nil {
 					continue
 				}
-				v, err := p.Read(it, reply)
+				v, err := judge.Read(p, it, reply)
 				if err != nil {
 					if !slices.Contains(deem.Kinds(), kindOf(err)) {
 						t.Errorf("%s reads %q as %v, which is no failure", p.Name(), text, err)

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/text"
+	"deem/judge/extract"
 )
 
 // A Protocol is a published way of asking. It is pure: the same item gives the
@@ -32,7 +34,8 @@ type Protocol interface {
 	Request(it deem.Item) (deem.Request, error)
 
 	// Read returns the verdict on it that reply gives. If it gives none, the
-	// error is a *[deem.Failure].
+	// error is a *[deem.Failure]. Callers use [Read], which refuses replies that say
+	// nothing before a protocol sees them.
 	Read(it deem.Item, reply deem.Reply) (deem.Verdict, error)
 }
 
@@ -89,7 +92,35 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err
 	}
-	return j.protocol.Read(it, reply)
+	return Read(j.protocol, it, reply)
+}
+
+// Read returns the verdict on it that reply gives under p. Whether a reply was refused,
+// filtered, cut off or is empty is decided here, the same for every protocol.
+func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	said, cut := text.Strip(reply.Text), reply.Stop == deem.StopLength
+	switch {
+	case reply.Refusal != "":
+		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
+	case reply.Stop == deem.StopFilter:
+		return deem.Verdict{}, deem.Failf(deem.Refused, "stopped by a content filter")
+	case said == "" && cut:
+		return deem.Verdict{}, deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
+	case said == "":
+		return deem.Verdict{}, deem.Failf(deem.Empty, "the reply has no text")
+	}
+	v, err := p.Read(it, reply)
+	f, ok := errors.AsType[*deem.Failure](err)
+	if !ok || f.Kind != deem.Unparseable && f.Kind != deem.Contradictory && f.Kind != deem.Empty {
+		return v, err
+	}
+	switch {
+	case cut:
+		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(said))
+	case extract.Refusal(extract.Mask(extract.Body(reply.Text), it.Response)):
+		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(said))
+	}
+	return v, err
 }
 
 // longReply is the length in bytes from which replies are read one at a time. To read one

@@ -119,7 +119,7 @@ func say(text string) deem.Reply { return deem.Reply{Text: text, Stop: deem.Stop
 func cut(text string) deem.Reply { return deem.Reply{Text: text, Stop: deem.StopLength} }
 
 func outcome(p judge.Protocol, it deem.Item, r deem.Reply) string {
-	v, err := p.Read(it, r)
+	v, err := judge.Read(p, it, r)
 	if f, ok := errors.AsType[*deem.Failure](err); ok {
 		return string(f.Kind)
 	}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"errors"
 	"strings"
 
 	"deem"
@@ -52,9 +51,6 @@ func Ways() []string { return sortedKeys(ways) }
 
 // Read returns the verdict on it that reply gives under the protocol's reading.
 func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	if err := unspoken(reply); err != nil {
-		return deem.Verdict{}, err
-	}
 	r := p.decl.Readings[p.reading]
 	w := ways[r.How]
 	read := w.label
@@ -63,11 +59,10 @@ func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	}
 	s := listen(reply.Text, it.Response)
 	f, err := read(p, r, s)
-	cut := reply.Stop == deem.StopLength
 	switch {
 	case err != nil:
-		return deem.Verdict{}, diagnose(err, s, cut)
-	case cut && p.reading == Strict && !f.whole:
+		return deem.Verdict{}, err
+	case reply.Stop == deem.StopLength && p.reading == Strict && !f.whole:
 		return deem.Verdict{}, deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
 	case f.numbers != nil:
 		return p.scored(f), nil
@@ -80,39 +75,6 @@ func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 func listen(reply, response string) said {
 	body := extract.Body(reply)
 	return said{raw: reply, body: extract.Mask(body, response), offset: strings.Index(reply, body)}
-}
-
-// unspoken returns why a reply has nothing to read.
-func unspoken(reply deem.Reply) error {
-	if strings.TrimSpace(reply.Text) != "" && reply.Stop != deem.StopFilter && reply.Refusal == "" {
-		return nil
-	}
-	switch {
-	case reply.Refusal != "":
-		return deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
-	case reply.Stop == deem.StopFilter:
-		return deem.Failf(deem.Refused, "stopped by a content filter")
-	case reply.Stop == deem.StopLength:
-		return deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
-	default:
-		return deem.Failf(deem.Empty, "the reply has no text")
-	}
-}
-
-// diagnose says more exactly why a reply could not be read: it was cut off, or it
-// is a refusal.
-func diagnose(err error, s said, cut bool) error {
-	f, ok := errors.AsType[*deem.Failure](err)
-	if !ok || f.Kind != deem.Unparseable && f.Kind != deem.Contradictory && f.Kind != deem.Empty {
-		return err
-	}
-	switch {
-	case cut:
-		return deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(s.raw))
-	case extract.Refusal(s.body):
-		return deem.Failf(deem.Refused, "%s", clip(s.raw))
-	}
-	return err
 }
 
 // labelled makes a verdict of a label.

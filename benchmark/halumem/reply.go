@@ -32,46 +32,15 @@ var scale = extract.Scale{Min: 0, Max: 2, Integer: true}
 
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	if f := unspoken(reply); f != nil {
-		return deem.Verdict{}, f
-	}
 	read := readStrictly
 	if p.id.Reading == Upstream {
 		read = readUpstream
 	}
 	v, f := read(it, reply.Text)
 	if f != nil {
-		return deem.Verdict{}, diagnose(f, reply)
+		return deem.Verdict{}, f
 	}
 	return v, nil
-}
-
-// unspoken says why there is nothing to read, or returns nil.
-func unspoken(reply deem.Reply) *deem.Failure {
-	switch {
-	case reply.Refusal != "":
-		return deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
-	case reply.Stop == deem.StopFilter:
-		return deem.Failf(deem.Refused, "stopped by a content filter")
-	case strings.TrimSpace(reply.Text) != "":
-		return nil
-	case reply.Stop == deem.StopLength:
-		return deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
-	}
-	return deem.Failf(deem.Empty, "the reply has no text")
-}
-
-// diagnose says more exactly why a reply could not be read: it was cut off, or it
-// is a refusal.
-func diagnose(f *deem.Failure, reply deem.Reply) *deem.Failure {
-	switch {
-	case f.Kind != deem.Unparseable:
-	case reply.Stop == deem.StopLength:
-		return deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(reply.Text))
-	case extract.Refusal(extract.Body(reply.Text)):
-		return deem.Failf(deem.Refused, "%s", clip(reply.Text))
-	}
-	return f
 }
 
 // readUpstream reads as llms.py and evaluation.py do. Where they note that a reply

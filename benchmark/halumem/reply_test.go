@@ -88,7 +88,7 @@ func TestRead(t *testing.T) {
 	for _, tt := range tests {
 		for name, want := range map[string]reading{halumem.Upstream: tt.upstream, halumem.Strict: tt.strict, halumem.Fixed: tt.strict} {
 			it := deem.Item{Category: tt.stage}
-			v, err := protocol(t, name).Read(it, deem.Reply{Text: tt.reply, Stop: deem.StopEnd})
+			v, err := judge.Read(protocol(t, name), it, deem.Reply{Text: tt.reply, Stop: deem.StopEnd})
 			got := reading{label: v.Label, included: v.Aspects["included"], kind: kindOf(err)}
 			if got != want {
 				t.Errorf("%s, %s, reading %s: %+v (%v), want %+v", tt.stage, tt.name, name, got, err, want)
@@ -113,7 +113,7 @@ func TestReadVerdict(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, name := range halumem.Readings() {
-			got, err := protocol(t, name).Read(tt.it, deem.Reply{Text: fenced(tt.reply), Stop: deem.StopEnd})
+			got, err := judge.Read(protocol(t, name), tt.it, deem.Reply{Text: fenced(tt.reply), Stop: deem.StopEnd})
 			if err != nil {
 				t.Errorf("%s, reading %s: %v", tt.reply, name, err)
 			}
@@ -138,7 +138,7 @@ func TestReadUnspoken(t *testing.T) {
 		{deem.Reply{Text: good, Stop: deem.StopLength}, ""},
 	} {
 		for _, name := range halumem.Readings() {
-			_, err := protocol(t, name).Read(deem.Item{Category: halumem.Integrity}, tt.reply)
+			_, err := judge.Read(protocol(t, name), deem.Item{Category: halumem.Integrity}, tt.reply)
 			if kindOf(err) != tt.want {
 				t.Errorf("reply %+v, reading %s: error %v, want kind %q", tt.reply, name, err, tt.want)
 			}
@@ -256,7 +256,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, reply, response string, n uint8) {
 		it := deem.Item{Category: stages[int(n)%len(stages)], Response: response}
 		for _, name := range halumem.Readings() {
-			v, err := protocol(t, name).Read(it, deem.Reply{Text: reply, Stop: deem.StopEnd})
+			v, err := judge.Read(protocol(t, name), it, deem.Reply{Text: reply, Stop: deem.StopEnd})
 			switch {
 			case err != nil && kindOf(err) == "":
 				t.Errorf("reading %s of %q: error %v is no failure", name, reply, err)

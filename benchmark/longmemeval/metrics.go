@@ -8,6 +8,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
+	"deem/judge"
 )
 
 // Metrics gather the records of a run and turn them into the published numbers.
@@ -82,7 +83,7 @@ func (t *counts) add(rec deem.Record, label, labelled bool) {
 // do. A verdict between right and wrong is neither.
 func upstreamLabel(rec deem.Record) (label, ok bool) {
 	if reply := onlyReply(rec); reply != nil && rec.Judge == Name {
-		v, err := (&QA{identity{Reading: Upstream}}).Read(rec.Item, *reply)
+		v, err := judge.Read(&QA{identity{Reading: Upstream}}, rec.Item, *reply)
 		return v.Label == yes, err == nil
 	}
 	if v := rec.Verdict; v != nil && (v.Score == 0 || v.Score == 1) {

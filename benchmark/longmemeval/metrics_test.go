@@ -17,6 +17,7 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
+	"deem/judge"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -33,7 +34,7 @@ func judged(tb testing.TB, p *longmemeval.QA, id, kind, reply string) deem.Recor
 		Item: deem.Item{ID: id, Category: kind}, Judge: p.Name(),
 		Calls: []deem.Call{{Reply: &deem.Reply{Text: reply, Stop: deem.StopEnd}}},
 	}
-	v, err := p.Read(rec.Item, *rec.Calls[0].Reply)
+	v, err := judge.Read(p, rec.Item, *rec.Calls[0].Reply)
 	if err == nil {
 		rec.Verdict = &v
 		return rec

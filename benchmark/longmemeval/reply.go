@@ -8,7 +8,6 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
-	"deem/judge/extract"
 )
 
 // The labels, spelt as the prompts ask for them.
@@ -19,14 +18,10 @@ const (
 
 // Read returns the verdict that the reply gives under the protocol's reading.
 //
-// A reply without text is a failure under every reading, and so is one that the
-// vendor marks as refused or filtered. Upstream reads an empty text as no, and
-// crashes on a reply without one; nobody has judged anything there.
+// Upstream reads an empty text as no, and crashes on a reply without one. Nobody has
+// judged anything there, and [judge.Read] makes such replies failures.
 func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	said := text.Strip(reply.Text)
-	if err := unspoken(said, reply); err != nil {
-		return deem.Verdict{}, err
-	}
 	label := ""
 	switch p.id.Reading {
 	case Upstream:
@@ -37,29 +32,13 @@ func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 		label = firstLetters(said)
 	}
 	if label == "" {
-		return deem.Verdict{}, unreadable(said, reply.Stop)
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply begins with neither yes nor no: %s", clip(said))
 	}
 	v := deem.Verdict{Label: label}
 	if label == yes {
 		v.Score = 1
 	}
 	return v, nil
-}
-
-// unspoken returns why a reply has nothing to read, if so.
-func unspoken(said string, reply deem.Reply) error {
-	switch {
-	case reply.Refusal != "":
-		return deem.Failf(deem.Refused, "%s", clip(reply.Refusal))
-	case reply.Stop == deem.StopFilter:
-		return deem.Failf(deem.Refused, "stopped by a content filter")
-	case said != "":
-		return nil
-	case reply.Stop == deem.StopLength:
-		return deem.Failf(deem.Truncated, "the limit of tokens was reached before the reply began")
-	default:
-		return deem.Failf(deem.Empty, "the reply has no text")
-	}
 }
 
 // anywhere reads as evaluate_qa.py does: 'yes' in reply.strip().lower(). "No, yes"
@@ -93,18 +72,6 @@ func firstWord(said string) string {
 		return ""
 	}
 	return label
-}
-
-// unreadable says why a reply with text gives no verdict.
-func unreadable(said string, stop deem.Stop) error {
-	switch {
-	case stop == deem.StopLength:
-		return deem.Failf(deem.Truncated, "the reply was cut off at its limit of tokens: %s", clip(said))
-	case extract.Refusal(said):
-		return deem.Failf(deem.Refused, "%s", clip(said))
-	default:
-		return deem.Failf(deem.Unparseable, "the reply begins with neither yes nor no: %s", clip(said))
-	}
 }
 
 // clip shortens a text that goes into a failure's detail, and makes it one line.

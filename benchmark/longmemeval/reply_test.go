@@ -7,12 +7,13 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
+	"deem/judge"
 )
 
 // outcome returns the label of a reply, or the kind of its failure in brackets.
 func outcome(t *testing.T, reading string, reply deem.Reply) string {
 	t.Helper()
-	v, err := protocol(t, reading).Read(deem.Item{}, reply)
+	v, err := judge.Read(protocol(t, reading), deem.Item{}, reply)
 	if err != nil {
 		f, ok := errors.AsType[*deem.Failure](err)
 		if !ok {

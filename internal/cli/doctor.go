@@ -17,6 +17,7 @@ import (
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/model"
 	"deem/report"
 )
@@ -206,18 +207,18 @@ func tryJudge(name string) (assembly.Choice, deem.Item, error) {
 
 // heard says what was sent, and what the judge makes of the reply. A reply that is cut off
 // or says nothing is wrong: all others of a run would be like it.
-func heard(judge assembly.Choice, it deem.Item, reply deem.Reply) finding {
+func heard(c assembly.Choice, it deem.Item, reply deem.Reply) finding {
 	f := finding{Check: "judge", OK: true}
-	v, err := judge.Protocol.Read(it, reply)
+	v, err := judge.Read(c.Protocol, it, reply)
 	failure, failed := errors.AsType[*deem.Failure](err)
 	switch {
 	case failed && (failure.Kind == deem.Truncated || failure.Kind == deem.Empty):
-		f.OK, f.Detail = false, judge.Name()+": "+failure.Error()
+		f.OK, f.Detail = false, c.Name()+": "+failure.Error()
 		f.Hint = "a model that thinks before it answers needs room for that: --thinking medium, low, high, or a number of tokens"
 	case err != nil:
-		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", judge.Name(), err)
+		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", c.Name(), err)
 	default:
-		f.Detail = fmt.Sprintf("%s reads the reply as %s", judge.Name(), v.Label)
+		f.Detail = fmt.Sprintf("%s reads the reply as %s", c.Name(), v.Label)
 	}
 	if reply.Sent != "" {
 		f.Detail += "; sent: " + strings.Join(report.WireList(reply.Sent), ", ")

@@ -261,7 +261,7 @@ func LastReply(rec deem.Record) (deem.Reply, bool) {
 
 // Reread returns what a reading makes of a reply.
 func Reread(p judge.Readable, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
-	v, err := p.Read(it, reply)
+	v, err := judge.Read(p, it, reply)
 	if err == nil {
 		return &v, nil
 	}
