@@ -30,7 +30,7 @@ type Health struct {
 // sound if it could be created. Check changes nothing, but reads all of the file: SQLite
 // checks its pages and indexes, and every record is read as a report would read it.
 func Check(ctx context.Context, path string, o Options) (Health, error) {
-	h := Health{Path: path, Latest: tables.Latest()}
+	h := Health{Path: path, Latest: latest}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -125,13 +125,10 @@ func (h *Health) read(ctx context.Context, db *sql.DB) error {
 	if err := found.mustBeOurs(); err != nil {
 		return err
 	}
-	if found.version == 0 && found.application == applicationID {
-		return altered("the version of its tables")
-	}
 	if err := checkSound(ctx, db); err != nil {
 		return err
 	}
-	if found.version == tables.Latest() {
+	if found.version == latest {
 		if err := errors.Join(checkReferences(ctx, db), checkCounts(ctx, db)); err != nil {
 			return err
 		}

@@ -1,77 +1,72 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"embed"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
+	"io/fs"
 
 	"deem"
-	"deem/internal/store/internal/upgrade"
 )
 
+// migrations are the SQL files that make the tables, each from those that the files
+// before it made. The version of a database, its user_version, is the number of files
+// that were applied; the next migration is one more file.
+//
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// schema makes the tables of the latest version at once, in a database that has none: to
-// go through all versions would take most of the time that a short run takes. A test
-// holds that both come to the same, and writes it anew with -update.
-//
-//go:embed schema.sql
-var schema string
+// steps are the texts of the migrations, in their order.
+var steps = func() (texts []string) {
+	files, err := fs.Glob(migrations, "migrations/*.sql") // Glob sorts.
+	for _, name := range files {
+		text, readErr := migrations.ReadFile(name)
+		texts, err = append(texts, string(text)), errors.Join(err, readErr)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("sqlite: %v", err)) // They are a part of the program.
+	}
+	return texts
+}()
+
+// latest is the version that this deem reads and writes.
+var latest = int64(len(steps))
 
 // applicationID is what the first migration writes into the head of the file.
 const applicationID = 1684366701
 
-// tables are those of the runs.
-var tables = upgrade.SQLite(migrations)
-
 // identity is what a file says it is.
 type identity struct {
-	application int64
-	strange     int   // tables that goose did not make for itself
-	versioned   bool  // goose has made its own
-	version     int64 // of the schema, 0 before the first migration
+	application, version int64
+	tables               int
 }
 
 // identify reads what the database says it is. It changes nothing, and reads all in one
-// transaction: between two queries another process may bring the database up to date.
-func identify(ctx context.Context, db *sql.DB) (found identity, err error) {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return identity{}, err
-	}
-	defer tx.Rollback() //nolint:errcheck // Nothing was written.
-	err = found.read(ctx, tx)
-	return found, err
+// statement: between two queries another process may make the tables.
+func identify(ctx context.Context, db *sql.DB) (id identity, err error) {
+	err = db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`).
+		Scan(&id.application, &id.version, &id.tables)
+	return id, err
 }
-
-func (id *identity) read(ctx context.Context, tx *sql.Tx) error {
-	row := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
-		coalesce(sum(name NOT IN ('goose_db_version', 'sqlite_sequence')), 0),
-		coalesce(sum(name = 'goose_db_version'), 0) FROM sqlite_schema`)
-	if err := row.Scan(&id.application, &id.strange, &id.versioned); err != nil || !id.versioned {
-		return err
-	}
-	return tx.QueryRowContext(ctx, tables.SelectVersion()).Scan(&id.version)
-}
-
-// blank reports whether the database is empty, or was left by a process that died
-// between goose's own table and our first migration.
-func (id identity) blank() bool { return id.application == 0 && id.strange == 0 && id.version == 0 }
 
 // mustBeOurs refuses the database of another program, and of a newer deem.
 func (id identity) mustBeOurs() error {
-	if id.application != applicationID && !id.blank() {
-		return deem.WithHint(fmt.Errorf("it is a database of another program"),
+	switch {
+	case id == identity{}: // an empty file
+		return nil
+	case id.application != applicationID:
+		return deem.WithHint(errors.New("it is a database of another program"),
 			"nothing was changed; name another database with --db")
+	case id.version < 1: // It is written together with the first tables.
+		return altered("the version of its tables")
+	case id.version > latest:
+		return deem.WithHint(fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", id.version, latest),
+			"nothing was changed; install a newer deem, or name another database with --db")
 	}
-	return tables.RefuseNewer(id.version)
+	return nil
 }
 
 // mustBeCurrent refuses what cannot be read as it is.
@@ -79,98 +74,60 @@ func (id identity) mustBeCurrent() error {
 	if err := id.mustBeOurs(); err != nil {
 		return err
 	}
-	if id.version == 0 {
-		return deem.WithHint(fmt.Errorf("it holds no runs"), "run `deem run` first, or name another database with --db")
+	switch {
+	case id == identity{}:
+		return deem.WithHint(errors.New("it holds no runs"), "run `deem run` first, or name another database with --db")
+	case id.version < latest:
+		return deem.WithHint(fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", id.version, latest),
+			"open it for writing once to bring it up to date, as `deem run` does")
 	}
-	return tables.RefuseOlder(id.version)
+	return nil
 }
 
-// migrate brings the database of db up to date. Only one process does that at a
-// time.
+// migrate brings the database of db up to date. Only one process does that at a time.
 func migrate(ctx context.Context, db *sql.DB, path string, opts Options) error {
 	found, err := identify(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == tables.Latest() {
+	if err := found.mustBeOurs(); err != nil || found.version == latest {
 		return err
 	}
 	lock, err := waitLock(ctx, path+"-migrate.lock", opts.Wait)
 	if err != nil {
 		return fmt.Errorf("bring up to date: %w", err)
 	}
-	err = migrateLocked(ctx, db, path)
-	if unlockErr := lock.release(); err == nil {
-		err = unlockErr
+	// WAL is a property of the file. It is set here, because two processes that
+	// set it at the same time get in each other's way without waiting.
+	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+	if err == nil {
+		err = apply(ctx, db)
 	}
-	return err
+	return errors.Join(err, lock.release())
 }
 
-func migrateLocked(ctx context.Context, db *sql.DB, path string) (err error) {
+// apply applies the steps that the database does not have yet, all or none.
+func apply(ctx context.Context, db *sql.DB) error {
 	// Another process may have been here while this one waited for the lock.
 	found, err := identify(ctx, db)
 	if err != nil {
 		return err
 	}
-	if err := found.mustBeOurs(); err != nil || found.version == tables.Latest() {
+	if err := found.mustBeOurs(); err != nil || found.version == latest {
 		return err
 	}
-	// WAL is a property of the file. It is set here, because two processes that
-	// set it at the same time get in each other's way without waiting.
-	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
-		return err
-	}
-	if found.blank() && !found.versioned {
-		return makeTables(ctx, db)
-	}
-	claims, err := claimAll(path)
-	defer func() {
-		for _, c := range claims {
-			err = errors.Join(err, c.release())
-		}
-	}()
-	if err != nil {
-		return err
-	}
-	return tables.Up(ctx, db)
-}
-
-// claimAll claims all runs that anybody has claimed, whoever that was. It fails if one is
-// being judged: an older deem cannot write into newer tables, and what it holds would be
-// lost. The claims are to be released even then.
-func claimAll(path string) (claims []*claim, err error) {
-	dir, base := filepath.Split(path)
-	files, err := os.ReadDir(cmp.Or(dir, "."))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		name := file.Name()
-		if !strings.HasPrefix(name, base+"-") || !strings.HasSuffix(name, ".lock") || name == base+"-migrate.lock" {
-			continue
-		}
-		c, err := tryLock(dir + name)
-		if errors.Is(err, errLocked) {
-			return claims, deem.WithHint(errors.New("an older deem is judging a run in it"),
-				"%s is at it; wait for it, or stop it and run its command again with this deem to continue", holder(dir+name))
-		}
-		if err != nil {
-			return claims, err
-		}
-		claims = append(claims, c)
-	}
-	return claims, nil
-}
-
-// makeTables makes all tables, or none.
-func makeTables(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // After a commit there is nothing to take back.
-	if _, err := tx.ExecContext(ctx, schema); err != nil {
-		return fmt.Errorf("make the tables: %w", err)
+	for _, step := range steps[found.version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", latest)); err != nil {
+		return err
 	}
 	return tx.Commit()
 }

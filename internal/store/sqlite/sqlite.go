@@ -27,7 +27,6 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/store/internal/upgrade"
 
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -120,8 +119,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 // OpenReadOnly opens the database at path for reading. It creates nothing: if
-// there is no database, the error is [fs.ErrNotExist] with a hint. A database of an
-// older deem is brought up to date if it can be written.
+// there is no database, the error is [fs.ErrNotExist] with a hint.
 func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := mustExist(path); err != nil {
 		return nil, err
@@ -131,12 +129,6 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	err = s.readCurrent(ctx)
-	if errors.Is(err, upgrade.ErrOlder) {
-		if upErr := s.bringUpToDate(ctx); upErr != nil {
-			return nil, errors.Join(fmt.Errorf("%w; %w", s.explain("bring up to date", upErr), err), s.Close())
-		}
-		err = errors.Join(s.read.Close(), s.readCurrent(ctx))
-	}
 	if hasCode(err, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) && !exists(s.real+"-wal") {
 		// Even readers keep a file beside the database, to tell writers where
 		// they are. On a disk that cannot be written there are no writers, and
@@ -147,15 +139,6 @@ func OpenReadOnly(ctx context.Context, path string, o Options) (*Store, error) {
 		return nil, errors.Join(s.explain("open", err), s.Close())
 	}
 	return s, nil
-}
-
-// bringUpToDate migrates the database.
-func (s *Store) bringUpToDate(ctx context.Context) error {
-	db, err := s.openWriterDB()
-	if err != nil {
-		return err
-	}
-	return errors.Join(migrate(ctx, db, s.real, s.opts), db.Close())
 }
 
 func newStore(path string, o Options) (*Store, error) {

@@ -128,14 +128,14 @@ func TestCannotOpen(t *testing.T) {
 			execute(t, path, "CREATE TABLE visits (url TEXT)", "INSERT INTO visits VALUES ('x')")
 			return path
 		}, "of another program", "nothing was changed"},
-		{"another program's with goose", func(t *testing.T) string {
+		{"our tables with the id of another program", func(t *testing.T) string {
 			path := file(t)
 			execute(t, path, "PRAGMA application_id = 0")
 			return path
 		}, "of another program", "nothing was changed"},
 		{"newer", func(t *testing.T) string {
 			path := file(t)
-			execute(t, path, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
+			execute(t, path, "PRAGMA user_version = 99999")
 			return path
 		}, "written by a newer deem (schema 99999", "install a newer deem"},
 		{"cut off", func(t *testing.T) string {

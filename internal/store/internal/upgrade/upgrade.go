@@ -23,13 +23,9 @@ type Schema struct {
 	latest   int64
 }
 
-// SQLite returns the schema of the SQL files in the folder migrations, which is embedded.
-func SQLite(files fs.FS) Schema {
-	return newSchema(goose.DialectSQLite3, files, goose.DefaultTablename)
-}
-
-// Postgres is [SQLite] for Postgres. versions is the table in which is noted what was
-// applied: another program in the same database may have one of its own.
+// Postgres returns the schema of the SQL files in the folder migrations, which is
+// embedded. versions is the table in which is noted what was applied: another program in
+// the same database may have one of its own.
 func Postgres(files fs.FS, versions string) Schema {
 	return newSchema(goose.DialectPostgres, files, versions)
 }
@@ -65,15 +61,6 @@ func (s Schema) Up(ctx context.Context, db *sql.DB) error {
 	p, err := s.provider(db)
 	if err == nil {
 		_, err = p.Up(ctx)
-	}
-	return err
-}
-
-// UpTo brings the tables to an older version, for tests of what becomes of them.
-func (s Schema) UpTo(ctx context.Context, db *sql.DB, version int64) error {
-	p, err := s.provider(db)
-	if err == nil {
-		_, err = p.UpTo(ctx, version)
 	}
 	return err
 }

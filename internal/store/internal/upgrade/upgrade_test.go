@@ -19,7 +19,7 @@ var files = fstest.MapFS{
 
 // TestLatest holds that versions are numbers, and only those in the folder.
 func TestLatest(t *testing.T) {
-	if got := upgrade.SQLite(files).Latest(); got != 10 {
+	if got := upgrade.Postgres(files, "versions").Latest(); got != 10 {
 		t.Errorf("Latest = %d, want 10", got)
 	}
 }
@@ -62,5 +62,5 @@ func TestNoMigrations(t *testing.T) {
 			t.Error("a schema without migrations is none")
 		}
 	}()
-	upgrade.SQLite(fstest.MapFS{"migrations/readme.md": {}})
+	upgrade.Postgres(fstest.MapFS{"migrations/readme.md": {}}, "versions")
 }

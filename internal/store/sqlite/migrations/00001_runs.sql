@@ -2,65 +2,76 @@
 --
 -- Times are nanoseconds since 1970 in UTC, money is millionths of a US dollar,
 -- and what is JSON says so. The integer key n of each table is what other tables
--- refer to: it is short, and rows that arrive together lie together.
-
--- +goose Up
+-- refer to: it is short, and rows that arrive together lie together. The column sum of
+-- a row is the seal over its other columns.
 
 -- "deem" in ASCII. It tells our files from those of other programs.
 PRAGMA application_id = 1684366701;
 
 CREATE TABLE runs (
-	n              INTEGER PRIMARY KEY, -- ascends in the order in which runs were begun
-	id             TEXT    NOT NULL UNIQUE,
-	key            TEXT    NOT NULL,
-	state          TEXT    NOT NULL CHECK (state IN ('open', 'done')),
-	created        INTEGER NOT NULL,
-	updated        INTEGER NOT NULL,
-	judge_name     TEXT    NOT NULL,
-	judge_hash     TEXT    NOT NULL,
-	judge_identity TEXT,                -- JSON
-	judge_rule     INTEGER NOT NULL,
-	model          TEXT    NOT NULL,
-	endpoint       TEXT    NOT NULL,
-	dataset_names  TEXT,                -- JSON
-	dataset_hash   TEXT    NOT NULL,
-	dataset_items  INTEGER NOT NULL,
-	trials         INTEGER NOT NULL,
-	settings       TEXT,                -- JSON
+	n                INTEGER PRIMARY KEY, -- ascends in the order in which runs were begun
+	id               TEXT    NOT NULL UNIQUE,
+	key              TEXT    NOT NULL,
+	state            TEXT    NOT NULL CHECK (state IN ('open', 'done')),
+	created          INTEGER NOT NULL,
+	updated          INTEGER NOT NULL,
+	judge_name       TEXT    NOT NULL,
+	judge_hash       TEXT    NOT NULL,
+	judge_identity   TEXT,                -- JSON
+	judge_rule       INTEGER NOT NULL,
+	model            TEXT    NOT NULL,
+	endpoint         TEXT    NOT NULL,
+	dataset_names    TEXT,                -- JSON
+	dataset_hash     TEXT    NOT NULL,
+	dataset_items    INTEGER NOT NULL,
+	trials           INTEGER NOT NULL,
+	settings         TEXT,                -- JSON
+	sum              BLOB,                -- over what does not change while records are appended
 	-- Counted as records are appended, in the same transaction.
-	records        INTEGER NOT NULL DEFAULT 0,
-	unjudged       INTEGER NOT NULL DEFAULT 0,
-	cost_micros    INTEGER NOT NULL DEFAULT 0
+	records          INTEGER NOT NULL DEFAULT 0,
+	unjudged         INTEGER NOT NULL DEFAULT 0,
+	cost_micros      INTEGER NOT NULL DEFAULT 0,
+	unsettled_micros INTEGER NOT NULL DEFAULT 0, -- set aside when nobody holds money of the run
+	charged_micros   INTEGER                     -- while somebody does; what nobody holds any more
 ) STRICT;
 
 CREATE INDEX runs_key ON runs (key);
 
--- Each long text once, however many items say it. Rows are never changed or
--- removed.
+-- The money that processes which judge a run have set aside.
+CREATE TABLE holdings (
+	run    INTEGER NOT NULL REFERENCES runs (n),
+	holder TEXT    NOT NULL, -- '' is the process that has the claim on the run
+	spent  INTEGER NOT NULL,
+	lent   INTEGER NOT NULL,
+	PRIMARY KEY (run, holder)
+) STRICT, WITHOUT ROWID;
+
+-- Each long text once, however many items say it. Rows are never changed or removed.
 CREATE TABLE texts (
 	n    INTEGER PRIMARY KEY,
-	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body
+	hash BLOB NOT NULL, -- SHA-256 of body
 	body TEXT NOT NULL
 ) STRICT;
 
 -- Each item once, however many runs and trials share it.
 CREATE TABLE items (
 	n     INTEGER PRIMARY KEY,
-	hash  BLOB NOT NULL UNIQUE, -- SHA-256 of body and of the hashes of the texts
-	body  TEXT NOT NULL,        -- canonical JSON, with "" in place of long texts
-	texts TEXT                  -- JSON: which texts go where, as {"fields/dialogue":12}
+	hash  BLOB NOT NULL, -- SHA-256 of body and of the hashes of the texts
+	body  TEXT NOT NULL, -- canonical JSON, with "" in place of long texts
+	texts TEXT           -- JSON: which texts go where, as {"fields/dialogue":12}
 ) STRICT;
 
--- Each reply once: the reply cache. What differs between the call that was paid
--- for and those that found the reply here is kept with the calls.
+-- Each reply once: the reply cache. What differs between the call that was paid for and
+-- those that found the reply here is kept with the calls.
 CREATE TABLE replies (
 	n           INTEGER PRIMARY KEY,
-	key         TEXT    NOT NULL UNIQUE,
+	key         TEXT    NOT NULL,
 	body        TEXT    NOT NULL, -- JSON
 	latency     INTEGER NOT NULL,
 	attempts    INTEGER NOT NULL,
 	cost_micros INTEGER NOT NULL,
-	unpriced    INTEGER NOT NULL
+	unpriced    INTEGER NOT NULL,
+	sum         BLOB
 ) STRICT;
 
 CREATE TABLE records (
@@ -82,7 +93,8 @@ CREATE TABLE records (
 	aspects    TEXT, -- JSON
 	kind       TEXT,
 	detail     TEXT,
-	calls      INTEGER NOT NULL, -- how many there are
+	calls      TEXT, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
+	sum        BLOB, -- followed by the beginning of the hash of the item
 	-- The law: a record holds a verdict or a failure, and a failure has no score.
 	CHECK ((label IS NULL) <> (kind IS NULL)),
 	CHECK ((label IS NULL) = (score IS NULL))
@@ -90,25 +102,68 @@ CREATE TABLE records (
 
 CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
 CREATE INDEX records_position ON records (run, position, trial);
-CREATE INDEX records_label ON records (run, label, position, trial) WHERE label IS NOT NULL;
-CREATE INDEX records_category ON records (run, category, position, trial);
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
 
-CREATE TABLE calls (
-	record       INTEGER NOT NULL REFERENCES records (n),
-	seq          INTEGER NOT NULL, -- in the order in which they were made, from 0
-	model        TEXT    NOT NULL,
-	request      TEXT    NOT NULL, -- hash of the request
-	started      INTEGER,
-	error        TEXT    NOT NULL,
-	tries        INTEGER NOT NULL, -- attempts of a call that failed
-	reply        INTEGER REFERENCES replies (n),
-	reply_key    TEXT,             -- of a reply that is not in the cache
-	reply_inline TEXT,             -- JSON, of the same
-	latency      INTEGER,
-	attempts     INTEGER,
-	cost_micros  INTEGER,
-	unpriced     INTEGER,
-	cached       INTEGER,
-	PRIMARY KEY (record, seq)
+-- The keys of rows up to the number in indexed.
+CREATE TABLE indexed (
+	texts   INTEGER NOT NULL,
+	items   INTEGER NOT NULL,
+	replies INTEGER NOT NULL
+) STRICT;
+INSERT INTO indexed (texts, items, replies) VALUES (0, 0, 0);
+CREATE TABLE text_keys (short BLOB NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
+CREATE TABLE item_keys (short BLOB NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
+CREATE TABLE reply_keys (short TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
+
+-- The batches of runs, so that a batch survives the process that submitted it.
+CREATE TABLE batches (
+	n           INTEGER PRIMARY KEY,
+	run         INTEGER NOT NULL REFERENCES runs (n),
+	key         TEXT    NOT NULL,
+	id          TEXT    NOT NULL, -- the vendor's, '' while it is planned
+	state       TEXT    NOT NULL CHECK (state IN ('planned', 'submitted', 'collected')),
+	lines       INTEGER NOT NULL,
+	most_micros INTEGER NOT NULL,
+	planned     INTEGER,
+	UNIQUE (run, key)
+) STRICT;
+
+-- One row for each request of a batch. What came of it waits here until a record has it.
+CREATE TABLE batch_lines (
+	run         INTEGER NOT NULL REFERENCES runs (n),
+	key         TEXT    NOT NULL, -- of the reply in the reply cache
+	batch       INTEGER NOT NULL REFERENCES batches (n),
+	body        TEXT,             -- JSON, of the reply
+	latency     INTEGER,
+	attempts    INTEGER,
+	cost_micros INTEGER,
+	unpriced    INTEGER,
+	kind        TEXT,
+	detail      TEXT,
+	passing     INTEGER NOT NULL,
+	taken       INTEGER NOT NULL DEFAULT 0,
+	PRIMARY KEY (run, key),
+	CHECK (body IS NULL OR kind IS NULL)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX batch_lines_batch ON batch_lines (batch);
+
+-- What people said of items. A label belongs to no run: every judge of the same item can
+-- be compared with it. There are thousands of them at most.
+CREATE TABLE labels (
+	n         INTEGER PRIMARY KEY,
+	item      TEXT    NOT NULL, -- hash of the item's canonical JSON
+	item_id   TEXT    NOT NULL,
+	dataset   TEXT    NOT NULL, -- hash of the dataset in which it was labelled
+	annotator TEXT    NOT NULL,
+	yes       INTEGER NOT NULL CHECK (yes IN (0, 1)),
+	label     TEXT    NOT NULL,
+	score     REAL    NOT NULL CHECK (score BETWEEN 0 AND 1),
+	note      TEXT    NOT NULL,
+	labelled  INTEGER,          -- NULL when nobody knows
+	sum       BLOB
+) STRICT;
+
+CREATE UNIQUE INDEX labels_item ON labels (item, annotator);
+CREATE INDEX labels_id ON labels (item_id, item, annotator);
+CREATE INDEX labels_dataset ON labels (dataset, item_id);
