@@ -67,7 +67,7 @@ var arrows = []arrow{
 	{"internal/dataset", []string{".", "internal/text"}, "files become items before any judge is chosen"},
 	{"internal/words", nil, "numbers and texts are written for people the same way everywhere"},
 	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
-	{"internal/assembly", []string{"**"}, "whoever makes judges out of names knows all judges and all vendors"},
+	{"internal/catalog", []string{"**"}, "whoever makes judges out of names knows all judges and all vendors"},
 	{"internal/findings", []string{"**"}, "what a run found is told by every package that counts, to commands and server alike"},
 	{"internal/store", []string{"."}, "the store keeps records and judges nothing"},
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
@@ -148,7 +148,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/assembly", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
 
 // table names every benchmark, so it is as wide as there are benchmarks, and it does
 // nothing else.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -197,7 +197,7 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Run, other *store.Run, files []string, err error) {
 	var refs []string
 	for _, arg := range args {
-		if arg == "-" || assembly.FileExists(arg) && !isBundle(arg) {
+		if arg == "-" || catalog.FileExists(arg) && !isBundle(arg) {
 			files = append(files, arg)
 		} else {
 			refs = append(refs, arg)
@@ -297,7 +297,7 @@ func (a *app) writeKnown(name string, ag agree.Agreement) error {
 		return nil
 	}
 	why := map[string]string{}
-	if assembly.FileExists(name) {
+	if catalog.FileExists(name) {
 		old, err := labels.ReadKnown(context.Background(), name)
 		if err != nil {
 			return usage.Mark(err)

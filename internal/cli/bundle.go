@@ -15,7 +15,7 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
@@ -165,7 +165,7 @@ func (s *shelf) Status(ctx context.Context, runID, itemID string, trial int) (st
 
 // Reply returns a reply out of the database, if there is one.
 func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
-	if s.base == nil && !assembly.FileExists(s.app.db) {
+	if s.base == nil && !catalog.FileExists(s.app.db) {
 		return deem.Reply{}, false, nil
 	}
 	st, err := s.database(ctx)
@@ -177,7 +177,7 @@ func (s *shelf) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 
 // Labels returns the labels in the database, if there is one.
 func (s *shelf) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
-	if s.base == nil && !assembly.FileExists(s.app.db) {
+	if s.base == nil && !catalog.FileExists(s.app.db) {
 		return func(func(store.Label, error) bool) {}
 	}
 	st, err := s.database(ctx)
@@ -384,7 +384,7 @@ func (a *app) keygen(name string) error {
 		text []byte
 		mode os.FileMode
 	}{{name + ".key", private, 0o600}, {name + ".pub", public, 0o644}} {
-		if assembly.FileExists(f.name) {
+		if catalog.FileExists(f.name) {
 			return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", f.name), "choose another name"))
 		}
 		if err := os.WriteFile(filepath.Clean(f.name), f.text, f.mode); err != nil {

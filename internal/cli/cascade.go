@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
@@ -159,12 +159,12 @@ func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Decla
 		if err != nil {
 			return nil, err
 		}
-		if m.Judge, err = assembly.Relative(o.out, m.Judge); err != nil {
+		if m.Judge, err = catalog.Relative(o.out, m.Judge); err != nil {
 			return nil, err
 		}
 		d.Members = append(d.Members, m)
 	}
-	last, err := assembly.Relative(o.out, o.last)
+	last, err := catalog.Relative(o.out, o.last)
 	d.Members = append(d.Members, compose.Member{Judge: last, Model: o.lastModel})
 	return d, err
 }
@@ -183,12 +183,12 @@ func stageOf(run store.Run) (compose.Member, error) {
 		m.Model = "" // its members name theirs
 	}
 	for _, m.Reading = range []string{"", "upstream", "strict"} {
-		c, err := assembly.Choose(m.Judge, assembly.JudgeOptions{Reading: m.Reading, With: set.With}, true)
+		c, err := catalog.Choose(m.Judge, catalog.JudgeOptions{Reading: m.Reading, With: set.With}, true)
 		switch {
 		case err != nil:
 			continue
 		case c.Rule == nil && c.Composed == nil:
-			hash, err := deem.JudgeHash(c.With(assembly.Memory(run)))
+			hash, err := deem.JudgeHash(c.With(catalog.Memory(run)))
 			if err != nil || hash != run.Judge.Hash {
 				continue
 			}
@@ -472,7 +472,7 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 }
 
 // queueable refuses a queue that nothing could come into.
-func (o runOptions) queueable(judgings []assembly.Judging) error {
+func (o runOptions) queueable(judgings []catalog.Judging) error {
 	if o.queue == "" {
 		return nil
 	}

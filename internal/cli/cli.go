@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
@@ -68,7 +68,7 @@ type app struct {
 
 	terminal io.Writer // standard error itself, only for the progress bar
 
-	env assembly.Environment
+	env catalog.Environment
 
 	fromFile map[string]bool // the flags that deem.yaml has set
 
@@ -188,7 +188,7 @@ const defaultDB = ".deem/deem.db"
 // prepare reads .env and the configuration before any command runs.
 func (a *app) prepare(cmd *cobra.Command) error {
 	var err error
-	if a.env, err = assembly.ReadEnvironment(".env"); err != nil {
+	if a.env, err = catalog.ReadEnvironment(".env"); err != nil {
 		return err
 	}
 	if err := a.takeDB(cmd.Flags()); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/gate"
 	"deem/internal/store"
@@ -132,7 +132,7 @@ type beside struct {
 // saved returns the baseline that --baseline FILE names, and nil when it names a run
 // or nothing.
 func (o compareOptions) saved() (*compare.Saved, error) {
-	if o.baseline == "" || isBundle(o.baseline) || !strings.HasSuffix(o.baseline, ".json") && !assembly.FileExists(o.baseline) {
+	if o.baseline == "" || isBundle(o.baseline) || !strings.HasSuffix(o.baseline, ".json") && !catalog.FileExists(o.baseline) {
 		return nil, nil
 	}
 	f, err := os.Open(o.baseline)

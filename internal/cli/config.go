@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/text"
 	"deem/internal/usage"
 )
@@ -288,7 +288,7 @@ func pairs(name string, n *yaml.Node) []given {
 // resolve makes a path relative to the folder of the configuration. A judge is a
 // path only when it looks like one.
 func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || name == "db" && strings.Contains(v, "://") || name == "judge" && !assembly.LooksLikeFile(v) || name == "embeddings" && assembly.IsServed(v) {
+	if filepath.IsAbs(v) || v == "-" || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && catalog.IsServed(v) {
 		return v
 	}
 	return filepath.Join(filepath.Dir(c.file), v)

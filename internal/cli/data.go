@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/usage"
@@ -22,7 +22,7 @@ import (
 type items = benchmark.Set
 
 // openData opens what is judged, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o *runOptions, judgings []assembly.Judging) (items, error) {
+func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Judging) (items, error) {
 	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
 		return nil, usage.Mark(err)
@@ -63,7 +63,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []assembly.J
 	return inOrder, nil
 }
 
-func (a *app) openItems(ctx context.Context, o runOptions, judgings []assembly.Judging) (items, error) {
+func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Judging) (items, error) {
 	if o.benchmark != nil {
 		if err := o.benchmark.Check(o.judge.With); err != nil {
 			return nil, err
@@ -88,7 +88,7 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []assembly.J
 
 // benchmarkOptions says what a benchmark reads. The reading is that of its own
 // judge, since which items there are may depend on it.
-func (a *app) benchmarkOptions(o runOptions, judgings []assembly.Judging) benchmark.Options {
+func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Judging) benchmark.Options {
 	b := benchmark.Options{
 		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
 		With: o.judge.With, MaxUnjudged: o.maxUnjudged,
@@ -103,7 +103,7 @@ func (a *app) benchmarkOptions(o runOptions, judgings []assembly.Judging) benchm
 
 // preflight refuses a dataset in which no item has what the judge needs. It looks
 // at the first hundred: whoever forgot a column forgot it in all of them.
-func preflight(ctx context.Context, c assembly.Choice, data items) error {
+func preflight(ctx context.Context, c catalog.Choice, data items) error {
 	const most = 100
 	var last *deem.Failure
 	n := 0
@@ -138,7 +138,7 @@ type dryRun struct {
 }
 
 // dryRun prints the first prompt of each judge and what a run would ask.
-func (a *app) dryRun(judgings []assembly.Judging, data items, o runOptions) error {
+func (a *app) dryRun(judgings []catalog.Judging, data items, o runOptions) error {
 	var runs []dryRun
 	for _, j := range judgings {
 		if j.Rule != nil {
@@ -173,7 +173,7 @@ func (a *app) dryRun(judgings []assembly.Judging, data items, o runOptions) erro
 
 // firstRequest returns what would be asked about the first item that can be asked
 // about, nil when there is none.
-func firstRequest(c assembly.Choice, data items) (*deem.Request, error) {
+func firstRequest(c catalog.Choice, data items) (*deem.Request, error) {
 	for it, err := range data.Items() {
 		if err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
@@ -118,7 +118,7 @@ type queuedRun struct {
 }
 
 // detach leaves the runs to workers.
-func (a *app) detach(ctx context.Context, judgings []assembly.Judging, data items, o runOptions) error {
+func (a *app) detach(ctx context.Context, judgings []catalog.Judging, data items, o runOptions) error {
 	st, c, err := a.openQueue(ctx, postgres.Options{})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (a *app) detach(ctx context.Context, judgings []assembly.Judging, data item
 }
 
 // enqueue begins the run of one judge and leaves it to workers.
-func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g assembly.Judging, data items, o runOptions) (queuedRun, error) {
+func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Judging, data items, o runOptions) (queuedRun, error) {
 	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 	if err != nil {
 		return queuedRun{}, err
@@ -187,7 +187,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 }
 
 // workable refuses a judge that a worker could not make: one that needs further files.
-func workable(s store.Spec, g assembly.Judging) error {
+func workable(s store.Spec, g catalog.Judging) error {
 	wires := map[string]deem.Model{}
 	for _, l := range g.Leaves() {
 		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
@@ -207,7 +207,7 @@ func workable(s store.Spec, g assembly.Judging) error {
 }
 
 // forWorkers says what workers have to know.
-func (o runOptions) forWorkers(g assembly.Judging) (queue.Options, error) {
+func (o runOptions) forWorkers(g catalog.Judging) (queue.Options, error) {
 	p, err := queue.ParsePriority(o.detach.priorityName())
 	if err != nil {
 		return queue.Options{}, err
@@ -224,8 +224,8 @@ func (o runOptions) forWorkers(g assembly.Judging) (queue.Options, error) {
 	}
 	for _, l := range g.Leaves() {
 		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
-		maker, _, _ := assembly.VendorOf(o.model.Name)
-		if own, _, err := assembly.VendorOf(m.Name); err == nil && own.Name == maker.Name {
+		maker, _, _ := catalog.VendorOf(o.model.Name)
+		if own, _, err := catalog.VendorOf(m.Name); err == nil && own.Name == maker.Name {
 			m.Options = o.model.AllOptions()
 		}
 		w.Models = append(w.Models, m)
@@ -234,7 +234,7 @@ func (o runOptions) forWorkers(g assembly.Judging) (queue.Options, error) {
 }
 
 // callsOf returns how many calls a judge makes about one item at most.
-func callsOf(g assembly.Judging) int {
+func callsOf(g catalog.Judging) int {
 	n := 0
 	for _, l := range g.Leaves() {
 		n += l.Times

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
@@ -31,7 +31,7 @@ EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
 
 func (a *app) doctorCommand() *cobra.Command {
-	var o assembly.ModelOptions
+	var o catalog.ModelOptions
 	judge := "universal"
 	cmd := &cobra.Command{
 		Use: "doctor [flags]", Short: "check store, keys and model", Long: doctorHelp, Args: atMost(0),
@@ -59,7 +59,7 @@ type finding struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (a *app) doctor(ctx context.Context, judge string, o assembly.ModelOptions) error {
+func (a *app) doctor(ctx context.Context, judge string, o catalog.ModelOptions) error {
 	findings := []finding{a.checkStore(ctx), a.checkKeys()}
 	if o.Name != "" {
 		findings = append(findings, a.checkModel(ctx, judge, o)...)
@@ -138,7 +138,7 @@ func (a *app) checkPostgres(ctx context.Context) finding {
 // checkKeys says which variables are set, and never what they hold.
 func (a *app) checkKeys() finding {
 	var set, unset []string
-	for _, v := range assembly.Vendors {
+	for _, v := range catalog.Vendors {
 		keyed := false
 		for _, variable := range append(slices.Clone(v.Keys), v.Server) {
 			if variable != "" && a.env.Get(variable) != "" {
@@ -158,7 +158,7 @@ func (a *app) checkKeys() finding {
 
 // checkModel makes one small call, and says of each step of it whether it came so far:
 // is the server there, does it take the key, does it know the model, does it answer.
-func (a *app) checkModel(ctx context.Context, name string, o assembly.ModelOptions) []finding {
+func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOptions) []finding {
 	wire, err := a.env.Open(o)
 	if err != nil {
 		return []finding{found("model", "", err)}
@@ -193,8 +193,8 @@ func (a *app) checkModel(ctx context.Context, name string, o assembly.ModelOptio
 }
 
 // tryJudge returns the judge of that name or file, and an item that it can ask about.
-func tryJudge(name string) (assembly.Choice, deem.Item, error) {
-	c, err := assembly.Choose(name, assembly.JudgeOptions{}, false)
+func tryJudge(name string) (catalog.Choice, deem.Item, error) {
+	c, err := catalog.Choose(name, catalog.JudgeOptions{}, false)
 	if err == nil && c.Protocol == nil {
 		err = usage.Errorf("judge %s asks no model of its own", name)
 	}
@@ -207,7 +207,7 @@ func tryJudge(name string) (assembly.Choice, deem.Item, error) {
 
 // heard says what was sent, and what the judge makes of the reply. A reply that is cut off
 // or says nothing is wrong: all others of a run would be like it.
-func heard(c assembly.Choice, it deem.Item, reply deem.Reply) finding {
+func heard(c catalog.Choice, it deem.Item, reply deem.Reply) finding {
 	f := finding{Check: "judge", OK: true}
 	v, err := judge.Read(c.Protocol, it, reply)
 	failure, failed := errors.AsType[*deem.Failure](err)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/text"
 )
 
@@ -123,7 +123,7 @@ func (f timeFlag) Set(s string) error {
 func (f timeFlag) Type() string { return "duration" }
 
 // numberFlag is a number that may be absent.
-type numberFlag struct{ to *assembly.Optional[float64] }
+type numberFlag struct{ to *catalog.Optional[float64] }
 
 func (f numberFlag) String() string {
 	if f.to == nil || !f.to.Set {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/published"
 	"deem/internal/store"
@@ -87,7 +87,7 @@ func (a *app) list(things []listed) error {
 }
 
 func (a *app) listBenchmarks() error {
-	rows := assembly.Benchmarks()
+	rows := catalog.Benchmarks()
 	if a.json {
 		writeJSON(a.out, rows)
 		return nil
@@ -104,7 +104,7 @@ func (a *app) listBenchmarks() error {
 
 func (a *app) listJudges() error {
 	var things []listed
-	for _, j := range assembly.Judges() {
+	for _, j := range catalog.Judges() {
 		things = append(things, listed(j))
 	}
 	if !a.json {
@@ -115,7 +115,7 @@ func (a *app) listJudges() error {
 
 func (a *app) listModels() error {
 	var things []listed
-	for _, v := range assembly.Vendors {
+	for _, v := range catalog.Vendors {
 		about := v.About
 		if len(v.Options) > 0 {
 			about += "; --model-option " + strings.Join(v.Options, ", ")

@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/lock"
 	"deem/internal/store"
@@ -105,7 +105,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 
 // promised returns the lock of a run with these options. Its time has whole seconds,
 // since stores keep no finer one.
-func promised(ctx context.Context, judgings []assembly.Judging, data items, o runOptions) (lock.Lock, error) {
+func promised(ctx context.Context, judgings []catalog.Judging, data items, o runOptions) (lock.Lock, error) {
 	l := lock.Lock{
 		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
 		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
@@ -129,7 +129,7 @@ func promised(ctx context.Context, judgings []assembly.Judging, data items, o ru
 }
 
 // judgePromised returns who judges. What is put around the models of a run changes no judge.
-func judgePromised(g assembly.Judging) (lock.Judge, error) {
+func judgePromised(g catalog.Judging) (lock.Judge, error) {
 	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
 	if err != nil {
 		return lock.Judge{}, err
@@ -190,7 +190,7 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 
 // hold compares what is about to be judged with what was promised, before anything is
 // written or paid for.
-func (a *app) hold(ctx context.Context, judgings []assembly.Judging, data items, o *runOptions) error {
+func (a *app) hold(ctx context.Context, judgings []catalog.Judging, data items, o *runOptions) error {
 	if o.lock.locked == nil {
 		return nil
 	}

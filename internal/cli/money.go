@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/words"
 	"deem/model"
 )
 
 // moneyFlag is a sum of dollars that may be absent, in millionths.
-type moneyFlag struct{ to *assembly.Optional[int64] }
+type moneyFlag struct{ to *catalog.Optional[int64] }
 
 func (f moneyFlag) String() string {
 	if f.to == nil || !f.to.Set {

@@ -1,18 +1,18 @@
 package cli
 
 import (
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/usage"
 )
 
 // joinPanel puts what the command says into the judges: how often to ask, and what ties
 // come to.
-func (o runOptions) joinPanel(c assembly.Choice) (assembly.Choice, error) {
+func (o runOptions) joinPanel(c catalog.Choice) (catalog.Choice, error) {
 	if o.repeat != 0 {
 		if o.repeat < 2 {
 			return c, usage.Errorf("--repeat is %d; asking once is what is done without it", o.repeat)
 		}
-		return assembly.Repeated(c, o.repeat, o.tie)
+		return catalog.Repeated(c, o.repeat, o.tie)
 	}
 	if o.tie == "" {
 		return c, nil

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/plan"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -151,7 +151,7 @@ func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 // planOf plans the run of one judge. It looks at every item, or, when most is not 0, at
 // that many and takes the others to be like them; then tokens are estimated, which
 // costs less than counting.
-func (a *app) planOf(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) (plan.Plan, error) {
 	opts, err := a.planOptions(ctx, st, g, o)
 	if err != nil {
 		return plan.Plan{}, err
@@ -178,7 +178,7 @@ func (a *app) planOf(ctx context.Context, st store.Store, g assembly.Judging, da
 }
 
 // planItem adds what the judge would ask about one item.
-func planItem(ctx context.Context, p *plan.Planner, g assembly.Judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
+func planItem(ctx context.Context, p *plan.Planner, g catalog.Judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
 	if d, ok := g.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
 			p.AddDecided()
@@ -201,7 +201,7 @@ func planItem(ctx context.Context, p *plan.Planner, g assembly.Judging, it deem.
 }
 
 // planOptions says what the run would be like, as far as earlier runs tell.
-func (a *app) planOptions(ctx context.Context, st store.Store, g assembly.Judging, o runOptions) (plan.Options, error) {
+func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Judging, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
 		Model: g.Wire.Name(), Prices: o.prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
 	}
@@ -222,7 +222,7 @@ func (a *app) planOptions(ctx context.Context, st store.Store, g assembly.Judgin
 
 // earlierCalls returns how long replies of the same judge and model were, and how long
 // they took, in the newest run that has any; 0 when none has.
-func earlierCalls(ctx context.Context, st store.Store, g assembly.Judging) (output int, latency time.Duration, err error) {
+func earlierCalls(ctx context.Context, st store.Store, g catalog.Judging) (output int, latency time.Duration, err error) {
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
 			return 0, 0, err
@@ -255,7 +255,7 @@ func earlierCalls(ctx context.Context, st store.Store, g assembly.Judging) (outp
 
 // doneBefore returns a function that says which trials of an item an earlier run of the
 // same command lacks. It is nil when there is no such run, or it has no records yet.
-func (a *app) doneBefore(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
+func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
 	if st == nil || o.fresh {
 		return nil, nil
 	}
@@ -299,7 +299,7 @@ var errDeclined = errors.New("not started: the answer was not yes")
 
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
-func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g assembly.Judging, data items, o runOptions) error {
+func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g catalog.Judging, data items, o runOptions) error {
 	if g.Rule != nil && !embeds(g, o) || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
@@ -323,7 +323,7 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g ass
 }
 
 // tellPlans prints a line for each judge that asks, and returns their plans.
-func (a *app) tellPlans(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) ([]plan.Plan, error) {
+func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) ([]plan.Plan, error) {
 	tell := func(who string, p plan.Plan) plan.Plan {
 		a.say("plan: %s%s", who, o.planLine(p))
 		for _, w := range p.Warnings {
@@ -350,7 +350,7 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g assembly.Judging,
 }
 
 // planLeaf plans what one judge of a composed one would ask.
-func (a *app) planLeaf(ctx context.Context, st store.Store, l assembly.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
 	o.trials *= l.Times
 	return a.planOf(ctx, st, l.Judging, data, o, most)
 }

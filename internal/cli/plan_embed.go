@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/plan"
 	"deem/internal/store"
 	"deem/judge/rule"
@@ -12,7 +12,7 @@ import (
 )
 
 // embeds reports whether a rule compares by embeddings of a server, which may cost money.
-func embeds(g assembly.Judging, o runOptions) bool {
+func embeds(g catalog.Judging, o runOptions) bool {
 	return g.Rule != nil && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
 }
 
@@ -35,7 +35,7 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 
 // planEmbeddings plans the run of a rule that asks a server for embeddings. The rule is
 // asked itself, so that the plan has the texts that the run will have.
-func (a *app) planEmbeddings(ctx context.Context, st store.Store, g assembly.Judging, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) (plan.Plan, error) {
 	heard := &listener{}
 	asked := rule.Semantic(heard)
 	done, err := a.doneBefore(ctx, st, g, data, o)

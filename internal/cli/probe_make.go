@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/text/nltk"
@@ -34,7 +34,7 @@ func (s *probeSet) Notes() []string { return nil }
 func (s *probeSet) Close() error    { return nil }
 
 // makeProbes makes the probes for one judge: injections ask for the label that it has.
-func (a *app) makeProbes(ctx context.Context, g assembly.Judging, data items, o probeOptions) (*probeSet, error) {
+func (a *app) makeProbes(ctx context.Context, g catalog.Judging, data items, o probeOptions) (*probeSet, error) {
 	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.Choice)}
 	if slices.Contains(g.Wanted, pairwise.Field) {
 		opts.Beside, opts.Accept = pairwise.Field, "FIRST"
@@ -85,7 +85,7 @@ func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 
 // acceptLabel returns what the judge says of a right answer, as far as it declares that;
 // "" otherwise.
-func acceptLabel(c assembly.Choice) string {
+func acceptLabel(c catalog.Choice) string {
 	d, ok := c.Protocol.(*judge.Declared)
 	if !ok || len(d.Declaration().Labels) == 0 {
 		return ""
@@ -124,7 +124,7 @@ func (a *app) printProbes(set *probeSet) error {
 // openProbed opens judges and data as a run does, and adds what columns of the data say
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
-func (a *app) openProbed(ctx context.Context, o *runOptions) ([]assembly.Judging, items, error) {
+func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Judging, items, error) {
 	judgings, err := a.chooseProbed(o)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]assembly.Judging
 
 // chooseProbed chooses the judges as a run does. Whether they can judge is seen on the
 // probes, because a judge may want what only those have.
-func (a *app) chooseProbed(o *runOptions) ([]assembly.Judging, error) {
+func (a *app) chooseProbed(o *runOptions) ([]catalog.Judging, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *app) chooseProbed(o *runOptions) ([]assembly.Judging, error) {
 
 // staleValues returns what was right before, by item.
 func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
-	all, err := a.openItems(ctx, o, []assembly.Judging{{Choice: assembly.Choice{Wanted: probe.StaleFields}}})
+	all, err := a.openItems(ctx, o, []catalog.Judging{{Choice: catalog.Choice{Wanted: probe.StaleFields}}})
 	if err != nil {
 		return nil, usage.Mark(err)
 	}

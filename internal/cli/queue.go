@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/queue"
 	"deem/internal/store/postgres"
 	"deem/internal/usage"
@@ -35,7 +35,7 @@ EXIT STATUS
 var queueVerbs = []string{"status", "pause", "resume", "cancel"}
 
 func (a *app) queueCommand() *cobra.Command {
-	var maxCost assembly.Optional[int64]
+	var maxCost catalog.Optional[int64]
 	var priority string
 	cmd := &cobra.Command{
 		Use: "queue [status|pause|resume|cancel] [RUN]", Short: "runs that were left to workers", Long: queueHelp,

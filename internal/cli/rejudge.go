@@ -17,7 +17,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/benchmark/locomo"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/published"
 	"deem/internal/text/nltk"
 	"deem/internal/usage"
@@ -163,7 +163,7 @@ func (o *rejudgeOptions) forget(given map[string]bool) {
 		case "trials":
 			o.run.trials = 1
 		case "pass":
-			o.run.judge.Pass = assembly.Optional[float64]{}
+			o.run.judge.Pass = catalog.Optional[float64]{}
 		}
 	}
 	if !given["judge"] && !given["model"] {
@@ -209,7 +209,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 }
 
 // anythingToDo refuses files without a verdict when nobody is to judge them.
-func anythingToDo(systems []checkedSystem, judgings []assembly.Judging) error {
+func anythingToDo(systems []checkedSystem, judgings []catalog.Judging) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
 			return nil
@@ -257,7 +257,7 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 // systemName takes the name off "mem0=results.json". A file of that whole name comes
 // first.
 func systemName(arg string) (name, file string) {
-	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !assembly.FileExists(arg) {
+	if name, file, ok := strings.Cut(arg, "="); ok && name != "" && !catalog.FileExists(arg) {
 		return name, file
 	}
 	return "", arg
@@ -384,7 +384,7 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 }
 
 // judgesAgain chooses the judges that are to judge again and checks that they can.
-func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]assembly.Judging, error) {
+func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]catalog.Judging, error) {
 	r := &o.run
 	if len(r.judges) == 0 {
 		if r.model.Name == "" || r.model.Name == offline {
@@ -416,7 +416,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 
 // openJudges opens judges and their models, and refuses those that cannot judge the
 // items of a system.
-func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]assembly.Judging, error) {
+func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]catalog.Judging, error) {
 	if err := a.equip(r); err != nil {
 		return nil, err
 	}

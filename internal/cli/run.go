@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/text/nltk"
 	"deem/internal/usage"
@@ -90,8 +90,8 @@ type runOptions struct {
 	tie    string   // what a tie of a panel comes to, "" for what the panel says
 	queue  string   // where items go that a cascade leaves to people
 	other  []string // responses to compare with
-	judge  assembly.JudgeOptions
-	model  assembly.ModelOptions
+	judge  catalog.JudgeOptions
+	model  catalog.ModelOptions
 
 	concurrency, trials, retries int
 	rpm, tpm                     int
@@ -99,8 +99,8 @@ type runOptions struct {
 
 	// What the run may cost. The purse is shared by all judges, and nil without a
 	// bound.
-	maxCost    assembly.Optional[int64]
-	askAbove   assembly.Optional[int64]
+	maxCost    catalog.Optional[int64]
+	askAbove   catalog.Optional[int64]
 	yes        bool
 	pricesFile string
 	prices     model.Prices
@@ -157,7 +157,7 @@ func (o *runOptions) setBenchmark(args []string) error {
 		o.benchmark = &b
 		return nil
 	}
-	if assembly.FileExists(args[0]) {
+	if catalog.FileExists(args[0]) {
 		return usage.Mark(deem.WithHint(fmt.Errorf("no benchmark %q", args[0]), "a file is given with --data: deem run --data %s", args[0]))
 	}
 	return usage.Mark(usage.Unknown("benchmark", args[0], benchmarkNames()))
@@ -188,7 +188,7 @@ func (o runOptions) check() error {
 
 // open opens what a run needs besides the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
-func (a *app) open(ctx context.Context, o *runOptions) ([]assembly.Judging, items, error) {
+func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Judging, items, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -287,21 +287,21 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // chooseAll returns the judges that were named, else the benchmark's own, else the
 // one that needs nothing, each with its model.
-func (a *app) chooseAll(o runOptions) ([]assembly.Judging, error) {
+func (a *app) chooseAll(o runOptions) ([]catalog.Judging, error) {
 	names := o.judges
 	if len(names) == 0 && (o.benchmark == nil || o.model.Name == offline) {
 		names = []string{defaultJudge}
 	}
-	var choices []assembly.Choice
+	var choices []catalog.Choice
 	if len(names) == 0 {
-		c, err := assembly.ChooseBenchmark(*o.benchmark, o.benchmark.Judges[0], o.judge)
+		c, err := catalog.ChooseBenchmark(*o.benchmark, o.benchmark.Judges[0], o.judge)
 		if err != nil {
 			return nil, err
 		}
 		choices = append(choices, c)
 	}
 	for _, name := range names {
-		c, err := assembly.Choose(name, o.judge, len(names) > 1)
+		c, err := catalog.Choose(name, o.judge, len(names) > 1)
 		if err == nil {
 			c, err = o.joinPanel(c)
 		}
@@ -318,9 +318,9 @@ const offline = "offline"
 
 // withModels opens the model for the judges that ask one. A model that nobody would
 // ask is a mistake.
-func (a *app) withModels(choices []assembly.Choice, o runOptions) ([]assembly.Judging, error) {
+func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Judging, error) {
 	named := o.model.Name != "" && o.model.Name != offline
-	var judgings []assembly.Judging
+	var judgings []catalog.Judging
 	asked, used := false, false
 	for _, c := range choices {
 		if o.batch.on && c.Composed != nil && c.Rule == nil {

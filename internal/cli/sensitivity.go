@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/published"
 	"deem/internal/store"
@@ -26,7 +26,7 @@ type stand struct {
 	app      *app
 	store    store.Store
 	o        rejudgeOptions
-	judgings []assembly.Judging
+	judgings []catalog.Judging
 
 	systems []stood
 }
@@ -53,7 +53,7 @@ const (
 	atRejudged
 )
 
-func newStand(a *app, st store.Store, o rejudgeOptions, judgings []assembly.Judging) *stand {
+func newStand(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Judging) *stand {
 	return &stand{app: a, store: st, o: o, judgings: judgings}
 }
 
@@ -259,7 +259,7 @@ func (s *stand) reread(sys *stood) {
 }
 
 // rejudged lets a judge go over the responses.
-func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j assembly.Judging) error {
+func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Judging) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
 	if b, ok := benchmark.Named(sys.set.Benchmark); ok {

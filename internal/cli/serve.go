@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/conduct"
 	"deem/internal/queue"
 	"deem/internal/server"
@@ -74,13 +74,13 @@ type serveOptions struct {
 	title                       string
 
 	models              []string
-	at                  assembly.ModelOptions // how the first of them is reached
+	at                  catalog.ModelOptions // how the first of them is reached
 	embeddings, wordnet string
 
 	concurrency, retries, runs int
 	rpm, tpm                   int
 
-	maxCost, maxTotal assembly.Optional[int64]
+	maxCost, maxTotal catalog.Optional[int64]
 	pricesFile, spool string
 	log, level        string
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -99,7 +99,7 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 // the model is opened.
 func (a *app) secrets(cmd *cobra.Command) []string {
 	var list []string
-	for _, v := range assembly.Vendors {
+	for _, v := range catalog.Vendors {
 		for _, variable := range v.Keys {
 			list = append(list, a.env.Get(variable))
 		}

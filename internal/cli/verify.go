@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
@@ -231,14 +231,14 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 		}
 		return bundle.Again{Protocol: p}, nil
 	}
-	if !assembly.KnownRule(j.Name) {
+	if !catalog.KnownRule(j.Name) {
 		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
 	}
 	_, set, err := findings.Benchmark(run)
 	if err != nil {
 		return bundle.Again{}, err
 	}
-	again := assembly.Rule(run, set)
+	again := catalog.Rule(run, set)
 	if again == nil {
 		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil
 	}
@@ -253,7 +253,7 @@ func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, e
 	}
 	var recordings bundle.Recordings
 	taken := &takenMembers{}
-	r := &assembly.Restorer{
+	r := &catalog.Restorer{
 		Settings: set, Careful: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, Instead: taken.take,
 		Model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
 	}
@@ -283,7 +283,7 @@ type takenMembers struct {
 }
 
 // take makes a judge that says what a record holds of a member that cannot be made.
-func (t *takenMembers) take(id assembly.Identity, i int) deem.Judge {
+func (t *takenMembers) take(id catalog.Identity, i int) deem.Judge {
 	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
 	list := id.Stages
 	if id.Kind == compose.Panel {

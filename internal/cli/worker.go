@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/queue"
 	"deem/internal/store"
 	"deem/internal/store/postgres"
@@ -51,7 +51,7 @@ type workerOptions struct {
 	slots     int
 	models    []string
 	addresses map[string]string
-	model     assembly.ModelOptions
+	model     catalog.ModelOptions
 	listen    string
 	grace     time.Duration
 	dead      time.Duration
@@ -153,7 +153,7 @@ func (o workerOptions) check() error {
 		}
 	}
 	for vendor := range o.addresses {
-		if _, _, err := assembly.VendorOf(vendor + ":any"); err != nil {
+		if _, _, err := catalog.VendorOf(vendor + ":any"); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) 
 	if !o.takes(m.Name) {
 		return nil, fmt.Errorf("--models does not name %s", m.Name)
 	}
-	vendor, _, err := assembly.VendorOf(m.Name)
+	vendor, _, err := catalog.VendorOf(m.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/conduct"
 	"deem/internal/findings"
 	"deem/internal/store"
@@ -139,7 +139,7 @@ func (e *engagement) restore(ctx context.Context) error {
 // Restore makes the judge of a run from its identity. It is an error when what comes of
 // it is another judge.
 func Restore(run store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
-	r := assembly.Restorer{Settings: findings.SettingsOf(run.Spec), Model: open}
+	r := catalog.Restorer{Settings: findings.SettingsOf(run.Spec), Model: open}
 	j, err := r.Restore(run.Judge.Identity)
 	if err != nil {
 		return nil, err

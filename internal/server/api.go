@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 	"deem/judge/rule"
@@ -35,11 +35,11 @@ const apiRoot = "/api/v1"
 // judge with rules.
 type API struct {
 	// Env has the keys. They are the server's, and no client gets to see them.
-	Env assembly.Environment
+	Env catalog.Environment
 
 	// Models are those that clients may ask, the default first. Whoever reaches the
 	// server can spend on these and on no others.
-	Models []assembly.ModelOptions
+	Models []catalog.ModelOptions
 
 	// Fakes lets clients ask the models of package fake. Only tests set it.
 	Fakes bool
@@ -56,7 +56,7 @@ type API struct {
 
 	// MaxCost bounds what one run may cost, and MaxTotal what all runs may cost in the
 	// life of the server, in millionths of a dollar.
-	MaxCost, MaxTotal assembly.Optional[int64]
+	MaxCost, MaxTotal catalog.Optional[int64]
 	Prices            model.Prices // before the built-in ones
 
 	// Spool is the folder in which items wait until they are judged, and stay until

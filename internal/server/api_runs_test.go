@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -241,7 +241,7 @@ func TestForeignRun(t *testing.T) {
 // server for all of them.
 func TestMoney(t *testing.T) {
 	vendor := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer { return modeltest.Say("CORRECT") })
-	dollars := func(micros int64) assembly.Optional[int64] { return assembly.Optional[int64]{Value: micros, Set: true} }
+	dollars := func(micros int64) catalog.Optional[int64] { return catalog.Optional[int64]{Value: micros, Set: true} }
 	body := func(more string) string { return `{"judge":"universal",` + more + `"items":` + twoItems + `}` }
 	ts := serveAPI(t, withModel(vendor.URL, func(a *server.API) { a.MaxCost, a.Concurrency = dollars(1_000_000), 1 }))
 	a := ts.ask(t, "POST", "/api/v1/verdicts", body(`"max_cost":"0.000001",`))

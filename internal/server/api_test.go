@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/model/modeltest"
@@ -263,7 +263,7 @@ func TestStreamComesAsItIsJudged(t *testing.T) {
 // withModel lets clients ask a model at an address, which costs money.
 func withModel(url string, edit func(*server.API)) func(*server.Options) {
 	return func(o *server.Options) {
-		o.API.Models = []assembly.ModelOptions{{Name: "openai:gpt-4o-mini", BaseURL: url}}
+		o.API.Models = []catalog.ModelOptions{{Name: "openai:gpt-4o-mini", BaseURL: url}}
 		o.API.Retries = -1
 		if edit != nil {
 			edit(&o.API)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/conduct"
 	"deem/internal/findings"
 	"deem/internal/store"
@@ -202,7 +202,7 @@ func (js *runJobs) purse(sub submission) *model.Purse {
 }
 
 // spec says what the run is.
-func (js *runJobs) spec(g assembly.Judging, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
+func (js *runJobs) spec(g catalog.Judging, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
 	who, err := conduct.Describe(judge, g.Rule != nil)
 	if err != nil {
 		return store.Spec{}, err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/compose"
@@ -28,7 +28,7 @@ const fakePrefix = "fake:"
 // Models are those that clients may ask. All runs that ask the same one share its
 // limits.
 type models struct {
-	env    assembly.Environment
+	env    catalog.Environment
 	limit  model.LimitOptions
 	prices model.Prices
 	api    API
@@ -110,7 +110,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 		return m, nil
 	}
 	if strings.HasPrefix(name, fakePrefix) && ms.api.Fakes {
-		wire, err := ms.env.Open(assembly.ModelOptions{Name: name})
+		wire, err := ms.env.Open(catalog.ModelOptions{Name: name})
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (ms *models) around(shared deem.Model, replies model.ReplyCache, purse *mod
 }
 
 // affordable refuses models whose price nobody knows when there is a budget.
-func (ms *models) affordable(g assembly.Judging, purse *model.Purse) error {
+func (ms *models) affordable(g catalog.Judging, purse *model.Purse) error {
 	if purse == nil && ms.total == nil {
 		return nil
 	}
@@ -159,10 +159,10 @@ func (ms *models) affordable(g assembly.Judging, purse *model.Purse) error {
 }
 
 // judging returns the judge that a client wants, with its model.
-func (s *Server) judging(sub submission) (assembly.Judging, error) {
+func (s *Server) judging(sub submission) (catalog.Judging, error) {
 	c, err := s.choice(sub)
 	if err != nil {
-		return assembly.Judging{}, err
+		return catalog.Judging{}, err
 	}
 	asks := false
 	g, err := c.WithModels(func(judge, own string) (deem.Model, error) {
@@ -180,41 +180,41 @@ func (s *Server) judging(sub submission) (assembly.Judging, error) {
 
 // choice finds the judge. Names are all that counts: no client makes the server open a
 // file.
-func (s *Server) choice(sub submission) (assembly.Choice, error) {
+func (s *Server) choice(sub submission) (catalog.Choice, error) {
 	if sub.Declaration != "" {
 		return declared(sub)
 	}
 	name := cmp.Or(sub.Judge, defaultJudge)
-	known := assembly.JudgeNames()
-	if !slices.Contains(known, name) && !assembly.KnownRule(name) {
-		return assembly.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
+	known := catalog.JudgeNames()
+	if !slices.Contains(known, name) && !catalog.KnownRule(name) {
+		return catalog.Choice{}, usage.Mark(usage.Unknown("judge", name, known))
 	}
-	o := assembly.JudgeOptions{Reading: sub.Reading, Embedder: s.api.Embedder, Thesaurus: s.api.Thesaurus}
-	return assembly.Choose(name, o, false)
+	o := catalog.JudgeOptions{Reading: sub.Reading, Embedder: s.api.Embedder, Thesaurus: s.api.Thesaurus}
+	return catalog.Choose(name, o, false)
 }
 
 // declarationName stands for the name of a file in what is said about a declaration.
 const declarationName = "declaration"
 
 // declared returns the judge that a client wrote down.
-func declared(sub submission) (assembly.Choice, error) {
+func declared(sub submission) (catalog.Choice, error) {
 	text := []byte(sub.Declaration)
 	if _, ok, _ := compose.Parse(declarationName, text); ok {
-		return assembly.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that is made of others cannot be sent"),
+		return catalog.Choice{}, usage.Mark(deem.WithHint(errors.New("a judge that is made of others cannot be sent"),
 			"send the declaration of one judge; deem run --judge FILE takes panels and cascades"))
 	}
 	d, err := judge.Parse(declarationName, text, func(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the prompt cannot be in a file (%s): write it into the declaration", name)
 	})
 	if err != nil {
-		return assembly.Choice{}, usage.Mark(err)
+		return catalog.Choice{}, usage.Mark(err)
 	}
-	if slices.Contains(assembly.JudgeNames(), d.Name) {
-		return assembly.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose a name of your own, as %q", "my-"+d.Name))
+	if slices.Contains(catalog.JudgeNames(), d.Name) {
+		return catalog.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose a name of your own, as %q", "my-"+d.Name))
 	}
 	p, err := d.Protocol(sub.Reading)
 	if err != nil {
-		return assembly.Choice{}, usage.Mark(err)
+		return catalog.Choice{}, usage.Mark(err)
 	}
-	return assembly.Choice{Protocol: p, Wanted: d.Fields(), Spec: d.Name}, nil
+	return catalog.Choice{Protocol: p, Wanted: d.Fields(), Spec: d.Name}, nil
 }

@@ -4,27 +4,27 @@ import (
 	"net/http"
 	"runtime"
 
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/model"
 	"deem/report"
 )
 
 // A judgesOut is the list of judges that can be named.
 type judgesOut struct {
-	Judges  []assembly.Listed `json:"judges"`
-	Default string            `json:"default"`
+	Judges  []catalog.Listed `json:"judges"`
+	Default string           `json:"default"`
 }
 
 func (s *Server) getJudges(w http.ResponseWriter, _ *http.Request) error {
-	return writeAnswer(w, http.StatusOK, judgesOut{assembly.Judges(), defaultJudge})
+	return writeAnswer(w, http.StatusOK, judgesOut{catalog.Judges(), defaultJudge})
 }
 
 type benchmarksOut struct {
-	Benchmarks []assembly.ListedBenchmark `json:"benchmarks"`
+	Benchmarks []catalog.ListedBenchmark `json:"benchmarks"`
 }
 
 func (s *Server) getBenchmarks(w http.ResponseWriter, _ *http.Request) error {
-	return writeAnswer(w, http.StatusOK, benchmarksOut{assembly.Benchmarks()})
+	return writeAnswer(w, http.StatusOK, benchmarksOut{catalog.Benchmarks()})
 }
 
 // A modelOut is a model that clients may ask.
@@ -43,7 +43,7 @@ func (s *Server) getModels(w http.ResponseWriter, _ *http.Request) error {
 	out := modelsOut{Models: []modelOut{}}
 	for i, name := range s.models.names {
 		about := ""
-		if v, _, err := assembly.VendorOf(name); err == nil {
+		if v, _, err := catalog.VendorOf(name); err == nil {
 			about = v.About
 		}
 		out.Models = append(out.Models, modelOut{Name: name, About: about, Default: i == 0})

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/usage"
 	"deem/model"
 )
@@ -89,11 +89,11 @@ func (sub submission) check() error {
 func (sub submission) trials() int { return max(sub.Trials, 1) }
 
 // cost is the bound that the client gave.
-func (sub submission) cost() assembly.Optional[int64] {
+func (sub submission) cost() catalog.Optional[int64] {
 	if sub.MaxCost == nil {
-		return assembly.Optional[int64]{}
+		return catalog.Optional[int64]{}
 	}
-	return assembly.Optional[int64]{Value: int64(*sub.MaxCost), Set: true}
+	return catalog.Optional[int64]{Value: int64(*sub.MaxCost), Set: true}
 }
 
 // readSubmission reads the body of a request into the spool. What it returns must be

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -208,7 +208,7 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 // numbers. A list that cannot be read takes nothing from the report but itself, and a
 // note says so. It does not say what stands in the list: the file is the server's.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
-	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "", assembly.Again)
+	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
 	f.Errata = faults
 	findings.AddErrata(&f.Report, faults)
 	file := filepath.Base(findings.SettingsOf(f.Run.Spec).Errata)

@@ -1,4 +1,4 @@
-package assembly_test
+package catalog_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/internal/assembly"
+	"deem/internal/catalog"
 )
 
 // FuzzEnvironment reads any .env file. An error names the line and repeats nothing of it,
@@ -25,7 +25,7 @@ func FuzzEnvironment(f *testing.F) {
 		if err := os.WriteFile(file, []byte(text+secret), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := assembly.ReadEnvironment(file); err != nil && (strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), file)) {
+		if _, err := catalog.ReadEnvironment(file); err != nil && (strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), file)) {
 			t.Errorf("the error of %q is %q", text, err)
 		}
 		k, v, _ := strings.Cut(text, "=")
@@ -35,7 +35,7 @@ func FuzzEnvironment(f *testing.F) {
 		if err := os.WriteFile(file, []byte("X=1\n"+text+"\n#"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if e, err := assembly.ReadEnvironment(file); err != nil || e.Get(k) != v && k != "X" {
+		if e, err := catalog.ReadEnvironment(file); err != nil || e.Get(k) != v && k != "X" {
 			t.Errorf("%q is read as %q, %v", text, e.Get(k), err)
 		}
 	})
@@ -48,7 +48,7 @@ func FuzzVendorOf(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, model string) {
-		v, name, err := assembly.VendorOf(model)
+		v, name, err := catalog.VendorOf(model)
 		if err == nil && (name == "" || v.Name+":"+name != model) {
 			t.Errorf("VendorOf(%q) = %q and %q", model, v.Name, name)
 		}
