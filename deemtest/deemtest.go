@@ -24,6 +24,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -231,7 +232,7 @@ func (vs *Verdicts) atLeast(score float64, want string, number func(stat.Estimat
 	case est.N == 0 && complete:
 		vs.t.Errorf("no item is judged, so there is no score; want %s %.4g", want, score)
 	case est.N > 0 && number(est) < score:
-		vs.t.Errorf("score %s, want %s %.4g%s", words(est, unjudged), want, score, vs.worst())
+		vs.t.Errorf("score %s, want %s %.4g%s", inWords(est, unjudged), want, score, vs.worst())
 	}
 	return vs
 }
@@ -266,7 +267,7 @@ func (vs *Verdicts) complete(unjudged int, share float64) bool {
 	return false
 }
 
-func words(est stat.Estimate, unjudged int) string {
+func inWords(est stat.Estimate, unjudged int) string {
 	return fmt.Sprintf("%.4g [%.4g, %.4g] n=%d unjudged=%d", est.Value, est.Lo, est.Hi, est.N, unjudged)
 }
 
@@ -287,16 +288,7 @@ func (vs *Verdicts) worst() string {
 	})
 	var text strings.Builder
 	for _, rec := range judged[:min(shown, len(judged))] {
-		fmt.Fprintf(&text, "\n\t%s: %s, score %.4g: %q", nameOf(rec.Item), rec.Verdict.Label, rec.Verdict.Score, clip(rec.Item.Response))
+		fmt.Fprintf(&text, "\n\t%s: %s, score %.4g: %q", nameOf(rec.Item), rec.Verdict.Label, rec.Verdict.Score, words.Clip(rec.Item.Response, 80))
 	}
 	return text.String()
-}
-
-// clip shortens a response to what fits on a line.
-func clip(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
 }

@@ -3,6 +3,8 @@ package judge
 import (
 	"fmt"
 	"strings"
+
+	"deem/internal/words"
 )
 
 // A template is a prompt with slots, in the part of Python's str.format that
@@ -78,14 +80,7 @@ func slotName(s string, at int) (string, error) {
 
 // clip shortens what is quoted from a prompt to what fits into a message.
 func clip(s string) string {
-	const most = 40
-	n := 0
-	for i := range s {
-		if n++; n > most {
-			return strings.ReplaceAll(string([]rune(s[:i])), "\n", " ") + "..."
-		}
-	}
-	return strings.ReplaceAll(s, "\n", " ")
+	return words.Clip(strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\n", " "), 40)
 }
 
 // slots returns the names of the slots in the order of their first use.

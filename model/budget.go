@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A Purse holds the money that may be spent. Models that share a purse share its
@@ -184,24 +185,17 @@ func (p *Purse) exhausted(need int64) error {
 	sum, spent, aside := p.sum, p.last.Spent+p.spent-p.unsettled, p.last.Aside+p.unsettled+p.reserved
 	switch {
 	case need > sum:
-		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", usd(need), usd(sum)),
+		err = deem.WithHint(fmt.Errorf("one call may cost %s, more than the whole budget of %s", words.ExactDollars(need), words.ExactDollars(sum)),
 			"raise --max-cost, or bound the length of replies with --max-tokens, which bounds what a call may cost")
 	case aside > 0:
 		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, %s set aside for calls whose cost is not known, and the next call may cost %s",
-			usd(sum), usd(spent), usd(aside), usd(need)),
+			words.ExactDollars(sum), words.ExactDollars(spent), words.ExactDollars(aside), words.ExactDollars(need)),
 			"what was judged is kept; the same command resumes with a higher --max-cost, or once `deem runs settle RUN` releases what the vendor did not charge")
 	default:
-		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", usd(sum), usd(spent), usd(need)),
+		err = deem.WithHint(fmt.Errorf("the budget of %s is used up: %s spent, and the next call may cost %s", words.ExactDollars(sum), words.ExactDollars(spent), words.ExactDollars(need)),
 			"what was judged is kept; with a higher --max-cost the same command resumes and repeats nothing")
 	}
 	return &deem.ModelError{Kind: deem.Budget, Fatal: true, Err: err}
-}
-
-// usd writes millionths of a dollar, with cents and what is smaller where there is
-// any.
-func usd(micros int64) string {
-	cents := strings.TrimRight(fmt.Sprintf("%06d", micros%1_000_000), "0")
-	return fmt.Sprintf("$%d.%s", micros/1_000_000, cents+strings.Repeat("0", max(0, 2-len(cents))))
 }
 
 // ParseDollars reads a sum of money, as "1.50" or "$1.50", as millionths of a

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/report/internal/page"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -128,8 +128,8 @@ func (l *ledger) calls() Calls {
 	if n := l.latency.N(); n > 0 {
 		c.Latency = &Latency{
 			N:   n,
-			P50: page.Rounded(time.Duration(l.latency.Quantile(0.5))),
-			P95: page.Rounded(time.Duration(l.latency.Quantile(0.95))),
+			P50: words.Round(time.Duration(l.latency.Quantile(0.5)), 3),
+			P95: words.Round(time.Duration(l.latency.Quantile(0.95)), 3),
 		}
 	}
 	c.Models = make([]Model, 0, len(l.models))
@@ -145,4 +145,12 @@ func (l *ledger) calls() Calls {
 	})
 	c.Wire = wires(l.wires)
 	return c
+}
+
+// retries returns how many attempts were made again, or nothing for none.
+func retries(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return words.Plural(n, "retry", "retries")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -124,7 +125,7 @@ func seenWords(r Report) string {
 	if more > 0 {
 		list = append(list[:seen:seen], fmt.Sprintf("and %d more", more))
 	}
-	return page.Prefix("seen as ", page.Clean(strings.Join(list, ", ")))
+	return page.Prefix("seen as ", words.Clean(strings.Join(list, ", ")))
 }
 
 // Counts says which items make the number: what categories do to it, what was left out,
@@ -139,14 +140,14 @@ func (r Report) Counts() string {
 	case n == 1:
 		policy = "one category"
 	default:
-		policy = fmt.Sprintf("all %s categories together", page.Comma(n))
+		policy = fmt.Sprintf("all %s categories together", words.Comma(n))
 	}
 	left := ""
 	if len(h.Excluded) > 0 {
 		left = "left out: " + strings.Join(h.Excluded, ", ")
 	}
-	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), page.Comma(r.Judged), page.Comma(r.Items))
-	return strings.Join(nonEmpty(page.Clean(policy), page.Clean(left), over), "; ")
+	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), words.Comma(r.Judged), words.Comma(r.Items))
+	return strings.Join(nonEmpty(words.Clean(policy), words.Clean(left), over), "; ")
 }
 
 // metric returns the name of the headline.
@@ -163,7 +164,7 @@ func promptWords(list []Prompt) string {
 	for i, p := range list {
 		parts[i] = deem.ShortHash(p.SHA256)
 		if len(list) > 1 {
-			parts[i] = page.Clean(p.Name) + " " + parts[i]
+			parts[i] = words.Clean(p.Name) + " " + parts[i]
 		}
 	}
 	return page.Prefix("sha256 ", strings.Join(parts, ", "))
@@ -174,7 +175,7 @@ func errataWords(e *ErrataFile) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", page.Clean(e.File), deem.ShortHash(e.Hash), page.Count(e.Faulty, "item"))
+	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", words.Clean(e.File), deem.ShortHash(e.Hash), words.Count(e.Faulty, "item"))
 }
 
 // lockWords returns the lock for a line.
@@ -186,7 +187,7 @@ func lockWords(l *Lock) string {
 	if !l.Created.IsZero() {
 		when = " of " + l.Created.UTC().Format(time.DateTime) + " UTC"
 	}
-	return fmt.Sprintf("hash %s%s, %s", deem.ShortHash(l.Hash), when, page.Clean(l.Words()))
+	return fmt.Sprintf("hash %s%s, %s", deem.ShortHash(l.Hash), when, words.Clean(l.Words()))
 }
 
 // harness writes the part of the harness card that has lines of its own.
@@ -197,18 +198,18 @@ func (p *sheet) harness(r Report) {
 	}
 	p.Line("errata", errataWords(h.Errata))
 	p.Line("lock", lockWords(h.Lock))
-	p.Line("deem", page.Clean(h.Deem))
+	p.Line("deem", words.Clean(h.Deem))
 }
 
 // harnessFacts returns the same for the page.
 func harnessFacts(r Report) []PageFact {
 	h := r.Head.harness()
 	facts := []PageFact{
-		{"parameters", page.Clean(strings.Join(h.ParamList(), ", "))},
-		{"not sent", page.Clean(strings.Join(h.DroppedList(), "; "))},
+		{"parameters", words.Clean(strings.Join(h.ParamList(), ", "))},
+		{"not sent", words.Clean(strings.Join(h.DroppedList(), "; "))},
 	}
 	for _, p := range h.Prompts {
-		facts = append(facts, PageFact{"prompt", cmp.Or(page.Clean(p.Name), "prompt") + ", sha256 " + page.Clean(p.SHA256)})
+		facts = append(facts, PageFact{"prompt", cmp.Or(words.Clean(p.Name), "prompt") + ", sha256 " + words.Clean(p.SHA256)})
 	}
 	if r.Items > 0 {
 		facts = append(facts, PageFact{"counts", r.Counts()})
@@ -216,19 +217,19 @@ func harnessFacts(r Report) []PageFact {
 	return append(facts,
 		PageFact{"errata", errataWords(h.Errata)},
 		PageFact{"lock", lockWords(h.Lock)},
-		PageFact{"deem", page.Clean(h.Deem)})
+		PageFact{"deem", words.Clean(h.Deem)})
 }
 
 // byline says in one line who made the numbers, and of what.
 func byline(r Report) string {
 	h := r.Head
 	lock := h.harness().Lock
-	words := ""
+	promised := ""
 	if lock != nil {
-		words = page.Clean(lock.Words())
+		promised = words.Clean(lock.Words())
 	}
 	return strings.Join(nonEmpty(
-		"Judged by "+page.Clean(page.OrNone(h.Judge))+page.Prefix(", hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
-		page.Prefix("model ", page.Clean(h.Model)),
-		page.Prefix("dataset ", page.Clean(h.Dataset))+page.Prefix(", hash ", page.Clean(deem.ShortHash(h.DatasetHash))), words), "; ")
+		"Judged by "+words.Clean(page.OrNone(h.Judge))+page.Prefix(", hash ", words.Clean(deem.ShortHash(h.JudgeHash))),
+		page.Prefix("model ", words.Clean(h.Model)),
+		page.Prefix("dataset ", words.Clean(h.Dataset))+page.Prefix(", hash ", words.Clean(deem.ShortHash(h.DatasetHash))), promised), "; ")
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -126,13 +127,13 @@ func (p *Page) Plot() (template.HTML, error) {
 func newPage(r Report) *Page {
 	p := &Page{Title: "Report of a run", State: "complete"}
 	if r.Head.Run != "" {
-		p.Title = "Report of run " + page.Clean(r.Head.Run)
+		p.Title = "Report of run " + words.Clean(r.Head.Run)
 	}
 	if !r.Head.Complete {
 		p.State = "not complete"
 	}
 	if r.Stopped != nil && r.Stopped.Holds {
-		p.State = "stopped by rule " + page.Clean(r.Stopped.Rule)
+		p.State = "stopped by rule " + words.Clean(r.Stopped.Rule)
 	}
 	p.State = strings.Join(nonEmpty(p.State, span(r.Head.Started, r.Head.Ended), recordsLine(r)), ", ")
 	p.By = byline(r)
@@ -140,7 +141,7 @@ func newPage(r Report) *Page {
 		p.Held = "The headline is withheld: " + r.Hold.Reason + "."
 	}
 	if r.Detectable != nil {
-		p.Power = page.UpperFirst(r.Detectable.Words())
+		p.Power = words.UpperFirst(r.Detectable.Words())
 	}
 	p.cards(r)
 	p.Forest = newForest(r)
@@ -154,7 +155,7 @@ func newPage(r Report) *Page {
 	p.facts(r)
 	p.mark(r.Notes...)
 	for i, text := range p.footnotes {
-		p.Notes = append(p.Notes, PageNote{i + 1, page.UpperFirst(text) + "."})
+		p.Notes = append(p.Notes, PageNote{i + 1, words.UpperFirst(text) + "."})
 	}
 	return p
 }
@@ -209,12 +210,12 @@ func (p *Page) facts(r Report) {
 		stopped = r.Stopped.Words(h.Items)
 	}
 	list := []PageFact{
-		{"judge", strings.Join(nonEmpty(page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("reading ", page.Clean(h.Reading))), ", ")},
-		{"judge hash", page.Clean(h.JudgeHash)},
-		{"", page.Fold(h.JudgeNote)},
-		{"model", page.Clean(h.Model)},
-		{"dataset", page.Clean(h.Dataset)},
-		{"dataset hash", page.Clean(h.DatasetHash)},
+		{"judge", strings.Join(nonEmpty(words.Clean(page.OrNone(h.Judge)), words.Clean(h.JudgeKind), page.Prefix("reading ", words.Clean(h.Reading))), ", ")},
+		{"judge hash", words.Clean(h.JudgeHash)},
+		{"", words.Fold(h.JudgeNote)},
+		{"model", words.Clean(h.Model)},
+		{"dataset", words.Clean(h.Dataset)},
+		{"dataset hash", words.Clean(h.DatasetHash)},
 		{"stop", stopped},
 		{"intervals", page.OrNone(intervals(r))},
 		{"calls", callsLine(c)},
@@ -231,8 +232,8 @@ func (p *Page) facts(r Report) {
 		}
 	}
 	for _, m := range c.Models {
-		p.Card = append(p.Card, PageFact{"replies", strings.Join(nonEmpty(page.Comma(m.Replies)+" from "+page.Clean(page.OrNone(m.Asked)),
-			page.Prefix("reported as ", page.Clean(m.Reported)), page.Prefix("fingerprint ", page.Clean(m.Fingerprint))), ", ")})
+		p.Card = append(p.Card, PageFact{"replies", strings.Join(nonEmpty(words.Comma(m.Replies)+" from "+words.Clean(page.OrNone(m.Asked)),
+			page.Prefix("reported as ", words.Clean(m.Reported)), page.Prefix("fingerprint ", words.Clean(m.Fingerprint))), ", ")})
 	}
 }
 
@@ -240,16 +241,16 @@ func callsLine(c Calls) string {
 	if c.N == 0 {
 		return ""
 	}
-	return strings.Join(nonEmpty(page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
-		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries)), ", ")
+	return strings.Join(nonEmpty(words.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
+		words.Count(c.Attempts, "attempt"), retries(c.Retries)), ", ")
 }
 
 func costLine(c Calls) string {
 	if c.N == 0 {
 		return ""
 	}
-	return strings.Join(nonEmpty(page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"),
-		page.Comma(c.InputTokens)+" tokens in", page.Comma(c.OutputTokens)+" out"), ", ")
+	return strings.Join(nonEmpty(words.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"),
+		words.Comma(c.InputTokens)+" tokens in", words.Comma(c.OutputTokens)+" out"), ", ")
 }
 
 func latencyLine(c Calls) string {
@@ -257,7 +258,7 @@ func latencyLine(c Calls) string {
 		return ""
 	}
 	return fmt.Sprintf("half of the replies within %s, 95%% within %s, n=%s",
-		page.Rounded(c.Latency.P50), page.Rounded(c.Latency.P95), page.Comma(c.Latency.N))
+		words.Round(c.Latency.P50, 3), words.Round(c.Latency.P95, 3), words.Comma(c.Latency.N))
 }
 
 // published returns the benchmark's own numbers: the text of its package or, if the
@@ -282,7 +283,7 @@ func cleanLines(text string) string {
 	for i, line := range lines {
 		parts := strings.Split(line, "\t")
 		for j, part := range parts {
-			parts[j] = page.Clean(part)
+			parts[j] = words.Clean(part)
 		}
 		lines[i] = strings.Join(parts, "\t")
 	}
@@ -295,7 +296,7 @@ func nonEmpty(parts ...string) []string {
 }
 
 // kindName returns the name of a kind of failure.
-func kindName(k deem.Kind) string { return page.Clean(page.OrNone(string(k))) }
+func kindName(k deem.Kind) string { return words.Clean(page.OrNone(string(k))) }
 
 // pText returns a p-value in words that do not promise more than it holds.
 func pText(p float64) string {

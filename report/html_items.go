@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -72,12 +73,12 @@ func itemsWords(items Items) string {
 	case all == 0:
 		return "There are no items."
 	case shown == 0:
-		return fmt.Sprintf("None of %s is listed.", page.Count(all, "item"))
+		return fmt.Sprintf("None of %s is listed.", words.Count(all, "item"))
 	case shown == all:
-		return fmt.Sprintf("All %s. Texts longer than %d characters are shortened.", page.Count(all, "item"), itemLetters)
+		return fmt.Sprintf("All %s. Texts longer than %d characters are shortened.", words.Count(all, "item"), itemLetters)
 	}
 	return fmt.Sprintf("The first %s of %s; %s %s left out. Texts longer than %d characters are shortened.",
-		page.Comma(shown), page.Count(all, "item"), page.Comma(all-shown), page.IsAre(all-shown), itemLetters)
+		words.Comma(shown), words.Count(all, "item"), words.Comma(all-shown), words.IsAre(all-shown), itemLetters)
 }
 
 func newPageItem(rec deem.Record) PageItem {

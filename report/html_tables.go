@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -22,8 +23,8 @@ func heads(names ...string) []PageHead {
 
 func heading(text string) PageCell { return PageCell{Text: text, Heading: true} }
 
-func number[I ~int | ~int64](n I) PageCell { return PageCell{Text: page.Comma(n), Class: "n"} }
-func words(text string) PageCell           { return PageCell{Text: text} }
+func number[I ~int | ~int64](n I) PageCell { return PageCell{Text: words.Comma(n), Class: "n"} }
+func plain(text string) PageCell           { return PageCell{Text: text} }
 
 // about returns a cell with what the items that it counts have in common.
 func about(c PageCell, filter, value string) PageCell {
@@ -54,8 +55,8 @@ func (p *Page) metrics(r Report) {
 	}
 	if u := r.Upstream; u != nil && r.Items > 0 {
 		t.Rows = append(t.Rows, []PageCell{
-			heading(page.Clean(u.Name)), p.estimateCell(&u.Estimate, false), number(u.Estimate.N), number(u.Unjudged),
-			words(page.Treatment(u.Unjudged, "failures counted as wrong")), words(""),
+			heading(words.Clean(u.Name)), p.estimateCell(&u.Estimate, false), number(u.Estimate.N), number(u.Unjudged),
+			plain(page.Treatment(u.Unjudged, "failures counted as wrong")), plain(""),
 		})
 	}
 	p.table(t)
@@ -86,11 +87,11 @@ func (p *Page) categories(rows []Category) {
 	}
 	t := PageTable{Title: "Categories", Head: heads("category", rows[0].Metric, "#n", "#unjudged", "strict", "less the rest, simultaneous", "#p adjusted")}
 	for _, c := range rows {
-		name := about(heading(page.Clean(c.Name)), ByCategory, c.Name)
+		name := about(heading(words.Clean(c.Name)), ByCategory, c.Name)
 		if c.Differs() {
 			name.Marks = p.mark(Differs)
 		}
-		rest, adjusted := words(""), words("")
+		rest, adjusted := plain(""), plain("")
 		if c.Rest != nil {
 			d := c.Rest.Difference
 			rest = PageCell{Text: fmt.Sprintf("%+.1f pp [%+.1f, %+.1f]", 100*d.Value, 100*d.Lo, 100*d.Hi), Class: "e"}
@@ -118,12 +119,12 @@ func (p *Page) trials(r Report) {
 	}
 	if n := r.Noise; n != nil {
 		if n.Mean != nil {
-			row("mean of trials", n.Mean, n.Mean.N, n.Unjudged, words(""))
-			row("majority of trials", n.Majority, n.Majority.N, n.Unjudged, words(""))
+			row("mean of trials", n.Mean, n.Mean.N, n.Unjudged, plain(""))
+			row("majority of trials", n.Majority, n.Majority.N, n.Unjudged, plain(""))
 		}
-		t.Words = append(t.Words, PageCell{Text: page.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
+		t.Words = append(t.Words, PageCell{Text: words.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
 		if n.Flipped > 0 {
-			t.Words = append(t.Words, words("Items whose trials differ: "+n.flips()+"."))
+			t.Words = append(t.Words, plain("Items whose trials differ: "+n.flips()+"."))
 		}
 	}
 	p.table(t)
@@ -137,8 +138,8 @@ func (p *Page) aspects(r Report) {
 			mean = PageCell{Text: fmt.Sprintf("%.2f [%.2f, %.2f]", est.Value, est.Lo, est.Hi), Class: "e", Marks: p.mark(est.Warnings...)}
 		}
 		t.Rows = append(t.Rows, []PageCell{
-			heading(page.Clean(page.OrNone(a.Name))), mean, number(a.N), number(a.Unjudged),
-			words(page.Short(a.Min) + ", " + page.Short(a.Max)),
+			heading(words.Clean(page.OrNone(a.Name))), mean, number(a.N), number(a.Unjudged),
+			plain(page.Short(a.Min) + ", " + page.Short(a.Max)),
 		})
 	}
 	p.table(t)
@@ -147,12 +148,12 @@ func (p *Page) aspects(r Report) {
 // other shows confidence, labels and other readings.
 func (p *Page) other(r Report) {
 	if c := r.Confidence; c != nil {
-		p.table(PageTable{Title: "Confidence", Words: []PageCell{words(page.UpperFirst(c.Words()) + ".")}})
+		p.table(PageTable{Title: "Confidence", Words: []PageCell{plain(words.UpperFirst(c.Words()) + ".")}})
 	}
 	labels := PageTable{Title: "Labels", Head: heads("label", "#verdicts")}
 	for i, l := range r.Labels {
 		if i == maxLabels {
-			labels.Words = append(labels.Words, words(fmt.Sprintf("And %d more.", len(r.Labels)-i)))
+			labels.Words = append(labels.Words, plain(fmt.Sprintf("And %d more.", len(r.Labels)-i)))
 			break
 		}
 		labels.Rows = append(labels.Rows, []PageCell{about(heading(page.Cell(page.OrNone(l.Label), page.IDWidth)), ByLabel, l.Label), number(l.N)})
@@ -161,8 +162,8 @@ func (p *Page) other(r Report) {
 	readings := PageTable{Title: "Other readings of the same replies", Head: heads("reading", "value [95%]", "#n", "#unjudged", "strict", "what differs")}
 	for _, rd := range r.Readings {
 		readings.Rows = append(readings.Rows, []PageCell{
-			heading(page.Clean(page.OrNone(rd.Reading))), p.estimateCell(rd.Judged, rd.Hold != nil), number(rd.Items - rd.Unjudged), number(rd.Unjudged),
-			p.estimateCell(&rd.Strict, false), words(differing(rd)),
+			heading(words.Clean(page.OrNone(rd.Reading))), p.estimateCell(rd.Judged, rd.Hold != nil), number(rd.Items - rd.Unjudged), number(rd.Unjudged),
+			p.estimateCell(&rd.Strict, false), plain(differing(rd)),
 		})
 	}
 	p.table(readings)

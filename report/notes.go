@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -42,14 +43,14 @@ func (b *Builder) noteProgress(r Report) string {
 		return ""
 	case !r.Head.Complete && items > 0:
 		return fmt.Sprintf("the run is not complete: %s of %s have a record so far, and the numbers will move",
-			page.Comma(seen), page.Count(items, "item"))
+			words.Comma(seen), words.Count(items, "item"))
 	case !r.Head.Complete:
 		return "the run is not complete, and the numbers will move"
 	case items > seen:
-		return fmt.Sprintf("%s of %s have no record, and no number here speaks of them", page.Comma(items-seen), page.Count(items, "item"))
+		return fmt.Sprintf("%s of %s have no record, and no number here speaks of them", words.Comma(items-seen), words.Count(items, "item"))
 	case items > 0 && seen > items:
 		return fmt.Sprintf("there are %s for %s: some items were counted more than once",
-			page.Count(seen, "record"), page.Count(items, "item"))
+			words.Count(seen, "record"), words.Count(items, "item"))
 	}
 	return ""
 }
@@ -68,7 +69,7 @@ func (b *Builder) noteNothing(r Report) string {
 }
 
 // noteSelf says that the judge may favour its own kind.
-func noteSelf(h Head) string { return SelfGrading(page.Clean(h.Model), page.Clean(h.SystemModel)) }
+func noteSelf(h Head) string { return SelfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
 
 // noteTrials says which trial the numbers come from.
 func (b *Builder) noteTrials(r Report) string {
@@ -91,7 +92,7 @@ func (b *Builder) noteUntold() string {
 func (b *Builder) noteJudges() string {
 	names := slices.Sorted(maps.Keys(b.judges))
 	for i, name := range names {
-		names[i] = page.Clean(page.OrNone(name))
+		names[i] = words.Clean(page.OrNone(name))
 	}
 	if len(names) < 2 {
 		return ""
@@ -115,17 +116,17 @@ func noteClusters(c Clusters, items int) string {
 	}
 	which := "items"
 	if c.Items < items {
-		which = fmt.Sprintf("%s of %s items", page.Comma(c.Items), page.Comma(items))
+		which = fmt.Sprintf("%s of %s items", words.Comma(c.Items), words.Comma(items))
 	}
 	if c.More {
 		return fmt.Sprintf("%s come in more than %s clusters, and intervals allow for that; "+
-			"to keep memory bounded, clusters were put together at random, which is safe", which, page.Comma(c.N))
+			"to keep memory bounded, clusters were put together at random, which is safe", which, words.Comma(c.N))
 	}
 	if c.few(items) {
 		return fmt.Sprintf("%s come in %s: intervals use Student's t with at most %s; they are too narrow where a few clusters hold most failures",
-			which, page.Count(c.N, "cluster"), degrees(max(c.N+items-c.Items-1, 0)))
+			which, words.Count(c.N, "cluster"), degrees(max(c.N+items-c.Items-1, 0)))
 	}
-	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, page.Count(c.N, "cluster"))
+	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }
 
 // degrees returns a number of degrees of freedom.
@@ -133,7 +134,7 @@ func degrees(n int) string {
 	if n == 1 {
 		return "1 degree of freedom"
 	}
-	return page.Comma(n) + " degrees of freedom"
+	return words.Comma(n) + " degrees of freedom"
 }
 
 // few reports whether the intervals of all numbers stand on few clusters.
@@ -146,7 +147,7 @@ func (c Clusters) few(items int) bool {
 func (b *Builder) noteMarks() string {
 	if t := b.main; t.unmarked > 0 && t.unmarked < t.judged() {
 		return fmt.Sprintf("%s of %s carry no pass mark, so there is no pass rate",
-			page.Comma(t.unmarked), page.Count(t.judged(), "verdict"))
+			words.Comma(t.unmarked), words.Count(t.judged(), "verdict"))
 	}
 	return ""
 }
@@ -159,7 +160,7 @@ func noteUnpriced(n int) string {
 	case 1:
 		return "the price of 1 call is not known: the true cost is higher"
 	}
-	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", page.Comma(n))
+	return fmt.Sprintf("the price of %s calls is not known: the true cost is higher", words.Comma(n))
 }
 
 // noteEstimated says that the cost may be too high.
@@ -167,7 +168,7 @@ func noteEstimated(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", page.Count(n, "call"))
+	return fmt.Sprintf("the vendor did not report the tokens of %s: the cost counts one for each byte instead, which is an upper bound", words.Count(n, "call"))
 }
 
 // noteOdd says that records hold what they should not.
@@ -179,5 +180,5 @@ func noteOdd(n int, noun, what string) string {
 		what = strings.Replace(what, "and count ", "and counts ", 1)
 		return fmt.Sprintf("1 %s holds %s", noun, what)
 	}
-	return fmt.Sprintf("%s hold %s", page.Count(n, noun), what)
+	return fmt.Sprintf("%s hold %s", words.Count(n, noun), what)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -62,20 +63,20 @@ func (p *sheet) head(r Report) {
 	if r.Stopped != nil && r.Stopped.Holds {
 		state = "stopped by rule"
 	}
-	p.Line("run", page.Clean(h.Run), state, span(h.Started, h.Ended))
-	p.Line("judge", page.Clean(page.OrNone(h.Judge)), page.Clean(h.JudgeKind), page.Prefix("hash ", page.Clean(deem.ShortHash(h.JudgeHash))),
-		page.Prefix("reading ", page.Clean(h.Reading)))
-	p.Line("", page.Fold(h.JudgeNote))
+	p.Line("run", words.Clean(h.Run), state, span(h.Started, h.Ended))
+	p.Line("judge", words.Clean(page.OrNone(h.Judge)), words.Clean(h.JudgeKind), page.Prefix("hash ", words.Clean(deem.ShortHash(h.JudgeHash))),
+		page.Prefix("reading ", words.Clean(h.Reading)))
+	p.Line("", words.Fold(h.JudgeNote))
 	p.Line("prompt", promptWords(h.harness().Prompts))
-	p.Line("params", page.Clean(strings.Join(h.harness().ParamList(), ", ")))
-	p.Line("not sent", page.Clean(strings.Join(h.harness().DroppedList(), "; ")))
-	p.Line("model", page.Clean(h.Model), seenWords(r))
-	p.Line("system", page.Clean(h.System), page.Prefix("model ", page.Clean(h.SystemModel)))
+	p.Line("params", words.Clean(strings.Join(h.harness().ParamList(), ", ")))
+	p.Line("not sent", words.Clean(strings.Join(h.harness().DroppedList(), "; ")))
+	p.Line("model", words.Clean(h.Model), seenWords(r))
+	p.Line("system", words.Clean(h.System), page.Prefix("model ", words.Clean(h.SystemModel)))
 	items := ""
 	if h.Items > 0 {
-		items = page.Count(h.Items, "item")
+		items = words.Count(h.Items, "item")
 	}
-	p.Line("dataset", page.Clean(h.Dataset), page.Prefix("hash ", page.Clean(deem.ShortHash(h.DatasetHash))), items)
+	p.Line("dataset", words.Clean(h.Dataset), page.Prefix("hash ", words.Clean(deem.ShortHash(h.DatasetHash))), items)
 	p.Line("records", recordsLine(r))
 	if r.Stopped != nil {
 		p.Wrap("stop     ", r.Stopped.Words(h.Items))
@@ -86,13 +87,13 @@ func (p *sheet) head(r Report) {
 
 // recordsLine says how many items there are and how many of them are judged.
 func recordsLine(r Report) string {
-	done := page.Count(r.Items, "item")
+	done := words.Count(r.Items, "item")
 	if r.Head.Items > r.Items {
-		done = page.Comma(r.Items) + " of " + page.Count(r.Head.Items, "item")
+		done = words.Comma(r.Items) + " of " + words.Count(r.Head.Items, "item")
 	}
-	text := fmt.Sprintf("%s: %s judged, %s unjudged", done, page.Comma(r.Judged), page.Comma(r.Unjudged))
+	text := fmt.Sprintf("%s: %s judged, %s unjudged", done, words.Comma(r.Judged), words.Comma(r.Unjudged))
 	if r.Records != r.Items {
-		text += fmt.Sprintf("; %s in all trials", page.Count(r.Records, "record"))
+		text += fmt.Sprintf("; %s in all trials", words.Count(r.Records, "record"))
 	}
 	return text
 }
@@ -145,7 +146,7 @@ func (p *sheet) failures(rows []Failures) {
 		if f.N > len(f.Examples) {
 			ids += ", ..."
 		}
-		g.Add(page.Cell(page.OrNone(string(f.Kind)), page.NameWidth), page.Comma(f.N), ids)
+		g.Add(page.Cell(page.OrNone(string(f.Kind)), page.NameWidth), words.Comma(f.N), ids)
 	}
 	p.Grid(g, "  ")
 }
@@ -198,7 +199,7 @@ func (p *sheet) aspects(rows []Aspect, withheld bool) {
 			mean = fmt.Sprintf("%.2f [%.2f, %.2f]", est.Value, est.Lo, est.Hi)
 			marks = p.Mark(est.Warnings...)
 		}
-		g.Add(page.Cell(page.OrNone(a.Name), page.NameWidth), mean, page.Comma(a.N), page.Comma(a.Unjudged), page.Short(a.Min)+", "+page.Short(a.Max), marks)
+		g.Add(page.Cell(page.OrNone(a.Name), page.NameWidth), mean, words.Comma(a.N), words.Comma(a.Unjudged), page.Short(a.Min)+", "+page.Short(a.Max), marks)
 	}
 	p.Grid(g, "")
 }
@@ -215,7 +216,7 @@ func (p *sheet) labels(rows []Label) {
 			parts = append(parts, fmt.Sprintf("and %d more", len(rows)-i))
 			break
 		}
-		parts = append(parts, page.Cell(page.OrNone(l.Label), page.NameWidth)+" "+page.Comma(l.N))
+		parts = append(parts, page.Cell(page.OrNone(l.Label), page.NameWidth)+" "+words.Comma(l.N))
 	}
 	p.Line("labels", parts...)
 }
@@ -227,7 +228,7 @@ func (p *sheet) readings(rows []Reading, items int) {
 		name := page.Cell(page.OrNone(r.Reading), page.NameWidth)
 		text := fmt.Sprintf("reading %s would give %s", name, p.figure(r))
 		if r.Items != items {
-			text += fmt.Sprintf(", over %s of %s", page.Comma(r.Items), page.Count(items, "item"))
+			text += fmt.Sprintf(", over %s of %s", words.Comma(r.Items), words.Count(items, "item"))
 		}
 		p.Wrap("", text+"; "+differing(r))
 	}
@@ -256,7 +257,7 @@ func differing(r Reading) string {
 	if r.Differ == 1 {
 		verb = "differs"
 	}
-	text := fmt.Sprintf("%s %s: %s", page.Count(r.Differ, "item"), verb, page.Cells(r.Examples, page.IDWidth))
+	text := fmt.Sprintf("%s %s: %s", words.Count(r.Differ, "item"), verb, page.Cells(r.Examples, page.IDWidth))
 	if r.Differ > len(r.Examples) {
 		text += ", ..."
 	}

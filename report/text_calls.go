@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -12,11 +13,11 @@ func (p *sheet) calls(c Calls) {
 		return
 	}
 	p.WriteByte('\n')
-	p.Line("calls", page.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
-		page.Count(c.Attempts, "attempt"), page.Retries(c.Retries))
-	p.Line("cost", page.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"))
-	p.Line("tokens", "in "+page.Comma(c.InputTokens), "out "+page.Comma(c.OutputTokens),
-		"cached in "+page.Comma(c.CachedInputTokens), "reasoning "+page.Comma(c.ReasoningTokens))
+	p.Line("calls", words.Comma(c.N), page.Optional(c.Cached, "cached"), page.Optional(c.Failed, "failed"),
+		words.Count(c.Attempts, "attempt"), retries(c.Retries))
+	p.Line("cost", words.Dollars(c.CostMicros), page.Optional(c.Unpriced, "unpriced"), page.Optional(c.Estimated, "estimated"))
+	p.Line("tokens", "in "+words.Comma(c.InputTokens), "out "+words.Comma(c.OutputTokens),
+		"cached in "+words.Comma(c.CachedInputTokens), "reasoning "+words.Comma(c.ReasoningTokens))
 	if l := c.Latency; l != nil {
 		p.Line("latency", "p50 "+l.P50.String(), "p95 "+l.P95.String(), page.NEquals(l.N))
 	}
@@ -26,7 +27,7 @@ func (p *sheet) calls(c Calls) {
 		if reported == m.Asked {
 			reported = "" // said already
 		}
-		p.Line(name, page.Comma(m.Replies)+" from "+page.Cell(page.OrNone(m.Asked), page.IDWidth), page.Prefix("reported as ", page.Cell(reported, page.IDWidth)),
+		p.Line(name, words.Comma(m.Replies)+" from "+page.Cell(page.OrNone(m.Asked), page.IDWidth), page.Prefix("reported as ", page.Cell(reported, page.IDWidth)),
 			page.Prefix("fingerprint ", page.Cell(m.Fingerprint, page.IDWidth)))
 		name = ""
 	}
@@ -39,7 +40,7 @@ func span(started, ended time.Time) string {
 	}
 	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
 	if ended.After(started) {
-		text += ", took " + page.Took(ended.Sub(started))
+		text += ", took " + words.Took(ended.Sub(started))
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -15,9 +16,9 @@ func intervals(r Report) string {
 	case r.Stopped != nil:
 		return "anytime-valid (betting): that of the score holds at every look"
 	case b != nil && r.Clusters.Robust:
-		return fmt.Sprintf("by resampling clusters, %s draws, seed %d", page.Comma(b.Draws), b.Seed)
+		return fmt.Sprintf("by resampling clusters, %s draws, seed %d", words.Comma(b.Draws), b.Seed)
 	case b != nil:
-		return fmt.Sprintf("by resampling items (BCa), %s draws, seed %d", page.Comma(b.Draws), b.Seed)
+		return fmt.Sprintf("by resampling items (BCa), %s draws, seed %d", words.Comma(b.Draws), b.Seed)
 	case r.Clusters.Robust:
 		return "cluster-robust"
 	}
@@ -45,8 +46,8 @@ func (p *sheet) noise(n *Noise) {
 // Words says in one sentence, without a full stop, how much of the uncertainty comes
 // from the items and how much from the judge. What follows ± is half of a 95% interval.
 func (n *Noise) Words() string {
-	flips := fmt.Sprintf("%s on %s of %s (%s, from %.1f to %.1f)", trialsDiffer(n.Trials), page.Comma(n.Flipped),
-		page.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), 100*n.FlipRate.Lo, 100*n.FlipRate.Hi)
+	flips := fmt.Sprintf("%s on %s of %s (%s, from %.1f to %.1f)", trialsDiffer(n.Trials), words.Comma(n.Flipped),
+		words.Count(n.Repeated, "item"), page.Percent(n.FlipRate.Value), 100*n.FlipRate.Lo, 100*n.FlipRate.Hi)
 	if n.SamplingUnknown {
 		return fmt.Sprintf("one cluster says nothing about the choice of items, %s from the judge's own wavering (standard deviation of the trials %s); %s",
 			points(n.SEJudge, n.DFJudge), plainPoints(n.TrialSD), flips)
@@ -70,11 +71,11 @@ func (n *Noise) flips() string {
 
 // trialsDiffer returns "three trials differ" for three.
 func trialsDiffer(trials int) string {
-	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
-	if trials < len(words) {
-		return words[trials] + " trials differ"
+	small := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	if trials < len(small) {
+		return small[trials] + " trials differ"
 	}
-	return page.Comma(trials) + " trials differ"
+	return words.Comma(trials) + " trials differ"
 }
 
 // ends returns the ends of an interval as percentages.
@@ -113,14 +114,14 @@ func (c *Confidence) Words() string {
 	}
 	part := func(n int) string { return page.Percent(float64(n) / float64(max(c.N, 1))) }
 	return fmt.Sprintf("mean %.2f over %s, %s; %s below 0.6 (%s), %s below 0.9 (%s); whether a sure judge is right, only labels can tell",
-		c.Mean, page.Count(c.N, of), how, page.Comma(c.Below60), part(c.Below60), page.Comma(c.Below90), part(c.Below90))
+		c.Mean, words.Count(c.N, of), how, words.Comma(c.Below60), part(c.Below60), words.Comma(c.Below90), part(c.Below90))
 }
 
 // Words says which difference would be detected, without a full stop.
 func (d *Detectable) Words() string {
 	n := fmt.Sprintf("with n=%d", d.N)
 	if d.Clusters > 0 {
-		n += " in " + page.Count(d.Clusters, "cluster")
+		n += " in " + words.Count(d.Clusters, "cluster")
 	}
 	if d.EffectiveN > 0 {
 		n += fmt.Sprintf(", worth %.0f independent items,", d.EffectiveN)

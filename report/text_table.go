@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -121,7 +122,7 @@ func (t *table) cells(p *sheet) [][]string {
 		if r.figures.Items > 0 {
 			strict = page.Share(r.figures.Strict)
 		}
-		row := []string{r.name, judged, page.Comma(n), page.Comma(r.figures.Unjudged)}
+		row := []string{r.name, judged, words.Comma(n), words.Comma(r.figures.Unjudged)}
 		if t.failures {
 			row = append(row, strict)
 		}

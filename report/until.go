@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"deem"
-	"deem/report/internal/page"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -264,20 +264,20 @@ func (b *Builder) stopped(metrics []Figures) *Stopped {
 
 // Words say in one sentence, without a full stop, what became of the rule.
 func (s *Stopped) Words(of int) string {
-	rule := page.Clean(s.Rule)
+	rule := words.Clean(s.Rule)
 	if d := s.Difference; d != nil && s.Holds && d.Hi < 0 {
 		rule += ", which it is not: it is worse,"
 	}
-	after := page.Comma(s.Items)
+	after := words.Comma(s.Items)
 	if of > 0 {
-		after += " of " + page.Count(of, "item")
+		after += " of " + words.Count(of, "item")
 	}
 	text := fmt.Sprintf("stopped by rule %s after %s", rule, after)
 	if !s.Holds {
 		text = fmt.Sprintf("the rule %s does not hold after %s", rule, after)
 	}
 	if d := s.Difference; d != nil {
-		text += fmt.Sprintf("; this run minus %s: %+.1f pp [%+.1f, %+.1f]", page.Clean(s.Against), 100*d.Value, 100*d.Lo, 100*d.Hi)
+		text += fmt.Sprintf("; this run minus %s: %+.1f pp [%+.1f, %+.1f]", words.Clean(s.Against), 100*d.Value, 100*d.Lo, 100*d.Hi)
 	}
 	return fmt.Sprintf("%s; items in random order, seed %d", text, s.Seed)
 }
@@ -289,7 +289,7 @@ func (s *Stopped) note() string {
 	}
 	text := "the run was looked at after every item: the interval of the score allows for that, and all other intervals do not"
 	if s.Late > 0 {
-		text += fmt.Sprintf("; %s judged meanwhile %s kept, and not counted", page.Count(s.Late, "further item"), page.IsAre(s.Late))
+		text += fmt.Sprintf("; %s judged meanwhile %s kept, and not counted", words.Count(s.Late, "further item"), words.IsAre(s.Late))
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
 )
 
 // Options say what to read.
@@ -178,7 +179,7 @@ func (o oddities) notes() []string {
 	var list []string
 	add := func(n int, noun, message string) {
 		if n > 0 {
-			list = append(list, itemset.Count(n, noun)+" "+message)
+			list = append(list, words.Count(n, noun)+" "+message)
 		}
 	}
 	add(o.skipped, "session", "made up as filler left out, as upstream does")

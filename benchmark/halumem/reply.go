@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"deem"
 	"deem/internal/text"
+	"deem/internal/words"
 	"deem/judge/extract"
 )
 
@@ -236,15 +236,5 @@ func asFailure(err error) *deem.Failure {
 // clipped is how much of a reply a failure quotes.
 const clipped = 120
 
-// clip shortens what is quoted to what fits into a message.
-func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= clipped {
-		return s
-	}
-	end := clipped
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "..."
-}
+// clip returns the beginning of a text on one line, short enough for a message.
+func clip(s string) string { return words.Clip(strings.Join(strings.Fields(s), " "), clipped) }

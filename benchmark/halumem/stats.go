@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // WriteStats writes upstream's own numbers as the file
@@ -58,7 +58,7 @@ func (s *statFile) ratio(name string, a, b float64) any {
 func (s *statFile) integrity() text.Dict {
 	r, w := s.m.recall, s.m.weighted
 	if w.without > 0 {
-		s.notes = append(s.notes, itemset.Count(w.without, "memory point")+" without importance left out, and upstream stops here with a KeyError")
+		s.notes = append(s.notes, words.Count(w.without, "memory point")+" without importance left out, and upstream stops here with a KeyError")
 	}
 	return text.Dict{
 		{Key: "recall(all)", Value: s.ratio("recall(all)", float64(r.hits), float64(r.items))},

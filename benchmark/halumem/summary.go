@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -283,16 +283,16 @@ func orUnnamed(name string) string {
 func (m *Metrics) notes() []string {
 	notes := []string{"memories and questions of one user stand or fall together, and the intervals do not know it: the true ones are wider"}
 	if m.weighted.without > 0 {
-		notes = append(notes, itemset.Count(m.weighted.without, "memory point")+" without a number as importance left out of the weighted recall")
+		notes = append(notes, words.Count(m.weighted.without, "memory point")+" without a number as importance left out of the weighted recall")
 	}
 	if m.recall.items > 0 && m.memories.items == 0 {
 		notes = append(notes, noteNoExtraction)
 	}
 	if m.later > 0 {
-		notes = append(notes, itemset.Count(m.later, "record")+" of later trials left out: judging an item again makes no new item")
+		notes = append(notes, words.Count(m.later, "record")+" of later trials left out: judging an item again makes no new item")
 	}
 	if m.strangers > 0 {
-		notes = append(notes, itemset.Count(m.strangers, "record")+" left out, because its category or label is none of this benchmark's")
+		notes = append(notes, words.Count(m.strangers, "record")+" left out, because its category or label is none of this benchmark's")
 	}
 	if m.reading == Fixed {
 		notes = append(notes, "the fixed reading: omitted updates stay updates, and interference is no part of the memory types; not comparable with published numbers")

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"deem"
-	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -18,7 +18,7 @@ import (
 func (m *Metrics) Text(w io.Writer) error {
 	s := m.Summary()
 	var b strings.Builder
-	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, itemset.Count(s.Items, "item"), s.Unjudged)
+	fmt.Fprintf(&b, "halumem, reading %s: %s, %d unjudged\n", s.Reading, words.Count(s.Items, "item"), s.Unjudged)
 	table(&b, s.Metrics)
 	groups(&b, "memory type", s.MemoryTypes)
 	groups(&b, "question type", s.QuestionType)
@@ -70,7 +70,7 @@ func groups(b *strings.Builder, title string, figures []Figure) {
 	fmt.Fprintln(t, "\tn\tunjudged")
 	for row := range slices.Chunk(figures, perGroup) {
 		name, _ := nameAndPart(row[0])
-		fmt.Fprint(t, clean(name))
+		fmt.Fprint(t, words.Clean(name))
 		for _, f := range row {
 			fmt.Fprintf(t, "\t%s", valid(f))
 		}
@@ -135,14 +135,14 @@ func attributionText(b *strings.Builder, a Attribution) {
 	if a.Wrong == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\nwhere %s went wrong\n", itemset.Count(a.Wrong, "wrong answer"))
+	fmt.Fprintf(b, "\nwhere %s went wrong\n", words.Count(a.Wrong, "wrong answer"))
 	for _, l := range a.Losses {
 		if l.N == 0 {
 			continue
 		}
 		fmt.Fprintf(b, "%-17s  %d\n", l.Where, l.N)
 		for _, id := range l.Items {
-			fmt.Fprintf(b, "    %s\n", clean(id))
+			fmt.Fprintf(b, "    %s\n", words.Clean(id))
 		}
 	}
 }
@@ -162,7 +162,7 @@ func timesText(b *strings.Builder, t Times) {
 // failuresText writes the unjudged items by stage and kind.
 func failuresText(b *strings.Builder, failures map[string]map[deem.Kind]int) {
 	for _, stage := range slices.Sorted(maps.Keys(failures)) {
-		fmt.Fprintf(b, "\nunjudged in %s:", clean(stage))
+		fmt.Fprintf(b, "\nunjudged in %s:", words.Clean(stage))
 		for _, kind := range deem.Kinds() {
 			if n := failures[stage][kind]; n > 0 {
 				fmt.Fprintf(b, " %d %s", n, kind)
@@ -172,15 +172,4 @@ func failuresText(b *strings.Builder, failures map[string]map[deem.Kind]int) {
 	if len(failures) > 0 {
 		b.WriteByte('\n')
 	}
-}
-
-// clean takes control characters out of text that comes from the data, so that it
-// can break neither the columns nor a terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }

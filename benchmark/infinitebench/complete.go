@@ -1,6 +1,9 @@
 package infinitebench
 
-import "deem/benchmark/internal/itemset"
+import (
+	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
+)
 
 // complete notes what the files lack of what is published, or makes it an error.
 func (s *Set) complete(names []string, requireAll bool) error {
@@ -29,7 +32,7 @@ func (src *source) notes() []string {
 		list = append(list, "ids are missing or repeated in "+src.file+", so that its items are known by their lines")
 	}
 	if src.unknown > 0 {
-		list = append(list, itemset.Count(src.unknown, "line")+" without a label in "+src.file+", which upstream compares with XXXXXXXXXX")
+		list = append(list, words.Count(src.unknown, "line")+" without a label in "+src.file+", which upstream compares with XXXXXXXXXX")
 	}
 	return list
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
 	"deem/internal/text/metric"
+	"deem/internal/words"
 )
 
 // fixed returns the score of an item by the mended rules. Any reference will do,
@@ -43,13 +43,13 @@ func (t task) one(response, ref string) float64 {
 	case "longbook_choice_eng", "code_debug":
 		return truth(settlesOn(response, ref))
 	case "longdialogue_qa_eng":
-		return truth(inARow(words(text.Upper(response)), words(text.Upper(ref))))
+		return truth(inARow(splitWords(text.Upper(response)), splitWords(text.Upper(ref))))
 	case codeRun:
 		return truth(sameNumber(last(numbers(response)), ref))
 	case mathFind:
 		return truth(sameNumber(first(numbers(response)), ref))
 	}
-	return truth(slices.Contains(words(response), ref)) // The retrieval of a value by its key.
+	return truth(slices.Contains(splitWords(response), ref)) // The retrieval of a value by its key.
 }
 
 func truth(ok bool) float64 {
@@ -79,7 +79,7 @@ func last(list []string) string {
 }
 
 // words returns the words of a text, without the marks that upstream takes away.
-func words(s string) []string {
+func splitWords(s string) []string {
 	return text.Split(strings.Map(func(r rune) rune {
 		if strings.ContainsRune("\n:\"'.,?!{}", r) {
 			return ' '
@@ -131,7 +131,7 @@ func calculated(response string, label any) (float64, error) {
 		}
 	}
 	if !ok || len(want) == 0 {
-		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", itemset.Clip(text.Repr(label), clipped))
+		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", words.Clip(text.Repr(label), clipped))
 	}
 	got := numbers(response)
 	n := agreed(got, want)

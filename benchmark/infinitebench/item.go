@@ -7,10 +7,11 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // clip shortens a value for a message.
-func clip(v itemset.Value) string { return itemset.Clip(v.Str(), clipped) }
+func clip(v itemset.Value) string { return words.Clip(v.Str(), clipped) }
 
 // clipped is how many characters of a value a message shows.
 const clipped = 40

@@ -79,7 +79,7 @@ func begins(s, with string) bool {
 // their ends.
 func plainWords(s string) []string {
 	var list []string
-	for _, w := range words(text.Lower(s)) {
+	for _, w := range splitWords(text.Lower(s)) {
 		if w = strings.TrimFunc(w, text.IsPunct); w != "" {
 			list = append(list, w)
 		}

@@ -11,6 +11,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // A slot is a question of the data, and the response to it once it is found.
@@ -41,7 +42,7 @@ func (s *slot) take(r row) {
 }
 
 // excerpt shortens a question for a message.
-func excerpt(s string) string { return itemset.Clip(s, 60) }
+func excerpt(s string) string { return words.Clip(s, 60) }
 
 // key returns what two questions have in common when they are the same.
 func key(question string) string {
@@ -260,7 +261,7 @@ func (j *join) missing(requireAll bool) {
 		}
 	}
 	if len(out) > 0 {
-		j.notes = append(j.notes, fmt.Sprintf("%s of category 5 (adversarial) left out: the policy for it is %q", itemset.Count(len(out), "question"), Excluded))
+		j.notes = append(j.notes, fmt.Sprintf("%s of category 5 (adversarial) left out: the policy for it is %q", words.Count(len(out), "question"), Excluded))
 	}
 	j.notes = itemset.Note(j.notes, j.unknown, "response", "to no question of the data, left out")
 	j.notes = itemset.Note(j.notes, open, "question", "without a response, in no number")

@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
+	"deem/internal/words"
 )
 
 // MetricsOptions say what the numbers are of. The zero value is usable.
@@ -165,7 +166,7 @@ func (m *Metrics) Warnings() []string {
 
 // inConversations says what the intervals allow for.
 func (m *Metrics) inConversations() string {
-	about := "the questions are about " + itemset.Count(len(m.places), "conversation")
+	about := "the questions are about " + words.Count(len(m.places), "conversation")
 	if len(m.places) == 1 {
 		return about + ": how far conversations differ cannot be seen from one, so there is no interval"
 	}
@@ -182,10 +183,10 @@ func (m *Metrics) uninvited() bool {
 // would be without.
 func (m *Metrics) withoutFive() string {
 	five := m.lines[Adversarial]
-	note := itemset.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
+	note := words.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
 	if n := m.overall.N() - five.N(); n > 0 {
 		mean := (m.overall.Sum() - five.Sum()) / float64(n)
-		note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, itemset.Count(n, "item"))
+		note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, words.Count(n, "item"))
 	}
 	return note
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // upstreamOrder is the order in which upstream prints the categories.
@@ -123,7 +123,7 @@ func (m *Metrics) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
 	if lines := m.Upstream(); lines != "" {
-		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", itemset.Count(m.overall.upstream.n, "item"), lines)
+		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", words.Count(m.overall.upstream.n, "item"), lines)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

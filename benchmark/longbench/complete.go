@@ -1,6 +1,9 @@
 package longbench
 
-import "deem/benchmark/internal/itemset"
+import (
+	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
+)
 
 // sizeV2 is how many questions LongBench v2 has.
 const sizeV2 = 503
@@ -17,7 +20,7 @@ func (s *Set) complete(names []string, requireAll bool) error {
 	s.in.Note(lack.Notes()...)
 	s.in.Note(itemset.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
 	if bare := s.bare(); bare > 0 {
-		s.in.Note(itemset.Count(bare, "item") + " without a reference, which upstream scores 0")
+		s.in.Note(words.Count(bare, "item") + " without a reference, which upstream scores 0")
 	}
 	s.uneven()
 	return nil

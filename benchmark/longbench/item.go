@@ -5,6 +5,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
 )
 
 // item makes an item of a row.
@@ -52,7 +53,7 @@ func textOf(row *itemset.Row, column string) (string, error) {
 }
 
 // clip shortens a value for a message.
-func clip(v itemset.Value) string { return itemset.Clip(v.Str(), clipped) }
+func clip(v itemset.Value) string { return words.Clip(v.Str(), clipped) }
 
 // clipped is how many characters of a value a message shows.
 const clipped = 40
@@ -135,7 +136,7 @@ func choiceItem(row *itemset.Row) (deem.Item, error) {
 		return it, err
 	}
 	if len(answer) != 1 || answer[0] < 'A' || answer[0] > 'D' {
-		return it, itemset.At(row, "the answer is none of the options A to D, but %s", itemset.Clip(answer, clipped))
+		return it, itemset.At(row, "the answer is none of the options A to D, but %s", words.Clip(answer, clipped))
 	}
 	it.References = []string{answer}
 	for _, column := range []string{fieldDifficulty, fieldLength} {

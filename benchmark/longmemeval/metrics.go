@@ -8,6 +8,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
+	"deem/internal/words"
 	"deem/judge"
 )
 
@@ -248,13 +249,13 @@ func (m *Metrics) Warnings() []string {
 	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, counted in no value")
 	for _, name := range m.others() {
 		if name == "" {
-			list = append(list, itemset.Count(m.types[name].All(), "item")+" without a type, as in the files that evaluate_qa.py writes, counted in overall and not in task-averaged; the published questions, given with --data, tell the types")
+			list = append(list, words.Count(m.types[name].All(), "item")+" without a type, as in the files that evaluate_qa.py writes, counted in overall and not in task-averaged; the published questions, given with --data, tell the types")
 			continue
 		}
 		list = append(list, "type "+name+" is not one of upstream's six: it counts in overall and not in task-averaged, and print_qa_metrics.py stops at it")
 	}
 	if left := m.overall.All() - m.overall.upstream; left > 0 {
-		list = append(list, itemset.Count(left, "item")+" without a label that upstream could have given, left out of its lines")
+		list = append(list, words.Count(left, "item")+" without a label that upstream could have given, left out of its lines")
 	}
 	return list
 }

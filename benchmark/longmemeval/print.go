@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"deem/benchmark/internal/itemset"
 	"deem/benchmark/internal/tally"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // Upstream returns what print_qa_metrics.py prints for the same replies. Items that
@@ -95,7 +95,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
 	}
-	n := itemset.Count(m.overall.upstream, "item")
+	n := words.Count(m.overall.upstream, "item")
 	fmt.Fprintf(&b, "\nas print_qa_metrics.py prints it, over %s:\n%s", n, m.Upstream())
 	fmt.Fprintf(&b, "\nas evaluate_qa.py prints it, over %s, its types in a fixed order:\n\n%s", n, m.UpstreamStdout())
 	_, err := io.WriteString(w, b.String())

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
+	"deem/internal/words"
 )
 
 // The labels, spelt as the prompts ask for them.
@@ -75,4 +75,4 @@ func firstWord(said string) string {
 }
 
 // clip shortens a text that goes into a failure's detail, and makes it one line.
-func clip(s string) string { return itemset.Clip(strings.Join(text.Split(s), " "), 80) }
+func clip(s string) string { return words.Clip(strings.Join(text.Split(s), " "), 80) }

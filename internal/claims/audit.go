@@ -217,7 +217,7 @@ func (a *auditor) count(column string, size int64, c Cell) {
 	}
 	if c.Count.Of != size {
 		a.find(KindSize, true, column, "%d/%d is a count of %s, and the category has %s. They are not the same questions; arithmetic does not show which were asked.",
-			c.Count.Right, c.Count.Of, words.Count(int(c.Count.Of), "question"), words.Thousands(int(size)))
+			c.Count.Right, c.Count.Of, words.Count(int(c.Count.Of), "question"), words.Comma(int(size)))
 	}
 }
 
@@ -248,7 +248,7 @@ func (a *auditor) countsSum() {
 		return
 	}
 	a.find(KindCountsSum, true, a.t.Overall.Name, "the counts add up to %s of %s (%s%%), and the overall is %s. Either they are counts of other questions or one of them is misprinted; arithmetic does not show which.",
-		words.Thousands(int(sum.Right)), words.Thousands(int(sum.Of)), exact.FloatString(2), o.Text)
+		words.Comma(int(sum.Right)), words.Comma(int(sum.Of)), exact.FloatString(2), o.Text)
 }
 
 // possible says what a possible row takes: several runs, digits cut off, a plain mean.
@@ -292,14 +292,14 @@ func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
 	switch runs {
 	case 1:
 	case 0:
-		more := "No mean of up to " + words.Thousands(maxRuns) + " runs gives it either."
+		more := "No mean of up to " + words.Comma(maxRuns) + " runs gives it either."
 		if r, _ := c.fewestRuns(size, maxRuns); r > 0 {
 			more = fmt.Sprintf("A mean of %d runs could.", r)
 		}
 		a.find(KindNoCount, true, column, "%s, in one run or as a mean of up to %d. %s The size or the percentage may be other than printed, or a question may count in part; arithmetic does not show which.", none, a.most, more)
 	default:
 		lo, hi := c.counts(size, runs, m)
-		a.find(KindRuns, false, column, "%s; a mean of %d runs can (%s of %s).", none, runs, spell(lo, hi), words.Thousands(runs*int(size)))
+		a.find(KindRuns, false, column, "%s; a mean of %d runs can (%s of %s).", none, runs, spell(lo, hi), words.Comma(runs*int(size)))
 	}
 	return runs
 }
@@ -308,11 +308,11 @@ func (a *auditor) needsRuns(column string, size int64, c Cell) (runs int) {
 func spell(lo, hi int64) string {
 	switch hi - lo {
 	case 0:
-		return words.Thousands(int(lo))
+		return words.Comma(int(lo))
 	case 1:
-		return words.Thousands(int(lo)) + " or " + words.Thousands(int(hi))
+		return words.Comma(int(lo)) + " or " + words.Comma(int(hi))
 	}
-	return words.Thousands(int(lo)) + " to " + words.Thousands(int(hi))
+	return words.Comma(int(lo)) + " to " + words.Comma(int(hi))
 }
 
 // impossible says why a row is not possible as its columns are called.
@@ -370,7 +370,7 @@ func (l line) near() bool {
 // when they have none.
 func (a *auditor) sum(alone Fit) {
 	l := a.line
-	total := words.Thousands(int(l.total))
+	total := words.Comma(int(l.total))
 	parts := "the parts"
 	weighted := l.printedMean(true)
 	switch {
@@ -446,9 +446,9 @@ func (a *auditor) spellReading(list []Of) string {
 	for i, of := range list {
 		piece := fmt.Sprintf("%s %s = ", of.Column, a.line.parts[i])
 		if a.line.parts[i].says() {
-			piece += words.Thousands(int(of.Right)) + " of "
+			piece += words.Comma(int(of.Right)) + " of "
 		}
-		pieces = append(pieces, fmt.Sprintf("%s%s (the size of %s)", piece, words.Thousands(int(of.Size)), of.Is))
+		pieces = append(pieces, fmt.Sprintf("%s%s (the size of %s)", piece, words.Comma(int(of.Size)), of.Is))
 	}
 	return strings.Join(pieces, "; ")
 }
@@ -482,7 +482,7 @@ func (a *auditor) ceiling(col Column, c Cell, least int64) {
 		return
 	}
 	a.find(KindAboveFault, false, col.Name, "%s is above %s%%, the most that right answers can score: %s of the %s references are known to be wrong. At least %s counted as right against a wrong reference. Arithmetic does not show how.",
-		c, big.NewRat(100*top, col.Size).FloatString(2), words.Thousands(int(col.Faulty)), words.Thousands(int(col.Size)), were(least-top))
+		c, big.NewRat(100*top, col.Size).FloatString(2), words.Comma(int(col.Faulty)), words.Comma(int(col.Size)), were(least-top))
 }
 
 func were(n int64) string {
@@ -521,7 +521,7 @@ func (a *auditor) together() {
 		}
 		var pieces []string
 		for _, g := range groups {
-			pieces = append(pieces, fmt.Sprintf("%s for %s", words.Thousands(int(g.size)), strings.Join(g.names, ", ")))
+			pieces = append(pieces, fmt.Sprintf("%s for %s", words.Comma(int(g.size)), strings.Join(g.names, ", ")))
 		}
 		if len(groups) > 1 {
 			columns = append(columns, fmt.Sprintf("%s %s", c.Name, strings.Join(pieces, ", and ")))

@@ -14,7 +14,7 @@ func (r *Report) Text(w io.Writer) error {
 	fmt.Fprintln(tab, "system\tcolumn\tprinted\tquestions\tright\t95% interval")
 	for _, n := range r.Numbers {
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%.1f%% to %.1f%%\n", words.Printable(n.System), words.Printable(n.Column), words.Printable(n.Printed),
-			words.Thousands(int(n.Size)), n.right(), 100*n.Interval.Lo, 100*n.Interval.Hi)
+			words.Comma(int(n.Size)), n.right(), 100*n.Interval.Lo, 100*n.Interval.Hi)
 	}
 	if err := tab.Flush(); err != nil {
 		return err

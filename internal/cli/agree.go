@@ -278,7 +278,7 @@ func verdictOf(ag agree.Agreement) error {
 	}
 	if h := ag.Withheld; h != nil {
 		return fmt.Errorf("%w: %s of %s, and more than %s withholds the scores",
-			errUnjudged, words.Thousands(h.Unjudged), words.Thousands(h.Items), shareFlag{&h.MaxUnjudged})
+			errUnjudged, words.Comma(h.Unjudged), words.Comma(h.Items), shareFlag{&h.MaxUnjudged})
 	}
 	return nil
 }
@@ -287,7 +287,7 @@ func isGone(n int) string {
 	if n == 1 {
 		return "1 is"
 	}
-	return words.Thousands(n) + " are"
+	return words.Comma(n) + " are"
 }
 
 // writeKnown writes the disagreements as a registry. Reasons that an older registry

@@ -162,7 +162,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 // cannot be stopped at a sum, as calls can.
 func (a *app) tooDear(e *batch.BudgetError) error {
 	return deem.WithHint(fmt.Errorf("%s in batches may cost up to %s, and --max-cost leaves %s",
-		words.Count(e.Lines, "request"), words.Dollars(e.Most), words.Dollars(max(0, e.Left))),
+		words.Count(e.Lines, "request"), words.ExactDollars(e.Most), words.ExactDollars(max(0, e.Left))),
 		"raise --max-cost, bound replies with --max-tokens, or leave --batch out: calls are paid one by one and stop at the sum")
 }
 
@@ -225,9 +225,9 @@ func (a *app) settleBatches(ctx context.Context, bs store.Batches, run store.Run
 	if o.purse != nil {
 		o.purse.Spend(owed, 0)
 	}
-	said := fmt.Sprintf("batches answered %s of %s for %s", words.Thousands(replies), words.Count(lines, "request"), words.Dollars(owed))
+	said := fmt.Sprintf("batches answered %s of %s for %s", words.Comma(replies), words.Count(lines, "request"), words.ExactDollars(owed))
 	if left := lines - replies; left > 0 && !o.batch.only {
-		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Thousands(left))
+		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Comma(left))
 	}
 	a.say("%s", said)
 	return nil

@@ -139,10 +139,10 @@ func unfit(err error, o fitOptions) error {
 		return err
 	case no.TooFew():
 		return usage.Mark(deem.WithHint(fmt.Errorf("%w: %s with a label and a verdict, and alpha %v with delta %v wants %s even if people agree with all of them",
-			err, words.Count(no.Labelled, "item"), o.alpha, o.delta, words.Thousands(no.Need)),
+			err, words.Count(no.Labelled, "item"), o.alpha, o.delta, words.Comma(no.Need)),
 			"label more: deem agree RUN --plan %d -o to-label.csv; or promise less", 3*no.Need))
 	}
-	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Thousands(no.Wrong), words.Thousands(no.First)),
+	return deem.WithHint(fmt.Errorf("%w: people disagree with %s of the surest %s", err, words.Comma(no.Wrong), words.Comma(no.First)),
 		"a larger --alpha promises less; another judge may be better when it is sure; deem agree shows what confidence is worth")
 }
 
@@ -287,12 +287,12 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	for _, f := range fitted {
 		left -= f.Took
 		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %[6].1f%%", f.Name, f.Threshold,
-			words.Thousands(f.Took), words.Count(labels, "labelled item"), words.Thousands(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
+			words.Comma(f.Took), words.Count(labels, "labelled item"), words.Comma(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
 		if f.Clustered > 0 {
 			a.say("%s left out, so that at most one item of a cluster counts, and large clusters count as often as their size says", areLabels(f.Clustered))
 		}
 	}
-	a.say("%s of %s left to %s", words.Thousands(left), words.Count(labels, "labelled item"), o.last)
+	a.say("%s of %s left to %s", words.Comma(left), words.Count(labels, "labelled item"), o.last)
 }
 
 // writeCascade writes the file, or the fit as JSON.
@@ -427,7 +427,7 @@ func (a *app) tellCheck(c checkedPromise) error {
 	if a.json {
 		writeJSON(a.out, c)
 	} else {
-		of := "n=" + words.Thousands(c.Agree.N)
+		of := "n=" + words.Comma(c.Agree.N)
 		if c.Agree.Clusters > 0 {
 			of += " in " + words.Count(c.Agree.Clusters, "cluster")
 		}

@@ -183,7 +183,7 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 	if price, ok := (model.Prices{}).OfTier(m.Name(), model.TierOf(m)); !ok {
 		good += "; its price is not known (--prices)"
 	} else if cost := price.Cost(reply.Usage); cost > 0 {
-		good += ", " + words.Dollars(cost)
+		good += ", " + words.ExactDollars(cost)
 	}
 	findings := steps(model.Endpoint(wire), []string{"server", "key", "name", "model"}, []string{"", "was taken", m.Name() + " is known", good}, err)
 	if err != nil {

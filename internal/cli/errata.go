@@ -58,7 +58,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 	n, all := m.Faulty(), data.Len()
 	if !o.errata.corrected {
 		a.say("%s of %s with a reference that %s calls wrong: whoever answers everything rightly scores %.2f%%",
-			words.Thousands(n), words.Count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
+			words.Comma(n), words.Count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
 		return data, nil
 	}
 	return a.corrected(data, m)

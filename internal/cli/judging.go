@@ -250,7 +250,7 @@ func (a *app) announce(run store.Run, resumed bool, o runOptions) {
 	case resumed && done >= total && !o.retryUnjudged:
 		a.say("run %s is done already: %s (--fresh starts over)", run.ID, words.Count(done, "record"))
 	case resumed:
-		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, words.Thousands(done), words.Thousands(total), who)
+		a.say("run %s goes on: %s of %s done, %s judges the rest", run.ID, words.Comma(done), words.Comma(total), who)
 	default:
 		a.say("run %s: %s judges %s", run.ID, who, words.Count(run.Dataset.Items, "item"))
 	}

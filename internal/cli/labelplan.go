@@ -50,7 +50,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if err != nil {
 		return err
 	}
-	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Thousands(len(chosen)), words.Thousands(free), t.o.seed)
+	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Comma(len(chosen)), words.Comma(free), t.o.seed)
 	if t.o.out == "-" && a.json {
 		return a.writePlan(items, drawn, t.o.seed)
 	}

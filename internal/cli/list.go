@@ -171,17 +171,17 @@ func runLine(run store.Run) string {
 	if run.Model != "" {
 		who += " " + run.Model
 	}
-	state := fmt.Sprintf("%s of %s", words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
+	state := fmt.Sprintf("%s of %s", words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
 	if run.State == store.Done {
 		state = "done, " + words.Count(run.Records, "record")
 	}
-	cost := words.Dollars(run.CostMicros)
+	cost := words.ExactDollars(run.CostMicros)
 	if run.SetAsideMicros > 0 {
-		cost += " and " + words.Dollars(run.SetAsideMicros) + " set aside"
+		cost += " and " + words.ExactDollars(run.SetAsideMicros) + " set aside"
 	}
 	return words.Printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
 		run.ID, run.Created.Local().Format("2006-01-02 15:04"), who, deem.ShortHash(run.Judge.Hash),
-		words.Thousands(run.Unjudged), state, cost, strings.Join(run.Dataset.Names, " ")))
+		words.Comma(run.Unjudged), state, cost, strings.Join(run.Dataset.Names, " ")))
 }
 
 func (a *app) listSchemas() error {

@@ -105,5 +105,5 @@ func wereRuns(n int) string {
 	if n == 1 {
 		return "1 run was"
 	}
-	return words.Thousands(n) + " runs were"
+	return words.Comma(n) + " runs were"
 }

@@ -13,7 +13,7 @@ func (f moneyFlag) String() string {
 	if f.to == nil || !f.to.Set {
 		return ""
 	}
-	return words.Dollars(f.to.Value)
+	return words.ExactDollars(f.to.Value)
 }
 
 func (f moneyFlag) Set(s string) error {

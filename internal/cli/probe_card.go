@@ -60,7 +60,7 @@ func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) e
 	}
 	for _, c := range cards {
 		if c.Withheld() {
-			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Thousands(c.Unjudged), words.Count(c.Probes, "probe"), shareFlag{&c.MaxUnjudged})
+			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), shareFlag{&c.MaxUnjudged})
 			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
 		}
 	}
@@ -155,7 +155,7 @@ func rateNumber(c probe.Card, cond gate.Condition, r probe.Rate) gate.Number {
 	case cond.Part == "n":
 		return gate.Number{Value: float64(r.Judged), What: gate.Plain}
 	case c.Thin(r):
-		return gate.Missing("%s is withheld: %s of %s unjudged", cond.Name, words.Thousands(r.Unjudged), words.Count(r.Probes, "probe"))
+		return gate.Missing("%s is withheld: %s of %s unjudged", cond.Name, words.Comma(r.Unjudged), words.Count(r.Probes, "probe"))
 	case r.Estimate == nil:
 		return gate.Missing("no probe of %s was judged", cond.Name)
 	}

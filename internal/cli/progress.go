@@ -153,7 +153,7 @@ func (p *progress) stop() {
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	words := []string{fmt.Sprintf("%s of %s", words.Thousands(p.before+p.done), words.Thousands(p.total))}
+	words := []string{fmt.Sprintf("%s of %s", words.Comma(p.before+p.done), words.Comma(p.total))}
 	elapsed := clock().Sub(p.started).Seconds()
 	if rate := float64(p.done) / elapsed; p.done > 0 && elapsed > 0 {
 		words = append(words, perSecond(rate))
@@ -178,7 +178,7 @@ func (p *progress) line() string {
 func (p *progress) cost() string {
 	switch {
 	case p.purse != nil:
-		return words.Dollars(p.purse.Spent()) + " of " + words.Dollars(p.purse.Sum())
+		return words.ExactDollars(p.purse.Spent()) + " of " + words.ExactDollars(p.purse.Sum())
 	case p.meter == nil:
 		return ""
 	}
@@ -187,15 +187,15 @@ func (p *progress) cost() string {
 		t.CostMicros += p.batches.CostMicros()
 	}
 	if t.Unpriced > 0 {
-		return words.Dollars(t.CostMicros) + " and more (no price known)"
+		return words.ExactDollars(t.CostMicros) + " and more (no price known)"
 	}
-	return words.Dollars(t.CostMicros)
+	return words.ExactDollars(t.CostMicros)
 }
 
 // perSecond writes a rate with no more digits than it deserves.
 func perSecond(rate float64) string {
 	if rate >= 100 {
-		return words.Thousands(int(rate)) + "/s"
+		return words.Comma(int(rate)) + "/s"
 	}
 	return fmt.Sprintf("%.3g/s", rate)
 }

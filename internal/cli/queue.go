@@ -179,7 +179,7 @@ func (a *app) printStatus(s queue.Status) {
 
 // printQueued prints a run in a line, and what keeps it back in further ones.
 func (a *app) printQueued(r queue.RunStatus) {
-	line := fmt.Sprintf("run %s  %s, %s of %s records, %s left, %s priority", r.Run, r.State, words.Thousands(r.Records), words.Thousands(r.Total),
+	line := fmt.Sprintf("run %s  %s, %s of %s records, %s left, %s priority", r.Run, r.State, words.Comma(r.Records), words.Comma(r.Total),
 		words.Count(r.Chunks, "chunk"), r.Priority)
 	if r.Workers > 0 {
 		line += fmt.Sprintf(", %s, %.1f/s", words.Count(r.Workers, "worker"), r.Rate)
@@ -188,7 +188,7 @@ func (a *app) printQueued(r queue.RunStatus) {
 		line += ", done in " + (time.Duration(*r.ETA) * time.Second).String()
 	}
 	if r.MaxMicros != nil {
-		line += fmt.Sprintf(", %s of %s spent", words.Dollars(r.SpentMicros), words.Dollars(*r.MaxMicros))
+		line += fmt.Sprintf(", %s of %s spent", words.ExactDollars(r.SpentMicros), words.ExactDollars(*r.MaxMicros))
 	}
 	fmt.Fprintln(a.out, line)
 	if r.Reason != "" {

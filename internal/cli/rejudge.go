@@ -378,7 +378,7 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 	}
 	dropped, err := set.Adopt(joined.Items())
 	if dropped > 0 {
-		a.say("%s of %s answer no question of the data, and are left out", words.Thousands(dropped), filepath.Base(set.Names()[0]))
+		a.say("%s of %s answer no question of the data, and are left out", words.Comma(dropped), filepath.Base(set.Names()[0]))
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func bootstrapOf(cmd *cobra.Command, draws int, seed uint64) (*report.Bootstrap,
 		return nil, nil
 	}
 	if draws < minDraws || draws > maxDraws {
-		return nil, usage.Errorf("--draws %d: an interval at 95%% needs from %s to %s draws", draws, words.Thousands(minDraws), words.Thousands(maxDraws))
+		return nil, usage.Errorf("--draws %d: an interval at 95%% needs from %s to %s draws", draws, words.Comma(minDraws), words.Comma(maxDraws))
 	}
 	return &report.Bootstrap{Draws: draws, Seed: seed}, nil
 }
@@ -281,7 +281,7 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 // withheld says why there is no score.
 func withheld(r report.Report, most float64) error {
 	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
-		errUnjudged, words.Thousands(r.Unjudged), words.Thousands(r.Items), shareFlag{&most})
+		errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), shareFlag{&most})
 	return deem.WithHint(err, "%s", remedy(r))
 }
 

@@ -70,6 +70,6 @@ func (a *app) settleRun(ctx context.Context, ref string) error {
 		writeJSON(a.out, settledRun{run.ID, run.CostMicros, released})
 		return nil
 	}
-	fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.Dollars(run.CostMicros), words.Dollars(released))
+	fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
 	return nil
 }

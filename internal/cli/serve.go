@@ -435,7 +435,7 @@ func (a *app) leftBehind(ctx context.Context, srv *server.Server, o serveOptions
 			a.say("warning: run %s does not go on: %v", run.ID, err)
 			continue
 		}
-		a.say("run %s goes on: %s of %s done", run.ID, words.Thousands(run.Records), words.Thousands(run.Dataset.Items*run.Trials))
+		a.say("run %s goes on: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func describe(c deem.Call) string {
 	case r.Cached:
 		parts = append(parts, "from the cache")
 	default:
-		parts = append(parts, fmt.Sprintf("%d ms, attempt %d", r.Latency.Milliseconds(), r.Attempts), words.Dollars(r.CostMicros))
+		parts = append(parts, fmt.Sprintf("%d ms, attempt %d", r.Latency.Milliseconds(), r.Attempts), words.ExactDollars(r.CostMicros))
 	}
 	return strings.Join(append(parts, fmt.Sprintf("%d tokens in, %d out, stopped: %s", r.Usage.Input, r.Usage.Output, r.Stop)), ", ")
 }

@@ -117,9 +117,9 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 // kept says how far a run came, as "6 of 10 judged and kept". Of its records without a
 // verdict some may be of items that are not done.
 func kept(run store.Run, unfinished int) string {
-	judged := fmt.Sprintf("%s of %s judged", words.Thousands(run.Records-run.Unjudged), words.Thousands(run.Dataset.Items*run.Trials))
+	judged := fmt.Sprintf("%s of %s judged", words.Comma(run.Records-run.Unjudged), words.Comma(run.Dataset.Items*run.Trials))
 	if unjudged := run.Unjudged - unfinished; unjudged > 0 {
-		return fmt.Sprintf("%s, %s unjudged, and kept", judged, words.Thousands(unjudged))
+		return fmt.Sprintf("%s, %s unjudged, and kept", judged, words.Comma(unjudged))
 	}
 	return judged + " and kept"
 }

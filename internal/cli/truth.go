@@ -205,12 +205,12 @@ func areLabels(n int) string {
 	if n == 1 {
 		return "1 label is"
 	}
-	return words.Thousands(n) + " labels are"
+	return words.Comma(n) + " labels are"
 }
 
 func isItems(n int) string {
 	if n == 1 {
 		return "1 item is"
 	}
-	return words.Thousands(n) + " items are"
+	return words.Comma(n) + " items are"
 }

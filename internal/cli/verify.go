@@ -340,7 +340,7 @@ func countAgain(ctx context.Context, r bundle.Run, j bundle.Judge, redacted bool
 func (v checkedFile) text(w io.Writer, signer ed25519.PublicKey) {
 	name := words.Printable(v.File)
 	if more := v.Total - maxShown; more > 0 {
-		fmt.Fprintf(w, "%s: and %s more\n", name, words.Thousands(more))
+		fmt.Fprintf(w, "%s: and %s more\n", name, words.Comma(more))
 	}
 	for _, note := range v.Notes {
 		fmt.Fprintf(w, "%s: note: %s\n", name, words.Printable(note))

@@ -7,23 +7,10 @@ import (
 
 	"deem"
 	"deem/internal/store"
-	"deem/internal/words"
 )
 
 func TestNumbersInWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{words.Thousands(0), "0"},
-		{words.Thousands(999), "999"},
-		{words.Thousands(1000), "1,000"},
-		{words.Thousands(1234567), "1,234,567"},
-		{words.Thousands(-1000), "-1,000"},
-		{words.Count(1, "item"), "1 item"},
-		{words.Count(0, "item"), "0 items"},
-		{words.Count(1500, "item"), "1,500 items"},
-		{words.Dollars(0), "$0.00"},
-		{words.Dollars(1), "$0.000001"},
-		{words.Dollars(1_230_000), "$1.23"},
-		{words.Dollars(12_345_678), "$12.345678"},
 		{perSecond(3.14159), "3.14/s"},
 		{perSecond(12345.6), "12,345/s"},
 		{roughly(0), "1s"},
@@ -42,12 +29,6 @@ func TestCommandLineCanBePasted(t *testing.T) {
 	got := commandLine([]string{"run", "--fresh", "--data", "my file.jsonl", "--map", "a=b", "--judge", "it's", ""})
 	if want := `deem run --data 'my file.jsonl' --map a=b --judge 'it'\''s' ''`; got != want {
 		t.Errorf("commandLine = %s, want %s", got, want)
-	}
-}
-
-func TestPrintableKeepsTheTerminalSafe(t *testing.T) {
-	if got := words.Printable("a\tb\x1b[31m\x00\u009bé两"); strings.ContainsAny(got, "\x1b\x00\u009b") || !strings.Contains(got, "é两") || !strings.Contains(got, "\t") {
-		t.Errorf("printable = %q", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A table reads CSV and TSV. encoding/csv is not used because it turns the CRLF
@@ -194,7 +195,7 @@ func tableRows(f *feed, name string, comma byte, unquoted bool, yield yield) (no
 func (t *table) fill(row *Row) error {
 	if len(t.ends) != len(row.names) {
 		return deem.WithHint(
-			t.problem(t.line, "%s, but the header has %d", count(len(t.ends), "cell"), len(row.names)),
+			t.problem(t.line, "%s, but the header has %d", words.Count(len(t.ends), "cell"), len(row.names)),
 			"a cell with a separator or a line end in it must stand in double quotes")
 	}
 	if !utf8.Valid(t.record) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A Problem is something wrong with one row.
@@ -111,7 +112,7 @@ func (d *Dataset) Items() iter.Seq2[deem.Item, error] {
 			}
 		}
 		if n != d.size {
-			yield(deem.Item{}, fmt.Errorf("read %s: %w: it had %s, now %d", listed(d.names), errChanged, count(d.size, "item"), n))
+			yield(deem.Item{}, fmt.Errorf("read %s: %w: it had %s, now %d", listed(d.names), errChanged, words.Count(d.size, "item"), n))
 		}
 	}
 }

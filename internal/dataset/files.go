@@ -180,14 +180,6 @@ func isProblem(err error) bool {
 	return ok
 }
 
-// count returns "1 item", "2 items" and so on.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // known lists what a name may be, and offers the nearest.
 func known(name string, names []string) string {
 	list := "it may be " + strings.Join(names, ", ")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A survey is the first reading of a dataset: it checks every row and counts.
@@ -270,13 +271,13 @@ func (s *survey) notes() []string {
 		}
 	}
 	if s.python > 0 {
-		note("%s of references as Python prints lists: each is taken as one reference; write them as JSON lists", count(s.python, "cell"))
+		note("%s of references as Python prints lists: each is taken as one reference; write them as JSON lists", words.Count(s.python, "cell"))
 	}
 	if s.lone > 0 {
-		note("%s with half a surrogate pair: it is read as U+FFFD", count(s.lone, "row"))
+		note("%s with half a surrogate pair: it is read as U+FFFD", words.Count(s.lone, "row"))
 	}
 	if s.nan > 0 {
-		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", count(s.nan, "row"))
+		note("%s with NaN or Infinity, which Python writes and JSON does not know: NaN is read as null", words.Count(s.nan, "row"))
 	}
 	return append(notes, s.files.Notes()...)
 }

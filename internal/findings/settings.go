@@ -35,7 +35,7 @@ type Sample struct {
 }
 
 func (s Sample) String() string {
-	return fmt.Sprintf("a random sample of %s of %s, seed %d", words.Thousands(s.N), words.Count(s.Of, "item"), s.Seed)
+	return fmt.Sprintf("a random sample of %s of %s, seed %d", words.Comma(s.N), words.Count(s.Of, "item"), s.Seed)
 }
 
 // Excluded returns what the run left out, as the user typed it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model"
 )
 
@@ -95,14 +96,14 @@ func (p *Planner) warnings(out Plan) []string {
 	var list []string
 	warn := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if out.Unjudgeable > 0 {
-		warn("%s cannot be judged; the first: %v", quantity(out.Unjudgeable, "item"), p.unjudgeable)
+		warn("%s cannot be judged; the first: %v", words.Count(out.Unjudgeable, "item"), p.unjudgeable)
 	}
 	if p.tooLong > 0 {
 		warn("%s not fit into the %s tokens that %s takes for prompt and reply; the longest has %s",
-			number(p.tooLong, "prompt does", "prompts do"), thousands(int64(p.window)), out.Model, about(out, int64(out.LongestPrompt)))
+			words.Plural(p.tooLong, "prompt does", "prompts do"), words.Comma(int64(p.window)), out.Model, about(out, int64(out.LongestPrompt)))
 	}
 	if p.unbounded && p.costMax > 0 {
-		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", thousands(int64(p.longest)))
+		warn("the judge sets no limit to its replies, so the most that they can cost is that of %s tokens each", words.Comma(int64(p.longest)))
 	}
 	if out.Unpriced != "" && out.Calls > 0 {
 		warn("%s: give one with --prices", out.Unpriced)

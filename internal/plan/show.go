@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
+
+	"deem/internal/words"
 )
 
 // A Plan is what a run would do. Requests are Duplicates, Cached and Calls together.
@@ -70,8 +71,8 @@ func (p Plan) Line() string {
 	if p.Calls == 0 {
 		return "no calls" + p.instead()
 	}
-	all := fmt.Sprintf("about %s tokens", rounded(p.InputTokens+p.OutputTokens))
-	return strings.Join([]string{quantity(p.Calls, "call"), all, p.money(p.CostMicros, p.CostMaxMicros), p.duration() + " at " + p.limit()}, ", ")
+	all := fmt.Sprintf("about %s tokens", words.Comma(words.Round(p.InputTokens+p.OutputTokens, 3)))
+	return strings.Join([]string{words.Count(p.Calls, "call"), all, p.money(p.CostMicros, p.CostMaxMicros), p.duration() + " at " + p.limit()}, ", ")
 }
 
 // instead says why there is nothing to ask.
@@ -82,7 +83,7 @@ func (p Plan) instead() string {
 		what string
 	}{{p.Done, "done earlier"}, {p.Cached, "cached"}, {p.Decided, "decided without asking"}, {p.Unjudgeable, "unjudgeable"}} {
 		if part.n > 0 {
-			list = append(list, thousands(int64(part.n))+" "+part.what)
+			list = append(list, words.Comma(int64(part.n))+" "+part.what)
 		}
 	}
 	if len(list) == 0 {
@@ -98,19 +99,19 @@ func (p Plan) money(cost, most *int64) string {
 		return "price unknown"
 	case *most == 0:
 		return "free"
-	case dollars(*cost) == dollars(*most):
-		return "about " + dollars(*cost)
+	case words.AboutDollars(*cost) == words.AboutDollars(*most):
+		return "about " + words.AboutDollars(*cost)
 	}
-	return fmt.Sprintf("about %s (at most %s)", dollars(*cost), dollars(*most))
+	return fmt.Sprintf("about %s (at most %s)", words.AboutDollars(*cost), words.AboutDollars(*most))
 }
 
 // limit says what the time hangs on.
 func (p Plan) limit() string {
 	switch p.Bound {
 	case ByRequests:
-		return quantity(p.RPM, "request") + " a minute"
+		return words.Count(p.RPM, "request") + " a minute"
 	case ByTokens:
-		return quantity(p.TPM, "token") + " a minute"
+		return words.Count(p.TPM, "token") + " a minute"
 	}
 	return fmt.Sprintf("-j %d", p.Concurrency)
 }
@@ -142,7 +143,7 @@ func aside(note string) string {
 
 // counts returns the rows about items and calls. Those without a number are left out.
 func (p Plan) counts() []row {
-	items := row{"items", thousands(int64(p.Items)), ""}
+	items := row{"items", words.Comma(int64(p.Items)), ""}
 	if p.Trials > 1 {
 		items.note = fmt.Sprintf("%d trials each", p.Trials)
 	}
@@ -151,10 +152,10 @@ func (p Plan) counts() []row {
 		some("  done", p.Done, "by an earlier run"),
 		some("  decided", p.Decided, "without asking"),
 		some("  unjudgeable", p.Unjudgeable, ""),
-		{"requests", thousands(int64(p.Requests)), ""},
+		{"requests", words.Comma(int64(p.Requests)), ""},
 		some("  cached", p.Cached, "paid for earlier"),
 		some("  duplicates", p.Duplicates, "asked once"),
-		{"calls", thousands(int64(p.Calls)), "of " + p.Model},
+		{"calls", words.Comma(int64(p.Calls)), "of " + p.Model},
 	}
 }
 
@@ -163,7 +164,7 @@ func some(left string, n int, note string) row {
 	if n == 0 {
 		return row{}
 	}
-	return row{left, thousands(int64(n)), note}
+	return row{left, words.Comma(int64(n)), note}
 }
 
 // costs returns the rows about tokens, money and time, if there is anything to pay for.
@@ -182,11 +183,11 @@ func (p Plan) costs() []row {
 		latency += ", a guess"
 	}
 	if p.Room > 0 {
-		replies += fmt.Sprintf(", with room of %s for thoughts in each reply", thousands(int64(p.Room)))
+		replies += fmt.Sprintf(", with room of %s for thoughts in each reply", words.Comma(int64(p.Room)))
 	}
 	rows := []row{
 		{"input tokens", about(p, p.InputTokens), by},
-		{"output tokens", fmt.Sprintf("about %s (at most %s)", rounded(p.OutputTokens), thousands(p.OutputTokensMax)), replies},
+		{"output tokens", fmt.Sprintf("about %s (at most %s)", words.Comma(words.Round(p.OutputTokens, 3)), words.Comma(p.OutputTokensMax)), replies},
 		{"cost", p.money(p.CostMicros, p.CostMaxMicros), ""},
 	}
 	if p.BatchCostMicros != nil {
@@ -198,54 +199,9 @@ func (p Plan) costs() []row {
 // about writes a number of input tokens: all digits when they are exact.
 func about(p Plan, n int64) string {
 	if p.InputExact {
-		return thousands(n)
+		return words.Comma(n)
 	}
-	return "about " + rounded(n)
-}
-
-// rounded writes a number with three digits that mean something.
-func rounded(n int64) string {
-	unit := int64(1)
-	for n/unit >= 1000 {
-		unit *= 10
-	}
-	return thousands((n + unit/2) / unit * unit)
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// quantity writes a number with its noun.
-func quantity(n int, noun string) string { return number(n, noun, noun+"s") }
-
-func number(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(int64(n)) + " " + many
-}
-
-// dollars writes millionths of a dollar: whole dollars from 1,000 on, cents down to one, and
-// below that two digits that mean something.
-func dollars(micros int64) string {
-	switch {
-	case micros >= 1_000_000_000:
-		return "$" + thousands((micros+500_000)/1_000_000)
-	case micros >= 10_000:
-		cents := (micros + 5_000) / 10_000
-		return fmt.Sprintf("$%s.%02d", thousands(cents/100), cents%100)
-	case micros >= 100:
-		micros = (micros + 50) / 100 * 100 // Four decimals.
-	case micros == 0:
-		return "$0"
-	}
-	return "$" + strings.TrimRight(fmt.Sprintf("0.%06d", micros), "0")
+	return "about " + words.Comma(words.Round(n, 3))
 }
 
 // duration writes how long the run takes, in the unit that a person would use.

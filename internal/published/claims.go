@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A Claim is a number that somebody says the rows amount to: the file itself, or
@@ -271,7 +272,7 @@ func (f *claimFinder) add(name string, v node, m measure) {
 // size notes a number of rows that differs from that of the rows there are.
 func (f *claimFinder) size(path string, v node) {
 	if x, ok := v.float(); ok && x != float64(len(f.set.items)) && x == float64(int(x)) && x > 0 && f.set.files == 1 {
-		f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), countedRows(len(f.set.items)))
+		f.set.find(FoundNumber, "%s says %d, and there are %s", path, int(x), words.Count(len(f.set.items), "row"))
 	}
 }
 

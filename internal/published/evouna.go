@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"deem/internal/words"
 )
 
 const shapeEVOUNA = "answers of several systems in each row, as EVOUNA writes them"
@@ -63,7 +65,7 @@ func (s *Set) readEVOUNA(_ context.Context, src Source, c *content) error {
 		return fmt.Errorf("%s: every question in it is marked as improper", strings.Join(s.names, ", "))
 	}
 	if improper > 0 {
-		s.leave("%s left out because the file marks the question as improper", countedRows(improper))
+		s.leave("%s left out because the file marks the question as improper", words.Count(improper, "row"))
 	}
 	err := s.readAny(src, &flat)
 	s.Shape = shapeEVOUNA

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem/internal/dataset"
+	"deem/internal/words"
 )
 
 // A layout says where the parts of the rows of one file are. No column is there twice.
@@ -337,7 +338,7 @@ func listFields(rows []row) string {
 		if strings.Contains(f.path, ".") || len(list) == most {
 			continue
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", printable(f.path), f.sample()))
+		list = append(list, fmt.Sprintf("%s (%s)", words.Printable(f.path), f.sample()))
 	}
 	return strings.Join(list, ", ")
 }
@@ -355,7 +356,7 @@ func (f *field) sample() string {
 	case boolean:
 		return f.example.text
 	}
-	text := []rune(printable(f.example.str()))
+	text := []rune(words.Printable(f.example.str()))
 	if len(text) > most {
 		text = append(text[:most], '.', '.', '.')
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"deem/internal/words"
 )
 
 // A Finding is something in a file of results that a reader should know before they
@@ -84,15 +86,8 @@ func (s *Set) lintTwice() {
 		}
 	}
 	if ids > 0 {
-		s.find(FoundTwice, "%s in more than one row, the first is %s; the rows of %d of them have different verdicts, and every row counts", countedIDs(ids), clip(first), differ)
+		s.find(FoundTwice, "%s in more than one row, the first is %s; the rows of %d of them have different verdicts, and every row counts", words.Plural(ids, "id stands", "ids stand"), clip(first), differ)
 	}
-}
-
-func countedIDs(n int) string {
-	if n == 1 {
-		return "1 id stands"
-	}
-	return fmt.Sprintf("%d ids stand", n)
 }
 
 // rights returns for each item whether it is recorded as right.
@@ -149,7 +144,7 @@ func (s *Set) lintIdentical() {
 		}
 	}
 	s.find(FoundIdentical, "the same response, %s, stands in %d of %s whose references are %d different texts; %d of them are recorded as right",
-		clip(most.text), len(most.rows), countedRows(len(s.items)), len(most.references), right)
+		clip(most.text), len(most.rows), words.Count(len(s.items), "row"), len(most.references), right)
 }
 
 // lintAlternatives counts responses that name the reference and another answer, "Paris or
@@ -298,7 +293,7 @@ func (s *Set) lintUnjudged(checks []Check) {
 			n++
 		}
 	}
-	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", countedRows(n), listed(names))
+	s.find(FoundUnjudged, "%s without a verdict, which these numbers of the file count as wrong: %s", words.Count(n, "row"), listed(names))
 }
 
 // lintNumbers names the numbers of the files' own summary that the rows do not give.
@@ -307,7 +302,7 @@ func (s *Set) lintNumbers(checks []Check) {
 		if c.Agrees {
 			continue
 		}
-		text := fmt.Sprintf("%s says %s, and the rows ", printable(c.Name), printable(c.Text))
+		text := fmt.Sprintf("%s says %s, and the rows ", words.Printable(c.Name), words.Printable(c.Text))
 		switch {
 		case !c.Counted:
 			text += "do not have this number"
@@ -363,7 +358,7 @@ func (s *Set) lintLines(readme, file string) {
 		}
 		for _, m := range percentage.FindAllStringSubmatch(line, -1) {
 			if x, err := strconv.ParseFloat(m[1], 64); err == nil && x <= 100 && !s.gives(x/100, slackOf(m[1])/100) {
-				s.find(FoundNumber, "%s:%d names %s and says %s%%, which the rows do not give; the line may be about something else", printable(readme), at, printable(file), m[1])
+				s.find(FoundNumber, "%s:%d names %s and says %s%%, which the rows do not give; the line may be about something else", words.Printable(readme), at, words.Printable(file), m[1])
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"deem/internal/words"
 )
 
 const shapeHarness = "results of the Mem0 harness"
@@ -49,8 +51,8 @@ func (s *Set) readHarness(_ context.Context, src Source, c *content) error {
 		rows = append(rows, row{node: harnessRow(e, cutoff), file: file.file, line: file.line, path: fmt.Sprintf("evaluations[%d]", i)})
 	}
 	if twice > 0 {
-		s.leave("%s left out because the same id stands in another row with a verdict", countedRows(twice))
-		s.find(FoundTwice, "%s left out: the same id stands in another row with a verdict", countedRows(twice))
+		s.leave("%s left out because the same id stands in another row with a verdict", words.Count(twice, "row"))
+		s.find(FoundTwice, "%s left out: the same id stands in another row with a verdict", words.Count(twice, "row"))
 	}
 	label := "score"
 	if slices.ContainsFunc(rows, func(r row) bool { return r.has("judgment") }) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // The benchmarks that rows can be of.
@@ -59,7 +60,7 @@ func (s *Set) isLongMemEval(columns bool) (bool, error) {
 	case all:
 		return false, s.ask(fmt.Sprintf("all categories are types of its questions (%s), but neither ids nor columns are its own", names))
 	case only:
-		return false, s.ask(fmt.Sprintf("some categories are types that only it has (%s), but %s of %s have others", names, countedRows(len(s.items)-its), countedRows(len(s.items))))
+		return false, s.ask(fmt.Sprintf("some categories are types that only it has (%s), but %s of %s have others", names, words.Count(len(s.items)-its, "row"), words.Count(len(s.items), "row")))
 	default:
 		return false, nil
 	}

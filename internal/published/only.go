@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // only leaves out rows that do not meet what the source asks of them, and notes how
@@ -35,9 +36,9 @@ func (b *builder) only(rows []row) ([]row, error) {
 		asked = append(asked, condition)
 	}
 	if len(left) == 0 {
-		return nil, fmt.Errorf("none of %s has %s", countedRows(len(rows)), strings.Join(asked, " and "))
+		return nil, fmt.Errorf("none of %s has %s", words.Count(len(rows), "row"), strings.Join(asked, " and "))
 	}
-	b.leave("%d of %s are taken, those with %s", len(left), countedRows(len(rows)), strings.Join(asked, " and "))
+	b.leave("%d of %s are taken, those with %s", len(left), words.Count(len(rows), "row"), strings.Join(asked, " and "))
 	return left, nil
 }
 

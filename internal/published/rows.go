@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A builder makes a set of rows.
@@ -83,7 +84,7 @@ func (b *builder) pick(rows []row) ([]row, error) {
 		}
 		all := len(rows)
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.at(column).str() != b.src.Pick })
-		b.leave("%s of other systems left out", countedRows(all-len(rows)))
+		b.leave("%s of other systems left out", words.Count(all-len(rows), "row"))
 		b.used[partSystem] = column
 		return rows, nil
 	}
@@ -135,18 +136,7 @@ func listed(names []string) string {
 		rest = fmt.Sprintf(" and %d more", len(names)-most)
 		names = names[:most]
 	}
-	return printable(strings.Join(names, ", ")) + rest
-}
-
-// printable returns text from a file without what could move the cursor or colour the
-// terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	return words.Printable(strings.Join(names, ", ")) + rest
 }
 
 // take returns the value of a part and notes from which column it came.
@@ -337,10 +327,10 @@ func (b *builder) describe(rows int) {
 	case b.lacksResponses:
 		b.Note("no column holds responses, so only the recorded verdicts are counted")
 	case n > 0:
-		b.Note("%s without a response: they are unjudged for every judge that is asked now, and not wrong", countedRows(n))
+		b.Note("%s without a response: they are unjudged for every judge that is asked now, and not wrong", words.Count(n, "row"))
 	}
 	if b.empty > 0 {
-		b.Note("%s with an empty response: that is what the system gave, and judges judge it", countedRows(b.empty))
+		b.Note("%s with an empty response: that is what the system gave, and judges judge it", words.Count(b.empty, "row"))
 	}
 	if 2*b.echoes > rows {
 		b.notes = append(b.notes, fmt.Sprintf("in %d of %d rows the response repeats the question: the column %q may hold the prompt, and then another judge would judge that", b.echoes, rows, b.used[partResponse]))
@@ -407,12 +397,4 @@ func (b *builder) graded() bool {
 	return slices.ContainsFunc(b.records, func(rec deem.Record) bool {
 		return rec.Verdict != nil && rec.Verdict.Score != 0 && rec.Verdict.Score != 1
 	})
-}
-
-// countedRows returns how many rows there are, in words.
-func countedRows(n int) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return fmt.Sprintf("%d rows", n)
 }

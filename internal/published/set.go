@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/words"
 )
 
 // A Set is what files of results hold: items, and what was recorded about them.
@@ -80,7 +81,7 @@ func Open(ctx context.Context, src Source) (*Set, error) {
 	}
 	s := &Set{names: src.Names, files: len(c.files), notes: c.notes, Sum: c.sum}
 	if c.broken > 0 {
-		s.leave("%s left out because they cannot be read", countedRows(c.broken))
+		s.leave("%s left out because they cannot be read", words.Count(c.broken, "row"))
 	}
 	if err := s.recognise(ctx, src, c); err != nil {
 		return nil, err
@@ -270,7 +271,7 @@ func (s *Set) WithoutCategory(category, why string) error {
 		items = append(items, it)
 	}
 	if n := len(s.items) - len(items); n > 0 {
-		s.leave("%s of category %s left out, as %s says", countedRows(n), category, why)
+		s.leave("%s of category %s left out, as %s says", words.Count(n, "row"), category, why)
 	}
 	records := slices.DeleteFunc(s.records, func(rec deem.Record) bool { return at[rec.Position] < 0 })
 	for i := range records {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A shape is a form of results. To read the file of another program takes a file of code
@@ -150,7 +151,7 @@ func (s *Set) call(src Source, l layout, rows []row) error {
 		s.noteCategoryNames(rows)
 		s.noteCeiling()
 	case s.Benchmark == longMemEval && len(s.items) != lmeQuestions:
-		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", countedRows(len(s.items)), lmeQuestions))
+		s.notes = append(s.notes, fmt.Sprintf("%s, and LongMemEval has %d questions: scores are of what is here", words.Count(len(s.items), "row"), lmeQuestions))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // The labels that programs write, in lower case: for right, for wrong, and for no
@@ -152,10 +153,5 @@ func (v vocabulary) readable(n node) bool {
 
 // clip returns a text short enough for a message, in quotes.
 func clip(s string) string {
-	const most = 60
-	r := []rune(printable(s))
-	if len(r) > most {
-		return `"` + string(r[:most]) + `..."`
-	}
-	return `"` + string(r) + `"`
+	return `"` + words.Clip(words.Printable(s), 60) + `"`
 }

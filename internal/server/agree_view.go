@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/agree"
 	"deem/stat"
@@ -91,7 +92,7 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) agreeView {
 		v.OtherRun, v.Truth = ask.other.ID, "truth"
 	}
 	if got.other > 0 {
-		v.Left = plural(got.other, "label is", "labels are") + " about another response than the one that was judged, and left out"
+		v.Left = words.Plural(got.other, "label is", "labels are") + " about another response than the one that was judged, and left out"
 	}
 	if got.Counts.Both == 0 {
 		return v
@@ -123,7 +124,7 @@ func (v *agreeView) cell(n int, judge, people bool, category string) matrixCell 
 	if n > 0 {
 		c.URL = v.Ask.link("/items", more...)
 	}
-	c.Words = fmt.Sprintf("%s: the judge says %s and %s %s", plural(n, "item", "items"), says(judge), v.Who, says(people))
+	c.Words = fmt.Sprintf("%s: the judge says %s and %s %s", words.Plural(n, "item", "items"), says(judge), v.Who, says(people))
 	return c
 }
 
@@ -135,7 +136,9 @@ func (v *agreeView) matrix() {
 	}
 }
 
-func outOf(k, n int, what string) string { return fmt.Sprintf("%s of %s %s", comma(k), comma(n), what) }
+func outOf(k, n int, what string) string {
+	return fmt.Sprintf("%s of %s %s", words.Comma(k), words.Comma(n), what)
+}
 
 func (v *agreeView) measures(notes *footnotes) {
 	m, c := v.All, v.All.Confusion
@@ -154,13 +157,13 @@ func (v *agreeView) measures(notes *footnotes) {
 // cards shows the numbers that people look for in large letters.
 func (v *agreeView) cards(notes *footnotes) {
 	c, m := v.All.Confusion, v.All
-	beyond := fmt.Sprintf("95%% interval [%.2f, %.2f], n=%s", m.Kappa.Lo, m.Kappa.Hi, comma(c.N()))
+	beyond := fmt.Sprintf("95%% interval [%.2f, %.2f], n=%s", m.Kappa.Lo, m.Kappa.Hi, words.Comma(c.N()))
 	if m.Kappa.Method == stat.MethodNone {
-		beyond = fmt.Sprintf("no interval, n=%s", comma(c.N()))
+		beyond = fmt.Sprintf("no interval, n=%s", words.Comma(c.N()))
 	}
 	v.Cards = append(v.Cards, report.PageCard{
 		Name: "accuracy of the judge", Value: percent(m.Agreement.Value), Marks: notes.mark(m.Agreement.Warnings...),
-		Small: fmt.Sprintf("95%% interval [%s], n=%s", ends(m.Agreement), comma(c.N())),
+		Small: fmt.Sprintf("95%% interval [%s], n=%s", ends(m.Agreement), words.Comma(c.N())),
 	}, report.PageCard{
 		Name: "Cohen's kappa", Value: fmt.Sprintf("%.2f", m.Kappa.Value), Marks: notes.mark(m.Kappa.Warnings...),
 		Small: beyond,
@@ -172,7 +175,7 @@ func (v *agreeView) cards(notes *footnotes) {
 	quoted := k.Quoted()
 	v.Cards = append(v.Cards, report.PageCard{
 		Name: "corrected score", Value: percent(quoted.Value), Marks: notes.mark(quoted.Warnings...),
-		Small: fmt.Sprintf("95%% interval [%s], %s, %s; the judge alone has %s", ends(quoted), v.QuotedName(), plural(c.N(), "label", "labels"), percent(k.Raw.Value)),
+		Small: fmt.Sprintf("95%% interval [%s], %s, %s; the judge alone has %s", ends(quoted), v.QuotedName(), words.Plural(c.N(), "label", "labels"), percent(k.Raw.Value)),
 	})
 }
 
@@ -189,7 +192,7 @@ type scoreTable struct {
 func (v *agreeView) scoreTable(notes *footnotes) *scoreTable {
 	t := &scoreTable{Unjudged: v.Counts.Unjudged}
 	if h := v.Withheld; h != nil {
-		t.Held = fmt.Sprintf("%s of %s are unjudged, and more than %s withholds the score", comma(h.Unjudged), plural(h.Items, "item", "items"), percent(h.MaxUnjudged))
+		t.Held = fmt.Sprintf("%s of %s are unjudged, and more than %s withholds the score", words.Comma(h.Unjudged), words.Plural(h.Items, "item", "items"), percent(h.MaxUnjudged))
 		return t
 	}
 	k := v.Corrected
@@ -199,7 +202,7 @@ func (v *agreeView) scoreTable(notes *footnotes) *scoreTable {
 	quoted := v.QuotedName()
 	var drawn []plotted
 	add := func(name string, est stat.Estimate, about string) {
-		row := measureRow{Name: name, figure: notes.shareFigure(est), About: fmt.Sprintf("%s, n=%s", about, comma(est.N)), Quote: name == quoted}
+		row := measureRow{Name: name, figure: notes.shareFigure(est), About: fmt.Sprintf("%s, n=%s", about, words.Comma(est.N)), Quote: name == quoted}
 		class := ""
 		if row.Quote {
 			class = "first"
@@ -238,7 +241,7 @@ func moreWords(m *agree.More) string {
 		return fmt.Sprintf("The interval of PPI++ is %s wide, within the %s wished for.", now, wide)
 	case m.Enough:
 		return fmt.Sprintf("The interval of PPI++ is %s wide with %s; about %s more, drawn at random, would make it %s.",
-			now, plural(m.Present, "label", "labels"), comma(m.Labels), wide)
+			now, words.Plural(m.Present, "label", "labels"), words.Comma(m.Labels), wide)
 	default:
 		return fmt.Sprintf("The interval of PPI++ is %s wide, and not even labelling every item would make it %s: that takes more items.", now, wide)
 	}
@@ -271,12 +274,12 @@ func (v *agreeView) curve() {
 	if v.Curve == nil {
 		return
 	}
-	var words []string
+	var levelTexts []string
 	for _, p := range v.Curve.Points {
-		words = append(words, p.Words)
+		levelTexts = append(levelTexts, p.Words)
 	}
-	v.Curve.Words = strings.Join(words, "; ")
-	v.CurveWords = fmt.Sprintf("Expected calibration error %.3f, largest gap %.3f, Brier score %.3f, n=%s.", c.ECE.Mean, c.ECE.Largest, c.Brier, comma(c.N))
+	v.Curve.Words = strings.Join(levelTexts, "; ")
+	v.CurveWords = fmt.Sprintf("Expected calibration error %.3f, largest gap %.3f, Brier score %.3f, n=%s.", c.ECE.Mean, c.ECE.Largest, c.Brier, words.Comma(c.N))
 	if c.AUROC != nil {
 		v.CurveWords += fmt.Sprintf(" It is surer of a right verdict than of a wrong one in %s of pairs.", share(*c.AUROC))
 	}
@@ -299,14 +302,14 @@ func (v *agreeView) grades(notes *footnotes) {
 		}
 		return &c.Estimate
 	}
-	n := fmt.Sprintf("n=%s", comma(s.N))
+	n := fmt.Sprintf("n=%s", words.Comma(s.N))
 	add("Pearson's r", of(s.Pearson), n)
 	add("Spearman's rho", of(s.Spearman), n)
 	add("Kendall's tau-b", of(s.Kendall), n)
 	if s.Raw != nil {
-		add("Mean, judge", s.Raw, "over "+plural(s.Raw.N, "judged item", "judged items"))
+		add("Mean, judge", s.Raw, "over "+words.Plural(s.Raw.N, "judged item", "judged items"))
 	}
-	add("Mean, "+v.Truth, &s.People, "over "+plural(s.People.N, "labelled item", "labelled items"))
+	add("Mean, "+v.Truth, &s.People, "over "+words.Plural(s.People.N, "labelled item", "labelled items"))
 	if s.Corrected != nil {
 		add("Mean, PPI++", &s.Corrected.Estimate, "the judge's, corrected by the labels")
 	}
@@ -319,17 +322,17 @@ func (v *agreeView) among(notes *footnotes) {
 		return
 	}
 	v.AmongWords = fmt.Sprintf("%s: %s labelled by two or more, %s. The judge is compared with the majority of the people, and this is how far they agree with one another.",
-		plural(len(a.Names), "person", "people"), plural(a.Items, "item", "items"), plural(a.Ties, "evenly split", "evenly split"))
+		words.Plural(len(a.Names), "person", "people"), words.Plural(a.Items, "item", "items"), words.Plural(a.Ties, "evenly split", "evenly split"))
 	if a.Items == 0 {
 		return
 	}
 	if a.Kappa != nil {
-		v.Among = append(v.Among, measureRow{Name: "Cohen's kappa", figure: notes.coefficient(*a.Kappa), About: fmt.Sprintf("n=%s", comma(a.Items))})
+		v.Among = append(v.Among, measureRow{Name: "Cohen's kappa", figure: notes.coefficient(*a.Kappa), About: fmt.Sprintf("n=%s", words.Comma(a.Items))})
 	}
 	if a.Fleiss != nil {
-		v.Among = append(v.Among, measureRow{Name: "Fleiss' kappa", figure: notes.coefficient(*a.Fleiss), About: fmt.Sprintf("n=%s", comma(a.Items))})
+		v.Among = append(v.Among, measureRow{Name: "Fleiss' kappa", figure: notes.coefficient(*a.Fleiss), About: fmt.Sprintf("n=%s", words.Comma(a.Items))})
 	}
-	v.Among = append(v.Among, measureRow{Name: "Krippendorff's alpha", figure: notes.coefficient(a.Alpha), About: fmt.Sprintf("n=%s", comma(a.Items))})
+	v.Among = append(v.Among, measureRow{Name: "Krippendorff's alpha", figure: notes.coefficient(a.Alpha), About: fmt.Sprintf("n=%s", words.Comma(a.Items))})
 }
 
 // An ownRow is how the judge does on answers of one kind of model.

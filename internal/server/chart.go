@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
 )
@@ -143,10 +144,10 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 		lo, hi = max(0, lo-1), min(latencyBins-1, hi+1)
 	}
 	c := &latencyChart{chart: newChart("latency", "Latency of replies", "time until the reply, each bar 1.4 times the one before"), Median: took(l.P50), Slow: took(l.P95)}
-	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", plural(total, "reply", "replies"), c.Median, c.Slow)
+	c.Words = fmt.Sprintf("%s, half of them within %s and 95%% within %s", words.Plural(total, "reply", "replies"), c.Median, c.Slow)
 	c.drawLatency(counts[lo:hi+1], lo, most)
 	c.level(0, "0")
-	c.level(1, comma(most))
+	c.level(1, words.Comma(most))
 	return c
 }
 
@@ -157,7 +158,7 @@ func (c *latencyChart) drawLatency(counts []int, first, most int) {
 	for i, n := range counts {
 		x := c.x(float64(i) * width)
 		if i%every == 0 {
-			c.Ticks = append(c.Ticks, chartTickMark{X: x, Label: took(rounded(latencyFrom(first + i)))})
+			c.Ticks = append(c.Ticks, chartTickMark{X: x, Label: took(words.Round(latencyFrom(first+i), 2))})
 		}
 		if n == 0 {
 			continue
@@ -165,26 +166,9 @@ func (c *latencyChart) drawLatency(counts []int, first, most int) {
 		share := float64(n) / float64(most)
 		c.Bars = append(c.Bars, chartBar{
 			X: x + 1, Y: c.y(share), W: tenth(width*(chartRight-chartLeft) - 2), H: tenth(chartBase - c.y(share)),
-			Words: fmt.Sprintf("%s to %s: %s", took(latencyFrom(first+i)), took(latencyFrom(first+i+1)), comma(n)),
+			Words: fmt.Sprintf("%s to %s: %s", took(latencyFrom(first+i)), took(latencyFrom(first+i+1)), words.Comma(n)),
 		})
 	}
-}
-
-// rounded returns a duration with two digits.
-func rounded(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 100 {
-		unit *= 10
-	}
-	return d.Round(unit)
-}
-
-// plural returns a number with its noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return comma(n) + " " + many
 }
 
 // A confidenceChart is how sure the judge says it is and, where people have labelled
@@ -242,6 +226,6 @@ func (c *confidenceChart) addLevel(l report.ConfidenceLevel, all int) {
 	x := c.x(from)
 	c.Bars = append(c.Bars, chartBar{
 		X: x + 1, Y: c.y(part), W: tenth(c.x(to) - x - 2), H: tenth(chartBase - c.y(part)),
-		Words: fmt.Sprintf("%s of %s are %s to %s sure", comma(l.N), comma(all), percent(l.From), percent(l.To)),
+		Words: fmt.Sprintf("%s of %s are %s to %s sure", words.Comma(l.N), words.Comma(all), percent(l.From), percent(l.To)),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
 )
@@ -58,7 +59,7 @@ func newForest(id string, rows []plotted, also []float64, unit func(float64) str
 	for i, row := range rows {
 		y := forestTop + forestRow*i
 		f.Rows = append(f.Rows, forestMark{
-			Name: shorten(row.Name, forestLetter), Value: row.Value, Class: row.Class,
+			Name: words.Clip(row.Name, forestLetter), Value: row.Value, Class: row.Class,
 			X1: f.x(row.Est.Lo), X2: f.x(row.Est.Hi), CX: f.x(row.Est.Value),
 			Y: y, TextY: y + 5, LabelX: forestLabel, ValueLeft: forestValue,
 		})
@@ -122,14 +123,6 @@ func describe(rows []plotted) string {
 	return strings.Join(parts, "; ")
 }
 
-// shorten returns a text of so many letters at most.
-func shorten(text string, most int) string {
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
-}
-
 // percents and points label axes.
 func percents(x float64) string { return fmt.Sprintf("%.0f%%", 100*x) }
 
@@ -163,7 +156,7 @@ func (f *footnotes) mark(warnings ...string) []int {
 func (f *footnotes) notes() []report.PageNote {
 	list := make([]report.PageNote, len(f.list))
 	for i, text := range f.list {
-		list[i] = report.PageNote{N: i + 1, Text: upperFirst(strings.TrimSuffix(text, ".")) + "."}
+		list[i] = report.PageNote{N: i + 1, Text: words.UpperFirst(strings.TrimSuffix(text, ".")) + "."}
 	}
 	return list
 }

@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/compare"
 )
@@ -67,7 +68,7 @@ func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (co
 func titleOf(c compare.Comparison) string {
 	names := make([]string, len(c.Runs))
 	for i, run := range c.Runs {
-		names[i] = shorten(run.Name, forestLetter)
+		names[i] = words.Clip(run.Name, forestLetter)
 	}
 	return strings.Join(names, " beside ")
 }
@@ -129,15 +130,15 @@ func newRanks(c compare.Comparison, notes *footnotes) *rankView {
 		place.Blank = make([]struct{}, max(0, len(r.Places)-1-i))
 		v.Places = append(v.Places, place)
 		if i < len(r.Places)-1 {
-			v.Heads = append(v.Heads, shorten(p.Name, 14))
+			v.Heads = append(v.Heads, words.Clip(p.Name, 14))
 		}
 	}
-	v.Order = upperFirst(compare.NoOrder)
+	v.Order = words.UpperFirst(compare.NoOrder)
 	if r.Ordered {
 		v.Order = "A rank is one more than the number of runs that are better"
 	}
 	if q := r.Cochran; q != nil {
-		v.Cochran = upperFirst(r.EquallyGood())
+		v.Cochran = words.UpperFirst(r.EquallyGood())
 		v.Marks = notes.mark(q.Warnings...)
 	}
 	return v
@@ -273,7 +274,7 @@ func (v *compareView) addChanges(b *beside) {
 			i = len(v.Changes)
 			at[change] = i
 			v.Changes = append(v.Changes, changeView{
-				Title: upperFirst(b.Passing(f)), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
+				Title: words.UpperFirst(b.Passing(f)), URL: v.Ask.link("/compare", "change", change, "page", "") + "#flips", Current: change == v.Ask.Change,
 			})
 		}
 		v.Changes[i].N++

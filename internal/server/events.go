@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem/internal/store"
+	"deem/internal/words"
 )
 
 // How a run is watched. Another process writes the records, so the store is asked.
@@ -46,9 +47,9 @@ func (p progress) Percent() int {
 func progressOf(run store.Run) progress {
 	p := progress{
 		State: run.State, Records: run.Records, Wanted: wanted(run),
-		Unjudged: run.Unjudged, Cost: dollars(run.CostMicros),
+		Unjudged: run.Unjudged, Cost: words.Dollars(run.CostMicros),
 	}
-	p.Words = fmt.Sprintf("%s of %s", comma(p.Records), count(p.Wanted, "record"))
+	p.Words = fmt.Sprintf("%s of %s", words.Comma(p.Records), words.Count(p.Wanted, "record"))
 	return p
 }
 

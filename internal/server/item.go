@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
+	"deem/internal/words"
 	"deem/judge"
 )
 
@@ -155,14 +155,7 @@ func (v *itemView) text(name, part string, trial int, text string) textView {
 
 // beginning returns as much of a text as a page shows.
 func beginning(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	cut := maxShown
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut]
+	return words.Cut(text, maxShown)
 }
 
 // addTrials enters every trial, and of the one that is meant the prompt rendered again

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"deem/internal/words"
 )
 
 // A loginForm is what the login page shows.
@@ -21,7 +23,7 @@ func (s *Server) loginPage(r *http.Request) (page, error) {
 func (s *Server) askToken(w http.ResponseWriter, r *http.Request, status int, why error, next string) {
 	form := loginForm{Next: ourPath(next)}
 	if why != errLogin { //nolint:errorlint // It is our own, and never wrapped.
-		form.Problem = upperFirst(why.Error()) + "."
+		form.Problem = words.UpperFirst(why.Error()) + "."
 	}
 	p := page{Template: "login", Title: "Log in", Status: status, Data: form}
 	if err := s.render(w, r, p); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"deem/internal/findings"
 	"deem/internal/store"
+	"deem/internal/words"
 	"deem/probe"
 	"deem/report"
 	"deem/stat"
@@ -102,10 +103,10 @@ func (s *Server) newCardView(run store.Run, card probe.Card) cardView {
 	v.lengths(&notes)
 	if c := card.Consistency; c != nil {
 		v.Steady = fmt.Sprintf("All %d trials agree on %s of %s; two trials differ with a chance of %s.",
-			card.Trials, share(c.Steady), plural(c.Probes, "probe", "probes"), percent(c.Flips))
+			card.Trials, share(c.Steady), words.Plural(c.Probes, "probe", "probes"), percent(c.Flips))
 	}
 	if o := card.Order; o != nil {
-		v.Ordered = fmt.Sprintf("The order of two responses decides %s of %s", share(o.Flips), plural(o.Pairs, "pair", "pairs"))
+		v.Ordered = fmt.Sprintf("The order of two responses decides %s of %s", share(o.Flips), words.Plural(o.Pairs, "pair", "pairs"))
 		if o.Flips.Value > 0 {
 			v.Ordered += fmt.Sprintf("; the first place wins in %s of these", percent(o.First))
 		}
@@ -131,7 +132,7 @@ func (v *cardView) tiles(notes *footnotes) {
 			c.Value, c.Marks = percent(e.Value), notes.mark(e.Warnings...)
 			small = fmt.Sprintf("95%% interval [%s]", ends(*e))
 		}
-		c.Small = fmt.Sprintf("%s, n=%s, unjudged %s: %s", small, comma(r.Judged), comma(r.Unjudged), about)
+		c.Small = fmt.Sprintf("%s, n=%s, unjudged %s: %s", small, words.Comma(r.Judged), words.Comma(r.Unjudged), about)
 		v.Tiles = append(v.Tiles, c)
 	}
 	add("false accepts", "wrong answers that it takes for right, instructions aside", v.FalseAccepts)
@@ -181,7 +182,7 @@ func rateText(r probe.Rate) string {
 	if r.Estimate == nil {
 		return "an unknown share"
 	}
-	return fmt.Sprintf("%s (n=%s)", share(*r.Estimate), comma(r.Judged))
+	return fmt.Sprintf("%s (n=%s)", share(*r.Estimate), words.Comma(r.Judged))
 }
 
 // lengths enters what a long text around an answer does.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deem/internal/queue"
+	"deem/internal/words"
 )
 
 // A Queue leaves the work of runs to workers, as [queue.Control] does.
@@ -50,9 +51,9 @@ type queuedView struct {
 }
 
 func queuedOf(r queue.RunStatus) queuedView {
-	v := queuedView{RunStatus: r, Spent: dollars(r.SpentMicros), Verbs: verbsOf(r.State)}
+	v := queuedView{RunStatus: r, Spent: words.Dollars(r.SpentMicros), Verbs: verbsOf(r.State)}
 	if r.MaxMicros != nil {
-		v.Most = dollars(*r.MaxMicros)
+		v.Most = words.Dollars(*r.MaxMicros)
 	}
 	if r.ETA != nil {
 		v.Left = took(time.Duration(*r.ETA) * time.Second)

@@ -6,6 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/extract"
 )
@@ -66,13 +67,13 @@ func (t *trace) mark(marks []string, p judge.Readable, rec deem.Record, text str
 		return
 	}
 	if len(body) < len(strings.TrimSpace(text)) {
-		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", count(len(text)-len(body), "byte"), comma(len(text))))
+		t.Steps = append(t.Steps, fmt.Sprintf("The model's thinking was taken away: %s of %s.", words.Count(len(text)-len(body), "byte"), words.Comma(len(text))))
 		fill(marks[:at], thought)
 		fill(marks[at+len(body):], thought)
 	}
 	masked := extract.Mask(body, rec.Item.Response)
 	if n := markBlanked(marks[at:], body, masked); n > 0 {
-		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", count(n, "byte")))
+		t.Steps = append(t.Steps, fmt.Sprintf("What is quoted from the response was blanked, so that it cannot vote: %s.", words.Count(n, "byte")))
 	}
 	t.markLabel(marks[at:], masked, labelsOf(p), rec.Verdict)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report"
 	"deem/stat"
 )
@@ -19,9 +20,9 @@ import (
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset":    s.assets.url,
-		"comma":    comma[int],
-		"count":    count,
-		"dollars":  dollars,
+		"comma":    words.Comma[int],
+		"count":    words.Count,
+		"dollars":  words.Dollars,
 		"excerpt":  excerpt,
 		"itemURL":  itemURL,
 		"itemsURL": itemsURL,
@@ -31,11 +32,11 @@ func (s *Server) functions() template.FuncMap {
 		"short":    deem.ShortHash,
 		"stamp":    stamp,
 		"clock":    clock,
-		"upper":    upperFirst,
+		"upper":    words.UpperFirst,
 		"csrf":     csrfField,
 		"join":     strings.Join,
 		"took":     took,
-		"plural":   plural,
+		"plural":   words.Plural,
 		"clip":     beginning,
 		"score":    number,
 		"orNone":   orNone,
@@ -50,46 +51,12 @@ func csrfField(v view) template.HTML {
 	return template.HTML(`<input type="hidden" name="csrf" value="` + template.HTMLEscapeString(v.CSRF) + `">`) //nolint:gosec // It is escaped here.
 }
 
-// comma returns a number with its thousands apart.
-func comma[I ~int | ~int64](n I) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
-	}
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return sign + b.String()
-}
-
-// count returns a number with its noun, as "3 items".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return comma(n) + " " + noun + "s"
-}
-
 // percent returns a share as a percentage with one decimal.
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
 // share returns an estimate as percentages, as "66.7% [48.8, 80.8]".
 func share(est stat.Estimate) string {
 	return fmt.Sprintf("%s [%.1f, %.1f]", percent(est.Value), 100*est.Lo, 100*est.Hi)
-}
-
-// dollars returns micro-dollars as dollars with four decimals.
-func dollars(micros int64) string {
-	if micros > 0 && micros < 50 {
-		return "< $0.0001"
-	}
-	tenths := (micros + 50) / 100
-	return fmt.Sprintf("$%s.%04d", comma(tenths/10_000), tenths%10_000)
 }
 
 // clock returns a time for people, and stamp for programs.
@@ -111,14 +78,6 @@ func took(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
-}
-
-// upperFirst returns a sentence with a capital at its beginning.
-func upperFirst(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
 }
 
 // number returns a score with four digits at most.

@@ -2,29 +2,134 @@ package words
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
 )
 
-// Count writes a number with its noun: "1 item", "1,000 items".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Thousands(n) + " " + noun + "s"
-}
-
-// Thousands writes a number with commas.
-func Thousands(n int) string {
-	s := fmt.Sprint(n)
+// Comma writes a number with commas between its thousands.
+func Comma[I ~int | ~int64](n I) string {
+	s := strconv.FormatInt(int64(n), 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
 }
 
-// Dollars writes millionths of a dollar as money.
-func Dollars(micros int64) string {
-	if micros%10_000 == 0 {
-		return fmt.Sprintf("$%d.%02d", micros/1_000_000, micros%1_000_000/10_000)
+// Count writes a number with its noun: "1 item", "1,000 items".
+func Count(n int, noun string) string { return Plural(n, noun, noun+"s") }
+
+// Plural writes a number with the noun for one or for several: "1 retry", "2 retries".
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return fmt.Sprintf("$%d.%06d", micros/1_000_000, micros%1_000_000)
+	return Comma(n) + " " + many
+}
+
+// IsAre returns the verb for n.
+func IsAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// And joins names: "verdict, category and position".
+func And(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// UpperFirst returns a sentence with a capital letter.
+func UpperFirst(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+// Dollars writes millionths of a dollar with four decimals, for money that was spent.
+func Dollars(micros int64) string {
+	if micros > 0 && micros < 50 {
+		return "less than $0.0001"
+	}
+	tenths := (micros + 50) / 100
+	return fmt.Sprintf("$%s.%04d", Comma(tenths/10_000), tenths%10_000)
+}
+
+// ExactDollars writes millionths of a dollar to the last digit, for limits and prices:
+// "$1.50", "$0.002682".
+func ExactDollars(micros int64) string {
+	cents := strings.TrimRight(fmt.Sprintf("%06d", micros%1_000_000), "0")
+	return "$" + Comma(micros/1_000_000) + "." + cents + strings.Repeat("0", max(0, 2-len(cents)))
+}
+
+// AboutDollars writes an estimate in millionths of a dollar: whole dollars from 1,000 on,
+// cents down to one, and four decimals below that.
+func AboutDollars(micros int64) string {
+	switch {
+	case micros >= 1_000_000_000:
+		return "$" + Comma((micros+500_000)/1_000_000)
+	case micros >= 10_000:
+		cents := (micros + 5_000) / 10_000
+		return fmt.Sprintf("$%s.%02d", Comma(cents/100), cents%100)
+	case micros >= 100:
+		micros = (micros + 50) / 100 * 100
+	case micros == 0:
+		return "$0"
+	}
+	return "$" + strings.TrimRight(fmt.Sprintf("0.%06d", micros), "0")
+}
+
+// Round keeps so many digits of a count or a duration.
+func Round[I ~int64](n I, digits int) I {
+	most, unit := I(1), I(1)
+	for range digits {
+		most *= 10
+	}
+	for n/unit >= most {
+		unit *= 10
+	}
+	rest := n % unit
+	if rest >= unit-rest {
+		rest -= unit
+	}
+	return n - rest
+}
+
+// Took writes a duration with three digits, and one of ten seconds or more in whole seconds.
+func Took(d time.Duration) string {
+	if d >= 10*time.Second {
+		return d.Round(time.Second).String()
+	}
+	return Round(d, 3).String()
+}
+
+// Clip returns a text of at most so many characters, with "..." for the rest.
+func Clip(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i] + "..."
+		}
+		n++
+	}
+	return s
+}
+
+// Cut returns at most so many bytes from the beginning of a text, and never half a
+// character.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }

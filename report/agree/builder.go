@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -227,11 +228,7 @@ func (b *Builder) traits(p Pair) traits {
 
 // clip keeps a reason short: a disagreement is a line, and "deem show" has the rest.
 func clip(s string) string {
-	const most = 400
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return strings.Clone(s)
+	return strings.Clone(words.Clip(s, 400))
 }
 
 // modelFields are the fields of an item that may say which model answered.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -42,7 +43,7 @@ func has(n int) string {
 	if n == 1 {
 		return "1 item has"
 	}
-	return page.Count(n, "item") + " have"
+	return words.Count(n, "item") + " have"
 }
 
 // noteMix says how labels were drawn, as far as can be seen.
@@ -66,7 +67,7 @@ func (b *Builder) noteMix(c *Corrected) string {
 		note = "labels were drawn by a plan for another judge, and every number here is weighted by its probabilities"
 	}
 	if len(same) > 0 && len(other) == 0 {
-		return join(note, "no sign of selection in "+page.And(same))
+		return join(note, "no sign of selection in "+words.And(same))
 	}
 	if len(other) == 0 {
 		return note
@@ -115,7 +116,7 @@ func noteTies(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("on %s as many annotators say yes as no: these have no label", page.Count(n, "item"))
+	return fmt.Sprintf("on %s as many annotators say yes as no: these have no label", words.Count(n, "item"))
 }
 
 // noteMissing says that the run goes on.
@@ -124,7 +125,7 @@ func (b *Builder) noteMissing(c Counts) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s have no record yet, and the numbers will move",
-		page.Comma(b.o.Items-c.Items), page.Count(b.o.Items, "item"))
+		words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
 }
 
 // noteTruth says that a judge stands in for people.
@@ -156,7 +157,7 @@ func (b *Builder) noteClusters(both int) string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s come in %s: the intervals allow for how far these differ",
-		page.Comma(n), page.Count(both, "labelled item"), page.Count(len(clusters), "cluster"))
+		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"))
 }
 
 // noteOwn says that a model judges its own kind.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -147,12 +148,12 @@ func (a Pairing) Text(w io.Writer) error {
 		if name == "" {
 			name = "all"
 		}
-		g.Add(page.Cell(name, page.NameWidth), page.Comma(c.BothYes), page.Comma(c.FirstOnly), page.Comma(c.SecondOnly), page.Comma(c.BothNo),
+		g.Add(page.Cell(name, page.NameWidth), words.Comma(c.BothYes), words.Comma(c.FirstOnly), words.Comma(c.SecondOnly), words.Comma(c.BothNo),
 			page.Share(c.Agreement), page.Coefficient(c.Kappa, 2)+p.Mark(c.Kappa.Warnings...))
 	}
 	p.Grid(g, "")
 	if a.Unpaired > 0 {
-		fmt.Fprintf(p, "\n%s without a verdict of both\n", page.Count(a.Unpaired, "item"))
+		fmt.Fprintf(p, "\n%s without a verdict of both\n", words.Count(a.Unpaired, "item"))
 	}
 	a.FirstOnly.text(p, a.First.name()+" says yes and "+a.Second.name()+" no")
 	a.SecondOnly.text(p, a.Second.name()+" says yes and "+a.First.name()+" no")
@@ -178,5 +179,5 @@ func (d Differing) text(p *page.Page, what string) {
 		ids += ", ..."
 	}
 	p.WriteString("\n")
-	p.Wrap("", fmt.Sprintf("%s: %s: %s", what, page.Count(d.N, "item"), ids))
+	p.Wrap("", fmt.Sprintf("%s: %s: %s", what, words.Count(d.N, "item"), ids))
 }

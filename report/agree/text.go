@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -59,8 +60,8 @@ func (p *sheet) head() {
 			page.Prefix("hash ", deem.ShortHash(a.Truth.JudgeHash)), page.Prefix("run ", page.Cell(a.Truth.Run, page.IDWidth)))
 	}
 	c := a.Counts
-	p.Line("items", page.Comma(c.Items), page.Unjudged(c.Unjudged), page.Comma(c.Labelled)+" labelled",
-		page.Optional(c.Ties, "evenly split"), page.Comma(c.Both)+" with a verdict and a label")
+	p.Line("items", words.Comma(c.Items), page.Unjudged(c.Unjudged), words.Comma(c.Labelled)+" labelled",
+		page.Optional(c.Ties, "evenly split"), words.Comma(c.Both)+" with a verdict and a label")
 }
 
 // truth names whoever is taken to be right, in the head of a column.
@@ -83,8 +84,8 @@ func (p *sheet) confusion() {
 	p.WriteByte('\n')
 	g := &page.Grid{Align: "lrr"}
 	g.Add("", p.truth()+" yes", p.truth()+" no")
-	g.Add("judge yes", page.Comma(c.TP), page.Comma(c.FP))
-	g.Add("judge no", page.Comma(c.FN), page.Comma(c.TN))
+	g.Add("judge yes", words.Comma(c.TP), words.Comma(c.FP))
+	g.Add("judge no", words.Comma(c.FN), words.Comma(c.TN))
 	p.Grid(g, "")
 }
 
@@ -96,7 +97,7 @@ func (p *sheet) outOf(k, n int, what string) string {
 	if k := p.a.Corrected; k != nil && k.Mix.Drawn != "" && k.Mix.Drawn != string(atRandom) {
 		what += ", weighted"
 	}
-	return fmt.Sprintf("%s of %s %s", page.Comma(k), page.Comma(n), what)
+	return fmt.Sprintf("%s of %s %s", words.Comma(k), words.Comma(n), what)
 }
 
 func (p *sheet) measures() {
@@ -122,7 +123,7 @@ func (p *sheet) corrected() {
 	if h := p.a.Withheld; h != nil {
 		p.Section("score")
 		p.Wrap("  ", fmt.Sprintf("withheld: %s of %s are unjudged, and more than %s withholds it",
-			page.Comma(h.Unjudged), page.Count(h.Items, "item"), page.Percent(h.MaxUnjudged)))
+			words.Comma(h.Unjudged), words.Count(h.Items, "item"), page.Percent(h.MaxUnjudged)))
 		return
 	}
 	k := p.a.Corrected
@@ -203,7 +204,7 @@ func (p *sheet) more(m *More) {
 		p.Wrap("  ", fmt.Sprintf("The interval of PPI++ is %s wide, within the %s wished for.", points(m.Now), points(m.Width)))
 	case m.Enough:
 		p.Wrap("  ", fmt.Sprintf("The interval of PPI++ is %s wide with %s; about %s more, drawn at random, would make it %s. --plan %d chooses them.",
-			points(m.Now), page.Count(m.Present, "label"), page.Comma(m.Labels), points(m.Width), m.Labels))
+			points(m.Now), words.Count(m.Present, "label"), words.Comma(m.Labels), points(m.Width), m.Labels))
 	default:
 		p.Wrap("  ", fmt.Sprintf("The interval of PPI++ is %s wide, and not even labelling every item would make it %s: that takes more items.",
 			points(m.Now), points(m.Width)))
@@ -215,7 +216,7 @@ func (p *sheet) scores() {
 	if s == nil {
 		return
 	}
-	p.Section("grades, " + page.Count(s.N, "item"))
+	p.Section("grades, " + words.Count(s.N, "item"))
 	g := &page.Grid{Align: "lel"}
 	row := func(name string, e stat.Estimate, what string) {
 		g.Add(name, coefficient(e)+page.Prefix(" ", p.Mark(e.Warnings...)), what)
@@ -229,9 +230,9 @@ func (p *sheet) scores() {
 		}
 	}
 	if s.Raw != nil {
-		row("mean, judge", *s.Raw, "over "+page.Count(s.Raw.N, "judged item"))
+		row("mean, judge", *s.Raw, "over "+words.Count(s.Raw.N, "judged item"))
 	}
-	row("mean, "+p.truth(), s.People, "over "+page.Count(s.People.N, "labelled item"))
+	row("mean, "+p.truth(), s.People, "over "+words.Count(s.People.N, "labelled item"))
 	if s.Corrected != nil {
 		row("mean, PPI++", s.Corrected.Estimate, "the judge's, corrected by the labels")
 	}
@@ -247,7 +248,7 @@ func (p *sheet) confidence() {
 	g := &page.Grid{Align: "lrrel"}
 	g.Add("stated", "n", "mean", "right", "")
 	for _, b := range c.Bins {
-		g.Add(fmt.Sprintf("%.2f to %.2f", b.Lo, b.Hi), page.Comma(b.N), page.Percent(b.Confidence), page.Share(b.Observed),
+		g.Add(fmt.Sprintf("%.2f to %.2f", b.Lo, b.Hi), words.Comma(b.N), page.Percent(b.Confidence), page.Share(b.Observed),
 			strings.Repeat("#", int(b.Observed.Value*20+0.5)))
 	}
 	p.Grid(g, "  ")
@@ -270,7 +271,7 @@ func (p *sheet) categories() {
 	g.Add("category", "n", "yes/yes", "accepts", "rejects", "no/no", "agreement", "kappa")
 	for _, m := range p.a.Categories {
 		c := m.Confusion
-		g.Add(page.Cell(m.Category, categoryWidth), page.Comma(c.N()), page.Comma(c.TP), page.Comma(c.FP), page.Comma(c.FN), page.Comma(c.TN),
+		g.Add(page.Cell(m.Category, categoryWidth), words.Comma(c.N()), words.Comma(c.TP), words.Comma(c.FP), words.Comma(c.FN), words.Comma(c.TN),
 			page.Share(m.Agreement)+p.Mark(m.Agreement.Warnings...), page.Coefficient(m.Kappa, 2)+p.Mark(m.Kappa.Warnings...))
 	}
 	p.Grid(g, "  ")
@@ -281,7 +282,7 @@ func (p *sheet) annotators() {
 	if a == nil {
 		return
 	}
-	p.Section(fmt.Sprintf("%s, %s labelled by two or more", page.Count(len(a.Names), "annotator"), page.Count(a.Items, "item")))
+	p.Section(fmt.Sprintf("%s, %s labelled by two or more", words.Count(len(a.Names), "annotator"), words.Count(a.Items, "item")))
 	g := &page.Grid{Align: "lel"}
 	if a.Kappa != nil {
 		g.Add("kappa", coefficient(*a.Kappa)+page.Prefix(" ", p.Mark(a.Kappa.Warnings...)), "Cohen's")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -19,7 +20,7 @@ func (p *sheet) own() {
 	g.Add("", "n", "agreement", "wrong accepted", "judge minus "+p.truth())
 	row := func(name string, m *Measures, l *stat.Estimate) {
 		if m != nil {
-			g.Add(name, page.Comma(m.Confusion.N()), page.Share(m.Agreement), acceptance(m.FalseAccept), page.Share(*l))
+			g.Add(name, words.Comma(m.Confusion.N()), page.Share(m.Agreement), acceptance(m.FalseAccept), page.Share(*l))
 		}
 	}
 	row("own", o.Own, o.OwnLeniency)
@@ -67,7 +68,7 @@ func (p *sheet) disagreements() {
 		if !accepts {
 			title = fmt.Sprintf("the judge says no and %s yes", p.a.who())
 		}
-		p.Section(fmt.Sprintf("%s: %s%s", title, page.Count(len(list), "item"), order(list)))
+		p.Section(fmt.Sprintf("%s: %s%s", title, words.Count(len(list), "item"), order(list)))
 		p.listed(list)
 	}
 }
@@ -95,7 +96,7 @@ func (p *sheet) listed(list []Disagreement) {
 	}
 	p.Grid(g, "  ")
 	if more := len(list) - shown; more > 0 {
-		p.WriteString("  and " + page.Comma(more) + " more; --json has all\n")
+		p.WriteString("  and " + words.Comma(more) + " more; --json has all\n")
 	}
 }
 
@@ -105,7 +106,7 @@ func (p *sheet) registry() {
 	if c == nil {
 		return
 	}
-	p.Section(fmt.Sprintf("known disagreements: %s", page.Comma(c.Known)))
+	p.Section(fmt.Sprintf("known disagreements: %s", words.Comma(c.Known)))
 	if c.Pass() {
 		p.WriteString("  every one is still there, and there is no other\n")
 		return
@@ -117,7 +118,7 @@ func (p *sheet) registry() {
 	for _, k := range c.Gone {
 		text := fmt.Sprintf("gone: %s: %s", page.Cell(k.Item, page.IDWidth), k.Now)
 		if k.Why != "" {
-			text += " (known as: " + strings.TrimSuffix(page.Fold(k.Why), ".") + ")"
+			text += " (known as: " + strings.TrimSuffix(words.Fold(k.Why), ".") + ")"
 		}
 		p.Wrap("  ", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/internal/page"
 	"deem/stat"
@@ -124,7 +125,7 @@ func (s *sheet) metrics(r report.Report) {
 	s.rule("lrlrr")
 	for _, f := range r.Metrics {
 		if f.Judged == nil {
-			s.row("**"+plain(f.Metric)+"**", page.Absent(r.Withheld()), "", page.Comma(r.Judged), page.Comma(f.Unjudged))
+			s.row("**"+plain(f.Metric)+"**", page.Absent(r.Withheld()), "", words.Comma(r.Judged), words.Comma(f.Unjudged))
 		} else {
 			s.estimate("**"+plain(f.Metric)+"**", *f.Judged, f.Unjudged)
 		}
@@ -133,7 +134,7 @@ func (s *sheet) metrics(r report.Report) {
 		}
 		s.estimate("strict, "+page.Treatment(f.Unjudged, "failures counted as wrong"), f.Strict, f.Unjudged)
 		s.row("band, "+page.Treatment(f.Unjudged, "from all failures wrong to all right"),
-			page.Percent(f.Band.Lo)+" to "+page.Percent(f.Band.Hi), "", page.Comma(f.Items), page.Comma(f.Unjudged))
+			page.Percent(f.Band.Lo)+" to "+page.Percent(f.Band.Hi), "", words.Comma(f.Items), words.Comma(f.Unjudged))
 	}
 	if u := r.Upstream; u != nil && r.Items > 0 {
 		s.estimate(code(u.Name), u.Estimate, u.Unjudged)
@@ -142,7 +143,7 @@ func (s *sheet) metrics(r report.Report) {
 }
 
 func (s *sheet) estimate(name string, est stat.Estimate, unjudged int) {
-	s.row(name, page.Percent(est.Value), interval(est)+s.mark(est.Warnings...), page.Comma(est.N), page.Comma(unjudged))
+	s.row(name, page.Percent(est.Value), interval(est)+s.mark(est.Warnings...), words.Comma(est.N), words.Comma(unjudged))
 }
 
 // interval returns the ends of an interval in percent.
@@ -164,7 +165,7 @@ func (s *sheet) categories(rows []report.Category, withheld bool) {
 		if c.Judged != nil {
 			value, ends = page.Percent(c.Judged.Value), interval(*c.Judged)+s.mark(c.Judged.Warnings...)
 		}
-		s.row(code(c.Name)+mark, value, ends, page.Comma(c.Items-c.Unjudged), page.Comma(c.Unjudged), page.Percent(c.Strict.Value))
+		s.row(code(c.Name)+mark, value, ends, words.Comma(c.Items-c.Unjudged), words.Comma(c.Unjudged), page.Percent(c.Strict.Value))
 	}
 	s.printf("\n")
 }
@@ -181,7 +182,7 @@ func (s *sheet) failures(rows []report.Failures) {
 		for i, id := range f.Examples {
 			ids[i] = code(page.Cell(page.OrNone(id), page.IDWidth))
 		}
-		s.row(code(page.OrNone(string(f.Kind))), page.Comma(f.N), strings.Join(ids, ", "))
+		s.row(code(page.OrNone(string(f.Kind))), words.Comma(f.N), strings.Join(ids, ", "))
 	}
 	s.printf("\n")
 }
@@ -194,7 +195,7 @@ func (s *sheet) published(r report.Report) {
 	lines := strings.Split(strings.TrimRight(r.PublishedText, "\n"), "\n")
 	s.printf("### As the benchmark publishes it\n\n")
 	for _, line := range lines {
-		s.printf("%s\n", strings.TrimRight("    "+page.Clean(line), " "))
+		s.printf("%s\n", strings.TrimRight("    "+words.Clean(line), " "))
 	}
 	s.printf("\n")
 }
@@ -215,7 +216,7 @@ func (s *sheet) card(r report.Report) {
 func facts(r report.Report, c Card) [][2]string {
 	rows := [][2]string{
 		{"judge", joined(code(page.OrNone(c.Judge)), plain(c.JudgeKind), page.Prefix("hash ", code(c.JudgeHash)))},
-		{"", plain(page.Fold(c.JudgeNote))},
+		{"", plain(words.Fold(c.JudgeNote))},
 		{"reading", plain(c.Reading)},
 	}
 	for _, p := range c.Prompts {
@@ -224,7 +225,7 @@ func facts(r report.Report, c Card) [][2]string {
 	rows = append(rows, [2]string{"parameters", codes(report.Harness{Params: c.Params}.ParamList())}, [2]string{"not sent", plain(strings.Join(report.Harness{Dropped: c.Dropped}.DroppedList(), "; "))}, [2]string{"model", code(c.Model)}, [2]string{"seen", codes(r.Seen())})
 	rows = append(rows, [][2]string{
 		{"system", joined(code(c.System), page.Prefix("model ", code(c.SystemModel)))},
-		{"dataset", joined(code(c.Dataset), page.Prefix("hash ", code(c.DatasetHash)), page.Count(c.Items, "item"))},
+		{"dataset", joined(code(c.Dataset), page.Prefix("hash ", code(c.DatasetHash)), words.Count(c.Items, "item"))},
 		{"counts", plain(r.Counts())},
 	}...)
 	if len(c.Metrics) > 0 && c.Metrics[0].Items > 0 {
@@ -252,7 +253,7 @@ func errata(e *report.ErrataFile) string {
 	if e == nil {
 		return ""
 	}
-	return joined(code(e.File), "hash "+code(e.Hash), page.Count(e.Faulty, "item")+" with a wrong reference")
+	return joined(code(e.File), "hash "+code(e.Hash), words.Count(e.Faulty, "item")+" with a wrong reference")
 }
 
 func lock(l *report.Lock) string {
@@ -295,7 +296,7 @@ func codes(list []string) string {
 // code returns text as a code span in a table: nothing in it is markup. A fence of
 // backticks is longer than any inside, and a bar is escaped, as tables want it there too.
 func code(s string) string {
-	if s = page.Clean(s); s == "" {
+	if s = words.Clean(s); s == "" {
 		return ""
 	}
 	fence := "`"
@@ -315,7 +316,7 @@ const marks = "\\`*_{}[]<>#|~!@&"
 // empty comment keeps hosts from calling a person, or linking an issue, of that name.
 func plain(s string) string {
 	var b strings.Builder
-	for _, r := range page.Clean(s) {
+	for _, r := range words.Clean(s) {
 		if strings.ContainsRune(marks, r) {
 			b.WriteByte('\\')
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -160,7 +161,7 @@ func (b *Builder) lintSaved(base Side, c Comparison) []Finding {
 		runs = append(runs, s.Run)
 		if s.Items != base.Items {
 			list = append(list, Finding{Level: Error, Kind: KindItems, Message: fmt.Sprintf("%s has %s and %s has %s",
-				base.called(), page.Count(base.Items, "item"), s.called(), page.Comma(s.Items))})
+				base.called(), words.Count(base.Items, "item"), s.called(), words.Comma(s.Items))})
 		}
 	}
 	if !base.Complete {

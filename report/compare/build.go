@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -81,7 +82,7 @@ func (b *Builder) hold(runs []Run) *Hold {
 		}
 		worst = &Hold{Run: runs[i].Name, Unjudged: t.unjudged, Items: t.items, Limit: b.opts.MaxUnjudged}
 		worst.Reason = fmt.Sprintf("%s of %s of %s %s unjudged, and at most %s%% may be",
-			page.Comma(t.unjudged), page.Count(t.items, "item"), runs[i].called(), page.IsAre(t.unjudged), page.Short(100*b.opts.MaxUnjudged))
+			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged), page.Short(100*b.opts.MaxUnjudged))
 	}
 	return worst
 }

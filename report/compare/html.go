@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -26,12 +27,12 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"points":   points,
 		"p":        pValue,
 		"pEquals":  pEquals,
-		"comma":    page.Comma[int],
+		"comma":    words.Comma[int],
 		"short":    deem.ShortHash,
 		"orNone":   page.OrNone,
 		"level":    percentLevel,
-		"upper":    page.UpperFirst,
-		"noOrder":  func() string { return page.UpperFirst(NoOrder) },
+		"upper":    words.UpperFirst,
+		"noOrder":  func() string { return words.UpperFirst(NoOrder) },
 	}).Parse(pageText))
 })
 

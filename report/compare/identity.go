@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -125,7 +126,7 @@ func (p Part) String() string {
 		name += " (" + p.Path + ")"
 	}
 	if len(p.First) <= maxValue && len(p.Second) <= maxValue {
-		return fmt.Sprintf("%s, %s and %s", page.Fold(name), quoted(p.First), quoted(p.Second))
+		return fmt.Sprintf("%s, %s and %s", words.Fold(name), quoted(p.First), quoted(p.Second))
 	}
 	at := 0
 	for at < len(p.First) && at < len(p.Second) && p.First[at] == p.Second[at] {
@@ -134,7 +135,7 @@ func (p Part) String() string {
 	for at > 0 && (!runeStart(p.First, at) || !runeStart(p.Second, at)) {
 		at--
 	}
-	return fmt.Sprintf("%s, from character %d on: %s and %s", page.Fold(name),
+	return fmt.Sprintf("%s, from character %d on: %s and %s", words.Fold(name),
 		utf8.RuneCountInString(p.First[:at])+1, excerpt(p.First, at), excerpt(p.Second, at))
 }
 
@@ -156,5 +157,5 @@ func quoted(s string) string {
 	if s == "" {
 		return "none"
 	}
-	return page.Fold(s)
+	return words.Fold(s)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -95,13 +96,13 @@ func lintRuns(runs []Run) []Finding {
 		if r.Endpoint != base.Endpoint {
 			list = append(list, Finding{Level: Warning, Kind: KindEndpoint, Message: fmt.Sprintf(
 				"the judge's model was reached at %s for %s and at %s for %s: two servers may run different models under one name",
-				page.Clean(page.OrNone(base.Endpoint)), base.called(), page.Clean(page.OrNone(r.Endpoint)), r.called())})
+				words.Clean(page.OrNone(base.Endpoint)), base.called(), words.Clean(page.OrNone(r.Endpoint)), r.called())})
 		}
 		if max(r.Trials, 1) != max(base.Trials, 1) {
 			// Trial 0 of both is as comparable as if there were no other.
 			list = append(list, Finding{Level: Warning, Kind: KindTrials, Message: fmt.Sprintf(
 				"%s has %s and %s has %s; the first trial of each is compared",
-				base.called(), page.Count(max(base.Trials, 1), "trial"), r.called(), page.Count(max(r.Trials, 1), "trial"))})
+				base.called(), words.Count(max(base.Trials, 1), "trial"), r.called(), words.Count(max(r.Trials, 1), "trial"))})
 		}
 	}
 	return list
@@ -157,8 +158,8 @@ func recordedJudge(r Run) (recorded, bool) {
 func judgeFinding(a, b Run) Finding {
 	f := Finding{Level: Error, Kind: KindJudge, Parts: identityParts(a, b)}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
-		a.called(), page.Cell(a.Judge, page.NameWidth), page.Clean(deem.ShortHash(a.JudgeHash)),
-		b.called(), page.Cell(b.Judge, page.NameWidth), page.Clean(deem.ShortHash(b.JudgeHash)))
+		a.called(), page.Cell(a.Judge, page.NameWidth), words.Clean(deem.ShortHash(a.JudgeHash)),
+		b.called(), page.Cell(b.Judge, page.NameWidth), words.Clean(deem.ShortHash(b.JudgeHash)))
 	if len(f.Parts) == 0 {
 		f.Message += "; what differs is not known"
 		return f
@@ -179,10 +180,10 @@ func (b *Builder) lintItems(runs []Run) []Finding {
 		switch {
 		case !r.Complete:
 			list = append(list, Finding{Level: Warning, Kind: KindIncomplete, N: missing.N, Examples: missing.Examples, Message: fmt.Sprintf(
-				"%s is not complete: %s so far, and the numbers will move", r.called(), page.Count(b.sides[i].items, "item"))})
+				"%s is not complete: %s so far, and the numbers will move", r.called(), words.Count(b.sides[i].items, "item"))})
 		case missing.N > 0:
 			list = append(list, itemsFinding(KindItems, missing, fmt.Sprintf("%s does not have %s that %s",
-				r.called(), page.Count(missing.N, "item"), others(runs, i))))
+				r.called(), words.Count(missing.N, "item"), others(runs, i))))
 		}
 	}
 	for _, part := range []struct {
@@ -194,11 +195,11 @@ func (b *Builder) lintItems(runs []Run) []Finding {
 		{KindCategory, "another category", &b.categories},
 	} {
 		if n := part.items.named(); n.N > 0 {
-			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", page.Count(n.N, "item")+has(n.N), part.what)))
+			list = append(list, itemsFinding(part.kind, n, fmt.Sprintf("%s %s in one run than in another", words.Count(n.N, "item")+has(n.N), part.what)))
 		}
 	}
 	if n := b.weights.named(); n.N > 0 {
-		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", page.Count(n.N, "item")+has(n.N)))
+		f := itemsFinding(KindWeight, n, fmt.Sprintf("%s another weight or cluster in one run than in another; those of the first run count", words.Count(n.N, "item")+has(n.N)))
 		f.Level = Warning
 		list = append(list, f)
 	}
@@ -239,7 +240,7 @@ func (b *Builder) lintUnjudged(runs []Run) []Finding {
 		}
 		list = append(list, Finding{Level: Warning, Kind: KindUnjudged, N: t.unjudged, Message: fmt.Sprintf(
 			"%s of %s of %s %s unjudged (%s%%), and at most %s%% may be",
-			page.Comma(t.unjudged), page.Count(t.items, "item"), runs[i].called(), page.IsAre(t.unjudged),
+			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged),
 			page.Short(100*float64(t.unjudged)/float64(t.items)), page.Short(100*b.opts.MaxUnjudged))})
 	}
 	return list

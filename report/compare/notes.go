@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 )
 
@@ -63,7 +64,7 @@ func (b *Builder) noteClusters(c Comparison) string {
 		return ""
 	}
 	diffs := &b.pairs[0].score.diffs
-	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", page.Count(len(diffs.named), "cluster"))
+	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", words.Count(len(diffs.named), "cluster"))
 	if n := diffs.groups().Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
 		note += fmt.Sprintf("; with so few no p is below %s, and no difference can be established", page.Short(math.Ldexp(2, -n)))
 	}
@@ -134,5 +135,5 @@ func (b *Builder) noteMarks() string {
 	if b.unmarked == 0 || b.unmarked == judged {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s carry no pass mark, so scores are compared and not pass rates", page.Comma(b.unmarked), page.Count(judged, "verdict"))
+	return fmt.Sprintf("%s of %s carry no pass mark, so scores are compared and not pass rates", words.Comma(b.unmarked), words.Count(judged, "verdict"))
 }

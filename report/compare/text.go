@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -41,14 +42,14 @@ type sheet struct{ page.Page }
 // head writes what is compared.
 func (p *sheet) head(c Comparison) {
 	base := c.Runs[0]
-	p.Line("compare", page.Count(len(c.Runs), "run"), "metric "+c.Metric, fmt.Sprintf("baseline %s", base.called()))
-	p.Line("judge", page.Clean(page.OrNone(base.Judge)), page.Prefix("hash ", page.Clean(deem.ShortHash(base.JudgeHash))),
-		page.Prefix("reading ", page.Clean(base.Reading)), page.Prefix("model ", page.Clean(base.Model)))
+	p.Line("compare", words.Count(len(c.Runs), "run"), "metric "+c.Metric, fmt.Sprintf("baseline %s", base.called()))
+	p.Line("judge", words.Clean(page.OrNone(base.Judge)), page.Prefix("hash ", words.Clean(deem.ShortHash(base.JudgeHash))),
+		page.Prefix("reading ", words.Clean(base.Reading)), page.Prefix("model ", words.Clean(base.Model)))
 	if c.Unpaired != "" {
 		p.Line("items", c.Unpaired)
 		return
 	}
-	p.Line("items", page.Comma(c.Items.All)+" in all", page.Comma(c.Items.Common)+" in every run", page.Comma(c.Items.Judged)+" judged in every run")
+	p.Line("items", words.Comma(c.Items.All)+" in all", words.Comma(c.Items.Common)+" in every run", words.Comma(c.Items.Judged)+" judged in every run")
 }
 
 // lint writes what makes the comparison unfair, or that nothing was found.
@@ -80,7 +81,7 @@ func (p *sheet) runs(c Comparison) {
 			strict = page.Share(s.Strict)
 			warnings = append(warnings, s.Strict.Warnings...)
 		}
-		g.Add(s.called(), page.Cell(s.Run.Run, page.NameWidth), judged, page.Comma(n), page.Comma(s.Unjudged), strict, p.Mark(warnings...))
+		g.Add(s.called(), page.Cell(s.Run.Run, page.NameWidth), judged, words.Comma(n), words.Comma(s.Unjudged), strict, p.Mark(warnings...))
 	}
 	p.Grid(g, "")
 }
@@ -94,11 +95,11 @@ func (p *sheet) ranking(c Comparison) {
 	if r == nil || len(r.Places) < 3 {
 		return
 	}
-	p.Section("ranking over the " + page.Count(c.Items.Judged, "item") + " that every run judged")
+	p.Section("ranking over the " + words.Count(c.Items.Judged, "item") + " that every run judged")
 	g := &page.Grid{Align: "rlerl"}
 	g.Add("rank", "run", c.Metric+" "+percentLevel(c.Level), "n")
 	for _, place := range r.Places {
-		g.Add(place.rank(), page.Cell(place.Name, page.NameWidth), page.Share(place.Estimate), page.Comma(place.Estimate.N), p.Mark(place.Estimate.Warnings...))
+		g.Add(place.rank(), page.Cell(place.Name, page.NameWidth), page.Share(place.Estimate), words.Comma(place.Estimate.N), p.Mark(place.Estimate.Warnings...))
 	}
 	p.Grid(g, "")
 	if !r.Ordered {
@@ -137,7 +138,7 @@ func (r Ranking) EquallyGood() string {
 // matrix writes the differences of all pairs: the run of the row less the one of the
 // column.
 func (p *sheet) matrix(c Comparison, r Ranking) {
-	p.Section("row less column in pp; ~ not distinguishable from zero, Holm over " + page.Count(len(r.Pairs), "pair"))
+	p.Section("row less column in pp; ~ not distinguishable from zero, Holm over " + words.Count(len(r.Pairs), "pair"))
 	g := &page.Grid{Align: "l"}
 	head := []string{""}
 	for _, column := range r.Places[:len(r.Places)-1] {
@@ -215,10 +216,10 @@ func (p *sheet) differenceRow(g *page.Grid, c Comparison, pair Pair, name string
 		cells[5] = pValue(*d.Adjusted)
 	}
 	if c.Unpaired == "" {
-		cells[6] = page.Comma(d.Wins) + "/" + page.Comma(d.Losses) + "/" + page.Comma(d.Ties)
+		cells[6] = words.Comma(d.Wins) + "/" + words.Comma(d.Losses) + "/" + words.Comma(d.Ties)
 	}
 	if pair.Overall.Unjudged > 0 {
-		cells = append(cells, page.Comma(d.Unjudged), interval(d.Strict))
+		cells = append(cells, words.Comma(d.Unjudged), interval(d.Strict))
 		warnings = slices.Concat(warnings, d.Strict.Warnings)
 	}
 	cells[7] = p.Mark(warnings...)
@@ -243,11 +244,11 @@ func conclusion(c Comparison, pair Pair) string {
 	if d.Estimate == nil {
 		return "Nothing can be said about which of the two is better."
 	}
-	n := page.Count(d.N, "item") + " judged by both"
+	n := words.Count(d.N, "item") + " judged by both"
 	if c.Unpaired != "" {
-		n = page.Comma(c.Runs[pair.First].Judged.N) + " and " + page.Count(c.Runs[pair.Second].Judged.N, "item")
+		n = words.Comma(c.Runs[pair.First].Judged.N) + " and " + words.Count(c.Runs[pair.Second].Judged.N, "item")
 	}
-	n += ", " + page.Comma(d.Unjudged) + " unjudged"
+	n += ", " + words.Comma(d.Unjudged) + " unjudged"
 	found := fmt.Sprintf("%s pp %s, ", points(d.Estimate.Value), ends(*d.Estimate))
 	if d.Test != nil {
 		found += fmt.Sprintf("%s (%s), ", pEquals(d.Test.P), d.Test.Method)
@@ -304,7 +305,7 @@ func (p *sheet) flips(name, what string, f Flips, pair Pair) {
 	if f.N == 0 {
 		return
 	}
-	p.Section(fmt.Sprintf("%s: %s: %s", name, what, page.Count(f.N, "item")))
+	p.Section(fmt.Sprintf("%s: %s: %s", name, what, words.Count(f.N, "item")))
 	g := &page.Grid{Align: "lllll"}
 	for _, flip := range f.First {
 		g.Add(page.Cell(flip.ID, page.IDWidth), page.Cell(flip.Category, page.NameWidth),
@@ -312,7 +313,7 @@ func (p *sheet) flips(name, what string, f Flips, pair Pair) {
 	}
 	p.Grid(g, "  ")
 	if more := f.N - len(f.First); more > 0 {
-		p.WriteString("  and " + page.Comma(more) + " more\n")
+		p.WriteString("  and " + words.Comma(more) + " more\n")
 	}
 }
 

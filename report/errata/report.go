@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/internal/page"
 	"deem/stat"
@@ -202,7 +203,7 @@ func (r Report) noteAccepted() string {
 		ids += ", ..."
 	}
 	return fmt.Sprintf("%s of %s with a wrong reference %s taken for right: %s",
-		page.Comma(r.Accepted), page.Count(r.Overall.Faulty, "item"), wasWere(r.Accepted), ids)
+		words.Comma(r.Accepted), words.Count(r.Overall.Faulty, "item"), wasWere(r.Accepted), ids)
 }
 
 // noteUnasked says what judging again would need.
@@ -211,30 +212,30 @@ func (r Report) noteUnasked() string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s would have to be judged again for a corrected score", page.Count(n, "item"))
+	text := fmt.Sprintf("%s would have to be judged again for a corrected score", words.Count(n, "item"))
 	if cost := r.Rejudged.CostMicros; cost > 0 && !r.Rejudged.Unpriced {
-		text += ", which cost " + page.Dollars(cost) + " the first time"
+		text += ", which cost " + words.Dollars(cost) + " the first time"
 	}
 	return text + ": deem run with --errata and --corrected does so, and takes the sound items from what is kept"
 }
 
 func (r Report) noteNoReference() string {
 	if n := r.Rejudged.NoReference; n > 0 {
-		return fmt.Sprintf("the list does not say what is right for %s: left out of the corrected score", page.Count(n, "item"))
+		return fmt.Sprintf("the list does not say what is right for %s: left out of the corrected score", words.Count(n, "item"))
 	}
 	return ""
 }
 
 func (r Report) noteMended() string {
 	if r.Mended > 0 {
-		return fmt.Sprintf("%s %s the corrected reference already, and %s as sound", page.Count(r.Mended, "item"), hasHave(r.Mended), counts(r.Mended))
+		return fmt.Sprintf("%s %s the corrected reference already, and %s as sound", words.Count(r.Mended, "item"), hasHave(r.Mended), counts(r.Mended))
 	}
 	return ""
 }
 
 func (r Report) noteAbsent() string {
 	if r.Absent > 0 && r.Overall.Faulty > 0 {
-		return fmt.Sprintf("%s that can move a score %s no item of the run", page.Count(r.Absent, "fault"), concerns(r.Absent))
+		return fmt.Sprintf("%s that can move a score %s no item of the run", words.Count(r.Absent, "fault"), concerns(r.Absent))
 	}
 	return ""
 }

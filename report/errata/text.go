@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report"
 	"deem/report/internal/page"
 )
@@ -16,9 +17,9 @@ const maxKinds = 6
 // Text writes the report for people.
 func (r Report) Text(w io.Writer) error {
 	p := &page.Page{}
-	p.Line("errata", page.Cell(r.File, page.IDWidth), "hash "+deem.ShortHash(r.Hash), fmt.Sprintf("%s known", page.Comma(r.Known)),
-		fmt.Sprintf("%s can move a score", page.Comma(r.Corrupting)))
-	p.Line("", fmt.Sprintf("%s of %s %s a wrong reference%s", page.Comma(r.Overall.Faulty), page.Count(r.Overall.Items, "item"),
+	p.Line("errata", page.Cell(r.File, page.IDWidth), "hash "+deem.ShortHash(r.Hash), fmt.Sprintf("%s known", words.Comma(r.Known)),
+		fmt.Sprintf("%s can move a score", words.Comma(r.Corrupting)))
+	p.Line("", fmt.Sprintf("%s of %s %s a wrong reference%s", words.Comma(r.Overall.Faulty), words.Count(r.Overall.Items, "item"),
 		pick(r.Overall.Faulty, "has", "have"), page.Prefix(": ", r.kinds())))
 	if r.Overall.Faulty > 0 {
 		r.table(p)
@@ -39,7 +40,7 @@ func (r Report) kinds() string {
 			parts = append(parts, fmt.Sprintf("and %d more kinds", len(r.Kinds)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", page.Cell(k.Kind, page.NameWidth), page.Comma(k.N)))
+		parts = append(parts, fmt.Sprintf("%s %s", page.Cell(k.Kind, page.NameWidth), words.Comma(k.N)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -55,7 +56,7 @@ func (r Report) table(p *page.Page) {
 	}
 	p.Grid(g, "")
 	if r.Whole > 0 {
-		p.Wrap("", fmt.Sprintf("no wrong reference in %s %s: the numbers stay as published", page.Comma(r.Whole), pick(r.Whole, "other category", "other categories")))
+		p.Wrap("", fmt.Sprintf("no wrong reference in %s %s: the numbers stay as published", words.Comma(r.Whole), pick(r.Whole, "other category", "other categories")))
 	}
 }
 
@@ -68,7 +69,7 @@ func (r Report) block(p *page.Page, g *page.Grid, title string, l Line) {
 	if r.Rejudged.Items > 0 {
 		row(p, g, "corrected", l.Corrected, between(l.Corrected))
 	}
-	g.Add("  ceiling", page.Share(l.Ceiling), page.Comma(l.Ceiling.N), "", "", p.Mark(l.Ceiling.Warnings...))
+	g.Add("  ceiling", page.Share(l.Ceiling), words.Comma(l.Ceiling.N), "", "", p.Mark(l.Ceiling.Warnings...))
 }
 
 // row writes one number. One that is withheld is told by the band that it lies in.
@@ -76,9 +77,9 @@ func row(p *page.Page, g *page.Grid, name string, f report.Figures, remark strin
 	n := f.Items - f.Unjudged
 	switch {
 	case f.Judged != nil:
-		g.Add("  "+name, page.Share(*f.Judged), page.Comma(n), page.Comma(f.Unjudged), remark, p.Mark(f.Judged.Warnings...))
+		g.Add("  "+name, page.Share(*f.Judged), words.Comma(n), words.Comma(f.Unjudged), remark, p.Mark(f.Judged.Warnings...))
 	default:
-		g.Add("  "+name, page.Absent(n > 0), page.Comma(n), page.Comma(f.Unjudged), remark)
+		g.Add("  "+name, page.Absent(n > 0), words.Comma(n), words.Comma(f.Unjudged), remark)
 	}
 }
 

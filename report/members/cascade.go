@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -133,7 +134,7 @@ func (b *CascadeBuilder) Cascade() Cascade {
 // Text writes the report for people.
 func (r Cascade) Text(w io.Writer) error {
 	p := &page.Page{}
-	p.Line("cascade", fmt.Sprintf("%d stages", len(r.Stages)), page.Count(r.Items, "item"), fmt.Sprintf("%s decided by none", page.Comma(r.Nobody)))
+	p.Line("cascade", fmt.Sprintf("%d stages", len(r.Stages)), words.Count(r.Items, "item"), fmt.Sprintf("%s decided by none", words.Comma(r.Nobody)))
 	g := &page.Grid{Align: "lrrrerr"}
 	g.Add("stage", "from", "reached", "decided", "of all items [95%]", "calls", "cost")
 	for _, s := range r.Stages {
@@ -141,7 +142,7 @@ func (r Cascade) Text(w io.Writer) error {
 		if s.Threshold != nil {
 			from = strconv.FormatFloat(*s.Threshold, 'g', 4, 64)
 		}
-		g.Add(page.Cell(s.Name, page.NameWidth), from, page.Comma(s.Reached), page.Comma(s.Decided), page.Share(s.Coverage), page.Comma(s.Calls), page.Dollars(s.CostMicros))
+		g.Add(page.Cell(s.Name, page.NameWidth), from, words.Comma(s.Reached), words.Comma(s.Decided), page.Share(s.Coverage), words.Comma(s.Calls), words.Dollars(s.CostMicros))
 	}
 	p.WriteByte('\n')
 	p.Grid(g, "")
@@ -154,8 +155,8 @@ func (r Cascade) Text(w io.Writer) error {
 func (r Cascade) saved(p *page.Page) {
 	if s := r.Saved; s != nil {
 		p.WriteByte('\n')
-		p.Line("saved", fmt.Sprintf("%s that %s was not asked about", page.Count(s.Items, "item"), page.Cell(s.Stage, page.NameWidth)),
-			fmt.Sprintf("about %s", page.Count(int(s.Calls+0.5), "call")), "about "+page.Dollars(s.CostMicros))
+		p.Line("saved", fmt.Sprintf("%s that %s was not asked about", words.Count(s.Items, "item"), page.Cell(s.Stage, page.NameWidth)),
+			fmt.Sprintf("about %s", words.Count(int(s.Calls+0.5), "call")), "about "+words.Dollars(s.CostMicros))
 	}
 }
 
@@ -169,6 +170,6 @@ func (r Cascade) promise(p *page.Page) {
 		page.Percent(1-r.Promise.Alpha), page.Percent(1-r.Promise.Delta)), "for items like those that were labelled")
 	for _, f := range r.Promise.Fitted {
 		p.Line("measured", fmt.Sprintf("%s: people agree with %s of %s decided among %s; at least %s", page.Cell(f.Stage, page.NameWidth),
-			page.Comma(f.Decided-f.Wrong), page.Comma(f.Decided), page.Count(f.Labelled, "label"), page.Percent(1-f.Bound)))
+			words.Comma(f.Decided-f.Wrong), words.Comma(f.Decided), words.Count(f.Labelled, "label"), page.Percent(1-f.Bound)))
 	}
 }

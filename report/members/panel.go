@@ -11,6 +11,7 @@ import (
 	"math"
 	"strings"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -170,7 +171,7 @@ func (r Panel) Text(w io.Writer) error {
 	if r.Repeat {
 		who = fmt.Sprintf("one judge, asked %d times, by %s", len(r.Members), r.Rule)
 	}
-	p.Line("panel", who, page.Count(r.Items, "item"), fmt.Sprintf("%s without a verdict", page.Comma(r.NoVerdict)))
+	p.Line("panel", who, words.Count(r.Items, "item"), fmt.Sprintf("%s without a verdict", words.Comma(r.NoVerdict)))
 	if r.Unanimous.N == 0 {
 		p.Line("", "no item has two votes, so how far they agree is not known")
 	} else {
@@ -181,7 +182,7 @@ func (r Panel) Text(w io.Writer) error {
 	g := &page.Grid{Align: "lrree"}
 	g.Add("member", "voted", "abstained", "says yes [95%]", "with the panel [95%]")
 	for _, m := range r.Members {
-		g.Add(page.Cell(m.Name, page.NameWidth), page.Comma(m.Voted), page.Comma(m.Abstained), share(m.YesRate), share(m.WithPanel))
+		g.Add(page.Cell(m.Name, page.NameWidth), words.Comma(m.Voted), words.Comma(m.Abstained), share(m.YesRate), share(m.WithPanel))
 	}
 	p.WriteByte('\n')
 	p.Grid(g, "")
@@ -218,7 +219,7 @@ func (r Panel) pairs(p *page.Page) {
 	g := &page.Grid{Align: "ller"}
 	g.Add("agreement", "", "[95%]", "n")
 	for _, x := range r.Pairs {
-		g.Add(page.Cell(x.First, page.NameWidth), page.Cell(x.Second, page.NameWidth), share(x.Agreement), page.Comma(x.Agreement.N))
+		g.Add(page.Cell(x.First, page.NameWidth), page.Cell(x.Second, page.NameWidth), share(x.Agreement), words.Comma(x.Agreement.N))
 	}
 	p.WriteByte('\n')
 	p.Grid(g, "")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/internal/words"
 	"deem/probe"
 	"deem/report/internal/page"
 	"deem/stat"
@@ -22,7 +23,7 @@ var cardTemplate = sync.OnceValue(func() *template.Template {
 		"percent": page.Percent,
 		"share":   page.Share,
 		"points":  points,
-		"comma":   page.Comma[int],
+		"comma":   words.Comma[int],
 		"short":   deem.ShortHash,
 		"orNone":  page.OrNone,
 		"bar":     drawBar,

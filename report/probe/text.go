@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/probe"
 	"deem/report/internal/page"
 	"deem/stat"
@@ -47,7 +48,7 @@ func (s *sheet) head() {
 	s.WriteString("judge card\n\n")
 	s.Line("judge", page.Cell(c.Judge, page.IDWidth), page.Cell(c.Model, page.IDWidth),
 		page.Prefix("hash ", deem.ShortHash(c.JudgeHash)), page.Prefix("run ", page.Cell(c.Run, page.IDWidth)))
-	s.Line("probes", page.Comma(c.Probes)+from(c), fmt.Sprintf("seed %d", c.Seed), page.Unjudged(c.Unjudged)+because(c))
+	s.Line("probes", words.Comma(c.Probes)+from(c), fmt.Sprintf("seed %d", c.Seed), page.Unjudged(c.Unjudged)+because(c))
 	s.WriteByte('\n')
 	g := &page.Grid{Align: "lell"}
 	s.headline(g, "false accepts", c.FalseAccepts)
@@ -70,14 +71,14 @@ func from(c probe.Card) string {
 	if c.Sources == 0 {
 		return ""
 	}
-	return " made from " + page.Count(c.Sources, "item")
+	return " made from " + words.Count(c.Sources, "item")
 }
 
 // because lists why probes are unjudged.
 func because(c probe.Card) string {
 	var reasons []string
 	for _, f := range c.Failures {
-		reasons = append(reasons, fmt.Sprintf("%s %s", f.Kind, page.Comma(f.N)))
+		reasons = append(reasons, fmt.Sprintf("%s %s", f.Kind, words.Comma(f.N)))
 	}
 	if len(reasons) == 0 {
 		return ""
@@ -118,7 +119,7 @@ func (s *sheet) kinds(want bool, title string) {
 		if k.Estimate != nil {
 			drawn = axis.Bar(*k.Estimate)
 		}
-		g.Add(page.Cell(string(k.Kind), page.NameWidth), s.rate(k.Rate), page.Comma(k.Judged), page.Comma(k.Unjudged), drawn, k.About)
+		g.Add(page.Cell(string(k.Kind), page.NameWidth), s.rate(k.Rate), words.Comma(k.Judged), words.Comma(k.Unjudged), drawn, k.About)
 	}
 	if rows > 0 {
 		s.Section(title)
@@ -190,7 +191,7 @@ func (s *sheet) consistency() {
 	}
 	s.Section("the same probe again")
 	s.Wrap("  ", fmt.Sprintf("All %d trials agree on %s of %s; two trials differ with a chance of %s.",
-		s.c.Trials, page.Share(c.Steady), page.Count(c.Probes, "probe"), page.Percent(c.Flips)))
+		s.c.Trials, page.Share(c.Steady), words.Count(c.Probes, "probe"), page.Percent(c.Flips)))
 }
 
 func (s *sheet) order() {
@@ -199,7 +200,7 @@ func (s *sheet) order() {
 		return
 	}
 	s.Section("the order of two responses")
-	text := fmt.Sprintf("It decides %s of %s", page.Share(o.Flips), page.Count(o.Pairs, "pair"))
+	text := fmt.Sprintf("It decides %s of %s", page.Share(o.Flips), words.Count(o.Pairs, "pair"))
 	if o.Flips.Value > 0 {
 		text += fmt.Sprintf("; the first place wins in %s of these", page.Percent(o.First))
 	}

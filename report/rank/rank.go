@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -221,9 +222,9 @@ func extremeNote(s System, extreme int) string {
 	if extreme < 0 {
 		what = "lost"
 	}
-	text := fmt.Sprintf("%s %s all of its %s", page.Clean(s.Name), what, page.Count(s.Won+s.Lost+s.Tied, "comparison"))
+	text := fmt.Sprintf("%s %s all of its %s", words.Clean(s.Name), what, words.Count(s.Won+s.Lost+s.Tied, "comparison"))
 	if s.Tied > 0 || min(s.Won, s.Lost) > 0 {
-		text = fmt.Sprintf("%s %s every comparison with systems that have a strength", page.Clean(s.Name), what)
+		text = fmt.Sprintf("%s %s every comparison with systems that have a strength", words.Clean(s.Name), what)
 	}
 	return text + ": no finite strength fits it, so that it has neither an interval nor a rank, and its comparisons count for no other system"
 }
@@ -239,10 +240,10 @@ func (r Report) JSON(w io.Writer) error {
 // Text writes the report for a person.
 func (r Report) Text(w io.Writer) error {
 	p := &page.Page{}
-	fmt.Fprintf(p, "%s compared in pairs\n\n", page.Count(len(r.Systems), "system"))
+	fmt.Fprintf(p, "%s compared in pairs\n\n", words.Count(len(r.Systems), "system"))
 	p.Line("judge", page.Cell(r.Judge, page.IDWidth))
 	p.Line("runs", page.Cells(r.Runs, page.IDWidth))
-	p.Line("pairs", page.Comma(r.Items)+" of responses, each shown in both orders", page.Unjudged(r.Unjudged))
+	p.Line("pairs", words.Comma(r.Items)+" of responses, each shown in both orders", page.Unjudged(r.Unjudged))
 	p.Section("strength (log odds, mean 0)")
 	g := &page.Grid{Align: "rlelrrr"}
 	g.Add("rank", "system", "", "", "won", "tied", "lost")
@@ -254,7 +255,7 @@ func (r Report) Text(w io.Writer) error {
 		if s.Strength != nil {
 			strength, marks = page.Coefficient(*s.Strength, 2), p.Mark(s.Strength.Warnings...)
 		}
-		g.Add(rank, page.Cell(s.Name, page.NameWidth), strength, marks, page.Comma(s.Won), page.Comma(s.Tied), page.Comma(s.Lost))
+		g.Add(rank, page.Cell(s.Name, page.NameWidth), strength, marks, words.Comma(s.Won), words.Comma(s.Tied), words.Comma(s.Lost))
 	}
 	p.Grid(g, "  ")
 	if len(r.Pairs) > 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 	"deem/report/internal/page"
 	"deem/stat"
 )
@@ -48,7 +49,7 @@ func (p *sheet) system(s System) {
 	if len(s.Notes) > 0 {
 		p.Section("beware")
 		for _, note := range s.Notes {
-			p.Wrap("  ", page.Fold(note))
+			p.Wrap("  ", words.Fold(note))
 		}
 	}
 }
@@ -69,7 +70,7 @@ func short(paths []string) []string {
 func (s System) recognised() string {
 	src := s.Source
 	var b strings.Builder
-	fmt.Fprintf(&b, "read as %s from %s: %s", src.Shape, page.Cells(short(src.Files), page.IDWidth), page.Count(s.Items, "item"))
+	fmt.Fprintf(&b, "read as %s from %s: %s", src.Shape, page.Cells(short(src.Files), page.IDWidth), words.Count(s.Items, "item"))
 	if len(src.Columns) > 0 {
 		columns := make([]string, len(src.Columns))
 		for i, c := range src.Columns {
@@ -94,16 +95,16 @@ func (s System) recognised() string {
 			fmt.Fprintf(&b, ", %d on each item", src.Trials)
 		}
 		if src.Replies > 0 {
-			fmt.Fprintf(&b, ", %s with the judge's reply", page.Comma(src.Replies))
+			fmt.Fprintf(&b, ", %s with the judge's reply", words.Comma(src.Replies))
 		}
 	}
 	if src.Rule != "" {
-		b.WriteString("; " + page.Fold(src.Rule))
+		b.WriteString("; " + words.Fold(src.Rule))
 	}
 	if len(src.LeftOut) == 0 {
 		return b.String() + "; no row was left out"
 	}
-	return b.String() + "; " + page.Fold(strings.Join(src.LeftOut, "; "))
+	return b.String() + "; " + words.Fold(strings.Join(src.LeftOut, "; "))
 }
 
 // claims lists the numbers that are claimed: those about all rows, and all that do not
@@ -131,11 +132,11 @@ func (p *sheet) claims(s System) {
 	}
 	p.Grid(g, "  ")
 	if quiet > 0 {
-		p.Wrap("  ", fmt.Sprintf("%s more %s, by category and the like", page.Comma(quiet), agreeing(quiet)))
+		p.Wrap("  ", fmt.Sprintf("%s more %s, by category and the like", words.Comma(quiet), agreeing(quiet)))
 	}
 	for _, c := range shown {
 		if c.Because != "" {
-			p.Wrap("  ", fmt.Sprintf("%s comes out as claimed in another way: %s", page.Cell(c.Name, nameWidth), page.Fold(c.Because)))
+			p.Wrap("  ", fmt.Sprintf("%s comes out as claimed in another way: %s", page.Cell(c.Name, nameWidth), words.Fold(c.Because)))
 		}
 	}
 }
@@ -158,7 +159,7 @@ func (c Claim) given() string {
 	case c.Share:
 		return fmt.Sprintf("%.2f%%", 100*c.Given)
 	case c.Given == float64(int64(c.Given)):
-		return page.Comma(int64(c.Given))
+		return words.Comma(int64(c.Given))
 	}
 	return fmt.Sprintf("%.4f", c.Given)
 }
@@ -168,7 +169,7 @@ func (c Claim) counts() string {
 	case c.N == 0:
 		return ""
 	case c.Right > 0 || c.Share && c.Given == 0:
-		return fmt.Sprintf("%s of %s", page.Comma(c.Right), page.Comma(c.N))
+		return fmt.Sprintf("%s of %s", words.Comma(c.Right), words.Comma(c.N))
 	}
 	return page.NEquals(c.N)
 }
@@ -180,7 +181,7 @@ func (c Claim) outcome() string {
 	case !c.Agrees:
 		return "DOES NOT AGREE"
 	case c.How != "":
-		return "agrees, " + page.Fold(c.How)
+		return "agrees, " + words.Fold(c.How)
 	}
 	return "agrees"
 }
@@ -220,13 +221,13 @@ func (p *sheet) scores(s System) {
 	g.Add("", "score [95%]", "items", "unjudged", "changed", "difference")
 	for _, score := range s.Scores {
 		changed, difference := score.Change.cells()
-		g.Add(p.r.name(score.Judge), p.estimate(score), page.Comma(score.Items), page.Comma(score.Unjudged), changed, difference)
+		g.Add(p.r.name(score.Judge), p.estimate(score), words.Comma(score.Items), words.Comma(score.Unjudged), changed, difference)
 	}
 	p.Grid(g, "  ")
 	for _, score := range s.Scores {
 		if score.Withheld {
 			p.Wrap("  ", fmt.Sprintf("%s is withheld: %s of %s %s unjudged; whatever they are, it lies between %s and %s",
-				p.r.name(score.Judge), page.Comma(score.Unjudged), page.Count(score.Items, "item"), page.IsAre(score.Unjudged), page.Percent(score.Lo), page.Percent(score.Hi)))
+				p.r.name(score.Judge), words.Comma(score.Unjudged), words.Count(score.Items, "item"), words.IsAre(score.Unjudged), page.Percent(score.Lo), page.Percent(score.Hi)))
 		}
 	}
 	if b := s.Band; b != nil {
@@ -250,7 +251,7 @@ func (c *Change) cells() (changed, difference string) {
 	if c.Difference.Lo <= 0 && c.Difference.Hi >= 0 {
 		mark = "~ "
 	}
-	return fmt.Sprintf("+%s -%s", page.Comma(c.Up.N), page.Comma(c.Down.N)), mark + points(c.Difference) + fmt.Sprintf(" p=%.2g", c.P)
+	return fmt.Sprintf("+%s -%s", words.Comma(c.Up.N), words.Comma(c.Down.N)), mark + points(c.Difference) + fmt.Sprintf(" p=%.2g", c.P)
 }
 
 // points writes a difference in percentage points.
@@ -281,7 +282,7 @@ func (p *sheet) items(what string, it Items) {
 	if it.N > len(it.Examples) {
 		ids += ", ..."
 	}
-	p.Wrap("  ", fmt.Sprintf("%s: %s: %s", what, page.Count(it.N, "item"), ids))
+	p.Wrap("  ", fmt.Sprintf("%s: %s: %s", what, words.Count(it.N, "item"), ids))
 }
 
 // flips shows items on which more than two judges are not of one mind.
@@ -289,7 +290,7 @@ func (p *sheet) flips(s System) {
 	if len(p.r.Judges) < 3 || s.Flips == 0 {
 		return
 	}
-	p.Section(fmt.Sprintf("%s of %s on which judges differ", page.Comma(s.Flips), page.Count(s.Judged, "item")))
+	p.Section(fmt.Sprintf("%s of %s on which judges differ", words.Comma(s.Flips), words.Count(s.Judged, "item")))
 	g := &page.Grid{Align: "l" + strings.Repeat("l", len(p.r.Judges))}
 	head := []string{""}
 	for j := range p.r.Judges {
@@ -330,7 +331,7 @@ func (p *sheet) pairs() {
 	g.Add("", "", "both yes", "only first", "only second", "both no", "agreement", "kappa")
 	for _, a := range p.r.Pairs {
 		g.Add(page.Cell(p.r.name(a.First), page.NameWidth), page.Cell(p.r.name(a.Second), page.NameWidth),
-			page.Comma(a.BothYes), page.Comma(a.FirstOnly), page.Comma(a.SecondOnly), page.Comma(a.BothNo),
+			words.Comma(a.BothYes), words.Comma(a.FirstOnly), words.Comma(a.SecondOnly), words.Comma(a.BothNo),
 			page.Percent(a.Agreement.Value), page.Coefficient(a.Kappa, 2)+p.Mark(a.Kappa.Warnings...))
 	}
 	p.Grid(g, "  ")
@@ -342,7 +343,7 @@ func (p *sheet) ranks() {
 		return
 	}
 	p.Section("does the order of systems stand")
-	p.Wrap("  ", fmt.Sprintf("%s of %s of systems are in the same order under all judges", page.Comma(p.r.Stable), page.Count(p.r.Ordered, "pair")))
+	p.Wrap("  ", fmt.Sprintf("%s of %s of systems are in the same order under all judges", words.Comma(p.r.Stable), words.Count(p.r.Ordered, "pair")))
 	g := &page.Grid{Align: "llrl"}
 	g.Add("", "", "tau", "swaps")
 	for _, k := range p.r.Ranks {
@@ -350,7 +351,7 @@ func (p *sheet) ranks() {
 		if k.Tau != nil {
 			tau = fmt.Sprintf("%.2f", *k.Tau)
 		}
-		g.Add(page.Cell(p.r.name(k.First), page.NameWidth), page.Cell(p.r.name(k.Second), page.NameWidth), tau, page.Comma(len(k.Swaps)))
+		g.Add(page.Cell(p.r.name(k.First), page.NameWidth), page.Cell(p.r.name(k.Second), page.NameWidth), tau, words.Comma(len(k.Swaps)))
 	}
 	p.Grid(g, "  ")
 	for _, k := range p.r.Ranks {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // A Folder is the layout of a system's files of predictions in benchmarks of tasks:
@@ -131,7 +132,7 @@ func (l Lack) Whole(sources string) error {
 func (l Lack) Notes() []string {
 	var notes []string
 	if len(l.Missing) > 0 {
-		notes = append(notes, Count(len(l.Missing), "task")+" without an item, in no number: "+strings.Join(l.Missing, ", "))
+		notes = append(notes, words.Count(len(l.Missing), "task")+" without an item, in no number: "+strings.Join(l.Missing, ", "))
 	}
 	if len(l.Short) > 0 {
 		notes = append(notes, "fewer or more items than published, so that scores are not comparable: "+strings.Join(l.Short, ", "))

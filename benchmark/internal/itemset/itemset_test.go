@@ -14,6 +14,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
+	"deem/internal/words"
 )
 
 // files writes files into a new folder and returns it.
@@ -47,14 +48,14 @@ func ids(items iter.Seq2[deem.Item, error]) ([]string, error) {
 func TestWords(t *testing.T) {
 	many := strings.Split("abcdefghijkl", "")
 	for _, c := range []struct{ got, want string }{
-		{itemset.Count(0, "item"), "0 items"},
-		{itemset.Count(1, "item"), "1 item"},
-		{itemset.Count(12, "memory point"), "12 memory points"},
+		{words.Count(0, "item"), "0 items"},
+		{words.Count(1, "item"), "1 item"},
+		{words.Count(12, "memory point"), "12 memory points"},
 		{itemset.FirstTen(nil), ""},
 		{itemset.FirstTen(many[:10]), "a, b, c, d, e, f, g, h, i, j"},
 		{itemset.FirstTen(many), "a, b, c, d, e, f, g, h, i, j, ..."},
-		{itemset.Clip("äöü", 3), "äöü"},
-		{itemset.Clip("äöüß", 3), "äöü..."},
+		{words.Clip("äöü", 3), "äöü"},
+		{words.Clip("äöüß", 3), "äöü..."},
 		{strings.Join(itemset.Note([]string{"x"}, nil, "item", "lost"), "|"), "x"},
 		{strings.Join(itemset.Note([]string{"x"}, []string{"a"}, "item", "lost"), "|"), "x|1 item lost: a"},
 	} {

@@ -3,15 +3,9 @@ package itemset
 import (
 	"fmt"
 	"strings"
-)
 
-// Count returns "1 item", "2 items" and so on.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+	"deem/internal/words"
+)
 
 // FirstTen lists the first ten of ids: enough to look for what they have in common,
 // and not a page.
@@ -30,13 +24,5 @@ func Note(notes, ids []string, noun, what string) []string {
 	if len(ids) == 0 {
 		return notes
 	}
-	return append(notes, fmt.Sprintf("%s %s: %s", Count(len(ids), noun), what, FirstTen(ids)))
-}
-
-// Clip shortens a text in a message to so many characters.
-func Clip(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "..."
-	}
-	return s
+	return append(notes, fmt.Sprintf("%s %s: %s", words.Count(len(ids), noun), what, FirstTen(ids)))
 }

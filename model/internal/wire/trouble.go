@@ -9,7 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"deem/internal/words"
 )
 
 // A Trouble is what an error says. Its texts are short lines without secrets.
@@ -223,7 +224,7 @@ var (
 )
 
 // OneLine returns the gist of a text in one line: of a web page its title, else
-// its words, at most maxLine bytes.
+// its words, at most maxLine characters.
 func OneLine(body []byte) string {
 	text := string(body[:min(len(body), 16<<10)])
 	if strings.HasPrefix(strings.TrimSpace(text), "<") {
@@ -234,12 +235,5 @@ func OneLine(body []byte) string {
 		}
 	}
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) <= maxLine {
-		return text
-	}
-	cut := maxLine
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "..."
+	return words.Clip(text, maxLine)
 }

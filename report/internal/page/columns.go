@@ -1,12 +1,11 @@
 package page
 
 import (
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"deem/internal/words"
 )
 
 // How wide lines and names may become.
@@ -20,28 +19,9 @@ const (
 // locale would print the same report differently on two machines.
 var screen = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// Clean returns s with everything escaped that could move the cursor, colour the
-// terminal, break a line or hide: names come from data, and data is untrusted.
-func Clean(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			b.WriteString(`\x` + strconv.FormatUint(uint64(s[0]), 16))
-		case r == '\\' || unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-		s = s[size:]
-	}
-	return b.String()
-}
-
 // Cell returns s cleaned and cut to width columns.
 func Cell(s string, width int) string {
-	return screen.Truncate(Clean(s), width, "...")
+	return screen.Truncate(words.Clean(s), width, "...")
 }
 
 // Cells returns each of many names cleaned and cut, joined by commas.
@@ -159,33 +139,4 @@ func wrap(b *strings.Builder, head, text string) {
 		used++
 	}
 	b.WriteString(strings.TrimRight(line, " ") + "\n")
-}
-
-// Comma returns n with commas between thousands.
-func Comma[I ~int | ~int64](n I) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return sign + digits
-}
-
-// Count returns n with its noun.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Comma(n) + " " + noun + "s"
-}
-
-// IsAre returns the verb for n.
-func IsAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }

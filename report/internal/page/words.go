@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
+	"deem/internal/words"
 	"deem/stat"
 )
 
@@ -52,20 +51,11 @@ func Coefficient(est stat.Estimate, digits int) string {
 	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, est.Value, digits, est.Lo, digits, est.Hi)
 }
 
-// And returns names in one phrase, as "verdict, category and position".
-func And(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
 // NEquals returns how many items a number stands on.
 func NEquals(n int) string { return fmt.Sprintf("n=%d", n) }
 
 // Unjudged returns the count that goes with every number.
-func Unjudged(n int) string { return "unjudged " + Comma(n) }
+func Unjudged(n int) string { return "unjudged " + words.Comma(n) }
 
 // Absent returns what stands in place of an estimate.
 func Absent(withheld bool) string {
@@ -83,23 +73,12 @@ func Treatment(failures int, how string) string {
 	return how
 }
 
-// Retries returns how many attempts were made again, or nothing for none.
-func Retries(n int) string {
-	if n == 0 {
-		return ""
-	}
-	if n == 1 {
-		return "1 retry"
-	}
-	return Comma(n) + " retries"
-}
-
 // Optional returns a count with its word, or nothing for 0.
 func Optional(n int, word string) string {
 	if n == 0 {
 		return ""
 	}
-	return Comma(n) + " " + word
+	return words.Comma(n) + " " + word
 }
 
 // Prefix returns s after the word, or nothing when s is empty.
@@ -113,43 +92,4 @@ func Prefix(word, s string) string {
 // nonEmpty returns the parts that are not empty.
 func nonEmpty(parts []string) []string {
 	return slices.DeleteFunc(slices.Clone(parts), func(s string) bool { return s == "" })
-}
-
-// Fold returns text cleaned, on one line, whatever lines it was written in.
-func Fold(text string) string { return Clean(strings.Join(strings.Fields(text), " ")) }
-
-// Dollars returns micro-dollars as dollars with four decimals. Integers all the
-// way: money is never a float.
-func Dollars(micros int64) string {
-	if micros > 0 && micros < 50 {
-		return "less than $0.0001"
-	}
-	tenths := (micros + 50) / 100
-	whole, rest := tenths/10_000, tenths%10_000
-	return fmt.Sprintf("$%s.%04d", Comma(whole), rest)
-}
-
-// Rounded returns d with three significant digits.
-func Rounded(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 1000 {
-		unit *= 10
-	}
-	return d.Round(unit)
-}
-
-// Took returns how long a run took, in seconds unless it took less than ten.
-func Took(d time.Duration) string {
-	if d >= 10*time.Second {
-		return d.Round(time.Second).String()
-	}
-	return Rounded(d).String()
-}
-
-// UpperFirst returns a sentence with a capital letter.
-func UpperFirst(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
 }
