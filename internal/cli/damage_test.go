@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
+	"deem/internal/store/pgtest"
 	"deem/model/modeltest"
 )
 
@@ -158,5 +159,37 @@ func damage(r *rand.Rand, file []byte) string {
 	default:
 		clear(file[at : at+page])
 		return fmt.Sprintf("an empty page %d", at/page)
+	}
+}
+
+// TestDamagedPostgres changes rows of a Postgres with SQL. The doctor names each, and the
+// report of the run is refused.
+func TestDamagedPostgres(t *testing.T) {
+	url := pgtest.Start(t, pgtest.Options{}).TCP("postgres")
+	dir := t.TempDir()
+	storeToDamage(t, dir, url)
+	if code, out := runOn(url, "doctor"); code != 0 || !strings.Contains(out, "is sound: 2 runs, 180 records") {
+		t.Fatalf("the doctor says of a sound store, with exit code %d:\n%s", code, out)
+	}
+	for _, d := range []struct{ table, change, undo, named string }{
+		{"records", "score = 1 - score", "score = 1 - score", "record"},
+		{"records", "category = 'c' || category", "category = substr(category, 2)", "record"},
+		{"calls", "cost_micros = cost_micros + 1", "cost_micros = cost_micros - 1", "what was counted of run"},
+		{"calls", "request = 'a' || request", "request = substr(request, 2)", "call 1 about item"},
+		{"items", "body = replace(body, 'number', 'digit')", "body = replace(body, 'digit', 'number')", "item"},
+		{"runs", "model = 'a' || model", "model = substr(model, 2)", "run"},
+		{"replies", "body = replace(body, 'CORRECT', 'Correct')", "body = replace(body, 'Correct', 'CORRECT')", "call 1 about item"},
+	} {
+		pgtest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.change)
+		if code, out := runOn(url, "doctor"); code != 1 || !strings.Contains(out, "the database is damaged: "+d.named) {
+			t.Errorf("%s: %s: the doctor says, with exit code %d:\n%s", d.table, d.change, code, out)
+		}
+		if code, out := runOn(url, "report last --json"); code != 1 || out != "" {
+			t.Errorf("%s: %s: the report says, with exit code %d:\n%s", d.table, d.change, code, out)
+		}
+		pgtest.Execute(t, url, "UPDATE deem."+d.table+" SET "+d.undo)
+	}
+	if code, out := runOn(url, "doctor"); code != 0 {
+		t.Errorf("the doctor says of the mended store, with exit code %d:\n%s", code, out)
 	}
 }

@@ -22,10 +22,11 @@ import (
 	"deem/report"
 )
 
-const doctorHelp = `Check what a run needs: that the database can be written and read, that keys are
-set, and, with --model, that its server is reached, takes the key, knows the model,
-and answers: one call is made, about a made-up item, with the parameters of the judge
-that --judge names. What was sent is shown. No key is ever printed.
+const doctorHelp = `Check what a run needs: that the database can be reached, that every record in it is
+what was written, that keys are set, and, with --model, that its server is reached,
+takes the key, knows the model, and answers: one call is made, about a made-up item,
+with the parameters of the judge that --judge names. What was sent is shown. No key is
+ever printed.
 
 EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
@@ -108,31 +109,17 @@ func (a *app) checkStore(ctx context.Context) finding {
 		return found("store", "", err)
 	}
 	if postgres.IsURL(a.db) {
-		return a.checkPostgres(ctx)
+		h, err := postgres.Check(ctx, a.db, postgres.Options{})
+		if h.Schema == 0 {
+			return found("store", a.dbName()+" has no runs yet; the first run makes its tables", err)
+		}
+		return found("store", fmt.Sprintf("%s is sound: %s, %s", a.dbName(), words.Count(h.Runs, "run"), words.Count(h.Records, "record")), err)
 	}
 	h, err := sqlite.Check(ctx, a.db, sqlite.Options{})
 	if !h.Exists {
 		return found("store", a.db+" is not there yet; the first run makes it", err)
 	}
 	return found("store", fmt.Sprintf("%s is sound: %s, %s", a.db, words.Count(h.Runs, "run"), words.Count(h.Records, "record")), err)
-}
-
-// checkPostgres reads the runs of a Postgres.
-func (a *app) checkPostgres(ctx context.Context) finding {
-	st, err := a.storeIfThere(ctx)
-	if err != nil || st == nil {
-		return found("store", a.dbName()+" has no runs yet; the first run makes its tables", err)
-	}
-	runs, records := 0, 0
-	for run, rerr := range st.Runs(ctx) {
-		if rerr != nil {
-			err = rerr
-			break
-		}
-		runs, records = runs+1, records+run.Records
-	}
-	good := fmt.Sprintf("%s is reached: %s, %s", a.dbName(), words.Count(runs, "run"), words.Count(records, "record"))
-	return found("store", good, errors.Join(err, st.Close()))
 }
 
 // checkKeys says which variables are set, and never what they hold.

@@ -217,6 +217,22 @@ func createDatabase(name, template string) string {
 	return "CREATE DATABASE " + name + " TEMPLATE " + template
 }
 
+// Execute runs statements in the database at url.
+func Execute(t testing.TB, url string, statements ...string) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx) //nolint:errcheck // Nothing is lost with it.
+	for _, st := range statements {
+		if _, err := conn.Exec(ctx, st); err != nil {
+			t.Fatalf("%s: %v", st, err)
+		}
+	}
+}
+
 // execute runs a statement as the administrator. It waits out a restart.
 func (c *Cluster) execute(t testing.TB, statement string) {
 	t.Helper()

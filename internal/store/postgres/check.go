@@ -1,8 +1,14 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"deem"
+	"deem/internal/store"
 )
 
 // Health is what [Check] found.
@@ -17,7 +23,8 @@ type Health struct {
 }
 
 // Check says whether runs can be kept in the database at url: it can be reached, and what
-// is there is a schema that this deem knows, or none that it may make. It changes nothing.
+// is there is a schema that this deem knows, or none that it may make. It reads every run,
+// record, reply and label as a report would, and counts anew. It changes nothing.
 func Check(ctx context.Context, url string, o Options) (Health, error) {
 	s, err := connect(ctx, url, o, true)
 	if err != nil {
@@ -25,6 +32,9 @@ func Check(ctx context.Context, url string, o Options) (Health, error) {
 	}
 	h := Health{Path: s.path, Latest: runTables.Latest()}
 	err = s.retryStart(ctx, func(ctx context.Context) error { return h.read(ctx, s) })
+	if err == nil && h.Schema == h.Latest {
+		err = s.checkRows(ctx)
+	}
 	return h, errors.Join(s.explain("check", err), s.Close())
 }
 
@@ -43,4 +53,56 @@ func (h *Health) read(ctx context.Context, s *Store) error {
 		return err
 	}
 	return s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM runs), (SELECT coalesce(sum(records), 0)::bigint FROM counts)`).Scan(&h.Runs, &h.Records)
+}
+
+// wrongRow names a row that fits no other, if there is one: a run whose records are not as
+// many as were counted, or cost something else, and rows that belong to nothing.
+const wrongRow = `SELECT 'what was counted of run ' || r.id FROM runs r,
+		LATERAL (SELECT coalesce(sum(records), 0) AS records, coalesce(sum(unjudged), 0) AS unjudged, coalesce(sum(cost_micros), 0) AS cost_micros
+			FROM counts WHERE run = r.n) c,
+		LATERAL (SELECT count(*) AS records, count(kind) AS unjudged FROM records WHERE run = r.n) found,
+		LATERAL (SELECT coalesce(sum(k.cost_micros), 0) AS cost_micros FROM records o JOIN calls k ON k.record = o.n WHERE o.run = r.n AND NOT k.cached) paid
+		WHERE (c.records, c.unjudged, c.cost_micros) <> (found.records, found.unjudged, paid.cost_micros)
+	UNION ALL SELECT 'the run of the counts of ' || run FROM counts WHERE run NOT IN (SELECT n FROM runs)
+	UNION ALL SELECT 'the run of record ' || n FROM records WHERE run NOT IN (SELECT n FROM runs)
+	UNION ALL SELECT 'record ' || n FROM records WHERE yes IS DISTINCT FROM CASE WHEN label IS NOT NULL THEN coalesce(pass, score >= 0.5) END
+	UNION ALL SELECT 'the record of call ' || record FROM calls c WHERE NOT EXISTS (SELECT FROM records WHERE n = c.record)
+	LIMIT 1`
+
+// checkRows reads every run, record, reply and label, with all that belongs to them.
+func (s *Store) checkRows(ctx context.Context) error {
+	var wrong string
+	switch err := s.pool.QueryRow(ctx, wrongRow).Scan(&wrong); {
+	case err == nil:
+		return altered("%s", wrong)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	for run, err := range s.Runs(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := s.eachRecord(ctx, run.ID, store.Query{WithCalls: true}, func(deem.Record) bool { return true }); err != nil {
+			return err
+		}
+	}
+	for _, err := range s.Labels(ctx, store.LabelQuery{}) {
+		if err != nil {
+			return err
+		}
+	}
+	rows, err := s.pool.Query(ctx, `SELECT key, body, latency, attempts, cost_micros, unpriced, sum FROM replies`)
+	if err != nil {
+		return err
+	}
+	var key string
+	var p paid
+	var sum []byte
+	_, err = pgx.ForEachRow(rows, []any{&key, &p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &sum}, func() error {
+		if !bytes.Equal(sum, p.seal(key)) {
+			return altered("the reply with the key %q", unpack(key))
+		}
+		return nil
+	})
+	return err
 }

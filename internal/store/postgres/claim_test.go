@@ -85,7 +85,7 @@ func TestClaimStolen(t *testing.T) {
 	s, thief := open(t, url, postgres.Options{Check: 30 * time.Millisecond}), open(t, url, postgres.Options{})
 	run := begin(t, s)
 	waitFor(t, "the claim is stolen", func() bool {
-		execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+		pgtest.Execute(t, url, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
 		_, _, err := thief.Begin(t.Context(), storetest.Spec(""), false)
 		return err == nil
@@ -126,7 +126,7 @@ func TestClaimKept(t *testing.T) {
 	run := begin(t, s)
 	for range 3 {
 		before := holder(t, other)
-		execute(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(%d)`, before))
+		pgtest.Execute(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(%d)`, before))
 		waitFor(t, "the claim is held again", func() bool {
 			now := holder(t, other)
 			return now != 0 && now != before

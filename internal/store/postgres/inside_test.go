@@ -178,7 +178,7 @@ func TestItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		var f found
-		if err := f.decodeItem(&e.JSON, e.places); err != nil {
+		if err := f.decodeItem(e.Hash[:], &e.JSON, e.places); err != nil {
 			t.Fatal(err)
 		}
 		if len(f.places) != len(e.Long) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -10,15 +11,16 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/internal/query"
 )
 
 var _ store.Labels = (*Store)(nil)
 
-const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, labelled)
-	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::bigint[])
+const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, labelled, sum)
+	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::bigint[], $10::bytea[])
 	ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
-	yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled`
+	yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled, sum = excluded.sum`
 
 // PutLabels implements [store.Labels].
 func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
@@ -31,13 +33,15 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	var yes []bool
 	var scores []float64
 	var labelled []*int64
+	var sums [][]byte
 	for _, l := range lastLabels(list) {
 		items, ids, datasets = append(items, pack(l.Item)), append(ids, pack(l.ID)), append(datasets, pack(l.Dataset))
 		annotators, labels, notes = append(annotators, pack(l.Annotator)), append(labels, pack(l.Label)), append(notes, pack(l.Note))
 		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, nanos(l.Labelled))
+		sums = append(sums, sealLabel(l))
 	}
 	err := s.once(ctx, func(b *pgx.Batch) {
-		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, labelled)
+		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, labelled, sums)
 	})
 	return s.explain("write labels to", err)
 }
@@ -89,7 +93,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 		where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
 	}
 	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled, sum
 			FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
 		if err != nil {
 			return err
@@ -103,10 +107,24 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 func scanLabel(row pgx.CollectableRow) (store.Label, error) {
 	var l store.Label
 	var labelled *int64
-	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled)
+	var sum []byte
+	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled, &sum)
+	if err != nil {
+		return l, err
+	}
 	for _, text := range []*string{&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Label, &l.Note} {
 		*text = unpack(*text)
 	}
 	l.Labelled = timeOf(labelled)
-	return l, err
+	if !bytes.Equal(sum, sealLabel(l)) {
+		return l, altered("the label of %q for item %q", l.Annotator, l.ID)
+	}
+	return l, nil
+}
+
+// sealLabel returns the seal of a label.
+func sealLabel(l store.Label) []byte {
+	return body.Seal([]any{
+		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), null(nanos(l.Labelled)),
+	})
 }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"deem"
 	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
@@ -36,24 +34,8 @@ func open(t testing.TB, url string, o postgres.Options) *postgres.Store {
 func empty(t *testing.T) string {
 	t.Helper()
 	url := pgtest.Database(t)
-	execute(t, url, "DROP SCHEMA deem CASCADE")
+	pgtest.Execute(t, url, "DROP SCHEMA deem CASCADE")
 	return url
-}
-
-// execute runs statements in the database at url.
-func execute(t testing.TB, url string, statements ...string) {
-	t.Helper()
-	ctx := context.WithoutCancel(t.Context())
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx) //nolint:errcheck // Nothing is lost with it.
-	for _, st := range statements {
-		if _, err := conn.Exec(ctx, st); err != nil {
-			t.Fatalf("%s: %v", st, err)
-		}
-	}
 }
 
 // TestOpenAtOnce holds that workers that start together on an empty database do not trip
@@ -84,8 +66,8 @@ func TestOpenAtOnce(t *testing.T) {
 func TestOpenRefused(t *testing.T) {
 	t.Parallel()
 	newer, foreign := pgtest.Database(t), empty(t)
-	execute(t, newer, "INSERT INTO deem.deem_migrations (version_id, is_applied) VALUES (4000, true)")
-	execute(t, foreign, "CREATE SCHEMA deem", "CREATE TABLE deem.runs (legs INT)")
+	pgtest.Execute(t, newer, "INSERT INTO deem.deem_migrations (version_id, is_applied) VALUES (4000, true)")
+	pgtest.Execute(t, foreign, "CREATE SCHEMA deem", "CREATE TABLE deem.runs (legs INT)")
 	for _, tt := range []struct {
 		name, url    string
 		says, advice string

@@ -1,7 +1,9 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -46,17 +48,22 @@ func (s *Store) Status(ctx context.Context, runID, itemID string, trial int) (st
 func (s *Store) Reply(ctx context.Context, key string) (reply deem.Reply, ok bool, err error) {
 	err = s.retry(ctx, func(ctx context.Context) error {
 		var p paid
-		row := s.pool.QueryRow(ctx, `SELECT body, latency, attempts, cost_micros, unpriced FROM replies WHERE key = $1`, pack(key))
-		err := row.Scan(&p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced)
+		var sum []byte
+		key := pack(key)
+		row := s.pool.QueryRow(ctx, `SELECT body, latency, attempts, cost_micros, unpriced, sum FROM replies WHERE key = $1`, key)
+		err := row.Scan(&p.body, &p.latency, &p.attempts, &p.cost, &p.unpriced, &sum)
 		if errors.Is(err, pgx.ErrNoRows) {
 			ok = false
 			return nil
+		}
+		if err == nil && !bytes.Equal(sum, p.seal(key)) {
+			err = altered("the reply with the key %q", unpack(key))
 		}
 		if err != nil {
 			return err
 		}
 		ok = true
-		reply, err = p.reply(unpack(pack(key)))
+		reply, err = p.reply(unpack(key))
 		return err
 	})
 	return reply, ok, s.explain("read", err)
@@ -67,6 +74,11 @@ type paid struct {
 	body                    *string
 	latency, attempts, cost *int64
 	unpriced                *bool
+}
+
+// paidFor returns a reply with the given body as rows have it.
+func paidFor(r *deem.Reply, body string) paid {
+	return paid{&body, new(int64(r.Latency)), new(int64(r.Attempts)), &r.CostMicros, &r.Unpriced}
 }
 
 // reply returns the reply, which there is, with its key.
@@ -82,21 +94,16 @@ func (p *paid) reply(key string) (deem.Reply, error) {
 // loadCalls reads the calls of records. It reads as many of each as the record had when
 // it was read itself: a record that was replaced since has its new calls behind those.
 func (s *Store) loadCalls(ctx context.Context, page []found) error {
-	var numbers []int64
-	places := make(map[int64]*found, len(page))
+	numbers, places := make([]int64, len(page)), make(map[int64]*found, len(page))
 	for i := range page {
-		if f := &page[i]; f.calls > 0 {
-			numbers = append(numbers, f.n)
-			places[f.n] = f
-			f.rec.Calls = make([]deem.Call, f.calls)
-		}
+		f := &page[i]
+		numbers[i], places[f.n] = f.n, f
+		f.rec.Calls, f.now, f.seen = nil, 0, 0
 	}
-	if len(numbers) == 0 {
-		return nil
-	}
-	rows, err := s.pool.Query(ctx, `SELECT c.record, c.seq, c.model, c.request, c.started, c.error, c.tries,
-		coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached
-		FROM calls c LEFT JOIN replies r ON r.n = c.reply WHERE c.record = ANY ($1::bigint[])`, numbers)
+	rows, err := s.pool.Query(ctx, `SELECT o.n, o.item_key, o.trial, o.calls, c.seq, c.model, c.request, c.error, c.started, c.tries,
+		coalesce(c.reply_key, r.key), coalesce(c.reply_inline, r.body), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached, c.sum
+		FROM records o LEFT JOIN calls c ON c.record = o.n LEFT JOIN replies r ON r.n = c.reply WHERE o.n = ANY ($1::bigint[])
+		ORDER BY c.record, c.seq`, numbers)
 	if err != nil {
 		return err
 	}
@@ -106,38 +113,52 @@ func (s *Store) loadCalls(ctx context.Context, page []found) error {
 			return err
 		}
 	}
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for i := range page {
+		if f := &page[i]; f.seen != f.now || len(f.rec.Calls) != f.calls {
+			return altered("how many calls were made about item %q", f.rec.Item.ID)
+		}
+	}
+	return nil
 }
 
 // scanCall reads a call into its place.
 func scanCall(row pgx.Row, places map[int64]*found) error {
-	var c deem.Call
-	var record int64
-	var seq int
-	var started *int64
-	var p paid
-	var key *string
-	var cached *bool
-	err := row.Scan(&record, &seq, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
-		&p.body, &key, &p.latency, &p.attempts, &p.cost, &p.unpriced, &cached)
+	var c callRow
+	var record, trial int64
+	var now int
+	var seq, tries *int64
+	var item, sum []byte
+	var model, request, failed *string
+	err := row.Scan(&record, &item, &trial, &now, &seq, &model, &request, &failed, &c.started, &tries,
+		&c.key, &c.body, &c.latency, &c.attempts, &c.cost, &c.unpriced, &c.cached, &sum)
 	if err != nil {
 		return err
 	}
 	f := places[record]
-	if seq >= f.calls {
+	f.now = now
+	if seq == nil {
+		return nil // The record has no calls.
+	}
+	if f.seen++; f.seen > f.calls {
 		return nil
 	}
-	c.Started = timeOf(started)
-	c.Model, c.Request, c.Error = unpack(c.Model), unpack(c.Request), unpack(c.Error)
-	if p.body != nil {
-		r, err := p.reply(unpackNull(key))
+	c.model, c.request, c.err, c.tries = *model, *request, *failed, *tries
+	if !bytes.Equal(sum, c.seal(item, trial)) || int(*seq) != len(f.rec.Calls) {
+		return altered("call %d about item %q", *seq+1, f.rec.Item.ID)
+	}
+	call := deem.Call{Model: unpack(c.model), Request: unpack(c.request), Started: timeOf(c.started), Error: unpack(c.err), Attempts: int(c.tries)}
+	if c.body != nil {
+		r, err := c.reply(unpackNull(c.key))
 		if err != nil {
 			return err
 		}
-		r.Cached = cached != nil && *cached
-		c.Reply = &r
+		r.Cached = *c.cached
+		call.Reply = &r
 	}
-	f.rec.Calls[seq] = c
+	f.rec.Calls = append(f.rec.Calls, call)
 	return nil
 }
 
@@ -180,8 +201,8 @@ func (s *Store) fillTexts(ctx context.Context, page []found, cache *textCache) e
 		it := &page[i].rec.Item
 		for place, ref := range page[i].places {
 			text, ok := cache.bodies[ref.hash]
-			if !ok {
-				return deem.WithHint(fmt.Errorf("the database is damaged: a text of item %q is missing", it.ID), "restore a copy of it")
+			if !ok || len(text) != ref.size {
+				return altered("a text of item %q", it.ID)
 			}
 			if err := body.PutBack(it, place, text); err != nil {
 				return fmt.Errorf("read texts of item %q: %w", it.ID, err)
@@ -217,7 +238,9 @@ func (s *Store) readTexts(ctx context.Context, page []found, cache *textCache) e
 		}
 		var hash, text []byte
 		_, err = pgx.ForEachRow(rows, []any{&hash, &text}, func() error {
-			cache.put(body.Sum(hash), string(text))
+			if sha256.Sum256(text) == body.Sum(hash) { // One that is another is not found.
+				cache.put(body.Sum(hash), string(text))
+			}
 			return nil
 		})
 		return err

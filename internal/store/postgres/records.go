@@ -1,10 +1,12 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -70,6 +72,8 @@ type found struct {
 	places map[string]textRef
 	n      int64
 	calls  int
+
+	now, seen int // how many calls the record has when they are read, and how many were read
 }
 
 // fitRows and fitBytes bound how many records get their long texts and calls at once: a
@@ -127,12 +131,12 @@ func newPager(s *Store, run int64, q store.Query) *pager {
 // records are wanted. Which they are is settled before their items are looked up, one by
 // one: Postgres would sooner read all items there are.
 func selectRecords(join, where, by string, limit int, brief bool) string {
-	columns, items := "i.body, i.texts", "CROSS JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i"
+	columns, items := "i.body, i.texts", "LEFT JOIN LATERAL (SELECT body, texts FROM items WHERE hash = r.item LIMIT 1) i ON true"
 	if brief {
 		columns, items = "NULL::text, NULL::text", ""
 	}
-	return fmt.Sprintf(`SELECT r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, %s
+	return fmt.Sprintf(`SELECT r.n, r.run, r.item_id, r.item_key, r.item, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
+		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.sum, r.calls, %s
 		FROM (SELECT r.* FROM records r %s WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
 		columns, join, where, by, limit, items, by)
 }
@@ -251,38 +255,50 @@ func (s *Store) readPage(ctx context.Context, query string, args []any, brief bo
 // scanRecord reads a row of selectRecords.
 func scanRecord(row pgx.Row, brief bool) (found, error) {
 	var f found
-	var v outcome
+	var c recordRow
 	var item, places *string
-	rec := &f.rec
-	it := &rec.Item
-	err := row.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &item, &places)
+	var sum []byte
+	err := row.Scan(&f.n, &c.run, &c.id, &c.key, &c.item, &c.position, &c.trial, &c.category, &c.cluster, &c.weight, &c.judge,
+		&c.label, &c.score, &c.pass, &c.confidence, &c.reason, &c.aspects, &c.kind, &c.detail, &sum, &f.calls, &item, &places)
 	if err != nil {
 		return found{}, err
 	}
-	rec.Judge = unpack(rec.Judge)
-	it.ID, it.Category, it.Cluster = unpack(it.ID), unpack(it.Category), unpack(it.Cluster)
+	f.rec = deem.Record{Position: int(c.position), Trial: int(c.trial), Judge: unpack(c.judge)}
+	f.rec.Item = deem.Item{ID: unpack(c.id), Category: unpack(c.category), Cluster: unpack(c.cluster), Weight: c.weight}
+	if !bytes.Equal(sum, c.seal()) {
+		return found{}, altered("record %d, of item %q,", f.n, f.rec.Item.ID)
+	}
 	if !brief {
-		id := it.ID
-		if err := f.decodeItem(item, places); err != nil {
-			return found{}, fmt.Errorf("decode item %q: %w", id, err)
+		if err := f.decodeItem(c.item, item, places); err != nil {
+			return found{}, err
 		}
 	}
-	if err := v.fill(rec); err != nil {
-		return found{}, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
+	if err := c.fill(&f.rec); err != nil {
+		return found{}, fmt.Errorf("decode verdict on item %q: %w", f.rec.Item.ID, err)
 	}
 	return f, nil
 }
 
-// decodeItem reads the JSON of the item, which says all of it.
-func (f *found) decodeItem(item, places *string) error {
+// decodeItem reads the JSON of the item, which says all of it, and holds it to its hash.
+func (f *found) decodeItem(hash []byte, item, places *string) error {
+	id := f.rec.Item.ID
 	if item == nil {
-		return errors.New("it is missing")
+		return altered("item %q, which is missing,", id)
 	}
-	if err := body.DecodeItem(*item, &f.rec.Item); err != nil || places == nil {
-		return err
+	if places != nil && body.Decode(*places, &f.places) != nil {
+		return altered("the list of texts of item %q", id)
 	}
-	return body.Decode(*places, &f.places)
+	texts := make([]body.Text, 0, len(f.places))
+	for _, place := range slices.Sorted(maps.Keys(f.places)) {
+		texts = append(texts, body.Text{Place: place, Hash: f.places[place].hash})
+	}
+	if sum := body.ItemSum(nil, *item, texts); !bytes.Equal(sum[:], hash) {
+		return altered("item %q", id)
+	}
+	if err := body.DecodeItem(*item, &f.rec.Item); err != nil {
+		return fmt.Errorf("decode item %q: %w", id, err)
+	}
+	return nil
 }
 
 // outcome is a verdict or a failure as a row has it.

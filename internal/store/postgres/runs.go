@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/internal/query"
 )
 
@@ -75,6 +77,9 @@ const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1`
 // adopt takes over what is no part of the key, but for the names of a run that has
 // records.
 func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
+	if _, err := scanRun(tx.QueryRow(ctx, selectRun+` WHERE r.n = $1`, n)); err != nil {
+		return err // What is not what was written is not sealed anew.
+	}
 	names, err := json.Marshal(spec.Dataset.Names)
 	if err != nil {
 		return err
@@ -82,6 +87,19 @@ func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, dataset_names =
 		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $3 AND records > 0) THEN dataset_names ELSE $1 END WHERE n = $3`,
 		string(names), packJSON(spec.Settings), n)
+	if err != nil {
+		return err
+	}
+	return sealRun(ctx, tx, n)
+}
+
+// sealRun seals a run after a change.
+func sealRun(ctx context.Context, tx pgx.Tx, n int64) error {
+	var r runRow
+	if err := tx.QueryRow(ctx, `SELECT `+runColumns+` FROM runs r WHERE n = $1`, n).Scan(r.targets()...); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE runs SET sum = $2 WHERE n = $1`, n, r.seal())
 	return err
 }
 
@@ -103,15 +121,22 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 	if err != nil {
 		return false, err
 	}
-	tag, err := tx.Exec(ctx, `INSERT INTO runs
+	var n int64
+	err = tx.QueryRow(ctx, `INSERT INTO runs
 		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
 		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (id) DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (id) DO NOTHING RETURNING n`,
 		pack(run.ID), run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
 		pack(run.Judge.Name), pack(run.Judge.Hash), packJSON(run.Judge.Identity), run.Judge.Rule,
 		pack(run.Model), pack(run.Endpoint), string(names), pack(run.Dataset.Hash), run.Dataset.Items, run.Trials,
-		packJSON(run.Settings))
-	return tag.RowsAffected() == 1, err
+		packJSON(run.Settings)).Scan(&n)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, sealRun(ctx, tx, n)
 }
 
 // Finish implements [store.Store].
@@ -208,8 +233,34 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 	return page, err
 }
 
-const selectRun = `SELECT r.id, r.state, r.created, greatest(r.updated, c.updated), r.judge_name, r.judge_hash, r.judge_identity,
-	r.judge_rule, r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings,
+// runRow holds the sealed columns of a run, texts packed, and the seal that it has.
+type runRow struct {
+	n, created, items, trials                        int64
+	id, key, judge, judgeHash, model, endpoint, hash string
+	identity, names, settings                        *string
+	rule                                             bool
+	sum                                              []byte
+}
+
+const runColumns = `r.n, r.id, r.key, r.created, r.judge_name, r.judge_hash, r.judge_identity, r.judge_rule,
+	r.model, r.endpoint, r.dataset_names, r.dataset_hash, r.dataset_items, r.trials, r.settings, r.sum`
+
+// targets returns where runColumns are scanned to.
+func (r *runRow) targets() []any {
+	return []any{
+		&r.n, &r.id, &r.key, &r.created, &r.judge, &r.judgeHash, &r.identity, &r.rule,
+		&r.model, &r.endpoint, &r.names, &r.hash, &r.items, &r.trials, &r.settings, &r.sum,
+	}
+}
+
+func (r *runRow) seal() []byte {
+	return body.Seal([]any{
+		r.n, r.id, r.key, r.created, r.judge, r.judgeHash, null(r.identity), r.rule,
+		r.model, r.endpoint, null(r.names), r.hash, r.items, r.trials, null(r.settings),
+	})
+}
+
+const selectRun = `SELECT ` + runColumns + `, r.state, greatest(r.updated, c.updated),
 	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0),
 	CASE WHEN r.charged_micros IS NULL THEN r.unsettled_micros ELSE ` + moneyLeft + ` END
 	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
@@ -218,22 +269,22 @@ const selectRun = `SELECT r.id, r.state, r.created, greatest(r.updated, c.update
 // scanRun reads a row of selectRun.
 func scanRun(row pgx.Row) (store.Run, error) {
 	var run store.Run
-	var created, updated int64
-	var identity, names, settings *string
-	err := row.Scan(&run.ID, &run.State, &created, &updated,
-		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
-		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
-		&run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)
+	var r runRow
+	var updated int64
+	err := row.Scan(append(r.targets(), &run.State, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
 	if err != nil {
 		return store.Run{}, err
 	}
-	run.Created, run.Updated = timeOf(&created), timeOf(&updated)
-	for _, text := range []*string{&run.ID, &run.Judge.Name, &run.Judge.Hash, &run.Model, &run.Endpoint, &run.Dataset.Hash} {
-		*text = unpack(*text)
+	if !bytes.Equal(r.sum, r.seal()) {
+		return store.Run{}, altered("run %q", unpack(r.id))
 	}
-	run.Judge.Identity, run.Settings = unpackJSON(identity), unpackJSON(settings)
-	if names != nil {
-		err = json.Unmarshal([]byte(*names), &run.Dataset.Names)
+	run.ID, run.Model, run.Endpoint = unpack(r.id), unpack(r.model), unpack(r.endpoint)
+	run.Judge = store.JudgeSpec{Name: unpack(r.judge), Hash: unpack(r.judgeHash), Identity: unpackJSON(r.identity), Rule: r.rule}
+	run.Dataset = store.DatasetSpec{Hash: unpack(r.hash), Items: int(r.items)}
+	run.Trials, run.Settings = int(r.trials), unpackJSON(r.settings)
+	run.Created, run.Updated = timeOf(&r.created), timeOf(&updated)
+	if r.names != nil {
+		err = json.Unmarshal([]byte(*r.names), &run.Dataset.Names)
 	}
 	return run, err
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"deem/internal/store/internal/body"
 )
 
 // bulkRows is how many rows go in with one statement. With more of them, a statement
@@ -54,10 +56,10 @@ func (c *cells) seal(begin int, hash []byte) {
 		sealed = append(sealed, v.Value)
 	}
 	if hash != nil {
-		hash = hash[:sealBytes]
+		hash = hash[:body.SealBytes]
 		sealed = append(sealed, hash)
 	}
-	c.add(append(seal(sealed), hash...))
+	c.add(append(body.Seal(sealed), hash...))
 }
 
 // values returns the columns for package sql.

@@ -1,11 +1,8 @@
 package sqlite
 
 import (
-	"crypto/sha256"
 	"database/sql/driver"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"regexp"
 
 	"modernc.org/sqlite"
@@ -14,48 +11,14 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// Every row that a printed number depends on carries a seal: a hash of its columns. SQLite
-// notices when its pages do not fit together, but not when a byte within a value changed.
-// Whoever reads such a row checks its seal in the same query. A seal proves nothing against
-// somebody who edits the database and can compute seals too; a signature does.
-
-// sealBytes is how much of a SHA-256 a seal keeps. It has to tell accidents.
-const sealBytes = 16
-
-// seal returns the hash of the columns of a row, with the type and length of each.
-func seal(columns []driver.Value) []byte {
-	buf := make([]byte, 0, 512)
-	for _, c := range columns {
-		switch v := c.(type) {
-		case nil:
-			buf = append(buf, 0)
-		case int64:
-			buf = binary.AppendVarint(append(buf, 1), v)
-		case bool: // which SQLite keeps as a number
-			var n int64
-			if v {
-				n = 1
-			}
-			buf = binary.AppendVarint(append(buf, 1), n)
-		case float64:
-			buf = binary.BigEndian.AppendUint64(append(buf, 2), math.Float64bits(v+0)) // SQLite keeps -0 as 0, and so does -0 + 0.
-		case string:
-			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
-		case []byte:
-			buf = append(binary.AppendUvarint(append(buf, 3), uint64(len(v))), v...)
-		default:
-			panic(fmt.Sprintf("sqlite: a column is a %T", c))
-		}
-	}
-	sum := sha256.Sum256(buf)
-	return sum[:sealBytes]
-}
+// Every row that a printed number depends on carries a seal, which a query checks that reads
+// the row: see [body.Seal].
 
 func init() {
 	sqlite.MustRegisterFunction("deem_seal", &sqlite.FunctionImpl{
 		NArgs: -1, Deterministic: true, VolatileArgs: true,
 		Scalar: func(_ *sqlite.FunctionContext, columns []driver.Value) (driver.Value, error) {
-			return seal(columns), nil
+			return body.Seal(columns), nil
 		},
 	})
 }
@@ -92,7 +55,7 @@ func altered(format string, args ...any) error {
 // checkItem holds an item to the hash in the seal of its record.
 func (f *found) checkItem(texts []body.Text) error {
 	sum := body.ItemSum(nil, f.body, texts)
-	if string(sum[:sealBytes]) != f.item {
+	if string(sum[:body.SealBytes]) != f.item {
 		return altered("item %q", f.rec.Item.ID)
 	}
 	return nil

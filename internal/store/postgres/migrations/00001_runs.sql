@@ -5,6 +5,9 @@
 -- A text cannot hold the character NUL here: in columns that are no JSON it is written
 -- as \x01\x01, and \x01 as \x01\x02. Texts compare by their bytes, as in Go.
 --
+-- A sum is the seal of a row: a hash of the columns that numbers depend on.
+-- Items and texts need none, since they are kept under the hash of what they say.
+--
 -- Records and calls name rows of other tables that are never removed, and that are there
 -- before them in the same commit. To have Postgres look for them too took a third of the
 -- time of an append.
@@ -31,7 +34,8 @@ CREATE TABLE runs (
 	dataset_hash   TEXT    NOT NULL,
 	dataset_items  BIGINT  NOT NULL,
 	trials         BIGINT  NOT NULL,
-	settings       TEXT              -- JSON
+	settings       TEXT,             -- JSON
+	sum            BYTEA             -- NULL until the end of the transaction that adds the run
 );
 
 CREATE INDEX runs_key ON runs (key);
@@ -79,7 +83,8 @@ CREATE TABLE replies (
 	latency     BIGINT  NOT NULL,
 	attempts    BIGINT  NOT NULL,
 	cost_micros BIGINT  NOT NULL,
-	unpriced    BOOLEAN NOT NULL
+	unpriced    BOOLEAN NOT NULL,
+	sum         BYTEA   NOT NULL
 );
 
 -- The records of one append are numbered together, from block * 2^20 on, in the order in
@@ -110,6 +115,7 @@ CREATE TABLE records (
 	calls      BIGINT NOT NULL,            -- how many there are
 	version    BIGINT NOT NULL DEFAULT 1,  -- how often the record was appended
 	was_failed BOOLEAN NOT NULL DEFAULT false, -- whether the record it took the place of was a failure
+	sum        BYTEA  NOT NULL,
 	-- The law: a record holds a verdict or a failure, and a failure has no score.
 	CONSTRAINT verdict_or_failure CHECK ((label IS NULL) <> (kind IS NULL)),
 	CONSTRAINT score_of_verdict CHECK ((label IS NULL) = (score IS NULL))
@@ -142,6 +148,7 @@ CREATE TABLE calls (
 	cost_micros  BIGINT,
 	unpriced     BOOLEAN,
 	cached       BOOLEAN,
+	sum          BYTEA  NOT NULL, -- of the call with its reply, and of the record it belongs to
 	PRIMARY KEY (record, seq)
 );
 
@@ -190,6 +197,7 @@ CREATE TABLE labels (
 	score     DOUBLE PRECISION NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
 	labelled  BIGINT,           -- NULL when nobody knows
+	sum       BYTEA   NOT NULL,
 	PRIMARY KEY (item, annotator)
 );
 

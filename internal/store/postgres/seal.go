@@ -1,0 +1,93 @@
+package postgres
+
+import (
+	"fmt"
+
+	"deem"
+	"deem/internal/store/internal/body"
+)
+
+// Runs, records, calls, replies and labels carry a seal, which is checked when they are
+// read: see [body.Seal]. Items and texts are kept under a hash of what they say.
+
+// recordRow holds the sealed columns of a record, texts packed. Its number is not among
+// them, which the server makes, nor what depends on a record that was there before.
+type recordRow struct {
+	run, trial, position         int64
+	item, key                    []byte
+	id, category, cluster, judge string
+	weight                       float64
+	outcome
+}
+
+// columns returns the columns of a record.
+func (r *row) columns(run int64) recordRow {
+	it := r.rec.Item
+	c := recordRow{
+		run: run, trial: int64(r.rec.Trial), position: int64(r.rec.Position), item: r.item.Hash[:], key: r.key,
+		id: pack(it.ID), category: pack(it.Category), cluster: pack(it.Cluster), judge: pack(r.rec.Judge), weight: it.Weight,
+	}
+	if v := r.rec.Verdict; v != nil {
+		c.outcome = outcome{
+			label: new(pack(v.Label)), score: &v.Score, pass: v.Pass, confidence: v.Confidence,
+			reason: packNull(v.Reason), aspects: r.aspects,
+		}
+	} else {
+		c.outcome = outcome{kind: new(pack(string(r.rec.Failure.Kind))), detail: packNull(r.rec.Failure.Detail)}
+	}
+	return c
+}
+
+func (c *recordRow) seal() []byte {
+	return body.Seal([]any{
+		c.run, c.trial, c.position, c.item, c.key, c.id, c.category, c.cluster, c.judge, c.weight,
+		null(c.label), null(c.score), null(c.pass), null(c.confidence), null(c.reason), null(c.aspects), null(c.kind), null(c.detail),
+	})
+}
+
+// callRow holds the sealed columns of a call, texts packed, with what its reply says
+// wherever that is kept.
+type callRow struct {
+	model, request, err string
+	started             *int64
+	tries               int64
+	key                 *string // of the reply
+	paid
+	cached *bool
+}
+
+// columns returns the columns of a call.
+func (c *call) columns() callRow {
+	row := callRow{model: pack(c.Model), request: pack(c.Request), err: pack(c.Error), started: nanos(c.Started), tries: int64(c.Attempts)}
+	if r := c.Reply; r != nil {
+		row.key, row.paid, row.cached = packNull(r.Key), paidFor(r, c.body), &r.Cached
+	}
+	return row
+}
+
+// seal seals the call as one of the record with the key and trial.
+func (c *callRow) seal(key []byte, trial int64) []byte {
+	return body.Seal([]any{
+		key, trial, c.model, c.request, c.err, null(c.started), c.tries, null(c.key), null(c.body),
+		null(c.latency), null(c.attempts), null(c.cost), null(c.unpriced), null(c.cached),
+	})
+}
+
+// seal seals a reply in the cache.
+func (p paid) seal(key string) []byte {
+	return body.Seal([]any{key, null(p.body), null(p.latency), null(p.attempts), null(p.cost), null(p.unpriced)})
+}
+
+// null returns what p points to, or NULL.
+func null[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+// altered is the error of a row that is not what was written.
+func altered(format string, args ...any) error {
+	return deem.WithHint(fmt.Errorf("the database is damaged: %s is not what was written", fmt.Sprintf(format, args...)),
+		"restore a copy of it")
+}
