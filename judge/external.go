@@ -1,0 +1,116 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"deem"
+)
+
+// itemRole is the role of the message that holds an item, as package model/command has it.
+const itemRole = "item"
+
+// An External protocol leaves the judging to a program: it sends the item as JSON and reads
+// the verdict from the JSON that comes back. Package model/command describes the objects.
+type External struct{ name string }
+
+var _ Readable = External{}
+
+// NewExternal returns the protocol for a program of that name.
+func NewExternal(name string) External { return External{name} }
+
+// Name returns the name of the program.
+func (p External) Name() string { return p.name }
+
+// Identity returns the name. What the program is, its model says.
+func (p External) Identity() any {
+	return map[string]string{"kind": "external", "name": p.name}
+}
+
+// Request returns the item.
+func (p External) Request(it deem.Item) (deem.Request, error) {
+	return deem.Request{Messages: []deem.Message{{Role: itemRole, Content: string(it.Canonical())}}}, nil
+}
+
+// Read returns the verdict. A reply without a label and a score, or with one of them where
+// the other cannot be known from it, is a failure.
+func (p External) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	var said struct {
+		Label      string             `json:"label"`
+		Score      *float64           `json:"score"`
+		Pass       *bool              `json:"pass"`
+		Aspects    map[string]float64 `json:"aspects"`
+		Reason     string             `json:"reason"`
+		Confidence *float64           `json:"confidence"`
+		Failure    *deem.Failure      `json:"failure"`
+	}
+	if err := json.Unmarshal([]byte(reply.Text), &said); err != nil {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "%v: %s", err, clip(reply.Text))
+	}
+	if f := said.Failure; f != nil {
+		return deem.Verdict{}, externalFailure(*f)
+	}
+	v := deem.Verdict{Label: said.Label, Pass: said.Pass, Aspects: said.Aspects, Reason: said.Reason, Confidence: said.Confidence}
+	yes, known := yesOrNo(said.Label)
+	switch {
+	case said.Score != nil:
+		v.Score = *said.Score
+	case said.Pass != nil:
+		v.Score = boolScore(*said.Pass)
+	case known:
+		v.Score = boolScore(yes)
+	default:
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, `the verdict has no "score", and its label is not yes or no: %s`, clip(reply.Text))
+	}
+	if !(v.Score >= 0 && v.Score <= 1) {
+		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "score %v is not between 0 and 1", v.Score)
+	}
+	if c := v.Confidence; c != nil && !(*c >= 0 && *c <= 1) {
+		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "confidence %v is not between 0 and 1", *c)
+	}
+	if v.Label == "" {
+		v.Label = map[bool]string{true: "yes", false: "no"}[v.Yes()]
+	}
+	return v, nil
+}
+
+// externalFailure returns a failure of a kind that there is.
+func externalFailure(f deem.Failure) error {
+	for _, kind := range deem.Kinds() {
+		if kind == f.Kind {
+			return &f
+		}
+	}
+	return deem.Failf(deem.Unparseable, "the failure has the unknown kind %q: %s", f.Kind, f.Detail)
+}
+
+// yesOrNo reads the labels that say by themselves how they count.
+func yesOrNo(label string) (yes, known bool) {
+	switch strings.ToLower(label) {
+	case "yes", "correct", "right", "pass", "true":
+		return true, true
+	case "no", "incorrect", "wrong", "fail", "false":
+		return false, true
+	}
+	return false, false
+}
+
+func boolScore(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// Reading returns "", since there is one way to read an object.
+func (p External) Reading() string { return "" }
+
+// Reread returns nil.
+func (p External) Reread() Readable { return nil }
+
+// FailuresWrong returns false.
+func (p External) FailuresWrong() bool { return false }
+
+// String returns the name, for errors.
+func (p External) String() string { return fmt.Sprintf("external judge %s", p.name) }

@@ -1,0 +1,392 @@
+// Package command asks judges and models that are programs of the user's own, in any
+// language. A program reads requests from its standard input and writes replies to its
+// standard output, one JSON object per line.
+//
+// The first line that a program writes is its hello:
+//
+//	{"deem": 1, "kind": "judge", "name": "my-grader", "version": "3"}
+//
+// A judge is then sent items, one at a time, and answers each with a verdict or a failure:
+//
+//	-> {"id": 1, "item": {"id": "q17", "question": "...", "references": ["..."], "response": "..."}}
+//	<- {"id": 1, "label": "yes", "score": 1, "reason": "same year"}
+//	<- {"id": 1, "failure": {"kind": "unsure", "detail": "no year in the response"}}
+//
+// A model ("kind": "model") is sent requests and answers with text:
+//
+//	-> {"id": 1, "request": {"messages": [{"role": "user", "content": "..."}], "temperature": 0}}
+//	<- {"id": 1, "text": "yes", "usage": {"input": 12, "output": 1}}
+//	<- {"id": 1, "error": "the model declined", "kind": "refused"}
+//
+// Standard error is the program's log. A program that ends, answers with a line that is
+// not such an object, or does not answer in time fails the item it was asked about; the
+// next item gets a new process. [Server] sends the same objects over HTTP.
+package command
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"deem"
+)
+
+// ItemRole is the role of the message that holds an item as JSON. A judge that is a
+// program is asked with one such message.
+const ItemRole = "item"
+
+// protocol is the version of the lines.
+const protocol = 1
+
+// The defaults of [Options].
+const (
+	defaultProcesses = 8
+	defaultTimeout   = 2 * time.Minute
+	defaultStart     = 30 * time.Second
+	defaultMaxReply  = 1 << 20
+)
+
+// Options say which program is asked and how.
+type Options struct {
+	Command   []string          // the program and its arguments
+	Processes int               // how many run at once at most; 0 means 8
+	Timeout   time.Duration     // of one request; 0 means 2 minutes
+	Start     time.Duration     // within which the hello must come; 0 means 30 seconds
+	MaxReply  int               // bytes of one line at most; 0 means 1 MiB
+	Log       func(line string) // called with each line of standard error; nil drops them
+}
+
+// Hello is what a program or a server says of itself.
+type Hello struct {
+	Deem    int    `json:"deem"` // the version of the protocol, 1
+	Kind    string `json:"kind"` // "judge" or "model"
+	Name    string `json:"name,omitempty"`
+	Version string `json:"version,omitempty"`
+}
+
+// parseHello reads a hello.
+func parseHello(line []byte) (Hello, error) {
+	var h Hello
+	if err := json.Unmarshal(line, &h); err != nil || h.Deem == 0 {
+		return h, deem.WithHint(fmt.Errorf("the first line is not a hello: %s", clip(line)),
+			`the first line must be {"deem": 1, "kind": "judge", "name": "...", "version": "..."}; write logs to standard error`)
+	}
+	switch {
+	case h.Deem != protocol:
+		return h, fmt.Errorf("it speaks version %d of the protocol, and deem speaks version %d", h.Deem, protocol)
+	case h.Kind != "judge" && h.Kind != "model":
+		return h, fmt.Errorf(`its hello says "kind": %q, which is neither "judge" nor "model"`, h.Kind)
+	}
+	return h, nil
+}
+
+// check refuses a request that is not for this kind of program.
+func (h Hello) check(req deem.Request) error {
+	isItem := len(req.Messages) == 1 && req.Messages[0].Role == ItemRole
+	switch {
+	case isItem && h.Kind == "model":
+		return deem.WithHint(errors.New("it is a model and not a judge"), "name it with --model, and a judge that asks models: --judge universal")
+	case !isItem && h.Kind == "judge":
+		return deem.WithHint(errors.New("it is a judge and not a model"), "name it with --judge")
+	}
+	return nil
+}
+
+// settings returns what tells this program from others, as a query.
+func (h Hello) settings(more url.Values) string {
+	if h.Version != "" {
+		more.Set("version", h.Version)
+	}
+	return more.Encode()
+}
+
+// A Model is a program. Its processes are started as they are needed. It is safe for
+// concurrent use.
+type Model struct {
+	o        Options
+	hello    Hello
+	settings string
+	slots    chan struct{} // held by each request that has a process
+
+	mu      sync.Mutex
+	idle    []*process
+	crashes int // starts in a row without a reply
+	closed  bool
+}
+
+var (
+	_ deem.Tuned = (*Model)(nil)
+	_ io.Closer  = (*Model)(nil)
+)
+
+// Open starts the program once and reads its hello. A program that cannot be started is
+// an error with its own words.
+func Open(ctx context.Context, o Options) (*Model, error) {
+	if len(o.Command) == 0 || o.Command[0] == "" {
+		return nil, deem.WithHint(errors.New("no command is named"), "name a program, as command:./grade.py")
+	}
+	if o.Processes <= 0 {
+		o.Processes = defaultProcesses
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Start <= 0 {
+		o.Start = defaultStart
+	}
+	if o.MaxReply <= 0 {
+		o.MaxReply = defaultMaxReply
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	p, err := start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := fingerprint(o.Command)
+	if err != nil {
+		p.abort()
+		return nil, err
+	}
+	return &Model{
+		o: o, hello: p.hello, settings: p.hello.settings(facts),
+		slots: make(chan struct{}, o.Processes), idle: []*process{p},
+	}, nil
+}
+
+// fingerprint returns the arguments as they were typed, and the hash of the files among
+// them. An interpreter that is found by its name alone is not hashed.
+func fingerprint(command []string) (url.Values, error) {
+	facts := url.Values{"command": {strings.Join(command, " ")}}
+	sum, files := sha256.New(), 0
+	for i, arg := range command {
+		if i == 0 && !strings.ContainsAny(arg, `/\`) {
+			continue
+		}
+		info, err := os.Stat(arg)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := os.Open(arg)
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.Copy(sum, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("read %s: %w", arg, err)
+		}
+		files++
+	}
+	if files > 0 {
+		facts.Set("sha256", hex.EncodeToString(sum.Sum(nil)))
+	}
+	return facts, nil
+}
+
+// Name returns "command:" and the name that the program gave itself, or that of its file.
+func (m *Model) Name() string {
+	if m.hello.Name != "" {
+		return "command:" + m.hello.Name
+	}
+	return "command:" + filepath.Base(m.o.Command[0])
+}
+
+// Settings returns the command, the hash of its files and the version that it states.
+func (m *Model) Settings() string { return m.settings }
+
+// Hello returns what the program said of itself.
+func (m *Model) Hello() Hello { return m.hello }
+
+// Complete asks the program.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := m.hello.check(req); err != nil {
+		return deem.Reply{}, m.fatal(err)
+	}
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-ctx.Done():
+		return deem.Reply{}, ctx.Err()
+	}
+	p, err := m.take(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return deem.Reply{}, ctx.Err()
+		}
+		return deem.Reply{}, m.fatal(err)
+	}
+	object, err := p.ask(ctx, req, m.o.Timeout)
+	if err != nil {
+		p.abort()
+		m.note(false)
+		if ctx.Err() != nil {
+			return deem.Reply{}, ctx.Err()
+		}
+		return deem.Reply{}, err
+	}
+	m.note(true)
+	m.give(p)
+	return parseReply(m.hello.Kind, object)
+}
+
+// fatal is an error after which no request can succeed.
+func (m *Model) fatal(err error) error {
+	return deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", m.Name(), err)}, "%s",
+		orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
+}
+
+// take returns an idle process, or starts one. After crashes it waits before that, longer
+// each time.
+func (m *Model) take(ctx context.Context) (*process, error) {
+	m.mu.Lock()
+	if n := len(m.idle); n > 0 {
+		p := m.idle[n-1]
+		m.idle = m.idle[:n-1]
+		m.mu.Unlock()
+		return p, nil
+	}
+	crashes := m.crashes
+	m.mu.Unlock()
+	if crashes > 1 {
+		wait := min(50*time.Millisecond<<min(crashes-2, 10), 5*time.Second)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return start(ctx, m.o)
+}
+
+// note counts the processes in a row that ended without a reply.
+func (m *Model) note(replied bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if replied {
+		m.crashes = 0
+	} else {
+		m.crashes++
+	}
+}
+
+// give keeps a process for the next request.
+func (m *Model) give(p *process) {
+	m.mu.Lock()
+	closed := m.closed
+	if !closed {
+		m.idle = append(m.idle, p)
+	}
+	m.mu.Unlock()
+	if closed {
+		p.stop()
+	}
+}
+
+// Close ends the processes: their input is closed, and one that does not end by itself is
+// ended.
+func (m *Model) Close() error {
+	m.mu.Lock()
+	idle := m.idle
+	m.idle, m.closed = nil, true
+	m.mu.Unlock()
+	var all sync.WaitGroup
+	for _, p := range idle {
+		all.Go(p.stop)
+	}
+	all.Wait()
+	return nil
+}
+
+// encode returns the line that asks.
+func encode(id int, req deem.Request) ([]byte, error) {
+	line := struct {
+		ID      int             `json:"id,omitempty"`
+		Item    json.RawMessage `json:"item,omitempty"`
+		Trial   int             `json:"trial,omitempty"`
+		Request *deem.Request   `json:"request,omitempty"`
+	}{ID: id, Trial: req.Trial}
+	if len(req.Messages) == 1 && req.Messages[0].Role == ItemRole {
+		line.Item = json.RawMessage(req.Messages[0].Content)
+	} else {
+		req.Trial = 0
+		line.Request = &req
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(line) // which ends the line
+	return b.Bytes(), err
+}
+
+// parseReply makes a reply of what the program answered, without its id. The text of a
+// judge's reply is the object itself.
+func parseReply(kind string, object map[string]json.RawMessage) (deem.Reply, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return deem.Reply{}, bad(deem.Unparseable, "%v", err)
+	}
+	if kind == "judge" {
+		return deem.Reply{Text: string(text), Stop: deem.StopEnd}, nil
+	}
+	var said struct {
+		Text  *string     `json:"text"`
+		Stop  deem.Stop   `json:"stop"`
+		Model string      `json:"model"`
+		Usage *deem.Usage `json:"usage"`
+		Error string      `json:"error"`
+		Kind  deem.Kind   `json:"kind"`
+	}
+	switch err := json.Unmarshal(text, &said); {
+	case err != nil:
+		return deem.Reply{}, bad(deem.Provider, "the reply is not what a model answers: %v", err)
+	case said.Error != "":
+		if said.Kind != deem.Refused && said.Kind != deem.Timeout {
+			said.Kind = deem.Provider
+		}
+		return deem.Reply{}, bad(said.Kind, "%s", clip([]byte(said.Error)))
+	case said.Text == nil:
+		return deem.Reply{}, bad(deem.Provider, `the reply has neither "text" nor "error": %s`, clip(text))
+	}
+	reply := deem.Reply{Text: *said.Text, Stop: said.Stop, Model: said.Model}
+	if reply.Stop == "" {
+		reply.Stop = deem.StopEnd
+	}
+	if said.Usage != nil {
+		reply.Usage = *said.Usage
+	}
+	return reply, nil
+}
+
+// bad is an error of one request.
+func bad(kind deem.Kind, format string, args ...any) error {
+	return &deem.ModelError{Kind: kind, Err: fmt.Errorf(format, args...)}
+}
+
+// clip returns the beginning of a line, as it is shown in errors.
+func clip(line []byte) string {
+	const most = 200
+	line = bytes.TrimSpace(line)
+	if len(line) > most {
+		return strings.ToValidUTF8(string(line[:most]), "") + "..."
+	}
+	return string(line)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

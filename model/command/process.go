@@ -1,0 +1,270 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"deem"
+)
+
+// grace is how long a process may take to end after its input is closed, and again after
+// it is told to.
+const grace = 2 * time.Second
+
+// A process is one running program. It is asked one request at a time.
+type process struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    io.ReadCloser
+	lines  chan []byte   // of its output; closed at the end of it
+	cut    chan struct{} // closed when nobody reads lines any more
+	ended  chan struct{} // closed when the process has ended
+	hello  Hello
+	errors tail
+	asked  int // requests so far
+
+	// Set before lines and ended are closed.
+	readErr, exitErr error
+}
+
+// start starts the program and waits for its hello.
+func start(ctx context.Context, o Options) (*process, error) {
+	p := &process{
+		cmd:   exec.Command(o.Command[0], o.Command[1:]...), //nolint:gosec,noctx // The user names it, and it outlives the request that starts it.
+		lines: make(chan []byte), cut: make(chan struct{}), ended: make(chan struct{}),
+		errors: tail{log: o.Log},
+	}
+	p.cmd.Stderr = &p.errors
+	p.cmd.WaitDelay = grace
+	ownGroup(p.cmd)
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.out, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, deem.WithHint(fmt.Errorf("start %s: %w", o.Command[0], err), "name a program that can be run, as command:./grade.py (chmod +x) or \"command:python3 grade.py\"")
+	}
+	go p.read(o.MaxReply)
+	line, err := p.line(ctx, o.Start)
+	if err == nil {
+		p.hello, err = parseHello(line)
+	}
+	if err != nil {
+		p.abort()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, deem.WithHint(fmt.Errorf("start %s: %w", strings.Join(o.Command, " "), err), "%s",
+			orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
+	}
+	return p, nil
+}
+
+// read hands the lines of the output on, until the process ends. Lines that nobody waits
+// for are dropped once the process is stopped.
+func (p *process) read(limit int) {
+	defer close(p.ended)
+	r := bufio.NewReaderSize(p.out, 64<<10)
+	for {
+		line, err := readLine(r, limit)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				p.readErr = err
+			}
+			break
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		select {
+		case p.lines <- line:
+			continue
+		case <-p.cut:
+		}
+		break
+	}
+	close(p.lines)
+	_ = p.out.Close() // A program that goes on writing gets an error.
+	p.exitErr = p.cmd.Wait()
+}
+
+// errLong is the error of a line that is longer than it may be.
+var errLong = errors.New("the line is too long")
+
+// readLine reads a line of at most limit bytes. A last line without an end counts.
+func readLine(r *bufio.Reader, limit int) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > limit:
+			return nil, fmt.Errorf("%w: more than %d bytes", errLong, limit)
+		case err == nil:
+			return line, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, nil
+		default:
+			return nil, io.EOF // The pipe was closed, by the program or by us.
+		}
+	}
+}
+
+// line returns the next line of the output.
+func (p *process) line(ctx context.Context, within time.Duration) ([]byte, error) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	select {
+	case line, ok := <-p.lines:
+		if ok {
+			return line, nil
+		}
+		return nil, p.gone()
+	case <-timer.C:
+		return nil, bad(deem.Timeout, "no answer within %v", within)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// gone says why the output ended.
+func (p *process) gone() error {
+	if p.readErr != nil {
+		return bad(deem.Provider, "%v", p.readErr)
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(grace):
+		return bad(deem.Provider, "it closed its output%s", p.errors.said())
+	}
+	how := "it ended"
+	if p.exitErr != nil {
+		how = p.exitErr.Error()
+	}
+	return bad(deem.Provider, "%s%s", how, p.errors.said())
+}
+
+// ask sends a request and returns the object that answers it, without its id.
+func (p *process) ask(ctx context.Context, req deem.Request, timeout time.Duration) (map[string]json.RawMessage, error) {
+	p.asked++
+	text, err := encode(p.asked, req)
+	if err != nil {
+		return nil, bad(deem.Input, "%v", err)
+	}
+	sent := make(chan error, 1) // A program that does not read would block us.
+	go func() {
+		_, err := p.in.Write(text)
+		sent <- err
+	}()
+	deadline := time.Now().Add(timeout)
+	for {
+		line, err := p.line(ctx, time.Until(deadline))
+		if err != nil {
+			return nil, err
+		}
+		var object map[string]json.RawMessage
+		var id int
+		if json.Unmarshal(line, &object) != nil || json.Unmarshal(object["id"], &id) != nil {
+			return nil, bad(deem.Unparseable, `the line is not a JSON object with an "id": %s`, clip(line))
+		}
+		switch {
+		case id < p.asked && id > 0:
+			continue // It answers an earlier request once more.
+		case id != p.asked:
+			return nil, bad(deem.Unparseable, "it answered request %d when it was asked %d", id, p.asked)
+		}
+		select {
+		case <-sent:
+		case <-time.After(time.Until(deadline)):
+			return nil, bad(deem.Timeout, "it did not read the request within %v", timeout)
+		}
+		delete(object, "id")
+		return object, nil
+	}
+}
+
+// stop ends the process gently: it closes its input, after a while tells the process to
+// end, and then ends it with everything that it started.
+func (p *process) stop() {
+	close(p.cut)
+	_ = p.in.Close()
+	for _, end := range []func(*exec.Cmd){terminate, kill} {
+		select {
+		case <-p.ended:
+			return
+		case <-time.After(grace):
+			end(p.cmd)
+		}
+	}
+	p.wait()
+}
+
+// abort ends the process at once. It is out of step or does not answer.
+func (p *process) abort() {
+	close(p.cut)
+	kill(p.cmd)
+	_ = p.in.Close()
+	p.wait()
+}
+
+// wait waits for the end of a process that was killed. What it started may hold its output
+// open.
+func (p *process) wait() {
+	_ = p.out.Close()
+	<-p.ended
+}
+
+// A tail keeps the end of what is written to it, and logs its lines.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+	line []byte
+	log  func(string)
+}
+
+// tailSize is how much of standard error is kept for an error.
+const tailSize = 2 << 10
+
+// Write keeps the last bytes. It never fails: a program must not stop because of its log.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, b[max(0, len(b)-tailSize):]...)
+	t.text = t.text[max(0, len(t.text)-tailSize):]
+	for part := range bytes.Lines(b) {
+		room := max(0, tailSize-len(t.line))
+		t.line = append(t.line, part[:min(room, len(part))]...)
+		if part[len(part)-1] == '\n' {
+			t.log(strings.TrimSpace(string(t.line)))
+			t.line = t.line[:0]
+		}
+	}
+	return len(b), nil
+}
+
+// said returns the last line, as the end of a sentence.
+func (t *tail) said() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := bytes.TrimSpace(t.text)
+	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if len(text) == 0 {
+		return ""
+	}
+	return ": " + clip(text)
+}

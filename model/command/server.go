@@ -1,0 +1,110 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// ServerOptions say which server is asked.
+type ServerOptions struct {
+	URL      string            `json:"-"` // it may hold a password
+	Headers  map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+	Timeout  time.Duration     // of one call; 0 means 2 minutes
+	MaxReply int               // bytes of a reply at most; 0 means 1 MiB
+	Proxy    string            `json:"-"` // a URL; "" means what the environment says
+	CAFile   string            // a PEM file of authorities to trust besides the system's; "" means none
+}
+
+// String returns the options without their secrets.
+func (o ServerOptions) String() string { return "command.ServerOptions{}" }
+
+// GoString returns the same as String, so that %#v shows no secret either.
+func (o ServerOptions) GoString() string { return o.String() }
+
+// A Server is a judge or a model behind HTTP. GET returns its hello; each POST has one
+// request as its body, without an id, and its answer is the reply. It is safe for
+// concurrent use.
+type Server struct {
+	client *wire.Client
+	target wire.Target
+	hello  Hello
+}
+
+var _ deem.Tuned = (*Server)(nil)
+
+// Dial asks the server for its hello.
+func Dial(ctx context.Context, o ServerOptions) (*Server, error) {
+	base, err := wire.ParseBase(o.URL, "http://127.0.0.1:8000/judge")
+	if err != nil {
+		return nil, err
+	}
+	if o.MaxReply <= 0 {
+		o.MaxReply = defaultMaxReply
+	}
+	client, err := wire.New(wire.Options{
+		Vendor: "http", Base: base, Headers: o.Headers, Timeout: o.Timeout, MaxReply: o.MaxReply, Proxy: o.Proxy, CAFile: o.CAFile,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{client: client, target: base.To("")}
+	a, err := client.Get(ctx, s.target)
+	if err == nil && !a.OK() {
+		err = client.StatusError(a)
+	}
+	if err == nil {
+		s.hello, err = parseHello(a.Text)
+	}
+	if err != nil {
+		return nil, deem.WithHint(fmt.Errorf("ask %s for its hello: %w", client.Endpoint(), err), "%s",
+			orElse(deem.HintOf(err), "GET of this address must return the hello as JSON"))
+	}
+	return s, nil
+}
+
+// Name returns "http:" and the name that the server gave itself, or its address. A server
+// with a name is the same wherever it runs.
+func (s *Server) Name() string {
+	if s.hello.Name != "" {
+		return "http:" + s.hello.Name
+	}
+	return s.client.Endpoint()
+}
+
+// Settings returns the version that the server states.
+func (s *Server) Settings() string { return s.hello.settings(url.Values{}) }
+
+// Hello returns what the server said of itself.
+func (s *Server) Hello() Hello { return s.hello }
+
+// Complete asks the server.
+func (s *Server) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := s.hello.check(req); err != nil {
+		return deem.Reply{}, deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", s.Name(), err)}, "%s", deem.HintOf(err))
+	}
+	body, err := encode(0, req)
+	if err != nil {
+		return deem.Reply{}, bad(deem.Input, "%v", err)
+	}
+	a, err := s.client.Complete(ctx, s.target, req, body)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		return deem.Reply{}, s.client.StatusError(a)
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(a.Text, &object); err != nil {
+		return deem.Reply{}, s.client.Garbled(a, err)
+	}
+	return parseReply(s.hello.Kind, object)
+}
+
+// Close closes idle connections.
+func (s *Server) Close() error { return s.client.Close() }
