@@ -2,7 +2,6 @@ package judge
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"deem"
@@ -10,6 +9,9 @@ import (
 
 // itemRole is the role of the message that holds an item, as package model/command has it.
 const itemRole = "item"
+
+// externalKind is the kind in the identity of an external protocol.
+const externalKind = "external"
 
 // An External protocol leaves the judging to a program: it sends the item as JSON and reads
 // the verdict from the JSON that comes back. Package model/command describes the objects.
@@ -25,7 +27,20 @@ func (p External) Name() string { return p.name }
 
 // Identity returns the name. What the program is, its model says.
 func (p External) Identity() any {
-	return map[string]string{"kind": "external", "name": p.name}
+	return map[string]string{"kind": externalKind, "name": p.name}
+}
+
+// RestoreExternal returns the protocol out of the identity of a judge, and whether it is
+// an external one.
+func RestoreExternal(judgeIdentity []byte) (External, bool) {
+	var id struct {
+		Protocol struct {
+			Kind string `json:"kind"`
+			Name string `json:"name"`
+		} `json:"protocol"`
+	}
+	err := json.Unmarshal(judgeIdentity, &id)
+	return External{id.Protocol.Name}, err == nil && id.Protocol.Kind == externalKind
 }
 
 // Request returns the item.
@@ -111,6 +126,3 @@ func (p External) Reread() Readable { return nil }
 
 // FailuresWrong returns false.
 func (p External) FailuresWrong() bool { return false }
-
-// String returns the name, for errors.
-func (p External) String() string { return fmt.Sprintf("external judge %s", p.name) }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -96,6 +98,12 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if spec, ok := strings.CutPrefix(name, LabelsPrefix); ok {
 		return chooseLabels(spec, o, several)
 	}
+	if short, ok := ProgramName(name); ok {
+		if o.Pass.Set || o.Temperature.Set || o.MaxTokens > 0 || o.Reading != "" {
+			return Choice{}, usage.Errorf("judge %s is a program: --pass, --temperature, --max-tokens and --reading cannot change it", name)
+		}
+		return Choice{Protocol: judge.NewExternal(short), model: name}, nil
+	}
 	if names := together(name); len(names) > 1 && !LooksLikeFile(name) {
 		r, err := o.severalRules(names)
 		return Choice{Rule: r}, err
@@ -134,6 +142,31 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	}
 	p, err := d.Protocol(o.Reading)
 	return Choice{Protocol: p, Wanted: d.Fields()}, usage.Mark(err)
+}
+
+// ProgramName returns the short name of a judge that is a program (command:./grade.py) or
+// a server (http://127.0.0.1:8000/grade), and whether it is one.
+func ProgramName(name string) (string, bool) {
+	if text, ok := strings.CutPrefix(name, commandVendor+":"); ok {
+		args, err := splitCommand(text)
+		if err != nil {
+			return text, true // Opening it says what is wrong.
+		}
+		for _, arg := range args {
+			if FileExists(arg) {
+				return filepath.Base(arg), true
+			}
+		}
+		return text, true
+	}
+	u, err := url.Parse(name)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", false
+	}
+	if base := path.Base(u.Path); base != "." && base != "/" {
+		return base, true
+	}
+	return u.Hostname(), true
 }
 
 // together splits "f1+rougeL+bleu". A name may end in + itself, as chrf++ does.
@@ -213,6 +246,12 @@ func (c Choice) Name() string {
 		return c.Composed.Declaration.Name
 	}
 	return c.Protocol.Name()
+}
+
+// External reports whether the judge is a program of the user's own.
+func (c Choice) External() bool {
+	_, ok := c.Protocol.(judge.External)
+	return ok
 }
 
 // Try says what the judge lacks in an item, without asking a model or a server: nil

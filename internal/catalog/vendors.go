@@ -1,17 +1,20 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"deem"
 	"deem/internal/usage"
 	"deem/judge/rule"
 	"deem/model/anthropic"
+	"deem/model/command"
 	"deem/model/fake"
 	"deem/model/google"
 	"deem/model/minilm"
@@ -31,6 +34,7 @@ type Vendor struct {
 	Server      string   // the variable that names a server
 	Options     []string // what --model-option may set
 	open        func(name string, at access) (deem.Model, error)
+	program     bool // names something that only the person at the command line may name
 }
 
 // Vendors are the makers of models, with what they are for.
@@ -56,6 +60,18 @@ var Vendors = []Vendor{
 		Options: []string{"think", "thinking", "context-length", maxReply},
 	},
 	{
+		Name: commandVendor, About: "a program of your own that answers requests (docs/programs.md)",
+		open: openCommand, program: true, Options: []string{maxReply},
+	},
+	{
+		Name: "http", About: "a server of your own that answers requests (docs/programs.md)",
+		open: func(name string, at access) (deem.Model, error) { return dial("http:"+name, at) }, program: true, Options: []string{maxReply},
+	},
+	{
+		Name: "https", About: "the same, encrypted",
+		open: func(name string, at access) (deem.Model, error) { return dial("https:"+name, at) }, program: true, Options: []string{maxReply},
+	},
+	{
 		Name: "fake", About: "made-up replies, for tests; see deem list models",
 		open: func(name string, _ access) (deem.Model, error) { return fake.New(name) },
 	},
@@ -73,9 +89,12 @@ type ModelOptions struct {
 	Timeout  time.Duration
 	Proxy    string
 	CAFile   string
-	Options  map[string]string // of the vendor's own
-	Thinking string            // how much the model thinks: the option of that name, which most vendors have
-	Uncalled bool              // nobody will be called, so no key is needed
+	Options  map[string]string          // of the vendor's own
+	Thinking string                     // how much the model thinks: the option of that name, which most vendors have
+	Uncalled bool                       // nobody will be called, so no key is needed
+	Programs bool                       // programs and servers of the user's own may be asked; never for what comes from a client or a file
+	Parallel int                        // requests at once, for programs
+	Log      func(program, line string) // what a program writes to standard error; nil drops it
 }
 
 // AllOptions returns the options of the vendor's own, how much to think among them.
@@ -97,6 +116,8 @@ type access struct {
 	maxReply      int
 	proxy, caFile string
 	options       map[string]string
+	parallel      int
+	log           func(program, line string)
 }
 
 // number returns an option that is a whole number, 0 when it is not given.
@@ -148,7 +169,10 @@ func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
 func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
-	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions()}
+	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
+	if v.program && !o.Programs {
+		return at, usage.Errorf("%s:%s is not asked here: only deem run and deem doctor on the command line start programs", v.Name, name)
+	}
 	if o.Thinking != "" && !slices.Contains(v.Options, "thinking") {
 		return at, usage.Errorf("--thinking says nothing to %s, which does not think", o.Name)
 	}
@@ -229,6 +253,75 @@ func openGoogle(name string, at access) (deem.Model, error) {
 		o.ThinkingBudget = &budget
 	}
 	return google.New(o)
+}
+
+// commandVendor begins the names of programs.
+const commandVendor = "command"
+
+// openCommand starts a program of the user's own. It is opened by people at the command
+// line, who may wait for it, so that there is no context to end it.
+func openCommand(name string, at access) (deem.Model, error) {
+	args, err := splitCommand(name)
+	if err != nil {
+		return nil, err
+	}
+	o := command.Options{Command: args, Processes: at.parallel, Timeout: at.timeout, MaxReply: at.maxReply}
+	if at.log != nil {
+		o.Log = func(line string) { at.log(name, line) }
+	}
+	return orNoModel(command.Open(context.Background(), o))
+}
+
+func dial(url string, at access) (deem.Model, error) {
+	return orNoModel(command.Dial(context.Background(), command.ServerOptions{
+		URL: url, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
+	}))
+}
+
+// orNoModel keeps a nil pointer from becoming a model.
+func orNoModel[M deem.Model](m M, err error) (deem.Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// splitCommand splits a command at white space. Quotes keep words together, and a
+// backslash takes the meaning from the character after it.
+func splitCommand(text string) ([]string, error) {
+	var args []string
+	var word strings.Builder
+	var quote rune
+	inWord, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inWord = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote, inWord = r, true
+		case quote == 0 && unicode.IsSpace(r):
+			if inWord {
+				args = append(args, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, fmt.Errorf("%q ends within quotes", text)
+	}
+	if inWord {
+		args = append(args, word.String())
+	}
+	return args, nil
 }
 
 func openOllama(name string, at access) (deem.Model, error) {

@@ -28,6 +28,9 @@ takes the key, knows the model, and answers: one call is made, about a made-up i
 with the parameters of the judge that --judge names. What was sent is shown. No key is
 ever printed.
 
+With --judge command:PROGRAM or http://ADDRESS a judge of your own is started, asked
+about a made-up item, and its verdict is read (docs/programs.md).
+
 EXIT STATUS
   0 all is well   1 something is wrong   2 wrong usage`
 
@@ -62,6 +65,10 @@ type finding struct {
 
 func (a *app) doctor(ctx context.Context, judge string, o catalog.ModelOptions) error {
 	findings := []finding{a.checkStore(ctx), a.checkKeys()}
+	o.Programs = true
+	if _, ok := catalog.ProgramName(judge); ok && o.Name == "" {
+		o.Name = judge
+	}
 	if o.Name != "" {
 		findings = append(findings, a.checkModel(ctx, judge, o)...)
 	}
@@ -202,6 +209,9 @@ func heard(c catalog.Choice, it deem.Item, reply deem.Reply) finding {
 	case failed && (failure.Kind == deem.Truncated || failure.Kind == deem.Empty):
 		f.OK, f.Detail = false, c.Name()+": "+failure.Error()
 		f.Hint = "a model that thinks before it answers needs room for that: --thinking medium, low, high, or a number of tokens"
+	case err != nil && c.External():
+		f.OK, f.Detail = false, fmt.Sprintf("%s gave no verdict: %v", c.Name(), err)
+		f.Hint = `a verdict is {"id": 1, "label": "yes", "score": 1}; docs/programs.md shows all of it`
 	case err != nil:
 		f.Detail = fmt.Sprintf("%s cannot read the reply as a verdict: %v", c.Name(), err)
 	default:

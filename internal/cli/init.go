@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +17,8 @@ import (
 
 const initHelp = `Write a deem.yaml to start from: the settings that one would not type twice. Every
 key is the flag of that name of "deem run", and a flag on the command line goes
-before the file. With --judge a judge's YAML file is written instead.
+before the file. With --judge a judge's YAML file is written instead, and
+"deem init judge --lang python" (or js, go) writes a judge that is a program.
 
 A file that is there already is not touched.
 
@@ -24,12 +26,19 @@ EXIT STATUS
   0 written   1 could not   2 the file is there already`
 
 func (a *app) initCommand() *cobra.Command {
-	var judgeFile string
+	var judgeFile, lang string
 	cmd := &cobra.Command{
-		Use: "init [flags]", Short: "write a deem.yaml", Long: initHelp, Args: atMost(0),
+		Use: "init [judge] [flags]", Short: "write a deem.yaml", Long: initHelp, Args: atMost(1),
 		Annotations: map[string]string{noConfig: "yes"}, // its --judge is a file to write
-		Example:     "  deem init\n  deem init --judge my-judge.yaml",
-		RunE: func(*cobra.Command, []string) error {
+		Example:     "  deem init\n  deem init --judge my-judge.yaml\n  deem init judge --lang python",
+		ValidArgs:   []string{"judge"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && args[0] != "judge" {
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem init does not write %q", args[0]), "deem init judge --lang python"))
+			}
+			if len(args) > 0 || lang != "" {
+				return a.initProgram(lang)
+			}
 			if judgeFile != "" {
 				name := strings.TrimSuffix(filepath.Base(judgeFile), filepath.Ext(judgeFile))
 				return a.writeNew(judgeFile, fmt.Sprintf(judgeTemplate, name), "deem run --data FILE --judge "+judgeFile+" --model openai:gpt-4o-mini")
@@ -38,7 +47,31 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&judgeFile, "judge", "", "write the YAML `file` of a judge")
+	cmd.Flags().StringVar(&lang, "lang", "", "write a judge that is a program, in this `language`: python, js or go")
 	return cmd
+}
+
+//go:embed programs
+var programs embed.FS
+
+// initProgram writes a judge that is a program.
+func (a *app) initProgram(lang string) error {
+	p, ok := map[string]struct{ from, to, run string }{
+		"python": {"grade.py", "grade.py", "command:./grade.py"},
+		"js":     {"grade.mjs", "grade.mjs", "command:./grade.mjs"},
+		"go":     {"grade.go.txt", "grade.go", "'command:go run grade.go'"},
+	}[lang]
+	if !ok {
+		return usage.Mark(deem.WithHint(fmt.Errorf("no language %q", lang), "name one: deem init judge --lang python, js or go"))
+	}
+	text, err := programs.ReadFile("programs/" + p.from)
+	if err != nil {
+		return err
+	}
+	if err := a.writeNew(p.to, string(text), "deem run --data FILE --judge "+p.run); err != nil {
+		return err
+	}
+	return os.Chmod(p.to, 0o755) //nolint:gosec // It is a program.
 }
 
 // writeNew writes a file that must not be there yet.

@@ -361,6 +361,7 @@ func (a *app) openModel(judge, own string, o runOptions) (deem.Model, error) {
 	if at.Name == "" || at.Name == offline {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 	}
+	at.Programs, at.Parallel, at.Log = true, o.concurrency, a.telemetry.Program
 	wire, err := a.env.Open(at)
 	if err != nil {
 		return nil, err

@@ -246,6 +246,9 @@ func Protocol(run store.Run) (judge.Readable, error) {
 	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {
 		return b.Restore(run.Judge.Identity)
 	}
+	if p, ok := judge.RestoreExternal(run.Judge.Identity); ok {
+		return p, nil
+	}
 	return judge.Restore(run.Judge.Identity)
 }
 

@@ -41,6 +41,13 @@ func (t *Telemetry) tell(ctx context.Context, level slog.Level, event string, at
 	t.log.LogAttrs(ctx, level, event, append(all, attrs()...)...)
 }
 
+// Program writes what a program of the user's own wrote to its standard error.
+func (t *Telemetry) Program(name, line string) {
+	if t != nil {
+		t.log.Info("program", "program", name, "line", line)
+	}
+}
+
 // A place says where in a run something happens. It travels in the context.
 type place struct {
 	run  string
