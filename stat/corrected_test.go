@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -399,4 +400,64 @@ func hide(rng *rand.Rand, all stat.Confusion, n int) stat.Confusion {
 		}
 	}
 	return c
+}
+
+// The standard error of a corrected difference is close to the jackknife, which leaves out
+// one cluster at a time and knows nothing about influence.
+func TestPPIPairedAgreesWithTheJackknife(t *testing.T) {
+	rng := rand.New(rand.NewPCG(21, 1))
+	for _, size := range []int{1, 10} {
+		var items []stat.OnBoth
+		for c := range 600 / size {
+			mood := rng.NormFloat64() / 8
+			for range size {
+				it := stat.OnBoth{Weight: 1 + rng.Float64(), People: [2]float64{math.NaN(), math.NaN()}}
+				if size > 1 {
+					it.Cluster = strconv.Itoa(c)
+				}
+				for s := range it.Judge {
+					truth := 0.5 + mood + rng.NormFloat64()/10
+					it.Judge[s] = truth + 0.1*float64(s) + rng.NormFloat64()/10
+					if rng.Float64() < 0.3 {
+						it.People[s] = truth
+					}
+				}
+				items = append(items, it)
+			}
+		}
+		got := stat.NewPPIPaired(items).At(0.95)
+		var left []float64
+		for c := range 600 / size {
+			left = append(left, stat.NewPPIPaired(slices.Concat(items[:c*size], items[(c+1)*size:])).At(0.95).Value)
+		}
+		m := stat.MomentsOf(left)
+		k := float64(len(left))
+		want := math.Sqrt(m.Variance() * (k - 1) * (k - 1) / k)
+		if math.Abs(got.SE/want-1) > 0.05 {
+			t.Errorf("clusters of %d: standard error %.5f, and %.5f by the jackknife", size, got.SE, want)
+		}
+		if test := stat.NewPPIPaired(items).Test(); test.P < 0.05 != got.LeavesOut(0) {
+			t.Errorf("clusters of %d: p = %.3f and interval [%.4f, %.4f] contradict each other", size, test.P, got.Lo, got.Hi)
+		}
+	}
+}
+
+// With every response labelled nothing is left to correct: the value is people's own
+// difference. Without labels of a system there is no interval.
+func TestPPIPairedEnds(t *testing.T) {
+	items := []stat.OnBoth{
+		{Weight: 1, Judge: [2]float64{1, 1}, People: [2]float64{0, 1}},
+		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{0, 1}},
+		{Weight: 1, Judge: [2]float64{0, 1}, People: [2]float64{1, 1}},
+		{Weight: 1, Judge: [2]float64{0, 0}, People: [2]float64{1, 0}},
+	}
+	if got := stat.NewPPIPaired(items).At(0.95); math.Abs(got.Value-0.25) > 1e-12 {
+		t.Errorf("all labelled: %v, want 0.25", got.Value)
+	}
+	for i := range items {
+		items[i].People[1] = math.NaN()
+	}
+	if got := stat.NewPPIPaired(items).At(0.95); got.Method != stat.MethodNone {
+		t.Errorf("no label of the second system: method %s [%v, %v], want none", got.Method, got.Lo, got.Hi)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/gate"
+	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -34,6 +35,10 @@ the command refuses to compare, unless --anyway says that it shall.
 With --baseline FILE the baseline is a report that "deem report --json" wrote, for
 when its run is no longer kept. Its items are gone, so that nothing can be paired.
 
+With --labels the difference is also shown as people would see it. Each run needs labels
+of its own: --labels rag=rag-labels.csv --labels memory=memory-labels.csv, or the files in
+the order of the runs. "deem agree --help" says what a file of labels holds.
+
 The outcome of a comparison is better, worse or undecided. With --margin 1pp it may also
 be equivalent: two one-sided tests show that the difference lies within 1 point.
 
@@ -44,6 +49,7 @@ A gate is a condition on what was found:
   unjudged <= 1%                the share of unjudged items of the new run
   score >= 70%                  the score of the new run itself
   p < 0.05 and overall > 0      both must hold; "or" is known too
+  corrected.lo >= -1pp          the same for the difference corrected by --labels
   better or equivalent          the outcome: better, worse, equivalent or undecided
   non-inferior                  not worse by --margin or more, with 95% confidence
 Several gates must all hold, and with several runs for each of them.
@@ -59,6 +65,10 @@ type compareOptions struct {
 	gates    []string
 	flips    string
 	html     string
+
+	labels    []string // files of labels, as NAME=FILE or in the order of the runs
+	source    labels.Source
+	fromStore bool
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -78,6 +88,10 @@ func (a *app) compareCommand() *cobra.Command {
 	fs.StringVar(&o.html, "html", "", "write the comparison as a page to this `file`")
 	fs.IntVar(&o.Examples, "show", 10, "list so `many` items of each kind")
 	fs.Uint64Var(&o.Seed, "seed", o.Seed, "`number` that permutation tests of scores draw from, when they have to draw")
+	fs.StringArrayVar(&o.labels, "labels", nil, "correct the difference by people's labels of a run in this `file`: one file per run in their order, or NAME=FILE")
+	notFromFile(fs, "labels")
+	fs.BoolVar(&o.fromStore, "labels-from-store", false, "correct the difference by the labels in the database")
+	labelFlags(cmd, &o.source)
 	fs.Var(pointsFlag{&o.Margin}, "margin", "the largest difference that does not matter, as `1pp`: runs within it are equivalent")
 	fs.Var(shareFlag{&o.MaxUnjudged}, "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
 	return cmd
@@ -114,7 +128,11 @@ func (a *app) compare(ctx context.Context, args []string, o compareOptions) erro
 	if err != nil {
 		return err
 	}
-	f, err := setBeside(ctx, st, runs, saved, o)
+	people, err := a.peopleOf(ctx, st, runs, saved, o)
+	if err != nil {
+		return err
+	}
+	f, err := setBeside(ctx, st, runs, people, saved, o)
 	if err != nil {
 		return err
 	}
@@ -176,9 +194,61 @@ func comparedRuns(ctx context.Context, st store.Store, args []string) ([]finding
 	return findings.NameRuns(runs)
 }
 
+// peopleOf reads the labels of the runs, none when nobody asked for them.
+func (a *app) peopleOf(ctx context.Context, st store.Store, runs []findings.Compared, saved *compare.Saved, o compareOptions) ([]*truths, error) {
+	switch {
+	case !o.fromStore && len(o.labels) == 0:
+		return nil, nil
+	case saved != nil:
+		return nil, usage.Errorf("--labels: a saved report has no items that labels could be about; compare two runs")
+	case o.fromStore && len(o.labels) > 0:
+		return nil, usage.Errorf("--labels and --labels-from-store: which labels count?")
+	}
+	files := make([][]string, len(runs))
+	unnamed := 0
+	for _, arg := range o.labels {
+		name, file, named := strings.Cut(arg, "=")
+		at := slices.IndexFunc(runs, func(r findings.Compared) bool { return r.Name == name || r.ID == name })
+		switch {
+		case named && at < 0 && !catalog.FileExists(arg):
+			return nil, usage.Mark(deem.WithHint(fmt.Errorf("--labels %s: no run is named %q", arg, name), "--labels %s=%s", runs[0].Name, file))
+		case !named || at < 0:
+			at, file = unnamed, arg
+			unnamed++
+		}
+		if at < len(runs) {
+			files[at] = append(files[at], file)
+		}
+	}
+	if unnamed > 0 && unnamed != len(runs) {
+		return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s of labels without a name for %s: each run has labels of its own", words.Count(unnamed, "file"), words.Count(len(runs), "run")),
+			"name the run: --labels %s=%s", runs[0].Name, o.labels[0]))
+	}
+	list := make([]*truths, len(runs))
+	for i, run := range runs {
+		list[i] = &truths{app: a, run: run.Run, o: agreeOptions{labels: o.source, fromStore: o.fromStore}}
+		if list[i].o.labels.Names = files[i]; len(files[i]) == 0 && !o.fromStore {
+			continue
+		}
+		if err := list[i].open(ctx, st); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // setBeside compares the runs with each other, or with a report that was kept.
-func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, saved *compare.Saved, o compareOptions) (beside, error) {
-	b, err := findings.Compare(ctx, st, runs, o.Options)
+func setBeside(ctx context.Context, st store.Store, runs []findings.Compared, people []*truths, saved *compare.Saved, o compareOptions) (beside, error) {
+	var said []*findings.People
+	for _, t := range people {
+		said = append(said, t.people)
+	}
+	b, err := findings.Compare(ctx, st, runs, said, o.Options)
+	for _, t := range people {
+		if err == nil && t.people != nil {
+			err = t.unmatched()
+		}
+	}
 	if err != nil {
 		return beside{}, err
 	}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -76,4 +77,73 @@ func TestPublishedRunsCompared(t *testing.T) {
 		t.Errorf("wins %d, losses %d, n %d, %d categories; want %d, %d, 500, 6", d.Wins, d.Losses, d.N, len(c.Pairs[0].Categories), up, down)
 	}
 	t.Logf("\n%s", run(t, dir, 0, "compare", "naive_rag=last~1", "cm_full_run=last", "--flips", "flips.csv", "--html", "page.html", "--gate", "overall.lo >= -4pp").out.String())
+}
+
+// A rule that accepts hedged responses favours the system that hedges. The labels of both
+// systems take that away, in text, JSON and HTML, from files and from the database.
+func TestCompareCorrectedByLabels(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, system := range []string{"rag", "memory"} {
+		var items, labels strings.Builder
+		labels.WriteString("id,response,label\n")
+		for i := range 400 {
+			luck := (i*61 + 13*(i/40)*len(system)) % 100
+			response, right := "Rome", "incorrect"
+			switch {
+			case luck < 62:
+				response, right = "Paris", "correct"
+			case luck < 82 && system == "memory":
+				response = "Rome or Paris"
+			}
+			fmt.Fprintf(&items, `{"id":"q%d","cluster":"c%d","question":"Where?","references":["Paris"],"response":%q}`+"\n", i, i/10, response)
+			if i*37%400 < 160 {
+				fmt.Fprintf(&labels, "q%d,%s,%s\n", i, response, right)
+			}
+		}
+		for name, text := range map[string]string{system + ".jsonl": items.String(), system + ".csv": labels.String()} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, dir, 0, "run", "--data", system+".jsonl", "--judge", "contains")
+		run(t, dir, 0, "labels", "import", system+".csv")
+	}
+	read := func(args ...string) compare.Pair {
+		t.Helper()
+		var c compare.Comparison
+		p := run(t, dir, 0, append([]string{"compare", "rag=last~1", "memory=last", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(p.out.String()), &c); err != nil {
+			t.Fatal(err)
+		}
+		return c.Pairs[0]
+	}
+	pair := read("--labels", "memory=memory.csv", "--labels", "rag=rag.csv", "--gate", "corrected.lo >= -10pp", "--html", "page.html")
+	raw, k := pair.Overall.Estimate, pair.Corrected
+	if raw.Lo < 0.1 || k.Estimate.Lo > 0 || k.Estimate.Hi < 0 || k.Outcome != compare.Undecided {
+		t.Errorf("raw %.3f [%.3f, %.3f], corrected %.3f [%.3f, %.3f] %s; want a raw difference above 0.1 and none after correction",
+			raw.Value, raw.Lo, raw.Hi, k.Estimate.Value, k.Estimate.Lo, k.Estimate.Hi, k.Outcome)
+	}
+	if k.Sides[0].Accepted != 0 || k.Sides[1].Accepted == 0 || k.Sides[0].Labels != 160 {
+		t.Errorf("sides %+v, want 160 labels and wrong responses accepted of the second system only", k.Sides)
+	}
+	for name, args := range map[string][]string{
+		"in the order of the runs": {"--labels", "rag.csv", "--labels", "memory.csv"},
+		"from the database":        {"--labels-from-store"},
+	} {
+		if again := read(args...).Corrected.Estimate; math.Abs(again.Lo-k.Estimate.Lo) > 1e-12 {
+			t.Errorf("labels %s: lower end %v, want %v", name, again.Lo, k.Estimate.Lo)
+		}
+	}
+	if k := read("--labels", "rag=rag.csv").Corrected; k.Estimate != nil || k.First != nil {
+		t.Errorf("labels of one system alone: %+v, want no number", k)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "page.html"))
+	if err != nil || !strings.Contains(string(page), `<th scope="row">corrected</th>`) || !strings.Contains(string(page), "Corrected by labels: ") {
+		t.Errorf("the page has no corrected difference (%v)", err)
+	}
+	for _, args := range [][]string{{"--labels", "rag.csv"}, {"--labels", "other=rag.csv"}, {"--labels", "rag.csv", "--labels-from-store"}} {
+		run(t, dir, 2, append([]string{"compare", "rag=last~1", "memory=last"}, args...)...)
+	}
+	run(t, dir, 4, "compare", "last~1", "last", "--gate", "corrected >= 0pp")
 }

@@ -36,6 +36,7 @@ var tables = []struct {
 	{"test that all runs are equally good", allCells},
 	{"categories that do not differ from a saved report", savedCells},
 	{"systems that differ by the margin, called equivalent", marginCells},
+	{"differences corrected by labels of both systems", correctedCells},
 	{"runs that are looked at after every item, stopped falsely", untilCells},
 }
 

@@ -9,6 +9,7 @@ import (
 	"deem"
 	"deem/internal/store"
 	"deem/internal/usage"
+	"deem/report/agree"
 	"deem/report/compare"
 )
 
@@ -79,20 +80,78 @@ func (r Compared) Describe() compare.Run {
 	return d
 }
 
-// Compare reads all runs side by side. The builder that it returns knows them all.
-func Compare(ctx context.Context, st store.Store, runs []Compared, o compare.Options) (*compare.Builder, error) {
+// Compare reads all runs side by side. The builder that it returns knows them all. With
+// people, one for each run or none at all, differences are corrected by their labels.
+func Compare(ctx context.Context, st store.Store, runs []Compared, people []*People, o compare.Options) (*compare.Builder, error) {
+	o.Labels = len(people) > 0
 	described := make([]compare.Run, len(runs))
 	records := make([]iter.Seq2[deem.Record, error], len(runs))
+	labelled := make([]*labelledRun, len(runs))
 	for i, r := range runs {
 		described[i] = r.Describe()
 		records[i] = st.Records(ctx, r.ID, store.Query{Trial: new(int)})
+		if o.Labels {
+			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{}), opinions: map[string]*compare.Opinion{}}
+			records[i] = labelled[i].watch(records[i])
+		}
 	}
 	b := compare.New(described, o)
 	for row, err := range compare.Join(records...) {
 		if err != nil {
 			return nil, err
 		}
+		for i, l := range labelled {
+			if l != nil {
+				row.Cells[i].People = l.opinions[row.ID]
+			}
+		}
 		b.Add(row)
 	}
+	for i, l := range labelled {
+		if l != nil {
+			b.Labelled(i, l.labelling())
+		}
+	}
 	return b, nil
+}
+
+// A labelledRun is a run with what people say about its responses.
+type labelledRun struct {
+	people    *People
+	agreement *agree.Builder
+	opinions  map[string]*compare.Opinion // by item
+}
+
+// watch returns the records, and notes what people say about them.
+func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		for rec, err := range records {
+			if err == nil && l.people != nil {
+				truth := l.people.Of(rec.Item)
+				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: truth})
+				if truth != nil && !truth.Tie {
+					l.opinions[strings.Clone(rec.Item.ID)] = &compare.Opinion{Yes: truth.Yes, Score: truth.Score, Chance: truth.Probability}
+				}
+			}
+			if !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// labelling says how the labels were drawn.
+func (l *labelledRun) labelling() compare.Labelling {
+	var out compare.Labelling
+	c := l.agreement.Corrected()
+	if c == nil {
+		return out
+	}
+	out.Planned = c.Mix.Planned()
+	for _, t := range c.Mix.Tests {
+		if t.Differs {
+			out.Selected = append(out.Selected, t.Of)
+		}
+	}
+	return out
 }

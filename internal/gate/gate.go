@@ -216,6 +216,12 @@ func OfComparison(c compare.Comparison, pair compare.Pair) Scope {
 			switch cond.Name {
 			case "overall":
 				return differenceNumber(cond.Part, pair.Overall, c.Hold)
+			case "corrected":
+				k := pair.Corrected
+				if k == nil || k.Estimate == nil || !slices.Contains([]string{"", "lo", "hi", "p", "n"}, cond.Part) {
+					return Missing("there is no corrected difference of this kind: it takes --labels of both runs")
+				}
+				return differenceNumber(cond.Part, k.Difference(), c.Hold)
 			case "p", "n", "wins", "losses", "ties":
 				return differenceNumber(cond.Name, pair.Overall, c.Hold)
 			case "unjudged":
@@ -224,7 +230,7 @@ func OfComparison(c compare.Comparison, pair compare.Pair) Scope {
 				return Figures(cond.Part, run.Judged, run.Strict, run.Items)
 			}
 		}
-		known := []string{"overall", "p", "unjudged", "score", "wins", "losses", "ties", "n"}
+		known := []string{"overall", "corrected", "p", "unjudged", "score", "wins", "losses", "ties", "n"}
 		for _, d := range pair.Categories {
 			if d.Category == cond.Name {
 				return differenceNumber(cond.Part, d, c.Hold)

@@ -122,17 +122,21 @@ func (a agreeAsk) stamp() string {
 	if a.other != nil {
 		return text + ";" + stampOf(*a.other, now)
 	}
-	// Who changes their mind labels later; who takes a label back leaves one fewer; who
-	// does both changes what the others add up to.
+	return text + stampOfLabels(a.labels)
+}
+
+// stampOfLabels changes with the labels: a person who changes their mind labels later,
+// a label that is taken back leaves one fewer, and both together change the sum.
+func stampOfLabels(list []store.Label) string {
 	last, sum := int64(0), int64(0)
-	for _, l := range a.labels {
+	for _, l := range list {
 		at := l.Labelled.UnixNano()
 		last, sum = max(last, at), sum+at%1_000_003
 		if l.Yes {
 			sum++
 		}
 	}
-	return fmt.Sprint(text, ";", len(a.labels), ";", last, ";", sum)
+	return fmt.Sprint(";", len(list), ";", last, ";", sum)
 }
 
 // An agreed is an agreement, and which items it is about.

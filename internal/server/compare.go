@@ -94,10 +94,25 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 		ask.Refs[i] = run.ID // Links name the whole id: last is another run tomorrow.
 		stamp += stampOf(run.Run, now) + ";"
 	}
+	labelled, err := s.labelsOf(ctx, store.LabelQuery{})
+	if err != nil {
+		return nil, err
+	}
+	stamp += stampOfLabels(labelled)
 	key := fmt.Sprint("compare ", ask.Anyway, " ", ask.Refs)
 	return countOnce(ctx, s.bench, key, stamp, func(ctx context.Context) (*beside, error) {
 		o := compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: compareSeed, Anyway: ask.Anyway}
-		b, err := findings.Compare(ctx, s.store, runs, o)
+		var people []*findings.People
+		if kept, ok := s.store.(store.Labels); ok && len(labelled) > 0 {
+			for range runs {
+				p, err := findings.Kept(ctx, kept, store.LabelQuery{})
+				if err != nil {
+					return nil, err
+				}
+				people = append(people, p)
+			}
+		}
+		b, err := findings.Compare(ctx, s.store, runs, people, o)
 		if err != nil {
 			return nil, err
 		}

@@ -148,7 +148,16 @@ func TestCompare(t *testing.T) {
 	if n := countElements(elements(t, "two", two), "svg"); n < 3 {
 		t.Errorf("a comparison of two has %d pictures, want a plot and an interval for each run", n)
 	}
-	wantNone(t, "a comparison of two", two, "Ranking over")
+	wantNone(t, "a comparison of two", two, "Ranking over", "corrected")
+	var list []store.Label
+	for i := range 60 {
+		if i%3 == 0 {
+			list = append(list, labelled(plainItems(60, "rag")[i], "anna", i%2 == 0), labelled(plainItems(60, "memory")[i], "anna", i%4 == 0))
+		}
+	}
+	putLabels(t, st, list...)
+	wantAll(t, "a comparison of two with labels", page(t, s, "/compare?runs="+a.ID+","+b.ID),
+		"Corrected by labels: ", `<th scope="row">corrected</th>`, "20 labelled of rag and 20 of memory")
 
 	three := page(t, s, "/compare?run="+a.ID+"&run="+b.ID+"&run="+c.ID+"&base="+c.ID)
 	wantAll(t, "a comparison of three", three, "Ranking over the 60 items", "rag less third", "memory less third", "Cochran", "Holm over 3 pairs")

@@ -148,7 +148,7 @@ func newRanks(c compare.Comparison, notes *footnotes) *rankView {
 type pairView struct {
 	ID            string
 	First, Second string
-	Conclusion    string
+	Conclusions   []string
 	Outcome       string // a class
 	Plot          *forest
 	Rows          []differenceView
@@ -161,6 +161,7 @@ type differenceView struct {
 	First, Second string
 	Text, Class   string
 	P, Adjusted   string
+	Counted       bool // there are items won and lost
 	Wins, Losses  int
 	Ties          int
 	Unjudged      int
@@ -172,7 +173,7 @@ func newPair(c compare.Comparison, i int, p compare.Pair, notes *footnotes) pair
 	v := pairView{
 		ID:    "pair" + strconv.Itoa(i+1),
 		First: c.Runs[p.First].Name, Second: c.Runs[p.Second].Name,
-		Conclusion: c.Conclusion(p), Outcome: outcomeClass(p.Overall.Outcome), Unjudged: p.Overall.Unjudged > 0,
+		Conclusions: c.Conclusions(p), Outcome: outcomeClass(p.Overall.Outcome), Unjudged: p.Overall.Unjudged > 0,
 	}
 	var drawn []plotted
 	for _, d := range p.Rows() {
@@ -189,7 +190,7 @@ func newPair(c compare.Comparison, i int, p compare.Pair, notes *footnotes) pair
 func newDifference(c compare.Comparison, d compare.Difference, notes *footnotes) differenceView {
 	v := differenceView{
 		Name: d.Category, Text: "no estimate", Class: outcomeClass(d.Outcome),
-		Wins: d.Wins, Losses: d.Losses, Ties: d.Ties, Unjudged: d.Unjudged, Strict: compare.Interval(d.Strict),
+		Counted: d.Counted(), Wins: d.Wins, Losses: d.Losses, Ties: d.Ties, Unjudged: d.Unjudged, Strict: compare.Interval(d.Strict),
 	}
 	if c.Hold != nil && d.N > 0 {
 		v.Text = "withheld"

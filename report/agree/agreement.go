@@ -166,6 +166,9 @@ type Mix struct {
 	Categories []string `json:"categories,omitempty"`
 }
 
+// Planned reports whether one plan drew all labels, with probabilities that are known.
+func (m Mix) Planned() bool { return m.Drawn == string(byPlan) || m.Drawn == string(byProbability) }
+
 // More is how many more labels make the corrected interval as narrow as was wished.
 type More struct {
 	Width   float64 `json:"width"`  // wished, from end to end

@@ -245,10 +245,10 @@ func (b *Builder) pairings(metric string, withheld bool) []Pairing {
 
 // pairRows returns the differences of the other runs from the baseline.
 func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []Pair {
-	flips := b.Flips()
+	flips, corrected := b.Flips(), b.corrected(metric, withheld)
 	rows := []Pair{}
 	for j := 1; j < len(b.runs); j++ {
-		p := Pair{Second: j, Overall: pairings[j-1].Difference, Categories: []Difference{}}
+		p := Pair{Second: j, Overall: pairings[j-1].Difference, Corrected: corrected[j], Categories: []Difference{}}
 		var list []*found
 		for _, name := range categoryNames(b.strata) {
 			d := b.difference(&b.strata[name].pairs[j], metric, withheld)

@@ -29,6 +29,9 @@ type Builder struct {
 	categories, weights      named
 	unmarked                 int // verdicts without a pass mark
 	flips                    []Flip
+
+	labelled   [][]twice // by run: the items that it and the baseline judged, when there are labels
+	labellings map[int]Labelling
 }
 
 // A side gathers what one run says.
@@ -188,6 +191,7 @@ func (b *Builder) addPairs(r Row, category string) {
 			b.pairs[place(i, j, k)].add(&r.Cells[i], &r.Cells[j])
 			if i == 0 {
 				in.pairs[j].add(&r.Cells[i], &r.Cells[j])
+				b.addLabels(j, &r.Cells[i], &r.Cells[j])
 			}
 		}
 	}

@@ -114,6 +114,10 @@ type Pair struct {
 	Overall    Difference   `json:"overall"`
 	Categories []Difference `json:"categories"` // sorted by name; empty when no item has one
 
+	// Corrected is the overall difference as people would see it. It is null without
+	// labels of both runs, and when differences are withheld.
+	Corrected *Corrected `json:"corrected"`
+
 	// Score is the difference of mean scores, when the metric is the pass rate and
 	// scores say more than that. It is null otherwise.
 	Score *Difference `json:"score"`

@@ -58,7 +58,7 @@ func (c Comparison) HTML(w io.Writer, flips []Flip, texts func([]Flip) iter.Seq2
 		v.Plots = append(v.Plots, pairView{
 			Pair: p, Plot: newPlot(p),
 			First: c.Runs[p.First].Name, Second: c.Runs[p.Second].Name,
-			Conclusion: conclusion(c, p),
+			Conclusions: conclusions(c, p),
 		})
 	}
 	return pageTemplate().Execute(w, v)
@@ -127,7 +127,7 @@ type pairView struct {
 	Pair
 	Plot          plot
 	First, Second string
-	Conclusion    string
+	Conclusions   []string
 }
 
 // Passed reports whether the run passes the item.
@@ -138,6 +138,9 @@ func (p Pair) Rows() []Difference {
 	overall := p.Overall
 	overall.Category = "overall"
 	rows := append(slices.Clone(p.Categories), overall)
+	if p.Corrected != nil && p.Corrected.Estimate != nil {
+		rows = append(rows, p.Corrected.Difference())
+	}
 	if p.Score != nil {
 		score := *p.Score
 		score.Category = MeanScore

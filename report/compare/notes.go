@@ -23,6 +23,7 @@ func (b *Builder) notes(c Comparison) []string {
 		noteMargin(c),
 		b.noteMarks(),
 	}
+	all = append(all, noteCorrected(c)...)
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 

@@ -60,6 +60,9 @@ type Options struct {
 	// is withheld. It is taken as it is: 0 allows none.
 	MaxUnjudged float64
 
+	// Labels says that rows carry what people say, so that differences are corrected by it.
+	Labels bool
+
 	// Anyway compares what cannot be compared fairly, with a warning.
 	Anyway bool
 
@@ -111,6 +114,8 @@ type Cell struct {
 	Score  float64
 	Pass   *bool
 	Kind   deem.Kind // of the failure, when the item is unjudged
+
+	People *Opinion // nil when nobody labelled the response
 
 	question, references uint64 // hashes, to see whether runs asked the same
 	answeredBy, prompt   string // how the response was made, where the item says so

@@ -190,12 +190,17 @@ func (p *sheet) pair(c Comparison, pair Pair) {
 		p.differenceRow(g, c, pair, page.Cell(d.Category, page.NameWidth), d)
 	}
 	p.differenceRow(g, c, pair, "overall", pair.Overall)
+	if k := pair.Corrected; k != nil && k.Estimate != nil {
+		p.differenceRow(g, c, pair, "corrected", k.Difference())
+	}
 	if pair.Score != nil {
 		p.differenceRow(g, c, pair, MeanScore, *pair.Score)
 	}
 	p.Grid(g, "  ")
 	p.WriteByte('\n')
-	p.Wrap("  ", conclusion(c, pair))
+	for _, sentence := range conclusions(c, pair) {
+		p.Wrap("  ", sentence)
+	}
 	p.flips("won", second+" passes and "+first+" does not", pair.Won, pair)
 	p.flips("lost", first+" passes and "+second+" does not", pair.Lost, pair)
 }
@@ -215,11 +220,15 @@ func (p *sheet) differenceRow(g *page.Grid, c Comparison, pair Pair, name string
 	if d.Adjusted != nil {
 		cells[5] = pValue(*d.Adjusted)
 	}
-	if c.Unpaired == "" {
+	if c.Unpaired == "" && d.Counted() {
 		cells[6] = words.Comma(d.Wins) + "/" + words.Comma(d.Losses) + "/" + words.Comma(d.Ties)
 	}
 	if pair.Overall.Unjudged > 0 {
-		cells = append(cells, words.Comma(d.Unjudged), interval(d.Strict))
+		unjudged := words.Comma(d.Unjudged)
+		if !d.Counted() {
+			unjudged = ""
+		}
+		cells = append(cells, unjudged, interval(d.Strict))
 		warnings = slices.Concat(warnings, d.Strict.Warnings)
 	}
 	cells[7] = p.Mark(warnings...)
@@ -238,9 +247,19 @@ func mark(d Difference) string {
 	return ""
 }
 
+// conclusions say in sentences what was found, and what it is after correction.
+func conclusions(c Comparison, pair Pair) []string {
+	list := []string{conclusion(c, pair, pair.Overall)}
+	if k := pair.Corrected; k != nil && k.Estimate != nil {
+		first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
+		list = append(list, "Corrected by labels: "+conclusion(c, pair, k.Difference()), k.errors(first, second))
+	}
+	return list
+}
+
 // conclusion says in a sentence what was found.
-func conclusion(c Comparison, pair Pair) string {
-	first, second, d := c.Runs[pair.First].called(), c.Runs[pair.Second].called(), pair.Overall
+func conclusion(c Comparison, pair Pair, d Difference) string {
+	first, second := c.Runs[pair.First].called(), c.Runs[pair.Second].called()
 	if d.Estimate == nil {
 		return "Nothing can be said about which of the two is better."
 	}
@@ -248,7 +267,11 @@ func conclusion(c Comparison, pair Pair) string {
 	if c.Unpaired != "" {
 		n = words.Comma(c.Runs[pair.First].Judged.N) + " and " + words.Count(c.Runs[pair.Second].Judged.N, "item")
 	}
-	n += ", " + words.Comma(d.Unjudged) + " unjudged"
+	if k := pair.Corrected; d.Category == "" {
+		n += ", " + words.Comma(d.Unjudged) + " unjudged"
+	} else {
+		n += fmt.Sprintf(", %s labelled of %s and %s of %s", words.Comma(k.Sides[0].Labels), first, words.Comma(k.Sides[1].Labels), second)
+	}
 	found := fmt.Sprintf("%s pp %s, ", points(d.Estimate.Value), ends(*d.Estimate))
 	if d.Test != nil {
 		found += fmt.Sprintf("%s (%s), ", pEquals(d.Test.P), d.Test.Method)

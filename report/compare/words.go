@@ -2,8 +2,8 @@ package compare
 
 import "deem/stat"
 
-// Conclusion says in a sentence what was found about a pair of the comparison.
-func (c Comparison) Conclusion(p Pair) string { return conclusion(c, p) }
+// Conclusions say in sentences what was found about a pair of the comparison.
+func (c Comparison) Conclusions(p Pair) []string { return conclusions(c, p) }
 
 // RankText returns the rank of a run, or "-" when no order is established.
 func (p Place) RankText() string { return p.rank() }

@@ -1,0 +1,222 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// WarnSelected says that a corrected difference rests on labels that were chosen.
+const WarnSelected = "the labelled items were not drawn at random, which the corrected difference assumes: see the notes"
+
+// An Opinion is what people say about a response.
+type Opinion struct {
+	Yes   bool
+	Score float64 // from 0 to 1
+
+	// Chance is the probability with which a plan drew the response to be labelled, 0
+	// where no plan says so.
+	Chance float64
+}
+
+// A Labelling says how the labels of a run were drawn.
+type Labelling struct {
+	// Planned says that one plan drew all of them, with the probabilities that their
+	// opinions give.
+	Planned bool
+
+	// Selected are the respects in which labelled items differ from the others more than
+	// chance explains, as "verdict" or "response length".
+	Selected []string
+}
+
+// A Corrected is the difference of two runs as people would see it, from labels of some
+// responses of either run. The judge's errors are measured for each run by itself.
+type Corrected struct {
+	// First and Second are the corrected scores of the runs, and Estimate is second - first.
+	// All are null where there are too few labels.
+	First  *float64 `json:"first"`
+	Second *float64 `json:"second"`
+
+	Estimate    *stat.Estimate `json:"difference"`
+	Test        *stat.Test     `json:"test"`
+	Adjusted    *float64       `json:"p_adjusted"` // after Holm over the runs that are compared with the baseline
+	Outcome     string         `json:"outcome"`    // "" without an estimate
+	Equivalence *Equivalence   `json:"equivalence,omitempty"`
+
+	N     int              `json:"n"`     // items that both runs judged
+	Sides [2]CorrectedSide `json:"sides"` // of the first and of the second run
+}
+
+// Difference returns the row of a table of differences, where there is an estimate. It has
+// no wins and losses, because people did not see all items.
+func (k *Corrected) Difference() Difference {
+	return Difference{
+		Category: "corrected", First: *k.First, Second: *k.Second, Estimate: k.Estimate, Test: k.Test, Adjusted: k.Adjusted,
+		Outcome: k.Outcome, Equivalence: k.Equivalence, N: k.N, Detectable: 1, Strict: stat.Estimate{Method: stat.MethodNone},
+	}
+}
+
+// Counted reports whether the difference is one of items won and lost.
+func (d Difference) Counted() bool { return d.Wins+d.Losses+d.Ties == d.N }
+
+// A CorrectedSide is what the labels of one run say about the judge.
+type CorrectedSide struct {
+	Labels   int `json:"labels"`   // of items that both runs judged
+	Right    int `json:"right"`    // responses that people accept
+	Rejected int `json:"rejected"` // and the judge does not
+	Wrong    int `json:"wrong"`    // responses that people do not accept
+	Accepted int `json:"accepted"` // and the judge does
+
+	// Lambda is how much the judge's scores of the unlabelled responses count, from 0 to 1.
+	Lambda float64 `json:"lambda"`
+
+	// Selected are the respects in which the labels were not drawn at random.
+	Selected []string `json:"selected,omitempty"`
+}
+
+// A twice is an item that both runs judged, by both metrics.
+type twice struct{ pass, score stat.OnBoth }
+
+// addLabels keeps an item that both runs judged.
+func (b *Builder) addLabels(j int, first, second *Cell) {
+	if !b.opts.Labels || !first.Judged || !second.Judged {
+		return
+	}
+	it := twice{pass: stat.OnBoth{Cluster: first.Cluster, Weight: first.Weight}}
+	it.score = it.pass
+	for s, c := range []*Cell{first, second} {
+		it.pass.Judge[s], it.score.Judge[s] = passed(c), c.Score
+		it.pass.People[s], it.score.People[s] = math.NaN(), math.NaN()
+		if o := c.People; o != nil {
+			it.pass.People[s], it.score.People[s] = 0, o.Score
+			if o.Yes {
+				it.pass.People[s] = 1
+			}
+			it.pass.Chance[s], it.score.Chance[s] = o.Chance, o.Chance
+		}
+	}
+	for len(b.labelled) <= j {
+		b.labelled = append(b.labelled, nil)
+	}
+	b.labelled[j] = append(b.labelled[j], it)
+}
+
+// Labelled says how the labels of the i-th run were drawn. Without it they count as drawn
+// at random.
+func (b *Builder) Labelled(i int, l Labelling) {
+	if b.labellings == nil {
+		b.labellings = map[int]Labelling{}
+	}
+	b.labellings[i] = l
+}
+
+// corrected returns the corrected differences of the other runs from the baseline, in
+// their order; nil without any label, and without an estimate where there are too few
+// labels.
+func (b *Builder) corrected(metric string, withheld bool) []*Corrected {
+	list := make([]*Corrected, len(b.runs))
+	if withheld {
+		return list
+	}
+	var together []*found
+	var places []int
+	for j, items := range b.labelled {
+		d, sides := b.correct(items, j, metric)
+		if sides[0].Labels+sides[1].Labels == 0 {
+			continue
+		}
+		list[j] = &Corrected{Sides: sides, N: d.N}
+		if d.Estimate == nil {
+			continue
+		}
+		list[j].First, list[j].Second = &d.First, &d.Second
+		together, places = append(together, &d), append(places, j)
+	}
+	b.settle(together, false)
+	for i, j := range places {
+		d, k := together[i], list[j]
+		k.Estimate, k.Test, k.Adjusted, k.Outcome, k.Equivalence = d.Estimate, d.Test, d.Adjusted, d.Outcome, d.Equivalence
+	}
+	return list
+}
+
+// correct returns the corrected difference of the j-th run from the baseline.
+func (b *Builder) correct(items []twice, j int, metric string) (found, [2]CorrectedSide) {
+	var sides [2]CorrectedSide
+	planned := [2]bool{b.labellings[0].Planned, b.labellings[j].Planned}
+	sides[0].Selected, sides[1].Selected = b.labellings[0].Selected, b.labellings[j].Selected
+	list := make([]stat.OnBoth, len(items))
+	for i, it := range items {
+		list[i] = it.score
+		if metric == PassRate {
+			list[i] = it.pass
+		}
+		for s := range sides {
+			if !planned[s] {
+				list[i].Chance[s] = 0
+			}
+			switch people, judge := it.pass.People[s], it.pass.Judge[s]; {
+			case math.IsNaN(people):
+				continue
+			case people == 1:
+				sides[s].Right++
+				sides[s].Rejected += int(1 - judge)
+			default:
+				sides[s].Wrong++
+				sides[s].Accepted += int(judge)
+			}
+			sides[s].Labels++
+		}
+	}
+	ppi := stat.NewPPIPaired(list)
+	sides[0].Lambda, sides[1].Lambda = ppi.Lambda[0], ppi.Lambda[1]
+	at := func(level float64) stat.Estimate {
+		est := ppi.At(level)
+		if len(sides[0].Selected)+len(sides[1].Selected) > 0 {
+			est = est.Warn(WarnSelected)
+		}
+		return est
+	}
+	est, test := at(b.opts.Level), ppi.Test()
+	d := Difference{First: ppi.First, Second: ppi.Second, Estimate: &est, Test: &test, N: len(items)}
+	if est.Method == stat.MethodNone {
+		d.Estimate, d.Test = nil, nil
+	}
+	return found{Difference: d, at: at, strict: at}, sides
+}
+
+// errors says which errors the judge makes with either run.
+func (k *Corrected) errors(first, second string) string {
+	a, b := k.Sides[0], k.Sides[1]
+	return fmt.Sprintf("By the labels, the judge accepts %s of %s wrong responses of %s and %s of %s of %s; it rejects %s of %s right ones of %s and %s of %s of %s.",
+		words.Comma(a.Accepted), words.Comma(a.Wrong), first, words.Comma(b.Accepted), words.Comma(b.Wrong), second,
+		words.Comma(a.Rejected), words.Comma(a.Right), first, words.Comma(b.Rejected), words.Comma(b.Right), second)
+}
+
+// noteCorrected says what the corrected difference is made of, and what it assumes.
+func noteCorrected(c Comparison) []string {
+	var notes []string
+	for _, p := range c.Pairs {
+		switch k := p.Corrected; {
+		case k == nil:
+			continue
+		case k.Estimate == nil:
+			notes = append(notes, fmt.Sprintf("there is no corrected difference of %s and %s: it takes three labels of each or more, in two clusters or more; there are %s and %s of items that both judged",
+				c.Runs[p.First].called(), c.Runs[p.Second].called(), words.Comma(k.Sides[0].Labels), words.Comma(k.Sides[1].Labels)))
+			continue
+		case len(notes) == 0:
+			notes = append(notes, "corrected is the difference that people would see if they judged all items: the judge's difference plus its mean error over the labels of each run (paired prediction-powered inference)")
+		}
+		for s, run := range []int{p.First, p.Second} {
+			if by := p.Corrected.Sides[s].Selected; len(by) > 0 && (s == 1 || p.Second == 1) {
+				notes = append(notes, fmt.Sprintf("the labels of %s differ from its other items in %s more than chance explains: the corrected difference may be wrong",
+					c.Runs[run].called(), strings.Join(by, ", ")))
+			}
+		}
+	}
+	return notes
+}
