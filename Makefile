@@ -63,6 +63,10 @@ test: $(TOOLS)/gotestsum ## run every test with the race detector, and install w
 quick: ## run the unit tests, without Postgres, browser, race detector or downloads (two minutes)
 	$(GO) test -short $(PKGS)
 
+.PHONY: size
+size: ## print how large deem is; COMMITS="A B" puts earlier commits beside it
+	scripts/size.sh $(COMMITS)
+
 .PHONY: lint
 lint: lint-fmt lint-vet lint-arrows lint-shell lint-go lint-vuln ## run every check that is not a test
 
