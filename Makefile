@@ -57,6 +57,7 @@ test: $(TOOLS)/gotestsum ## run every test with the race detector, and install w
 	scripts/llama-server.sh $(TOOLS)/llama
 	scripts/axe.sh $(TOOLS)/axe
 	CGO_ENABLED=1 $(TOOLS)/bin/gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile $(TOOLS)/test.json -- -race -timeout $(TESTTIME) $(PKGS)
+	cd tools/match && $(GO) test -timeout $(TESTTIME) .
 	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)
 
 .PHONY: quick
@@ -79,6 +80,7 @@ lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
 .PHONY: lint-vet
 lint-vet: ## go vet, the long tests too
 	$(GO) vet -tags=soak $(PKGS)
+	cd tools/match && $(GO) vet .
 
 .PHONY: lint-arrows
 lint-arrows: ## does every package import only what it may?
@@ -143,12 +145,12 @@ release-check: ## build a release into a scratch folder, twice where it must be 
 .PHONY: match-model
 match-model: ## fit the model of match to the labelled items in DATA=FILE
 	@test -n "$(DATA)" || { echo "make match-model needs DATA=FILE, a .jsonl or .jsonl.gz of labelled items"; exit 2; }
-	$(GO) run ./internal/matchtrain/fit $(DATA)
+	cd tools/match && $(GO) run . -fit $(abspath $(DATA)) -out ../../judge/match/model.json
 
 .PHONY: bench-match
 bench-match: ## measure match against the labelled items under DATA=FOLDER
 	@test -n "$(DATA)" || { echo "make bench-match needs DATA=FOLDER, which holds the labelled items"; exit 2; }
-	$(GO) run ./bench/match -data $(DATA) -out bench/match/RESULTS.md
+	cd tools/match && $(GO) run . -data $(abspath $(DATA)) -out RESULTS.md
 
 .PHONY: bench-go
 bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)

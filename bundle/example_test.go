@@ -10,13 +10,13 @@ import (
 
 	"deem"
 	"deem/bundle"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // A run of one item is written to a bundle, and read again.
 func Example() {
 	it := deem.Item{ID: "q1", References: []string{"18 days"}, Response: "It took 18 days."}
-	j := rule.Match()
+	j := match.New()
 	v, err := j.Judge(context.Background(), it)
 	if err != nil {
 		fmt.Println(err)
@@ -68,7 +68,7 @@ func ExampleVerify() {
 		_ = yield(deem.Item{ID: "q1", References: []string{"18 days"}, Response: "It took 18 days."}, nil) &&
 			yield(deem.Item{ID: "q2", References: []string{"Rex"}, Response: "The dog is called Max."}, nil)
 	}
-	ctx, j := context.Background(), rule.Match()
+	ctx, j := context.Background(), match.New()
 	var records []deem.Record
 	for rec, err := range deem.Run(ctx, items, j, deem.Options{}) {
 		if err != nil {

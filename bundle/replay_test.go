@@ -12,6 +12,7 @@ import (
 	"deem/bundle"
 	"deem/judge"
 	"deem/judge/cascade"
+	"deem/judge/match"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
@@ -22,7 +23,7 @@ import (
 var composed = map[string]func(t testing.TB, model func(name string) deem.Model) deem.Judge{
 	"panel": func(t testing.TB, model func(string) deem.Model) deem.Judge {
 		return made(t)(panel.New([]panel.Member{
-			{Name: "match", Judge: rule.Match()},
+			{Name: "match", Judge: match.New()},
 			{Name: "one", Judge: judge.New(universal(t, "strict"), model("fake:one"))},
 			{Name: "two", Judge: judge.New(universal(t, "strict"), model("fake:two"))},
 		}, panel.Options{Quorum: 2}))
@@ -33,7 +34,7 @@ var composed = map[string]func(t testing.TB, model func(name string) deem.Model)
 	"cascade": func(t testing.TB, model func(string) deem.Model) deem.Judge {
 		sure := 0.97
 		c, err := cascade.New("", []cascade.Stage{
-			{Judge: rule.Match(), Threshold: &sure},
+			{Judge: match.New(), Threshold: &sure},
 			{Judge: judge.New(universal(t, ""), model("fake:one"))},
 			{Judge: cascade.People()},
 		})
@@ -245,7 +246,7 @@ func TestMemberPanics(t *testing.T) {
 	j, o := composedRun(t, "panel", 3, 1)
 	o.Restore = func(bundle.Run, bundle.Judge) (bundle.Again, error) {
 		bad := bundle.Taken("bad", nil, func(deem.Record) (deem.Verdict, error) { panic("oh") })
-		p, err := panel.New([]panel.Member{{Name: "match", Judge: bundle.Careful(rule.Match())}, {Name: "bad", Judge: bundle.Careful(bad)}}, panel.Options{})
+		p, err := panel.New([]panel.Member{{Name: "match", Judge: bundle.Careful(match.New())}, {Name: "bad", Judge: bundle.Careful(bad)}}, panel.Options{})
 		return bundle.Again{Judge: p}, err
 	}
 	if v := verify(t, j.write(t, bundle.Options{}), o); v.OK() || !strings.Contains(fmt.Sprint(v.Findings), "bad panics over this record: oh") {
@@ -259,7 +260,7 @@ func TestTakenMember(t *testing.T) {
 	t.Parallel()
 	with := func(first deem.Judge, model deem.Model) deem.Judge {
 		return made(t)(panel.New([]panel.Member{
-			{Name: "first", Judge: first}, {Name: "one", Judge: judge.New(universal(t, ""), model)}, {Name: "match", Judge: rule.Match()},
+			{Name: "first", Judge: first}, {Name: "one", Judge: judge.New(universal(t, ""), model)}, {Name: "match", Judge: match.New()},
 		}, panel.Options{}))
 	}
 	says := func(rec deem.Record) (deem.Verdict, error) {

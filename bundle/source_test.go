@@ -15,7 +15,7 @@ import (
 	"deem/bundle"
 	"deem/internal/dataset"
 	"deem/judge"
-	"deem/judge/rule"
+	"deem/judge/match"
 	"deem/model/fake"
 )
 
@@ -129,7 +129,7 @@ func answer(_ context.Context, req deem.Request) (deem.Reply, error) {
 // ruled returns a run of the rule match.
 func ruled(t testing.TB, n int) judged {
 	t.Helper()
-	return run(t, items(n), rule.Match(), 1)
+	return run(t, items(n), match.New(), 1)
 }
 
 func seq[T any](list []T) iter.Seq2[T, error] {
@@ -180,7 +180,7 @@ func (j judged) write(t testing.TB, o bundle.Options) []byte {
 // again restores the judges of these tests.
 func again(_ bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	if j.Rule {
-		return bundle.Again{Rule: rule.Match()}, nil
+		return bundle.Again{Rule: match.New()}, nil
 	}
 	p, err := judge.Restore(j.Identity)
 	if err != nil {

@@ -4,7 +4,7 @@
 //	func TestAnswers(t *testing.T) {
 //		it := deem.Item{ID: "q1", Question: "Where does Mara live?",
 //			References: []string{"Porto"}, Response: answer("Where does Mara live?")}
-//		deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
+//		deemtest.Judge(t, match.New(), it).AtLeast(0.9)
 //	}
 //
 // An item that the judge cannot judge fails the test as unjudged, and never as wrong:

@@ -7,7 +7,7 @@ import (
 
 	"deem"
 	"deem/deemtest"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 const question = "Where does Mara live?"
@@ -27,9 +27,9 @@ func items() []deem.Item {
 // TestAnswers is how a team tests what its system answers.
 func TestAnswers(t *testing.T) {
 	it := deem.Item{ID: "q1", Question: question, References: []string{"Porto"}, Response: answer(question)}
-	deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
+	deemtest.Judge(t, match.New(), it).AtLeast(0.9)
 
-	deemtest.All(t, rule.Match(), items()).AllowUnjudged(0.05).SurelyAtLeast(0.8)
+	deemtest.All(t, match.New(), items()).AllowUnjudged(0.05).SurelyAtLeast(0.8)
 }
 
 // A shown test prints its errors, so that the examples can show them. In a test of your
@@ -44,7 +44,7 @@ func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args..
 func ExampleJudge() {
 	t := shown{} // in a file ..._test.go it is the *testing.T
 	it := deem.Item{ID: "q1", Question: "How long was the trip?", References: []string{"18 days"}, Response: "19 days"}
-	deemtest.Judge(t, rule.Match(), it).AtLeast(0.9)
+	deemtest.Judge(t, match.New(), it).AtLeast(0.9)
 	// Output:
 	// item q1: score 0, want at least 0.9
 	// 	judge      match: incorrect
@@ -57,7 +57,7 @@ func ExampleJudge() {
 // Of many answers the share that is right is asked for, and so is how sure it is.
 func ExampleAll() {
 	t := shown{} // in a file ..._test.go it is the *testing.T
-	deemtest.All(t, rule.Match(), items()[:5]).SurelyAtLeast(0.8)
+	deemtest.All(t, match.New(), items()[:5]).SurelyAtLeast(0.8)
 	// Output:
 	// score 1 [0.5655, 1] n=5 unjudged=0, want its lower end to be at least 0.8
 	// 	item q0: correct, score 1: "She lives in Porto."

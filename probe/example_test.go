@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/judge/rule"
+	"deem/judge/match"
 	"deem/probe"
 )
 
@@ -21,7 +21,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	j := rule.Match()
+	j := match.New()
 	b := probe.NewBuilder(probe.Head{Judge: j.Name()})
 	for rec, err := range deem.Run(context.Background(), set.Items(), j, deem.Options{}) {
 		if err != nil {

@@ -10,7 +10,7 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/cli"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // TestVerifyBundleOfALibrary checks a run file that a Go program wrote with nothing but
@@ -45,7 +45,7 @@ func TestVerifyBundleOfALibrary(t *testing.T) {
 // writeRun judges items by match and writes the run file.
 func writeRun(t *testing.T, file string, items func(func(deem.Item, error) bool), dataset string) {
 	t.Helper()
-	j := rule.Match()
+	j := match.New()
 	hash, err := deem.JudgeHash(j)
 	if err != nil {
 		t.Fatal(err)

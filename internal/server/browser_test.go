@@ -21,7 +21,7 @@ import (
 	"deem/internal/dataset"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // patience is how long a page may take to become what a test waits for. A machine that
@@ -251,13 +251,13 @@ func demoItems(t *testing.T) []deem.Item {
 func demoRuns(t *testing.T, st store.Store) (first, second store.Run) {
 	t.Helper()
 	items := demoItems(t)
-	first = judged(t, st, rule.Match(), "good.jsonl", items, 1, nil)
+	first = judged(t, st, match.New(), "good.jsonl", items, 1, nil)
 	for i := range items {
 		if i%4 == 0 {
 			items[i].Response = "It was Zanzibar."
 		}
 	}
-	return first, judged(t, st, rule.Match(), "poor.jsonl", items, 1, nil)
+	return first, judged(t, st, match.New(), "poor.jsonl", items, 1, nil)
 }
 
 // TestBrowser goes the way of somebody who looks at a run: open it, filter to failures,
@@ -370,7 +370,7 @@ func TestBrowser(t *testing.T) {
 func TestBrowserShowsEvilHarmlessly(t *testing.T) {
 	st := openStore(t)
 	huge := strings.Repeat("five megabytes <b>of text</b> ", 5<<20/30)
-	run := judged(t, st, rule.Match(), "evil.jsonl", []deem.Item{
+	run := judged(t, st, match.New(), "evil.jsonl", []deem.Item{
 		{ID: "script", Question: evil, References: []string{evil}, Response: `<script>window.ran = 1</script><img src=x onerror="window.ran = 1">` + evil, Category: evil},
 		{ID: "huge", Question: "How long?", References: []string{"long"}, Response: huge},
 		{ID: "turned\u202eround", Question: "\u05e9\u05dc\u05d5\u05dd.", References: []string{"x"}, Response: strings.Repeat("W", 5000), Category: "behind"},

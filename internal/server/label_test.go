@@ -14,7 +14,7 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // A labeller is a person with a browser that runs no scripts.
@@ -418,7 +418,7 @@ func TestRunOfATie(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
 	it := deem.Item{ID: "q1", References: []string{"18 days"}, Response: "It took 18 days."}
-	run := judged(t, st, rule.Match(), "tie.jsonl", []deem.Item{it}, 1, nil)
+	run := judged(t, st, match.New(), "tie.jsonl", []deem.Item{it}, 1, nil)
 	s := newServer(t, server.Options{Store: st})
 	for i, who := range []string{"anna", "bob"} {
 		l := store.Label{Item: it.Hash(), ID: it.ID, Dataset: run.Dataset.Hash, Annotator: who, Yes: i == 0, Label: []string{"yes", "no"}[i]}

@@ -41,3 +41,8 @@ func Split(s string) []string {
 	}
 	return words
 }
+
+// Unspaced reports whether a character belongs to a script that puts no spaces between words.
+func Unspaced(r rune) bool {
+	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}

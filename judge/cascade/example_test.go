@@ -7,14 +7,14 @@ import (
 
 	"deem"
 	"deem/judge/cascade"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // The rule decides what it is sure of, and people get the rest.
 func ExampleNew() {
 	sure := 0.9
 	c, err := cascade.New("cheap-first", []cascade.Stage{
-		{Judge: rule.Match(), Threshold: &sure},
+		{Judge: match.New(), Threshold: &sure},
 		{Judge: cascade.People()},
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/judge/cascade"
-	"deem/judge/rule"
+	"deem/judge/match"
 	"deem/stat"
 )
 
@@ -34,7 +34,7 @@ func readPeople(t *testing.T) []cascade.Labelled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	match := rule.Match()
+	match := match.New()
 	dec := json.NewDecoder(z)
 	var list []cascade.Labelled
 	for i := 0; ; i++ {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"deem/internal/text"
 )
 
 // What may follow a mention.
@@ -84,9 +86,9 @@ func (r *reading) goesOn(f following, label string) bool {
 	switch c := firstRune(f.after); {
 	case ordinary(label):
 		return goesOnShort[f.word]
-	case isCJK(c) && isCJK(lastRune(label)):
+	case text.Unspaced(c) && text.Unspaced(lastRune(label)):
 		return predicateDe(f.after) || strings.HasPrefix(f.after, "因") || strings.HasPrefix(f.after, "，")
-	case isCJK(c):
+	case text.Unspaced(c):
 		return true
 	}
 	return goesOnWords[f.word]

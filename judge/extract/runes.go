@@ -3,6 +3,8 @@ package extract
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"deem/internal/text"
 )
 
 // firstRune returns the first rune of s, or 0.
@@ -28,14 +30,8 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// isCJK says whether r belongs to a script that is written without spaces, where
-// word boundaries cannot be seen.
-func isCJK(r rune) bool {
-	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
 // isLatinWord says whether r is part of a word that spaces set apart.
-func isLatinWord(r rune) bool { return isWord(r) && !isCJK(r) }
+func isLatinWord(r rune) bool { return isWord(r) && !text.Unspaced(r) }
 
 // isMarkup says whether r only dresses what it surrounds: markdown, quotes and
 // brackets.

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/judge/match"
 	"deem/judge/panel"
 	"deem/judge/rule"
 )
 
 // Three rules vote, and the majority decides.
 func ExampleNew() {
-	members := []panel.Member{{Judge: rule.Match()}, {Judge: rule.Exact()}, {Judge: rule.Contains()}}
+	members := []panel.Member{{Judge: match.New()}, {Judge: rule.Exact()}, {Judge: rule.Contains()}}
 	three, err := panel.New(members, panel.Options{Name: "three"})
 	if err != nil {
 		fmt.Println(err)

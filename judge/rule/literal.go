@@ -80,7 +80,7 @@ func containsWords(response, reference string) bool {
 	if reference == "" {
 		return response == ""
 	}
-	if strings.ContainsFunc(reference, isUnspaced) {
+	if strings.ContainsFunc(reference, text.Unspaced) {
 		return strings.Contains(response, reference)
 	}
 	return strings.Contains(" "+response+" ", " "+reference+" ")

@@ -2,12 +2,10 @@
 //
 // They are free, instant and repeatable, so they serve three ends: scoring where
 // the reference is short and literal, a baseline to set a model beside, and the
-// first stage of a cascade. [Match] is the one to begin with. It understands
-// numbers, dates, units, lists, negation and abstention, and where it has no
-// evidence it says so with a failure of kind unsure instead of guessing. [Exact],
-// [Contains] and [TokenF1] are the classics, as published and no cleverer; so are
-// [ROUGEL], [BLEU], [ChrF] and their kin, which say how much of the reference is
-// there, and not whether the response is right.
+// first stage of a cascade. [match.New] is the one to begin with. [Exact], [Contains] and
+// [TokenF1] are the classics, exactly as published; so are [ROUGEL], [BLEU], [ChrF] and
+// others, which say how much of the reference is there, and not whether the response is
+// right.
 //
 // A rule is not moved by instructions hidden in a response: it does not follow
 // any.
@@ -20,6 +18,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge/match"
 )
 
 // An identity tells one rule from another. Version is raised whenever the
@@ -41,8 +40,8 @@ type entry struct {
 // table lists every rule, in the order in which they are shown.
 func table() []entry {
 	list := []entry{
-		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", Match},
-		{"match/forced", "match, but takes the likelier label where it would be unsure", MatchForced},
+		{"match", "correct or incorrect by numbers, dates, units, lists, negation and abstention; unsure without evidence", match.New},
+		{"match/forced", "match, but takes the likelier label where it would be unsure", match.Forced},
 		{"exact", "the response equals a reference, white space around it aside", Exact},
 		{"exact/squad", "the response equals a reference after SQuAD v1.1 normalisation", SQuADExact},
 		{"contains", "a reference occurs in the response as whole words after SQuAD v1.1 normalisation", Contains},

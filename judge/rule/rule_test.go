@@ -8,15 +8,12 @@ import (
 	"math"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"testing"
 
 	"deem"
+	"deem/judge/match"
 	"deem/judge/rule"
-	"deem/judge/rule/matchmodel"
-
-	"pgregory.net/rapid"
 )
 
 func TestNames(t *testing.T) {
@@ -53,7 +50,7 @@ func TestIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.Exact(), `{"kind":"rule","name":"exact","version":1}`},
-		{rule.Match(), `{"kind":"rule","name":"match","options":{"model":"` + matchmodel.Default().Hash() + `"},"version":5}`},
+		{match.New(), `{"kind":"rule","name":"match","options":{"model":"` + match.Default().Hash() + `"},"version":5}`},
 		{withPass(t, rule.TokenF1(), .5), `{"kind":"rule","name":"f1","options":{"pass":0.5},"version":1}`},
 	} {
 		id, ok := tt.judge.(deem.Identified)
@@ -240,15 +237,21 @@ func validVerdict(v deem.Verdict, err error) string {
 		return "score out of range"
 	case v.Confidence != nil && !(*v.Confidence >= .5 && *v.Confidence <= 1):
 		return "confidence out of range"
-	case (v.Label == rule.Correct) != (v.Score == 1) && v.Confidence != nil:
+	case (v.Label == match.Correct) != (v.Score == 1) && v.Confidence != nil:
 		return "label and score disagree"
 	}
 	return ""
 }
 
 func FuzzRules(f *testing.F) {
-	for _, p := range readPairs(f) {
-		f.Add(p.it.Question, p.it.References[0], p.it.Response)
+	pairs, err := os.ReadFile("../match/testdata/match.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(pairs)) {
+		if parts := strings.Split(line, "|"); len(parts) >= 3 {
+			f.Add(parts[0], parts[1], parts[2])
+		}
 	}
 	f.Add("", "", "")
 	f.Add("a or b", "\xff", "1,2,3,,4/5/6:7 -8")
@@ -269,61 +272,4 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestMatchProperties holds what must be true of any pair of the table.
-func TestMatchProperties(t *testing.T) {
-	pairs := readPairs(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		p := pairs[rapid.IntRange(0, len(pairs)-1).Draw(rt, "pair")]
-		want := verdictOf(t, p.it)
-
-		// The order of references does not matter, nor does a repeated one.
-		refs := slices.Clone(p.it.References)
-		slices.Reverse(refs)
-		doubled := p.it
-		doubled.References = slices.Concat(refs, p.it.References)
-		if got := verdictOf(t, doubled); got != want {
-			rt.Fatalf("%s: %s, with the references doubled %s", p.line, want, got)
-		}
-
-		// Repeating the reference as the response is correct.
-		echo := p.it
-		echo.Response = echo.References[0]
-		if got := verdictOf(t, echo); got == rule.Incorrect {
-			rt.Fatalf("%s: the reference itself is %s", p.line, got)
-		}
-
-		// White space around the response does not matter.
-		padded := p.it
-		padded.Response = "  " + padded.Response + "\n"
-		if got := verdictOf(t, padded); got != want {
-			rt.Fatalf("%s: %s, padded %s", p.line, want, got)
-		}
-	})
-}
-
-func verdictOf(t *testing.T, it deem.Item) string {
-	t.Helper()
-	v, err := rule.Match().Judge(t.Context(), it)
-	if f, ok := errors.AsType[*deem.Failure](err); ok {
-		return string(f.Kind)
-	}
-	return v.Label
-}
-
-func TestMatchForcedAlwaysDecides(t *testing.T) {
-	for _, p := range readPairs(t) {
-		v, err := rule.MatchForced().Judge(t.Context(), p.it)
-		if err != nil {
-			t.Errorf("%s: %v", p.line, err)
-			continue
-		}
-		if p.want != "unsure" && v.Label != p.want {
-			t.Errorf("%s: match/forced says %s", p.line, v.Label)
-		}
-		if limit := matchmodel.Default().Accept; p.want == "unsure" && *v.Confidence >= limit {
-			t.Errorf("%s: match/forced is %.2f sure where match is unsure, want less than %.2f", p.line, *v.Confidence, limit)
-		}
-	}
 }

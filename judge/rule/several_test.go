@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/judge/match"
 	"deem/judge/rule"
 )
 
@@ -36,7 +37,7 @@ func TestSeveralGivesTheScoresOfAll(t *testing.T) {
 }
 
 func TestSeveralIsUnjudgedWhereOneIs(t *testing.T) {
-	j, err := rule.Several(rule.Exact(), rule.Match())
+	j, err := rule.Several(rule.Exact(), match.New())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"deem"
 	"deem/internal/cli/demo"
 	"deem/internal/dataset"
-	"deem/judge/rule"
+	"deem/judge/match"
 )
 
 // read reads the items as the command does.
@@ -80,7 +80,7 @@ func TestItemsAreBalanced(t *testing.T) {
 // README says of it: one item unsure, and few mistakes. The mistakes are not
 // listed one by one, so that the rule may grow wiser.
 func TestMatchJudgesTheItems(t *testing.T) {
-	j := rule.Match()
+	j := match.New()
 	var unsure, mistaken []string
 	for _, it := range read(t) {
 		v, err := j.Judge(t.Context(), it)

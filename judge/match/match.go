@@ -1,0 +1,417 @@
+// Package match is a judge that compares a response with its reference by what both say,
+// and asks no model.
+//
+// It reads numbers, number words, dates, durations, units, times, lists, option letters,
+// yes and no, negation and abstention in English, and in Chinese where the forms are
+// regular. The rest it compares as words, without case, diacritics, articles and plural
+// endings, but with the symbols that tell C from C++ and O+ from O-. A small model, fitted
+// to what people said about answers, weighs what it finds; see [Model]. Where the evidence
+// is too weak it returns a failure of kind unsure instead of a guess.
+package match
+
+import (
+	"context"
+
+	"deem"
+)
+
+// The labels of match.
+const (
+	Correct   = "correct"
+	Incorrect = "incorrect"
+)
+
+// match is the judge that understands what it compares.
+type match struct {
+	name   string
+	forced bool
+}
+
+var _ deem.Identified = (*match)(nil)
+
+// New returns the judge "match". Its labels are [Correct] and [Incorrect]. The confidence is
+// the probability that a person would say the same, and the reason says what decided. Where
+// that probability is too small, as for a free-text reference of which the response shares
+// half the words, it returns a failure of kind unsure: the item stays unjudged, for a person
+// or a model to decide.
+func New() deem.Judge { return &match{name: "match"} }
+
+// Forced returns the judge "match/forced", which is never unsure: it takes the likelier
+// label, and its confidence says how likely that is.
+func Forced() deem.Judge { return &match{name: "match/forced", forced: true} }
+
+// An identity tells one rule from another. Version is raised whenever the verdicts may
+// change.
+type identity struct {
+	Kind    string         `json:"kind"` // always "rule"
+	Name    string         `json:"name"`
+	Version int            `json:"version"`
+	Options map[string]any `json:"options,omitempty"`
+}
+
+// Name returns the name of the rule.
+func (j *match) Name() string { return j.name }
+
+// Identity returns the name and the version of the rule, and the hash of the model
+// that it weighs with.
+func (j *match) Identity() any {
+	return identity{Kind: "rule", Name: j.name, Version: 5, Options: map[string]any{"model": Default().Hash()}}
+}
+
+// Judge compares the response with each reference, and weighs the comparison that
+// speaks most for it.
+func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Verdict{}, err
+	}
+	if len(it.References) == 0 {
+		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
+	}
+	model := Default()
+	c := compare(it)
+	w := newWeighing(c, c.judge(it.References), &model.Words)
+	p := w.evidence().Probability(model)
+	// What was not read may have the answer.
+	unread := c.response.cut && p < .5
+	if !j.forced && (unread || p > model.Reject && p < model.Accept) {
+		return deem.Verdict{}, deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
+	}
+	conf := max(p, 1-p)
+	v := deem.Verdict{Label: Incorrect, Reason: w.reason(p >= .5, model), Confidence: &conf}
+	if p >= .5 {
+		v.Label, v.Score = Correct, 1
+	}
+	return v, nil
+}
+
+// A call is what a comparison came to.
+type call uint8
+
+const (
+	unsure call = iota
+	right
+	wrong
+)
+
+// A finding is a call with how sure it is and what decided.
+type finding struct {
+	call call
+	conf float64 // from 0.5 to 1
+	why  string  // one sentence, without a full stop
+	// share is how much of the reference's content the response has, where the
+	// words are what was compared.
+	share float64
+
+	named   bool     // the response names the reference, as one of two alternatives
+	by      step     // what decided
+	most    float64  // the largest probability of being right that the comparison allows, 0 for any
+	least   float64  // the smallest
+	against *reading // the accepted answer that was compared
+	recall  float64  // how much of that answer the response has; only set if not right
+}
+
+// The bounds of a probability that leaves a matter open, well inside of what the
+// model may accept or reject.
+const (
+	openLeast = .31
+	openMost  = .69
+)
+
+// settled bounds the probability by what the finding says: numbers, dates and
+// options are compared by value, and what the model learned about words has no say
+// against that.
+func (f finding) settled() finding {
+	switch f.call {
+	case right:
+		f.least = f.conf
+	case wrong:
+		f.most = 1 - f.conf
+	}
+	return f
+}
+
+// doubtful keeps the model from accepting on the strength of words that are there,
+// but not as the answer.
+func (f finding) doubtful() finding {
+	f.most = openMost
+	return f
+}
+
+// open leaves the matter to somebody else.
+func (f finding) open() finding {
+	f.least, f.most = openLeast, openMost
+	return f
+}
+
+// brief is how many words a response may have for one denial in it to concern the
+// whole.
+const brief = 12
+
+// A step is one way to compare, in the order in which they are tried.
+type step uint8
+
+const (
+	bySame step = iota
+	byChoice
+	byPolarity
+	byOption
+	byTime
+	byDate
+	byQuantity
+	byInitials
+	byList
+	byWords
+	byNoAnswer // the reference says that there is none
+	byNothing  // the response has no words
+)
+
+// A comparison holds what all references of one item are compared with.
+type comparison struct {
+	question *reading
+	response *reading
+	whole    string // the response as it is, for [canonical] equality
+	blank    bool   // the response has no visible character
+	abstains bool   // the response gives no answer
+	hedges   bool   // the response says that it does not know, but goes on
+}
+
+// compare reads the question and the response of an item.
+func compare(it deem.Item) *comparison {
+	c := &comparison{question: read(it.Question), response: read(it.Response).retracted()}
+	c.whole, c.blank = canonical(it.Response), blank(it.Response)
+	if s, ok := c.response.abstains(); ok {
+		c.hedges = c.response.answersAnyway(s)
+		c.abstains = !c.hedges
+	}
+	return c
+}
+
+// judge judges the response by its best reference.
+func (c *comparison) judge(references []string) finding {
+	var best finding
+	for i, ref := range references {
+		if f := c.reference(ref); i == 0 || better(f, best) {
+			best = f
+		}
+	}
+	if best.call == wrong && c.response.cut {
+		best.call, best.why = unsure, "the response is too long to be read whole, and what was read does not have the answer"
+	}
+	return best
+}
+
+// better reports whether f is more favourable than g: right before unsure before
+// wrong, then the surer. Of two wrongs the less sure one counts, for the response
+// is only as wrong as its nearest reference lets it be.
+func better(f, g finding) bool {
+	rank := map[call]int{right: 2, unsure: 1, wrong: 0}
+	if f.call != g.call {
+		return rank[f.call] > rank[g.call]
+	}
+	switch {
+	case f.call == right:
+		return f.conf > g.conf
+	case f.call == wrong && f.conf != g.conf:
+		return f.conf < g.conf
+	case f.call == unsure && f.share != g.share:
+		return f.share > g.share
+	}
+	return f.recall > g.recall
+}
+
+// reference judges the response by one reference.
+func (c *comparison) reference(ref string) finding {
+	whole := read(ref)
+	if !c.blank && c.whole == canonical(ref) {
+		return finding{call: right, conf: .99, why: "the response is the reference", by: bySame, against: whole}.settled()
+	}
+	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
+		f := c.unanswerable()
+		f.by, f.against = byNoAnswer, whole
+		return f.settled()
+	}
+	if c.blank {
+		return finding{call: wrong, conf: .99, why: "the response is empty", by: byNothing, against: whole}.settled()
+	}
+	if c.response.wordless() {
+		return finding{call: unsure, why: unreadable, by: byNothing, against: whole}.open()
+	}
+	var best finding
+	for i, answer := range accepted(ref) {
+		if f := c.answer(answer); i == 0 || better(f, best) {
+			best = f
+		}
+	}
+	return c.withAbstention(best)
+}
+
+// unreadable says why a response as "👍" is left to somebody else.
+const unreadable = "the response has no words to compare"
+
+// unanswerable judges the response to an item that has no answer.
+func (c *comparison) unanswerable() finding {
+	switch {
+	case c.abstains:
+		return finding{call: right, conf: .95, why: "the reference says that there is no answer, and so does the response"}
+	case c.hedges:
+		return finding{call: right, conf: .7, why: "the reference says that there is no answer, and so does the response before it goes on"}
+	case c.blank:
+		return finding{call: right, conf: .8, why: "the reference says that there is no answer, and the response gives none"}
+	case c.response.wordless():
+		return finding{call: unsure, why: unreadable}.open()
+	case c.response.negationIn():
+		return finding{call: unsure, why: "the reference says that there is no answer, and the response denies something"}.open()
+	}
+	return finding{call: wrong, conf: .85, why: "the reference says that there is no answer, but the response gives one"}
+}
+
+// withAbstention takes into account that the response says it does not know.
+func (c *comparison) withAbstention(f finding) finding {
+	switch {
+	case c.abstains && f.named:
+		return f.open() // "18 or 19, I am not sure" is an answer, if half of one
+	case c.abstains && f.call != right:
+		f.call, f.conf, f.why = wrong, .93, "the response gives no answer"
+		f.least = 0
+		f = f.settled()
+	case c.abstains || c.hedges && f.call == right:
+		f.conf = min(f.conf, .7)
+		f.least = min(f.least, f.conf)
+	}
+	return f
+}
+
+// answer judges the response by one accepted answer. The steps go from the forms
+// that can be compared by value to plain words; the first that applies decides.
+func (c *comparison) answer(text string) finding {
+	a := read(text)
+	steps := []func(string, *reading) (finding, bool){
+		c.same, c.byChoice, c.byPolarity, c.byOption, c.byTime, c.byDate, c.byQuantity, c.byInitials, c.byList,
+	}
+	for i, try := range steps {
+		if f, ok := try(text, a); ok {
+			return c.withSymbols(c.noted(f, step(i), a), a)
+		}
+	}
+	return c.withSymbols(c.noted(c.byWords(a), byWords, a), a)
+}
+
+// noted adds to a finding what was compared. Values that are equal or differ settle
+// the matter; so does an option or a yes that was not found, in that it leaves it
+// open.
+func (c *comparison) noted(f finding, by step, a *reading) finding {
+	f.by, f.against = by, a
+	switch by {
+	case byChoice, byPolarity, byOption:
+		if f.call == unsure {
+			f = f.open()
+		}
+		f = f.settled()
+	case byTime, byDate, byQuantity, byInitials:
+		f = f.settled()
+	}
+	if f.call != right && len(a.elems) > 0 {
+		want := c.informative(a)
+		have, _ := c.split(want)
+		f.recall = float64(len(have)) / float64(len(want))
+	}
+	return f
+}
+
+// same decides where both texts are the same but for case, marks and spacing. The
+// marks that count are seen to by [comparison.withSymbols].
+func (c *comparison) same(_ string, a *reading) (finding, bool) {
+	if len(a.toks) == 0 {
+		return finding{call: unsure, why: "the reference has no words to compare"}.open(), true
+	}
+	if len(a.toks) != len(c.response.toks) {
+		return finding{}, false
+	}
+	for i, t := range a.toks {
+		u := c.response.toks[i]
+		if t.text != u.text || t.pre != u.pre && (i > 0 || isCurrency(t.pre) || isCurrency(u.pre)) {
+			return finding{}, false
+		}
+	}
+	return finding{call: right, conf: .99, why: "the response is the reference"}, true
+}
+
+// byChoice decides where the reference is an option letter.
+func (c *comparison) byChoice(text string, _ *reading) (finding, bool) {
+	want := choiceLetter(text)
+	if want == "" {
+		return finding{}, false
+	}
+	switch got := c.response.chosen(); {
+	case got == want:
+		return finding{call: right, conf: .95, why: "the response chooses the option of the reference"}, true
+	case got != "":
+		return finding{call: wrong, conf: .95, why: "the response chooses option " + upper(got) + ", not " + upper(want)}, true
+	case len(text) > 3:
+		return finding{}, false // the text of the option may still be there
+	}
+	return finding{call: unsure, why: "the response names no option"}, true
+}
+
+// byPolarity decides where the reference begins with yes or no.
+func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
+	want, to := a.answered()
+	if want == noPolarity || !a.answersOnly(to) {
+		return finding{}, false
+	}
+	got, _ := c.response.answered()
+	switch {
+	case got == want:
+		return finding{call: right, conf: .9, why: "both say " + want.String()}, true
+	case got != noPolarity:
+		return finding{call: wrong, conf: .9, why: "the reference says " + want.String() + " and the response says " + got.String()}, true
+	}
+	return c.impliedPolarity(want), true
+}
+
+// answersOnly reports whether a yes or no at the start of a reference is the
+// answer, and what follows at token to explains it.
+func (r *reading) answersOnly(to int) bool {
+	if t := r.toks[to-1]; t.kind == word && !plainAnswers[t.text] {
+		return false
+	}
+	return to >= len(r.toks) || r.toks[to].brk != none || explains[r.toks[to].text] || len(r.toks)-to > 2
+}
+
+// plainAnswers are the words that mean yes or no in a reference. "Right" may be a
+// side, and "certainly" is no answer key.
+var plainAnswers = set("yes no true false yeah nope")
+
+var explains = set("because since as he she they it i you")
+
+// impliedPolarity judges a response that says neither yes nor no. Sharing the
+// words of the question with a negation, or without one, is a hint and no more.
+func (c *comparison) impliedPolarity(want polarity) finding {
+	if len(c.response.toks) > 40 {
+		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
+	}
+	got := affirmed
+	if c.response.negationIn() {
+		got = denied
+	}
+	shared, total := 0, 0
+	for _, e := range c.question.elems {
+		total++
+		if c.response.hasElem(e) {
+			shared++
+		}
+	}
+	if total == 0 || 2*shared < total {
+		return finding{call: unsure, why: "the reference says " + want.String() + " and the response does not say which"}
+	}
+	conf := .7
+	if len(c.response.toks) <= brief {
+		conf = .8
+	}
+	if got == want {
+		return finding{call: right, conf: conf, why: "the response repeats the question as " + got.String() + ", as the reference says"}
+	}
+	return finding{call: wrong, conf: conf, why: "the response repeats the question as " + got.String() + ", and the reference says " + want.String()}
+}
+
+func upper(letter string) string { return string(letter[0] - 'a' + 'A') }

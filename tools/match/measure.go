@@ -1,0 +1,165 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"deem/judge/match"
+	"deem/stat"
+)
+
+// A Figure is what was measured on one set of items.
+type Figure struct {
+	Name      string
+	N         int
+	Agreement float64 // of the likelier label, on all items
+	At95      float64 // share decided at 95% agreement, the surest first
+	At97      float64
+	ECE       float64
+	Decided   float64 // share that match decides with the limits of the program
+	Agrees    float64 // its agreement there
+	Accepts   float64 // share of all items that match/forced calls correct
+	Sure      float64 // share of all items that match calls correct
+}
+
+// figure measures probabilities against labels.
+func figure(name string, probs []float64, right []bool, m *match.Model) (Figure, error) {
+	f := Figure{Name: name, N: len(probs), At95: Coverage(probs, right, .95), At97: Coverage(probs, right, .97)}
+	ece, err := stat.ECE(probs, right, stat.Binning{})
+	if err != nil {
+		return f, fmt.Errorf("%s: %w", name, err)
+	}
+	f.ECE = ece.Mean
+	agree, decided, decidedAgree, accepts, sure := 0, 0, 0, 0, 0
+	for i, p := range probs {
+		yes := p >= .5
+		accepts += count(yes)
+		agree += count(yes == right[i])
+		if p >= m.Accept || p <= m.Reject {
+			decided++
+			decidedAgree += count(yes == right[i])
+			sure += count(yes)
+		}
+	}
+	n := float64(len(probs))
+	f.Agreement, f.Decided, f.Accepts, f.Sure = float64(agree)/n, float64(decided)/n, float64(accepts)/n, float64(sure)/n
+	f.Agrees = float64(decidedAgree) / float64(max(1, decided))
+	return f, nil
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// HeldOut measures match on the questions of a file, each by a model that was fitted
+// to the other folds of it: per system, and all together last.
+func HeldOut(name string) ([]Figure, error) {
+	rows, err := ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	sheet, err := NewSheet(rows)
+	if err != nil {
+		return nil, err
+	}
+	probs, err := sheet.Probabilities(sheet.HeldOut(Settings{}))
+	if err != nil {
+		return nil, err
+	}
+	return bySystem(rows, probs)
+}
+
+func bySystem(rows []Row, probs []float64) ([]Figure, error) {
+	var names []string
+	index := map[string][]int{}
+	for i, r := range rows {
+		if index[r.From] == nil {
+			names = append(names, r.From)
+		}
+		index[r.From] = append(index[r.From], i)
+		index["all"] = append(index["all"], i)
+	}
+	var list []Figure
+	for _, name := range append(names, "all") {
+		var p []float64
+		var right []bool
+		for _, i := range index[name] {
+			p, right = append(p, probs[i]), append(right, rows[i].Right)
+		}
+		f, err := figure(name, p, right, match.Default())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+// others are the sets that the model was never fitted to.
+var others = []string{
+	"lme_cognitive_memory/derived.jsonl.gz",
+	"lme_gemini_image_text/derived.jsonl.gz",
+	"lme_mflow5/derived.jsonl",
+	"locomo_audit/derived.jsonl.gz",
+}
+
+// Others measures the model of the program on answers of memory systems. Each set
+// is shown by run and, if there are several, all together.
+func Others(data string) ([]Figure, error) {
+	var list []Figure
+	for _, name := range others {
+		figures, err := other(filepath.Join(data, name))
+		if err != nil {
+			return nil, err
+		}
+		set, _, _ := strings.Cut(name, "/")
+		for _, f := range figures {
+			f.Name = set + " " + f.Name
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+func other(name string) ([]Figure, error) {
+	rows, err := ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, errors.New(name + " has no labelled items")
+	}
+	m := match.Default()
+	probs := make([]float64, len(rows))
+	for i, r := range rows {
+		probs[i] = match.NewEvidence(r.Item, &m.Words).Probability(m)
+	}
+	return bySystem(rows, probs)
+}
+
+// Page renders the figures.
+func Page(people, others []Figure) string {
+	var b strings.Builder
+	m := match.Default()
+	b.WriteString("# How good match is\n\n")
+	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f.\n\n", m.Hash(), m.About, m.Accept, m.Reject)
+	b.WriteString("## Against people\n\nEach question is judged by a model fitted to the other four fifths of the questions.\n\n")
+	figureTable(&b, people)
+	b.WriteString("\n## Against the models that judged memory systems\n\nThe model was never fitted to these. The labels are another judge's, with its faults; those of `adversarial-v1` are a judge's verdicts on answers that were all made wrong, so that there only the share accepted counts.\n\n")
+	figureTable(&b, others)
+	return b.String()
+}
+
+func figureTable(b *strings.Builder, list []Figure) {
+	b.WriteString("| set | n | agreement | decided at 95% | at 97% | ECE | match decides | and agrees | accepts, forced | accepts |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, f := range list {
+		fmt.Fprintf(b, "| %s | %d | %.4f | %.3f | %.3f | %.4f | %.3f | %.4f | %.4f | %.4f |\n",
+			f.Name, f.N, f.Agreement, f.At95, f.At97, f.ECE, f.Decided, f.Agrees, f.Accepts, f.Sure)
+	}
+}
