@@ -268,7 +268,7 @@ func (vs *Verdicts) complete(unjudged int, share float64) bool {
 }
 
 func inWords(est stat.Estimate, unjudged int) string {
-	return fmt.Sprintf("%.4g [%.4g, %.4g] n=%d unjudged=%d", est.Value, est.Lo, est.Hi, est.N, unjudged)
+	return fmt.Sprintf("%.4g %s n=%d unjudged=%d", est.Value, est.Ends("%.4g", 1), est.N, unjudged)
 }
 
 // shown is how many items a complaint names.

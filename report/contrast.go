@@ -102,7 +102,7 @@ func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric s
 	one := part.values(metric)
 	countable := one.Binary() && rest.Binary() && !one.Weighted() && !rest.Weighted()
 	if !by.clustered {
-		out := pair{one: formula(metric, one), rest: formula(metric, rest)}
+		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
 		if countable {
 			out.exact = stat.FisherExact(hits(one), one.N(), hits(rest), rest.N()).P
 		}
@@ -153,14 +153,6 @@ func exactWithin(mine, others *cast, s side) float64 {
 	return stat.StratifiedExact(strata).P
 }
 
-// formula returns the estimate from independent values at any level.
-func formula(metric string, m stat.Moments) func(float64) stat.Estimate {
-	if metric == MeanScore {
-		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
-	}
-	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
-}
-
 // robustly returns the estimate from clusters at any level.
 func robustly(c *stat.Clustered, m stat.Moments) func(float64) stat.Estimate {
 	return func(level float64) stat.Estimate { return ofItems(c.Mean(level, stat.Unit), m) }
@@ -207,6 +199,9 @@ func excess(s side, g group, mean float64) float64 {
 func (p pair) difference(level float64) stat.Estimate {
 	a, b := p.one(level), p.rest(level)
 	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodMover}
+	if a.Method == stat.MethodNone || b.Method == stat.MethodNone {
+		est.Method = stat.MethodNone
+	}
 	est.Lo = math.Max(-1, est.Value-p.join(a.Value-a.Lo, b.Hi-b.Value))
 	est.Hi = math.Min(1, est.Value+p.join(a.Hi-a.Value, b.Value-b.Lo))
 	for _, warning := range append(append([]string(nil), a.Warnings...), b.Warnings...) {

@@ -30,7 +30,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	if s.strict {
 		m = t.strict(s.metric)
 	}
-	est := independent(s.metric, m)
+	est := independent(s.metric, m)(stat.DefaultLevel)
 	switch {
 	case m.N() == 0:
 	case by.clustered:
@@ -45,13 +45,13 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	return est
 }
 
-// independent returns the estimate of a metric from values that do not depend on each
-// other.
-func independent(metric string, m stat.Moments) stat.Estimate {
-	if metric == MeanScore {
-		return stat.MeanIn(m, stat.DefaultLevel, stat.Unit)
+// independent returns the estimate of a metric at any level from values that do not depend on each
+// other. Scores that are all 0 or 1 are shares, as in the table of a benchmark.
+func independent(metric string, m stat.Moments) func(level float64) stat.Estimate {
+	if metric == MeanScore && !m.Binary() {
+		return func(level float64) stat.Estimate { return stat.MeanIn(m, level, stat.Unit) }
 	}
-	return stat.WeightedProportion(m, stat.DefaultLevel)
+	return func(level float64) stat.Estimate { return stat.WeightedProportion(m, level) }
 }
 
 // robust returns the estimate from clusters.

@@ -76,12 +76,14 @@ func newForest(r Report) *forest {
 // axisOf returns the axis that all intervals fit on.
 func axisOf(r Report) page.Axis {
 	m := r.Metrics[0]
-	a := page.Axis{Lo: math.Min(m.Strict.Lo, m.Band.Lo), Hi: math.Max(m.Strict.Hi, m.Band.Hi)}
+	a := page.Axis{Lo: m.Band.Lo, Hi: m.Band.Hi}
 	widen := func(est *stat.Estimate) {
 		if est != nil {
-			a.Lo, a.Hi = math.Min(a.Lo, est.Lo), math.Max(a.Hi, est.Hi)
+			lo, hi := est.Drawn()
+			a.Lo, a.Hi = math.Min(a.Lo, lo), math.Max(a.Hi, hi)
 		}
 	}
+	widen(&m.Strict)
 	widen(m.Judged)
 	for _, c := range r.Categories {
 		widen(c.Judged)
@@ -106,10 +108,11 @@ func (f *forest) addCategory(c Category) {
 
 func (f *forest) add(label string, est stat.Estimate, class, value string) {
 	y := plotTop + rowHeight*len(f.Rows)
+	lo, hi := est.Drawn()
 	f.Rows = append(f.Rows, forestRow{
 		Label: label, Value: value, Class: class, ValueClass: "value",
 		LabelX: labelEdge, ValueX: valueLeft, TextY: y + 5, Y: y,
-		X1: f.x(est.Lo), X2: f.x(est.Hi), CX: f.x(est.Value), Dot: class != "band",
+		X1: f.x(lo), X2: f.x(hi), CX: f.x(est.Value), Dot: class != "band",
 	})
 }
 

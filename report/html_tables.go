@@ -93,8 +93,7 @@ func (p *Page) categories(rows []Category) {
 		}
 		rest, adjusted := plain(""), plain("")
 		if c.Rest != nil {
-			d := c.Rest.Difference
-			rest = PageCell{Text: fmt.Sprintf("%+.1f pp [%+.1f, %+.1f]", 100*d.Value, 100*d.Lo, 100*d.Hi), Class: "e"}
+			rest = PageCell{Text: page.Points(c.Rest.Difference), Class: "e"}
 			adjusted = PageCell{Text: pText(c.Rest.PAdjusted), Class: "n"}
 		}
 		t.Rows = append(t.Rows, []PageCell{
@@ -135,7 +134,7 @@ func (p *Page) aspects(r Report) {
 	for _, a := range r.Aspects {
 		mean := PageCell{Text: page.Absent(r.Withheld()), Class: "e"}
 		if est := a.Judged; est != nil {
-			mean = PageCell{Text: fmt.Sprintf("%.2f [%.2f, %.2f]", est.Value, est.Lo, est.Hi), Class: "e", Marks: p.mark(est.Warnings...)}
+			mean = PageCell{Text: page.Coefficient(*est, 2), Class: "e", Marks: p.mark(est.Warnings...)}
 		}
 		t.Rows = append(t.Rows, []PageCell{
 			heading(words.Clean(page.OrNone(a.Name))), mean, number(a.N), number(a.Unjudged),

@@ -196,7 +196,7 @@ func (p *sheet) aspects(rows []Aspect, withheld bool) {
 	for _, a := range rows {
 		mean, marks := page.Absent(withheld), ""
 		if est := a.Judged; est != nil {
-			mean = fmt.Sprintf("%.2f [%.2f, %.2f]", est.Value, est.Lo, est.Hi)
+			mean = page.Coefficient(*est, 2)
 			marks = p.Mark(est.Warnings...)
 		}
 		g.Add(page.Cell(page.OrNone(a.Name), page.NameWidth), mean, words.Comma(a.N), words.Comma(a.Unjudged), page.Short(a.Min)+", "+page.Short(a.Max), marks)

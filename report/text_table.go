@@ -62,7 +62,8 @@ func (t *table) axis(width int) page.Axis {
 	a := page.Axis{Lo: 1, Hi: 0, Width: width}
 	for _, r := range t.rows {
 		if est := r.shown(); est != nil {
-			a.Lo, a.Hi = min(a.Lo, est.Lo), max(a.Hi, est.Hi)
+			lo, hi := est.Drawn()
+			a.Lo, a.Hi = min(a.Lo, lo), max(a.Hi, hi)
 		}
 	}
 	return a.Round()

@@ -14,8 +14,8 @@ const MethodBradleyTerry = "bradley-terry"
 
 // The warnings of strengths.
 const (
-	WarnClustersFit = "not more clusters than numbers to estimate: the interval is everything that is possible"
-	WarnClustersOne = "all clusters say the same, so that their spread is unknown: the interval is everything that is possible"
+	WarnClustersFit = "not more clusters than numbers to estimate: there is no interval"
+	WarnClustersOne = "all clusters say the same, so that their spread is unknown: there is no interval"
 )
 
 // A Contest is one comparison of two systems, of which the judge saw one first.

@@ -20,7 +20,7 @@ const (
 	WarnFewClusters = "fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too narrow where a few of them hold most failures"
 	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
-	WarnOneCluster  = "one cluster says nothing about how clusters differ: the interval is everything that is possible"
+	WarnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
 	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"

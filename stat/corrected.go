@@ -8,9 +8,9 @@ const MethodLangReiczigel = "lang-reiczigel"
 // The warnings of a share corrected for a judge's errors.
 const (
 	WarnChance = "the labels do not show that the judge is better than chance: " +
-		"its verdicts cannot be corrected, and the interval is everything that is possible"
+		"its verdicts cannot be corrected, and there is no interval"
 	WarnOneKind = "people called all labelled answers right, or all wrong: one kind of error was not measured, " +
-		"and the interval is everything that is possible"
+		"and there is no interval"
 	WarnCutOff = "the corrected value lies outside 0 and 1 and was moved into it: " +
 		"the labelled items may differ from the others"
 )

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,7 +20,7 @@ const (
 
 // The warnings of a correlation.
 const (
-	WarnFewPairs = "there are too few pairs for an interval: it is everything that is possible"
+	WarnFewPairs = "there are too few pairs for an interval"
 	WarnPerfect  = "the correlation is perfect, so its spread is unknown: the interval has no width"
 	WarnTwoPairs = "two pairs always correlate perfectly: there is nothing to test"
 )
@@ -30,6 +31,14 @@ type Correlation struct {
 
 	// P is the chance to see a correlation this far from 0 if there were none.
 	P float64 `json:"p"`
+}
+
+// MarshalJSON writes the fields of the estimate and those of the correlation.
+func (c Correlation) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		estimateJSON
+		P float64 `json:"p"`
+	}{c.wire(), c.P})
 }
 
 // errNoSpread says that one list holds one number only.

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,9 @@ const DefaultLevel = 0.95
 
 // An Estimate is the value of a metric with its interval. Lo <= Value <= Hi
 // holds, and all three are finite.
+//
+// Where the data allow no interval, Lo and Hi are the bounds of what is possible, and in
+// JSON both are null. Where there are no data, the value is null too.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Lo    float64 `json:"lo"`
@@ -22,8 +26,8 @@ type Estimate struct {
 	// Level is the confidence level of [Lo, Hi], as 0.95.
 	Level float64 `json:"level"`
 
-	// N is how many values the estimate stands on. With 0 the value means
-	// nothing, and a warning says so.
+	// N is how many values the estimate stands on. With 0 the value means nothing, and
+	// a warning says so.
 	N int `json:"n"`
 
 	// EffectiveN is how many independent, equally weighted values would carry as
@@ -39,8 +43,7 @@ type Estimate struct {
 	SE float64 `json:"se,omitempty"`
 
 	// Method names the interval, as "wilson", "t" or "cluster-robust", or "none"
-	// when the data allow no interval and [Lo, Hi] is everything that is
-	// possible.
+	// when the data allow no interval.
 	Method string `json:"method"`
 
 	// Warnings say in plain words what to beware of.
@@ -57,8 +60,8 @@ const (
 // The warnings that callers may want to recognise. They hold no figures, so that
 // a table with twenty rows needs one footnote and not twenty.
 const (
-	WarnNoValues = "there is nothing to estimate from: the interval is everything that is possible"
-	WarnOneValue = "one value says nothing about the spread: the interval is everything that is possible"
+	WarnNoValues = "there is nothing to estimate from"
+	WarnOneValue = "one value says nothing about the spread: there is no interval"
 	WarnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
 	WarnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
@@ -66,6 +69,53 @@ const (
 	WarnSkipped           = "values that are no usable number, or have no usable weight, were left out"
 	WarnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
 )
+
+// estimateJSON is an estimate as JSON has it. Its own fields take the place of those with
+// the same name in the embedded struct.
+type estimateJSON struct {
+	Value *float64 `json:"value"`
+	Lo    *float64 `json:"lo"`
+	Hi    *float64 `json:"hi"`
+	plainEstimate
+}
+
+// plainEstimate has the fields of an estimate without its methods.
+type plainEstimate Estimate
+
+func (e Estimate) wire() estimateJSON {
+	w := estimateJSON{plainEstimate: plainEstimate(e)}
+	if !e.Unknown() {
+		w.Value = &e.Value
+	}
+	if e.Method != MethodNone {
+		w.Lo, w.Hi = &e.Lo, &e.Hi
+	}
+	return w
+}
+
+// MarshalJSON writes null for the numbers that the data do not allow. A struct that embeds
+// an Estimate needs a MarshalJSON of its own, or its other fields are lost.
+func (e Estimate) MarshalJSON() ([]byte, error) { return json.Marshal(e.wire()) }
+
+// UnmarshalJSON reads what [Estimate.MarshalJSON] writes. The ends of an interval that is
+// null become the bounds of a share.
+func (e *Estimate) UnmarshalJSON(text []byte) error {
+	w := estimateJSON{}
+	if err := json.Unmarshal(text, &w); err != nil {
+		return err
+	}
+	*e = Estimate(w.plainEstimate)
+	if w.Value != nil {
+		e.Value = *w.Value
+	}
+	e.Lo, e.Hi = math.Min(0, e.Value), math.Max(1, e.Value)
+	if w.Lo != nil && w.Hi != nil {
+		e.Lo, e.Hi = *w.Lo, *w.Hi
+	} else {
+		e.Method = MethodNone
+	}
+	return nil
+}
 
 // Warn returns a copy of the estimate with one more warning, unless it carries
 // that warning already.
@@ -85,6 +135,24 @@ func (e Estimate) Has(warning string) bool { return slices.Contains(e.Warnings, 
 // Unknown reports that the estimate stands on nothing. Its numbers mean nothing then:
 // they are shown as "-".
 func (e Estimate) Unknown() bool { return e.N == 0 && e.Method == MethodNone }
+
+// Ends returns the interval as text, each end times scale, as "[48.8, 80.8]" with the
+// format "%.1f" and the scale 100; "-" when the data allow no interval.
+func (e Estimate) Ends(format string, scale float64) string {
+	if e.Method == MethodNone {
+		return "-"
+	}
+	return fmt.Sprintf("["+format+", "+format+"]", scale*e.Lo, scale*e.Hi)
+}
+
+// Drawn returns the ends between which the estimate is drawn: those of the interval, or the
+// value where the data allow none.
+func (e Estimate) Drawn() (lo, hi float64) {
+	if e.Method == MethodNone {
+		return e.Value, e.Value
+	}
+	return e.Lo, e.Hi
+}
 
 // LeavesOut reports whether x lies outside the interval.
 func (e Estimate) LeavesOut(x float64) bool { return x < e.Lo || x > e.Hi }

@@ -12,7 +12,7 @@ const MethodGwet = "gwet"
 // The warnings of agreement among several judges.
 const (
 	WarnNoPairs   = "no item was rated by two judges, so agreement is not defined"
-	WarnOneRated  = "one item says nothing about the spread of agreement: the interval is everything that is possible"
+	WarnOneRated  = "one item says nothing about the spread of agreement: there is no interval"
 	WarnUndefined = "everybody gave the same label to everything, so agreement beyond chance is not defined"
 	WarnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
 )

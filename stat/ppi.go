@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ const (
 // The warnings of a corrected score.
 const (
 	WarnFewLabels = "fewer than 50 labels: the corrected interval may be too narrow"
-	WarnNoLabels  = "there are no labels to correct with: the interval is everything that is possible"
+	WarnNoLabels  = "there are no labels to correct with"
 )
 
 // PPIOptions say how people's scores and a judge's are put together. The zero value
@@ -46,6 +47,18 @@ type PPI struct {
 	// judge's rise with them, both in the labelled items.
 	Variance    float64 `json:"variance"`
 	Correlation float64 `json:"correlation"`
+}
+
+// MarshalJSON writes the fields of the estimate and the others.
+func (p PPI) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		estimateJSON
+		Lambda      float64 `json:"lambda"`
+		Labels      int     `json:"labels"`
+		Unlabelled  int     `json:"unlabelled"`
+		Variance    float64 `json:"variance"`
+		Correlation float64 `json:"correlation"`
+	}{p.wire(), p.Lambda, p.Labels, p.Unlabelled, p.Variance, p.Correlation})
 }
 
 // PPIMean returns the mean of people's scores of all items, from their scores y of

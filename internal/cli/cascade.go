@@ -431,7 +431,7 @@ func (a *app) tellCheck(c checkedPromise) error {
 		if c.Agree.Clusters > 0 {
 			of += " in " + words.Count(c.Agree.Clusters, "cluster")
 		}
-		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% [%.1f, %.1f], %s\n", 100*c.Promise, 100*c.Agree.Value, 100*c.Agree.Lo, 100*c.Agree.Hi, of)
+		fmt.Fprintf(a.out, "promised %.1f%%, measured %.1f%% %s, %s\n", 100*c.Promise, 100*c.Agree.Value, c.Agree.Ends("%.1f", 100), of)
 	}
 	if c.Broken {
 		return deem.WithHint(fmt.Errorf("%w: people agree less often than was promised", errGate), "these items may be of another kind than those that it was fitted on: fit again with labels of theirs")

@@ -64,6 +64,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	} else if err != nil {
 		ts.Fatalf("%v", err)
 	}
+	if err := checkEstimates(ts.ReadFile("stdout")); err != nil {
+		ts.Fatalf("%v", err)
+	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}

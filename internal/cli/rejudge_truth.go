@@ -70,8 +70,5 @@ func correlate(set *published.Set, judge, right []float64) {
 
 // coefficient shows a coefficient with its interval.
 func coefficient(e stat.Estimate) string {
-	if e.Method == stat.MethodNone {
-		return fmt.Sprintf("%.4f without an interval", e.Value)
-	}
-	return fmt.Sprintf("%.4f [%.3f, %.3f]", e.Value, e.Lo, e.Hi)
+	return fmt.Sprintf("%.4f %s", e.Value, e.Ends("%.3f", 1))
 }

@@ -250,6 +250,8 @@ func differenceNumber(part string, d compare.Difference, hold *compare.Hold) Num
 		return Missing("the difference is withheld: %s", hold.Reason)
 	case d.Estimate == nil:
 		return Missing("no item was judged by both, so there is no difference")
+	case (part == "lo" || part == "hi") && d.Estimate.Method == stat.MethodNone:
+		return Missing("the data allow no interval of this difference")
 	}
 	switch part {
 	case "lo":
@@ -306,7 +308,7 @@ func outcomeNumber(word string, d compare.Difference, hold *compare.Hold) Number
 	case word == nonInferior:
 		holds = e.NonInferior
 	}
-	n := Number{What: Plain, Words: fmt.Sprintf("the outcome is %s, %.2f pp [%.2f, %.2f]", d.Outcome, 100*d.Estimate.Value, 100*d.Estimate.Lo, 100*d.Estimate.Hi)}
+	n := Number{What: Plain, Words: fmt.Sprintf("the outcome is %s, %.2f pp %s", d.Outcome, 100*d.Estimate.Value, d.Estimate.Ends("%.2f", 100))}
 	if e != nil {
 		n.Words += fmt.Sprintf("; %s within ±%s pp: p = %.4g", word, strconv.FormatFloat(100*e.Margin, 'g', 4, 64), map[bool]float64{true: e.P, false: e.NotWorse}[word != nonInferior])
 	}
@@ -417,6 +419,8 @@ func Figures(part string, judged *stat.Estimate, strict stat.Estimate, items int
 		return Number{Value: strict.Value, What: Share}
 	case judged == nil:
 		return Missing("there is no score: too many items are unjudged, or all")
+	case (part == "lo" || part == "hi") && judged.Method == stat.MethodNone:
+		return Missing("the data allow no interval: %s", strings.Join(judged.Warnings, "; "))
 	}
 	switch part {
 	case "":

@@ -157,13 +157,10 @@ func (v *agreeView) measures(notes *footnotes) {
 // cards shows the numbers that people look for in large letters.
 func (v *agreeView) cards(notes *footnotes) {
 	c, m := v.All.Confusion, v.All
-	beyond := fmt.Sprintf("95%% interval [%.2f, %.2f], n=%s", m.Kappa.Lo, m.Kappa.Hi, words.Comma(c.N()))
-	if m.Kappa.Method == stat.MethodNone {
-		beyond = fmt.Sprintf("no interval, n=%s", words.Comma(c.N()))
-	}
+	beyond := fmt.Sprintf("95%% interval %s, n=%s", m.Kappa.Ends("%.2f", 1), words.Comma(c.N()))
 	v.Cards = append(v.Cards, report.PageCard{
 		Name: "accuracy of the judge", Value: percent(m.Agreement.Value), Marks: notes.mark(m.Agreement.Warnings...),
-		Small: fmt.Sprintf("95%% interval [%s], n=%s", ends(m.Agreement), words.Comma(c.N())),
+		Small: fmt.Sprintf("%s, n=%s", ends(m.Agreement), words.Comma(c.N())),
 	}, report.PageCard{
 		Name: "Cohen's kappa", Value: fmt.Sprintf("%.2f", m.Kappa.Value), Marks: notes.mark(m.Kappa.Warnings...),
 		Small: beyond,
@@ -175,7 +172,7 @@ func (v *agreeView) cards(notes *footnotes) {
 	quoted := k.Quoted()
 	v.Cards = append(v.Cards, report.PageCard{
 		Name: "corrected score", Value: percent(quoted.Value), Marks: notes.mark(quoted.Warnings...),
-		Small: fmt.Sprintf("95%% interval [%s], %s, %s; the judge alone has %s", ends(quoted), v.QuotedName(), words.Plural(c.N(), "label", "labels"), percent(k.Raw.Value)),
+		Small: fmt.Sprintf("%s, %s, %s; the judge alone has %s", ends(quoted), v.QuotedName(), words.Plural(c.N(), "label", "labels"), percent(k.Raw.Value)),
 	})
 }
 

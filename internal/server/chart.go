@@ -30,11 +30,18 @@ func newIntervalBar(est stat.Estimate) *intervalBar {
 		share = math.Min(math.Max(share, 0), 1)
 		return tenth(barMargin + share*(barWidth-2*barMargin))
 	}
-	return &intervalBar{X1: x(est.Lo), X2: x(est.Hi), CX: x(est.Value)}
+	lo, hi := est.Drawn()
+	return &intervalBar{X1: x(lo), X2: x(hi), CX: x(est.Value)}
 }
 
-// ends returns the ends of an interval, as "48.8 to 80.8".
-func ends(est stat.Estimate) string { return fmt.Sprintf("%.1f to %.1f", 100*est.Lo, 100*est.Hi) }
+// ends names the interval of an estimate, as "95% interval [48.8, 80.8]", or says that
+// there is none.
+func ends(est stat.Estimate) string {
+	if est.Method == stat.MethodNone {
+		return "no interval"
+	}
+	return fmt.Sprintf("%.0f%% interval %s", 100*est.Level, est.Ends("%.1f", 100))
+}
 
 // tenth rounds to a tenth of a unit.
 func tenth(x float64) float64 { return math.Round(10*x) / 10 }
@@ -198,8 +205,9 @@ func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceCha
 	}
 	for _, b := range bins {
 		c.Labelled += b.N
+		lo, hi := b.Observed.Drawn()
 		c.Points = append(c.Points, chartPoint{
-			CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(b.Observed.Lo), Hi: c.y(b.Observed.Hi),
+			CX: c.x(b.Confidence), CY: c.y(b.Observed.Value), Lo: c.y(lo), Hi: c.y(hi),
 			Words: fmt.Sprintf("%s sure: right in %s, n=%d", percent(b.Confidence), share(b.Observed), b.N),
 		})
 		words = append(words, c.Points[len(c.Points)-1].Words)

@@ -58,9 +58,10 @@ func newForest(id string, rows []plotted, also []float64, unit func(float64) str
 	step := f.axis(rows, also)
 	for i, row := range rows {
 		y := forestTop + forestRow*i
+		lo, hi := row.Est.Drawn()
 		f.Rows = append(f.Rows, forestMark{
 			Name: words.Clip(row.Name, forestLetter), Value: row.Value, Class: row.Class,
-			X1: f.x(row.Est.Lo), X2: f.x(row.Est.Hi), CX: f.x(row.Est.Value),
+			X1: f.x(lo), X2: f.x(hi), CX: f.x(row.Est.Value),
 			Y: y, TextY: y + 5, LabelX: forestLabel, ValueLeft: forestValue,
 		})
 	}
@@ -79,7 +80,8 @@ func newForest(id string, rows []plotted, also []float64, unit func(float64) str
 func (f *forest) axis(rows []plotted, also []float64) float64 {
 	f.lo, f.hi = math.Inf(1), math.Inf(-1)
 	for _, row := range rows {
-		f.lo, f.hi = math.Min(f.lo, row.Est.Lo), math.Max(f.hi, row.Est.Hi)
+		lo, hi := row.Est.Drawn()
+		f.lo, f.hi = math.Min(f.lo, lo), math.Max(f.hi, hi)
 	}
 	for _, x := range also {
 		f.lo, f.hi = math.Min(f.lo, x), math.Max(f.hi, x)
@@ -170,14 +172,18 @@ type figure struct {
 
 // shareFigure returns a share with its interval drawn.
 func (f *footnotes) shareFigure(est stat.Estimate) figure {
-	return figure{Text: share(est), Bar: newIntervalBar(est), Marks: f.mark(est.Warnings...)}
+	fig := figure{Text: share(est), Marks: f.mark(est.Warnings...)}
+	if !est.Unknown() {
+		fig.Bar = newIntervalBar(est)
+	}
+	return fig
 }
 
 // coefficient returns an estimate between -1 and 1.
 func (f *footnotes) coefficient(est stat.Estimate) figure {
-	text := fmt.Sprintf("%.3f [%.3f, %.3f]", est.Value, est.Lo, est.Hi)
-	if est.Method == stat.MethodNone {
-		text = fmt.Sprintf("%.3f -", est.Value)
+	text := "-"
+	if !est.Unknown() {
+		text = fmt.Sprintf("%.3f ", est.Value) + est.Ends("%.3f", 1)
 	}
 	return figure{Text: text, Marks: f.mark(est.Warnings...)}
 }

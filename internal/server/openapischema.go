@@ -11,6 +11,7 @@ import (
 	"deem/internal/gate"
 	"deem/internal/store"
 	"deem/report/errata"
+	"deem/stat"
 )
 
 // A schema is a JSON Schema, or the Go type that it is made of.
@@ -157,7 +158,9 @@ func (b *schemas) fields(t reflect.Type, name string, properties node, required 
 		if v, ok := insides[name+"."+key]; ok {
 			n = b.ref(v)
 		}
-		if f.Type.Kind() == reflect.Pointer && !optional {
+		// An estimate has null in place of what the data do not allow.
+		missing := t == reflect.TypeFor[stat.Estimate]() && (key == "value" || key == "lo" || key == "hi")
+		if f.Type.Kind() == reflect.Pointer && !optional || missing {
 			n = node{"anyOf": []node{n, {"type": "null"}}}
 		}
 		if about := abouts[name+"."+key]; about != "" {

@@ -130,7 +130,7 @@ func (v *cardView) tiles(notes *footnotes) {
 		small := fmt.Sprintf("between %s and %s", percent(r.Band[0]), percent(r.Band[1]))
 		if e := r.Estimate; e != nil {
 			c.Value, c.Marks = percent(e.Value), notes.mark(e.Warnings...)
-			small = fmt.Sprintf("95%% interval [%s]", ends(*e))
+			small = ends(*e)
 		}
 		c.Small = fmt.Sprintf("%s, n=%s, unjudged %s: %s", small, words.Comma(r.Judged), words.Comma(r.Unjudged), about)
 		v.Tiles = append(v.Tiles, c)
@@ -205,7 +205,7 @@ func (v *cardView) lengths(notes *footnotes) {
 
 // shiftText returns a difference in percentage points; ~ marks what may be noise.
 func shiftText(e stat.Estimate) string {
-	text := fmt.Sprintf("%.1f pp [%.1f, %.1f]", 100*e.Value, 100*e.Lo, 100*e.Hi)
+	text := fmt.Sprintf("%.1f pp ", 100*e.Value) + e.Ends("%.1f", 100)
 	if e.Lo <= 0 && e.Hi >= 0 {
 		text += " ~"
 	}

@@ -136,7 +136,7 @@ func scoreOf(run store.Run, r report.Report) scoreView {
 	v.Name = m.Metric
 	switch {
 	case m.Judged != nil:
-		v.Value, v.Interval = percent(m.Judged.Value), ends(*m.Judged)
+		v.Value, v.Interval = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100)
 		v.Bar = newIntervalBar(*m.Judged)
 	case v.Held == "":
 		v.Held = "nothing was judged"

@@ -54,9 +54,13 @@ func csrfField(v view) template.HTML {
 // percent returns a share as a percentage with one decimal.
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
 
-// share returns an estimate as percentages, as "66.7% [48.8, 80.8]".
+// share returns an estimate as percentages, as "66.7% [48.8, 80.8]", with "-" for an
+// interval that the data do not allow, and "-" alone for one that stands on nothing.
 func share(est stat.Estimate) string {
-	return fmt.Sprintf("%s [%.1f, %.1f]", percent(est.Value), 100*est.Lo, 100*est.Hi)
+	if est.Unknown() {
+		return "-"
+	}
+	return percent(est.Value) + " " + est.Ends("%.1f", 100)
 }
 
 // clock returns a time for people, and stamp for programs.

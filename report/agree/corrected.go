@@ -20,7 +20,7 @@ const (
 const MethodStratified = "two-phase-wilson"
 
 // WarnPart says that the labels leave a part of the run out.
-const WarnPart = "to one of the judge's two verdicts there is no label at all: the interval is everything that is possible"
+const WarnPart = "to one of the judge's two verdicts there is no label at all: there is no interval"
 
 // WarnSelected says that a corrected number rests on labels that were chosen.
 const WarnSelected = "the labelled items were not drawn at random from the run, which this number assumes: see the notes"

@@ -41,7 +41,7 @@ func acceptance(est stat.Estimate) string {
 
 // leniencySentence says whether the judge favours its own.
 func leniencySentence(d stat.Estimate) string {
-	gap := fmt.Sprintf("%+.1fpp [%+.1f, %+.1f]", 100*d.Value, 100*d.Lo, 100*d.Hi)
+	gap := page.Points(d)
 	switch {
 	case d.Lo > 0:
 		return "Wrong answers of its own family are accepted more often than others': " + gap + "."

@@ -146,8 +146,13 @@ func (s *sheet) estimate(name string, est stat.Estimate, unjudged int) {
 	s.row(name, page.Percent(est.Value), interval(est)+s.mark(est.Warnings...), words.Comma(est.N), words.Comma(unjudged))
 }
 
-// interval returns the ends of an interval in percent.
-func interval(est stat.Estimate) string { return fmt.Sprintf("%.1f to %.1f", 100*est.Lo, 100*est.Hi) }
+// interval returns the ends of an interval in percent, "-" when there is none.
+func interval(est stat.Estimate) string {
+	if est.Method == stat.MethodNone {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f to %.1f", 100*est.Lo, 100*est.Hi)
+}
 
 // categories writes a row for each category.
 func (s *sheet) categories(rows []report.Category, withheld bool) {

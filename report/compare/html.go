@@ -186,7 +186,8 @@ func newPlot(p Pair) plot {
 	for _, d := range p.Rows() {
 		if d.Estimate != nil {
 			rows = append(rows, d)
-			reach = max(reach, -d.Estimate.Lo, d.Estimate.Hi)
+			lo, hi := d.Estimate.Drawn()
+			reach = max(reach, -lo, hi)
 		}
 	}
 	step := tickStep(reach)
@@ -197,10 +198,11 @@ func newPlot(p Pair) plot {
 	}
 	for i, d := range rows {
 		y := plotRow*i + 14
+		lo, hi := d.Estimate.Drawn()
 		out.Marks = append(out.Marks, plotMark{
 			Name: page.Cell(d.Category, 28), Label: interval(*d.Estimate) + " " + mark(d),
 			Y: y, TextY: y + 4, LabelX: plotRight + 10,
-			X: at(d.Estimate.Value), Lo: at(d.Estimate.Lo), Hi: at(d.Estimate.Hi), Outcome: outcomeClass(d.Outcome),
+			X: at(d.Estimate.Value), Lo: at(lo), Hi: at(hi), Outcome: outcomeClass(d.Outcome),
 		})
 	}
 	return out

@@ -281,6 +281,9 @@ func conclusion(c Comparison, pair Pair, d Difference) string {
 	}
 	found += n
 	allowed := fmt.Sprintf("the data allow %s to %s pp", points(d.Estimate.Lo), points(d.Estimate.Hi))
+	if d.Estimate.Method == stat.MethodNone {
+		allowed = "the data allow no interval"
+	}
 	if d.cautious() {
 		allowed = "its interval leaves out 0, and the test is more cautious"
 	}
@@ -368,7 +371,12 @@ func interval(est stat.Estimate) string {
 	return points(est.Value) + " " + ends(est)
 }
 
-func ends(est stat.Estimate) string { return "[" + points(est.Lo) + ", " + points(est.Hi) + "]" }
+func ends(est stat.Estimate) string {
+	if est.Method == stat.MethodNone {
+		return "-"
+	}
+	return "[" + points(est.Lo) + ", " + points(est.Hi) + "]"
+}
 
 // pValue returns a p-value as people write it.
 func pValue(p float64) string {

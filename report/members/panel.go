@@ -202,7 +202,7 @@ func (r Panel) alpha(p *page.Page) string {
 			return w
 		}
 	}
-	return fmt.Sprintf("alpha among them %.3f [%.3f, %.3f]", r.Alpha.Value, r.Alpha.Lo, r.Alpha.Hi) + page.Prefix(" ", p.Mark(r.Alpha.Warnings...))
+	return "alpha among them " + page.Coefficient(r.Alpha, 3) + page.Prefix(" ", p.Mark(r.Alpha.Warnings...))
 }
 
 // share returns an estimate, or that there is none: a member that never voted says yes

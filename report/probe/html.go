@@ -87,5 +87,6 @@ func drawBar(e *stat.Estimate) *bar {
 	}
 	const margin = 5 // so that a dot at either end is whole
 	at := func(x float64) float64 { return margin + x*(barWidth-2*margin) }
-	return &bar{at(e.Lo), at(e.Value), at(e.Hi)}
+	lo, hi := e.Drawn()
+	return &bar{at(lo), at(e.Value), at(hi)}
 }

@@ -177,7 +177,7 @@ func (s *sheet) shift(g *page.Grid, name string, sh *probe.Shift) {
 // points returns a difference of shares in percentage points. One whose interval holds 0
 // may be noise, and is marked so.
 func points(e stat.Estimate) string {
-	text := fmt.Sprintf("%.1f pp [%.1f, %.1f]", 100*e.Value, 100*e.Lo, 100*e.Hi)
+	text := fmt.Sprintf("%.1f pp ", 100*e.Value) + e.Ends("%.1f", 100)
 	if e.Lo <= 0 && e.Hi >= 0 {
 		text += " ~"
 	}

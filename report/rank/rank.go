@@ -272,7 +272,7 @@ func (r Report) Text(w io.Writer) error {
 			if pair.Stronger {
 				found += ", stronger"
 			}
-			g.Add(page.Cell(pair.First, page.NameWidth), "over "+page.Cell(pair.Second, page.NameWidth), probability(pair.Beats), p.Mark(pair.Beats.Warnings...), found)
+			g.Add(page.Cell(pair.First, page.NameWidth), "over "+page.Cell(pair.Second, page.NameWidth), page.Share(pair.Beats), p.Mark(pair.Beats.Warnings...), found)
 		}
 		p.Grid(g, "  ")
 	}
@@ -286,17 +286,10 @@ func (r Report) Text(w io.Writer) error {
 		p.Wrap("", "A rank is one more than the number of systems that are shown to be stronger.")
 	}
 	if r.First != nil {
-		p.Wrap("", fmt.Sprintf("The response shown first beats an equally good one with probability %s; equally good ones tie with probability %s.", probability(*r.First), page.Percent(r.Ties)))
+		p.Wrap("", fmt.Sprintf("The response shown first beats an equally good one with probability %s; equally good ones tie with probability %s.", page.Share(*r.First), page.Percent(r.Ties)))
 	}
 	p.Notes(r.Notes...)
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-// probability returns a probability with its interval, if there is one.
-func probability(est stat.Estimate) string {
-	if est.Method == stat.MethodNone {
-		return page.Percent(est.Value) + " (no interval)"
-	}
-	return page.Share(est)
-}

@@ -1,8 +1,6 @@
 package sensitivity
 
 import (
-	"math"
-
 	"deem/stat"
 )
 
@@ -82,10 +80,7 @@ func values(list []stat.Estimate) []float64 {
 // Donner, Statistics in Medicine 27, 2008). It takes the systems for independent, which
 // is too wide when both answered the same questions: "deem compare" pairs them.
 func difference(a, b stat.Estimate) stat.Estimate {
-	d := stat.Estimate{Value: a.Value - b.Value, N: min(a.N, b.N), Level: a.Level, Method: "mover"}
-	d.Lo = d.Value - math.Hypot(a.Value-a.Lo, b.Hi-b.Value)
-	d.Hi = d.Value + math.Hypot(a.Hi-a.Value, b.Value-b.Lo)
-	return d
+	return stat.Unpaired{First: b, Second: a}.At(a.Level)
 }
 
 // stable counts the pairs of systems that all judges order alike.

@@ -256,7 +256,7 @@ func (c *Change) cells() (changed, difference string) {
 
 // points writes a difference in percentage points.
 func points(e stat.Estimate) string {
-	return fmt.Sprintf("%+.1fpp [%+.1f, %+.1f]", 100*e.Value, 100*e.Lo, 100*e.Hi)
+	return fmt.Sprintf("%+.1fpp ", 100*e.Value) + e.Ends("%+.1f", 100)
 }
 
 // changed names the items that changed with each judge.

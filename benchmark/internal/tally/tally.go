@@ -5,7 +5,6 @@
 package tally
 
 import (
-	"fmt"
 	"math"
 
 	"deem"
@@ -95,10 +94,10 @@ type Line struct {
 // Interval returns the ends of the interval of an estimate in per cent, "-" when there
 // is none, as for the questions about one conversation.
 func Interval(e *Estimate) string {
-	if e == nil || e.Method == stat.MethodNone {
+	if e == nil {
 		return "-"
 	}
-	return fmt.Sprintf("[%.1f, %.1f]", 100*e.Lo, 100*e.Hi)
+	return e.Ends("%.1f", 100)
 }
 
 // MethodMover names the interval of [Mean].
@@ -112,11 +111,14 @@ const MethodMover = "mover"
 // and Donner, Statistics in Medicine 27, 2008, 1693-1702).
 func Mean(lines []Line) Line {
 	var mean Line
-	k, sum, below, above := 0.0, 0.0, 0.0, 0.0
+	k, sum, below, above, method := 0.0, 0.0, 0.0, 0.0, MethodMover
 	for _, l := range lines {
 		mean.N, mean.Unjudged = mean.N+l.N, mean.Unjudged+l.Unjudged
 		if l.Estimate == nil {
 			continue
+		}
+		if l.Estimate.Method == stat.MethodNone {
+			method = stat.MethodNone
 		}
 		k++
 		sum += l.Estimate.Value
@@ -128,7 +130,7 @@ func Mean(lines []Line) Line {
 	}
 	value := sum / k
 	mean.Estimate = &Estimate{
-		Value: value, N: mean.N, Level: Level, Method: MethodMover,
+		Value: value, N: mean.N, Level: Level, Method: method,
 		Lo: math.Max(0, value-math.Sqrt(below)/k), Hi: math.Min(1, value+math.Sqrt(above)/k),
 	}
 	return mean

@@ -33,7 +33,8 @@ func (a Axis) Head() string {
 // Bar returns the interval of an estimate as a line from end to end with its value
 // marked. An end that lies beyond the axis is at the end of the axis.
 func (a Axis) Bar(est stat.Estimate) string {
-	lo, value, hi := a.column(est.Lo), a.column(est.Value), a.column(est.Hi)
+	from, to := est.Drawn()
+	lo, value, hi := a.column(from), a.column(est.Value), a.column(to)
 	cells := []rune(strings.Repeat(" ", a.Width))
 	for i := lo; i <= hi; i++ {
 		cells[i] = '─'

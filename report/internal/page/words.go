@@ -33,22 +33,28 @@ func Share(est stat.Estimate) string {
 	if est.Unknown() {
 		return "-"
 	}
-	if est.Method == stat.MethodNone {
-		return Percent(est.Value) + " -" // The data allow no interval, as with one cluster.
+	return Percent(est.Value) + " " + est.Ends("%.1f", 100)
+}
+
+// Points returns a difference of shares in percentage points, as "+1.5 pp [-0.5, +3.5]".
+func Points(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
 	}
-	return fmt.Sprintf("%s [%.1f, %.1f]", Percent(est.Value), 100*est.Lo, 100*est.Hi)
+	return fmt.Sprintf("%+.1f pp ", 100*est.Value) + est.Ends("%+.1f", 100)
 }
 
 // Coefficient returns an estimate between -1 and 1 with so many decimals, "-" in place of
-// an interval that the data do not allow.
+// an interval that the data do not allow, and "-" alone for one that stands on nothing.
 func Coefficient(est stat.Estimate, digits int) string {
+	if est.Unknown() {
+		return "-"
+	}
 	if math.Abs(est.Value) < 0.5*math.Pow10(-digits) {
 		est.Value = 0 // and not -0.00
 	}
-	if est.Method == stat.MethodNone {
-		return fmt.Sprintf("%.*f -", digits, est.Value)
-	}
-	return fmt.Sprintf("%.*f [%.*f, %.*f]", digits, est.Value, digits, est.Lo, digits, est.Hi)
+	format := fmt.Sprintf("%%.%df", digits)
+	return fmt.Sprintf(format, est.Value) + " " + est.Ends(format, 1)
 }
 
 // NEquals returns how many items a number stands on.
