@@ -9,8 +9,8 @@ import (
 	"deem/stat"
 )
 
-// Metrics turn records into HaluMem's numbers. They keep counts and sums and no
-// records, so memory does not grow with the number of items, but for what tells
+// Metrics turn records into HaluMem's numbers. They keep counts and sums by user and
+// not records, so memory does not grow with the number of items, except for what tells
 // where wrong answers went wrong: some thirty bytes for each memory point, and a
 // line for each wrong answer.
 //
@@ -27,16 +27,17 @@ type Metrics struct {
 	strangers int // records that no stage can count
 	failures  map[string]map[deem.Kind]int
 
-	recall    tally // of memory points: scored 2
-	resisted  tally // of interference: scored 0
+	users     stat.Clustered // every record, to know whether a user has several
+	recall    scores         // of memory points: scored 2
+	resisted  scores         // of interference: scored 0
 	weighted  weighted
-	target    halves // of memories about what the memory points are about
-	memories  halves // of all memories
+	target    scores // of memories about what the memory points are about
+	memories  scores // of all memories
 	updates   choice
 	questions choice
-	byType    map[string]*typeTally
-	byKind    map[string]*choice // of questions
-	byHard    map[string]*choice // of questions, by difficulty
+	byType    map[string]*typeScores
+	byKind    map[string]choice // of questions
+	byHard    map[string]choice // of questions, by difficulty
 	times     times
 	where     attribution
 }
@@ -56,106 +57,104 @@ func NewMetrics(reading string) *Metrics {
 	return &Metrics{
 		reading:   name,
 		failures:  map[string]map[deem.Kind]int{},
-		updates:   choice{counts: map[string]int{}},
-		questions: choice{counts: map[string]int{}},
-		byType:    map[string]*typeTally{},
-		byKind:    map[string]*choice{},
-		byHard:    map[string]*choice{},
+		updates:   newChoice(updateLabels),
+		questions: newChoice(qaLabels),
+		byType:    map[string]*typeScores{},
+		byKind:    map[string]choice{},
+		byHard:    map[string]choice{},
 		where:     newAttribution(),
 	}
 }
 
-// A tally counts hits among items.
-type tally struct{ items, judged, hits int }
-
-func (t *tally) add(judged, hit bool) {
-	t.items++
-	if judged {
-		t.judged++
-	}
-	if hit {
-		t.hits++
-	}
+// scores add up what items scored, from 0 to 1. Items of one user stand or fall together,
+// so the sums of each user are kept: all counts an unjudged item as 0, and valid leaves
+// it out.
+type scores struct {
+	items, judged, hits int     // a hit is a score of 1
+	sum                 float64 // in the order of the records, as upstream adds
+	all, valid          stat.Clustered
 }
 
-// A choice counts the labels of items.
-type choice struct {
-	items, judged int
-	counts        map[string]int
+// add adds a score with its weight; a negative score stands for a failure.
+func (t *scores) add(user string, score, weight float64) {
+	t.items++
+	if score < 0 {
+		t.all.Add(user, 0, weight)
+		return
+	}
+	t.judged++
+	if score == 1 {
+		t.hits++
+	}
+	t.sum += score * weight
+	t.all.Add(user, score, weight)
+	t.valid.Add(user, score, weight)
+}
+
+// mark returns 1 for a hit and 0 for a miss, and -1 for an item that is unjudged.
+func mark(judged, hit bool) float64 {
+	switch {
+	case !judged:
+		return -1
+	case hit:
+		return 1
+	}
+	return 0
+}
+
+// A choice has the scores of each label that the judge may choose: 1 where it did.
+type choice map[string]*scores
+
+func newChoice(labels []string) choice {
+	c := choice{}
+	for _, label := range labels {
+		c[label] = &scores{}
+	}
+	return c
 }
 
 // add adds a label; "" stands for a failure.
-func (c *choice) add(label string) {
-	c.items++
-	if label != "" {
-		c.judged++
-		c.counts[label]++
+func (c choice) add(user, label string) {
+	for name, t := range c {
+		t.add(user, mark(label != "", label == name), 1)
 	}
 }
 
-// A typeTally counts the memory points of one type over two stages.
-type typeTally struct{ items, judged, integrity, update int }
+// typeScores count the memory points of one type over two stages: those that were
+// extracted fully, those that were updated right, and both together.
+type typeScores struct{ integrity, update, both scores }
 
-func (t *typeTally) add(judged bool) {
-	if t.items++; judged {
-		t.judged++
-	}
-}
-
-// halves gather scores of 0, 1 and 2 as halves of a whole.
-type halves struct {
-	items, judged int
-	sum           float64 // added up as upstream does
-	all, valid    stat.Moments
-}
-
-// add adds a score; a negative one stands for a failure, which counts as 0 where
-// all items count.
-func (h *halves) add(score int) {
-	h.items++
-	if score < 0 {
-		h.all.Add(0, 1)
-		return
-	}
-	h.judged++
-	h.sum += 0.5 * float64(score)
-	h.all.Add(0.5*float64(score), 1)
-	h.valid.Add(0.5*float64(score), 1)
+func (t *typeScores) add(user string, judged, integrity, update bool) {
+	t.integrity.add(user, mark(judged, integrity), 1)
+	t.update.add(user, mark(judged, update), 1)
+	t.both.add(user, mark(judged, integrity || update), 1)
 }
 
 // weighted gathers scores by the importance of their memory points.
 type weighted struct {
-	items, judged  int
-	sum            float64
+	scores
 	weight         float64
 	judgedWeight   float64
 	fraction       bool // some importance has a fraction, so that Python's sum is a float
 	judgedFraction bool
 	without        int // points without an importance
-	all, valid     stat.Moments
 }
 
-// add adds a score with its importance; a negative score stands for a failure.
-func (w *weighted) add(score int, importance string) {
+// add adds half of a score with its importance; a negative score stands for a failure.
+func (w *weighted) add(user string, score int, importance string) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(importance), 64)
 	if err != nil {
 		w.without++
 		return
 	}
 	isFloat := strings.ContainsAny(importance, ".eE")
-	w.items++
+	w.scores.add(user, 0.5*float64(score), x)
 	w.weight += x
 	w.fraction = w.fraction || isFloat
-	if score < 0 {
-		w.all.Add(0, x)
-		return
+	if score >= 0 {
+		w.judgedWeight += x
+		w.judgedFraction = w.judgedFraction || isFloat
 	}
-	w.judged++
-	w.judgedWeight += x
-	w.judgedFraction = w.judgedFraction || isFloat
-	w.sum += 0.5 * float64(score) * x
-	w.all.Add(0.5*float64(score), x)
-	w.valid.Add(0.5*float64(score), x)
 }
 
 // times add up milliseconds.
@@ -191,6 +190,7 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.later++
 		return
 	}
+	m.users.Add(rec.Item.Cluster, 0, 1)
 	m.times.add(rec.Item.Fields)
 	if rec.Failure != nil {
 		stage := m.failures[rec.Item.Category]
@@ -233,38 +233,31 @@ func (m *Metrics) addIntegrity(rec deem.Record) {
 		m.strangers++
 		return
 	}
-	fields := rec.Item.Fields
+	user, fields := rec.Item.Cluster, rec.Item.Fields
 	if fields[fieldSource] == interference {
-		m.resisted.add(score >= 0, score == 0)
+		m.resisted.add(user, mark(score >= 0, score == 0), 1)
 	} else {
-		m.recall.add(score >= 0, score == 2)
-		m.weighted.add(score, fields[fieldImportance])
+		m.recall.add(user, mark(score >= 0, score == 2), 1)
+		m.weighted.add(user, score, fields[fieldImportance])
 		m.where.extracted(rec, score)
 	}
 	if t := m.typeOf(fields); t != nil {
-		t.add(score >= 0)
-		if score == 2 {
-			t.integrity++
-		}
+		t.add(user, score >= 0, score == 2, false)
 	}
 }
 
-// typeOf returns the tally of the point's type. Upstream counts points of
+// typeOf returns the scores of the point's type. Upstream counts points of
 // interference as if they should have been remembered; the fixed reading leaves
 // them out.
-func (m *Metrics) typeOf(fields map[string]string) *typeTally {
+func (m *Metrics) typeOf(fields map[string]string) *typeScores {
 	if m.reading == Fixed && fields[fieldSource] == interference {
 		return nil
 	}
-	return entry(m.byType, fields[fieldType], func() *typeTally { return &typeTally{} })
-}
-
-// entry returns the value under a key, made when it is new.
-func entry[T any](table map[string]*T, key string, fresh func() *T) *T {
-	if table[key] == nil {
-		table[key] = fresh()
+	name := fields[fieldType]
+	if m.byType[name] == nil {
+		m.byType[name] = &typeScores{}
 	}
-	return table[key]
+	return m.byType[name]
 }
 
 func (m *Metrics) addAccuracy(rec deem.Record) {
@@ -273,9 +266,9 @@ func (m *Metrics) addAccuracy(rec deem.Record) {
 		m.strangers++
 		return
 	}
-	m.memories.add(score)
+	m.memories.add(rec.Item.Cluster, 0.5*float64(score), 1)
 	if rec.Verdict != nil && rec.Verdict.Aspects[aspectIncluded] == 1 {
-		m.target.add(score)
+		m.target.add(rec.Item.Cluster, 0.5*float64(score), 1)
 	}
 }
 
@@ -294,13 +287,10 @@ func (m *Metrics) addUpdate(rec deem.Record) {
 		m.strangers++
 		return
 	}
-	m.updates.add(label)
+	m.updates.add(rec.Item.Cluster, label)
 	m.where.updated(rec)
 	if t := m.typeOf(rec.Item.Fields); t != nil {
-		t.add(label != "")
-		if label == correct {
-			t.update++
-		}
+		t.add(rec.Item.Cluster, label != "", false, label == correct)
 	}
 }
 
@@ -310,11 +300,17 @@ func (m *Metrics) addQuestion(rec deem.Record) {
 		m.strangers++
 		return
 	}
-	fresh := func() *choice { return &choice{counts: map[string]int{}} }
-	fields := rec.Item.Fields
-	m.questions.add(label)
-	entry(m.byKind, fields[fieldKind], fresh).add(label)
-	entry(m.byHard, fields[fieldDifficulty], fresh).add(label)
+	user, fields := rec.Item.Cluster, rec.Item.Fields
+	m.questions.add(user, label)
+	for _, group := range []struct {
+		table map[string]choice
+		key   string
+	}{{m.byKind, fields[fieldKind]}, {m.byHard, fields[fieldDifficulty]}} {
+		if group.table[group.key] == nil {
+			group.table[group.key] = newChoice(qaLabels)
+		}
+		group.table[group.key].add(user, label)
+	}
 	if label != "" && label != correct {
 		m.where.wrong(rec)
 	}

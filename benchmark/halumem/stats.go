@@ -111,16 +111,18 @@ func (s *statFile) f1() any {
 // begin with stem.
 func (s *statFile) choice(c choice, labels []string, names map[string]string, stem string) text.Dict {
 	var d text.Dict
+	items, judged := c[labels[0]].items, c[labels[0]].judged
 	for _, label := range labels {
+		hits := float64(c[label].hits)
 		for _, of := range []struct {
 			name string
 			n    int
-		}{{"(all)", c.items}, {"(valid)", c.judged}} {
+		}{{"(all)", items}, {"(valid)", judged}} {
 			key := names[label] + of.name
-			d = append(d, text.Member{Key: key, Value: s.ratio(key, float64(c.counts[label]), float64(of.n))})
+			d = append(d, text.Member{Key: key, Value: s.ratio(key, hits, float64(of.n))})
 		}
 	}
-	return append(d, text.Member{Key: stem + "_valid_num", Value: c.judged}, text.Member{Key: stem + "_num", Value: c.items})
+	return append(d, text.Member{Key: stem + "_valid_num", Value: judged}, text.Member{Key: stem + "_num", Value: items})
 }
 
 func (s *statFile) types() text.Dict {
@@ -128,21 +130,22 @@ func (s *statFile) types() text.Dict {
 	for _, name := range s.m.typeNames() {
 		t := s.m.byType[name]
 		if t == nil {
-			t = &typeTally{}
+			t = &typeScores{}
 		}
 		if !knownType(name) {
-			s.notes = append(s.notes, strconv.Quote(name)+" is no type of memory that upstream knows, and it stops here with a KeyError")
+			s.notes = append(s.notes, strconv.Quote(name)+" is not a type of memory that upstream knows, and it stops here with a KeyError")
 		}
-		integrity := s.ratio(name, float64(t.integrity), float64(t.items))
+		n := t.both.items
+		integrity := s.ratio(name, float64(t.integrity.hits), float64(n))
 		var update, both any
-		if t.items > 0 {
-			a, b := float64(t.integrity)/float64(t.items), float64(t.update)/float64(t.items)
+		if n > 0 {
+			a, b := float64(t.integrity.hits)/float64(n), float64(t.update.hits)/float64(n)
 			update, both = b, a+b
 		}
 		d = append(d, text.Member{Key: name, Value: text.Dict{
 			{Key: "memory_integrity_acc", Value: integrity},
 			{Key: "memory_update_acc", Value: update},
-			{Key: "total_num", Value: t.items},
+			{Key: "total_num", Value: n},
 			{Key: "memory_acc", Value: both},
 		}})
 	}

@@ -75,7 +75,6 @@ func (m *Metrics) JSON() any { return m.Summary() }
 func (m *Metrics) Summary() Summary {
 	s := Summary{
 		Benchmark: Name, Reading: m.reading,
-		Items:       m.recall.items + m.resisted.items + m.memories.items + m.updates.items + m.questions.items,
 		Metrics:     m.figures(),
 		MemoryTypes: m.typeFigures(),
 		Failures:    m.failures,
@@ -83,7 +82,10 @@ func (m *Metrics) Summary() Summary {
 		Times:       Times{AddDialogue: minutes(m.times.adding, m.times.knowsAdding), Search: minutes(m.times.searching, m.times.knowsSearching)},
 		Notes:       m.notes(),
 	}
-	s.Unjudged = s.Items - m.recall.judged - m.resisted.judged - m.memories.judged - m.updates.judged - m.questions.judged
+	for _, t := range []*scores{&m.recall, &m.resisted, &m.memories, m.updates[correct], m.questions[correct]} {
+		s.Items += t.items
+		s.Unjudged += t.items - t.judged
+	}
 	s.QuestionType = m.questionFigures(m.byKind)
 	s.Difficulty = m.questionFigures(m.byHard)
 	return s
@@ -100,11 +102,11 @@ func minutes(ms float64, known bool) *float64 {
 // figures returns the numbers of upstream's file in its order.
 func (m *Metrics) figures() []Figure {
 	list := []Figure{
-		m.proportion("recall", "memory recall", m.recall),
+		m.figure("recall", "memory recall", &m.recall),
 		m.weightedRecall(),
-		m.proportion("interference_accuracy", "false memory resistance", m.resisted),
+		m.figure("interference_accuracy", "false memory resistance", &m.resisted),
 		m.targetAccuracy(),
-		m.mean("weighted_accuracy", "memory accuracy", m.memories),
+		m.figure("weighted_accuracy", "memory accuracy", &m.memories),
 		m.f1(),
 	}
 	list = append(list, m.shares("", m.updates, updateLabels, updateRatios, "memory update ")...)
@@ -122,24 +124,16 @@ var (
 	}
 )
 
-// proportion returns the figure of a tally.
-func (m *Metrics) proportion(name, paper string, t tally) Figure {
+// figure returns the figure of a scores.
+func (m *Metrics) figure(name, paper string, t *scores) Figure {
 	f := Figure{Name: name, Paper: paper, Items: t.items, Unjudged: t.items - t.judged}
-	return m.finish(f, stat.Proportion(t.hits, t.items), stat.Proportion(t.hits, t.judged), float64(t.hits), float64(t.items), float64(f.Unjudged))
+	return m.finish(f, &t.all, &t.valid, t.sum, float64(t.items), float64(f.Unjudged))
 }
-
-// mean returns the figure of scores.
-func (m *Metrics) mean(name, paper string, h halves) Figure {
-	f := Figure{Name: name, Paper: paper, Items: h.items, Unjudged: h.items - h.judged}
-	return m.finish(f, unitMean(h.all), unitMean(h.valid), h.sum, float64(h.items), float64(f.Unjudged))
-}
-
-func unitMean(m stat.Moments) stat.Estimate { return stat.MeanIn(m, stat.DefaultLevel, stat.Unit) }
 
 func (m *Metrics) weightedRecall() Figure {
-	w := m.weighted
+	w := &m.weighted
 	f := Figure{Name: "weighted_recall", Paper: "weighted memory recall", Items: w.items, Unjudged: w.items - w.judged}
-	return m.finish(f, unitMean(w.all), unitMean(w.valid), w.sum, w.weight, w.weight-w.judgedWeight)
+	return m.finish(f, &w.all, &w.valid, w.sum, w.weight, w.weight-w.judgedWeight)
 }
 
 // targetAccuracy returns the precision. Of an unjudged memory nobody knows whether
@@ -148,20 +142,25 @@ func (m *Metrics) weightedRecall() Figure {
 func (m *Metrics) targetAccuracy() Figure {
 	lost := m.memories.items - m.memories.judged
 	f := Figure{Name: "target_accuracy", Paper: "target memory precision", Items: m.target.items + lost, Unjudged: lost}
-	est := unitMean(m.target.valid)
-	return m.finish(f, est, est, m.target.sum, float64(f.Items), float64(lost))
+	return m.finish(f, &m.target.valid, &m.target.valid, m.target.sum, float64(f.Items), float64(lost))
 }
 
 // finish fills the estimates in, or says why they are withheld. The parts of the
 // band are the sum of scores, its denominator, and how much of that is unjudged.
-func (m *Metrics) finish(f Figure, all, valid stat.Estimate, sum, total, unjudged float64) Figure {
+func (m *Metrics) finish(f Figure, all, valid *stat.Clustered, sum, total, unjudged float64) Figure {
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
 	}
-	if f.Withheld = m.withheld(f, valid.N); f.Withheld == "" {
-		f.All, f.Valid = &all, &valid
+	if f.Withheld = m.withheld(f, valid.N()); f.Withheld == "" {
+		f.All, f.Valid = m.estimate(all, stat.DefaultLevel), m.estimate(valid, stat.DefaultLevel)
 	}
 	return f
+}
+
+// estimate returns the mean of scores with the interval that a report gives them.
+func (m *Metrics) estimate(of *stat.Clustered, level float64) *stat.Estimate {
+	est := of.Score(level, m.users.Several())
+	return &est
 }
 
 // withheld says why a number is not shown, or returns "".
@@ -185,7 +184,7 @@ func (m *Metrics) withheld(f Figure, n int) string {
 // theirs at 97.5% each: F1 grows with either, so that it holds both true values
 // with at least 95% (Bonferroni), however the two stages depend on each other.
 func (m *Metrics) f1() Figure {
-	p, r := m.targetAccuracy(), m.proportion("", "", m.recall)
+	p, r := m.targetAccuracy(), m.figure("", "", &m.recall)
 	f := Figure{Name: "memory_extraction_f1", Paper: "memory extraction F1", Items: p.Items + r.Items, Unjudged: p.Unjudged + r.Unjudged}
 	if p.Band != nil && r.Band != nil {
 		f.Band = &Band{Lo: f1Of(p.Band.Lo, r.Band.Lo), Hi: f1Of(p.Band.Hi, r.Band.Hi)}
@@ -194,22 +193,27 @@ func (m *Metrics) f1() Figure {
 		f.Withheld = "it is made of target_accuracy and recall, and one of them is withheld"
 		return f
 	}
-	precision := stat.MeanIn(m.target.valid, jointLevel, stat.Unit)
-	all := joined(precision, stat.ProportionAt(m.recall.hits, m.recall.items, jointLevel))
-	valid := joined(precision, stat.ProportionAt(m.recall.hits, m.recall.judged, jointLevel))
-	f.All, f.Valid = &all, &valid
+	precision := m.estimate(&m.target.valid, jointLevel)
+	f.All = joined(precision, m.estimate(&m.recall.all, jointLevel))
+	f.Valid = joined(precision, m.estimate(&m.recall.valid, jointLevel))
 	return f
 }
 
 // jointLevel is the level of two intervals that hold together at the default one.
 const jointLevel = 1 - (1-stat.DefaultLevel)/2
 
-func joined(precision, recall stat.Estimate) stat.Estimate {
-	return stat.Estimate{
+func joined(precision, recall *stat.Estimate) *stat.Estimate {
+	est := stat.Estimate{
 		Value: f1Of(precision.Value, recall.Value), Lo: f1Of(precision.Lo, recall.Lo), Hi: f1Of(precision.Hi, recall.Hi),
-		Level: stat.DefaultLevel, N: precision.N + recall.N, Method: "bonferroni",
-		Warnings: precision.Warnings,
+		Level: stat.DefaultLevel, N: precision.N + recall.N, Clusters: max(precision.Clusters, recall.Clusters), Method: "bonferroni",
 	}
+	if precision.Method == stat.MethodNone || recall.Method == stat.MethodNone {
+		est.Method = stat.MethodNone
+	}
+	for _, warning := range slices.Concat(precision.Warnings, recall.Warnings) {
+		est = est.Warn(warning)
+	}
+	return &est
 }
 
 // f1Of returns the harmonic mean as upstream computes it, 0 when both are 0.
@@ -228,16 +232,16 @@ func (m *Metrics) shares(prefix string, c choice, labels []string, names map[str
 		if paper != "" {
 			title = paper + label
 		}
-		list[i] = m.proportion(prefix+names[label], title, tally{c.items, c.judged, c.counts[label]})
+		list[i] = m.figure(prefix+names[label], title, c[label])
 	}
 	return list
 }
 
 // questionFigures returns the shares of each label for each group of questions.
-func (m *Metrics) questionFigures(groups map[string]*choice) []Figure {
+func (m *Metrics) questionFigures(groups map[string]choice) []Figure {
 	list := []Figure{}
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		list = append(list, m.shares(orUnnamed(name)+": ", *groups[name], qaLabels, qaRatios, "")...)
+		list = append(list, m.shares(orUnnamed(name)+": ", groups[name], qaLabels, qaRatios, "")...)
 	}
 	return list
 }
@@ -249,13 +253,13 @@ func (m *Metrics) typeFigures() []Figure {
 	for _, name := range m.typeNames() {
 		t := m.byType[name]
 		if t == nil {
-			t = &typeTally{}
+			t = &typeScores{}
 		}
 		for _, part := range []struct {
 			name string
-			hits int
-		}{{"memory_integrity_acc", t.integrity}, {"memory_update_acc", t.update}, {"memory_acc", t.integrity + t.update}} {
-			list = append(list, m.proportion(orUnnamed(name)+": "+part.name, "", tally{t.items, t.judged, part.hits}))
+			of   *scores
+		}{{"memory_integrity_acc", &t.integrity}, {"memory_update_acc", &t.update}, {"memory_acc", &t.both}} {
+			list = append(list, m.figure(orUnnamed(name)+": "+part.name, "", part.of))
 		}
 	}
 	return list
@@ -281,7 +285,13 @@ func orUnnamed(name string) string {
 
 // notes tell what a reader of the numbers must know.
 func (m *Metrics) notes() []string {
-	notes := []string{"memories and questions of one user stand or fall together, and the intervals do not know it: the true ones are wider"}
+	var notes []string
+	switch {
+	case m.users.Clusters() == 1:
+		notes = append(notes, "the items are about 1 user: how far users differ cannot be seen from one, so there is no interval")
+	case m.users.Several():
+		notes = append(notes, "the items are about "+words.Count(m.users.Clusters(), "user")+", and the intervals allow for how far these differ, as those of the report do")
+	}
 	if m.weighted.without > 0 {
 		notes = append(notes, words.Count(m.weighted.without, "memory point")+" without a number as importance left out of the weighted recall")
 	}

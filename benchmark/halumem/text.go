@@ -10,7 +10,6 @@ import (
 
 	"deem"
 	"deem/internal/words"
-	"deem/stat"
 )
 
 // Text writes the numbers for people. Each comes with its interval, its n and the
@@ -100,7 +99,7 @@ func standsOn(f Figure) int {
 func valid(f Figure) string {
 	switch {
 	case f.Valid != nil:
-		return interval(*f.Valid)
+		return percent(f.Valid.Value) + " " + f.Valid.Ends("%.1f", 100)
 	case f.Items == 0:
 		return "-"
 	}
@@ -122,10 +121,6 @@ func remark(f Figure) string {
 		return f.Withheld
 	}
 	return fmt.Sprintf("%s: somewhere from %s to %s", f.Withheld, percent(f.Band.Lo), percent(f.Band.Hi))
-}
-
-func interval(e stat.Estimate) string {
-	return fmt.Sprintf("%s [%.1f, %.1f]", percent(e.Value), 100*e.Lo, 100*e.Hi)
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"deem/benchmark/halumem"
 	"deem/benchmark/locomo"
 	"deem/report"
 	"deem/stat"
@@ -28,6 +29,28 @@ func TestOneInterval(t *testing.T) {
 		same(t, fmt.Sprint(conversations, " conversations, overall"), *rep.Metrics[0].Judged, *m.Overall().Estimate)
 		for i, line := range m.Categories() {
 			same(t, fmt.Sprint(conversations, " conversations, category ", line.Category), *rep.Categories[i].Judged, *line.Estimate)
+		}
+	}
+}
+
+// The same holds for HaluMem, whose clusters are users. Its share of right answers is the
+// category "qa" of the report.
+func TestOneIntervalOfHaluMem(t *testing.T) {
+	for _, users := range []int{1, 3, 20} {
+		rng := rand.New(rand.NewPCG(uint64(users), 22))
+		r, m := report.New(report.Head{}), halumem.NewMetrics("")
+		for i, share := range clusterShares(rng, users, 0.7, 0.2) {
+			for j := range 30 {
+				rec := record(fmt.Sprint(i, " ", j), fmt.Sprint("user-", i), halumem.QA, rng.Float64() < share)
+				rec.Verdict.Label = map[float64]string{0: "Omission", 1: "Correct"}[rec.Verdict.Score]
+				r.Add(rec)
+				m.Add(rec)
+			}
+		}
+		for _, f := range m.Summary().Metrics {
+			if f.Name == "correct_qa_ratio" {
+				same(t, fmt.Sprint(users, " users"), *r.Report().Categories[0].Judged, *f.Valid)
+			}
 		}
 	}
 }

@@ -292,4 +292,3 @@ func (r Report) Text(w io.Writer) error {
 	_, err := io.WriteString(w, p.String())
 	return err
 }
-
