@@ -35,23 +35,25 @@ var arrows = []arrow{
 	{"internal/text/*", []string{"internal/text", "internal/text/*"}, "a part of text that brings data of its own stands apart, so that only its users carry it"},
 	{"stat", nil, "floats in, estimates out: statistics knows no judge"},
 
-	{"judge/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
+	{"internal/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
 	{"judge/match", []string{".", "internal/text"}, "a judge that compares by value asks nobody"},
 	{"judge/rule", []string{".", "internal/text", "internal/text/*", "judge/match"}, "a rule judges without a model and without a protocol; match is in its table"},
-	{"judge", []string{".", "judge/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
+	{"judge", []string{".", "internal/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
 	{"judge/panel", []string{"."}, "a panel asks any judges, whatever they are made of"},
 	{"judge/cascade", []string{".", "stat"}, "a cascade asks any judges in turn, and what it promises is statistics"},
 	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
-	{"judge/compose", []string{".", "internal/text"}, "a file that names judges knows none of them"},
+	{"internal/compose", []string{".", "internal/text"}, "a file that names judges knows none of them"},
 
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
 	{"benchmark/internal/*", []string{".", "internal/text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them, and no judge"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
-	{"model/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
+	{"internal/minilm", []string{"."}, "sentence embeddings come from a model's own files"},
+	{"internal/tokens", []string{"."}, "tokens are counted before a request is sent, by vocabulary or by estimate"},
+	{"internal/modeltest", []string{".", "model"}, "the conformance suite holds every model to one contract"},
 	{"model/internal/*", []string{"."}, "what the wires have in common knows none of them"},
 	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
 
@@ -75,7 +77,7 @@ var arrows = []arrow{
 	{"internal/store/*", []string{".", "internal/store", "internal/store/internal/*"}, "a store is one folder, and no store knows another"},
 	{"internal/conduct", []string{".", "model", "internal/store"}, "a run is taken to its end and paid for the same way by command, server and worker, whatever the judge is made of"},
 	{"internal/queue", []string{"**"}, "a worker makes the judge of a run and keeps its records; what hands out the work is below it"},
-	{"internal/plan", []string{".", "model", "model/tokens"}, "a plan counts requests and calls nobody"},
+	{"internal/plan", []string{".", "model", "internal/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},
 	{"internal/labels", []string{".", "internal/dataset"}, "people's verdicts come from files, as items do"},
 	{"internal/published", []string{".", "internal/dataset", "internal/text", "benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
@@ -118,14 +120,14 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "judge/compose", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, labels and tables of claims; it is never a format of items"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/compose", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, labels and tables of claims; it is never a format of items"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/coverage"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"model/minilm", "internal/text/*", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
+	{"golang.org/x/text", []string{"internal/minilm", "internal/text/*", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
-	{"github.com/tiktoken-go/tokenizer", []string{"model/tokens"}, "vocabularies are large, and only a plan counts tokens"},
+	{"github.com/tiktoken-go/tokenizer", []string{"internal/tokens"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "what a collector is sent is read only where that is tested"},
@@ -139,7 +141,7 @@ var libraries = []library{
 
 // suites are the conformance suites: tests in all but the file name, so that
 // several packages can run them.
-var suites = []string{"model/modeltest", "internal/store/storetest"}
+var suites = []string{"internal/modeltest", "internal/store/storetest"}
 
 // testOnly lists what any test may import besides.
 var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid", "go.uber.org/goleak"}
@@ -426,15 +428,15 @@ func TestArrowsRefuse(t *testing.T) {
 		{"examples/ten-lines/main.go", "deem deem/judge deem/model/openai", ""},
 		{"internal/store/sqlite/good.go", "deem deem/internal/store modernc.org/sqlite/lib", ""},
 		{"stat/good_test.go", "deem/report github.com/google/go-cmp/cmp pgregory.net/rapid", ""},
-		{"model/modeltest/good.go", "github.com/google/go-cmp/cmp", ""},
+		{"internal/modeltest/good.go", "github.com/google/go-cmp/cmp", ""},
 		{"docs/only_test.go", "deem/judge", ""},
 		{"stat/testdata/bad.go", "deem", ""},
 		{"other/bad.go", "deem/internal/cli", ""}, // A module of its own: see soundTree.
 
 		{"bad.go", "deem/internal/text", "bad.go:2 imports deem/internal/text: . may import nothing of ours: the root is a leaf"},
 		{"stat/bad.go", "deem", "statistics knows no judge"},
-		{"judge/bad.go", "deem/model", "judge may import of ours only deem, judge/extract, internal/text: a judge asks a deem.Model"},
-		{"judge/rule/bad.go", "deem/judge/extract", "without a protocol"},
+		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/extract, internal/text: a judge asks a deem.Model"},
+		{"judge/rule/bad.go", "deem/internal/extract", "without a protocol"},
 		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
 		{"benchmark/locomo/bad.go", "deem/benchmark/halumem", "no benchmark knows another"},
 		{"benchmark/internal/tally/bad.go", "deem/benchmark/locomo", "knows none of them"},
@@ -468,7 +470,7 @@ func TestArrowsRefuse(t *testing.T) {
 // for a chain that is too long, where every single import is allowed.
 func TestArrowsRefuseShape(t *testing.T) {
 	wide := soundTree()
-	wide["benchmark/wide/read.go"] = source("deem deem/judge deem/judge/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
+	wide["benchmark/wide/read.go"] = source("deem deem/judge deem/internal/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
 	checkOnlyProblem(t, wide, "benchmark/wide imports 7 packages of ours, want at most 6")
 
 	wide["internal/cli/run.go"] = wide["benchmark/wide/read.go"]

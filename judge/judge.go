@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/extract"
 	"deem/internal/text"
-	"deem/judge/extract"
 )
 
 // A Protocol is a published way of asking. It is pure: the same item gives the

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/extract"
 	"deem/internal/text"
-	"deem/judge/extract"
 )
 
 // A way is a way to read a reply: for its label, for its numbers, or for either.

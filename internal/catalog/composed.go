@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/usage"
 	"deem/judge/cascade"
-	"deem/judge/compose"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/compose"
 	"deem/judge"
-	"deem/judge/compose"
 	"deem/model"
 )
 

@@ -2,8 +2,8 @@ package catalog
 
 import (
 	"deem/benchmark"
+	"deem/internal/compose"
 	"deem/judge"
-	"deem/judge/compose"
 	"deem/judge/rule"
 )
 

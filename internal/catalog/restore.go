@@ -9,11 +9,11 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
-	"deem/judge/compose"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/model/modeltest"
 )
 
 // batchVendors are the models that the batches of each vendor are tested with, at prices

@@ -13,8 +13,8 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
+	"deem/internal/modeltest"
 	"deem/internal/text"
-	"deem/model/modeltest"
 )
 
 // writeLines writes a file of JSON lines.

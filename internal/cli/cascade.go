@@ -13,13 +13,13 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/cascade"
-	"deem/judge/compose"
 	"deem/report/agree"
 	"deem/stat"
 )

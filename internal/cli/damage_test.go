@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"deem/internal/cli"
+	"deem/internal/modeltest"
 	"deem/internal/store/pgtest"
-	"deem/model/modeltest"
 )
 
 // TestDamagedStore damages a store in 200 ways, bytes and whole pages. Damage that changes

@@ -15,8 +15,8 @@ import (
 
 	"deem"
 	"deem/internal/faultserver"
+	"deem/internal/modeltest"
 	"deem/internal/store/sqlite"
-	"deem/model/modeltest"
 	"deem/report"
 )
 

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/internal/proctest"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
-	"deem/model/modeltest"
 	"deem/report"
 )
 

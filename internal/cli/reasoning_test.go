@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/tokens"
 	"deem/model"
-	"deem/model/tokens"
 	"deem/report"
 )
 

@@ -34,7 +34,7 @@ type known struct {
 // command is for: longbench_preds and infinitebench_preds are predictions without
 // verdicts, which "deem run longbench" and "deem run infinitebench" judge by their
 // rules; human_evouna is in TestRejudgeSharedPeople; lme_questions and locomo10 are questions; replies
-// are replies to many prompts, which the tests of judge/extract read.
+// are replies to many prompts, which the tests of internal/extract read.
 var knownSets = []known{
 	{set: "lme_cognitive_memory", files: "longmemeval/results/cm_full_run.json", score: 363.0 / 500, args: []string{"--claimed", "72.60%", "--claimed", "categories=72.29%", "--claimed", "abstention=26/30"}},
 	{set: "lme_cognitive_memory", files: "longmemeval/results/naive_rag_results.json", score: 0.7, args: []string{"--claimed", "70.00%", "--claimed", "categories=70.65%", "--claimed", "abstention=25/30"}},

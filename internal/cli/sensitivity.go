@@ -12,11 +12,11 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/catalog"
+	"deem/internal/extract"
 	"deem/internal/findings"
 	"deem/internal/published"
 	"deem/internal/store"
 	"deem/internal/words"
-	"deem/judge/extract"
 	"deem/report"
 	"deem/report/sensitivity"
 )

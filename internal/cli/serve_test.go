@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"deem/internal/modeltest"
 	"deem/internal/store"
-	"deem/model/modeltest"
 )
 
 // A served process is a deem that serves.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deem/internal/cli"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 )
 
 // TestTerminalIsHarmless holds that no control character of a server's error, a response or a

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/compose"
 	"deem/internal/store"
 	"deem/judge/cascade"
-	"deem/judge/compose"
 	"deem/judge/panel"
 	"deem/report/members"
 )

@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/tokens"
 	"deem/model"
-	"deem/model/tokens"
 )
 
 // Options say what the run would be like.

@@ -16,9 +16,9 @@ import (
 
 	"deem/internal/catalog"
 	"deem/internal/findings"
+	"deem/internal/modeltest"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/model/modeltest"
 	"deem/report"
 )
 

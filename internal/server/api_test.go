@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"deem/internal/catalog"
+	"deem/internal/modeltest"
 	"deem/internal/server"
 	"deem/internal/store"
-	"deem/model/modeltest"
 )
 
 // An apiServer is a server whose API is asked in tests.

@@ -12,9 +12,9 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/compose"
 	"deem/internal/usage"
 	"deem/judge"
-	"deem/judge/compose"
 	"deem/model"
 )
 

@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/extract"
 	"deem/internal/findings"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/judge/extract"
 )
 
 // A trace is what the reader of a reply saw: the reply in pieces, each with what became

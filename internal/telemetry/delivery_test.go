@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/internal/telemetry"
 	"deem/model"
-	"deem/model/modeltest"
 	"deem/model/openai"
 )
 

@@ -10,7 +10,7 @@ import (
 )
 
 // An Embedder turns texts into vectors that lie near each other when the texts
-// mean something alike. deem/model/minilm is one that runs on this machine, and
+// mean something alike. deem/internal/minilm is one that runs on this machine, and
 // the model of deem/model/openai asks a server. It must be safe for concurrent
 // use.
 type Embedder interface {

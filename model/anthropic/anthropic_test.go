@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/anthropic"
-	"deem/model/modeltest"
 )
 
 // open returns a model or ends the test.

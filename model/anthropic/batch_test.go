@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/anthropic"
-	"deem/model/modeltest"
 )
 
 func TestBatches(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"go.uber.org/goleak"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/anthropic"
-	"deem/model/modeltest"
 )
 
 // TestMain checks that no test leaves anything running.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/anthropic"
-	"deem/model/modeltest"
 )
 
 // A model is asked one question. The server here answers what it is told to; without a

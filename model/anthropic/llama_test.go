@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/anthropic"
-	"deem/model/modeltest"
 )
 
 // TestLlama calls a real llama.cpp server, which speaks the Messages API too.

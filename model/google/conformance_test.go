@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/google"
-	"deem/model/modeltest"
 )
 
 func TestConformance(t *testing.T) {

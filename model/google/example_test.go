@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/google"
-	"deem/model/modeltest"
 )
 
 // A model is asked one question. The server here is one of this machine; without a

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/model/google"
-	"deem/model/modeltest"
 )
 
 // open returns a model or ends the test.

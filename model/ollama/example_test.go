@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/ollama"
 )
 

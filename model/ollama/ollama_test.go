@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/ollama"
 )
 

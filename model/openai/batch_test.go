@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/openai"
 )
 

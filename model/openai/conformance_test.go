@@ -6,7 +6,7 @@ import (
 	"go.uber.org/goleak"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/openai"
 )
 

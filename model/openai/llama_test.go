@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/openai"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/openai"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // wrappings are ways to say a label, which stands for %. All of them must be read.

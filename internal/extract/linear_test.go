@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // slowdown divides the sizes of long texts where time means little.

@@ -15,7 +15,7 @@ import (
 	"github.com/tiktoken-go/tokenizer/codec"
 
 	"deem"
-	"deem/model/tokens"
+	"deem/internal/tokens"
 )
 
 func TestFor(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // In want, each underscore stands for a blanked byte.

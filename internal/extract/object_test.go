@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // fields is a short name for what an object holds.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/model/modeltest"
+	"deem/internal/modeltest"
 	"deem/model/openai"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/model/minilm"
+	"deem/internal/minilm"
 )
 
 // weights is where scripts/minilm.sh puts the weights. `make test` runs it.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/model/tokens"
+	"deem/internal/tokens"
 )
 
 // FuzzCount counts any text for a model of each kind. Where the vocabulary is known there

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/model/minilm"
+	"deem/internal/minilm"
 )
 
 // A tiny is a model with random weights. It has all that the real one has, and

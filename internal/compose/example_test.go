@@ -3,7 +3,7 @@ package compose_test
 import (
 	"fmt"
 
-	"deem/judge/compose"
+	"deem/internal/compose"
 )
 
 // A file that names judges is read without knowing any of them.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // A realReply is one line of the collection of real judge replies.

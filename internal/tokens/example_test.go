@@ -3,7 +3,7 @@ package tokens_test
 import (
 	"fmt"
 
-	"deem/model/tokens"
+	"deem/internal/tokens"
 )
 
 // The count is exact where the vocabulary is public.

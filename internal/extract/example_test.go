@@ -3,7 +3,7 @@ package extract_test
 import (
 	"fmt"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 func ExampleLabel() {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 func TestNumber(t *testing.T) {

@@ -3,7 +3,7 @@ package extract_test
 import (
 	"testing"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // A report re-reads every reply of a run, so reading must be cheap beside the rest.

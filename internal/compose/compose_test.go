@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/judge/compose"
+	"deem/internal/compose"
 )
 
 const panel = `kind: panel

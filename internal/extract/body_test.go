@@ -3,7 +3,7 @@ package extract_test
 import (
 	"testing"
 
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 func TestBody(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // A reply is one file of testdata/replies: header lines, a blank line, and the

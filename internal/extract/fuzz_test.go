@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/judge/extract"
+	"deem/internal/extract"
 )
 
 // menus are sets of labels that tempt a reader in different ways.
