@@ -3,78 +3,46 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
 )
 
-// writeStatements are what an append is made of. What every record needs is added
-// in bulk.
+// writeStatements are what an append is made of.
 type writeStatements struct {
-	findRecord, setRecord, replyBody *sql.Stmt
-	numbers, count                   *sql.Stmt
-	takeLine                         *sql.Stmt
-
-	texts, items, records, replies bulk
-
-	textKeys, itemKeys, replyKeys keyStatements
+	findText, addText, findItem, addItem, placeText *sql.Stmt
+	findReply, addReply, takeLine                   *sql.Stmt
+	findRecord, addRecord, setRecord, addCall       *sql.Stmt
+	numbers, count                                  *sql.Stmt
 }
 
 func (st *writeStatements) list() []statement {
-	return slices.Concat([]statement{
-		{&st.replyBody, `SELECT body FROM replies WHERE n = ?`},
+	return []statement{
+		{&st.findText, `SELECT n FROM texts WHERE hash = ?`},
+		{&st.addText, `INSERT INTO texts (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`},
+		{&st.findItem, `SELECT n FROM items WHERE hash = ?`},
+		{&st.addItem, `INSERT INTO items (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING`},
+		{&st.placeText, `INSERT INTO item_texts (item, place, text) VALUES (?, ?, ?)`},
+		{&st.findReply, `SELECT n, body FROM replies WHERE key = ?`},
+		{&st.addReply, `INSERT INTO replies (n, key, body, latency, attempts, cost_micros, unpriced, sum)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`},
+		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
 		{&st.findRecord, `SELECT n, kind IS NOT NULL, calls FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
-		{&st.setRecord, `UPDATE records SET item = ?, position = ?, category = ?, cluster = ?, weight = ?, judge = ?,
-			label = ?, score = ?, pass = ?, confidence = ?, reason = ?, aspects = ?, kind = ?, detail = ?, calls = ?, sum = ?
-			WHERE n = ?`},
-		{&st.numbers, `SELECT coalesce((SELECT max(n) FROM records), 0),
-			coalesce((SELECT max(n) FROM texts), 0), texts, coalesce((SELECT max(n) FROM items), 0), items,
-			coalesce((SELECT max(n) FROM replies), 0), replies FROM indexed`},
+		{&st.addRecord, `INSERT INTO records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
+			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, item_id, trial) DO NOTHING`},
+		{&st.setRecord, `UPDATE records SET (item, position, category, cluster, weight, judge,
+			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			= (?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+			WHERE n = ?1 AND run = ?2 AND item_id = ?3 AND trial = ?4`},
+		{&st.addCall, `INSERT INTO calls (record, seq, model, request, started, error, tries, reply, reply_key, reply_inline,
+			latency, attempts, cost_micros, unpriced, cached, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
+		{&st.numbers, `SELECT (SELECT coalesce(max(n), 0) FROM records), (SELECT coalesce(max(n), 0) FROM replies)`},
 		{&st.count, `UPDATE runs SET records = records + ?, unjudged = unjudged + ?, cost_micros = cost_micros + ?,
 			updated = ?, state = 'open' WHERE n = ?`},
-		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
-	},
-		st.textKeys.reads(textKeys), st.textKeys.writes(textKeys),
-		st.itemKeys.reads(itemKeys), st.itemKeys.writes(itemKeys),
-		st.replyKeys.reads(replyKeys), st.replyKeys.writes(replyKeys),
-	)
-}
-
-// bulks returns the statements that add many rows.
-func (st *writeStatements) bulks() []*bulk {
-	return []*bulk{
-		&st.texts, &st.items, &st.records, &st.replies,
-		&st.textKeys.add, &st.itemKeys.add, &st.replyKeys.add,
 	}
-}
-
-func (st *writeStatements) prepare(ctx context.Context, conn *sql.Conn) error {
-	st.texts = bulk{into: "texts (n, hash, body)", columns: 3}
-	st.items = bulk{into: "items (n, hash, body, texts)", columns: 4}
-	st.records = bulk{
-		into: `records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
-		label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)`, columns: 20,
-		conflict: "ON CONFLICT (run, item_id, trial) DO NOTHING",
-	}
-	st.replies = bulk{into: "replies (n, key, body, latency, attempts, cost_micros, unpriced, sum)", columns: 8}
-	st.textKeys.add, st.itemKeys.add, st.replyKeys.add = textKeys.bulk(), itemKeys.bulk(), replyKeys.bulk()
-	for _, b := range st.bulks() {
-		b.conn = conn
-	}
-	return prepareAll(ctx, conn, st.list())
-}
-
-func (st *writeStatements) close() error {
-	errs := []error{closeAll(st.list())}
-	for _, b := range st.bulks() {
-		errs = append(errs, b.close())
-	}
-	return errors.Join(errs...)
 }
 
 // A row is a record with its texts encoded, ready to be written.
@@ -83,9 +51,6 @@ type row struct {
 	item    body.Item
 	aspects any
 	replies []string // one for each call, "" where there is no reply
-
-	number int64  // of its item
-	calls  string // JSON
 }
 
 // Append implements [store.Store].
@@ -105,21 +70,17 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 			return s.explain("append to", err)
 		}
 	}
-	a := appender{run: run, texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a.st = &w.stmt
-		a.texts.st, a.items.st, a.replies.st = &a.st.textKeys, &a.st.itemKeys, &a.st.replyKeys
-		if err := a.add(ctx, rows); err != nil {
-			return err
+		a, err := newAppender(ctx, w, run)
+		for i := 0; i < len(rows) && err == nil; i++ {
+			err = a.add(ctx, &rows[i])
 		}
-		_, err := w.stmt.count.ExecContext(ctx, a.records, a.unjudged, a.cost, s.opts.Now().UnixNano(), run)
+		if err == nil {
+			_, err = w.stmt.count.ExecContext(ctx, a.records, a.unjudged, a.cost, s.opts.Now().UnixNano(), run)
+		}
 		return err
 	})
-	if err == nil {
-		a.texts.commit()
-		a.items.commit()
-		a.replies.commit()
-	}
+	s.filter.expire()
 	return s.explain("append to", err)
 }
 
@@ -148,305 +109,178 @@ func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 	return r, nil
 }
 
-// An appender writes rows in one transaction.
-//
-// It goes through the rows table by table, so that many rows go in with one
-// statement. For that it gives out the numbers itself: nobody else can while the
-// transaction lasts.
+// An appender writes rows in one transaction. It numbers records and replies itself,
+// because their seals cover the numbers: nobody else can while the transaction lasts.
 type appender struct {
-	st  *writeStatements
-	run int64
-
-	record                int64 // the last number that is taken
-	texts, items, replies keyed
-	kept                  map[string]keptReply // what the cache has under the keys of this append
+	st            *writeStatements
+	run           int64
+	record, reply int64 // the last numbers that are taken
 
 	// What the rows add to the counts of the run.
 	records, unjudged int
 	cost              int64
 }
 
-// A keyed is a table with keys, and what an append does to it.
-type keyed struct {
-	index  *keyIndex
-	st     *keyStatements
-	last   int64            // the last number that is taken
-	known  map[string]int64 // the rows that the append found or adds
-	folded int64            // up to which row it moved keys, 0 for none
+func newAppender(ctx context.Context, w *writer, run int64) (appender, error) {
+	a := appender{st: &w.stmt, run: run}
+	return a, w.stmt.numbers.QueryRowContext(ctx).Scan(&a.record, &a.reply)
 }
 
-func newKeyed(index *keyIndex) keyed { return keyed{index: index, known: map[string]int64{}} }
-
-// find returns the number of the row with the key, and 0 if there is none, also not
-// among those that this append adds. What it found it need not look for again: all
-// items of a session have one dialogue.
-func (k *keyed) find(ctx context.Context, key string) (int64, error) {
-	if n, ok := k.known[key]; ok {
-		return n, nil
-	}
-	n, err := k.index.find(ctx, k.st, key)
-	if n > 0 {
-		k.known[key] = n
-	}
-	return n, err
-}
-
-// add returns the number for a new row.
-func (k *keyed) add(key string) int64 {
-	k.last++
-	k.known[key] = k.last
-	return k.last
-}
-
-// commit makes known what was added.
-func (k *keyed) commit() { k.index.appended(k.known, k.last, k.folded) }
-
-func (a *appender) add(ctx context.Context, rows []row) error {
-	if err := a.begin(ctx); err != nil {
+// add writes a record with its item and its calls.
+func (a *appender) add(ctx context.Context, r *row) error {
+	item, err := a.addItem(ctx, r.item)
+	if err != nil {
 		return err
 	}
-	if err := a.addTexts(ctx, rows); err != nil {
+	record, calls, err := a.addRecord(ctx, r, item)
+	if err != nil {
 		return err
 	}
-	if err := a.addItems(ctx, rows); err != nil {
-		return err
-	}
-	if err := a.addReplies(ctx, rows); err != nil {
-		return err
-	}
-	if err := a.takeLines(ctx, rows); err != nil {
-		return err
-	}
-	a.writeCalls(rows)
-	if err := a.addRecords(ctx, rows); err != nil {
-		return err
-	}
-	return a.fold(ctx)
-}
-
-// begin learns which numbers are taken and which keys are there.
-func (a *appender) begin(ctx context.Context) error {
-	var texts, items, replies int64 // up to which number they are in the tables of keys
-	err := a.st.numbers.QueryRowContext(ctx).Scan(&a.record, &a.texts.last, &texts, &a.items.last, &items, &a.replies.last, &replies)
-	if err == nil {
-		err = a.texts.index.catchUp(ctx, a.texts.st, a.texts.last, texts)
-	}
-	if err == nil {
-		err = a.items.index.catchUp(ctx, a.items.st, a.items.last, items)
-	}
-	if err == nil {
-		err = a.replies.index.catchUp(ctx, a.replies.st, a.replies.last, replies)
-	}
-	return err
-}
-
-// fold moves the keys of one table, at most, to where they are found without memory.
-// More than one would make a commit long.
-func (a *appender) fold(ctx context.Context) (err error) {
-	for _, k := range []*keyed{&a.replies, &a.items, &a.texts} {
-		if k.folded, err = k.index.fold(ctx, k.st, k.known, k.last); err != nil || k.folded > 0 {
+	for i := range r.rec.Calls {
+		if err := a.addCall(ctx, record, calls+i, &r.rec.Calls[i], r.replies[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addItems gives each row the number of its item, which it adds if it is new.
-func (a *appender) addItems(ctx context.Context, rows []row) error {
-	var fresh []*row
-	for i := range rows {
-		r := &rows[i]
-		key := string(r.item.Hash[:])
-		n, err := a.items.find(ctx, key)
+// addItem returns the number of an item, which it adds if it is new.
+func (a *appender) addItem(ctx context.Context, it body.Item) (int64, error) {
+	item, added, err := addOnce(ctx, a.st.findItem, a.st.addItem, it.Hash[:], it.JSON)
+	if err != nil || !added {
+		return item, err
+	}
+	for _, t := range it.Long {
+		text, _, err := addOnce(ctx, a.st.findText, a.st.addText, t.Hash[:], t.Body)
+		if err == nil {
+			_, err = a.st.placeText.ExecContext(ctx, item, t.Place, text)
+		}
 		if err != nil {
-			return err
-		}
-		if n == 0 {
-			n = a.items.add(key)
-			fresh = append(fresh, r)
-		}
-		r.number = n
-	}
-	return each(ctx, &a.st.items, fresh, func(part []*row, c *cells) {
-		for _, r := range part {
-			c.add(r.number, r.item.Hash[:], r.item.JSON, places(r.item.Long))
-		}
-	}, nil)
-}
-
-// addRecords writes the records themselves.
-func (a *appender) addRecords(ctx context.Context, rows []row) error {
-	return each(ctx, &a.st.records, rows, func(part []row, c *cells) {
-		for i := range part {
-			r := &part[i]
-			a.record++
-			r.columns(c, a.run, a.record, "")
-			if r.rec.Failure != nil {
-				a.unjudged++
-			}
-		}
-	}, func(part []row, all bool) error {
-		if !all {
-			return a.replaceRecords(ctx, part, a.record-int64(len(part)))
-		}
-		a.records += len(part)
-		return nil
-	})
-}
-
-// replaceRecords looks which of the records were added, behind the number given, and
-// puts the others in the place of those that were there.
-func (a *appender) replaceRecords(ctx context.Context, part []row, number int64) error {
-	last := number
-	for i := range part {
-		r := &part[i]
-		number++
-		var n int64
-		var unjudged bool
-		var calls sql.NullString
-		if err := a.st.findRecord.QueryRowContext(ctx, a.run, text(r.rec.Item.ID), r.rec.Trial).Scan(&n, &unjudged, &calls); err != nil {
-			return err
-		}
-		if n == number {
-			a.records++
-			last = n
-			continue
-		}
-		if unjudged {
-			a.unjudged--
-		}
-		var c cells
-		r.columns(&c, a.run, n, calls.String)
-		if _, err := a.st.setRecord.ExecContext(ctx, append(c.values()[keyColumns:], n)...); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	a.record = last
-	return nil
+	return item, nil
 }
 
-// keyColumns is how many columns of a record are its number and its key, which stay.
-const keyColumns = 4
-
-// columns adds the columns of a record in the order in which the statements have them, and
-// its seal. The calls of an earlier record of the same item and trial go before its own.
-func (r *row) columns(c *cells, run, n int64, earlier string) {
-	it, begin := r.rec.Item, len(c.list)
-	c.add(n, run, text(it.ID), int64(r.rec.Trial))
-	c.add(r.number, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
-	if v := r.rec.Verdict; v != nil {
-		c.add(text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
+// addOnce returns the number of the row with a hash, and adds it if there is none. Most
+// are new, so it tries that first.
+func addOnce(ctx context.Context, find, add *sql.Stmt, hash []byte, body string) (n int64, added bool, err error) {
+	res, err := add.ExecContext(ctx, hash, body)
+	if added, err = isAdded(res, err); err != nil {
+		return 0, false, err
+	}
+	if added {
+		n, err = res.LastInsertId()
 	} else {
-		f := r.rec.Failure
-		c.add(nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
+		err = find.QueryRowContext(ctx, hash).Scan(&n)
 	}
-	c.add(r.callsBehind(earlier))
-	c.seal(begin, r.item.Hash[:])
+	return n, added, err
 }
 
-// callsBehind returns the JSON of earlier calls and those of the row, and NULL if there
-// are none.
-func (r *row) callsBehind(earlier string) any {
-	switch {
-	case r.calls == "":
-		return nullText(earlier)
-	case earlier == "":
-		return r.calls
-	default:
-		return strings.TrimSuffix(earlier, "]") + "," + r.calls[1:]
-	}
-}
-
-// A keptReply is one that is in the cache.
-type keptReply struct {
-	n    int64
-	body string
-}
-
-// addReplies adds the replies with a key to the cache, and notes what it has under each
-// key. The first reply of a key stays.
-func (a *appender) addReplies(ctx context.Context, rows []row) error {
-	a.kept = make(map[string]keptReply, len(rows))
-	fresh := make([]freshReply, 0, len(rows))
-	for i := range rows {
-		for k, c := range rows[i].rec.Calls {
-			if c.Reply == nil || c.Reply.Key == "" {
-				continue
-			}
-			f := freshReply{text(c.Reply.Key), c.Reply, rows[i].replies[k]}
-			if added, err := a.keep(ctx, f); err != nil {
-				return err
-			} else if added {
-				fresh = append(fresh, f)
-			}
-		}
-	}
-	return each(ctx, &a.st.replies, fresh, func(part []freshReply, c *cells) {
-		for _, f := range part {
-			r, begin := f.reply, len(c.list)
-			c.add(a.kept[f.key].n, f.key, f.body, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
-			c.seal(begin, nil)
-		}
-	}, nil)
-}
-
-// A freshReply is one that may be new to the cache.
-type freshReply struct {
-	key   string
-	reply *deem.Reply
-	body  string
-}
-
-// keep notes what the cache has under the key of a reply, and reports whether it is
-// this reply that is to be added.
-func (a *appender) keep(ctx context.Context, f freshReply) (added bool, err error) {
-	if _, ok := a.kept[f.key]; ok {
-		return false, nil
-	}
-	n, err := a.replies.find(ctx, f.key)
+// isAdded reports whether a statement that adds a row added it, or found it there.
+func isAdded(res sql.Result, err error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if n == 0 {
-		a.kept[f.key] = keptReply{a.replies.add(f.key), f.body}
-		return true, nil
-	}
-	k := keptReply{n: n}
-	err = a.st.replyBody.QueryRowContext(ctx, n).Scan(&k.body)
-	a.kept[f.key] = k
-	return false, err
+	n, err := res.RowsAffected()
+	return n == 1, err
 }
 
-// writeCalls writes down the calls of each row, and counts what they cost.
-func (a *appender) writeCalls(rows []row) {
-	var all []byte
-	for i := range rows {
-		r := &rows[i]
-		all = all[:0]
-		for k := range r.rec.Calls {
-			call := &r.rec.Calls[k]
-			all = append(all, "[,"[min(k, 1)])
-			all = body.AppendCall(all, call, a.numberOf(call.Reply, r.replies[k]), r.replies[k])
-			if call.Reply != nil && !call.Reply.Cached {
-				a.cost += call.Reply.CostMicros
-			}
-		}
-		if len(all) > 0 {
-			r.calls = string(append(all, ']'))
-		}
+// addRecord writes the record itself, in the place of an earlier one of the same item and
+// trial if there is one. It returns its number, and how many calls the earlier one had.
+func (a *appender) addRecord(ctx context.Context, r *row, item int64) (n int64, calls int, err error) {
+	added, err := isAdded(a.st.addRecord.ExecContext(ctx, r.columns(a.record+1, a.run, item, 0)...))
+	if err != nil {
+		return 0, 0, err
 	}
+	if r.rec.Failure != nil {
+		a.unjudged++
+	}
+	if added {
+		a.record++
+		a.records++
+		return a.record, 0, nil
+	}
+	var unjudged bool
+	err = a.st.findRecord.QueryRowContext(ctx, a.run, text(r.rec.Item.ID), r.rec.Trial).Scan(&n, &unjudged, &calls)
+	if err != nil {
+		return 0, 0, err
+	}
+	if unjudged {
+		a.unjudged--
+	}
+	_, err = a.st.setRecord.ExecContext(ctx, r.columns(n, a.run, item, calls)...)
+	return n, calls, err
 }
 
-// numberOf returns the number of a reply in the cache, and 0 if it is not there. Besides
-// a reply without a key, that is a reply whose key belongs to another reply: a request
-// that was made again in spite of the cache. The cache keeps the first, and the call
-// keeps what it was really told.
-func (a *appender) numberOf(r *deem.Reply, said string) int64 {
-	if r == nil || r.Key == "" {
-		return 0
+// columns returns the columns of a record in the order in which the statements have them,
+// and its seal.
+func (r *row) columns(n, run, item int64, earlier int) []any {
+	it := r.rec.Item
+	c := append(make([]any, 0, 20), n, run, text(it.ID), int64(r.rec.Trial),
+		item, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
+	if v := r.rec.Verdict; v != nil {
+		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
+	} else {
+		f := r.rec.Failure
+		c = append(c, nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
 	}
-	if k := a.kept[text(r.Key)]; k.body == said {
-		return k.n
+	c = append(c, int64(earlier+len(r.rec.Calls)))
+	hash := r.item.Hash[:body.SealBytes]
+	return append(c, append(body.Seal(append(c, hash)), hash...))
+}
+
+// addCall writes a call of a record, and counts what it cost.
+func (a *appender) addCall(ctx context.Context, record int64, seq int, c *deem.Call, said string) error {
+	columns := append(make([]any, 0, 16), record, int64(seq), text(c.Model), text(c.Request), nanos(c.Started), text(c.Error), int64(c.Attempts))
+	if r := c.Reply; r == nil {
+		columns = append(columns, nil, nil, nil, nil, nil, nil, nil, nil)
+	} else {
+		n, err := a.addReply(ctx, r, said)
+		if err != nil {
+			return err
+		}
+		if n != 0 {
+			columns = append(columns, n, nil, nil)
+		} else {
+			columns = append(columns, nil, text(r.Key), said)
+		}
+		columns = append(columns, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced, r.Cached)
+		if !r.Cached {
+			a.cost += r.CostMicros
+		}
 	}
-	return 0
+	_, err := a.st.addCall.ExecContext(ctx, append(columns, body.Seal(columns))...)
+	return err
+}
+
+// addReply returns the number of a reply in the cache, to which it adds the reply if its
+// key is new, and 0 if the call has to keep it. Besides a reply without a key, that is a
+// reply whose key belongs to another reply: a request that was made again in spite of the
+// cache. The cache keeps the first, and the call keeps what it was really told.
+func (a *appender) addReply(ctx context.Context, r *deem.Reply, said string) (n int64, err error) {
+	if r.Key == "" {
+		return 0, nil
+	}
+	key := text(r.Key)
+	if r.Batch != "" && !r.Cached {
+		// The record has the reply now, which waited in its batch.
+		if _, err := a.st.takeLine.ExecContext(ctx, a.run, key); err != nil {
+			return 0, err
+		}
+	}
+	columns := append(make([]any, 0, 8), a.reply+1, key, said, int64(r.Latency), int64(r.Attempts), r.CostMicros, r.Unpriced)
+	added, err := isAdded(a.st.addReply.ExecContext(ctx, append(columns, body.Seal(columns))...))
+	if err != nil {
+		return 0, err
+	}
+	if added {
+		a.reply++
+		return a.reply, nil
+	}
+	var kept string
+	if err := a.st.findReply.QueryRowContext(ctx, key).Scan(&n, &kept); err != nil || kept != said {
+		return 0, err
+	}
+	return n, nil
 }

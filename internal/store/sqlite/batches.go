@@ -179,19 +179,3 @@ func (s *Store) DropBatch(ctx context.Context, runID, key string) error {
 	})
 	return s.explain("drop a batch from", err)
 }
-
-// takeLines marks the lines of batches whose replies the rows have. Few runs have
-// batches, and those that have none say so in their replies.
-func (a *appender) takeLines(ctx context.Context, rows []row) error {
-	for i := range rows {
-		for _, c := range rows[i].rec.Calls {
-			if c.Reply == nil || c.Reply.Batch == "" || c.Reply.Cached || c.Reply.Key == "" {
-				continue
-			}
-			if _, err := a.st.takeLine.ExecContext(ctx, a.run, text(c.Reply.Key)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -23,15 +23,7 @@ var _ store.Browser = (*Store)(nil)
 
 // recordColumns are the columns that [pager.scan] reads, but for the item's.
 var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, substr(r.sum, 17), ` + soundRecord
-
-// callsColumn is what follows them: the calls, if they are wanted.
-func callsColumn(wanted bool) string {
-	if wanted {
-		return "r.calls"
-	}
-	return "NULL"
-}
+	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
 
 // saysYes is [deem.Verdict.Yes] of the record with the given alias, NULL for a failure.
 func saysYes(alias string) string {
@@ -77,19 +69,18 @@ func (s *Store) view(ctx context.Context, runID string, v store.View) ([]deem.Re
 	return recs, nil
 }
 
-// viewQuery returns the query for one page, without long texts, and with the calls that
-// stand in the records if those are wanted. Which records
-// are on it is found without looking at their items; but in one statement, so that none
+// viewQuery returns the query for one page, without long texts. Which records are on it is
+// found without looking at their items; but in one statement, so that none
 // is there that was replaced meanwhile and does not belong there any more.
 func viewQuery(where selection, order query.Order, v store.View) string {
-	body, join := "i.body, i.texts", "CROSS JOIN items i ON i.n = r.item"
+	body, join := "i.body, "+placesColumn, "CROSS JOIN items i ON i.n = r.item"
 	if v.Brief {
 		body, join = "NULL, NULL", ""
 	}
 	sorted := by(order)
-	return fmt.Sprintf(`SELECT %s, %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
+	return fmt.Sprintf(`SELECT %s, %s FROM (SELECT r.n AS chosen FROM records r INDEXED BY %s WHERE %s ORDER BY %s LIMIT ?)
 		CROSS JOIN records r ON r.n = chosen %s ORDER BY %s`,
-		recordColumns, callsColumn(v.WithCalls), body, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted)
+		recordColumns, body, where.index, strings.Join(where.terms, " AND "), sorted, join, sorted)
 }
 
 // viewPage reads the records of one page.

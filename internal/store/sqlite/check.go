@@ -163,8 +163,8 @@ func checkSound(ctx context.Context, db *sql.DB) error {
 func checkCounts(ctx context.Context, db *sql.DB) error {
 	var run string
 	err := db.QueryRowContext(ctx, `SELECT id FROM runs LEFT JOIN (
-			SELECT run, count(*) AS records, count(kind) AS unjudged, sum((SELECT coalesce(sum(c.value ->> 'cost_micros'), 0)
-				FROM json_each(r.calls) c WHERE c.value ->> 'cached' IS NULL)) AS cost_micros
+			SELECT run, count(*) AS records, count(kind) AS unjudged,
+				sum((SELECT coalesce(sum(cost_micros), 0) FROM calls WHERE record = r.n AND NOT cached)) AS cost_micros
 			FROM records r GROUP BY run) found ON found.run = runs.n
 		WHERE (runs.records, runs.unjudged, runs.cost_micros)
 			<> (coalesce(found.records, 0), coalesce(found.unjudged, 0), coalesce(found.cost_micros, 0)) LIMIT 1`).Scan(&run)
@@ -180,14 +180,7 @@ func checkCounts(ctx context.Context, db *sql.DB) error {
 // checkReferences looks whether there is a row that refers to one that is not there.
 func checkReferences(ctx context.Context, db *sql.DB) error {
 	var lost string
-	err := db.QueryRowContext(ctx, `SELECT printf('row %d of %s refers to %s', rowid, "table", parent) FROM pragma_foreign_key_check
-		UNION ALL
-		SELECT printf('row %d of records refers to reply %d', r.n, c.value ->> 'reply') FROM records r, json_each(r.calls) c
-		WHERE c.value ->> 'reply' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM replies WHERE n = c.value ->> 'reply')
-		UNION ALL
-		SELECT printf('row %d of items refers to text %d', i.n, t.value) FROM items i, json_each(i.texts) t
-		WHERE NOT EXISTS (SELECT 1 FROM texts WHERE n = t.value)
-		LIMIT 1`).Scan(&lost)
+	err := db.QueryRowContext(ctx, `SELECT printf('a row of %s refers to one of %s', "table", parent) FROM pragma_foreign_key_check LIMIT 1`).Scan(&lost)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil

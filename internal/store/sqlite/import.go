@@ -32,29 +32,19 @@ func (s *Store) Import(ctx context.Context, run store.Run) (added bool, err erro
 	return added, s.explain("import a run into", err)
 }
 
-// PutReplies implements [store.Importer]. They go in as those of records do, of which
-// there are none.
+// PutReplies implements [store.Importer].
 func (s *Store) PutReplies(ctx context.Context, list []deem.Reply) error {
-	rows := make([]row, len(list))
-	for i, r := range list {
-		said, err := body.EncodeReply(r)
-		if err != nil {
-			return s.explain("import replies into", err)
-		}
-		rows[i] = row{rec: deem.Record{Calls: []deem.Call{{Reply: &r}}}, replies: []string{said}}
-	}
-	a := appender{texts: newKeyed(&s.texts), items: newKeyed(&s.items), replies: newKeyed(&s.replies)}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
-		a.st = &w.stmt
-		a.texts.st, a.items.st, a.replies.st = &a.st.textKeys, &a.st.itemKeys, &a.st.replyKeys
-		if err := a.begin(ctx); err != nil {
-			return err
+		a, err := newAppender(ctx, w, 0)
+		for i := 0; i < len(list) && err == nil; i++ {
+			var said string
+			if said, err = body.EncodeReply(list[i]); err == nil {
+				_, err = a.addReply(ctx, &list[i], said)
+			}
 		}
-		return a.addReplies(ctx, rows)
+		return err
 	})
-	if err == nil {
-		a.replies.commit()
-	}
+	s.filter.expire()
 	return s.explain("import replies into", err)
 }
 

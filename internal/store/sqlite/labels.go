@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"deem/internal/store"
+	"deem/internal/store/internal/body"
 	"deem/internal/store/internal/query"
 )
 
@@ -30,10 +31,8 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 		}
 		defer put.Close() //nolint:errcheck // Nothing is lost with it.
 		for _, l := range list {
-			var c cells
-			c.add(text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), nanos(l.Labelled))
-			c.seal(0, nil)
-			if _, err := put.ExecContext(ctx, c.values()...); err != nil {
+			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), nanos(l.Labelled)}
+			if _, err := put.ExecContext(ctx, append(c, body.Seal(c))...); err != nil {
 				return err
 			}
 		}

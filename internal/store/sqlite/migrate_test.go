@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestNextMigration(t *testing.T) {
 	path := openInside(t).path
 	before, now := steps, latest
 	t.Cleanup(func() { steps, latest = before, now })
-	steps, latest = append(before[:1:1], "CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (7);"), 2
+	steps, latest = slices.Concat(before, []string{"CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (7);"}), 2
 	_, err := OpenReadOnly(t.Context(), path, Options{})
 	if err == nil || !strings.Contains(err.Error(), "older deem (schema 1, this deem reads 2)") || deem.HintOf(err) == "" {
 		t.Errorf("OpenReadOnly of an older database: error %v, want one with a hint", err)
@@ -43,7 +44,7 @@ func TestApplyAllOrNone(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	before, now := steps, latest
 	t.Cleanup(func() { steps, latest = before, now })
-	steps, latest = append(before[:1:1], "CREATE TABLE labels (n INTEGER)"), 2
+	steps, latest = slices.Concat(before, []string{"CREATE TABLE labels (n INTEGER)"}), 2
 	if err := apply(t.Context(), db); err == nil {
 		t.Fatal("a table was made twice")
 	}

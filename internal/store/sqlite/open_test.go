@@ -144,10 +144,10 @@ func TestCheck(t *testing.T) {
 func TestCheckReferences(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ remove, says string }{
-		{"DELETE FROM items WHERE n = 3", "records refers to items"},
-		{"DELETE FROM replies WHERE n = 3", "of records refers to reply 3"},
-		{"DELETE FROM runs", "records refers to runs"},
-		{`UPDATE items SET texts = '{"question":99}' WHERE n = 3`, "row 3 of items refers to text 99"},
+		{"DELETE FROM items WHERE n = 3", "records refers to one of items"},
+		{"DELETE FROM replies WHERE n = 3", "calls refers to one of replies"},
+		{"DELETE FROM runs", "records refers to one of runs"},
+		{"INSERT INTO item_texts VALUES (3, 'question', 99)", "item_texts refers to one of texts"},
 	} {
 		path := file(t)
 		execute(t, path, c.remove)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"time"
 
 	"deem"
@@ -15,22 +15,17 @@ import (
 
 // readStatements are the queries that are made for every item of a run.
 type readStatements struct {
-	find, said, text, line *sql.Stmt
-
-	replyKeys              keyStatements
-	replyByKey, replyByNum *sql.Stmt
+	find, text, line, reply, keys *sql.Stmt
 }
 
 func (st *readStatements) list() []statement {
-	reply := `SELECT body, latency, attempts, cost_micros, unpriced, ` + soundReply + ` FROM replies r `
-	return append([]statement{
+	return []statement{
 		{&st.find, `SELECT n, kind IS NOT NULL FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
-		{&st.replyByKey, reply + replyKeys.where()},
-		{&st.replyByNum, reply + `WHERE n = ?`},
-		{&st.said, `SELECT r.n, r.key, r.body, ` + soundReply + ` FROM json_each(?) p CROSS JOIN replies r ON r.n = p.value`},
+		{&st.reply, `SELECT body, latency, attempts, cost_micros, unpriced, ` + soundReply + ` FROM replies r WHERE key = ?`},
+		{&st.keys, `SELECT n, key FROM replies WHERE n > ? ORDER BY n LIMIT ?`},
 		{&st.text, `SELECT body FROM texts WHERE n = ?`},
 		{&st.line, selectLine},
-	}, st.replyKeys.reads(replyKeys)...)
+	}
 }
 
 func (st *readStatements) prepare(ctx context.Context, db *sql.DB) error {
@@ -71,21 +66,15 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, false, err
 	}
-	key = text(key)
-	n, may, err := s.replies.fresh(ctx, &s.query.replyKeys, key)
-	if err != nil || !may {
+	key, ctx = text(key), context.WithoutCancel(ctx) // As in Status.
+	if may, err := s.filter.mayHave(ctx, s, key); err != nil || !may {
 		return deem.Reply{}, false, s.explain("read", err)
-	}
-	ctx = context.WithoutCancel(ctx)
-	st, arg := s.query.replyByKey, any(key)
-	if n > 0 {
-		st, arg = s.query.replyByNum, n
 	}
 	var said string
 	var latency, cost int64
 	var attempts int
 	var unpriced, sound bool
-	err = st.QueryRowContext(ctx, arg).Scan(&said, &latency, &attempts, &cost, &unpriced, &sound)
+	err := s.query.reply.QueryRowContext(ctx, key).Scan(&said, &latency, &attempts, &cost, &unpriced, &sound)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return deem.Reply{}, false, nil
@@ -107,88 +96,74 @@ func (s *Store) Reply(ctx context.Context, key string) (deem.Reply, bool, error)
 // as the replies of several records; but replies may be long, and are all in memory.
 const callsRows = 64
 
-// loadCalls makes the calls of records from their JSON, with the replies.
+// loadCalls reads the calls of records. It reads as many of each as the record had when
+// it was read itself: a record that was replaced since has its new calls behind those.
 func (s *Store) loadCalls(ctx context.Context, page []found) error {
-	if err := ctx.Err(); err != nil {
+	places := make(map[int64]*found, len(page))
+	for i := range page {
+		places[page[i].n] = &page[i]
+	}
+	numbers, err := body.Encode(slices.Collect(maps.Keys(places)))
+	if err != nil {
 		return err
 	}
-	all, numbers := make([][]body.Call, len(page)), []byte{'['}
-	for i := range page {
-		if page[i].calls == "" {
-			continue
-		}
-		calls, err := body.DecodeCalls(page[i].calls)
-		if err != nil {
-			return fmt.Errorf("decode calls about item %q: %w", page[i].rec.Item.ID, err)
-		}
-		all[i] = calls
-		for _, c := range calls {
-			if c.Number > 0 {
-				numbers = append(strconv.AppendInt(numbers, c.Number, 10), ',')
-			}
-		}
-	}
-	numbers[len(numbers)-1] = ']'
-	said, err := s.said(ctx, string(numbers))
-	for i := 0; i < len(page) && err == nil; i++ {
-		page[i].rec.Calls, err = callsOf(all[i], said)
-	}
-	return err
-}
-
-// A saying is a reply of the cache: its key, and what it says.
-type saying struct{ key, body string }
-
-// said returns the replies with the given numbers, a list in JSON.
-func (s *Store) said(ctx context.Context, numbers string) (map[int64]saying, error) {
-	if numbers == "]" {
-		return nil, nil //nolint:nilnil // No replies.
-	}
-	rows, err := s.query.said.QueryContext(context.WithoutCancel(ctx), numbers)
+	rows, err := s.read.QueryContext(ctx, selectCalls, numbers)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	said := make(map[int64]saying, callsRows)
 	for rows.Next() {
-		var n int64
-		var one saying
-		var sound bool
-		if err := rows.Scan(&n, &one.key, &one.body, &sound); err != nil {
-			return nil, err
+		if err := scanCall(rows, places); err != nil {
+			return err
 		}
-		if !sound {
-			return nil, altered("reply %d", n)
-		}
-		said[n] = one
 	}
-	return said, rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	for i := range page {
+		if f := &page[i]; len(f.rec.Calls) != f.calls {
+			return altered("the list of calls about item %q", f.rec.Item.ID)
+		}
+	}
+	return nil
 }
 
-// callsOf puts calls together with what their replies say.
-func callsOf(list []body.Call, said map[int64]saying) ([]deem.Call, error) {
-	if len(list) == 0 {
-		return nil, nil
+// selectCalls is the query that scanCall reads.
+var selectCalls = `SELECT c.record, c.model, c.request, c.started, c.error, c.tries,
+	coalesce(c.reply_inline, r.body), coalesce(c.reply_key, r.key), c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached,
+	` + soundCall + ` AND (c.reply IS NULL OR ` + soundReply + `)
+	FROM json_each(?) p CROSS JOIN calls c ON c.record = p.value LEFT JOIN replies r ON r.n = c.reply ORDER BY c.record, c.seq`
+
+// scanCall reads a call and adds it to its record.
+func scanCall(rows *sql.Rows, places map[int64]*found) error {
+	var c deem.Call
+	var record int64
+	var said, key sql.NullString
+	var started, latency, attempts, cost sql.NullInt64
+	var unpriced, cached sql.NullBool
+	var sound bool
+	err := rows.Scan(&record, &c.Model, &c.Request, &started, &c.Error, &c.Attempts,
+		&said, &key, &latency, &attempts, &cost, &unpriced, &cached, &sound)
+	if err != nil {
+		return err
 	}
-	calls := make([]deem.Call, len(list))
-	for i := range list {
-		c := &list[i]
-		one, ok := said[c.Number]
-		switch {
-		case !ok && c.Number > 0:
-			return nil, fmt.Errorf("reply %d is not there", c.Number)
-		case !ok:
-			one = saying{c.Key, string(c.Body)}
-		}
-		var reply *deem.Reply
-		if one.body != "" {
-			r, err := body.DecodeReply(one.body)
-			if err != nil {
-				return nil, err
-			}
-			reply = &r
-		}
-		calls[i] = c.Call(reply, one.key)
+	f := places[record]
+	if !sound {
+		return altered("a call about item %q", f.rec.Item.ID)
 	}
-	return calls, nil
+	if len(f.rec.Calls) == f.calls {
+		return nil
+	}
+	c.Started = timeOf(started)
+	if said.Valid {
+		r, err := body.DecodeReply(said.String)
+		if err != nil {
+			return err
+		}
+		r.Key, r.Latency, r.Attempts = key.String, time.Duration(latency.Int64), int(attempts.Int64)
+		r.CostMicros, r.Unpriced, r.Cached = cost.Int64, unpriced.Bool, cached.Bool
+		c.Reply = &r
+	}
+	f.rec.Calls = append(f.rec.Calls, c)
+	return nil
 }

@@ -71,8 +71,8 @@ type found struct {
 	rec    deem.Record
 	item   string // the beginning of the hash of its item
 	body   string // JSON of the item, "" when it is not wanted
-	places string // JSON, "" for an item that is whole
-	calls  string // JSON, "" for a record without calls
+	places string // JSON, "{}" for an item that is whole
+	calls  int    // how many there are
 	n      int64
 }
 
@@ -90,12 +90,12 @@ type pager struct {
 func newPager(s *Store, run int64, q store.Query) *pager {
 	p := &pager{Walk: query.NewWalk(q.Limit), s: s, run: run, brief: q.Brief}
 	where := newConditions(run, q)
-	columns, join := "i.body, i.texts", "JOIN items i ON i.n = r.item"
+	columns, join := "i.body, "+placesColumn, "JOIN items i ON i.n = r.item"
 	if q.Brief {
 		columns, join = "NULL, NULL", ""
 	}
-	p.query = fmt.Sprintf(`SELECT %s, %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
-		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, callsColumn(q.WithCalls), columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
+	p.query = fmt.Sprintf(`SELECT %s, %s FROM records r INDEXED BY %s %s WHERE %s AND (r.position, r.trial, r.n) > (?, ?, ?)
+		ORDER BY r.position, r.trial, r.n LIMIT ?`, recordColumns, columns, bestIndex(q), join, strings.Join(where.terms, " AND "))
 	p.args = where.args
 	return p
 }
@@ -208,19 +208,19 @@ func (p *pager) next(ctx context.Context) ([]found, error) {
 // scan reads one record and says about how many bytes it takes.
 func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	var v verdictColumns
-	var calls, item, places, hash sql.NullString
+	var item, places, hash sql.NullString
 	var sound bool
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &hash, &sound, &calls, &item, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &hash, &sound, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
 	if !sound {
 		return found{}, 0, altered("record %d, of item %q,", f.n, it.ID)
 	}
-	f.item, f.body, f.places, f.calls = hash.String, item.String, places.String, calls.String
+	f.item, f.body, f.places = hash.String, item.String, places.String
 	if !p.brief {
 		if err := body.DecodeItem(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
@@ -229,7 +229,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	if err := v.fill(rec); err != nil {
 		return found{}, 0, fmt.Errorf("decode verdict on item %q: %w", it.ID, err)
 	}
-	return f, len(item.String) + len(f.calls) + len(v.reason.String) + len(v.detail.String) + 256, nil
+	return f, len(item.String) + len(v.reason.String) + len(v.detail.String) + 256, nil
 }
 
 // verdictColumns are a verdict or a failure as a row has them.

@@ -29,17 +29,20 @@ func init() {
 // can be checked without the item, and the item by the record.
 var (
 	recordSealed = blobs(`r.n, r.run, item_id*, r.trial, r.item, r.position, category*, cluster*, r.weight, judge*,
-		label*, r.score, r.pass, r.confidence, reason*, aspects*, kind*, detail*, calls*`, "r.")
-	soundRecord = `coalesce(substr(r.sum, 1, 16) = deem_seal(` + recordSealed + `, substr(r.sum, 17)), 0)`
+		label*, r.score, r.pass, r.confidence, reason*, aspects*, kind*, detail*, r.calls`, "r.")
+	soundRecord = `substr(r.sum, 1, 16) IS deem_seal(` + recordSealed + `, substr(r.sum, 17))`
 
 	runSealed = blobs(`n, id*, key*, created, judge_name*, judge_hash*, judge_identity*, judge_rule,
 		model*, endpoint*, dataset_names*, dataset_hash*, dataset_items, trials, settings*`, "")
-	soundRun = `coalesce(sum = deem_seal(` + runSealed + `), 0)`
+	soundRun = `sum IS deem_seal(` + runSealed + `)`
 
-	soundReply = `coalesce(r.sum = deem_seal(` + blobs(`r.n, key*, body*, r.latency, r.attempts, r.cost_micros, r.unpriced`, "r.") + `), 0)`
+	soundReply = `r.sum IS deem_seal(` + blobs(`r.n, key*, body*, r.latency, r.attempts, r.cost_micros, r.unpriced`, "r.") + `)`
+
+	soundCall = `c.sum IS deem_seal(` + blobs(`c.record, c.seq, model*, request*, c.started, error*, c.tries,
+		c.reply, reply_key*, reply_inline*, c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached`, "c.") + `)`
 
 	labelSealed = blobs(`item*, item_id*, dataset*, annotator*, yes, label*, score, note*, labelled`, "")
-	soundLabel  = `coalesce(sum = deem_seal(` + labelSealed + `), 0)`
+	soundLabel  = `sum IS deem_seal(` + labelSealed + `)`
 )
 
 // blobs casts the columns that are marked with a star to blobs, with the prefix in front.

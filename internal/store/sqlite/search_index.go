@@ -367,12 +367,11 @@ func replaceWords(ctx context.Context, drop, add, mark *sql.Stmt, there bool, n,
 // them: they are what the system was given, often as long as a book.
 func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 	var said string
-	var places sql.NullString
-	err := x.s.read.QueryRowContext(ctx, `SELECT body, texts FROM items WHERE n = ?`, n).Scan(&said, &places)
+	var f found
+	err := x.s.read.QueryRowContext(ctx, `SELECT body, `+placesColumn+` FROM items i WHERE n = ?`, n).Scan(&said, &f.places)
 	if err != nil {
 		return "", err
 	}
-	f := found{places: places.String}
 	it := &f.rec.Item
 	if err := body.DecodeItem(said, it); err != nil {
 		return "", fmt.Errorf("decode item %d: %w", n, err)
@@ -386,7 +385,7 @@ func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 
 // fill puts the long texts of an item back, but for its fields.
 func (x *indexer) fill(ctx context.Context, f *found) error {
-	if f.places == "" {
+	if f.places == "{}" {
 		return nil
 	}
 	var numbers map[string]int64

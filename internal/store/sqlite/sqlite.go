@@ -80,8 +80,8 @@ type Store struct {
 	// write is nil in a store that was opened for reading only.
 	write *writer
 
-	texts, items, replies keyIndex
-	search                searcher
+	filter replyFilter
+	search searcher
 
 	// numbers maps the id of a run to its key n. Neither ever changes.
 	numbers sync.Map
@@ -146,10 +146,7 @@ func newStore(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	return &Store{
-		path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{},
-		texts: newKeyIndex(textKeys), items: newKeyIndex(itemKeys), replies: newKeyIndex(replyKeys),
-	}, nil
+	return &Store{path: path, real: resolved, opts: o.withDefaults(), claims: map[string]*claim{}}, nil
 }
 
 // readCurrent opens the pool of connections that read and makes sure that the database
@@ -216,10 +213,6 @@ func (s *Store) close() error {
 
 // dsn returns the name under which the driver opens the database, with the
 // pragmas that every connection needs.
-//
-// References between tables are not among them: the writer knows the rows that it refers
-// to, and to have each looked up again takes a tenth of an append. [Check] goes through
-// all of them.
 func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
 	q := url.Values{}
 	// The file was created before, with our own permissions.
@@ -229,6 +222,7 @@ func (s *Store) dsn(cacheKiB int, pragmas ...string) string {
 	for _, pragma := range append([]string{
 		"busy_timeout(" + strconv.FormatInt(s.opts.Wait.Milliseconds(), 10) + ")",
 		"cache_size(-" + strconv.Itoa(cacheKiB) + ")",
+		"foreign_keys(1)",
 		// See the package comment for what NORMAL promises.
 		"synchronous(NORMAL)",
 	}, pragmas...) {

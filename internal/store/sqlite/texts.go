@@ -8,71 +8,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"deem"
 	"deem/internal/store/internal/body"
 )
 
-// places returns the JSON that says which text goes where, NULL if none was taken.
-func places(long []body.Text) any {
-	if len(long) == 0 {
-		return nil
-	}
-	list := []byte{'{'}
-	for i, t := range long {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(append(list, quote(t.Place)...), ':')
-		list = strconv.AppendInt(list, t.Number, 10)
-	}
-	return string(append(list, '}'))
-}
+// placesColumn is the JSON that says which text goes where in the item i, as
+// {"fields/dialogue":12}.
+const placesColumn = `(SELECT json_group_object(place, text) FROM item_texts WHERE item = i.n)`
 
-// quote returns the JSON of a place. Only a field's name can need an escape.
-func quote(place string) string {
-	if !body.IsField(place) {
-		return `"` + place + `"`
-	}
-	quoted, err := body.Encode(place)
-	if err != nil {
-		panic(fmt.Sprintf("sqlite: a string has no JSON: %v", err))
-	}
-	return quoted
-}
-
-// addTexts gives each long text its number, and adds those that are new.
-func (a *appender) addTexts(ctx context.Context, rows []row) error {
-	var fresh []*body.Text
-	for i := range rows {
-		for k := range rows[i].item.Long {
-			t := &rows[i].item.Long[k]
-			key := string(t.Hash[:])
-			n, err := a.texts.find(ctx, key)
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				n = a.texts.add(key)
-				fresh = append(fresh, t)
-			}
-			t.Number = n
-		}
-	}
-	return each(ctx, &a.st.texts, fresh, func(part []*body.Text, c *cells) {
-		for _, t := range part {
-			c.add(t.Number, t.Hash[:], t.Body)
-		}
-	}, nil)
-}
-
-// A textReader puts the long texts of the records of one query back. It
-// remembers texts of up to keptBytes, so that neighbours which share a text cost
-// one query and one string.
+// A textReader puts the long texts of the records of one query back. It remembers texts
+// until they fill keptBytes, so that neighbours which share a text cost one query and one
+// string.
 type textReader struct {
-	s      *Store
-	recent recent[int64, body.Text]
+	s    *Store
+	kept map[int64]body.Text
+	size int
 }
 
 // keptBytes bounds the texts that one query remembers. It is some hundred
@@ -80,7 +31,7 @@ type textReader struct {
 const keptBytes = 4 << 20
 
 func newTextReader(s *Store) *textReader {
-	return &textReader{s: s, recent: recent[int64, body.Text]{limit: keptBytes}}
+	return &textReader{s: s, kept: map[int64]body.Text{}}
 }
 
 // fill puts the long texts of a record back, and checks that its item is the one that was
@@ -89,7 +40,7 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 	switch {
 	case f.body == "":
 		return nil
-	case f.places == "":
+	case f.places == "{}":
 		return f.checkItem(nil)
 	}
 	if err := ctx.Err(); err != nil {
@@ -118,7 +69,7 @@ func (r *textReader) fill(ctx context.Context, f *found) error {
 // text returns the text with the given number. Texts are never changed or removed,
 // so it does not matter when it is read.
 func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
-	if text, ok := r.recent.get(n); ok {
+	if text, ok := r.kept[n]; ok {
 		return text, nil
 	}
 	var text body.Text
@@ -130,6 +81,10 @@ func (r *textReader) text(ctx context.Context, n int64) (body.Text, error) {
 		return text, err
 	}
 	text.Hash = sha256.Sum256([]byte(text.Body)) // The hash of the item tells whether it is the right one.
-	r.recent.put(n, text, len(text.Body))
+	if r.size += len(text.Body); r.size > keptBytes {
+		clear(r.kept)
+		r.size = len(text.Body)
+	}
+	r.kept[n] = text
 	return text, nil
 }

@@ -3,66 +3,16 @@ package sqlite
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
 	"deem/internal/store/storetest"
 )
-
-// TestRecent compares what is remembered with what was put, and holds the bound.
-func TestRecent(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := recent[int, string]{limit: rapid.IntRange(0, 40).Draw(rt, "limit")}
-		for range rapid.IntRange(0, 200).Draw(rt, "steps") {
-			key := rapid.IntRange(0, 30).Draw(rt, "key")
-			want, weight := strconv.Itoa(key), 1+key%7
-			if rapid.Bool().Draw(rt, "put") {
-				r.put(key, want, weight)
-				if _, ok := r.get(key); ok != (weight <= r.limit/2) {
-					rt.Fatalf("get right after put = %v with weight %d and limit %d", ok, weight, r.limit)
-				}
-			} else if got, ok := r.get(key); ok && got != want {
-				rt.Fatalf("get(%d) = %q", key, got)
-			}
-			sum := 0
-			for _, w := range r.young {
-				sum += w.weight
-			}
-			if sum != r.weight {
-				rt.Fatalf("young ones weigh %d, counted are %d", sum, r.weight)
-			}
-			for _, w := range r.old {
-				sum += w.weight
-			}
-			if sum > r.limit {
-				rt.Fatalf("%d are remembered, more than %d", sum, r.limit)
-			}
-		}
-	})
-}
-
-// TestRecentKeepsWhatIsUsed holds that a value in use survives any number of
-// others.
-func TestRecentKeepsWhatIsUsed(t *testing.T) {
-	r := recent[int, string]{limit: 10}
-	r.put(0, "used", 1)
-	for i := 1; i < 1000; i++ {
-		r.put(i, "once", 1)
-		if _, ok := r.get(0); !ok {
-			t.Fatalf("forgotten after %d others", i)
-		}
-	}
-	if _, ok := r.get(1); ok {
-		t.Error("the first of 999 that were used once is remembered")
-	}
-}
 
 func count(t *testing.T, s *Store, table string) (n int) {
 	t.Helper()
@@ -81,7 +31,7 @@ func withText(i int, response, dialogue string) deem.Record {
 }
 
 // TestTextsOnce holds that the database has each long text once: within an append,
-// across appends, runs and stores, and when its key was moved into the table of keys.
+// across appends and runs.
 func TestTextsOnce(t *testing.T) {
 	t.Parallel()
 	s := openInside(t)
@@ -108,14 +58,10 @@ func TestTextsOnce(t *testing.T) {
 		if got := count(t, s, "texts"); got != texts {
 			t.Errorf("%d texts, want %d", got, texts)
 		}
-		mustFold(t, s)
 	}
 	// The last item of each run says only texts, so it is one item.
 	if got := count(t, s, "items"); got != 2*texts+1 {
 		t.Errorf("%d items, want %d", got, 2*texts+1)
-	}
-	if n := len(s.texts.recent); n > 0 {
-		t.Errorf("%d texts are remembered though their keys were moved", n)
 	}
 }
 
@@ -170,9 +116,8 @@ func TestTextsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, spoil := range []struct{ statement, says, advice string }{
-		{`UPDATE items SET texts = '{"nowhere":1}'`, `no place "nowhere"`, ""},
-		{`UPDATE items SET texts = '{'`, "decode texts", ""},
-		{`UPDATE items SET texts = '{"response":7}'`, "text 7 is missing", ".recover"},
+		{`UPDATE item_texts SET place = 'nowhere'`, `no place "nowhere"`, ""},
+		{`PRAGMA foreign_keys = OFF; UPDATE item_texts SET text = 7`, "text 7 is missing", ".recover"},
 	} {
 		if _, err := s.write.conn.ExecContext(t.Context(), spoil.statement); err != nil {
 			t.Fatal(err)

@@ -43,9 +43,8 @@ func (s *Store) openWriterDB() (*sql.DB, error) {
 	// A log that the checkpointer has not emptied until it has 32 MiB is moved into the
 	// database by a commit: seldom enough that the pages of the indexes, which every
 	// commit touches all over, are not moved each time. A log that grew beyond 48 MiB
-	// while readers held on to it is cut back. What a statement of many rows would need
-	// to undo itself is kept in memory, and not in a file for each of them.
-	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)", "temp_store(MEMORY)"}
+	// while readers held on to it is cut back.
+	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("max_page_count(%d)", s.opts.MaxPages))
 	}
@@ -69,7 +68,7 @@ func (w *writer) open(ctx context.Context, s *Store) error {
 		return err
 	}
 	w.conn = conn
-	return w.stmt.prepare(ctx, conn)
+	return prepareAll(ctx, conn, w.stmt.list())
 }
 
 // keepWAL puts a database back into WAL mode if some tool took it out.
@@ -88,7 +87,7 @@ func keepWAL(ctx context.Context, db *sql.DB) error {
 func (w *writer) close() error {
 	errs := []error{w.checkpointer.close()}
 	if w.conn != nil {
-		errs = append(errs, w.stmt.close(), w.conn.Close())
+		errs = append(errs, closeAll(w.stmt.list()), w.conn.Close())
 	}
 	return errors.Join(append(errs, w.db.Close())...)
 }

@@ -49,29 +49,36 @@ CREATE TABLE holdings (
 -- Each long text once, however many items say it. Rows are never changed or removed.
 CREATE TABLE texts (
 	n    INTEGER PRIMARY KEY,
-	hash BLOB NOT NULL, -- SHA-256 of body
+	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body
 	body TEXT NOT NULL
 ) STRICT;
 
 -- Each item once, however many runs and trials share it.
 CREATE TABLE items (
-	n     INTEGER PRIMARY KEY,
-	hash  BLOB NOT NULL, -- SHA-256 of body and of the hashes of the texts
-	body  TEXT NOT NULL, -- canonical JSON, with "" in place of long texts
-	texts TEXT           -- JSON: which texts go where, as {"fields/dialogue":12}
+	n    INTEGER PRIMARY KEY,
+	hash BLOB NOT NULL UNIQUE, -- SHA-256 of body and of the places and hashes of the texts
+	body TEXT NOT NULL         -- canonical JSON, with "" in place of long texts
 ) STRICT;
+
+-- The long texts of items.
+CREATE TABLE item_texts (
+	item  INTEGER NOT NULL REFERENCES items (n),
+	place TEXT    NOT NULL, -- as "fields/dialogue"
+	text  INTEGER NOT NULL REFERENCES texts (n),
+	PRIMARY KEY (item, place)
+) STRICT, WITHOUT ROWID;
 
 -- Each reply once: the reply cache. What differs between the call that was paid for and
 -- those that found the reply here is kept with the calls.
 CREATE TABLE replies (
 	n           INTEGER PRIMARY KEY,
-	key         TEXT    NOT NULL,
+	key         TEXT    NOT NULL UNIQUE,
 	body        TEXT    NOT NULL, -- JSON
 	latency     INTEGER NOT NULL,
 	attempts    INTEGER NOT NULL,
 	cost_micros INTEGER NOT NULL,
 	unpriced    INTEGER NOT NULL,
-	sum         BLOB
+	sum         BLOB    NOT NULL
 ) STRICT;
 
 CREATE TABLE records (
@@ -93,8 +100,8 @@ CREATE TABLE records (
 	aspects    TEXT, -- JSON
 	kind       TEXT,
 	detail     TEXT,
-	calls      TEXT, -- JSON, in the order in which they were made; "reply" is the number of a row of replies
-	sum        BLOB, -- followed by the beginning of the hash of the item
+	calls      INTEGER NOT NULL, -- how many there are
+	sum        BLOB    NOT NULL, -- followed by the beginning of the hash of the item
 	-- The law: a record holds a verdict or a failure, and a failure has no score.
 	CHECK ((label IS NULL) <> (kind IS NULL)),
 	CHECK ((label IS NULL) = (score IS NULL))
@@ -104,16 +111,25 @@ CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
 CREATE INDEX records_position ON records (run, position, trial);
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
 
--- The keys of rows up to the number in indexed.
-CREATE TABLE indexed (
-	texts   INTEGER NOT NULL,
-	items   INTEGER NOT NULL,
-	replies INTEGER NOT NULL
-) STRICT;
-INSERT INTO indexed (texts, items, replies) VALUES (0, 0, 0);
-CREATE TABLE text_keys (short BLOB NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
-CREATE TABLE item_keys (short BLOB NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
-CREATE TABLE reply_keys (short TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (short, n)) STRICT, WITHOUT ROWID;
+CREATE TABLE calls (
+	record       INTEGER NOT NULL REFERENCES records (n),
+	seq          INTEGER NOT NULL, -- in the order in which they were made, from 0
+	model        TEXT    NOT NULL,
+	request      TEXT    NOT NULL, -- hash of the request
+	started      INTEGER,
+	error        TEXT    NOT NULL,
+	tries        INTEGER NOT NULL, -- attempts of a call that failed
+	reply        INTEGER REFERENCES replies (n),
+	reply_key    TEXT,             -- of a reply that is not in the cache
+	reply_inline TEXT,             -- JSON, of the same
+	latency      INTEGER,
+	attempts     INTEGER,
+	cost_micros  INTEGER,
+	unpriced     INTEGER,
+	cached       INTEGER,
+	sum          BLOB    NOT NULL,
+	PRIMARY KEY (record, seq)
+) STRICT, WITHOUT ROWID;
 
 -- The batches of runs, so that a batch survives the process that submitted it.
 CREATE TABLE batches (
@@ -161,7 +177,7 @@ CREATE TABLE labels (
 	score     REAL    NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
 	labelled  INTEGER,          -- NULL when nobody knows
-	sum       BLOB
+	sum       BLOB    NOT NULL
 ) STRICT;
 
 CREATE UNIQUE INDEX labels_item ON labels (item, annotator);
