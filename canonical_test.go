@@ -1,7 +1,6 @@
 package deem_test
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -16,9 +15,9 @@ func anyText() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), bytes, hard)
 }
 
-// The canonical JSON that is written by hand is that of the long way, whatever the
-// texts, and so are the hashes. The test also fails when a type gets a field that the
-// short way does not know.
+// The canonical JSON of items and requests, which sorts nothing, is what [deem.Canonical]
+// makes, whatever the texts, and so are the hashes. The test also fails when a type gets a
+// field that its canonical form does not know.
 func TestShortWayToCanonicalJSON(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := anyText()
@@ -53,56 +52,6 @@ func checkHash(rt *rapid.T, got string, v any) {
 	rt.Helper()
 	if want, err := deem.Hash(v); err != nil || got != want {
 		rt.Errorf("Hash() of %+v = %s, want %s, %v", v, got, want, err)
-	}
-}
-
-// Every byte at every place among plain ones is escaped or not as the long way does it:
-// the short way looks at eight of them at once.
-func TestEveryByteInCanonicalJSON(t *testing.T) {
-	for b := range 256 {
-		for at := range 18 {
-			text := []byte("all work and no play")
-			text[at] = byte(b)
-			it := deem.Item{ID: string(text)}
-			want, err := deem.Canonical(it)
-			if got := it.AppendCanonical([]byte("before")); err != nil || string(got) != "before"+string(want) {
-				t.Errorf("AppendCanonical(before) of %q = %s, want before%s, %v", text, got, want, err)
-			}
-		}
-	}
-}
-
-// The hash that a ledger remembers is not taken for that of another request.
-func TestHashOf(t *testing.T) {
-	number, seed := 0.5, int64(7)
-	same := deem.Request{Messages: []deem.Message{{Role: "user", Content: "a"}}, Stop: []string{"x"}, Temperature: &number}
-	if got := deem.HashOf(t.Context(), same); got != same.Hash() {
-		t.Errorf("without a ledger HashOf = %s, want %s", got, same.Hash())
-	}
-	for name, change := range map[string]func(r *deem.Request){
-		"nothing":      func(*deem.Request) {},
-		"message":      func(r *deem.Request) { r.Messages = []deem.Message{{Role: "user", Content: "b"}} },
-		"in place":     func(r *deem.Request) { r.Messages[0].Role = "system" },
-		"stop":         func(r *deem.Request) { r.Stop[0] = "y" },
-		"max tokens":   func(r *deem.Request) { r.MaxTokens = 1 },
-		"temperature":  func(r *deem.Request) { r.Temperature = nil },
-		"top p":        func(r *deem.Request) { r.TopP = &number },
-		"seed":         func(r *deem.Request) { r.Seed = &seed },
-		"json":         func(r *deem.Request) { r.JSON = true },
-		"schema":       func(r *deem.Request) { r.Schema = []byte(`{}`) },
-		"top logprobs": func(r *deem.Request) { r.TopLogprobs = 1 },
-		"trial":        func(r *deem.Request) { r.Trial = 1 },
-	} {
-		ctx, _ := deem.WithLedger(t.Context(), 0)
-		r := same
-		r.Messages, r.Stop = slices.Clone(same.Messages), slices.Clone(same.Stop)
-		if got := deem.HashOf(ctx, r); got != same.Hash() {
-			t.Errorf("HashOf = %s, want %s", got, same.Hash())
-		}
-		change(&r)
-		if got := deem.HashOf(ctx, r); got != r.Hash() || (got == same.Hash()) != (name == "nothing") {
-			t.Errorf("after a change of %s HashOf = %s, want %s", name, got, r.Hash())
-		}
 	}
 }
 

@@ -23,7 +23,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 )
 
 // An Item is one complete thing to judge: a question, the answers that would be
@@ -58,47 +57,37 @@ type Item struct {
 
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.
-func (it Item) Hash() string { return hashOf(it.AppendCanonical) }
+func (it Item) Hash() string { return sum(it.Canonical()) }
 
 // Canonical returns the item's canonical JSON, as the function [Canonical] does. An
-// item with a weight that is no number has no JSON, and Canonical panics.
+// item with a weight that is not a number has no JSON, and Canonical panics.
 func (it Item) Canonical() []byte {
-	size := 128 + len(it.ID) + len(it.Category) + len(it.Cluster) + len(it.Question) + len(it.Response)
-	for _, ref := range it.References {
-		size += len(ref) + 8
-	}
-	return it.AppendCanonical(make([]byte, 0, size+size/16))
+	return canonicalSorted(struct {
+		Category   string            `json:"category,omitempty"`
+		Cluster    string            `json:"cluster,omitempty"`
+		Fields     map[string]string `json:"fields,omitempty"`
+		ID         string            `json:"id"`
+		Question   string            `json:"question,omitempty"`
+		References []string          `json:"references,omitempty"`
+		Response   string            `json:"response"`
+		Weight     float64           `json:"weight,omitempty"`
+	}{it.Category, it.Cluster, it.Fields, it.ID, it.Question, it.References, it.Response, it.Weight})
 }
 
-// AppendCanonical appends what [Item.Canonical] returns to a text that may hold
-// something already. It is for those who encode many items.
-func (it Item) AppendCanonical(to []byte) []byte {
-	// The fields come in the order of their keys.
-	for name := range it.Fields {
-		if !utf8.ValidString(name) {
-			// The character in place of what is no UTF-8 may change how names sort,
-			// and make two of them one.
-			return append(to, mustCanonical(it)...)
-		}
+// canonicalSorted is Canonical of a struct whose fields are in the order of their keys, so
+// that one pass of encoding/json does.
+func canonicalSorted(v any) []byte {
+	text, err := marshal(v)
+	if err != nil || bytes.Contains(text, []byte(`\ufffd`)) {
+		// Something was not UTF-8. Canonical writes the character in its place, which may
+		// change how names sort, and make two of them one.
+		return mustCanonical(v)
 	}
-	o := begin(to)
-	o.str("category", it.Category)
-	o.str("cluster", it.Cluster)
-	o.texts("fields", it.Fields)
-	o.key("id")
-	o.text = appendText(o.text, it.ID)
-	o.str("question", it.Question)
-	o.list("references", it.References)
-	o.key("response")
-	o.text = appendText(o.text, it.Response)
-	if it.Weight != 0 {
-		o.float("weight", it.Weight)
-	}
-	return o.end()
+	return text
 }
 
-// mustCanonical is Canonical of a value that has a JSON. One that has none is a bug:
-// an Item or Request with a number that is none, which readers and declarations refuse.
+// mustCanonical is Canonical of a value that has a JSON. One that has none is a bug: an
+// Item or Request with a number that is not one, which readers and declarations refuse.
 func mustCanonical(v any) []byte {
 	text, err := Canonical(v)
 	if err != nil {

@@ -9,23 +9,6 @@ import (
 	"deem"
 )
 
-// FuzzAppendText holds the short way to the JSON of a text against encoding/json, to the
-// byte.
-func FuzzAppendText(f *testing.F) {
-	for _, s := range []string{"", "plain text of more than eight bytes", "a\"b\\c\b\f\n\r\t\x00\x1f\x7f", "\xff\xed\xa0\x80é", "\u2028\u2029<&>", "1234567\"", "12345678\\", "日本語", "\ufffd"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		want, err := deem.Canonical(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := string(deem.AppendText([]byte("x"), s)); got != "x"+string(want) {
-			t.Errorf("AppendText(%q) = %s, want %s", s, got, want)
-		}
-	})
-}
-
 // FuzzHash holds that the hash of an item and of a request is that of their canonical JSON,
 // which is written in two ways, and that an item which went through a file is still the
 // same item.

@@ -1,12 +1,9 @@
 package deem
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -109,59 +106,33 @@ func Prompt(text string) Request {
 }
 
 // Hash returns the SHA-256 of the request's canonical JSON in hexadecimal.
-func (r Request) Hash() string { return hashOf(r.appendCanonical) }
-
-// same reports whether two requests ask the same in the same words. Texts that are one
-// in memory are found equal at once.
-func (r Request) same(o Request) bool {
-	return slices.Equal(r.Messages, o.Messages) && slices.Equal(r.Stop, o.Stop) && slices.Equal(r.Optional, o.Optional) && bytes.Equal(r.Schema, o.Schema) &&
-		r.MaxTokens == o.MaxTokens && r.JSON == o.JSON && r.TopLogprobs == o.TopLogprobs && r.Trial == o.Trial &&
-		equal(r.Temperature, o.Temperature) && equal(r.TopP, o.TopP) && equal(r.Seed, o.Seed)
-}
-
-// equal reports whether two numbers are the same, or both are not given.
-func equal[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-// appendCanonical writes the fields in the order of their keys.
-func (r Request) appendCanonical(to []byte) []byte {
-	o := begin(to)
-	if r.JSON {
-		o.key("json")
-		o.text = append(o.text, "true"...)
+func (r Request) Hash() string {
+	type message struct {
+		Content string `json:"content"`
+		Role    string `json:"role"`
 	}
-	o.num("max_tokens", r.MaxTokens)
-	o.key("messages")
-	o.text = append(o.text, '[')
+	messages := make([]message, len(r.Messages))
 	for i, m := range r.Messages {
-		if i > 0 {
-			o.text = append(o.text, ',')
-		}
-		o.text = append(o.text, `{"content":`...)
-		o.text = append(appendText(o.text, m.Content), `,"role":`...)
-		o.text = append(appendText(o.text, m.Role), '}')
+		messages[i] = message{m.Content, m.Role}
 	}
-	o.text = append(o.text, ']')
-	o.list("optional", r.Optional)
 	if len(r.Schema) > 0 {
-		o.key("schema")
-		o.text = append(o.text, mustCanonical(r.Schema)...)
+		r.Schema = mustCanonical(r.Schema)
 	}
-	if r.Seed != nil {
-		o.key("seed")
-		o.text = strconv.AppendInt(o.text, *r.Seed, 10)
-	}
-	o.list("stop", r.Stop)
-	if r.Temperature != nil {
-		o.float("temperature", *r.Temperature)
-	}
-	o.num("top_logprobs", r.TopLogprobs)
-	if r.TopP != nil {
-		o.float("top_p", *r.TopP)
-	}
-	o.num("trial", r.Trial)
-	return o.end()
+	return sum(canonicalSorted(struct {
+		JSON        bool            `json:"json,omitempty"`
+		MaxTokens   int             `json:"max_tokens,omitempty"`
+		Messages    []message       `json:"messages"`
+		Optional    []string        `json:"optional,omitempty"`
+		Schema      json.RawMessage `json:"schema,omitempty"`
+		Seed        *int64          `json:"seed,omitempty"`
+		Stop        []string        `json:"stop,omitempty"`
+		Temperature *float64        `json:"temperature,omitempty"`
+		TopLogprobs int             `json:"top_logprobs,omitempty"`
+		TopP        *float64        `json:"top_p,omitempty"`
+		Trial       int             `json:"trial,omitempty"`
+	}{
+		r.JSON, r.MaxTokens, messages, r.Optional, r.Schema, r.Seed, r.Stop, r.Temperature, r.TopLogprobs, r.TopP, r.Trial,
+	}))
 }
 
 // A Stop says why a model stopped writing.

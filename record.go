@@ -2,7 +2,6 @@ package deem
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 )
@@ -39,10 +38,8 @@ type Call struct {
 type ledger struct {
 	trial int
 
-	mu     sync.Mutex
-	calls  []Call
-	hashed Request // the request that was hashed last, and
-	hash   string  // its hash, "" when there was none
+	mu    sync.Mutex
+	calls []Call
 }
 
 type ledgerKey struct{}
@@ -66,24 +63,6 @@ func NoteCall(ctx context.Context, c Call) {
 		l.calls = append(l.calls, c)
 		l.mu.Unlock()
 	}
-}
-
-// HashOf returns the hash of req. A call is noted under the hash of its request and
-// looked up under it, so the ledger of ctx remembers the last: with long contexts the
-// hash is most of the work of both.
-func HashOf(ctx context.Context, req Request) string {
-	l, ok := ctx.Value(ledgerKey{}).(*ledger)
-	if !ok {
-		return req.Hash()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.hash == "" || !req.same(l.hashed) {
-		l.hash, l.hashed = req.Hash(), req
-		// Whoever changes a request in place shall not change this one.
-		l.hashed.Messages, l.hashed.Stop = slices.Clone(req.Messages), slices.Clone(req.Stop)
-	}
-	return l.hash
 }
 
 // TrialOf returns the trial that is judged in ctx, 0 without a ledger.

@@ -133,7 +133,7 @@ var reading = make(chan struct{}, 1)
 // ask makes one call and notes it in the ledger. An error that ends the item is a
 // *[deem.Failure]; an error that ends the run is returned as it is.
 func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error) {
-	call := deem.Call{Model: m.Name(), Request: deem.HashOf(ctx, req), Started: time.Now().UTC()}
+	call := deem.Call{Model: m.Name(), Request: req.Hash(), Started: time.Now().UTC()}
 	reply, err := m.Complete(ctx, req)
 	if err == nil {
 		call.Reply = &reply

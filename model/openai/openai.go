@@ -234,7 +234,7 @@ func (m *Model) send(ctx context.Context, request any, call func(body []byte) (w
 	if err := m.keyless(); err != nil {
 		return wire.Answer{}, err
 	}
-	body, err := encodeBody(request)
+	body, err := wire.Encode(request)
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}
@@ -243,14 +243,6 @@ func (m *Model) send(ctx context.Context, request any, call func(body []byte) (w
 		err = m.client.StatusError(a)
 	}
 	return a, err
-}
-
-// encodeBody returns the JSON of what is posted.
-func encodeBody(request any) ([]byte, error) {
-	if w, ok := request.(*wireRequest); ok {
-		return w.body()
-	}
-	return wire.Encode(request)
 }
 
 // keyless refuses to call OpenAI itself without a key.

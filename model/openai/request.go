@@ -106,35 +106,6 @@ func (m *Model) dropped(req deem.Request) string {
 	)
 }
 
-// body returns the JSON of a call. The messages are written by hand: every prompt goes
-// through here, and encoding/json takes several times as long.
-func (w *wireRequest) body() ([]byte, error) {
-	size := 256
-	for _, m := range w.Messages {
-		size += len(m.Content) + len(m.Content)/8 + 64
-	}
-	b := append(make([]byte, 0, size), `{"model":`...)
-	b = deem.AppendText(b, w.Model)
-	b = append(b, `,"messages":`...)
-	for i, m := range w.Messages {
-		b = append(b, "[,"[min(i, 1)])
-		b = append(b, `{"role":`...)
-		b = append(deem.AppendText(b, m.Role), `,"content":`...)
-		b = append(deem.AppendText(b, m.Content), '}')
-	}
-	if len(w.Messages) > 0 {
-		b = append(b, ']')
-	} else {
-		b = append(b, "null"...) // A server shall refuse it, and not make up what was asked.
-	}
-	rest, err := wire.Encode(w.settings)
-	if err != nil {
-		return nil, err
-	}
-	rest[0] = ',' // There are always some settings.
-	return append(b, rest...), nil
-}
-
 // format returns the response format that req asks for, or nil.
 func format(req deem.Request) *responseFormat {
 	switch {

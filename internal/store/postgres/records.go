@@ -292,10 +292,10 @@ func (f *found) decodeItem(hash []byte, item, places *string) error {
 	for _, place := range slices.Sorted(maps.Keys(f.places)) {
 		texts = append(texts, body.Text{Place: place, Hash: f.places[place].hash})
 	}
-	if sum := body.ItemSum(nil, *item, texts); !bytes.Equal(sum[:], hash) {
+	if sum := body.ItemSum([]byte(*item), texts); !bytes.Equal(sum[:], hash) {
 		return altered("item %q", id)
 	}
-	if err := body.DecodeItem(*item, &f.rec.Item); err != nil {
+	if err := body.Decode(*item, &f.rec.Item); err != nil {
 		return fmt.Errorf("decode item %q: %w", id, err)
 	}
 	return nil

@@ -74,7 +74,6 @@ func TestAppendOnce(t *testing.T) {
 	}
 }
 
-
 // withKeys returns n records whose replies have keys of their own.
 func withKeys(prefix string, n int) []deem.Record {
 	recs := make([]deem.Record, n)

@@ -222,7 +222,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	}
 	f.item, f.body, f.places = hash.String, item.String, places.String
 	if !p.brief {
-		if err := body.DecodeItem(item.String, it); err != nil {
+		if err := body.Decode(item.String, it); err != nil {
 			return found{}, 0, fmt.Errorf("decode item %q: %w", it.ID, err)
 		}
 	}

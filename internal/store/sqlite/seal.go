@@ -57,7 +57,7 @@ func altered(format string, args ...any) error {
 
 // checkItem holds an item to the hash in the seal of its record.
 func (f *found) checkItem(texts []body.Text) error {
-	sum := body.ItemSum(nil, f.body, texts)
+	sum := body.ItemSum([]byte(f.body), texts)
 	if string(sum[:body.SealBytes]) != f.item {
 		return altered("item %q", f.rec.Item.ID)
 	}

@@ -373,7 +373,7 @@ func (x *indexer) itemWords(ctx context.Context, n int64) (string, error) {
 		return "", err
 	}
 	it := &f.rec.Item
-	if err := body.DecodeItem(said, it); err != nil {
+	if err := body.Decode(said, it); err != nil {
 		return "", fmt.Errorf("decode item %d: %w", n, err)
 	}
 	it.Fields = nil

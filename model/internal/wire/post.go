@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"sync"
 
 	"deem"
 )
@@ -161,37 +160,11 @@ func tooLong(limit int) error {
 		"if such answers are to be read, allow more bytes: --model-option max-reply=%d", 4*limit)
 }
 
-// An encoder is a JSON encoder with its buffer.
-type encoder struct {
-	buf bytes.Buffer
-	enc *json.Encoder
-}
-
-// encoders keeps encoders, so that a call of some kilobytes does not grow a new
-// buffer from nothing.
-var encoders = sync.Pool{New: func() any {
-	e := &encoder{}
-	e.enc = json.NewEncoder(&e.buf)
-	e.enc.SetEscapeHTML(false) // that is meant for web pages
-	return e
-}}
-
-// maxKept is the largest buffer that is kept for the next call.
-const maxKept = 1 << 20
-
 // Encode returns the JSON of v, in which <, > and & are as they are.
 func Encode(v any) ([]byte, error) {
-	e, ok := encoders.Get().(*encoder)
-	if !ok {
-		return nil, errors.New("the pool of encoders holds something else") // It cannot.
-	}
-	e.buf.Reset()
-	if err := e.enc.Encode(v); err != nil {
-		return nil, err // An encoder that failed keeps its error, so it is dropped.
-	}
-	body := bytes.Clone(bytes.TrimSuffix(e.buf.Bytes(), []byte("\n")))
-	if e.buf.Cap() <= maxKept {
-		encoders.Put(e)
-	}
-	return body, nil
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false) // that is meant for web pages
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }

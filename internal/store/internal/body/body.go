@@ -1,7 +1,6 @@
 // Package body says how stores keep items and replies: as JSON, and the long texts of
 // items by themselves. These are the same in every store, to the byte, and so are the
-// hashes that they are kept under. A store that keeps calls within their records has JSON
-// for these too.
+// hashes that they are kept under.
 package body
 
 import (
@@ -11,7 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"unicode/utf8"
 
 	"deem"
@@ -35,8 +34,6 @@ type Item struct {
 // to hash it again. The zero value is ready for use.
 type Encoder struct {
 	known map[string]Sum
-	text  []byte // spares a copy of each text
-	json  []byte // and a copy of the JSON of each item
 }
 
 // Item returns an item as stores keep it. A weight that is no number has no JSON;
@@ -49,18 +46,17 @@ func (e *Encoder) Item(it deem.Item) (Item, error) {
 	for i := range long {
 		long[i].Hash = e.sum(long[i].Body)
 	}
-	e.json = it.AppendCanonical(e.json[:0])
-	body := string(e.json)
-	return Item{body, long, ItemSum(e.json[:0], body, long)}, nil
+	body := it.Canonical()
+	return Item{string(body), long, ItemSum(body, long)}, nil
 }
 
 // ItemSum returns the hash of an item with the given JSON and long texts, which are sorted
-// by their places. It uses the room of buf.
+// by their places.
 //
 // The texts go into the hash by their own, so that they need not be read again. No item
 // that is whole has the same: nothing follows the JSON there.
-func ItemSum(buf []byte, json string, long []Text) Sum {
-	buf = append(buf, json...)
+func ItemSum(json []byte, long []Text) Sum {
+	buf := slices.Clip(json)
 	for _, t := range long {
 		buf = binary.AppendUvarint(buf, uint64(len(t.Place)))
 		buf = append(append(buf, t.Place...), t.Hash[:]...)
@@ -73,8 +69,7 @@ func (e *Encoder) sum(text string) Sum {
 	if hash, ok := e.known[text]; ok {
 		return hash
 	}
-	e.text = append(e.text[:0], text...)
-	hash := sha256.Sum256(e.text)
+	hash := sha256.Sum256([]byte(text))
 	if e.known == nil {
 		e.known = map[string]Sum{}
 	}
@@ -85,47 +80,21 @@ func (e *Encoder) sum(text string) Sum {
 // replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
 // belongs to the call and is kept there.
 type replyBody struct {
-	Text        string              `json:"text"`
-	Refusal     string              `json:"refusal,omitempty"`
-	Stop        deem.Stop           `json:"stop"`
-	Usage       deem.Usage          `json:"usage"`
-	Model       string              `json:"model,omitempty"`
-	Fingerprint string              `json:"fingerprint,omitempty"`
-	RequestID   string              `json:"request_id,omitempty"`
-	Batch       string              `json:"batch,omitempty"`
-	Sent        string              `json:"sent,omitempty"`
-	Dropped     string              `json:"dropped,omitempty"`
-	Logprobs    []deem.TokenLogprob `json:"logprobs,omitempty"`
+	deem.Reply
+	Latency  *int `json:"latency_ns,omitempty"`
+	Attempts *int `json:"attempts,omitempty"`
 }
 
-// EncodeReply returns the JSON of what a reply says. It is written by hand, as it is read,
-// but for log-probabilities, which few replies have.
+// EncodeReply returns the JSON of what a reply says.
 func EncodeReply(r deem.Reply) (string, error) {
-	if len(r.Logprobs) > 0 {
-		return Encode(replyBody{
-			Text: r.Text, Refusal: r.Refusal, Stop: r.Stop, Usage: r.Usage, Model: r.Model,
-			Fingerprint: r.Fingerprint, RequestID: r.RequestID, Batch: r.Batch, Sent: r.Sent, Dropped: r.Dropped, Logprobs: r.Logprobs,
-		})
-	}
-	b := make([]byte, 0, 256)
-	b = AppendText(append(b, `{"text":`...), r.Text)
-	b = appendName(b, `,"refusal":`, r.Refusal)
-	b = AppendText(append(b, `,"stop":`...), string(r.Stop))
-	b = strconv.AppendInt(append(b, `,"usage":{"input":`...), int64(r.Usage.Input), 10)
-	b = strconv.AppendInt(append(b, `,"output":`...), int64(r.Usage.Output), 10)
-	b = appendCount(b, `,"cached_input":`, int64(r.Usage.CachedInput))
-	b = appendCount(b, `,"reasoning":`, int64(r.Usage.Reasoning))
-	if r.Usage.Estimated {
-		b = append(b, `,"estimated":true`...)
-	}
-	b = append(b, '}')
-	b = appendName(b, `,"model":`, r.Model)
-	b = appendName(b, `,"fingerprint":`, r.Fingerprint)
-	b = appendName(b, `,"request_id":`, r.RequestID)
-	b = appendName(b, `,"batch":`, r.Batch)
-	b = appendName(b, `,"sent":`, r.Sent)
-	b = appendName(b, `,"dropped":`, r.Dropped)
-	return string(append(b, '}')), nil
+	r.CostMicros, r.Unpriced, r.Cached, r.Key = 0, false, false, ""
+	return Encode(replyBody{Reply: r})
+}
+
+// DecodeReply reads what a reply says.
+func DecodeReply(body string) (r deem.Reply, err error) {
+	err = Decode(body, &r)
+	return r, err
 }
 
 // Encode is json.Marshal without its escaping of <, > and &.

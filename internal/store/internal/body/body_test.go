@@ -61,7 +61,7 @@ func TestItem(t *testing.T) {
 			tb.Errorf("Item changed the item (-want +got):\n%s", d)
 		}
 		var got deem.Item
-		if err := DecodeItem(kept.JSON, &got); err != nil {
+		if err := Decode(kept.JSON, &got); err != nil {
 			tb.Fatalf("decode %s: %v", kept.JSON, err)
 		}
 		if len(kept.Long) == 0 && hex.EncodeToString(kept.Hash[:]) != got.Hash() {
