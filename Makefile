@@ -51,7 +51,7 @@ build: ## build bin/deem, one static binary
 # In CI a skipped test is a failure unless .ci/skips.txt lists it.
 .PHONY: test
 test: $(TOOLS)/gotestsum ## run every test with the race detector, and install what that needs
-	scripts/need.sh cc clients postgres chromium
+	scripts/need.sh cc clients postgres chromium python npm
 	scripts/minilm.sh $(TOOLS)/minilm
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the programs that tests start are installed:
-#   scripts/need.sh cc clients postgres chromium
+#   scripts/need.sh cc clients postgres chromium python npm
 # On Debian, as root or with a sudo that asks for no password, it installs what is
 # missing. Elsewhere it says which tests need a missing program, and fails.
 set -euo pipefail
@@ -35,10 +35,13 @@ has() {
     done
     return 1
     ;;
+  python) # the system's own, which has Debian's packages
+    "$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)" -c 'import ensurepip, mypy, pandas, pytest, venv, xdist' 2>/dev/null
+    ;;
   npm) command -v node >/dev/null && command -v npm >/dev/null ;;
   shellcheck) command -v shellcheck >/dev/null ;;
   *)
-    echo "need: error: unknown program $1: choose from cc clients postgres chromium npm shellcheck" >&2
+    echo "need: error: unknown program $1: choose from cc clients postgres chromium python npm shellcheck" >&2
     exit 2
     ;;
   esac
@@ -50,6 +53,7 @@ packages() {
   clients) echo python3 nodejs curl ca-certificates jq zstd xz-utils ;;
   postgres) echo postgresql ;;
   chromium) echo chromium fonts-dejavu-core ;;
+  python) echo python3 python3-venv python3-pip python3-pytest python3-pytest-xdist python3-pandas mypy ;;
   npm) echo nodejs npm ;;
   shellcheck) echo shellcheck ;;
   esac
@@ -61,7 +65,8 @@ purpose() {
   clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server), of the documentation (internal/ci/docs) and of the examples need them" ;;
   postgres) echo "Postgres is missing; the tests of internal/store/postgres, internal/queue, internal/server and internal/cli start a server" ;;
   chromium) echo "Chromium is missing; the browser tests of internal/server need it (DEEM_CHROMIUM can name the program)" ;;
-  npm) echo "node or npm is missing; make bench-peers installs other tools with it" ;;
+  python) echo "python3 with venv, pytest, pytest-xdist, pandas and mypy is missing; the tests of the Python package (internal/ci/packages) need them" ;;
+  npm) echo "node or npm is missing; make bench-peers installs other tools with it, and internal/ci/packages installs the npm packages" ;;
   shellcheck) echo "shellcheck is missing; make lint-shell checks the scripts with it" ;;
   esac
 }

@@ -76,6 +76,7 @@ type app struct {
 	config string // --config
 	db     string // --db
 
+	stream    bool                 // events go to standard output
 	telemetry *telemetry.Telemetry // nil when nobody watches
 }
 
@@ -217,6 +218,8 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 func (a *app) report(err error) {
 	switch {
 	case err == nil:
+	case a.stream:
+		a.emitError(err)
 	case a.json:
 		a.reportJSON(err)
 	default:
@@ -247,7 +250,7 @@ func (a *app) reportJSON(err error) {
 // say prints a line for the person at the terminal. With --json there is none:
 // whoever reads standard error then wants one object, and only if something failed.
 func (a *app) say(format string, args ...any) {
-	if a.json {
+	if a.json || a.stream {
 		return
 	}
 	fmt.Fprintf(a.err, "deem: %s\n", fmt.Sprintf(format, args...))

@@ -170,6 +170,11 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Judging, d
 		}
 	}
 	a.announce(run, resumed, o)
+	if a.stream {
+		if err := a.emitKept(ctx, st, run); err != nil {
+			return "", nil, conduct.End(ctx, st, run, err)
+		}
+	}
 	if err = a.foretell(ctx, st, run, g, data, o); err == nil {
 		err = a.throughBatches(ctx, st, run, g, m, answeredItems{data}, o)
 	}
@@ -270,6 +275,9 @@ func (a *app) judge(ctx context.Context, st store.Store, run store.Run, j deem.J
 		Each: func(rec deem.Record) {
 			p.add(rec)
 			told.Add(rec)
+			if a.stream {
+				a.emit(event{Event: "record", Record: &rec})
+			}
 			if live == nil {
 				return
 			}

@@ -76,6 +76,18 @@ func (a *app) reportCommand() *cobra.Command {
 			if want.Bootstrap, err = bootstrapOf(cmd, draws, seed); err != nil {
 				return err
 			}
+			for _, ref := range args {
+				if !a.stream {
+					break
+				}
+				run, err := findRun(cmd.Context(), st, ref)
+				if err != nil {
+					return err
+				}
+				if err := a.emitKept(cmd.Context(), st, run); err != nil {
+					return err
+				}
+			}
 			return a.show(cmd.Context(), st, args, want)
 		},
 	}
@@ -83,6 +95,7 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	bootstrapFlags(cmd, &draws, &seed)
+	a.streamFlag(cmd.Flags())
 	return cmd
 }
 
@@ -212,7 +225,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 // print prints reports, each with its benchmark's own numbers below it, and what
 // several have in common.
 func (a *app) print(all []finished, agreements []agree.Pairing) error {
-	if a.json {
+	if a.json || a.stream {
 		return a.printJSON(all, agreements)
 	}
 	for i, f := range all {
@@ -267,6 +280,12 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 		if len(f.gates) > 0 {
 			reports[i].Gates = f.gates
 		}
+	}
+	if a.stream {
+		for i := range reports {
+			a.emit(event{Event: "report", Report: &reports[i]})
+		}
+		return nil
 	}
 	if len(reports) == 1 {
 		return reports[0].JSON(a.out)

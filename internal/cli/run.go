@@ -136,6 +136,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.detach.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
 	o.until.flags(cmd.Flags())
+	a.streamFlag(cmd.Flags())
 	return cmd
 }
 

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"deem"
+	"deem/internal/store"
+	"deem/report"
+)
+
+// An event is a line that a command with --stream writes to standard output. Exactly one
+// of its parts is set. docs/cli.md describes them for programs.
+type event struct {
+	Event   string         `json:"event"` // run, record, report or error
+	Run     *runEvent      `json:"run,omitempty"`
+	Record  *deem.Record   `json:"record,omitempty"`
+	Report  *report.Report `json:"report,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Hint    string         `json:"hint,omitempty"`
+	Exit    int            `json:"exit,omitempty"`
+	Problem []deem.Problem `json:"problems,omitempty"`
+}
+
+// A runEvent says which run begins or resumes.
+type runEvent struct {
+	ID    string `json:"id"`
+	Judge string `json:"judge"`
+	Model string `json:"model,omitempty"`
+	Items int    `json:"items"`
+	Done  int    `json:"done"` // records that an earlier command left
+}
+
+func (a *app) streamFlag(f *pflag.FlagSet) {
+	f.BoolVar(&a.stream, "stream", false, "write lines of JSON to standard output: each record as soon as it exists, then the report (docs/cli.md)")
+}
+
+// emit writes an event as one line.
+func (a *app) emit(e event) {
+	line, err := json.Marshal(e)
+	if err != nil {
+		line, _ = json.Marshal(event{Event: "error", Error: err.Error(), Exit: 1}) // which always has a JSON
+	}
+	_, _ = a.out.Write(append(line, '\n')) // The screen keeps the error.
+}
+
+// emitError writes the event that ends a stream early.
+func (a *app) emitError(err error) {
+	e := event{Event: "error", Error: err.Error(), Hint: deem.HintOf(err), Exit: exitCode(err)}
+	if ps, ok := errors.AsType[*deem.Problems](err); ok {
+		e.Problem = ps.List
+	}
+	a.emit(e)
+}
+
+// emitKept writes what the store has of a run.
+func (a *app) emitKept(ctx context.Context, st store.Store, run store.Run) error {
+	a.emit(event{Event: "run", Run: &runEvent{ID: run.ID, Judge: run.Judge.Name, Model: run.Model, Items: run.Dataset.Items, Done: run.Records}})
+	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return err
+		}
+		a.emit(event{Event: "record", Record: &rec})
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+"""Judges that are Python functions: deem asks them over HTTP on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Callable, Dict, Tuple, Union
+
+Answer = Union[bool, float, int, str, Tuple[Any, str], Dict[str, Any]]
+Grader = Callable[[Dict[str, Any]], Answer]
+
+
+class Server:
+    """A server for one function, on the loopback address."""
+
+    def __init__(self, function: Grader) -> None:
+        name = getattr(function, "__name__", type(function).__name__)
+        hello = {"deem": 1, "kind": "judge", "name": "python:" + name, "version": version(function)}
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(function, hello))
+        self._http.daemon_threads = True
+        safe = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
+        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/{safe}"
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+
+
+def serve(function: Grader) -> Server:
+    return Server(function)
+
+
+def version(function: Grader) -> str:
+    """Return the function's own version, or the hash of its source."""
+    own = getattr(function, "version", None)
+    if isinstance(own, str):
+        return own
+    try:
+        source = inspect.getsource(function)
+    except (OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        source = repr((code.co_code, code.co_consts)) if code else repr(type(function))
+    return hashlib.sha256(source.encode()).hexdigest()[:16]
+
+
+def verdict(answer: Answer) -> Dict[str, Any]:
+    """Return what a function returned as the object that deem reads."""
+    reason = None
+    if isinstance(answer, tuple):
+        answer, reason = answer
+    if isinstance(answer, dict):
+        out = dict(answer)
+    elif isinstance(answer, bool):
+        out = {"pass": answer}
+    elif isinstance(answer, (int, float)):
+        out = {"score": float(answer)}
+    elif isinstance(answer, str):
+        out = {"label": answer}
+    else:
+        out = {
+            "failure": {
+                "kind": "unparseable",
+                "detail": f"the function returned {type(answer).__name__}, not a bool, a number, a label or a dict",
+            }
+        }
+    if reason is not None:
+        out.setdefault("reason", reason)
+    return out
+
+
+def _handler(function: Grader, hello: Dict[str, Any]) -> type:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._send(hello)
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            try:
+                out = verdict(function(request["item"]))
+            except Exception as error:
+                out = {"failure": {"kind": "provider", "detail": f"{type(error).__name__}: {error}"}}
+            self._send(out)
+
+        def _send(self, data: Dict[str, Any]) -> None:
+            body = json.dumps(data, default=str).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    return Handler

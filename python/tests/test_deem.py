@@ -1,0 +1,302 @@
+"""Tests of the Python package against the real program. DEEM_BINARY names it."""
+
+import asyncio
+import dataclasses
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+import deem
+
+ITEMS = [
+    {"id": "a", "category": "fr", "question": "Capital of France?", "references": ["Paris"], "response": "It is Paris."},
+    {"id": "b", "category": "it", "question": "Capital of Italy?", "references": ["Rome"], "response": "Milan"},
+    {"id": "c", "category": "es", "question": "Capital of Spain?", "references": ["Madrid"], "response": "Madrid, I think"},
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class ModelServer:
+    """An OpenAI-compatible server: says INCORRECT of the response Milan."""
+
+    def __init__(self, delay=0.0, broken=()):
+        self.calls = 0
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                prompt = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
+                outer.calls += 1
+                time.sleep(delay)
+                text = "no idea" if any(b in prompt for b in broken) else ("INCORRECT" if "Milan" in prompt else "CORRECT")
+                body = json.dumps(
+                    {
+                        "id": "x",
+                        "object": "chat.completion",
+                        "model": "m",
+                        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
+                        "usage": {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11},
+                    }
+                ).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+
+@pytest.fixture
+def server():
+    s = ModelServer()
+    yield s
+    s.close()
+
+
+def test_list():
+    run = deem.judge(ITEMS, "contains")
+    assert run.score == pytest.approx(2 / 3)
+    assert run.interval.low < run.score < run.interval.high
+    assert [r.id for r in run.records()] == ["a", "b", "c"]
+    assert [r.score for r in run.records()] == [1, 0, 1]
+    assert run.categories == {"es": 1, "fr": 1, "it": 0}
+    assert run.failures == []
+    assert "66.7%" in repr(run)
+
+
+def test_ids_are_made():
+    run = deem.judge([{k: v for k, v in it.items() if k != "id"} for it in ITEMS], "contains")
+    assert [r.id for r in run.records()] == ["0", "1", "2"]
+
+
+def test_dataclasses_and_generators():
+    @dataclasses.dataclass
+    class Answer:
+        question: str
+        references: list
+        response: str
+
+    answers = (Answer(it["question"], it["references"], it["response"]) for it in ITEMS)
+    assert deem.judge(answers, "contains").score == pytest.approx(2 / 3)
+
+
+def test_file(tmp_path):
+    (tmp_path / "answers.jsonl").write_text("\n".join(json.dumps(it) for it in ITEMS))
+    assert deem.judge(tmp_path / "answers.jsonl", "contains").score == pytest.approx(2 / 3)
+    assert deem.judge("answers.jsonl", "contains").score == pytest.approx(2 / 3)
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([{**it, "references": it["references"][0]} for it in ITEMS])
+    frame["context"] = [None, "x", float("nan")]
+    run = deem.judge(frame, "contains")
+    assert run.score == pytest.approx(2 / 3)
+    table = run.to_pandas()
+    assert list(table["score"]) == [1, 0, 1]
+    assert table["id"].tolist() == ["a", "b", "c"]
+
+
+def test_model(server):
+    run = deem.judge(ITEMS, "universal", "openai:m", base_url=server.url)
+    assert run.score == pytest.approx(2 / 3)
+    record = next(run.records())
+    assert record.calls[0].text == "CORRECT" and record.calls[0].latency > 0
+    again = deem.judge(ITEMS, "universal", "openai:m", base_url=server.url)
+    assert again.id == run.id and server.calls == 3
+
+
+def test_failures_are_not_wrong():
+    s = ModelServer(broken=["Milan"])
+    try:
+        run = deem.judge(ITEMS, "universal", "openai:m", base_url=s.url)
+    finally:
+        s.close()
+    assert run.score is None and run.interval is None and run.unjudged == 1
+    assert [r.failure.kind for r in run.failures] == ["unparseable"]
+    assert "withheld" in repr(run)
+    with pytest.raises(deem.UnjudgedError):
+        deem.all(run).at_least(0.1)
+
+
+def test_stream():
+    seen = [r.id for r in deem.stream(ITEMS, "contains")]
+    assert sorted(seen) == ["a", "b", "c"]
+
+
+def test_stream_left_early(server):
+    records = deem.stream(ITEMS * 1, "universal", "openai:m", base_url=server.url)
+    next(records)
+    records.close()
+    assert deem.judge(ITEMS, "universal", "openai:m", base_url=server.url).judged == 3
+
+
+def test_async(server):
+    async def both():
+        return await asyncio.gather(
+            deem.ajudge(ITEMS, "contains", db="one.db"),
+            deem.ajudge(ITEMS, "universal", "openai:m", base_url=server.url, db="two.db"),
+        )
+
+    one, two = asyncio.run(both())
+    assert one.score == two.score == pytest.approx(2 / 3)
+
+    async def few():
+        return [r.id async for r in deem.astream(ITEMS, "contains", db="three.db")]
+
+    assert sorted(asyncio.run(few())) == ["a", "b", "c"]
+
+
+def test_function():
+    def first_word(item):
+        if item["id"] == "c":
+            raise RuntimeError("cannot say")
+        return item["references"][0] in item["response"], "looked for the reference"
+
+    run = deem.judge(ITEMS, first_word, max_unjudged=0.5)
+    assert run.score == 0.5
+    assert [r.verdict.reason for r in run.records() if r.verdict] == ["looked for the reference"] * 2
+    assert [(r.id, r.failure.kind) for r in run.failures] == [("c", "provider")]
+    assert "cannot say" in run.failures[0].failure.detail
+    again = deem.judge(ITEMS, first_word, max_unjudged=0.5)
+    assert again.id == run.id
+
+
+@pytest.mark.parametrize(
+    "answer, label, score",
+    [(True, "yes", 1), (False, "no", 0), (0.25, "no", 0.25), ("correct", "correct", 1), ({"label": "B", "score": 0.5}, "B", 0.5)],
+)
+def test_answers_of_functions(answer, label, score):
+    run = deem.judge(ITEMS[:1], lambda item: answer)
+    verdict = next(run.records()).verdict
+    assert (verdict.label, verdict.score) == (label, score)
+
+
+def test_function_that_returns_nonsense():
+    run = deem.judge(ITEMS[:1], lambda item: None)
+    assert run.failures[0].failure.kind == "unparseable"
+
+
+def test_errors():
+    with pytest.raises(deem.InputError) as e:
+        deem.judge([{"id": "a", "question": "q"}], "contains")
+    assert "response" in str(e.value)
+    with pytest.raises(deem.InputError) as e:
+        deem.judge(ITEMS, "containz")
+    assert "contains" in (e.value.hint or "")
+    with pytest.raises(deem.InputError):
+        deem.judge({"id": "a"})
+    with pytest.raises(deem.InputError):
+        deem.judge([1, 2])
+    with pytest.raises(deem.DeemError):
+        deem.load("last")
+
+    def boom():
+        yield ITEMS[0]
+        raise LookupError("the user's own")
+
+    with pytest.raises(LookupError):
+        deem.judge(boom(), "contains")
+
+
+def test_budget(server):
+    with pytest.raises(deem.DeemError) as e:
+        deem.judge(ITEMS, "universal", "openai:gpt-4o", base_url=server.url, max_cost=0.000001)
+    assert isinstance(e.value, deem.BudgetError), e.value
+
+
+def test_gates():
+    assert deem.all(ITEMS, "contains").at_least(0.6).run.judged == 3
+    with pytest.raises(deem.GateFailed) as e:
+        deem.all(ITEMS, "contains").at_least(0.9)
+    assert "66.7%" in str(e.value)
+    with pytest.raises(AssertionError):
+        deem.all(ITEMS, "contains").surely_at_least(0.6)
+    with pytest.raises(deem.GateFailed) as e:
+        deem.all(ITEMS, "contains").each_at_least(0.5)
+    assert "b" in str(e.value)
+
+
+def test_compare_agree_load():
+    base = deem.judge(ITEMS, "contains", system="before")
+    better = [dict(it, response=it["references"][0]) for it in ITEMS]
+    new = deem.judge(better, "contains", system="after")
+    assert deem.compare(base, new)["version"].startswith("deem.compare/")
+    assert deem.load(base.id).score == base.score
+    assert [r.score for r in deem.load(base.id).records()] == [1, 0, 1]
+    assert deem.agree(base, {"a": "yes", "b": "no", "c": "no"})["version"].startswith("deem.agreement/")
+
+
+def test_claims():
+    table = "| system | all (n=10) |\n|---|---|\n| ours | 85.0 |\n"
+    found = deem.claims(table)
+    assert "85" in json.dumps(found.data)
+
+
+def test_html():
+    assert "66.7%" in deem.judge(ITEMS, "contains")._repr_html_()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_keyboard_interrupt_resumes():
+    server = ModelServer(delay=0.3)
+    items = [dict(ITEMS[0], id=str(n), response=f"Paris, {n}") for n in range(40)]
+    program = textwrap.dedent(
+        f"""
+        import json, signal, sys
+        import deem
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+        items = json.loads(sys.stdin.read())
+        try:
+            run = deem.judge(items, "universal", "openai:m", base_url={server.url!r}, concurrency=2)
+            print("done", run.judged)
+        except KeyboardInterrupt as e:
+            print("interrupted", e)
+        """
+    )
+
+    def child():
+        return subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    try:
+        first = child()
+        first.stdin.write(json.dumps(items).encode())
+        first.stdin.close()
+        deadline = time.time() + 60
+        while server.calls < 4 and time.time() < deadline:
+            time.sleep(0.05)
+        first.send_signal(signal.SIGINT)
+        assert b"interrupted" in first.stdout.read()
+        first.wait()
+        kept = server.calls
+        second = child()
+        out, _ = second.communicate(json.dumps(items).encode())
+        assert b"done 40" in out
+        assert kept < 40 and server.calls <= 40 + 2, "what was judged before is not asked again"
+    finally:
+        server.close()
