@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math"
 	"time"
-
-	"deem"
 )
 
 // A Fleet is several processes that ask one model and share its limits. [Limit] asks it
@@ -23,11 +21,9 @@ type Fleet interface {
 
 // A FleetCall is the end of a call as the others of a fleet need to know it.
 type FleetCall struct {
-	Estimate   int           // tokens, as Begin was told
-	Used       int           // tokens, 0 when nobody knows
-	Unmade     bool          // the call was not made after all
-	Refused    bool          // the vendor said that too much is asked
-	RetryAfter time.Duration // how long it wants to be left alone
+	Estimate int  // tokens, as Begin was told
+	Used     int  // tokens, 0 when nobody knows
+	Unmade   bool // the call was not made after all
 }
 
 // fleetBegin waits for the fleet. A run that is over meanwhile makes no call.
@@ -43,18 +39,6 @@ func (l *Limiter) fleetBegin(ctx context.Context, estimate float64) error {
 		return err
 	}
 	return nil
-}
-
-// fleetEnd tells the fleet how a call ended.
-func (l *Limiter) fleetEnd(estimate float64, reply deem.Reply, err error) {
-	if l.fleet == nil {
-		return
-	}
-	after, sign := overload(err)
-	l.fleet.End(FleetCall{
-		Estimate: int(estimate), Used: reply.Usage.Input + reply.Usage.Output,
-		Refused: sign == plain, RetryAfter: after,
-	})
 }
 
 // A Bank lends money to a purse.

@@ -90,7 +90,7 @@ func (c *counter) End(e model.FleetCall) {
 	c.ends = append(c.ends, e)
 }
 
-// The limit asks the fleet before each call and tells it of refusals.
+// The limit asks the fleet before each call and tells it what the call used.
 func TestLimitAsksTheFleet(t *testing.T) {
 	fleet := &counter{}
 	refused := &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: 3 * time.Second}
@@ -110,7 +110,7 @@ func TestLimitAsksTheFleet(t *testing.T) {
 	if got, want := fleet.ends[0], (model.FleetCall{Estimate: 10, Used: 7}); got != want {
 		t.Errorf("the first call ended as %+v, want %+v", got, want)
 	}
-	if got, want := fleet.ends[1], (model.FleetCall{Estimate: 10, Refused: true, RetryAfter: 3 * time.Second}); got != want {
+	if got, want := fleet.ends[1], (model.FleetCall{Estimate: 10}); got != want {
 		t.Errorf("the second call ended as %+v, want %+v", got, want)
 	}
 	fleet.refuse = context.Canceled

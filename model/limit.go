@@ -165,7 +165,9 @@ func (l *Limiter) Complete(ctx context.Context, req deem.Request) (deem.Reply, e
 	begun = true
 	reply, err := l.inner.Complete(ctx, req)
 	fatal(ctx, err) // before the place goes to another, who would ask in vain
-	l.fleetEnd(estimate, reply, err)
+	if l.fleet != nil {
+		l.fleet.End(FleetCall{Estimate: int(estimate), Used: reply.Usage.Input + reply.Usage.Output})
+	}
 	l.settle(estimate, reply, err)
 	l.learn(p, err)
 	return reply, err

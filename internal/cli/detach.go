@@ -175,7 +175,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	if err != nil {
 		return queuedRun{}, err
 	}
-	q, err := c.Enqueue(ctx, queue.Work{Run: run, Items: data.Items(), Calls: callsOf(g), Options: options})
+	q, err := c.Enqueue(ctx, queue.Work{Run: run, Items: data.Items(), Options: options})
 	if err != nil {
 		return queuedRun{}, err
 	}
@@ -231,13 +231,4 @@ func (o runOptions) forWorkers(g catalog.Judging) (queue.Options, error) {
 		w.Models = append(w.Models, m)
 	}
 	return w, nil
-}
-
-// callsOf returns how many calls a judge makes about one item at most.
-func callsOf(g catalog.Judging) int {
-	n := 0
-	for _, l := range g.Leaves() {
-		n += l.Times
-	}
-	return n
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,7 @@ import (
 
 const queueHelp = `Show the runs that were left to workers, and the workers; or pause, resume or cancel a run.
 
-  deem queue               runs, how far they are and when they will be done; workers; models
+  deem queue               runs, how far they are and when they will be done; workers
   deem queue pause RUN     no worker takes further items, until the run is resumed
   deem queue resume RUN    workers go on, also after cancel, or when the money was spent
   deem queue cancel RUN    no worker takes further items, and what was judged is kept
@@ -164,16 +163,6 @@ func (a *app) printStatus(s queue.Status) {
 	for _, w := range s.Workers {
 		fmt.Fprintf(a.out, "worker %s  %s, %d of %d items in flight, %s, %.1f/s\n", words.Printable(w.ID), w.State, w.InFlight, w.Slots,
 			words.Count(w.Records, "record"), w.Rate)
-	}
-	for _, m := range s.Models {
-		line := fmt.Sprintf("model %s  %.1f requests/s", words.Printable(strings.TrimSpace(m.Model)), m.Speed)
-		if m.Rate > 0 {
-			line += fmt.Sprintf(", held at %.1f/s because the vendor refused some", m.Rate)
-		}
-		if m.Paused != nil {
-			line += ", paused until " + m.Paused.Local().Format(time.TimeOnly)
-		}
-		fmt.Fprintln(a.out, line)
 	}
 }
 

@@ -33,8 +33,8 @@ A worker has its own keys (OPENAI_API_KEY and its like) and its own addresses
 one that it was told itself: a run that asks elsewhere it leaves to others, and says why.
 
 The first SIGTERM, SIGHUP or Ctrl-C takes no new items, lets calls in flight finish, and gives the
-rest to others; the second cancels the calls. A worker that is killed is missed after 15
-seconds, and others take over. A Postgres that restarts is waited for.
+rest to others; the second cancels the calls. A worker that is killed is missed after 30
+seconds, and others take over within a minute or two. A Postgres that restarts is waited for.
 
 With --listen, /healthz answers while the process is alive, /readyz while it takes work,
 and /metrics has counters for Prometheus.
@@ -81,7 +81,7 @@ func (a *app) workerCommand() *cobra.Command {
 	f.StringVar(&o.model.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
 	f.StringVar(&o.listen, "listen", "", "answer /healthz, /readyz and /metrics at this `address`, as 127.0.0.1:9090")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "calls in flight have this `time` to finish when the worker stops")
-	f.DurationVar(&o.dead, "dead-after", 15*time.Second, "take over what a worker had that was not heard of for this `time`; the same for all workers")
+	f.DurationVar(&o.dead, "dead-after", 30*time.Second, "take over what a worker had that was not heard of for this `time`; the same for all workers")
 	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
 	return cmd
 }

@@ -36,11 +36,14 @@ type Job struct {
 	Items iter.Seq2[deem.Item, error]
 
 	// Options say how many items are judged at once, how often, and when to stop.
-	// Done is set here: what the run has a record of is not asked again.
+	// Without a Done the store says what the run has a record of and is not asked again.
 	Options deem.Options
 
 	// RetryUnjudged judges again what earlier parts of the run could not judge.
 	RetryUnjudged bool
+
+	// Commits say how records are grouped. Committed and Waiting are set here.
+	Commits store.WriterOptions
 
 	// Each, if it is set, is told of every record that was kept, one at a time. It must
 	// not take long: no other record is kept meanwhile.
@@ -54,7 +57,7 @@ type Job struct {
 // went well, and [End] says how it ended.
 func (job Job) Do(ctx context.Context) error {
 	opts := job.Options
-	if job.Run.Records > 0 {
+	if opts.Done == nil && job.Run.Records > 0 {
 		unfinished, err := Unfinished(ctx, job.Store, job.Run)
 		if err != nil {
 			return err
@@ -70,7 +73,9 @@ func (job Job) Do(ctx context.Context) error {
 	if !job.Run.Judge.Rule { // A rule asks nobody, or once for all.
 		judge = salvage
 	}
-	w := store.NewWriter(job.Store, job.Run.ID, store.WriterOptions{Waiting: waiting(opts.Concurrency), Committed: job.tell})
+	commits := job.Commits
+	commits.Waiting, commits.Committed = max(commits.MaxRows*3/4, waiting(opts.Concurrency)), job.tell
+	w := store.NewWriter(job.Store, job.Run.ID, commits)
 	// A call that was paid for is kept even when nobody waits for it any more.
 	keep := context.WithoutCancel(ctx)
 	var ended error

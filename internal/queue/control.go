@@ -17,8 +17,8 @@ func (c *Control) Pause(ctx context.Context, runID string) error {
 	return c.halt(ctx, runID, Paused)
 }
 
-// Cancel ends a run: no worker takes further items, what is paid for is kept, and the
-// chunks stay, so that it can be resumed after all.
+// Cancel ends a run: no worker takes further items, and what is paid for is kept. The
+// jobs stay, so that it can be resumed after all.
 func (c *Control) Cancel(ctx context.Context, runID string) error {
 	return c.halt(ctx, runID, Cancelled)
 }
@@ -54,23 +54,14 @@ func (c *Control) stop(ctx context.Context, runID string, changed time.Time, rea
 
 var verbs = map[State]string{Paused: "pause", Cancelled: "cancel"}
 
-// haltTx takes the tickets of a run away. Giving a chunk back looks at the state with a
-// lock, so no ticket can be made meanwhile.
+// haltTx sets the state. Workers notice when they next look, and give their chunks back.
 func (c *Control) haltTx(ctx context.Context, tx pgx.Tx, runID string, to State, reason string) error {
-	state, err := c.state(ctx, tx, runID, "FOR UPDATE")
-	if err != nil {
+	old, err := state(ctx, tx, runID, "FOR UPDATE")
+	if err != nil || old == Done || old == to {
 		return err
 	}
-	if state == Done || state == to {
-		return nil // Nothing is left to be halted.
-	}
-	var queue string
-	err = tx.QueryRow(ctx, `UPDATE queue_runs SET state = $2, reason = $3, changed_at = now() WHERE run = $1 RETURNING queue`,
-		runID, string(to), reason).Scan(&queue)
-	if err != nil {
-		return err
-	}
-	return dropTickets(ctx, tx, runID, queue)
+	_, err = tx.Exec(ctx, `UPDATE queue_runs SET state = $2, reason = $3, changed_at = now() WHERE run = $1`, runID, string(to), reason)
+	return err
 }
 
 // A Change is what [Control.Resume] changes of a run. What is nil stays.
@@ -90,39 +81,20 @@ func (c *Control) Resume(ctx context.Context, runID string, ch Change) error {
 }
 
 func (c *Control) resume(ctx context.Context, tx pgx.Tx, runID string, ch Change) error {
-	state, err := c.state(ctx, tx, runID, "FOR UPDATE")
+	old, err := state(ctx, tx, runID, "FOR UPDATE")
 	if err != nil {
 		return err
 	}
-	if state == Done {
+	if old == Done {
 		return deem.WithHint(fmt.Errorf("every item has a record"), "show them with: deem report %s", runID)
 	}
-	queue, priority, err := change(ctx, tx, runID, ch)
-	if err != nil {
-		return err
-	}
-	if err := dropTickets(ctx, tx, runID, queue); err != nil {
-		return err
-	}
-	if err := moveUp(ctx, tx, runID, queue, priority); err != nil {
-		return err
-	}
-	chunks, err := chunksOf(ctx, tx, untouched, runID)
-	if err != nil {
-		return err
-	}
-	return addTickets(ctx, c.client, tx, runID, queue, priority, chunks)
-}
-
-// change sets the run to queued, with what is changed of it.
-func change(ctx context.Context, tx pgx.Tx, runID string, ch Change) (queue string, p Priority, err error) {
 	var text string
 	if err := tx.QueryRow(ctx, `SELECT options FROM queue_runs WHERE run = $1`, runID).Scan(&text); err != nil {
-		return "", 0, err
+		return err
 	}
 	var o Options
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
-		return "", 0, err
+		return err
 	}
 	if ch.MaxMicros != nil {
 		o.MaxMicros = ch.MaxMicros
@@ -132,23 +104,15 @@ func change(ctx context.Context, tx pgx.Tx, runID string, ch Change) (queue stri
 	}
 	options, err := json.Marshal(o)
 	if err != nil {
-		return "", 0, err
+		return err
 	}
-	err = tx.QueryRow(ctx, `UPDATE queue_runs SET state = 'queued', reason = '', options = $2, priority = $3, max_micros = $4, changed_at = now()
-		WHERE run = $1 RETURNING queue, priority`, runID, string(options), int16(o.Priority), o.MaxMicros).Scan(&queue, &p)
-	return queue, p, err
-}
-
-// moveUp gives the chunks of a run places from where the queue is served now: a run that
-// was paused for long does not make up for it at the others' expense.
-func moveUp(ctx context.Context, tx pgx.Tx, runID, queue string, p Priority) error {
-	place, err := servedPlace(ctx, tx, queue, p)
+	_, err = tx.Exec(ctx, `UPDATE queue_runs SET state = 'queued', reason = '', options = $2, priority = $3, max_micros = $4, changed_at = now()
+		WHERE run = $1`, runID, string(options), int16(o.Priority), o.MaxMicros)
 	if err != nil {
 		return err
 	}
-	// Whoever takes a chunk now has to look which of its items have a record: somebody may
-	// have judged them meanwhile.
-	_, err = tx.Exec(ctx, `UPDATE queue_chunks SET token = token + 1, place = place + $2 - (SELECT min(place) FROM queue_chunks WHERE run = $1)
-		WHERE run = $1 AND worker IS NULL`, runID, place)
+	// A chunk that failed too often has all its attempts again.
+	_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', attempt = 0, scheduled_at = now(), finalized_at = NULL
+		WHERE queue = $1 AND state IN ('available', 'retryable', 'scheduled', 'discarded', 'cancelled')`, queueOf(runID))
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"deem"
@@ -18,12 +17,13 @@ import (
 )
 
 // An engagement is what a worker needs to judge the items of one run: its judge, made
-// from its identity, with its models, limits and money. All chunks of the run share it.
+// from its identity, with its models, limits and money. All chunks of the run share it. It
+// begins before the worker listens to the queue of the run, and ends when the worker does
+// not listen any more and has given back all chunks.
 type engagement struct {
 	w       *Worker
 	run     store.Run
 	o       Options
-	queue   string
 	changed time.Time
 	judge   deem.Judge
 
@@ -39,58 +39,14 @@ type engagement struct {
 
 	halted context.Context // done once no further item is taken
 	stop   context.CancelFunc
-
-	mu    sync.Mutex
-	users int  // chunks that are under way
-	over  bool // the last of them closes what is open
 }
 
-// engage returns the engagement with a run, which the caller releases. Its error is why
-// this worker cannot judge the run, unless it passes.
-func (w *Worker) engage(ctx context.Context, runID string) (*engagement, error) {
-	w.mu.Lock()
-	e := w.engaged[runID]
-	w.mu.Unlock()
-	if e != nil && e.use() {
-		return e, nil
-	}
-	e, err := w.newEngagement(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	e.use()
-	w.mu.Lock()
-	other := w.engaged[runID]
-	// Whether it is still of use is asked under the lock: one that ended since would
-	// keep the new one out of the list, and nobody would end that.
-	faster := other != nil && other.use()
-	if !faster {
-		w.engaged[runID] = e
-	}
-	w.mu.Unlock()
-	if faster {
-		// Another chunk was faster.
-		e.release()
-		return other, e.end(ctx)
-	}
-	return e, nil
-}
-
-// disengage ends an engagement that is of no use any more, as one whose model does not
-// answer: the next chunk begins with a new one.
-func (w *Worker) disengage(e *engagement) {
-	w.mu.Lock()
-	if w.engaged[e.run.ID] == e {
-		delete(w.engaged, e.run.ID)
-	}
-	w.mu.Unlock()
-	e.halt()
-}
-
+// newEngagement returns the engagement with a run. Its error is why this worker cannot
+// judge the run, unless it passes.
 func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, error) {
 	e := &engagement{w: w}
 	var options string
-	err := w.c.pool.QueryRow(ctx, `SELECT options, queue, changed_at FROM queue_runs WHERE run = $1`, runID).Scan(&options, &e.queue, &e.changed)
+	err := w.c.pool.QueryRow(ctx, `SELECT options, changed_at FROM queue_runs WHERE run = $1`, runID).Scan(&options, &e.changed)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +64,7 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		// An engagement that ends may still hold money when the next one begins.
 		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
 	}
-	if err := e.restore(ctx); err != nil {
+	if err := e.restore(); err != nil {
 		e.stop()
 		return nil, errors.Join(err, e.closeModels())
 	}
@@ -116,14 +72,14 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 }
 
 // restore makes the judge. It must be the one that the run has, to the byte.
-func (e *engagement) restore(ctx context.Context) error {
+func (e *engagement) restore() error {
 	made := map[string]deem.Model{}
 	j, err := Restore(e.run, func(name, settings string) (deem.Model, error) {
 		key := name + "\x00" + settings
 		if m, ok := made[key]; ok {
 			return m, nil
 		}
-		m, err := e.open(ctx, name, settings)
+		m, err := e.open(name, settings)
 		if err == nil {
 			made[key] = m
 		}
@@ -156,7 +112,7 @@ func Restore(run store.Run, open func(name, settings string) (deem.Model, error)
 
 // open opens a model with the keys of this worker and puts the decorators around it. It
 // must be reached where the run's was.
-func (e *engagement) open(ctx context.Context, name, settings string) (deem.Model, error) {
+func (e *engagement) open(name, settings string) (deem.Model, error) {
 	m, ok := e.o.model(name, settings)
 	if !ok {
 		return nil, fmt.Errorf("the run does not say how %s was reached", name)
@@ -172,12 +128,9 @@ func (e *engagement) open(ctx context.Context, name, settings string) (deem.Mode
 	if got := deem.SettingsOf(wire); got != settings {
 		return nil, fmt.Errorf("the run asks %s with the settings %s, and this worker would ask with %s", name, settings, got)
 	}
-	limit, err := e.w.c.newLimit(ctx, m, e.o, e.share)
-	if err != nil {
-		return nil, err
-	}
+	limit := e.w.c.newLimit(m, e.o, e.share)
 	o := model.Options{
-		Replies: &e.w.known, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
+		Replies: e.w.known, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
 		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
 		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit},
 	}
@@ -221,58 +174,6 @@ func (o Options) model(name, settings string) (Model, bool) {
 	return Model{}, false
 }
 
-// use counts a chunk that is under way. It returns false when the engagement is over.
-func (e *engagement) use() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.over || e.halted.Err() != nil {
-		return false
-	}
-	e.users++
-	return true
-}
-
-// release says that a chunk is not under way any more.
-func (e *engagement) release() {
-	e.mu.Lock()
-	e.users--
-	last := e.over && e.users == 0
-	e.mu.Unlock()
-	if last {
-		e.closeSoon()
-	}
-}
-
-// halt takes no further items. What is open is closed by the last chunk.
-func (e *engagement) halt() {
-	e.stop()
-	e.mu.Lock()
-	idle := !e.over && e.users == 0
-	e.over = true
-	e.mu.Unlock()
-	if idle {
-		e.closeSoon()
-	}
-}
-
-// closeSoon closes what is open, as far as the database answers soon. Otherwise what was
-// lent is counted as spent when the worker is gone.
-func (e *engagement) closeSoon() {
-	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
-	defer cancel()
-	if err := e.end(ctx); err != nil {
-		e.w.say("end "+e.run.ID, "settle run %s: %v", e.run.ID, err)
-	}
-}
-
-// abandon ends an engagement whose share and money others took over.
-func (e *engagement) abandon() {
-	if e.money != nil {
-		e.money.Abandon()
-	}
-	e.halt()
-}
-
 // renew settles money and the share of calls.
 func (e *engagement) renew(ctx context.Context) error {
 	if e.money != nil {
@@ -289,9 +190,6 @@ func (e *engagement) renew(ctx context.Context) error {
 // end gives back what the engagement has. No chunk is under way.
 func (e *engagement) end(ctx context.Context) error {
 	e.stop()
-	e.mu.Lock()
-	e.over = true
-	e.mu.Unlock()
 	e.unwatch()
 	errs := []error{e.money.Close(ctx)}
 	if e.share != nil {

@@ -3,10 +3,12 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 
 	"deem"
 	"deem/internal/store"
@@ -16,7 +18,6 @@ import (
 type Work struct {
 	Run   store.Run // which the caller has begun, and has the claim on
 	Items iter.Seq2[deem.Item, error]
-	Calls int // that the judge makes about one item at most; 0 for a rule
 	Options
 }
 
@@ -33,31 +34,23 @@ type Queuing struct {
 //
 // The items are written as they come, so memory does not grow with their number.
 func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
-	queue, err := queueOf(w.Run, w.Options)
-	if err != nil {
-		return Queuing{}, err
-	}
 	if w.Priority == 0 {
 		w.Priority = Normal
 	}
 	var q Queuing
-	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
-		if q.Again, err = c.register(ctx, tx, w, queue); err != nil {
+	err := pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) (err error) {
+		if q.Again, err = register(ctx, tx, w); err != nil {
 			return err
 		}
-		place, err := servedPlace(ctx, tx, queue, w.Priority)
-		if err != nil {
+		if err := c.insertChunks(ctx, tx, w, &q); err != nil {
 			return err
 		}
-		chunks, err := c.copyChunks(ctx, tx, w, place, &q.Items)
-		if err != nil {
-			return err
+		if q.Chunks == 0 {
+			_, err = tx.Exec(ctx, `UPDATE queue_runs SET state = 'done' WHERE run = $1`, w.Run.ID)
+		} else {
+			_, err = tx.Exec(ctx, `UPDATE runs SET state = 'open' WHERE id = $1`, w.Run.ID)
 		}
-		q.Chunks = len(chunks)
-		if err := c.settle(ctx, tx, w.Run.ID, q); err != nil {
-			return err
-		}
-		return addTickets(ctx, c.client, tx, w.Run.ID, queue, w.Priority, chunks)
+		return err
 	})
 	if err != nil {
 		return Queuing{}, fmt.Errorf("queue run %s: %w", w.Run.ID, err)
@@ -67,97 +60,67 @@ func (c *Control) Enqueue(ctx context.Context, w Work) (Queuing, error) {
 
 // register adds the run, or takes it again after it was paused, cancelled, stopped or
 // done.
-func (c *Control) register(ctx context.Context, tx pgx.Tx, w Work, queue string) (again bool, err error) {
+func register(ctx context.Context, tx pgx.Tx, w Work) (again bool, err error) {
+	switch old, err := state(ctx, tx, w.Run.ID, "FOR UPDATE"); {
+	case errors.Is(err, ErrNotQueued):
+	case err != nil:
+		return true, err
+	case old == Queued:
+		return true, deem.WithHint(ErrQueued, "watch it with: deem queue")
+	default:
+		again = true
+		if err := held(ctx, tx, w.Run.ID); err != nil {
+			return true, err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM river_job WHERE queue = $1`, queueOf(w.Run.ID)); err != nil {
+			return true, err
+		}
+	}
 	options, err := json.Marshal(w.Options)
 	if err != nil {
-		return false, err
+		return again, err
 	}
 	var bound *int64
 	if w.Concurrency > 0 {
 		bound = new(int64(w.Concurrency))
 	}
-	tag, err := tx.Exec(ctx, `INSERT INTO queue_runs (run, queue, state, priority, options, chunks, items, concurrency, max_micros)
-		VALUES ($1, $2, 'queued', $3, $4, 0, 0, $5, $6) ON CONFLICT DO NOTHING`,
-		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros)
-	if err != nil || tag.RowsAffected() == 1 {
-		return false, err
-	}
-	state, err := c.state(ctx, tx, w.Run.ID, "FOR UPDATE")
-	if err != nil {
-		return true, err
-	}
-	if state == Queued {
-		return true, deem.WithHint(ErrQueued, "watch it with: deem queue")
-	}
-	var busy int
-	err = tx.QueryRow(ctx, `SELECT count(*) FROM queue_chunks c JOIN queue_workers q ON q.id = c.worker
-		WHERE c.run = $1 AND q.seen > now() - $2::interval`, w.Run.ID, 3*silent).Scan(&busy)
-	if err != nil {
-		return true, err
-	}
-	if busy > 0 {
-		return true, deem.WithHint(ErrQueued, "workers are about to give it back; try again in a few seconds")
-	}
-	if err := dropTickets(ctx, tx, w.Run.ID, queue); err != nil {
-		return true, err
-	}
-	if _, err := tx.Exec(ctx, `DELETE FROM queue_chunks WHERE run = $1`, w.Run.ID); err != nil {
-		return true, err
-	}
-	_, err = tx.Exec(ctx, `UPDATE queue_runs SET queue = $2, state = 'queued', reason = '', priority = $3, options = $4,
-		concurrency = $5, max_micros = $6, queued_at = now(), changed_at = now() WHERE run = $1`,
-		w.Run.ID, queue, int16(w.Priority), string(options), bound, w.MaxMicros)
-	return true, err
+	_, err = tx.Exec(ctx, `INSERT INTO queue_runs (run, state, priority, options, concurrency, max_micros)
+		VALUES ($1, 'queued', $2, $3, $4, $5) ON CONFLICT (run) DO UPDATE SET state = 'queued', reason = '', priority = excluded.priority,
+		options = excluded.options, concurrency = excluded.concurrency, max_micros = excluded.max_micros, queued_at = now(), changed_at = now()`,
+		w.Run.ID, int16(w.Priority), string(options), bound, w.MaxMicros)
+	return again, err
 }
 
-// settle writes how much there is to do. A run of which nothing is left is done.
-func (c *Control) settle(ctx context.Context, tx pgx.Tx, run string, q Queuing) error {
-	_, err := tx.Exec(ctx, `UPDATE queue_runs SET chunks = $2, items = $3, state = CASE WHEN $2::bigint = 0 THEN 'done' ELSE state END WHERE run = $1`,
-		run, q.Chunks, q.Items)
-	return err
-}
+// maxAttempts is how often a chunk is tried. A run with a chunk that failed as often is
+// stopped.
+const maxAttempts = 25
 
-// copyChunks writes the items that have no record yet, from a place on, and returns the
-// chunks.
-func (c *Control) copyChunks(ctx context.Context, tx pgx.Tx, w Work, place int64, items *int) ([]numbered, error) {
-	var chunks []numbered
-	size := newSizer(w.Run.Dataset.Items, w.Run.Trials, w.Run.Judge.Rule, w.Calls, w.RPM)
-	next, stop := iter.Pull2(cut(c.missing(ctx, w), size))
-	defer stop()
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"queue_chunks"}, []string{"run", "n", "place", "items", "body"},
-		pgx.CopyFromFunc(func() ([]any, error) {
-			ch, err, ok := next()
-			if err != nil || !ok {
-				return nil, err
-			}
-			*items += ch.items
-			at := numbered{ch.n, place + ch.place}
-			chunks = append(chunks, at)
-			return []any{w.Run.ID, at.n, at.place, ch.items, ch.body}, nil
-		}))
-	return chunks, err
-}
-
-// cut makes chunks of items.
-func cut(items iter.Seq2[placed, error], s sizer) iter.Seq2[chunk, error] {
-	return func(yield func(chunk, error) bool) {
-		p := newPacker(s)
-		for it, err := range items {
-			if err != nil {
-				yield(chunk{}, err)
-				return
-			}
-			ch, full, err := p.add(it)
-			if err != nil || full {
-				if !yield(ch, err) || err != nil {
-					return
-				}
+// insertChunks makes the jobs, some megabytes of them at a time.
+func (c *Control) insertChunks(ctx context.Context, tx pgx.Tx, w Work, q *Queuing) error {
+	var list []river.InsertManyParams
+	size := 0
+	insert := func() error {
+		_, err := c.client.InsertManyFastTx(ctx, tx, list)
+		list, size = list[:0], 0
+		return err
+	}
+	most := min(maxItems, max(1, w.Run.Dataset.Items/spread))
+	for ch, err := range cut(w.Run.ID, c.missing(ctx, w), most) {
+		if err != nil {
+			return err
+		}
+		q.Items, q.Chunks = q.Items+ch.count, q.Chunks+1
+		list = append(list, river.InsertManyParams{Args: ch, InsertOpts: &river.InsertOpts{Queue: queueOf(w.Run.ID), MaxAttempts: maxAttempts}})
+		if size += len(ch.Items); size >= 2*maxBytes || len(list) >= 1000 {
+			if err := insert(); err != nil {
+				return err
 			}
 		}
-		if ch, some, err := p.last(); err != nil || some {
-			yield(ch, err)
-		}
 	}
+	if len(list) == 0 {
+		return nil
+	}
+	return insert()
 }
 
 // missing returns the items that lack a record, with their places. Of a new run that is

@@ -30,6 +30,3 @@ func passing(err error) bool {
 		errors.Is(err, pgx.ErrTxClosed) || errors.Is(err, context.DeadlineExceeded) ||
 		strings.Contains(err.Error(), "conn closed") || pgconn.SafeToRetry(err)
 }
-
-// errLost means that another worker has the chunk: this one was thought dead.
-var errLost = errors.New("the chunk went to another worker")

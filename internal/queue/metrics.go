@@ -9,7 +9,7 @@ import (
 // WriteMetrics writes what the worker does in the text format of Prometheus.
 func (w *Worker) WriteMetrics(to io.Writer) {
 	w.mu.Lock()
-	queues, refused, runs := len(w.queues), len(w.refused), len(w.engaged)
+	refused, runs := len(w.refused), len(w.engaged)
 	w.mu.Unlock()
 	ready := 0
 	if w.Ready() {
@@ -24,9 +24,8 @@ func (w *Worker) WriteMetrics(to io.Writer) {
 		{"deem_worker_slots", "gauge", "Items that the worker judges at once at most.", int64(w.o.Slots)},
 		{"deem_worker_in_flight", "gauge", "Items that the worker judges now.", w.inFlight.Load()},
 		{"deem_worker_records_total", "counter", "Records that the worker committed.", w.records.Load()},
-		{"deem_worker_runs", "gauge", "Runs that the worker has opened.", int64(runs)},
-		{"deem_worker_queues", "gauge", "Queues that the worker listens to, one for each judge.", int64(queues)},
-		{"deem_worker_refused_queues", "gauge", "Queues whose runs the worker cannot judge.", int64(refused)},
+		{"deem_worker_runs", "gauge", "Runs whose chunks the worker takes.", int64(runs)},
+		{"deem_worker_refused_runs", "gauge", "Runs that the worker cannot judge.", int64(refused)},
 	} {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
 	}

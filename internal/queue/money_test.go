@@ -132,8 +132,9 @@ func TestMoneyOfTheDead(t *testing.T) {
 	if _, err := c.pool.Exec(t.Context(), `INSERT INTO queue_workers (id, version, state, slots, seen) VALUES ('dead', '', '', 1, now() - interval '1 minute')`); err != nil {
 		t.Fatal(err)
 	}
+	w.steady = time.Now().Add(-time.Hour)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) { // The server has to be up for a second.
-		if err := w.reap(t.Context()); err != nil {
+		if err := w.forgetDead(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s, err := c.Run(t.Context(), run)
@@ -157,10 +158,7 @@ func TestLimitsShareThePace(t *testing.T) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for range 2 {
-		l, err := c.newLimit(t.Context(), Model{Name: "m"}, Options{RPM: rpm}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := c.newLimit(Model{Name: "m"}, Options{RPM: rpm}, nil)
 		for range 8 {
 			wg.Go(func() {
 				for l.Begin(ctx, 10) == nil {
@@ -201,10 +199,7 @@ func TestLimitsShareTokens(t *testing.T) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for range 2 {
-		l, err := c.newLimit(t.Context(), Model{Name: "m"}, Options{TPM: tpm}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := c.newLimit(Model{Name: "m"}, Options{TPM: tpm}, nil)
 		for range 4 {
 			wg.Go(func() {
 				for l.Begin(ctx, estimate) == nil {

@@ -1,17 +1,14 @@
 package queue
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"time"
 
 	"deem/internal/store"
 	"deem/model"
 )
 
-// Options are what a run was told that its workers have to know, beside what the run
-// itself keeps. There is no secret in them: keys and headers are the workers' own.
+// Options are what workers have to know of a run besides what the store keeps of it. They
+// hold no secret: keys and headers are the workers' own.
 type Options struct {
 	Models []Model `json:"models,omitempty"` // that the judge asks
 
@@ -48,17 +45,6 @@ func CleanEndpoint(endpoint string) string {
 	return s.Endpoint
 }
 
-// queueOf returns the River queue of a run. Runs share one when every worker that can
-// judge the one can judge the other: a worker listens only where it can serve, so that
-// it takes no ticket away from those who can.
-func queueOf(run store.Run, o Options) (string, error) {
-	what, err := json.Marshal(struct {
-		Judge  string  `json:"judge"`
-		Models []Model `json:"models"`
-	}{run.Judge.Hash, o.Models})
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(what)
-	return "judge_" + hex.EncodeToString(sum[:8]), nil
-}
+// queueOf returns the River queue of a run. Each has its own, so that a worker listens
+// only where it can judge, and runs take turns in each worker.
+func queueOf(runID string) string { return "run_" + runID }

@@ -1,20 +1,18 @@
 // Package queue spreads runs over workers, any number of processes on any machines that
 // share one Postgres. River, a job queue inside that Postgres, hands the work out.
 //
-// A [Control] queues a run: its items are written as chunks, and for each chunk there is
-// a ticket, which is a job of River. It also pauses, resumes and cancels runs, and says
-// how far they are. A [Worker] takes tickets, makes the judge of a run from its identity,
-// and judges the items of the chunk that have no record yet.
+// A [Control] queues a run: its items are cut into chunks, and each chunk is a job of
+// River, in a queue of the run's own. It also pauses, resumes and cancels runs, and says
+// how far they are. A [Worker] listens to the queues of the runs that it can judge, makes
+// their judges, and judges the items of a chunk that have no record yet.
 //
-// The chunks are the truth about the work, and tickets can be made again at any time. A
-// worker that takes a chunk gets a token, and every commit of records names it: whoever
-// was thought dead and lost the chunk to another cannot commit any more. The last records
-// of a chunk, its end and that of its ticket are one transaction.
+// River retries jobs that failed and rescues those of workers that died. A job may
+// therefore run twice, at worst at the same time. The records make that harmless: the
+// store keeps the first record of an item and drops any other.
 //
 // All limits hold for the workers together. Calls a minute and tokens a minute are times
-// on one line for each model, of which a worker reserves those of about a second at once;
-// calls at once are divided among workers; money is lent to workers in small sums. What a
-// worker that died had reserved is lost, and what it had been lent counts as spent.
+// on one line for each model; calls at once are divided among workers; money is lent to
+// workers in small sums. What a worker that died had been lent counts as spent.
 package queue
 
 import (
@@ -27,7 +25,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivertype"
 
 	"deem"
 	"deem/internal/store"
@@ -71,7 +68,7 @@ func Look(ctx context.Context, st *postgres.Store) (*Control, error) {
 }
 
 func newControl(st *postgres.Store) (*Control, error) {
-	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{Logger: quiet, Hooks: []rivertype.Hook{atOnce}})
+	client, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{Logger: quiet})
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +78,10 @@ func newControl(st *postgres.Store) (*Control, error) {
 // quiet is a log that nobody reads.
 var quiet = slog.New(slog.DiscardHandler)
 
-// Busy returns [ErrQueued] when workers have the run. Whoever wants to judge it in a
-// process of their own asks this first.
+// Busy returns [ErrQueued] when workers have the run. A process that wants to judge it
+// alone asks this first.
 func (c *Control) Busy(ctx context.Context, runID string) error {
-	state, err := c.state(ctx, c.pool, runID, "")
+	state, err := state(ctx, c.pool, runID, "")
 	switch {
 	case errors.Is(err, ErrNotQueued):
 		return nil
@@ -93,14 +90,28 @@ func (c *Control) Busy(ctx context.Context, runID string) error {
 	case state == Queued || state == Paused:
 		return deem.WithHint(ErrQueued, "watch it with: deem queue; take it from them with: deem queue cancel %s", runID)
 	}
+	return held(ctx, c.pool, runID)
+}
+
+// held returns [ErrQueued] while workers that are alive have chunks or money of a run that
+// was halted.
+func held(ctx context.Context, q querier, runID string) error {
 	var held bool
-	err = c.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM holdings h JOIN runs r ON r.n = h.run WHERE r.id = $1 AND h.holder <> ''
-		AND NOT `+dead("split_part(h.holder, '#', 1)", "$2")+`)`, runID, 3*silent).Scan(&held)
+	err := q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM queue_workers w WHERE w.seen > now() - $3::interval AND (
+		EXISTS (SELECT FROM river_job j WHERE j.state = 'running' AND j.queue = $2 AND `+owner+` = w.id) OR
+		EXISTS (SELECT FROM holdings h JOIN runs r ON r.n = h.run WHERE r.id = $1 AND split_part(h.holder, '#', 1) = w.id)))`,
+		runID, queueOf(runID), 3*silent).Scan(&held)
 	if err == nil && held {
 		return deem.WithHint(ErrQueued, "workers are about to give it back; try again in a few seconds")
 	}
 	return err
 }
+
+// owner is the worker that has job j, and open are the states of a job that is not done.
+const (
+	owner = `j.attempted_by[array_upper(j.attempted_by, 1)]`
+	open  = `('available', 'running', 'retryable', 'scheduled', 'pending', 'discarded', 'cancelled')`
+)
 
 // A querier is a pool or a transaction.
 type querier interface {
@@ -108,7 +119,7 @@ type querier interface {
 }
 
 // state returns the state of a run. The lock is "", "FOR SHARE" or "FOR UPDATE".
-func (c *Control) state(ctx context.Context, q querier, runID, lock string) (State, error) {
+func state(ctx context.Context, q querier, runID, lock string) (State, error) {
 	var state State
 	err := q.QueryRow(ctx, `SELECT state FROM queue_runs WHERE run = $1 `+lock, runID).Scan(&state)
 	if errors.Is(err, pgx.ErrNoRows) {

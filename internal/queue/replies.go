@@ -3,97 +3,59 @@ package queue
 import (
 	"context"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"deem"
-	"deem/internal/store"
 	"deem/model"
 )
 
 // known is the reply cache of a worker. Most replies that are looked for are not there,
-// and to find that out one by one would cost more than all else. So those who ask while
-// the database is being asked are asked for together next. While somebody asks it owns a
-// goroutine, which ends by itself when nobody does.
+// and one query for each would take more time than everything else, so that one query
+// looks for the keys of all who ask at the same moment.
 type known struct {
-	c *Control
-
-	mu      sync.Mutex
-	busy    bool
-	waiting *lookup
-}
-
-// A lookup is a question about several keys.
-type lookup struct {
-	keys  []string
-	over  chan struct{} // closed when the rest is set
-	found map[string]bool
-	err   error
+	c      *Control
+	lookup batch[string, bool]
 }
 
 var _ model.ReplyCache = (*known)(nil)
 
+func newKnown(c *Control) *known {
+	k := &known{c: c}
+	k.lookup.ask = k.ask
+	return k
+}
+
 // Reply implements [model.ReplyCache].
 func (k *known) Reply(ctx context.Context, key string) (deem.Reply, bool, error) {
-	l := k.join(key)
-	select {
-	case <-l.over:
-	case <-ctx.Done():
-		return deem.Reply{}, false, ctx.Err()
+	if there, err := k.lookup.get(ctx, key); err != nil || !there {
+		return deem.Reply{}, false, err
 	}
-	// What went wrong here the store finds out, with more patience.
-	if l.err == nil && !l.found[key] && !strings.ContainsAny(key, "\x00\x01") {
-		return deem.Reply{}, false, nil
-	}
-	return store.Store(k.c.st).Reply(ctx, key)
+	return k.c.st.Reply(ctx, key)
 }
 
-// join adds a key to the next question, and asks it if nobody does.
-func (k *known) join(key string) *lookup {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.waiting == nil {
-		k.waiting = &lookup{over: make(chan struct{})}
+// ask returns which keys may have a reply. Where the database does not answer, all may:
+// the store finds out, with more patience.
+func (k *known) ask(keys []string) []bool {
+	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+	defer cancel()
+	there := map[string]bool{}
+	rows, err := k.c.pool.Query(ctx, `SELECT key FROM replies WHERE key = ANY ($1::text[])`, keys)
+	if err == nil {
+		var key string
+		_, err = pgx.ForEachRow(rows, []any{&key}, func() error {
+			there[key] = true
+			return nil
+		})
 	}
-	l := k.waiting
-	l.keys = append(l.keys, key)
-	if !k.busy {
-		k.busy = true
-		go k.ask()
+	list := make([]bool, len(keys))
+	for i, key := range keys {
+		list[i] = err != nil || there[key] || strings.ContainsAny(key, "\x00\x01") // which the store writes in another way
 	}
-	return l
+	return list
 }
 
-// ask asks one question after the other, until there is none.
-func (k *known) ask() {
-	for {
-		k.mu.Lock()
-		l := k.waiting
-		k.waiting = nil
-		if l == nil {
-			k.busy = false
-			k.mu.Unlock()
-			return
-		}
-		k.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
-		l.found, l.err = k.c.haveReplies(ctx, l.keys)
-		cancel()
-		close(l.over)
-	}
-}
-
-// haveReplies returns which keys have a reply.
-func (c *Control) haveReplies(ctx context.Context, keys []string) (map[string]bool, error) {
-	rows, err := c.pool.Query(ctx, `SELECT key FROM replies WHERE key = ANY ($1::text[])`, keys)
-	if err != nil {
-		return nil, err
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	found := make(map[string]bool, len(list))
-	for _, key := range list {
-		found[key] = true
-	}
-	return found, err
-}
+// beatTimeout bounds what is asked of the database many times: a server that takes longer
+// is as good as away.
+const beatTimeout = 5 * time.Second

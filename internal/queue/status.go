@@ -14,7 +14,6 @@ import (
 type Status struct {
 	Runs    []RunStatus    `json:"runs"` // newest first
 	Workers []WorkerStatus `json:"workers"`
-	Models  []ModelStatus  `json:"models"`
 }
 
 // A RunStatus is how far a run is.
@@ -58,14 +57,6 @@ type WorkerStatus struct {
 	Refused  map[string]string `json:"refused,omitempty"` // runs, and why
 }
 
-// A ModelStatus is how a model is being asked.
-type ModelStatus struct {
-	Model  string     `json:"model"`           // with its address
-	Rate   float64    `json:"rate,omitempty"`  // requests a second that the vendor bears; 0 is not known
-	Speed  float64    `json:"speed,omitempty"` // requests a second, as last measured
-	Paused *time.Time `json:"paused,omitempty"`
-}
-
 // silent is from when on a worker is shown as one.
 const silent = 5 * time.Second
 
@@ -81,15 +72,14 @@ func (c *Control) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	models, err := c.models(ctx)
-	s = Status{Runs: runs, Workers: workers, Models: models}
+	s = Status{Runs: runs, Workers: workers}
 	s.share()
-	return s, err
+	return s, nil
 }
 
 // Run says how far one run is.
 func (c *Control) Run(ctx context.Context, runID string) (RunStatus, error) {
-	if _, err := c.state(ctx, c.pool, runID, ""); err != nil {
+	if _, err := state(ctx, c.pool, runID, ""); err != nil {
 		return RunStatus{}, err
 	}
 	s, err := c.Status(ctx)
@@ -134,7 +124,9 @@ func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]R
 		(SELECT coalesce(sum(records), 0)::bigint FROM counts k WHERE k.run = r.n), c.chunks, c.taken, c.workers,
 		coalesce(r.charged_micros, m.recorded + r.unsettled_micros) + m.spent, m.lent, q.max_micros, q.queued_at, q.changed_at
 		FROM queue_runs q JOIN runs r ON r.id = q.run,
-		LATERAL (SELECT count(*) AS chunks, count(worker) AS taken, count(DISTINCT worker) AS workers FROM queue_chunks WHERE run = q.run) c,
+		LATERAL (SELECT count(*) AS chunks, count(*) FILTER (WHERE j.state = 'running') AS taken,
+			count(DISTINCT `+owner+`) FILTER (WHERE j.state = 'running') AS workers
+			FROM river_job j WHERE j.queue = 'run_' || q.run AND j.state IN `+open+`) c,
 		LATERAL (SELECT coalesce(sum(spent), 0)::bigint AS spent, coalesce(sum(lent), 0)::bigint AS lent,
 			(SELECT coalesce(sum(cost_micros), 0)::bigint FROM counts k WHERE k.run = r.n) AS recorded FROM holdings WHERE run = r.n) m
 		WHERE `+where+` ORDER BY q.queued_at DESC, q.run DESC`, args...)
@@ -145,26 +137,6 @@ func (c *Control) runsWhere(ctx context.Context, where string, args ...any) ([]R
 		err = row.Scan(&r.Run, &r.State, &r.Reason, &r.Priority, &r.Total, &r.Records, &r.Chunks, &r.Taken, &r.Workers,
 			&r.SpentMicros, &r.LentMicros, &r.MaxMicros, &r.QueuedAt, &r.ChangedAt)
 		return r, err
-	})
-}
-
-func (c *Control) models(ctx context.Context) ([]ModelStatus, error) {
-	rows, err := c.pool.Query(ctx, `SELECT key, state FROM queue_limits WHERE updated > now() - interval '1 minute' ORDER BY key`)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (m ModelStatus, err error) {
-		var text string
-		if err := row.Scan(&m.Model, &text); err != nil {
-			return m, err
-		}
-		var p pace
-		err = json.Unmarshal([]byte(text), &p)
-		m.Rate, m.Speed = p.Rate, p.Speed
-		if p.Paused.After(time.Now()) {
-			m.Paused = &p.Paused
-		}
-		return m, err
 	})
 }
 

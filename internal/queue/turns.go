@@ -1,9 +1,8 @@
 package queue
 
 import (
-	"container/list"
 	"context"
-	"errors"
+	"slices"
 	"sync"
 
 	"deem"
@@ -11,31 +10,15 @@ import (
 
 // turns bound how many items a worker judges at once, whichever runs they belong to.
 // Items of a higher priority go first, and those of one priority in the order in which
-// they came.
+// they came: so runs of one priority get equal shares of the worker.
 type turns struct {
 	mu      sync.Mutex
 	free    int
-	waiting [Low + 1]*list.List // of chan struct{}, by priority
+	waiting [Low + 1][]chan struct{} // by priority; closed when its owner has a turn
 }
 
-func newTurns(n int) *turns {
-	t := &turns{free: n}
-	for i := range t.waiting {
-		t.waiting[i] = list.New()
-	}
-	return t
-}
-
-// errGivenBack is what an item gets that has no turn yet when its chunk is given back.
-var errGivenBack = errors.New("the chunk is given back")
-
-// take waits for a turn, until ctx or stop is done.
-func (t *turns) take(ctx context.Context, p Priority, stop <-chan struct{}) error {
-	select {
-	case <-stop:
-		return errGivenBack
-	default:
-	}
+// take waits for a turn, until the run stops or ctx is done.
+func (t *turns) take(ctx context.Context, p Priority) error {
 	t.mu.Lock()
 	if t.free > 0 {
 		t.free--
@@ -43,40 +26,40 @@ func (t *turns) take(ctx context.Context, p Priority, stop <-chan struct{}) erro
 		return nil
 	}
 	turn := make(chan struct{})
-	e := t.waiting[p].PushBack(turn)
+	t.waiting[p] = append(t.waiting[p], turn)
 	t.mu.Unlock()
+	var err error
 	select {
 	case <-turn:
 		return nil
-	case <-stop:
-		t.leave(p, e)
-		return errGivenBack
+	case <-deem.Stopping(ctx):
+		err = deem.ErrStopped
 	case <-ctx.Done():
-		t.leave(p, e)
-		return ctx.Err()
+		err = ctx.Err()
 	}
-}
-
-// leave gives up waiting. A turn that came meanwhile goes to the next.
-func (t *turns) leave(p Priority, e *list.Element) {
 	t.mu.Lock()
-	select {
-	case <-e.Value.(chan struct{}): //nolint:forcetypeassert // Only take adds.
-		t.mu.Unlock()
-		t.give()
-	default:
-		t.waiting[p].Remove(e)
-		t.mu.Unlock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.waiting[p], turn); i >= 0 {
+		t.waiting[p] = slices.Delete(t.waiting[p], i, i+1)
+	} else {
+		t.pass() // It came meanwhile.
 	}
+	return err
 }
 
 // give ends a turn.
 func (t *turns) give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, l := range t.waiting {
-		if e := l.Front(); e != nil {
-			close(l.Remove(e).(chan struct{})) //nolint:forcetypeassert // Only take adds.
+	t.pass()
+}
+
+// pass lets the next one have a turn. The caller holds the lock.
+func (t *turns) pass() {
+	for p, list := range t.waiting {
+		if len(list) > 0 {
+			close(list[0])
+			t.waiting[p] = slices.Delete(list, 0, 1)
 			return
 		}
 	}
@@ -88,7 +71,6 @@ type waiter struct {
 	judge    deem.Judge
 	w        *Worker
 	priority Priority
-	stop     <-chan struct{}
 }
 
 // Name implements [deem.Judge].
@@ -96,7 +78,7 @@ func (j waiter) Name() string { return j.judge.Name() }
 
 // Judge implements [deem.Judge].
 func (j waiter) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
-	if err := j.w.turns.take(ctx, j.priority, j.stop); err != nil {
+	if err := j.w.turns.take(ctx, j.priority); err != nil {
 		return deem.Verdict{}, err
 	}
 	defer j.w.turns.give()

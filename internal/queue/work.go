@@ -4,191 +4,94 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"deem"
 	"deem/internal/conduct"
 	"deem/internal/store"
 )
 
-// A chunkWorker is what River calls with a ticket.
+// A chunkWorker is what River calls with a job.
 type chunkWorker struct {
-	river.WorkerDefaults[ticket]
+	river.WorkerDefaults[chunk]
 	w *Worker
 }
 
-// NextRetry implements [river.Worker]. A ticket fails only when its chunk could not be
-// taken, as when the server restarts.
-func (cw *chunkWorker) NextRetry(*river.Job[ticket]) time.Time { return time.Now().Add(time.Second) }
+// NextRetry implements [river.Worker]. A job fails when the database does not answer, and
+// is rescued when its worker died: both need no long pause.
+func (cw *chunkWorker) NextRetry(*river.Job[chunk]) time.Time { return time.Now().Add(time.Second) }
 
-// Work takes the chunk of a ticket and judges what it lacks.
-func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[ticket]) error {
+// Work judges what a chunk lacks. What it does not come to goes back to the queue.
+func (cw *chunkWorker) Work(ctx context.Context, job *river.Job[chunk]) error {
 	w := cw.w
-	if w.refuses(job.Queue) {
-		return w.pass(ctx, job)
-	}
-	e, err := w.engage(ctx, job.Args.Run)
-	if err != nil {
-		if passing(err) || errors.Is(err, context.Canceled) {
-			return err
-		}
-		w.refuse(job.Queue, job.Args.Run, err)
-		return w.pass(ctx, job)
-	}
-	defer e.release()
-	t, ok, err := w.take(ctx, e, job)
-	if err != nil || !ok {
-		return err // Without a chunk the ticket is worth nothing, and is done.
-	}
-	return t.judge()
-}
-
-// passAfter keeps a worker that is about to leave a queue from taking the same ticket
-// again and again.
-const passAfter = 200 * time.Millisecond
-
-// pass leaves a ticket to others: it is done, and there is a new one at the same place.
-func (w *Worker) pass(ctx context.Context, job *river.Job[ticket]) error {
-	if err := wait(ctx, passAfter); err != nil {
-		return err
-	}
-	return pgx.BeginFunc(ctx, w.c.pool, func(tx pgx.Tx) error {
-		chunks, err := chunksOf(ctx, tx, `SELECT n, place FROM queue_chunks WHERE run = $1 AND n = $2 AND worker IS NULL`, job.Args.Run, job.Args.Chunk)
-		if err != nil {
-			return err
-		}
-		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil || len(chunks) == 0 {
-			return err
-		}
-		return w.c.reticket(ctx, tx, w.client, job.Args.Run, chunks)
-	})
-}
-
-// A taken chunk is one that this worker has.
-type taken struct {
-	w     *Worker
-	e     *engagement
-	job   *river.Job[ticket]
-	river context.Context // of the job
-
-	items      []placed
-	place      int64
-	token, seq int64
-	done       recordedSet
-
-	closing atomic.Bool
-	held    []deem.Record // that are committed with the end of the chunk
-}
-
-// take takes the chunk of a ticket, unless somebody has it, or it is done, or its run
-// was halted.
-func (w *Worker) take(ctx context.Context, e *engagement, job *river.Job[ticket]) (*taken, bool, error) {
-	t := &taken{w: w, e: e, job: job, river: ctx}
-	var body []byte
-	// A ticket whose chunk was taken by itself was tried before, and the answer of the
-	// server was lost.
-	err := w.c.pool.QueryRow(ctx, `UPDATE queue_chunks c SET worker = $3, job = $4, token = token + 1, seq = 0, taken_at = now()
-		WHERE run = $1 AND n = $2 AND (worker IS NULL OR job = $4)
-		AND EXISTS (SELECT FROM queue_runs r WHERE r.run = c.run AND r.state = 'queued' FOR SHARE)
-		RETURNING token, place, body`, job.Args.Run, job.Args.Chunk, w.id, job.ID).Scan(&t.token, &t.place, &body)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	// A chunk holds what had no record when it was made, so whoever has it first need not
-	// look.
-	if t.items, err = unpack(body); err == nil && t.token > 1 {
-		t.done, err = recorded(ctx, w.c.st, e.run, t.items, e.o.RetryUnjudged)
-	}
-	return t, err == nil, err
-}
-
-// judge judges what the chunk lacks, and ends it: as done, or given back. Its error is
-// for River, which then tries the ticket again.
-func (t *taken) judge() error {
-	ctx, cancel := context.WithCancel(t.e.ctx)
-	defer cancel()
-	stop, release := t.stopping(cancel)
-	defer release()
-	w := store.NewWriter(keeper{t.w.c.st, t}, t.e.run.ID, store.WriterOptions{MaxRows: groupRows, MaxWait: groupWait})
-	ended := t.run(ctx, w, stop)
-	t.closing.Store(true)
-	if err := w.Close(); err != nil {
-		ended = err
-	}
+	w.mu.Lock()
+	e := w.engaged[job.Args.Run]
+	w.jobs[job.ID] = true
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		delete(w.jobs, job.ID)
+		w.mu.Unlock()
+	}()
+	err := e.judgeChunk(ctx, job.Args)
 	switch {
-	case errors.Is(ended, errLost):
-		return nil
-	case ended == nil:
-		return t.finish()
+	case err == nil || passing(err):
+		return err
+	case errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled):
+		return river.JobSnooze(0)
 	}
-	t.explain(ended)
-	return t.giveBack()
+	w.explain(ctx, e, err)
+	return river.JobSnooze(time.Second)
 }
 
-const (
-	// groupRows and groupWait bound the records that a kill loses, beside the calls in
-	// flight. Commits go over a network, so they are larger than those of one process.
-	groupRows = 250
-	groupWait = 30 * time.Millisecond
-)
-
-// run hands the records to the writer. What ends it early comes as an error.
-func (t *taken) run(ctx context.Context, w *store.Writer, stop <-chan struct{}) error {
-	places := make(map[string]int, len(t.items))
-	for _, it := range t.items {
-		places[it.Item.ID] = it.Position
-	}
-	salvage := conduct.NewSalvage(t.e.judge)
-	judge := waiter{judge: salvage, w: t.w, priority: t.e.o.Priority, stop: stop}
-	opts := deem.Options{
-		Concurrency: min(t.w.o.Slots, len(t.items)*t.e.run.Trials), Trials: t.e.run.Trials, Stop: stop,
-		Done: func(_ context.Context, it deem.Item, trial int) (bool, error) {
-			return t.done[trialOf{it.ID, trial}], nil
-		},
-	}
-	// What is paid for is kept, also when the calls of others are cancelled.
-	keep := context.WithoutCancel(ctx)
-	for rec, err := range deem.Run(ctx, t.stream(), judge, opts) {
-		if err != nil {
-			return errors.Join(err, t.keepLeft(keep, w, salvage, places))
-		}
-		rec.Position = places[rec.Item.ID]
-		t.e.each(rec)
-		if err := w.Put(keep, rec); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keepLeft keeps what was paid for items that are not done.
-func (t *taken) keepLeft(ctx context.Context, w *store.Writer, s *conduct.Salvage, places map[string]int) error {
-	left, err := s.Left(t.stream())
+// judgeChunk judges the items of a chunk that have no record, until all have one, or the
+// time of the job is over, the worker drains or the run is halted. Calls in flight then
+// finish and are kept; after a halt they have their grace.
+func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
+	items, err := c.unpack()
 	if err != nil {
 		return err
 	}
-	for _, rec := range left {
-		rec.Position = places[rec.Item.ID]
-		if err := w.Put(ctx, rec); err != nil {
-			return err
+	done, err := recorded(ctx, e.w.c.st, e.run, items, e.o.RetryUnjudged)
+	if err != nil {
+		return err
+	}
+	judging, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	stop := make(chan struct{})
+	halt := sync.OnceFunc(func() { close(stop) })
+	defer context.AfterFunc(ctx, halt)()
+	haltAndCancel := func() {
+		halt()
+		if wait(judging, e.w.o.Grace) == nil {
+			cancel()
 		}
 	}
-	return nil
+	defer context.AfterFunc(e.w.draining, haltAndCancel)()
+	defer context.AfterFunc(e.halted, haltAndCancel)()
+	k := keeper{Store: e.w.c.st, e: e, places: make(map[string]int, len(items))}
+	for _, it := range items {
+		k.places[it.Item.ID] = it.Position
+	}
+	return conduct.Job{
+		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.each,
+		// Commits go over a network, so they are larger than those of one process.
+		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},
+		Options: deem.Options{
+			Concurrency: min(e.w.o.Slots, len(items)*e.run.Trials), Trials: e.run.Trials, Stop: stop,
+			Done: func(_ context.Context, it deem.Item, trial int) (bool, error) {
+				return done[trialOf{it.ID, trial}], nil
+			},
+		},
+	}.Do(judging)
 }
 
-func (t *taken) stream() iter.Seq2[deem.Item, error] {
+func stream(items []placed) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
-		for _, it := range t.items {
+		for _, it := range items {
 			if !yield(it.Item, nil) {
 				return
 			}
@@ -196,181 +99,47 @@ func (t *taken) stream() iter.Seq2[deem.Item, error] {
 	}
 }
 
-// stopping returns a channel that is closed when no further item is to be taken, because
-// the worker drains or the run was halted. Calls in flight have their grace then, before
-// cancel is called.
-func (t *taken) stopping(cancel context.CancelFunc) (<-chan struct{}, func()) {
-	stop := make(chan struct{})
-	var once sync.Once
-	var mu sync.Mutex
-	var timer *time.Timer
-	halt := func() {
-		once.Do(func() {
-			close(stop)
-			mu.Lock()
-			defer mu.Unlock()
-			timer = time.AfterFunc(t.w.o.Grace, cancel)
-		})
-	}
-	first := context.AfterFunc(t.w.draining, halt)
-	second := context.AfterFunc(t.e.halted, halt)
-	return stop, func() {
-		first()
-		second()
-		mu.Lock()
-		defer mu.Unlock()
-		if timer != nil {
-			timer.Stop()
-		}
-	}
-}
-
 // A keeper is the store as the records of a chunk see it.
 type keeper struct {
 	store.Store
-	t *taken
+	e      *engagement
+	places map[string]int // of the items in the dataset
 }
 
-// Append implements [store.Store]. The last records wait for the end of the chunk, to be
-// committed with it.
-func (k keeper) Append(ctx context.Context, _ string, recs []deem.Record) error {
-	t := k.t
-	if t.closing.Load() {
-		t.held = append(t.held, slices.Clone(recs)...) // The writer uses the memory again.
-		return nil
+// Append implements [store.Store]. It drops records of items that another worker judged
+// meanwhile, and waits for a server that restarts until the calls in flight are cancelled:
+// a worker that is told to go at once goes.
+func (k keeper) Append(ctx context.Context, runID string, recs []deem.Record) error {
+	for i := range recs {
+		recs[i].Position = k.places[recs[i].Item.ID]
 	}
-	return t.commit(ctx, recs, nil)
-}
-
-// commit appends records under the token of the chunk, and does what else belongs to
-// it, all or nothing. It waits for a server that restarts, until the calls in flight are
-// cancelled: a worker that is told to go at once goes.
-func (t *taken) commit(ctx context.Context, recs []deem.Record, and func(ctx context.Context, tx pgx.Tx) error) error {
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
-		err := pgx.BeginFunc(ctx, t.w.c.pool, func(tx pgx.Tx) error { return t.commitTx(ctx, tx, recs, and) })
+	w := k.e.w
+	for {
+		err := w.c.st.AppendMissing(ctx, runID, recs, k.e.o.RetryUnjudged)
 		if err == nil {
-			t.seq++
-			t.w.records.Add(int64(len(recs)))
-			return nil
+			w.records.Add(int64(len(recs)))
 		}
-		if !passing(err) {
-			return err
-		}
-		if wait(t.w.hard, pause) != nil {
+		if !passing(err) || wait(w.hard, time.Second) != nil {
 			return err
 		}
 	}
 }
 
-func (t *taken) commitTx(ctx context.Context, tx pgx.Tx, recs []deem.Record, and func(ctx context.Context, tx pgx.Tx) error) error {
-	had, err := t.fence(ctx, tx)
-	if err != nil || had {
-		return err
-	}
-	if err := t.w.c.st.AppendTx(ctx, tx, t.e.run.ID, recs); err != nil {
-		return err
-	}
-	if and == nil {
-		return nil
-	}
-	return and(ctx, tx)
-}
-
-// fence makes sure that the chunk is ours, and stays so until the transaction ends. It
-// reports true when this very commit happened before, and only the answer was lost.
-func (t *taken) fence(ctx context.Context, tx pgx.Tx) (had bool, err error) {
-	run, n := t.job.Args.Run, t.job.Args.Chunk
-	tag, err := tx.Exec(ctx, `UPDATE queue_chunks SET seq = seq + 1 WHERE run = $1 AND n = $2 AND token = $3 AND seq = $4`, run, n, t.token, t.seq)
-	if err != nil || tag.RowsAffected() == 1 {
-		return false, err
-	}
-	var token, seq int64
-	err = tx.QueryRow(ctx, `SELECT token, seq FROM queue_chunks WHERE run = $1 AND n = $2`, run, n).Scan(&token, &seq)
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return false, errLost // Or it is done, which comes to the same.
-	case err != nil:
-		return false, err
-	case token == t.token && seq == t.seq+1:
-		return true, nil
-	}
-	return false, errLost
-}
-
-// finish commits the last records, the end of the chunk and that of the ticket together.
-func (t *taken) finish() error {
-	err := t.commit(context.WithoutCancel(t.river), t.held, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM queue_chunks WHERE run = $1 AND n = $2`, t.job.Args.Run, t.job.Args.Chunk); err != nil {
-			return err
-		}
-		return t.complete(ctx, tx)
-	})
-	if errors.Is(err, errLost) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return t.w.c.finishIfDone(t.river, t.job.Args.Run)
-}
-
-// complete ends the ticket.
-func (t *taken) complete(ctx context.Context, tx pgx.Tx) error {
-	_, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, t.job)
-	return err
-}
-
-// giveBack commits the last records and lets others have the rest of the chunk: at once,
-// unless the run was halted. The ticket is done, and there is a new one.
-func (t *taken) giveBack() error {
-	run, n := t.job.Args.Run, t.job.Args.Chunk
-	err := t.commit(context.WithoutCancel(t.river), t.held, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE queue_chunks SET worker = NULL, job = NULL, taken_at = NULL WHERE run = $1 AND n = $2`, run, n); err != nil {
-			return err
-		}
-		if err := t.complete(ctx, tx); err != nil {
-			return err
-		}
-		return t.w.c.reticket(ctx, tx, t.w.client, run, []numbered{{n, t.place}})
-	})
-	if errors.Is(err, errLost) {
-		return nil
-	}
-	return err
-}
-
-// reticket makes new tickets for chunks that were given back, if their run goes on.
-func (c *Control) reticket(ctx context.Context, tx pgx.Tx, client *river.Client[pgx.Tx], run string, chunks []numbered) error {
-	var state State
-	var queue string
-	var p Priority
-	err := tx.QueryRow(ctx, `SELECT state, queue, priority FROM queue_runs WHERE run = $1 FOR SHARE`, run).Scan(&state, &queue, &p)
-	if err != nil || state != Queued {
-		return err
-	}
-	return addTickets(ctx, client, tx, run, queue, p, chunks)
-}
-
-// explain says why a chunk is given back, and draws the conclusion: a run whose money is
+// explain says why a chunk was not judged, and draws the conclusion: a run whose money is
 // spent is stopped, and one that this worker cannot judge it leaves to others.
-func (t *taken) explain(err error) {
-	if errors.Is(err, deem.ErrStopped) || errors.Is(err, errGivenBack) || errors.Is(err, context.Canceled) {
-		return
-	}
-	run := t.job.Args.Run
+func (w *Worker) explain(ctx context.Context, e *engagement, err error) {
+	run := e.run.ID
+	defer e.stop()
 	if me, ok := errors.AsType[*deem.ModelError](err); ok && me.Kind == deem.Budget {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.river), beatTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), beatTimeout)
 		defer cancel()
-		reason := err.Error()
-		stopped, serr := t.w.c.stop(ctx, run, t.e.changed, reason)
+		stopped, serr := w.c.stop(ctx, run, e.changed, err.Error())
 		if stopped {
-			t.w.say("run "+run, "run %s is stopped: %s", run, reason)
+			w.say("run "+run, "run %s is stopped: %v", run, err)
 		}
 		if serr == nil {
-			t.w.disengage(t.e)
 			return
 		}
 	}
-	t.w.refuse(t.e.queue, run, err)
-	t.w.disengage(t.e)
+	w.refuse(run, err)
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
-	"github.com/riverqueue/river/rivertype"
 
 	"deem"
 	"deem/internal/store"
@@ -46,10 +47,12 @@ type WorkerOptions struct {
 
 	Version string        // of deem
 	Grace   time.Duration // calls in flight have it to finish once the worker stops or the run is halted; 30 s
-	Beat    time.Duration // how often the worker says that it is alive; 1 s, or a fifth of Dead
-	Dead    time.Duration // a worker that was not heard of for so long is dead; 15 s
+	Dead    time.Duration // a worker that was not heard of for so long is dead; 30 s
 	Log     *slog.Logger  // of River; nil means none
 }
+
+// beatEvery is how often a worker says that it is alive, and looks which runs there are.
+func (o WorkerOptions) beatEvery() time.Duration { return min(time.Second, o.Dead/5) }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
 	if o.Slots <= 0 {
@@ -59,10 +62,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 		o.Grace = 30 * time.Second
 	}
 	if o.Dead <= 0 {
-		o.Dead = 15 * time.Second
-	}
-	if o.Beat <= 0 {
-		o.Beat = min(time.Second, o.Dead/5)
+		o.Dead = 30 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = quiet
@@ -92,8 +92,8 @@ type Worker struct {
 	o      WorkerOptions
 	id     string
 	client *river.Client[pgx.Tx]
-	turns  *turns
-	known  known
+	turns  turns
+	known  *known
 
 	draining context.Context // done once no further item is taken
 	drain    context.CancelFunc
@@ -103,46 +103,40 @@ type Worker struct {
 	inFlight, records, accounts atomic.Int64
 
 	mu       sync.Mutex
-	engaged  map[string]*engagement // by run
-	queues   map[string]time.Time   // that it listens to, and when they last had a run
-	refused  map[string]refusal     // by queue
+	jobs     map[int64]bool         // that are under way
+	engaged  map[string]*engagement // by run; the worker listens to their queues
+	refused  map[string]refusal     // by run
 	beaten   time.Time              // the last beat that succeeded
 	steady   time.Time              // since when beats succeed
 	lastSaid map[string]string
-	recent   []tally // of the last beats
-}
 
-// A tally is how many records there were at a time.
-type tally struct {
-	at time.Time
-	n  int64
+	// Only the goroutine that beats has these.
+	counted int64   // records at the last beat
+	rate    float64 // records a second, lately
 }
 
 // NewWorker returns a worker that does nothing yet.
 func NewWorker(c *Control, o WorkerOptions) (*Worker, error) {
 	w := &Worker{
-		c: c, o: o.withDefaults(), id: newWorkerID(),
-		engaged: map[string]*engagement{}, queues: map[string]time.Time{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
+		c: c, o: o.withDefaults(), id: newWorkerID(), known: newKnown(c), jobs: map[int64]bool{},
+		engaged: map[string]*engagement{}, refused: map[string]refusal{}, lastSaid: map[string]string{},
 	}
-	w.turns = newTurns(w.o.Slots)
-	w.known.c = c
+	w.turns.free = w.o.Slots
 	w.draining, w.drain = context.WithCancel(context.Background())
 	w.hard, w.cancel = context.WithCancel(context.Background())
 	workers := river.NewWorkers()
-	if err := errors.Join(river.AddWorkerSafely(workers, &chunkWorker{w: w}), river.AddWorkerSafely(workers, &houseWorker{w: w})); err != nil {
+	if err := river.AddWorkerSafely(workers, &chunkWorker{w: w}); err != nil {
 		return nil, err
 	}
 	var err error
 	w.client, err = river.NewClient(riverpgxv5.New(c.pool), &river.Config{
-		ID: w.id, Workers: workers, Logger: w.o.Log, Hooks: []rivertype.Hook{atOnce},
-		Queues: map[string]river.QueueConfig{houseQueue: {MaxWorkers: 1}},
-		// A chunk takes as long as it takes. River would rescue jobs by their age, and
-		// cannot know which worker is alive: that is known here, and done here.
-		JobTimeout: -1, RescueStuckJobsAfter: 100 * 365 * 24 * time.Hour,
+		ID: w.id, Workers: workers, Logger: w.o.Log,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 1}}, // It must have one. Those of runs come and go.
+		// A job takes no further items when its time is over, and is rescued when its worker
+		// was not heard of for longer.
+		JobTimeout: w.o.Dead * 2 / 3, RescueStuckJobsAfter: w.o.Dead, JobStuckThreshold: time.Hour,
 		FetchCooldown: 20 * time.Millisecond, FetchPollInterval: time.Second,
-		CompletedJobRetentionPeriod: time.Hour, CancelledJobRetentionPeriod: time.Hour,
-		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(houseEvery),
-			func() (river.JobArgs, *river.InsertOpts) { return housekeeping{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
+		CompletedJobRetentionPeriod: 10 * time.Minute, CancelledJobRetentionPeriod: -1, DiscardedJobRetentionPeriod: -1,
 	})
 	return w, err
 }
@@ -171,6 +165,10 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.beat(ctx); err != nil {
 		return err
 	}
+	w.mu.Lock()
+	w.beaten = time.Now()
+	w.steady = w.beaten
+	w.mu.Unlock()
 	// The client ends when it is told to, and not when ctx does: jobs have to be given
 	// back first.
 	if err := w.client.Start(context.WithoutCancel(ctx)); err != nil {
@@ -178,7 +176,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 	var wg sync.WaitGroup
 	over := make(chan struct{})
-	wg.Go(func() { w.beats(over) })
+	wg.Go(func() { w.beatUntil(over) })
 	select {
 	case <-w.draining.Done():
 	case <-ctx.Done():
@@ -197,23 +195,18 @@ func (w *Worker) leave(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, w.o.Dead)
 	defer cancel()
 	var errs []error
-	for _, e := range w.takeEngaged() {
+	for _, e := range w.list() {
 		errs = append(errs, e.end(ctx))
 	}
 	_, err := w.c.pool.Exec(ctx, `WITH s AS (DELETE FROM queue_shares WHERE worker = $1) DELETE FROM queue_workers WHERE id = $1`, w.id)
 	return errors.Join(append(errs, err)...)
 }
 
-// takeEngaged empties the list of engagements.
-func (w *Worker) takeEngaged() []*engagement {
+// list returns the engagements.
+func (w *Worker) list() []*engagement {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var list []*engagement
-	for run, e := range w.engaged {
-		delete(w.engaged, run)
-		list = append(list, e)
-	}
-	return list
+	return slices.Collect(maps.Values(w.engaged))
 }
 
 // say says something once, until something else is to be said about the same.

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"deem"
 	"deem/internal/conduct"
@@ -49,13 +48,13 @@ func begin(t testing.TB, st *postgres.Store, c *queue.Control, name string, n in
 	o.Models = []queue.Model{{Name: fakeModel}}
 	items := func(yield func(deem.Item, error) bool) {
 		for i := range n {
-			it := deem.Item{ID: fmt.Sprintf("q%d", i), Question: name, References: []string{fmt.Sprint(i)}, Response: fmt.Sprint(i)}
+			it := deem.Item{ID: fmt.Sprintf("q%d", i), Question: name, References: []string{fmt.Sprint(i)}, Response: fmt.Sprintf("%s %d", name, i)}
 			if !yield(it, nil) {
 				return
 			}
 		}
 	}
-	if _, err := c.Enqueue(t.Context(), queue.Work{Run: r, Items: items, Calls: 1, Options: o}); err != nil {
+	if _, err := c.Enqueue(t.Context(), queue.Work{Run: r, Items: items, Options: o}); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.Release(r.ID); err != nil {
@@ -140,77 +139,130 @@ func TestStopOfAnotherTime(t *testing.T) {
 	}
 }
 
-// A run that comes later takes turns with one that was there: neither waits for the other
-// to end. One with a higher priority goes first.
+// Runs of one priority share a worker evenly, whichever came first and is larger. One with
+// a higher priority goes first.
 func TestRunsTakeTurns(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
-	huge := begin(t, st, c, "huge", 2400, queue.Options{}) // 24 chunks of 100 items
-	// A third of it is done when the other comes.
-	if _, err := st.Pool().Exec(t.Context(), `UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id IN
-		(SELECT id FROM river_job ORDER BY priority, scheduled_at, id LIMIT 8)`); err != nil {
-		t.Fatal(err)
-	}
-	small := begin(t, st, c, "small", 240, queue.Options{}) // 24 chunks of 10 items
-	urgent := begin(t, st, c, "urgent", 24, queue.Options{Priority: queue.High})
-	rows, err := st.Pool().Query(t.Context(), `SELECT args->>'run' FROM river_job WHERE state = 'available' AND kind = 'deem_chunk' ORDER BY priority, scheduled_at, id`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	order, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, run := range order[:24] {
-		if run != urgent.ID {
-			t.Fatalf("ticket %d is of run %s, want of the urgent one", i, run)
+	begin(t, st, c, "huge", 2400, queue.Options{})
+	small := begin(t, st, c, "small", 240, queue.Options{})
+	urgent := begin(t, st, c, "urgent", 240, queue.Options{Priority: queue.High})
+	var mu sync.Mutex
+	var asked []string
+	employ(t, c, queue.WorkerOptions{Slots: 2}, func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+		mu.Lock()
+		for _, name := range []string{"huge", "small", "urgent"} {
+			if strings.Contains(req.Messages[len(req.Messages)-1].Content, name+" ") {
+				asked = append(asked, name)
+			}
+		}
+		mu.Unlock()
+		time.Sleep(10 * time.Millisecond)
+		return yes(ctx, req)
+	})
+	finished(t, st, urgent.ID)
+	finished(t, st, small.ID)
+	mu.Lock()
+	defer mu.Unlock()
+	others, share, left := 0, 0, map[string]int{"small": 240, "urgent": 240}
+	for _, name := range asked {
+		left[name]--
+		switch {
+		case left["urgent"] > 0 && name != "urgent":
+			others++
+		case left["urgent"] <= 0 && left["small"] > 0 && name == "huge":
+			share++
 		}
 	}
-	// A chunk of the small run is a tenth of the work of one of the huge run, so while all
-	// of the small one is served, the huge one gets as much: two to three chunks.
-	count, last := 0, 0
-	for i, run := range order[24:] {
-		if run == small.ID {
-			last = i
-		}
+	t.Logf("%d items of others while 240 urgent ones were asked, and %d of the huge run while 240 of the small one were", others, share)
+	// Between two chunks of the urgent run, others have a turn or two.
+	if others > 120 {
+		t.Errorf("%d items of others were asked before the last of 240 urgent ones, want few", others)
 	}
-	for _, run := range order[24 : 24+last] {
-		if run == huge.ID {
-			count++
-		}
-	}
-	if count < 2 || count > 4 {
-		t.Errorf("%d chunks of the huge run are served before the last of the small one, want 2 to 4", count)
+	if share < 60 || share > 960 {
+		t.Errorf("%d items of the huge run were asked while 240 of the small one were, want about as many", share)
 	}
 }
 
-// A worker that lost its chunk, because it was thought dead, commits nothing any more.
+// A chunk that two workers judge at the same time, because one of them was thought dead,
+// leaves one record of each item: the first.
 func TestFence(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
 	r := begin(t, st, c, "fenced", 1, queue.Options{})
 	held, asked := make(chan struct{}), make(chan struct{})
 	once := sync.OnceFunc(func() { close(asked) })
-	_, leave := employ(t, c, queue.WorkerOptions{Slots: 1, Dead: time.Hour}, func(context.Context, deem.Request) (deem.Reply, error) {
+	_, leave := employ(t, c, queue.WorkerOptions{Slots: 1}, func(context.Context, deem.Request) (deem.Reply, error) {
 		once()
 		<-held
-		return deem.Reply{Text: "INCORRECT", Stop: deem.StopEnd}, nil
+		return deem.Reply{Text: "INCORRECT", Stop: deem.StopEnd, CostMicros: 5}, nil
 	})
 	<-asked
 	ask := connect(t, st)
-	ask(`WITH lost AS (UPDATE queue_chunks SET token = token + 1, worker = 'another' RETURNING n) SELECT count(*) FROM lost`)
+	if n := ask(`WITH lost AS (UPDATE river_job SET state = 'available' WHERE state = 'running' RETURNING id) SELECT count(*) FROM lost`); n != 1 {
+		t.Fatalf("%d chunks were under way, want 1", n)
+	}
+	employ(t, c, queue.WorkerOptions{Slots: 1}, func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+		reply, err := yes(ctx, req)
+		reply.CostMicros = 7
+		return reply, err
+	})
+	finished(t, st, r.ID)
 	close(held)
 	leave()
-	if got, err := st.Run(t.Context(), r.ID); err != nil || got.Records != 0 {
-		t.Fatalf("%d records, %v, want none of a worker that lost its chunk", got.Records, err)
-	}
-	if n := ask(`SELECT count(*) FROM queue_chunks WHERE worker = 'another'`); n != 1 {
-		t.Errorf("%d chunks belong to the other worker, want 1", n)
-	}
-	// The other one is dead, too, and a third takes over.
-	employ(t, c, queue.WorkerOptions{Slots: 1, Dead: time.Second}, yes)
-	finished(t, st, r.ID)
 	checkRecords(t, st, r.ID, 1, 1)
+	for rec, err := range st.Records(t.Context(), r.ID, store.Query{}) {
+		if err != nil || rec.Verdict == nil || rec.Verdict.Score != 1 {
+			t.Errorf("the record is %+v, %v, want the first one", rec.Verdict, err)
+		}
+	}
+	if got, err := st.Run(t.Context(), r.ID); err != nil || got.State != store.Done || got.Records != 1 || got.CostMicros > 7 {
+		t.Errorf("the run is %s with %d records for %d micros, %v, want done with 1 for 7 at most", got.State, got.Records, got.CostMicros, err)
+	}
+}
+
+// A call that takes longer than it takes to miss a worker is made once: its worker says
+// that it is at it.
+func TestSlowCall(t *testing.T) {
+	t.Parallel()
+	st, c := open(t, pgtest.Database(t))
+	r := begin(t, st, c, "slow", 2, queue.Options{})
+	var calls atomic.Int64
+	ask := func(ctx context.Context, req deem.Request) (deem.Reply, error) {
+		calls.Add(1)
+		time.Sleep(35 * time.Second) // River looks for jobs to rescue every 30 s.
+		return yes(ctx, req)
+	}
+	for range 2 {
+		employ(t, c, queue.WorkerOptions{Slots: 2, Dead: 2 * time.Second}, ask)
+	}
+	finished(t, st, r.ID)
+	checkRecords(t, st, r.ID, 2, 1)
+	if n := calls.Load(); n != 2 {
+		t.Errorf("%d calls for 2 items", n)
+	}
+}
+
+// A chunk that was given up stops its run, with the reason, and is tried again when the
+// run is resumed.
+func TestBrokenChunk(t *testing.T) {
+	t.Parallel()
+	st, c := open(t, pgtest.Database(t))
+	r := begin(t, st, c, "broken", 3, queue.Options{})
+	ask := connect(t, st)
+	ask(`WITH lost AS (UPDATE river_job SET state = 'discarded', finalized_at = now(), attempt = max_attempts,
+		errors = ARRAY['{"error": "it never ends"}'::jsonb] WHERE id = (SELECT min(id) FROM river_job) RETURNING id) SELECT count(*) FROM lost`)
+	employ(t, c, queue.WorkerOptions{}, yes)
+	until(t, "the run to be stopped", func() bool {
+		s, err := c.Run(t.Context(), r.ID)
+		return err == nil && s.State == queue.Stopped && strings.Contains(s.Reason, "it never ends")
+	})
+	ask(`WITH lost AS (UPDATE river_job SET state = 'cancelled', finalized_at = now() WHERE state <> 'completed' RETURNING id) SELECT count(*) FROM lost`)
+	if err := c.Resume(t.Context(), r.ID, queue.Change{}); err != nil {
+		t.Fatal(err)
+	}
+	finished(t, st, r.ID)
+	checkRecords(t, st, r.ID, 3, 1)
 }
 
 // A run that is paused is not touched, until it is resumed, with the priority it is given.
@@ -274,15 +326,15 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
-// A vendor that refuses slows all workers down, also those that it has not refused.
-func TestRefusalsSlowAllDown(t *testing.T) {
+// A vendor that refuses calls now and then costs no record, and none is made twice.
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	st, c := open(t, pgtest.Database(t))
 	r := begin(t, st, c, "refused", 600, queue.Options{Retries: 5})
 	var asked atomic.Int64
 	ask := func(ctx context.Context, req deem.Request) (deem.Reply, error) {
-		if asked.Add(1) == 500 { // By now it is known how fast they are.
-			return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: time.Second}
+		if asked.Add(1)%100 == 0 {
+			return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Status: 429, Passing: true, RetryAfter: 100 * time.Millisecond}
 		}
 		time.Sleep(10 * time.Millisecond)
 		return yes(ctx, req)
@@ -292,12 +344,12 @@ func TestRefusalsSlowAllDown(t *testing.T) {
 	}
 	finished(t, st, r.ID)
 	checkRecords(t, st, r.ID, 600, 1)
-	s, err := c.Status(t.Context())
-	if err != nil || len(s.Models) != 1 || s.Models[0].Rate == 0 {
-		t.Errorf("Status.Models = %+v, %v, want one whose rate was cut", s.Models, err)
+	if n := asked.Load(); n != 606 {
+		t.Errorf("%d calls for 600 items and 6 refusals", n)
 	}
-	if len(s.Workers) != 2 {
-		t.Errorf("%d workers, want 2", len(s.Workers))
+	s, err := c.Status(t.Context())
+	if err != nil || len(s.Workers) != 2 {
+		t.Errorf("%d workers, %v, want 2", len(s.Workers), err)
 	}
 }
 

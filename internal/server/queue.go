@@ -35,7 +35,6 @@ var errNoQueue = notFound("this database has no queue: runs are left to workers 
 type queueView struct {
 	Runs    []queuedView
 	Workers []queue.WorkerStatus
-	Models  []queue.ModelStatus
 	Working int     // workers that were heard of lately
 	Rate    float64 // records a second, of all
 	Depth   int     // chunks that nobody has taken
@@ -84,7 +83,7 @@ func (s *Server) queuePage(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	v := queueView{Workers: status.Workers, Models: status.Models}
+	v := queueView{Workers: status.Workers}
 	for _, run := range status.Runs {
 		v.Runs = append(v.Runs, queuedOf(run))
 		v.Rate += run.Rate

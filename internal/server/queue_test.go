@@ -55,7 +55,7 @@ func newCrew(t *testing.T, n int) *crew {
 			}
 		}
 	}
-	work := queue.Work{Run: c.run, Items: items, Calls: 1, Options: queue.Options{Models: []queue.Model{{Name: "fake:test"}}}}
+	work := queue.Work{Run: c.run, Items: items, Options: queue.Options{Models: []queue.Model{{Name: "fake:test"}}}}
 	if _, err := c.queue.Enqueue(t.Context(), work); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"deem"
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
@@ -21,14 +19,29 @@ import (
 // time: every statement writes its rows in the order of their keys, and the tables come
 // in one order, so that no two appends wait for each other.
 func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) error {
-	a, err := s.newAppender(ctx, s.pool, runID, recs)
+	return s.append(ctx, runID, recs, replaceAll)
+}
+
+// AppendMissing is [Store.Append] for one of several processes that may judge the same
+// items at the same time. An item keeps the record that it has, and the calls in the one
+// that is dropped are not counted, unless its record is unfinished or, with failures, it
+// is a failure. A run that is done stays so.
+func (s *Store) AppendMissing(ctx context.Context, runID string, recs []deem.Record, failures bool) error {
+	if failures {
+		return s.append(ctx, runID, recs, replaceFailures)
+	}
+	return s.append(ctx, runID, recs, replaceUnfinished)
+}
+
+func (s *Store) append(ctx context.Context, runID string, recs []deem.Record, replace string) error {
+	a, err := s.newAppender(ctx, runID, recs)
 	if err != nil {
 		return s.explain("append to", err)
 	}
 	if len(recs) == 0 {
 		return nil
 	}
-	a.known = &s.known
+	a.known, a.replace = &s.known, replace
 	if err := s.once(ctx, a.queue); err != nil {
 		return s.explain("append to", err)
 	}
@@ -36,27 +49,9 @@ func (s *Store) Append(ctx context.Context, runID string, recs []deem.Record) er
 	return nil
 }
 
-// AppendTx is [Store.Append] in a transaction of the caller's, so that records commit
-// together with something else, or not at all. It is not made again when the connection
-// breaks: that is the caller's to do, with the whole transaction. A transaction that
-// appends twice may get into a deadlock with another that does, which Postgres ends by
-// failing one of them.
-func (s *Store) AppendTx(ctx context.Context, tx pgx.Tx, runID string, recs []deem.Record) error {
-	a, err := s.newAppender(ctx, tx, runID, recs)
-	if err != nil {
-		return s.explain("append to", err)
-	}
-	if len(recs) == 0 {
-		return nil
-	}
-	b := &pgx.Batch{}
-	a.queue(b)
-	return s.explain("append to", tx.SendBatch(ctx, b).Close())
-}
-
 // newAppender finds everything that can be wrong with the records before anything is
 // sent.
-func (s *Store) newAppender(ctx context.Context, q querier, runID string, recs []deem.Record) (*appender, error) {
+func (s *Store) newAppender(ctx context.Context, runID string, recs []deem.Record) (*appender, error) {
 	if s.readOnly {
 		return nil, errReadOnly
 	}
@@ -66,21 +61,12 @@ func (s *Store) newAppender(ctx context.Context, q querier, runID string, recs [
 	if err := s.claims.lostRun(runID); err != nil {
 		return nil, err
 	}
-	run, err := s.runNumber(ctx, q, runID)
+	run, err := s.number(ctx, runID)
 	if err != nil {
 		return nil, err
 	}
 	a := &appender{run: run, now: s.opts.Now().UnixNano()}
 	return a, a.add(recs)
-}
-
-// runNumber asks the pool, with patience, or the transaction that the caller is in,
-// since nobody knows how many connections are left.
-func (s *Store) runNumber(ctx context.Context, q querier, runID string) (int64, error) {
-	if tx, ok := q.(pgx.Tx); ok {
-		return s.numberIn(ctx, tx, runID)
-	}
-	return s.number(ctx, runID)
 }
 
 // A row is a record, or several of one item and trial, of which the last counts and
@@ -105,13 +91,13 @@ type call struct {
 type appender struct {
 	run, now int64
 	rows     []*row
-	known    *texts // that need not be sent; nil in a transaction
+	known    *texts // that need not be sent
+	replace  string // which records of the same items the new ones replace
 
 	texts   []body.Text
 	items   []encodedItem
 	replies []call
 	lines   []string // keys of replies that a batch brought
-	cost    int64
 }
 
 // blockRows is how many records one append can have: that many numbers are in a block.
@@ -199,9 +185,6 @@ func (a *appender) gatherReply(c call) {
 	r := c.Reply
 	if r == nil {
 		return
-	}
-	if !r.Cached {
-		a.cost += r.CostMicros
 	}
 	if r.Key == "" {
 		return

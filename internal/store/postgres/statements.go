@@ -8,6 +8,13 @@ import (
 	"deem/internal/store/internal/body"
 )
 
+// Which records the new ones replace, where an item has one.
+const (
+	replaceAll        = "all"
+	replaceFailures   = "failures"
+	replaceUnfinished = "unfinished"
+)
+
 // The statements of an append. Each takes a list for every column, and so any number of
 // rows. What is there already is left alone, but for records, which take the place of
 // the old ones.
@@ -44,6 +51,7 @@ const (
 			pass = excluded.pass, confidence = excluded.confidence, reason = excluded.reason, aspects = excluded.aspects,
 			kind = excluded.kind, detail = excluded.detail, calls = r.calls + excluded.calls, sum = excluded.sum,
 			version = r.version + 1, was_failed = r.kind IS NOT NULL
+		WHERE $2::text = 'all' OR r.kind = 'unfinished' OR $2::text = 'failures' AND r.kind IS NOT NULL
 		RETURNING r.n, r.item_key, r.trial, r.calls, (r.version = 1)::int AS added, (r.kind IS NOT NULL)::int - (r.was_failed)::int AS failed),
 	made AS (INSERT INTO calls (record, seq, model, request, started, error, tries, reply, reply_key, reply_inline,
 			latency, attempts, cost_micros, unpriced, cached, sum)
@@ -54,9 +62,10 @@ const (
 			$32::text[], $33::text[], $34::bigint[], $35::bigint[], $36::bigint[], $37::boolean[], $38::boolean[], $39::bytea[])
 			AS u (item_key, trial, behind, model, request, started, error, tries, key, body, latency, attempts, cost_micros, unpriced, cached, sum)
 		JOIN put ON put.item_key = u.item_key AND put.trial = u.trial
-		LEFT JOIN replies p ON p.key = u.key AND p.body = u.body)
+		LEFT JOIN replies p ON p.key = u.key AND p.body = u.body
+		RETURNING CASE WHEN cached THEN 0 ELSE cost_micros END AS cost)
 	INSERT INTO counts AS c (run, slot, records, unjudged, cost_micros, updated)
-		SELECT $1, pg_backend_pid() % 32, sum(added), sum(failed), $2, $3 FROM put
+		SELECT $1, pg_backend_pid() % 32, sum(added), sum(failed), (SELECT coalesce(sum(cost), 0) FROM made), $3 FROM put HAVING count(*) > 0
 		ON CONFLICT (run, slot) DO UPDATE SET records = c.records + excluded.records, unjudged = c.unjudged + excluded.unjudged,
 			cost_micros = c.cost_micros + excluded.cost_micros, updated = greatest(c.updated, excluded.updated)`
 )
@@ -69,7 +78,9 @@ func (a *appender) queue(b *pgx.Batch) {
 	if len(a.lines) > 0 {
 		b.Queue(takeLines, a.run, a.lines)
 	}
-	b.Queue(reopen, a.run)
+	if a.replace == replaceAll {
+		b.Queue(reopen, a.run)
+	}
 	a.queueRecords(b)
 }
 
@@ -152,7 +163,7 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 		kinds, details = append(kinds, c.kind), append(details, c.detail)
 	}
 	k := a.callColumns()
-	b.Queue(addRecords, a.run, a.cost, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
+	b.Queue(addRecords, a.run, a.replace, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
 		labels, scores, passes, confidences, reasons, aspects, kinds, details, made, sums,
 		k.keys, k.trials, k.behind, k.models, k.requests, k.started, k.errors, k.tries,
 		k.replies, k.bodies, k.latencies, k.attempts, k.costs, k.unpriced, k.cached, k.sums)

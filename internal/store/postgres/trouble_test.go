@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 
 	"deem"
 	"deem/internal/store"
@@ -115,48 +114,55 @@ func deadlocks(t *testing.T, s *postgres.Store) (n int) {
 	return n
 }
 
-// TestAppendTx holds that records commit together with what else is in a transaction, or
-// not at all.
-func TestAppendTx(t *testing.T) {
+// TestAppendMissing holds that of two processes that judge the same item the first record
+// stays, with its calls and its cost, and that only what is to be judged again is replaced.
+func TestAppendMissing(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.Database(t), postgres.Options{})
 	run := begin(t, s)
-	execute := func(tx pgx.Tx, statement string) {
-		t.Helper()
-		if _, err := tx.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
+	verdict := storetest.Record(1)
+	failure := func(kind deem.Kind) deem.Record {
+		rec := storetest.Record(1)
+		rec.Verdict, rec.Failure = nil, deem.Failf(kind, "no")
+		return rec
+	}
+	for _, c := range []struct {
+		name     string
+		rec      deem.Record
+		failures bool
+		kept     bool
+		calls    int // that the record has then
+	}{
+		{"one that is unfinished", failure(store.Unfinished), false, true, 1},
+		{"a failure in its place", failure(deem.Unparseable), false, true, 2},
+		{"another failure", failure(deem.Truncated), false, false, 2},
+		{"another failure, which is wanted", failure(deem.Truncated), true, true, 3},
+		{"a verdict, which is wanted", verdict, true, true, 4},
+		{"a failure after the verdict", failure(deem.Unparseable), true, false, 4},
+		{"the verdict again", verdict, true, false, 4},
+	} {
+		if err := s.AppendMissing(t.Context(), run.ID, []deem.Record{c.rec}, c.failures); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		got := read(t, s, run.ID)
+		if len(got) != 1 || len(got[0].Calls) != c.calls*len(verdict.Calls) {
+			t.Fatalf("%s: %d records with %d calls, want 1 with %d", c.name, len(got), len(got[0].Calls), c.calls*len(verdict.Calls))
+		}
+		if kept := cmp.Equal(got[0].Failure, c.rec.Failure) && cmp.Equal(got[0].Verdict, c.rec.Verdict); kept != (c.kept || c.name == "the verdict again") {
+			t.Errorf("%s: the record is %+v, %+v", c.name, got[0].Verdict, got[0].Failure)
+		}
+		if r, err := s.Run(t.Context(), run.ID); err != nil || r.Records != 1 || r.CostMicros != int64(c.calls)*storetest.Record(1).Calls[0].Reply.CostMicros {
+			t.Errorf("%s: the run has %d records for %d micros, %v, want 1 for %d calls", c.name, r.Records, r.CostMicros, err, c.calls)
 		}
 	}
-	undo := errors.New("undo")
-	work := func(rec deem.Record, end error) error {
-		return pgx.BeginFunc(t.Context(), s.Pool(), func(tx pgx.Tx) error {
-			execute(tx, "CREATE TABLE IF NOT EXISTS jobs (n INT)")
-			if err := s.AppendTx(t.Context(), tx, run.ID, []deem.Record{rec}); err != nil {
-				return err
-			}
-			execute(tx, "INSERT INTO jobs VALUES (1)")
-			return end
-		})
-	}
-	if err := work(storetest.Record(0), undo); !errors.Is(err, undo) {
+	if err := s.Finish(t.Context(), run.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, s, run.ID); len(got) != 0 {
-		t.Errorf("%d records after a transaction was undone, want none", len(got))
-	}
-	if err := work(storetest.Record(1), nil); err != nil {
+	if err := s.AppendMissing(t.Context(), run.ID, []deem.Record{verdict}, false); err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]deem.Record{storetest.Record(1)}, read(t, s, run.ID)); d != "" {
-		t.Errorf("records differ (-want +got):\n%s", d)
-	}
-	bad := storetest.Record(2)
-	bad.Verdict = nil
-	if err := work(bad, nil); err == nil {
-		t.Error("AppendTx took a record without a verdict")
-	}
-	if got, err := s.Run(t.Context(), run.ID); err != nil || got.Records != 1 {
-		t.Errorf("the run has %d records, %v, want 1", got.Records, err)
+	if r, err := s.Run(t.Context(), run.ID); err != nil || r.State != store.Done {
+		t.Errorf("the run is %s, %v after a record that was dropped, want done", r.State, err)
 	}
 }
 

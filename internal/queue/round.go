@@ -1,0 +1,299 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+)
+
+const (
+	// chunksAtOnce is how many chunks of a run a worker has: while the last items of one
+	// are being judged, another is under way.
+	chunksAtOnce = 2
+
+	// refuseAgain is how long a worker does not look again at what it could not judge.
+	refuseAgain = 30 * time.Second
+)
+
+// beatUntil beats until over is closed.
+func (w *Worker) beatUntil(over <-chan struct{}) {
+	tick := time.NewTicker(w.o.beatEvery())
+	defer tick.Stop()
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+		err := w.beat(ctx)
+		if err == nil {
+			err = w.round(ctx)
+		}
+		cancel()
+		w.noteBeat(err)
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// noteBeat remembers whether the database answers.
+func (w *Worker) noteBeat(err error) {
+	w.mu.Lock()
+	away := w.steady.IsZero()
+	if err != nil {
+		w.steady = time.Time{}
+	} else if w.beaten = time.Now(); away {
+		w.steady = w.beaten
+	}
+	w.mu.Unlock()
+	switch {
+	case err != nil && !away:
+		w.o.Say(fmt.Sprintf("the database does not answer, and is waited for: %v", err))
+	case err == nil && away:
+		w.o.Say("the database answers again")
+	}
+}
+
+// beat says that the worker is alive. One that finds that it was thought dead lost its
+// money, and begins anew.
+func (w *Worker) beat(ctx context.Context) error {
+	state := "working"
+	if w.draining.Err() != nil {
+		state = "draining"
+	}
+	refused := map[string]string{}
+	w.mu.Lock()
+	for run, r := range w.refused {
+		refused[run] = r.why
+	}
+	first := w.beaten.IsZero()
+	w.mu.Unlock()
+	text, err := json.Marshal(refused)
+	if err != nil {
+		return err
+	}
+	n := w.records.Load()
+	w.rate += 0.2 * (float64(n-w.counted)/w.o.beatEvery().Seconds() - w.rate)
+	w.counted = n
+	var added bool
+	err = w.c.pool.QueryRow(ctx, `INSERT INTO queue_workers AS q (id, version, state, slots, in_flight, records, rate, refused)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET seen = now(), state = excluded.state,
+		in_flight = excluded.in_flight, records = excluded.records, rate = excluded.rate, refused = excluded.refused
+		RETURNING q.xmax = 0`, // A row that was not there has no older version.
+		w.id, w.o.Version, state, w.o.Slots, w.inFlight.Load(), n, w.rate, string(text)).Scan(&added)
+	if err != nil {
+		return err
+	}
+	if added && !first {
+		w.say("dead", "this worker was not heard of for too long, and begins anew")
+		for _, e := range w.list() {
+			if e.money != nil {
+				e.money.Abandon()
+			}
+			e.stop()
+		}
+	}
+	return nil
+}
+
+// A seen run is one that is queued.
+type seen struct {
+	run     string
+	changed time.Time
+	over    bool    // all chunks are done
+	failed  *string // why a chunk was given up
+}
+
+// round looks which runs are queued, begins and ends to listen to their queues, keeps the
+// jobs of this worker from being rescued, and settles money and shares.
+func (w *Worker) round(ctx context.Context) error {
+	rows, err := w.c.pool.Query(ctx, `SELECT q.run, q.changed_at, NOT EXISTS (SELECT FROM river_job j WHERE j.queue = 'run_' || q.run AND j.state IN `+open+`),
+		(SELECT CASE j.state WHEN 'cancelled' THEN 'somebody cancelled a job' ELSE format('a chunk failed %s times: %s', j.attempt, j.errors[array_upper(j.errors, 1)]->>'error') END
+			FROM river_job j WHERE j.queue = 'run_' || q.run AND j.state IN ('discarded', 'cancelled') LIMIT 1)
+		FROM queue_runs q WHERE q.state = 'queued' ORDER BY q.priority, q.queued_at`)
+	if err != nil {
+		return err
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s seen, err error) {
+		err = row.Scan(&s.run, &s.changed, &s.over, &s.failed)
+		return s, err
+	})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, s := range list {
+		switch {
+		case s.over:
+			errs = append(errs, w.c.finish(ctx, s.run))
+		case s.failed != nil:
+			_, err := w.c.stop(ctx, s.run, s.changed, *s.failed)
+			errs = append(errs, err)
+		}
+	}
+	list = slices.DeleteFunc(list, func(s seen) bool { return s.over || s.failed != nil })
+	w.letGo(ctx, list)
+	if w.draining.Err() == nil {
+		errs = append(errs, w.listen(ctx, list))
+	}
+	return errors.Join(append(errs, w.renew(ctx), w.forgetDead(ctx))...)
+}
+
+// finish marks a run as done, of which no chunk is left.
+func (c *Control) finish(ctx context.Context, run string) error {
+	if err := c.st.Finish(ctx, run); err != nil {
+		return err
+	}
+	_, err := c.pool.Exec(ctx, `UPDATE queue_runs SET state = 'done', changed_at = now() WHERE run = $1 AND state = 'queued'
+		AND NOT EXISTS (SELECT FROM river_job j WHERE j.queue = $2 AND j.state IN `+open+`)`, run, queueOf(run))
+	return err
+}
+
+// letGo ends the engagement with runs that are not queued any more, were changed, or
+// cannot be judged by this worker.
+func (w *Worker) letGo(ctx context.Context, list []seen) {
+	queued := map[string]time.Time{}
+	for _, s := range list {
+		queued[s.run] = s.changed
+	}
+	for _, e := range w.list() {
+		if queued[e.run.ID].Equal(e.changed) && e.halted.Err() == nil {
+			continue
+		}
+		e.stop()
+		// Its chunks are given back first. The next round tries again: it must not wait for
+		// them.
+		soon, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		err := w.client.Queues().Remove(soon, queueOf(e.run.ID))
+		cancel()
+		if _, gone := errors.AsType[*river.QueueNotFoundError](err); err != nil && !gone {
+			continue
+		}
+		w.mu.Lock()
+		delete(w.engaged, e.run.ID)
+		w.mu.Unlock()
+		if err := e.end(ctx); err != nil {
+			// What was lent counts as spent when the worker is gone.
+			w.say("end "+e.run.ID, "settle run %s: %v", e.run.ID, err)
+		}
+	}
+}
+
+// listen makes River hand out the chunks of the runs that this worker can judge, and of no
+// others.
+func (w *Worker) listen(ctx context.Context, list []seen) error {
+	for _, s := range list {
+		w.mu.Lock()
+		engaged := w.engaged[s.run] != nil
+		refuses := time.Now().Before(w.refused[s.run].until)
+		w.mu.Unlock()
+		if engaged || refuses {
+			continue
+		}
+		e, err := w.newEngagement(ctx, s.run)
+		if passing(err) {
+			return err
+		}
+		if err != nil {
+			w.refuse(s.run, err)
+			continue
+		}
+		w.mu.Lock()
+		delete(w.refused, s.run)
+		w.engaged[s.run] = e
+		w.mu.Unlock()
+		if err := w.client.Queues().Add(queueOf(s.run), river.QueueConfig{MaxWorkers: chunksAtOnce}); err != nil {
+			e.stop() // and begin again
+			return err
+		}
+	}
+	return nil
+}
+
+// A refusal is why a worker does not judge a run.
+type refusal struct {
+	why   string
+	until time.Time
+}
+
+// refuse remembers that this worker cannot judge a run.
+func (w *Worker) refuse(run string, why error) {
+	w.mu.Lock()
+	w.refused[run] = refusal{why.Error(), time.Now().Add(refuseAgain)}
+	w.mu.Unlock()
+	w.say("run "+run, "run %s is not judged by this worker: %v", run, why)
+}
+
+// renew keeps the jobs of this worker from being rescued, and settles money and shares. A
+// job that was rescued in spite of it belongs to another worker, and so it stays.
+func (w *Worker) renew(ctx context.Context) error {
+	w.mu.Lock()
+	jobs := make([]int64, 0, len(w.jobs))
+	for id := range w.jobs {
+		jobs = append(jobs, id)
+	}
+	w.mu.Unlock()
+	if len(jobs) > 0 {
+		_, err := w.c.pool.Exec(ctx, `UPDATE river_job j SET attempted_at = now() WHERE j.id = ANY ($1::bigint[]) AND j.state = 'running' AND `+owner+` = $2`, jobs, w.id)
+		if err != nil {
+			return err
+		}
+	}
+	for _, e := range w.list() {
+		if err := e.renew(ctx); err != nil {
+			return fmt.Errorf("settle run %s: %w", e.run.ID, err)
+		}
+	}
+	return nil
+}
+
+// forgetDead counts the money of dead workers as spent, for nobody knows what they did with
+// it, and gives their places to others. Nobody is dead to a worker that could not reach the
+// database itself lately, nor by the word of a server that was just started: the others
+// could not reach it either.
+func (w *Worker) forgetDead(ctx context.Context) error {
+	w.mu.Lock()
+	steady := !w.steady.IsZero() && time.Since(w.steady) > w.o.Dead
+	w.mu.Unlock()
+	if !steady {
+		return nil
+	}
+	return pgx.BeginFunc(ctx, w.c.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `DELETE FROM queue_workers WHERE seen < now() - $1::interval AND now() - pg_postmaster_start_time() > $1::interval RETURNING id`, w.o.Dead)
+		if err != nil {
+			return err
+		}
+		dead, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || len(dead) == 0 {
+			return err
+		}
+		w.o.Say(fmt.Sprintf("%d workers are gone; their chunks go to others", len(dead)))
+		if _, err := tx.Exec(ctx, `DELETE FROM queue_shares WHERE worker = ANY ($1::text[])`, dead); err != nil {
+			return err
+		}
+		rows, err = tx.Query(ctx, `SELECT r.id, h.holder FROM holdings h JOIN runs r ON r.n = h.run WHERE split_part(h.holder, '#', 1) = ANY ($1::text[]) ORDER BY 1, 2`, dead)
+		if err != nil {
+			return err
+		}
+		gone, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Run, Holder string }])
+		for _, g := range gone {
+			if err == nil {
+				err = w.c.st.ForfeitTx(ctx, tx, g.Run, g.Holder)
+			}
+		}
+		return err
+	})
+}
+
+// Ready reports whether the worker works: the database answered lately, and it does not
+// drain.
+func (w *Worker) Ready() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.draining.Err() == nil && time.Since(w.beaten) < w.o.Dead
+}
