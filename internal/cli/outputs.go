@@ -33,7 +33,9 @@ type output struct {
 // outputs are all of them. A file is known by how it begins.
 var outputs = []output{
 	{flag: "flips", what: "table of deem compare --flips", ours: begins("id,category,change,question,references,")},
-	{flag: "html", what: "page of deem compare", ours: contains("<title>deem compare")},
+	{flag: "html", what: "page of deem compare or deem rejudge", ours: func(head []byte) bool {
+		return contains("<title>deem compare")(head) || contains("<title>deem rejudge")(head)
+	}},
 	{flag: "card", what: "card of deem probe", ours: func(head []byte) bool {
 		return begins("judge card\n")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>judge card ")(head)
 	}},

@@ -83,6 +83,8 @@ type rejudgeOptions struct {
 	skipBroken bool
 	lint       bool
 	quotes     string
+	html       string
+	readings   bool // --reading all
 }
 
 // rejudgeFlags are the flags of "deem run" that say how judges are asked.
@@ -91,6 +93,9 @@ var rejudgeFlags = []string{
 	"base-url", "header", "model-option", "proxy", "ca-file", "timeout", "run-timeout", "retries", "rpm", "tpm", "max-cost", "ask-above",
 	"yes", "prices", "batch", "batch-only", "batch-size", "batch-poll", "record", "fresh", "retry-unjudged", "max-unjudged",
 }
+
+// allReadings is the value of --reading that shows every judge under all its readings.
+const allReadings = "all"
 
 // ownFlags are settings that deem.yaml has for the user's own items and judges. What
 // others published is read and judged only as the command says: otherwise looking at a
@@ -113,6 +118,9 @@ func (a *app) rejudgeCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.forget(given)
+			if o.run.judge.Reading == allReadings {
+				o.readings, o.run.judge.Reading = true, ""
+			}
 			return a.rejudge(cmd.Context(), args, o)
 		},
 	}
@@ -125,7 +133,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
 	f.StringArrayVar(&o.claimed, "claimed", nil, "what was published, as `number` or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; may be given again")
 	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(published.Parts(), ", "))
-	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant, or all (a `name`)")
+	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant (a `name`); each takes every system by itself, and all takes them together")
 	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` that the rows are of: "+strings.Join(published.Benchmarks(), ", ")+" (default: known by what is in them)")
 	f.BoolVar(&o.together, "together", false, "all files are parts of one system's results")
 	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
@@ -135,6 +143,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.split, "split", "", "what stands `between` several references in one text, as /")
 	f.StringVar(&o.quotes, "quotes", "", "none when quotes in a CSV or TSV file are `characters` like any others (default: they enclose cells)")
 	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
+	f.StringVar(&o.html, "html", "", "write the scores under all judges as a page to this `file`")
 	f.BoolVar(&o.lint, "lint", false, "print only what is odd in the files, and judge nothing")
 	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.run.flags(shared)
@@ -142,6 +151,7 @@ func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 		f.AddFlag(shared.Lookup(name))
 	}
 	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; may be given again"
+	f.Lookup("reading").Usage = "how replies are read: upstream, strict, or all, which shows every judge under each of its readings (default: upstream where there is one)"
 	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; may be given again"
 }
 
@@ -239,6 +249,14 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 		if slices.ContainsFunc(groups[:i], func(g []string) bool { return slices.Equal(g, files) }) {
 			return nil, usage.Errorf("%s is named twice", files[0])
 		}
+		if o.pick == eachSystem {
+			each, err := a.openEach(ctx, names[i], files, o)
+			if err != nil {
+				return nil, err
+			}
+			systems = append(systems, each...)
+			continue
+		}
 		sys, err := a.openSystem(ctx, names[i], files, o)
 		if err != nil {
 			return nil, err
@@ -252,6 +270,29 @@ func (a *app) openPublished(ctx context.Context, args []string, o rejudgeOptions
 		systems = append(systems, sys)
 	}
 	return systems, nil
+}
+
+// eachSystem is the value of --pick that takes every system in a file by itself.
+const eachSystem = "each"
+
+// openEach reads a file that holds the results of several systems, one after the other.
+func (a *app) openEach(ctx context.Context, name string, files []string, o rejudgeOptions) ([]checkedSystem, error) {
+	o.pick = ""
+	sys, err := a.openSystem(ctx, name, files, o)
+	several, ok := errors.AsType[*published.SeveralError](err)
+	if !ok {
+		return []checkedSystem{sys}, err
+	}
+	var list []checkedSystem
+	for _, pick := range several.Systems {
+		o.pick = pick
+		sys, err := a.openSystem(ctx, strings.TrimSpace(name+" "+pick), files, o)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, sys)
+	}
+	return list, nil
 }
 
 // systemName takes the name off "mem0=results.json". A file of that whole name comes

@@ -132,3 +132,41 @@ func TestRejudgeFieldAMB(t *testing.T) {
 		}
 	}
 }
+
+// Three published systems over the same questions, as published, read again and under two
+// rules: one picture, and no order that survives all of them.
+func TestFieldMultiverse(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(sharedField, "mem0-harness/results/*longmemeval*.json.gz"))
+	if err != nil || len(files) != 3 {
+		t.Skipf("there are no three results on LongMemEval in %s", sharedField)
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	args := append([]string{"rejudge", "--db", filepath.Join(dir, "deem.db"), "--judge", "contains", "--judge", "match/forced", "--html", filepath.Join(dir, "page.html")}, files...)
+	var out, errw bytes.Buffer
+	if exit := cli.Main(append(args, "--json"), strings.NewReader(""), &out, &errw); exit != 0 {
+		t.Fatalf("exit code %d: %s", exit, errw.String())
+	}
+	var r sensitivity.Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Systems) != 3 || len(r.Judges) != 4 || len(r.Orders) != 3 {
+		t.Fatalf("%d systems, %d judges, %d pairs, want 3, 4, 3", len(r.Systems), len(r.Judges), len(r.Orders))
+	}
+	for _, o := range r.Orders {
+		if !o.Paired || o.Fate != sensitivity.Unclear || o.Under[0].N != 500 {
+			t.Errorf("%s and %s: %+v, want 500 pairs of items and no order that all judges share", o.A, o.B, o)
+		}
+	}
+	out.Reset()
+	if exit := cli.Main(args, strings.NewReader(""), &out, &errw); exit != 0 {
+		t.Fatalf("exit code %d: %s", exit, errw.String())
+	}
+	if n := strings.Count(out.String(), "●"); n != 11 {
+		t.Errorf("%d scores are drawn, want 11: three systems under four judges, one of them without replies", n)
+	}
+	if page, err := os.ReadFile(filepath.Join(dir, "page.html")); err != nil || strings.Count(string(page), "<circle") != 11 {
+		t.Errorf("the page does not draw 11 scores (%v)", err)
+	}
+}

@@ -248,8 +248,8 @@ func TestRejudgeSharedSystems(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Systems) != 5 || len(r.Judges) != 3 || len(r.Pairs) != 3 || len(r.Ranks) != 3 || r.Ordered != 10 {
-		t.Errorf("%d systems, %d judges, %d pairs, %d ranks over %d pairs of systems, want 5, 3, 3, 3, 10", len(r.Systems), len(r.Judges), len(r.Pairs), len(r.Ranks), r.Ordered)
+	if len(r.Systems) != 5 || len(r.Judges) != 3 || len(r.Pairs) != 3 || len(r.Ranks) != 3 || len(r.Orders) != 10 {
+		t.Errorf("%d systems, %d judges, %d pairs, %d ranks over %d pairs of systems, want 5, 3, 3, 3, 10", len(r.Systems), len(r.Judges), len(r.Pairs), len(r.Ranks), len(r.Orders))
 	}
 	for _, s := range r.Systems {
 		if s.Band == nil || s.Items != 199 || len(s.Claims) != 84 {

@@ -44,9 +44,11 @@ type column struct {
 	run      store.Run
 	report   report.Report
 	verdicts []*deem.Verdict // by position
+	reading  string          // of a judge that is shown under all its readings
 }
 
-// The places of the judges that need no asking. Those that are asked follow.
+// The places of the judges that need no asking. Those that are asked follow, two places
+// each: under the reading that is in force, and under the other one.
 const (
 	atPublished = iota
 	atReread
@@ -287,14 +289,51 @@ func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Judgi
 		}
 		c.verdicts[rec.Position] = rec.Verdict
 	}
-	sys.columns[atRejudged+i] = c
+	if s.o.readings {
+		if err := s.otherReading(ctx, sys, i, &c); err != nil {
+			return err
+		}
+	}
+	sys.columns[atRejudged+2*i] = c
+	return nil
+}
+
+// otherReading reads the replies to a judge under its other reading, where it has one.
+// That costs nothing.
+func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) error {
+	p, err := findings.Protocol(c.run)
+	if err != nil || p == nil {
+		return err
+	}
+	other := p.Reread()
+	if other == nil {
+		return nil
+	}
+	head := findings.Head(c.run, s.o.run.maxUnjudged)
+	head.Reading = other.Reading()
+	b := report.New(head)
+	verdicts := make([]*deem.Verdict, sys.set.Len())
+	for rec, err := range s.store.Records(ctx, c.run.ID, store.Query{WithCalls: true}) {
+		if err != nil {
+			return err
+		}
+		if reply, ok := findings.LastReply(rec); ok {
+			rec.Verdict, rec.Failure = findings.Reread(other, rec.Item, reply)
+		}
+		if rec.Trial == 0 {
+			verdicts[rec.Position] = rec.Verdict
+		}
+		b.Add(rec)
+	}
+	c.reading = p.Reading()
+	sys.columns[atRejudged+2*i+1] = column{run: c.run, report: b.Report(), verdicts: verdicts, reading: other.Reading()}
 	return nil
 }
 
 // present returns the places of the judges that some system has.
 func (s *stand) present() []int {
 	var list []int
-	for place := range atRejudged + len(s.judgings) {
+	for place := range atRejudged + 2*len(s.judgings) {
 		if slices.ContainsFunc(s.systems, func(sys stood) bool { _, ok := sys.columns[place]; return ok }) {
 			list = append(list, place)
 		}
@@ -310,8 +349,8 @@ func (s *stand) judge(place int) sensitivity.Judge {
 	case atReread:
 		return sensitivity.Judge{Name: sensitivity.Reread, Kind: sensitivity.Reread}
 	}
-	run := s.systems[0].columns[place].run
-	return sensitivity.Judge{Name: run.Judge.Name, Kind: sensitivity.Rejudged, Model: run.Model, Hash: run.Judge.Hash}
+	c := s.systems[0].columns[place]
+	return sensitivity.Judge{Name: c.run.Judge.Name, Kind: sensitivity.Rejudged, Model: c.run.Model, Hash: c.run.Judge.Hash, Reading: c.reading}
 }
 
 // build makes the report.
@@ -376,8 +415,9 @@ func (c column) score(judge int) sensitivity.Score {
 	}
 	m := r.Metrics[0]
 	out.Estimate, out.Lo, out.Hi = m.Judged, m.Band.Lo, m.Band.Hi
+	out.Passes = m.Metric == report.PassRate
 	if r.Noise != nil && r.Noise.Mean != nil {
-		out.Estimate = r.Noise.Mean
+		out.Estimate, out.Passes = r.Noise.Mean, false
 	}
 	return out
 }
@@ -390,6 +430,12 @@ func (s *stand) show(ctx context.Context) error {
 	r := s.build()
 	if err := s.print(r); err != nil {
 		return err
+	}
+	if s.o.html != "" {
+		if err := writeWhole(s.o.html, r.HTML); err != nil {
+			return err
+		}
+		s.app.say("wrote %s", s.o.html)
 	}
 	if wrong := r.Disagreeing(); len(wrong) > 0 {
 		verb := "does"

@@ -26,7 +26,8 @@ func (s *Set) readPromptfoo(_ context.Context, src Source, c *content) error {
 	pick := src.Pick
 	switch {
 	case pick == "" && len(systems) > 1:
-		return deem.WithHint(fmt.Errorf("%s holds the results of several systems: %s", p.file, listed(systems)), "choose one: --pick %q", systems[0])
+		return deem.WithHint(&SeveralError{Systems: systems, text: fmt.Sprintf("%s holds the results of several systems: %s", p.file, listed(systems))},
+			"choose one: --pick %q; or take each by itself: --pick each", systems[0])
 	case pick != "" && !slices.Contains(systems, pick):
 		return noPick(pick, "system", systems)
 	case pick == "" && len(systems) == 1:

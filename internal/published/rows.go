@@ -64,6 +64,15 @@ func (b *builder) measure(v node, column string) {
 // All picks all systems together.
 const All = "all"
 
+// A SeveralError says that a file holds the results of several systems, and that nobody
+// said which of them is meant.
+type SeveralError struct {
+	Systems []string
+	text    string
+}
+
+func (e *SeveralError) Error() string { return e.text }
+
 // pick chooses the rows of one system, where a file has several that answer the same
 // questions.
 func (b *builder) pick(rows []row) ([]row, error) {
@@ -76,8 +85,8 @@ func (b *builder) pick(rows []row) ([]row, error) {
 			return rows, nil
 		}
 		if b.src.Pick == "" {
-			return nil, deem.WithHint(fmt.Errorf("%s holds the results of several systems, by its column %q: %s", strings.Join(b.names, ", "), column, listed(systems)),
-				"choose one: --pick %s; or take them together: --pick %s", systems[0], All)
+			return nil, deem.WithHint(&SeveralError{Systems: systems, text: fmt.Sprintf("%s holds the results of several systems, by its column %q: %s", strings.Join(b.names, ", "), column, listed(systems))},
+				"choose one: --pick %s; take each by itself: --pick each; or take them together: --pick %s", systems[0], All)
 		}
 		if !slices.Contains(systems, b.src.Pick) {
 			return nil, noPick(b.src.Pick, "system", systems)

@@ -33,7 +33,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 		"level":    percentLevel,
 		"upper":    words.UpperFirst,
 		"noOrder":  func() string { return words.UpperFirst(NoOrder) },
-	}).Parse(pageText))
+	}).Parse(page.PlotTemplate + pageText))
 })
 
 // maxShown is about how many items a page shows with their texts. A CSV file has them
@@ -125,7 +125,7 @@ func (c Comparison) passing(f Flip) string {
 // A pairView is a pair with its plot.
 type pairView struct {
 	Pair
-	Plot          plot
+	Plot          page.Plot
 	First, Second string
 	Conclusions   []string
 }
@@ -149,63 +149,18 @@ func (p Pair) Rows() []Difference {
 	return rows
 }
 
-// A plot is a forest plot in the units of its drawing.
-type plot struct {
-	Width, Height int
-	Zero          float64 // where no difference stands
-	Ticks         []tick
-	Marks         []plotMark
-}
-
-type tick struct {
-	X     float64
-	Label string
-}
-
-// A plotMark is a difference with its interval.
-type plotMark struct {
-	Name          string
-	Label         string
-	Y             int
-	X, Lo, Hi     float64
-	Outcome       string
-	TextY, LabelX int
-}
-
-// The measures of a plot.
-const (
-	plotLeft  = 210
-	plotRight = 590
-	plotRow   = 26
-)
-
 // newPlot returns the plot of the differences of a pair.
-func newPlot(p Pair) plot {
+func newPlot(p Pair) page.Plot {
 	reach := 0.01
-	var rows []Difference
+	var rows []page.PlotRow
 	for _, d := range p.Rows() {
 		if d.Estimate != nil {
-			rows = append(rows, d)
+			rows = append(rows, page.PlotRow{Name: page.Cell(d.Category, 28), Label: interval(*d.Estimate) + " " + mark(d), Class: outcomeClass(d.Outcome), Est: *d.Estimate})
 			lo, hi := d.Estimate.Drawn()
 			reach = max(reach, -lo, hi)
 		}
 	}
-	step := tickStep(reach)
-	at := func(x float64) float64 { return (plotLeft+plotRight)/2 + x/reach*(plotRight-plotLeft)/2 }
-	out := plot{Width: 760, Height: plotRow*len(rows) + 30, Zero: at(0)}
-	for x := -float64(int(reach/step)) * step; x <= reach+1e-12; x += step {
-		out.Ticks = append(out.Ticks, tick{X: at(x), Label: points(x)})
-	}
-	for i, d := range rows {
-		y := plotRow*i + 14
-		lo, hi := d.Estimate.Drawn()
-		out.Marks = append(out.Marks, plotMark{
-			Name: page.Cell(d.Category, 28), Label: interval(*d.Estimate) + " " + mark(d),
-			Y: y, TextY: y + 4, LabelX: plotRight + 10,
-			X: at(d.Estimate.Value), Lo: at(lo), Hi: at(hi), Outcome: outcomeClass(d.Outcome),
-		})
-	}
-	return out
+	return page.NewPlot(rows, -reach, reach, tickStep(reach), points)
 }
 
 // outcomeClass returns the name of an outcome in a style sheet.

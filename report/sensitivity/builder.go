@@ -11,8 +11,8 @@ import (
 // examples is how many items of a kind are named.
 const examples = 10
 
-// A Builder gathers systems into a [Report]. It keeps counts and the first items of
-// each kind, however many items there are.
+// A Builder gathers systems into a [Report]. It keeps what each judge says of each
+// item as a number, and none of the texts.
 type Builder struct {
 	judges  []Judge
 	systems []*Part
@@ -28,9 +28,10 @@ func New(judges []Judge) *Builder {
 type Part struct {
 	system  System
 	judges  int
-	graded  []bool     // of the builder
-	crosses [][]cross  // of judges i < j
-	changes [][2]Items // of each judge beside the first: up, down
+	graded  []bool                // of the builder
+	crosses [][]cross             // of judges i < j
+	changes [][2]Items            // of each judge beside the first: up, down
+	items   map[string]judgedItem // by id
 }
 
 // A cross counts what two judges say of the same items.
@@ -39,7 +40,7 @@ type cross struct{ yes, first, second, no, unpaired int }
 // System begins a further system, in the order in which systems are shown. Of s, what
 // is known before items are added is taken.
 func (b *Builder) System(s System) *Part {
-	p := &Part{system: s, judges: len(b.judges), graded: b.graded, changes: make([][2]Items, len(b.judges))}
+	p := &Part{system: s, judges: len(b.judges), graded: b.graded, changes: make([][2]Items, len(b.judges)), items: map[string]judgedItem{}}
 	for range b.judges {
 		p.crosses = append(p.crosses, make([]cross, len(b.judges)))
 	}
@@ -47,13 +48,14 @@ func (b *Builder) System(s System) *Part {
 	return p
 }
 
-// Score adds the score that a judge gives. A judge without one has not judged this
+// Score adds the score that a judge gives, before items are added. A judge without one has not judged this
 // system.
 func (p *Part) Score(s Score) { p.system.Scores = append(p.system.Scores, s) }
 
 // Add adds an item with the verdicts of all judges, nil where there is none.
 func (p *Part) Add(it deem.Item, verdicts []*deem.Verdict) {
 	p.system.Items++
+	p.keep(it, verdicts)
 	flip := Flip{Item: strings.Clone(it.ID), Category: it.Category, Says: make([]string, p.judges), Yes: make([]bool, p.judges)}
 	yes, no := 0, 0
 	for i, v := range verdicts {
@@ -119,7 +121,7 @@ func (c cross) n() int { return c.yes + c.first + c.second + c.no }
 
 // Report returns what was found. The builder stays usable.
 func (b *Builder) Report() Report {
-	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Notes: []string{}}
+	r := Report{Version: Version, Judges: b.judges, Systems: []System{}, Pairs: []Pair{}, Ranks: []Ranks{}, Orders: []Order{}, Notes: []string{}}
 	for _, p := range b.systems {
 		r.Systems = append(r.Systems, p.finish())
 	}

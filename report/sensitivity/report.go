@@ -22,7 +22,11 @@ type Judge struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
 	Model string `json:"model,omitempty"`
-	Hash  string `json:"hash,omitempty"` // "" when it differs from system to system
+
+	// Reading is how the judge's replies are read, "" when that makes no difference here.
+	Reading string `json:"reading,omitempty"`
+
+	Hash string `json:"hash,omitempty"` // "" when it differs from system to system
 }
 
 // A Claim is a number that somebody published, beside what the rows give.
@@ -83,6 +87,9 @@ type Score struct {
 
 	// Change is what differs from the first judge, null for that judge itself.
 	Change *Change `json:"change,omitempty"`
+
+	// Passes says that the score is the share of items that pass, and not a mean of scores.
+	Passes bool `json:"-"`
 }
 
 // A Change says on which items a judge differs from the first one.
@@ -156,21 +163,7 @@ type Ranks struct {
 	Second int `json:"second"`
 
 	// Tau is Kendall's tau-b, null when one of the judges gives all systems the same.
-	Tau   *float64 `json:"tau"`
-	Swaps []Swap   `json:"swaps"`
-}
-
-// A Swap is a pair of systems that two judges order differently.
-type Swap struct {
-	A string `json:"a"`
-	B string `json:"b"`
-
-	// First and Second are by how much A is above B under either judge.
-	First  stat.Estimate `json:"first"`
-	Second stat.Estimate `json:"second"`
-
-	// Noise says that at least one of the two differences may be chance.
-	Noise bool `json:"noise"`
+	Tau *float64 `json:"tau"`
 }
 
 // A Report is what was found.
@@ -180,11 +173,10 @@ type Report struct {
 	Systems []System `json:"systems"`
 	Pairs   []Pair   `json:"pairs"`
 
-	// Ranks are there for several systems and several judges. Stable counts the pairs of
-	// systems that all judges order alike, of Ordered pairs.
-	Ranks   []Ranks `json:"ranks"`
-	Stable  int     `json:"stable"`
-	Ordered int     `json:"ordered"`
+	// Ranks and Orders are there for several systems: how judges order them, and what
+	// becomes of each pair of systems when the judge changes.
+	Ranks  []Ranks `json:"ranks"`
+	Orders []Order `json:"orders"`
 
 	Notes []string `json:"notes"`
 }

@@ -163,11 +163,11 @@ func TestNumbers(t *testing.T) {
 	}
 	// mem0 is above zep as published, and below it for universal; re-read has no score of
 	// zep and cannot order them.
-	if len(r.Ranks) != 1 || r.Ranks[0].Tau == nil || *r.Ranks[0].Tau != -1 || len(r.Ranks[0].Swaps) != 1 || !r.Ranks[0].Swaps[0].Noise {
-		t.Errorf("ranks = %+v, want one swap within noise", r.Ranks)
+	if len(r.Ranks) != 1 || r.Ranks[0].Tau == nil || *r.Ranks[0].Tau != -1 {
+		t.Errorf("ranks = %+v, want two judges with opposite orders", r.Ranks)
 	}
-	if r.Stable != 0 || r.Ordered != 1 {
-		t.Errorf("%d of %d stable, want 0 of 1", r.Stable, r.Ordered)
+	if len(r.Orders) != 1 || r.Orders[0].Fate != sensitivity.Unclear || !r.Orders[0].Paired || len(r.Orders[0].Under) != 2 {
+		t.Errorf("orders = %+v, want one pair of systems under two judges, within noise", r.Orders)
 	}
 	if r.Agrees() || len(r.Disagreeing()) != 1 {
 		t.Errorf("disagreeing = %v, want one", r.Disagreeing())
@@ -186,8 +186,8 @@ func TestLittle(t *testing.T) {
 	add(b, sensitivity.System{Name: "a"}, "yy nn")
 	add(b, sensitivity.System{Name: "b"}, "yy nn")
 	r = b.Report()
-	if len(r.Ranks) != 1 || r.Ranks[0].Tau != nil || len(r.Ranks[0].Swaps) != 0 {
-		t.Errorf("equal systems: %+v, want no tau and no swap", r.Ranks)
+	if len(r.Ranks) != 1 || r.Ranks[0].Tau != nil || r.Orders[0].Fate != sensitivity.Unclear {
+		t.Errorf("equal systems: %+v %+v, want no tau and no order", r.Ranks, r.Orders)
 	}
 	if err := sensitivity.New(nil).Report().Text(&bytes.Buffer{}); err != nil {
 		t.Error(err)
@@ -236,4 +236,67 @@ func TestCountsAddUp(t *testing.T) {
 			rt.Error(err)
 		}
 	})
+}
+
+// The order of two systems stands, is kept, is unclear or is turned over. Pairing by id
+// establishes what two independent lists of items would not.
+func TestFates(t *testing.T) {
+	// wins says how many of 200 items only the first system passes, and only the second.
+	run := func(wins ...[2]int) sensitivity.Order {
+		b := sensitivity.New(judges[:len(wins)])
+		yes, no := &deem.Verdict{Label: "yes", Score: 1}, &deem.Verdict{Label: "no"}
+		for system := range 2 {
+			part := b.System(sensitivity.System{Name: string(rune('a' + system))})
+			right := make([]int, len(wins))
+			verdict := func(j, i int) *deem.Verdict {
+				w := wins[j]
+				if i < w[0] && system == 0 || i >= w[0] && i < w[0]+w[1] && system == 1 || i >= w[0]+w[1] && i%2 == 0 {
+					return yes
+				}
+				return no
+			}
+			for j := range wins {
+				for i := range 200 {
+					right[j] += int(verdict(j, i).Score)
+				}
+				est := stat.Proportion(right[j], 200)
+				part.Score(sensitivity.Score{Judge: j, Estimate: &est, Items: 200})
+			}
+			for i := range 200 {
+				var list []*deem.Verdict
+				for j := range wins {
+					list = append(list, verdict(j, i))
+				}
+				part.Add(deem.Item{ID: fmt.Sprint(i)}, list)
+			}
+		}
+		return b.Report().Orders[0]
+	}
+	for _, tt := range []struct {
+		want string
+		got  sensitivity.Order
+	}{
+		{sensitivity.Stands, run([2]int{16, 0}, [2]int{20, 1})},
+		{sensitivity.Kept, run([2]int{16, 0}, [2]int{6, 4})},
+		{sensitivity.Unclear, run([2]int{16, 0}, [2]int{4, 6})},
+		{sensitivity.Turned, run([2]int{16, 0}, [2]int{0, 16})},
+	} {
+		if tt.got.Fate != tt.want || !tt.got.Paired {
+			t.Errorf("fate %q of %+v, want %q", tt.got.Fate, tt.got.Under, tt.want)
+		}
+	}
+}
+
+// The page holds the picture, and the numbers that it shows.
+func TestPage(t *testing.T) {
+	var page bytes.Buffer
+	r := report()
+	if err := r.HTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<svg", "<circle", "Every score", "<td>published</td>", "no order that all judges share", "75.0%"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not hold %q", want)
+		}
+	}
 }

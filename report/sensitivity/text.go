@@ -23,7 +23,8 @@ func (r Report) Text(w io.Writer) error {
 		p.system(s)
 	}
 	p.pairs()
-	p.ranks()
+	p.picture()
+	p.orders()
 	p.Notes(r.Notes...)
 	_, err := io.WriteString(w, p.String())
 	return err
@@ -202,13 +203,14 @@ func (p *sheet) also(s System) {
 // name tells a judge from the others.
 func (r Report) name(j int) string {
 	judge := r.Judges[j]
-	switch {
-	case judge.Kind != Rejudged:
+	if judge.Kind != Rejudged {
 		return judge.Kind
-	case judge.Model != "":
-		return page.Cell(judge.Name+" with "+judge.Model, page.IDWidth)
 	}
-	return page.Cell(judge.Name, page.IDWidth)
+	name := judge.Name
+	if judge.Reading != "" {
+		name += " [" + judge.Reading + "]"
+	}
+	return page.Cell(name+page.Prefix(" with ", judge.Model), page.IDWidth)
 }
 
 // scores lists what each judge gives.
@@ -337,31 +339,103 @@ func (p *sheet) pairs() {
 	p.Grid(g, "  ")
 }
 
-// ranks says whether systems keep their order.
-func (p *sheet) ranks() {
-	if len(p.r.Ranks) == 0 {
+// picture draws the score of every system under every judge on one axis.
+func (p *sheet) picture() {
+	rows := p.r.scored()
+	if len(rows) < 2 {
+		return
+	}
+	axis := page.Axis{Lo: 1, Width: 40}
+	for _, row := range rows {
+		lo, hi := row.Est.Drawn()
+		axis.Lo, axis.Hi = min(axis.Lo, lo), max(axis.Hi, hi)
+	}
+	axis = axis.Round()
+	p.Section("every score")
+	g := &page.Grid{Align: "lel"}
+	g.Add("", "score [95%]", axis.Head())
+	last := ""
+	for _, row := range rows {
+		if row.Group != last && len(p.r.Systems) > 1 {
+			g.Add(row.Group)
+		}
+		last = row.Group
+		g.Add(row.Name, row.Label, axis.Bar(row.Est))
+	}
+	p.Grid(g, "  ")
+}
+
+// scored returns the scores that can be drawn, by system.
+func (r Report) scored() []page.PlotRow {
+	var rows []page.PlotRow
+	for _, s := range r.Systems {
+		for _, score := range s.Scores {
+			if score.Estimate == nil {
+				continue
+			}
+			name := r.name(score.Judge)
+			if len(r.Systems) > 1 {
+				name = "  " + name
+			}
+			rows = append(rows, page.PlotRow{Group: page.Cell(s.Name, page.NameWidth), Name: name, Label: page.Share(*score.Estimate), Est: *score.Estimate, Class: "within"})
+		}
+	}
+	return rows
+}
+
+// orders says whether systems keep their order, and shows the pairs that do not.
+func (p *sheet) orders() {
+	if len(p.r.Orders) == 0 {
 		return
 	}
 	p.Section("does the order of systems stand")
-	p.Wrap("  ", fmt.Sprintf("%s of %s of systems are in the same order under all judges", words.Comma(p.r.Stable), words.Count(p.r.Ordered, "pair")))
-	g := &page.Grid{Align: "llrl"}
-	g.Add("", "", "tau", "swaps")
-	for _, k := range p.r.Ranks {
-		tau := "none"
-		if k.Tau != nil {
-			tau = fmt.Sprintf("%.2f", *k.Tau)
-		}
-		g.Add(page.Cell(p.r.name(k.First), page.NameWidth), page.Cell(p.r.name(k.Second), page.NameWidth), tau, words.Comma(len(k.Swaps)))
+	if text := p.r.Survives(); text != "" {
+		p.Wrap("  ", text)
 	}
-	p.Grid(g, "  ")
-	for _, k := range p.r.Ranks {
-		for _, s := range k.Swaps {
-			noise := ""
-			if s.Noise {
-				noise = " ~"
+	if len(p.r.Ranks) > 0 {
+		g := &page.Grid{Align: "llr"}
+		g.Add("", "", "tau")
+		for _, k := range p.r.Ranks {
+			tau := "-"
+			if k.Tau != nil {
+				tau = fmt.Sprintf("%.2f", *k.Tau)
 			}
-			p.Wrap("  ", fmt.Sprintf("%s over %s is %s under %s and %s under %s%s", page.Cell(s.A, page.NameWidth), page.Cell(s.B, page.NameWidth),
-				points(s.First), p.r.name(k.First), points(s.Second), p.r.name(k.Second), noise))
+			g.Add(page.Cell(p.r.name(k.First), page.NameWidth), page.Cell(p.r.name(k.Second), page.NameWidth), tau)
 		}
+		p.Grid(g, "  ")
 	}
+	for _, o := range p.r.Orders {
+		p.Wrap("  ", o.head())
+		g := &page.Grid{Align: "ler"}
+		for _, lead := range o.Under {
+			g.Add(p.r.name(lead.Judge), lead.text(), page.NEquals(lead.N))
+		}
+		p.Grid(g, "    ")
+	}
+}
+
+// head says what becomes of a pair of systems.
+func (o Order) head() string {
+	how := ", not paired: the systems answered different questions"
+	if o.Paired {
+		how = ""
+	}
+	return fmt.Sprintf("%s over %s: %s%s", page.Cell(o.A, page.NameWidth), page.Cell(o.B, page.NameWidth), fates[o.Fate], how)
+}
+
+// fates are the fates of an order in words.
+var fates = map[string]string{
+	Stands:  "stands, established under every judge",
+	Kept:    "the same order under every judge, not established under all",
+	Unclear: "no order that all judges share, within noise",
+	Turned:  "TURNED OVER: judges establish opposite orders",
+}
+
+// text returns a lead in percentage points, with ~ where it may be chance.
+func (l Lead) text() string {
+	mark := ""
+	if !l.Difference.LeavesOut(0) {
+		mark = " ~"
+	}
+	return points(l.Difference) + mark
 }

@@ -1,0 +1,243 @@
+package sensitivity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// The fates of the order of two systems when the judge changes.
+const (
+	Stands  = "stands"  // the same system is better under all judges, and each of them establishes it
+	Kept    = "kept"    // the same system is ahead under all judges, and not all establish it
+	Unclear = "unclear" // not all judges put the same system ahead, and the differences may be chance
+	Turned  = "turned"  // one judge establishes that the first is better, and another that the second is
+)
+
+// An Order is a pair of systems under every judge that judged both.
+type Order struct {
+	A      string `json:"a"`
+	B      string `json:"b"`
+	Paired bool   `json:"paired"` // by the ids of the items; otherwise the systems answered different questions
+	Fate   string `json:"fate"`
+	Under  []Lead `json:"under"`
+}
+
+// A Lead is by how much the first of two systems is above the second under one judge.
+// The intervals of all leads are simultaneous: they hold together at 95%.
+type Lead struct {
+	Judge      int           `json:"judge"` // its place in the list of judges
+	N          int           `json:"n"`     // items that the judge judged of both systems
+	Difference stat.Estimate `json:"difference"`
+}
+
+// A judgedItem is what judges make of one item: a value for each, NaN where there is none.
+type judgedItem struct {
+	cluster string
+	values  []float64
+}
+
+// keep remembers an item, so that other systems can be paired with this one.
+func (p *Part) keep(it deem.Item, verdicts []*deem.Verdict) {
+	item := judgedItem{cluster: it.Cluster, values: make([]float64, len(verdicts))}
+	for i, v := range verdicts {
+		item.values[i] = math.NaN()
+		switch {
+		case v == nil:
+		case !slices.ContainsFunc(p.system.Scores, func(s Score) bool { return s.Judge == i && s.Passes }):
+			item.values[i] = v.Score
+		case v.Yes():
+			item.values[i] = 1
+		default:
+			item.values[i] = 0
+		}
+	}
+	p.items[it.ID] = item
+}
+
+// rank says what becomes of the order of systems when the judge changes.
+func (b *Builder) rank(r *Report) {
+	if len(r.Systems) < 2 {
+		return
+	}
+	var full []int
+	for j := range b.judges {
+		if r.column(j) != nil {
+			full = append(full, j)
+		}
+	}
+	for i, first := range full {
+		for _, second := range full[i+1:] {
+			k := Ranks{First: first, Second: second}
+			if tau, err := stat.KendallTauB(r.column(first), r.column(second)); err == nil {
+				k.Tau = &tau.Value
+			}
+			r.Ranks = append(r.Ranks, k)
+		}
+	}
+	k := len(b.systems)
+	many := k * (k - 1) / 2 * len(b.judges)
+	level := 1 - (1-stat.DefaultLevel)/float64(many)
+	for i, first := range b.systems {
+		for _, second := range b.systems[i+1:] {
+			if o := b.order(first, second, level); len(o.Under) > 1 {
+				r.Orders = append(r.Orders, o)
+			}
+		}
+	}
+	if len(r.Ranks) > 0 && k < 5 {
+		r.Notes = append(r.Notes, "with so few systems tau can take few values: look at the pairs of systems")
+	}
+	if len(r.Orders) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("the intervals of the %s between systems are simultaneous: they hold together with 95%% confidence", words.Count(many, "difference")))
+	}
+}
+
+// column returns the scores that a judge gives all systems, nil when one is missing.
+func (r *Report) column(judge int) []float64 {
+	var list []float64
+	for _, s := range r.Systems {
+		for _, score := range s.Scores {
+			if score.Judge == judge && score.Estimate != nil {
+				list = append(list, score.Estimate.Value)
+			}
+		}
+	}
+	if len(list) != len(r.Systems) {
+		return nil
+	}
+	return list
+}
+
+// order compares two systems under every judge, by the ids of their items or, where they
+// have none in common, as two lists of items.
+func (b *Builder) order(first, second *Part, level float64) Order {
+	o := Order{A: first.system.Name, B: second.system.Name, Under: []Lead{}}
+	for id := range first.items {
+		if _, o.Paired = second.items[id]; o.Paired {
+			break
+		}
+	}
+	up, down, sure, better, worse := 0, 0, 0, 0, 0
+	for j := range b.judges {
+		a, b := first.score(j), second.score(j)
+		if a == nil || b == nil {
+			continue // One of the two scores is withheld, or the judge did not judge it.
+		}
+		d := stat.Unpaired{First: *b, Second: *a}.At(level)
+		if o.Paired {
+			d = paired(first, second, j, level)
+		}
+		o.Under = append(o.Under, Lead{Judge: j, N: d.N, Difference: d})
+		switch {
+		case d.Value > 0:
+			up++
+		case d.Value < 0:
+			down++
+		}
+		switch {
+		case d.Method == stat.MethodNone:
+			continue
+		case d.Lo > 0:
+			better++
+		case d.Hi < 0:
+			worse++
+		default:
+			continue
+		}
+		sure++
+	}
+	switch n := len(o.Under); {
+	case better > 0 && worse > 0:
+		o.Fate = Turned
+	case up < n && down < n:
+		o.Fate = Unclear
+	case sure < n:
+		o.Fate = Kept
+	default:
+		o.Fate = Stands
+	}
+	return o
+}
+
+// paired returns by how much the first system is above the second over the items that a
+// judge judged of both. It is the interval of "deem compare".
+func paired(first, second *Part, judge int, level float64) stat.Estimate {
+	var diffs stat.Clustered
+	up, down := 0, 0
+	for id, a := range first.items {
+		b, ok := second.items[id]
+		if !ok || math.IsNaN(a.values[judge]) || math.IsNaN(b.values[judge]) {
+			continue
+		}
+		d := a.values[judge] - b.values[judge]
+		diffs.Add(a.cluster, d, 1)
+		switch d {
+		case 1:
+			up++
+		case -1:
+			down++
+		}
+	}
+	m := diffs.Moments()
+	bounds := stat.Bounds{Lo: -1, Hi: 1}
+	est := stat.MeanIn(m, level, bounds)
+	if math.Abs(float64(m.N())*m.Mean()-float64(up-down)) < 1e-9 {
+		est = stat.PairedProportions(up, down, m.N(), level)
+	}
+	if diffs.Several() {
+		est = diffs.Mean(level, bounds).NoNarrower(est).OfClusters(m)
+	}
+	return est
+}
+
+// score returns what a judge gives the system, nil where there is no score.
+func (p *Part) score(judge int) *stat.Estimate {
+	for _, s := range p.system.Scores {
+		if s.Judge == judge {
+			return s.Estimate
+		}
+	}
+	return nil
+}
+
+// Survives says in a sentence whether the order of the systems survives a change of judge,
+// "" when there is nothing to say.
+func (r Report) Survives() string {
+	if len(r.Orders) == 0 {
+		return ""
+	}
+	count := map[string]int{}
+	for _, o := range r.Orders {
+		count[o.Fate]++
+	}
+	text := "The ranking of systems survives the change of judge"
+	switch {
+	case count[Turned] > 0:
+		text = "The ranking of systems does not survive the change of judge"
+	case count[Unclear] > 0:
+		text = "The ranking of systems depends on the judge, as far as it is established at all"
+	case count[Kept] > 0:
+		text = "No judge turns the ranking of systems over, but not all establish it"
+	}
+	var parts []string
+	for _, fate := range []string{Stands, Kept, Unclear, Turned} {
+		if n := count[fate]; n > 0 {
+			parts = append(parts, words.Comma(n)+" "+words.IsAre(n)+" "+counted[fate])
+		}
+	}
+	return fmt.Sprintf("%s: of %s of systems, %s.", text, words.Count(len(r.Orders), "pair"), strings.Join(parts, ", "))
+}
+
+// counted are the fates of several orders in words.
+var counted = map[string]string{
+	Stands:  "in the same order and established under all judges",
+	Kept:    "in the same order but not established under all judges",
+	Unclear: "without a common order, within noise",
+	Turned:  "turned over",
+}
