@@ -122,7 +122,7 @@ soak-long: ## run the other long tests (up to an hour)
 
 .PHONY: coverage
 coverage: ## simulate how often intervals hold and tests err, and print the table (minutes)
-	COVERAGE=$(DRAWS) $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$' ./internal/coverage
+	COVERAGE=$(DRAWS) $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$|^TestUntilStopsFalsely$$' ./internal/coverage
 
 .PHONY: bench
 bench: build ## measure deem against a bare loop, and check the targets (ten to twenty minutes)

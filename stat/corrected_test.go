@@ -461,3 +461,39 @@ func TestPPIPairedEnds(t *testing.T) {
 		t.Errorf("no label of the second system: method %s [%v, %v], want none", got.Method, got.Lo, got.Hi)
 	}
 }
+
+// The p-value of a corrected mean and its interval have one convention: both move the
+// weight of the judge into 0 to 1. Here the judge falls where people rise, so that the best
+// weight is negative, and without the limit it would be another test.
+func TestPPIPBelongsToTheInterval(t *testing.T) {
+	var y, yhat, alone []float64
+	for i := range 40 {
+		x := float64(i%5) / 4
+		y, yhat = append(y, x), append(yhat, 1-x+0.1*float64(i%3))
+		alone = append(alone, 0.3, 0.9)
+	}
+	p, err := stat.NewPPI(y, yhat, alone, stat.PPIOptions{})
+	if err != nil || p.Lambda != 0 || p.Correlation > -0.5 {
+		t.Fatalf("weight %v, correlation %v, error %v; want a weight that was moved to 0", p.Lambda, p.Correlation, err)
+	}
+	// With the weight 0 it is the classical test: the mean of the labels by the normal
+	// distribution, with the variance over n.
+	mean, squares := 0.0, 0.0
+	for _, x := range y {
+		mean += x / float64(len(y))
+	}
+	for _, x := range y {
+		squares += (x - mean) * (x - mean)
+	}
+	se := math.Sqrt(squares) / float64(len(y))
+	for _, null := range []float64{0.3, 0.4, 0.55} {
+		if got, want := p.P(null), math.Erfc(math.Abs(mean-null)/se/math.Sqrt2); math.Abs(got-want) > 1e-12 {
+			t.Errorf("P(%v) = %v, want %v", null, got, want)
+		}
+	}
+	for _, end := range []float64{p.Lo, p.Hi} {
+		if got := p.P(end); math.Abs(got-0.05) > 1e-9 {
+			t.Errorf("P at the end %v of the interval at 95%% is %v, want 0.05", end, got)
+		}
+	}
+}

@@ -275,6 +275,11 @@ func (s cells) rectifierVariance(lambda float64) float64 {
 }
 
 // P returns the chance to see a value this far from null if the mean were null.
+//
+// Of the two published conventions it follows the paper (PPI++, arXiv 2311.01453), which
+// moves the weight of the judge into 0 to 1, and not the program ppi_py 0.2.3 of its authors, whose
+// interval does so and whose p-value does not. P is therefore below 1 minus the level
+// exactly where the interval of [NewPPI] leaves null out.
 func (p PPI) P(null float64) float64 {
 	d := math.Abs(p.Value - null)
 	if d == 0 {

@@ -67,26 +67,41 @@ func agreeCells() []cell {
 		w := world{clusters: 50, size: 20, right: 0.7, icc: icc, accepts: 0.9, rejects: 0.8, labels: 200}
 		truth := population(w.right, w.accepts, w.rejects)
 		kappa := truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value
-		for _, number := range []struct {
-			name  string
-			truth float64
-			of    func(agree.Agreement) stat.Estimate
-		}{
+		numbers := []number{
 			{"PPI++", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.PPI.Estimate }},
 			{"Rogan-Gladen", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.RoganGladen }},
 			{"stratified", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.Stratified }},
 			{"labels alone", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.People }},
 			{"kappa", kappa, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
-		} {
-			cells = append(cells, cell{
-				name: fmt.Sprintf("%s, 200 labels in 50 clusters, ICC %g", number.name, icc), want: nominal, cost: 6,
-				draw: func(rng *rand.Rand) outcome {
-					return held(number.of(w.draw(rng, w.simple(rng)).Agreement()), number.truth, clusterWarnings...)
-				},
-			})
 		}
+		cells = append(cells, numbersOf(numbers, fmt.Sprintf("200 labels in 50 clusters, ICC %g", icc), nominal, func(rng *rand.Rand) *agree.Builder {
+			return w.draw(rng, w.simple(rng))
+		})...)
 	}
 	return cells
+}
+
+// A number is one of those that "deem agree" prints.
+type number struct {
+	name  string
+	truth float64
+	of    func(agree.Agreement) stat.Estimate
+}
+
+// numbersOf returns a cell for each number of the same labels.
+func numbersOf(numbers []number, setting string, want span, draw func(*rand.Rand) *agree.Builder) []cell {
+	names := make([]string, len(numbers))
+	for i, n := range numbers {
+		names[i] = n.name + ", " + setting
+	}
+	return shared(names, want, 6, func(rng *rand.Rand) []outcome {
+		a := draw(rng).Agreement()
+		outcomes := make([]outcome, len(numbers))
+		for i, n := range numbers {
+			outcomes[i] = held(n.of(a), n.truth, clusterWarnings...)
+		}
+		return outcomes
+	})
 }
 
 // selectionCells are labels that were chosen, and labels that were not.
@@ -135,36 +150,27 @@ func planCells() []cell {
 	for _, labels := range []int{40, 120} {
 		w := world{clusters: 1000, size: 1, right: 0.9, accepts: 0.982, rejects: 0.7, labels: labels}
 		truth := population(w.right, w.accepts, w.rejects)
-		for _, number := range []struct {
-			name  string
-			truth float64
-			of    func(agree.Agreement) stat.Estimate
-		}{
+		numbers := []number{
 			{"false rejects", 1 - w.accepts, func(a agree.Agreement) stat.Estimate { return a.All.FalseReject }},
 			{"false accepts", 1 - w.rejects, func(a agree.Agreement) stat.Estimate { return a.All.FalseAccept }},
 			{"agreement", truth.TP + truth.TN, func(a agree.Agreement) stat.Estimate { return a.All.Agreement }},
 			{"kappa", truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value, func(a agree.Agreement) stat.Estimate { return a.All.Kappa }},
 			{"number to quote", w.right, func(a agree.Agreement) stat.Estimate { return a.Corrected.Quoted() }},
-		} {
-			cells = append(cells, cell{
-				name: fmt.Sprintf("%s, plan of %d labels", number.name, labels), want: atLeast, cost: 6,
-				draw: func(rng *rand.Rand) outcome {
-					b := w.draw(rng, func(pairs []agree.Pair) []int {
-						from := make([]agree.Candidate, len(pairs))
-						for i, p := range pairs {
-							from[i] = agree.Candidate{Yes: p.Verdict.Score == 1}
-						}
-						var places []int
-						for _, c := range agree.DrawStrata(from, w.labels, rng.Uint64()) {
-							pairs[c.Place].Truth = &agree.Truth{Stratum: fmt.Sprint("plan-", c.Stratum), Of: c.Of, Probability: float64(c.Drawn) / float64(c.Of)}
-							places = append(places, c.Place)
-						}
-						return places
-					})
-					return held(number.of(b.Agreement()), number.truth)
-				},
-			})
 		}
+		cells = append(cells, numbersOf(numbers, fmt.Sprintf("plan of %d labels", labels), atLeast, func(rng *rand.Rand) *agree.Builder {
+			return w.draw(rng, func(pairs []agree.Pair) []int {
+				from := make([]agree.Candidate, len(pairs))
+				for i, p := range pairs {
+					from[i] = agree.Candidate{Yes: p.Verdict.Score == 1}
+				}
+				var places []int
+				for _, c := range agree.DrawStrata(from, w.labels, rng.Uint64()) {
+					pairs[c.Place].Truth = &agree.Truth{Stratum: fmt.Sprint("plan-", c.Stratum), Of: c.Of, Probability: float64(c.Drawn) / float64(c.Of)}
+					places = append(places, c.Place)
+				}
+				return places
+			})
+		})...)
 	}
 	return cells
 }

@@ -139,10 +139,34 @@ func (c cell) measure(n int) result {
 	return r
 }
 
+// shared returns a cell for each of several numbers that are made from the same data, so
+// that data are drawn once for all of them.
+func shared(names []string, want span, cost int, draw func(*rand.Rand) []outcome) []cell {
+	first := fnv.New64a()
+	_, _ = first.Write([]byte(names[0]))
+	rng := rand.New(rand.NewPCG(first.Sum64(), 21))
+	var lock sync.Mutex
+	var drawn [][]outcome
+	cells := make([]cell, len(names))
+	for i, name := range names {
+		next := 0
+		cells[i] = cell{name: name, want: want, cost: cost, draw: func(*rand.Rand) outcome {
+			lock.Lock()
+			defer lock.Unlock()
+			if next == len(drawn) {
+				drawn = append(drawn, draw(rng))
+			}
+			next++
+			return drawn[next-1][i]
+		}}
+	}
+	return cells
+}
+
 // TestCoverage measures every cell, or those with ROWS in their name. With COVERAGE=N it
 // draws N times and prints the table.
 func TestCoverage(t *testing.T) {
-	draws, z := 60/slower, 3.5
+	draws, z := 40/slower, 3.5
 	if text := os.Getenv("COVERAGE"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {

@@ -43,26 +43,20 @@ func kappaCells() []cell {
 	var cells []cell
 	for _, n := range []int{20, 50, 200} {
 		for _, p := range []float64{0.5, 0.8, 0.95} {
-			for _, c := range []stat.Coefficient{stat.CohenKappa, stat.GwetAC} {
-				const accepts, rejects = 0.95, 0.8
-				truth := population(p, accepts, rejects).Beyond(c, 1e9, stat.Design{}, 0.95).Value
-				cells = append(cells, cell{
-					name: fmt.Sprintf("%s, %d labels, %g say yes", map[stat.Coefficient]string{stat.CohenKappa: "kappa", stat.GwetAC: "AC1"}[c], n, p),
-					want: atLeast, cost: 4,
-					draw: func(rng *rand.Rand) outcome {
-						b := agree.New(agree.Options{People: true, Draws: 2})
-						for i := range n {
-							right := rng.Float64() < p
-							b.Add(judged(fmt.Sprint(i), "", "", i, decide(rng, right, accepts, rejects), &right))
-						}
-						all := b.Agreement().All
-						if c == stat.CohenKappa {
-							return held(all.Kappa, truth)
-						}
-						return held(all.AC1, truth)
-					},
-				})
-			}
+			const accepts, rejects = 0.95, 0.8
+			truth := population(p, accepts, rejects)
+			kappa := truth.Beyond(stat.CohenKappa, 1e9, stat.Design{}, 0.95).Value
+			ac1 := truth.Beyond(stat.GwetAC, 1e9, stat.Design{}, 0.95).Value
+			setting := fmt.Sprintf("%d labels, %g say yes", n, p)
+			cells = append(cells, shared([]string{"kappa, " + setting, "AC1, " + setting}, atLeast, 4, func(rng *rand.Rand) []outcome {
+				b := agree.New(agree.Options{People: true, Draws: 2})
+				for i := range n {
+					right := rng.Float64() < p
+					b.Add(judged(fmt.Sprint(i), "", "", i, decide(rng, right, accepts, rejects), &right))
+				}
+				all := b.Agreement().All
+				return []outcome{held(all.Kappa, kappa), held(all.AC1, ac1)}
+			})...)
 		}
 	}
 	return cells

@@ -102,8 +102,8 @@ type Confidence struct {
 	AUROC *stat.Estimate `json:"auroc,omitempty"`
 }
 
-// Annotators say how far people agree with one another. No judge can agree with them
-// much better than they do.
+// Annotators say how far people agree with one another. The judge is compared with their
+// majority.
 type Annotators struct {
 	Names []string `json:"names"`
 	Items int      `json:"items"` // labelled by two or more

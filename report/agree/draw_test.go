@@ -80,7 +80,7 @@ func TestDrawRare(t *testing.T) {
 // TestPlannedCoverage labels the items of sampling plans, whose parts do not all have
 // their share, and counts how often the number to quote holds the truth.
 func TestPlannedCoverage(t *testing.T) {
-	const items, labels, draws = 1500, 120, 300
+	const items, labels, draws = 1500, 120, 200
 	held := 0
 	for seed := range uint64(draws) {
 		rng := rand.New(rand.NewPCG(seed, 7))

@@ -156,8 +156,8 @@ func (b *Builder) noteClusters(both int) string {
 	if len(clusters) == n {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s come in %s: the intervals allow for how far these differ",
-		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"))
+	return fmt.Sprintf("%s of %s come in %s: the intervals allow for how far these differ, by Student's t with at most %s of freedom",
+		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"), words.Plural(both-n+len(clusters)-1, "degree", "degrees"))
 }
 
 // noteOwn says that a model judges its own kind.

@@ -297,6 +297,11 @@ func (s *sample) share(hit, of func(truth, judge bool) bool) stat.Estimate {
 		}
 		return -p / part
 	})
+	if s.strata != nil {
+		// Few labels tell how large the variance is, where few items are of the kind
+		// that the share is about.
+		d.DF = max(min(d.DF, float64(n-len(s.strata))), 1)
+	}
 	return d.Share(p, n, s.level)
 }
 

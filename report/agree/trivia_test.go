@@ -119,7 +119,7 @@ func TestPublishedAgreement(t *testing.T) {
 }
 
 // seeds is how often labels are drawn anew. docs/agree.md tells what 200 give.
-var seeds = flag.Int("seeds", 50, "draw the labels of published verdicts so many times")
+var seeds = flag.Int("seeds", 30, "draw the labels of published verdicts so many times")
 
 // TestCorrectedCoverage hides the labels of all but 300 answers, again and again, and
 // counts how often the corrected interval holds what people said of all of them. For a
