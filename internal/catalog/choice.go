@@ -152,8 +152,9 @@ func ProgramName(name string) (string, bool) {
 		if err != nil {
 			return text, true // Opening it says what is wrong.
 		}
-		for _, arg := range args {
-			if FileExists(arg) {
+		for i, arg := range args {
+			// In "python3 grade.py" the program is the file, and not the interpreter.
+			if FileExists(arg) && (i > 0 || len(args) == 1 || !FileExists(args[1])) {
 				return filepath.Base(arg), true
 			}
 		}

@@ -300,7 +300,7 @@ var errDeclined = errors.New("not started: the answer was not yes")
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
 func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g catalog.Judging, data items, o runOptions) error {
-	if g.Rule != nil && !embeds(g, o) || run.State == store.Done && !o.retryUnjudged {
+	if g.Rule != nil && !embeds(g, o) || g.External() || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, run); under || err != nil {
