@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/report/internal/page"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -101,7 +101,7 @@ func (b *Builder) failureRows() []Failures {
 // whole: a category whose scores happen to be all 0 or 1 is no other metric.
 func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Category {
 	rows := make([]Category, 0, len(b.categories))
-	if _, ok := b.categories[page.None]; ok && len(b.categories) == 1 {
+	if _, ok := b.categories[doc.None]; ok && len(b.categories) == 1 {
 		return rows
 	}
 	var parts []*tally

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/report/internal/page"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -117,7 +117,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		// Trials of one item are no new items: only trial 0 makes the numbers.
 		return true
 	}
-	entry(b.categories, page.OrNone(rec.Item.Category)).add(o)
+	entry(b.categories, doc.OrNone(rec.Item.Category)).add(o)
 	if o.member.named {
 		b.inClusters++
 	}

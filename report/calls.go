@@ -146,11 +146,3 @@ func (l *ledger) calls() Calls {
 	c.Wire = wires(l.wires)
 	return c
 }
-
-// retries returns how many attempts were made again, or nothing for none.
-func retries(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return words.Plural(n, "retry", "retries")
-}

@@ -23,21 +23,13 @@ func ExampleBuilder() {
 		fmt.Println(err)
 	}
 	// Output:
-	// run      complete
-	// judge    exact, rule
-	//          exact is a rule, not a model
-	// records  40 items: 39 judged, 1 unjudged
-	// counts   no categories; score over 39 judged, strict over all 40
+	// judge exact · 40 items
 	//
-	// The headline is withheld: 1 of 40 items (2.5%) is unjudged, and at most 1% may be.
+	// score   withheld            39 judged, 1 unjudged (input: q3)
+	// strict  97.5% [87.1, 99.6]  unjudged items counted as wrong
+	// band    97.5% to 100.0%     with all unjudged items wrong, or all right
+	// ! The score is withheld: 1 of 40 items (2.5%) is unjudged, and at most 1% may
+	//   be.
 	//
-	//           value [95%]
-	// score     withheld            n=39  unjudged 1
-	//   strict  97.5% [87.1, 99.6]  n=40  unjudged 1  failures counted as wrong
-	//   band    97.5% to 100.0%     n=40  unjudged 1  from all failures wrong to all right
-	//
-	// unjudged items by kind
-	//   input  1  q3
-	//
-	// labels   equal 39
+	// exact is a rule, not a model
 }

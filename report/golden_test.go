@@ -3,18 +3,22 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-runewidth"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report"
 )
 
@@ -88,10 +92,12 @@ func build(h report.Head, recs []deem.Record) *report.Builder {
 }
 
 // scenes are the reports that the golden files show.
-var scenes = []struct {
+type scene struct {
 	name  string
 	build func() *report.Builder
-}{
+}
+
+var scenes = []scene{
 	{"plain", func() *report.Builder {
 		h := head()
 		h.Items = 60
@@ -329,14 +335,12 @@ func TestGolden(t *testing.T) {
 	for _, sc := range scenes {
 		t.Run(sc.name, func(t *testing.T) {
 			r := sc.build().Report()
-			var text, data bytes.Buffer
-			if err := r.Text(&text); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.JSON(&data); err != nil {
+			var text, detail, data bytes.Buffer
+			if err := errors.Join(r.Text(&text), doc.Text(&detail, r.Document(), doc.TextOptions{Detail: true}), r.JSON(&data)); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, sc.name+".txt.golden", text.Bytes())
+			golden(t, sc.name+".v.txt.golden", detail.Bytes())
 			golden(t, sc.name+".json.golden", data.Bytes())
 			if slices.Contains([]string{"everything", "hostile_names", "withheld", "empty"}, sc.name) {
 				golden(t, sc.name+".html.golden", html(t, r))
@@ -345,6 +349,40 @@ func TestGolden(t *testing.T) {
 				t.Error("the JSON is not valid")
 			}
 		})
+	}
+}
+
+// The report fits 60, 80 and 120 columns, with and without colour, short and in detail.
+// Colour adds nothing but control sequences.
+func TestGoldenWidths(t *testing.T) {
+	control := regexp.MustCompile("\x1b\\[[0-9]*m")
+	for _, name := range []string{"everything", "withheld", "hostile_names"} {
+		sc := scenes[slices.IndexFunc(scenes, func(s scene) bool { return s.name == name })]
+		for _, width := range []int{60, 80, 120} {
+			for _, detail := range []bool{false, true} {
+				d := sc.build().Report().Document()
+				var plain, coloured bytes.Buffer
+				err := errors.Join(doc.Text(&plain, d, doc.TextOptions{Width: width, Detail: detail}),
+					doc.Text(&coloured, d, doc.TextOptions{Width: width, Detail: detail, Colour: true}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(plain.String()) {
+					if w := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); w > width {
+						t.Errorf("%s: a line is %d columns wide, want at most %d: %s", name, w, width, line)
+					}
+				}
+				if stripped := control.ReplaceAll(coloured.Bytes(), nil); !bytes.Equal(stripped, plain.Bytes()) {
+					t.Errorf("%s at %d columns: colour changes the text:\n%s", name, width, stripped)
+				}
+				kind := fmt.Sprintf("%s.%d", name, width)
+				if detail {
+					kind += ".v"
+				}
+				golden(t, kind+".txt.golden", plain.Bytes())
+				golden(t, kind+".colour.txt.golden", coloured.Bytes())
+			}
+		}
 	}
 }
 

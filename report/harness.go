@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,8 +8,8 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 )
 
 // A Harness is what else a stranger must know to make the number again, or to see that
@@ -125,7 +124,7 @@ func seenWords(r Report) string {
 	if more > 0 {
 		list = append(list[:seen:seen], fmt.Sprintf("and %d more", more))
 	}
-	return page.Prefix("seen as ", words.Clean(strings.Join(list, ", ")))
+	return doc.Prefix("seen as ", strings.Join(list, ", "))
 }
 
 // Counts says which items make the number: what categories do to it, what was left out,
@@ -147,7 +146,7 @@ func (r Report) Counts() string {
 		left = "left out: " + strings.Join(h.Excluded, ", ")
 	}
 	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), words.Comma(r.Judged), words.Comma(r.Items))
-	return strings.Join(nonEmpty(words.Clean(policy), words.Clean(left), over), "; ")
+	return doc.Join("; ", policy, left, over)
 }
 
 // metric returns the name of the headline.
@@ -158,24 +157,12 @@ func (r Report) metric() string {
 	return r.Metrics[0].Metric
 }
 
-// promptWords returns the hashes of the prompts for a line.
-func promptWords(list []Prompt) string {
-	parts := make([]string, len(list))
-	for i, p := range list {
-		parts[i] = deem.ShortHash(p.SHA256)
-		if len(list) > 1 {
-			parts[i] = words.Clean(p.Name) + " " + parts[i]
-		}
-	}
-	return page.Prefix("sha256 ", strings.Join(parts, ", "))
-}
-
 // errataWords returns the list of faults for a line.
 func errataWords(e *ErrataFile) string {
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", words.Clean(e.File), deem.ShortHash(e.Hash), words.Count(e.Faulty, "item"))
+	return fmt.Sprintf("%s, hash %s, %s with a wrong reference", e.File, deem.ShortHash(e.Hash), words.Count(e.Faulty, "item"))
 }
 
 // lockWords returns the lock for a line.
@@ -187,49 +174,5 @@ func lockWords(l *Lock) string {
 	if !l.Created.IsZero() {
 		when = " of " + l.Created.UTC().Format(time.DateTime) + " UTC"
 	}
-	return fmt.Sprintf("hash %s%s, %s", deem.ShortHash(l.Hash), when, words.Clean(l.Words()))
-}
-
-// harness writes the part of the harness card that has lines of its own.
-func (p *sheet) harness(r Report) {
-	h := r.Head.harness()
-	if r.Items > 0 {
-		p.Line("counts", r.Counts())
-	}
-	p.Line("errata", errataWords(h.Errata))
-	p.Line("lock", lockWords(h.Lock))
-	p.Line("deem", words.Clean(h.Deem))
-}
-
-// harnessFacts returns the same for the page.
-func harnessFacts(r Report) []PageFact {
-	h := r.Head.harness()
-	facts := []PageFact{
-		{"parameters", words.Clean(strings.Join(h.ParamList(), ", "))},
-		{"not sent", words.Clean(strings.Join(h.DroppedList(), "; "))},
-	}
-	for _, p := range h.Prompts {
-		facts = append(facts, PageFact{"prompt", cmp.Or(words.Clean(p.Name), "prompt") + ", sha256 " + words.Clean(p.SHA256)})
-	}
-	if r.Items > 0 {
-		facts = append(facts, PageFact{"counts", r.Counts()})
-	}
-	return append(facts,
-		PageFact{"errata", errataWords(h.Errata)},
-		PageFact{"lock", lockWords(h.Lock)},
-		PageFact{"deem", words.Clean(h.Deem)})
-}
-
-// byline says in one line who made the numbers, and of what.
-func byline(r Report) string {
-	h := r.Head
-	lock := h.harness().Lock
-	promised := ""
-	if lock != nil {
-		promised = words.Clean(lock.Words())
-	}
-	return strings.Join(nonEmpty(
-		"Judged by "+words.Clean(page.OrNone(h.Judge))+page.Prefix(", hash ", words.Clean(deem.ShortHash(h.JudgeHash))),
-		page.Prefix("model ", words.Clean(h.Model)),
-		page.Prefix("dataset ", words.Clean(h.Dataset))+page.Prefix(", hash ", words.Clean(deem.ShortHash(h.DatasetHash))), promised), "; ")
+	return fmt.Sprintf("hash %s%s, %s", deem.ShortHash(l.Hash), when, l.Words())
 }

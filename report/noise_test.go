@@ -275,7 +275,7 @@ func TestNoiseOfFewClusters(t *testing.T) {
 		clusters int
 		want     string
 	}{
-		{1, "one cluster says nothing about the choice of items, ± 0.0 pp from the judge's own wavering"},
+		{1, "one cluster says nothing about the choice of items, ± 0.0 pp from the judge's own noise"},
 		{10, "± 36.2 pp from the choice of items"}, // 2.262 · sqrt(0.2564/10), by t with 9 degrees of freedom, a cluster being one item
 	} {
 		h := head()

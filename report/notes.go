@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -18,7 +18,7 @@ func (b *Builder) notes(r Report) []string {
 		b.noteNothing(r),
 		r.Stopped.note(),
 		noteSelf(r.Head),
-		b.noteTrials(r),
+		noteTrials(len(r.Trials)),
 		b.noteUntold(),
 		b.noteJudges(),
 		noteModels(r.Calls.Models),
@@ -72,12 +72,12 @@ func (b *Builder) noteNothing(r Report) string {
 func noteSelf(h Head) string { return SelfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
 
 // noteTrials says which trial the numbers come from.
-func (b *Builder) noteTrials(r Report) string {
-	if len(b.trials) == 1 {
+func noteTrials(trials int) string {
+	if trials < 2 {
 		return ""
 	}
 	return fmt.Sprintf("there are %d trials, and all numbers but those of the trials, their noise, the calls and the cost are of trial 0 alone: "+
-		"judging an item again makes no new item", len(r.Trials))
+		"judging an item again makes no new item", trials)
 }
 
 // noteUntold says why several trials say nothing about the judge's noise.
@@ -92,7 +92,7 @@ func (b *Builder) noteUntold() string {
 func (b *Builder) noteJudges() string {
 	names := slices.Sorted(maps.Keys(b.judges))
 	for i, name := range names {
-		names[i] = words.Clean(page.OrNone(name))
+		names[i] = words.Clean(doc.OrNone(name))
 	}
 	if len(names) < 2 {
 		return ""
@@ -123,7 +123,7 @@ func noteClusters(c Clusters, items int) string {
 			"to keep memory bounded, clusters were put together at random, which is safe", which, words.Comma(c.N))
 	}
 	if c.few(items) {
-		return fmt.Sprintf("%s come in %s: intervals use Student's t with at most %s; they are too narrow where a few clusters hold most failures",
+		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and are too narrow where a few clusters hold most failures",
 			which, words.Count(c.N, "cluster"), degrees(max(c.N+items-c.Items-1, 0)))
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -128,7 +128,7 @@ type Hold struct {
 func (h Hold) reason() string {
 	part := float64(h.Unjudged) / float64(max(h.Items, 1))
 	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
-		words.Comma(h.Unjudged), words.Count(h.Items, "item"), page.Short(100*part), words.IsAre(h.Unjudged), page.Short(100*h.Limit))
+		words.Comma(h.Unjudged), words.Count(h.Items, "item"), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
 }
 
 // Upstream is a number under the name of those who would print it.

@@ -19,14 +19,15 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report"
 )
 
-// text returns the report as text.
+// text returns the report as text in all detail, on long lines.
 func text(t testing.TB, r report.Report) string {
 	t.Helper()
 	var b strings.Builder
-	if err := r.Text(&b); err != nil {
+	if err := doc.Text(&b, r.Document(), doc.TextOptions{Width: 200, Detail: true}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -49,7 +50,7 @@ func TestHeadlineReads(t *testing.T) {
 		recs = append(recs, failed(30+i, deem.Unparseable))
 	}
 	got := text(t, build(h, recs).Report())
-	if want := "66.7% [48.8, 80.8]  n=30  unjudged 10"; !strings.Contains(got, want) {
+	if want := "66.7% [48.8, 80.8]  30 judged, 10 unjudged"; !strings.Contains(got, want) {
 		t.Errorf("the text lacks %q:\n%s", want, got)
 	}
 }

@@ -72,9 +72,11 @@ type app struct {
 
 	fromFile map[string]bool // the flags that deem.yaml has set
 
-	json   bool   // --json
-	config string // --config
-	db     string // --db
+	json    bool   // --json
+	passing bool   // the runs are removed when the command ends
+	verbose bool   // -v, of commands that print a report
+	config  string // --config
+	db      string // --db
 
 	stream    bool                 // events go to standard output
 	telemetry *telemetry.Telemetry // nil when nobody watches

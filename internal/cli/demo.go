@@ -20,11 +20,13 @@ EXIT STATUS
   0 done   1 could not`
 
 func (a *app) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "demo", Short: "judge a bundled example offline", Long: demoHelp, Example: "  deem demo", Args: atMost(0),
 		Annotations: map[string]string{noConfig: "yes"},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
 	}
+	a.verboseFlag(cmd)
+	return cmd
 }
 
 // demo is "deem run" on the bundled items, with a database of its own.
@@ -34,7 +36,7 @@ func (a *app) demo(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	a.db = filepath.Join(dir, "deem.db")
+	a.db, a.passing = filepath.Join(dir, "deem.db"), true
 	a.in = bytes.NewReader(demo.Items)
 	o := runOptions{
 		data: []string{"-"}, title: "the bundled example", format: "jsonl",

@@ -130,13 +130,6 @@ func (a *app) exportReport(ctx context.Context, st store.Store, run store.Run, o
 		return err
 	}
 	findings.AddErrata(&r, faults)
-	if f.Published != nil {
-		var text strings.Builder
-		if err := f.Published.Text(&text); err != nil {
-			return err
-		}
-		r.PublishedText = text.String()
-	}
 	listed := report.Items{All: r.Items, Redacted: want.Redacted}
 	if o.format == formatHTML && !listed.Redacted {
 		if listed.First, err = findings.First(ctx, st, run, o.items); err != nil {

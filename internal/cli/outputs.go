@@ -37,7 +37,7 @@ var outputs = []output{
 		return contains("<title>deem compare")(head) || contains("<title>deem rejudge")(head)
 	}},
 	{flag: "card", what: "card of deem probe", ours: func(head []byte) bool {
-		return begins("judge card\n")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>judge card ")(head)
+		return begins("Judge card: ")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>Judge card: ")(head)
 	}},
 	{flag: "write-known", what: "registry of deem agree --write-known", ours: isRegistry, again: "--known"},
 	{flag: "queue", what: "table of items to label", ours: begins(strings.Join(planColumns, ",") + "\n")},

@@ -80,7 +80,7 @@ func (a *app) printCards(all []cardJSON) error {
 		if i > 0 {
 			a.line()
 		}
-		if err := reportprobe.Text(a.out, c.Card); err != nil {
+		if err := a.document(reportprobe.Document(c.Card)); err != nil {
 			return err
 		}
 		a.printGates(c.Gates)

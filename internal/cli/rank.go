@@ -99,7 +99,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 		writeJSON(a.out, r)
 		return nil
 	}
-	return r.Text(a.out)
+	return a.document(r.Document())
 }
 
 // addPairs adds the verdicts of a run. The names are those of its systems, as "A:B", or "".

@@ -94,6 +94,7 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
+	a.verboseFlag(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
 	a.streamFlag(cmd.Flags())
 	return cmd
@@ -206,7 +207,7 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 		all[i].gates, err = findings.Gates(want.gates, all[i].Run, all[i].Report)
 		wrong = cmp.Or(wrong, err)
 	}
-	if err := errors.Join(a.print(all, agreements), wrong); err != nil {
+	if err := errors.Join(a.print(ctx, st, all, agreements), wrong); err != nil {
 		return err
 	}
 	for _, f := range all {
@@ -222,9 +223,16 @@ func (a *app) show(ctx context.Context, st store.Store, refs []string, want show
 	return nil
 }
 
-// print prints reports, each with its benchmark's own numbers below it, and what
-// several have in common.
-func (a *app) print(all []finished, agreements []agree.Pairing) error {
+// print prints reports, and what several have in common.
+func (a *app) print(ctx context.Context, st store.Store, all []finished, agreements []agree.Pairing) error {
+	for i, f := range all {
+		if f.errata != nil {
+			all[i].Report.Errata = *f.errata
+		}
+		if len(f.gates) > 0 {
+			all[i].Report.Gates = f.gates
+		}
+	}
 	if a.json || a.stream {
 		return a.printJSON(all, agreements)
 	}
@@ -232,26 +240,12 @@ func (a *app) print(all []finished, agreements []agree.Pairing) error {
 		if i > 0 {
 			a.line()
 		}
-		if err := f.Report.Text(a.out); err != nil {
+		d := f.Report.Document()
+		if len(all) == 1 && !a.passing && !a.verbose {
+			a.next(ctx, st, d, f.Run, f.Report)
+		}
+		if err := a.document(d); err != nil {
 			return err
-		}
-		if f.Parts != nil {
-			a.line()
-			if err := f.Parts.Text(a.out); err != nil {
-				return err
-			}
-		}
-		if f.Published != nil {
-			a.line()
-			if err := f.Published.Text(a.out); err != nil {
-				return err
-			}
-		}
-		if f.errata != nil {
-			a.line()
-			if err := f.errata.Text(a.out); err != nil {
-				return err
-			}
 		}
 		printGates(a.out, f.gates)
 	}
@@ -271,15 +265,6 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 	reports := make([]report.Report, len(all))
 	for i, f := range all {
 		reports[i] = f.Report
-		if f.Published != nil {
-			reports[i].Published = f.Published.JSON()
-		}
-		if f.errata != nil {
-			reports[i].Errata = f.errata
-		}
-		if len(f.gates) > 0 {
-			reports[i].Gates = f.gates
-		}
 	}
 	if a.stream {
 		for i := range reports {

@@ -137,6 +137,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.sampleFlags(cmd.Flags())
 	o.until.flags(cmd.Flags())
 	a.streamFlag(cmd.Flags())
+	a.verboseFlag(cmd)
 	return cmd
 }
 

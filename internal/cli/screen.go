@@ -75,3 +75,16 @@ func (s *screen) clean(text string) string {
 	}
 	return b.String()
 }
+
+// A trusted screen takes text as it is, from what has made it harmless itself.
+type trusted struct{ *screen }
+
+func (s trusted) Write(p []byte) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err = s.w.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
+}

@@ -44,8 +44,9 @@ func TestTerminalIsHarmless(t *testing.T) {
 	} {
 		out := onTerminal(t, strings.Fields(command))
 		seen += out
-		// The bar moves the cursor and clears its line, and does nothing else.
-		calm := strings.NewReplacer("\x1b[1A", "", "\x1b[A", "", "\x1b[J", "", "\x1b[0J", "", "\x1b[2K", "").Replace(out)
+		// The bar moves the cursor and clears its line, and a report is bold or coloured; they do
+		// nothing else.
+		calm := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[1A", "", "\x1b[A", "", "\x1b[J", "", "\x1b[0J", "", "\x1b[2K", "").Replace(out)
 		if bad := strings.IndexAny(calm, "\x1b\x07\x7f\u009b\u202e"); bad >= 0 {
 			t.Errorf("%s prints a control character: %q", command, calm[max(0, bad-40):min(len(calm), bad+40)])
 		}

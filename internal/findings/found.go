@@ -23,7 +23,6 @@ type Found struct {
 	Run       store.Run
 	Report    report.Report
 	Published benchmark.Metrics // nil when the run is of a file of items
-	Parts     Parts             // nil unless the judge is made of others
 }
 
 // A Options says how a report is made.
@@ -168,14 +167,21 @@ func Of(ctx context.Context, st store.Store, run store.Run, want Options) (Found
 	return r.Found(run).WithParts(ctx, st)
 }
 
-// WithParts adds what the parts of the judge did.
+// WithParts adds what the parts of the judge did, and the benchmark's own numbers.
 func (f Found) WithParts(ctx context.Context, st store.Store) (Found, error) {
 	inside, err := partsOf(ctx, st, f.Run)
 	if err != nil {
 		return Found{}, err
 	}
 	if inside != nil {
-		f.Report.Members, f.Parts = inside, inside
+		f.Report.Members = inside
+	}
+	if f.Published != nil {
+		var text strings.Builder
+		if err := f.Published.Text(&text); err != nil {
+			return Found{}, err
+		}
+		f.Report.Published, f.Report.PublishedText = f.Published.JSON(), text.String()
 	}
 	return f, nil
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"deem"
 	"deem/internal/compose"
+	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/judge/cascade"
 	"deem/judge/panel"
@@ -87,7 +87,7 @@ func composedNote(run store.Run) string {
 }
 
 // Parts is a report about the parts of a judge.
-type Parts interface{ Text(w io.Writer) error }
+type Parts interface{ AddTo(d *doc.Document) }
 
 // partsOf reports what the parts of a run's judge did, nil when it has none to report
 // of. Only the first trial counts, as everywhere.

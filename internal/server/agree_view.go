@@ -26,7 +26,7 @@ type agreeView struct {
 	LabelURL   string
 	Left       string // labels that could not be used
 
-	Cards      []report.PageCard
+	Cards      []pageCard
 	Matrix     []matrixRow
 	Measures   []measureRow
 	Categories []categoryRow
@@ -39,7 +39,7 @@ type agreeView struct {
 	Own        []ownRow
 	OwnWords   string
 	Worst      []worstItem
-	Notes      []report.PageNote
+	Notes      []pageNote
 }
 
 // An annotatorView is a person to choose.
@@ -158,10 +158,10 @@ func (v *agreeView) measures(notes *footnotes) {
 func (v *agreeView) cards(notes *footnotes) {
 	c, m := v.All.Confusion, v.All
 	beyond := fmt.Sprintf("95%% interval %s, n=%s", m.Kappa.Ends("%.2f", 1), words.Comma(c.N()))
-	v.Cards = append(v.Cards, report.PageCard{
+	v.Cards = append(v.Cards, pageCard{
 		Name: "accuracy of the judge", Value: percent(m.Agreement.Value), Marks: notes.mark(m.Agreement.Warnings...),
 		Small: fmt.Sprintf("%s, n=%s", ends(m.Agreement), words.Comma(c.N())),
-	}, report.PageCard{
+	}, pageCard{
 		Name: "Cohen's kappa", Value: fmt.Sprintf("%.2f", m.Kappa.Value), Marks: notes.mark(m.Kappa.Warnings...),
 		Small: beyond,
 	})
@@ -170,7 +170,7 @@ func (v *agreeView) cards(notes *footnotes) {
 		return
 	}
 	quoted := k.Quoted()
-	v.Cards = append(v.Cards, report.PageCard{
+	v.Cards = append(v.Cards, pageCard{
 		Name: "corrected score", Value: percent(quoted.Value), Marks: notes.mark(quoted.Warnings...),
 		Small: fmt.Sprintf("%s, %s, %s; the judge alone has %s", ends(quoted), v.QuotedName(), words.Plural(c.N(), "label", "labels"), percent(k.Raw.Value)),
 	})

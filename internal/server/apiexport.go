@@ -55,7 +55,6 @@ func reportAs(write func(report.Report, io.Writer) error) func(*Server, context.
 		if err != nil {
 			return err
 		}
-		got.Report.PublishedText = got.Published
 		return write(got.Report, w)
 	}
 }

@@ -305,19 +305,11 @@ func (s *Server) reportOf(ctx context.Context, run store.Run) (report.Report, er
 	if err != nil {
 		return report.Report{}, err
 	}
-	rep := got.Report
-	rep.Published = got.PublishedJSON
-	if got.Errata != nil {
-		rep.Errata = got.Errata
-	}
-	return rep, nil
+	return got.Report, nil
 }
 
 // freshReport makes a report of a small run that was judged just now.
 func (s *Server) freshReport(ctx context.Context, run store.Run) (report.Report, error) {
 	f, err := findings.Of(ctx, s.store, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
-	if err == nil && f.Published != nil {
-		f.Report.Published = f.Published.JSON()
-	}
 	return f.Report, err
 }

@@ -12,6 +12,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"deem/internal/doc"
 )
 
 //go:embed static
@@ -50,6 +52,7 @@ func newAssets() (*assets, error) {
 		}
 		a.add(e.Name(), content)
 	}
+	a.add("doc.css", []byte(doc.CSS))
 	return a, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deem/internal/words"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -155,10 +154,10 @@ func (f *footnotes) mark(warnings ...string) []int {
 }
 
 // notes returns the footnotes as sentences, in the order of their numbers.
-func (f *footnotes) notes() []report.PageNote {
-	list := make([]report.PageNote, len(f.list))
+func (f *footnotes) notes() []pageNote {
+	list := make([]pageNote, len(f.list))
 	for i, text := range f.list {
-		list[i] = report.PageNote{N: i + 1, Text: words.UpperFirst(strings.TrimSuffix(text, ".")) + "."}
+		list[i] = pageNote{N: i + 1, Text: words.UpperFirst(strings.TrimSuffix(text, ".")) + "."}
 	}
 	return list
 }

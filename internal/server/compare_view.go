@@ -8,7 +8,6 @@ import (
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/words"
-	"deem/report"
 	"deem/report/compare"
 )
 
@@ -31,7 +30,7 @@ type compareView struct {
 	Total   int // items on which runs differ
 	Pager   pager
 	CSV     string
-	Notes   []report.PageNote
+	Notes   []pageNote
 }
 
 // A sideView is a run with its own numbers.

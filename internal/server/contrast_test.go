@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"testing"
+
+	"deem/internal/doc"
 )
 
 var (
@@ -15,11 +17,7 @@ var (
 // Text can be read on everything that it stands on, in light and in dark, and the edges
 // of what one can operate can be seen (WCAG 2.2 AA: 4.5 and 3 to 1).
 func TestContrast(t *testing.T) {
-	css, err := staticFiles.ReadFile("static/app.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := colourBlock.FindAllString(string(css), -1)
+	blocks := colourBlock.FindAllString(doc.CSS, -1)
 	if len(blocks) != 3 {
 		t.Fatalf("there are %d sets of colours, want light, dark by the system and dark by choice", len(blocks))
 	}

@@ -142,8 +142,8 @@ func TestPagesSay(t *testing.T) {
 	}{
 		{"/", []string{w.first.ID, w.next.ID, w.going.ID, "universal", deem.ShortHash(w.first.Judge.Hash), "v1.2.3", "<progress"}},
 		{first, []string{
-			"The headline is withheld", "strict: failures counted as wrong", "Values and intervals", "<svg", "kind=provider",
-			"Latency of replies", "Confidence", "labelled items", w.first.Judge.Hash, "http://localhost:9/v1", "Trials",
+			"The score is withheld", "unjudged items counted as wrong", "confidence intervals", "<svg", "kind=provider",
+			"Latency of replies", "Confidence", "labelled items", w.first.Judge.Hash, "http://localhost:9/v1", ">trial<",
 		}},
 		{first + "/items", []string{"36 records", "unjudged: provider", "Disagrees with", w.next.ID, "items.csv", "<kbd>j</kbd>"}},
 		{first + "/items/plain", []string{"equal to what was sent", "Trials", "Other judges of the same item", w.next.ID, "People", "300 ms, 1 attempt, $0.0012", "alone on a line"}},

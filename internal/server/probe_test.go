@@ -48,7 +48,7 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := page(t, s, "/runs/"+run.ID+"/card")
-	wantAll(t, "the card", body, "60 probes", "seed 7", "made of rag.jsonl", "25.0% [", "10.0% [", "Instructions to the judge", "For example", "topical, but says less")
+	wantAll(t, "the card", body, "60 of rag.jsonl", "seed 7", "25.0% [", "10.0% [", "Instructions to the judge", "For example", "topical, but says less")
 	if strings.Contains(body, "<script>alert") {
 		t.Error("the card shows what was judged as HTML")
 	}

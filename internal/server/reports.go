@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/errata"
 )
 
 // How reports are kept. Making one takes about a second for 100,000 records, so it is
@@ -30,14 +27,9 @@ const (
 
 // A found is what a run found.
 type found struct {
-	Run       store.Run // as it was when the report was made
-	Report    report.Report
-	Published string // the benchmark's own numbers, as its package prints them
-
-	PublishedJSON any            // the same for programs
-	Parts         string         // what the parts of the judge did
-	Errata        *errata.Report // nil unless the run was told of a list of faults
-	Latency       latencyCount
+	Run     store.Run // as it was when the report was made
+	Report  report.Report
+	Latency latencyCount
 }
 
 // Reports makes the reports of runs and keeps them.
@@ -190,17 +182,6 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		return found{}, err
 	}
 	got.Report = f.Report
-	if f.Published != nil {
-		if got.Published, err = printed(f.Published); err != nil {
-			return found{}, err
-		}
-		got.PublishedJSON = f.Published.JSON()
-	}
-	if f.Parts != nil {
-		if got.Parts, err = printed(f.Parts); err != nil {
-			return found{}, err
-		}
-	}
 	return got, got.addErrata(ctx, st)
 }
 
@@ -209,7 +190,9 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 // note says so. It does not say what stands in the list: the file is the server's.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
 	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
-	f.Errata = faults
+	if faults != nil {
+		f.Report.Errata = *faults
+	}
 	findings.AddErrata(&f.Report, faults)
 	file := filepath.Base(findings.SettingsOf(f.Run.Spec).Errata)
 	switch {
@@ -226,11 +209,4 @@ func (f *found) addErrata(ctx context.Context, st store.Store) error {
 
 func (f *found) note(format string, args ...any) {
 	f.Report.Notes = append(slices.Clone(f.Report.Notes), fmt.Sprintf(format, args...))
-}
-
-// printed returns what a package says of its numbers, for people.
-func printed(t interface{ Text(w io.Writer) error }) (string, error) {
-	var b strings.Builder
-	err := t.Text(&b)
-	return strings.TrimRight(b.String(), "\n"), err
 }

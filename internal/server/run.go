@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/report"
@@ -47,16 +49,13 @@ func (s *Server) runOf(r *http.Request) (store.Run, error) {
 type runView struct {
 	Run     store.Run
 	Tabs    []tab
-	Report  *report.Page // nil while it is being made, and when it cannot be
-	Plot    template.HTML
-	Problem string // why it cannot be made
+	Report  template.HTML // "" while it is being made, and when it cannot be
+	Problem string        // why it cannot be made
 	Hint    string
 	Waiting bool
 
 	Latency    *latencyChart
 	Confidence *confidenceChart
-	Published  string
-	Parts      string
 	Progress   progress
 	Queued     *queuedView // nil unless it was left to workers
 }
@@ -96,23 +95,34 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 }
 
 // fillRun enters what the report says.
-func (s *Server) fillRun(r *http.Request, v *runView, got found) error {
-	v.Report = got.Report.Page()
-	v.Published, v.Parts = got.Published, got.Parts
-	v.Report.Published = ""
-	if v.Run.Endpoint != "" {
-		v.Report.Card = append(v.Report.Card, report.PageFact{Name: "endpoint", Text: v.Run.Endpoint})
-	}
+func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	v.Latency = newLatencyChart(got.Latency, got.Report.Calls.Latency)
-	var err error
-	if v.Plot, err = v.Report.Plot(); err != nil {
+	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); err != nil {
 		return err
 	}
-	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); v.Confidence != nil {
-		// The chart says the same, and stands with its words.
-		v.Report.Tables = slices.DeleteFunc(v.Report.Tables, func(t report.PageTable) bool { return t.Title == v.Confidence.Title && len(t.Rows) == 0 })
+	d := got.Report.Document()
+	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool { return s.ID == "confidence" }) // The chart says the same.
+	if v.Run.Endpoint != "" {
+		d.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: v.Run.Endpoint}}}})
 	}
+	v.Report, err = doc.Fragment(d, links(v.Run.ID))
 	return err
+}
+
+// links returns the addresses of what the document about a run names.
+func links(run string) doc.URLs {
+	return func(l doc.Link) string {
+		id := cmp.Or(l.Run, run)
+		switch {
+		case l.Item != "":
+			return itemURL(id, l.Item)
+		case len(l.Items) > 0:
+			return itemsURL(id) + "?" + l.Items.Encode()
+		case l.Run != "":
+			return runURL(id)
+		}
+		return ""
+	}
 }
 
 // A scoreView is the score of a run in the list of runs.

@@ -12,7 +12,6 @@ import (
 
 	"deem"
 	"deem/internal/words"
-	"deem/report"
 	"deem/stat"
 )
 
@@ -42,7 +41,6 @@ func (s *Server) functions() template.FuncMap {
 		"orNone":   orNone,
 
 		"datasetName": datasetName,
-		"filterURL":   filterURL,
 	}
 }
 
@@ -128,21 +126,6 @@ func runURL(run string) string { return "/runs/" + url.PathEscape(run) }
 
 // itemsURL returns the path of a run's items.
 func itemsURL(run string) string { return runURL(run) + "/items" }
-
-// filterURL returns the path of the items that have something in common, as a report
-// names it.
-func filterURL(run, name, value string) string {
-	var f filter
-	switch name {
-	case report.ByCategory:
-		f.Category = value
-	case report.ByLabel:
-		f.Label = value
-	case report.ByKind:
-		f.Kind = value
-	}
-	return f.link(itemsURL(run))
-}
 
 // itemURL returns the path of an item. Ids are whatever a dataset calls its items; one
 // that a browser would take for a way up goes into the query.

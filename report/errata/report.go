@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -119,7 +119,7 @@ func (b *Builder) Report() Report {
 func (b *Builder) kindRows() []Kind {
 	rows := make([]Kind, 0, len(b.kinds))
 	for kind, n := range b.kinds {
-		rows = append(rows, Kind{page.OrNone(kind), n})
+		rows = append(rows, Kind{doc.OrNone(kind), n})
 	}
 	slices.SortFunc(rows, func(x, y Kind) int {
 		return cmp.Or(cmp.Compare(y.N, x.N), cmp.Compare(x.Kind, y.Kind))
@@ -158,7 +158,7 @@ func category(r report.Report, name string) report.Figures {
 			return c.Figures
 		}
 	}
-	if name == page.None && len(r.Categories) == 0 {
+	if name == doc.None && len(r.Categories) == 0 {
 		return r.Metrics[0]
 	}
 	return report.Figures{}
@@ -188,7 +188,7 @@ func noteAbove(l Line) string {
 	}
 	name := "the score"
 	if l.Category != "" {
-		name = "the score of " + page.Cell(l.Category, page.NameWidth)
+		name = "the score of " + doc.Clip(l.Category, 32)
 	}
 	return fmt.Sprintf("%s, %s, lies above its ceiling of %s: wrong references were met, or the judge is generous",
 		name, percent(l.Published.Judged.Value), percent(l.Ceiling.Value))
@@ -198,7 +198,7 @@ func (r Report) noteAccepted() string {
 	if r.Accepted == 0 {
 		return ""
 	}
-	ids := page.Cells(r.Examples, page.IDWidth)
+	ids := doc.IDs(r.Examples, 0)
 	if r.Accepted > len(r.Examples) {
 		ids += ", ..."
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/internal/page"
 )
 
 // maxKinds is how many kinds of faults the text names; JSON has them all.
@@ -16,22 +16,61 @@ const maxKinds = 6
 
 // Text writes the report for people.
 func (r Report) Text(w io.Writer) error {
-	p := &page.Page{}
-	p.Line("errata", page.Cell(r.File, page.IDWidth), "hash "+deem.ShortHash(r.Hash), fmt.Sprintf("%s known", words.Comma(r.Known)),
-		fmt.Sprintf("%s can move a score", words.Comma(r.Corrupting)))
-	p.Line("", fmt.Sprintf("%s of %s %s a wrong reference%s", words.Comma(r.Overall.Faulty), words.Count(r.Overall.Items, "item"),
-		pick(r.Overall.Faulty, "has", "have"), page.Prefix(": ", r.kinds())))
-	if r.Overall.Faulty > 0 {
-		r.table(p)
+	d := &doc.Document{}
+	r.AddTo(d)
+	return doc.Text(w, d, doc.TextOptions{Detail: true})
+}
+
+// AddTo adds the report to a document: the numbers of all items, then of the categories
+// with a wrong reference.
+func (r Report) AddTo(d *doc.Document) {
+	facts := doc.Facts{
+		{Name: "errata", Text: fmt.Sprintf("%s, hash %s, %s known, %s can move a score", r.File, deem.ShortHash(r.Hash), words.Comma(r.Known), words.Comma(r.Corrupting))},
+		{Name: "items", Text: fmt.Sprintf("%s of %s %s a wrong reference%s", words.Comma(r.Overall.Faulty), words.Count(r.Overall.Items, "item"),
+			pick(r.Overall.Faulty, "has", "have"), doc.Prefix(": ", r.kinds()))},
 	}
-	p.Notes(r.Notes...)
-	_, err := io.WriteString(w, p.String())
-	return err
+	t := doc.Table{Columns: []doc.Column{doc.Col(""), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("")}}
+	whole := ""
+	if r.Overall.Faulty > 0 {
+		t.Rows = append(t.Rows, r.block(d, "all items", r.Overall)...)
+		for _, l := range r.Categories {
+			t.Rows = append(t.Rows, r.block(d, l.Category, l)...)
+		}
+		if r.Whole > 0 {
+			whole = fmt.Sprintf("No wrong reference in %s %s: the numbers stay as published.", words.Comma(r.Whole), pick(r.Whole, "other category", "other categories"))
+		}
+	}
+	d.Add(doc.Section{ID: "errata", Blocks: []doc.Block{facts, t, doc.Paragraph{Text: whole}}})
+	d.Mark(r.Notes...)
+}
+
+// block returns the numbers of one line below each other.
+func (r Report) block(d *doc.Document, title string, l Line) [][]doc.Cell {
+	rows := [][]doc.Cell{
+		{doc.T(title)},
+		row(d, "as published", l.Published, l.Published.Metric),
+		row(d, "sound items", l.Sound, ""),
+		row(d, "wrong reference", l.Wrong, ""),
+	}
+	if r.Rejudged.Items > 0 {
+		rows = append(rows, row(d, "corrected", l.Corrected, between(l.Corrected)))
+	}
+	return append(rows, []doc.Cell{doc.T("ceiling"), d.Share(l.Ceiling), doc.N(l.Ceiling.N)})
+}
+
+// row returns one number. One that is withheld is told by the band that it lies in.
+func row(d *doc.Document, name string, f report.Figures, remark string) []doc.Cell {
+	n := f.Items - f.Unjudged
+	value := doc.T(doc.Absent(n > 0))
+	if f.Judged != nil {
+		value = d.Share(*f.Judged)
+	}
+	return []doc.Cell{doc.T(name), value, doc.N(n), doc.N(f.Unjudged), doc.T(remark)}
 }
 
 // kinds returns what is wrong, and how often, unless the list never says.
 func (r Report) kinds() string {
-	if len(r.Kinds) == 1 && r.Kinds[0].Kind == page.None {
+	if len(r.Kinds) == 1 && r.Kinds[0].Kind == doc.None {
 		return ""
 	}
 	var parts []string
@@ -40,47 +79,9 @@ func (r Report) kinds() string {
 			parts = append(parts, fmt.Sprintf("and %d more kinds", len(r.Kinds)-i))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s %s", page.Cell(k.Kind, page.NameWidth), words.Comma(k.N)))
+		parts = append(parts, fmt.Sprintf("%s %s", doc.Clip(k.Kind, 32), words.Comma(k.N)))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// table writes the numbers of all items, then of the categories with a wrong reference.
-func (r Report) table(p *page.Page) {
-	p.WriteByte('\n')
-	g := &page.Grid{Align: "lerrll"}
-	g.Add("", "value [95%]", "n", "unjudged")
-	r.block(p, g, "all items", r.Overall)
-	for _, l := range r.Categories {
-		r.block(p, g, page.Cell(l.Category, page.NameWidth), l)
-	}
-	p.Grid(g, "")
-	if r.Whole > 0 {
-		p.Wrap("", fmt.Sprintf("no wrong reference in %s %s: the numbers stay as published", words.Comma(r.Whole), pick(r.Whole, "other category", "other categories")))
-	}
-}
-
-// block writes the numbers of one line below each other.
-func (r Report) block(p *page.Page, g *page.Grid, title string, l Line) {
-	g.Add(title)
-	row(p, g, "as published", l.Published, l.Published.Metric)
-	row(p, g, "sound items", l.Sound, "")
-	row(p, g, "wrong reference", l.Wrong, "")
-	if r.Rejudged.Items > 0 {
-		row(p, g, "corrected", l.Corrected, between(l.Corrected))
-	}
-	g.Add("  ceiling", page.Share(l.Ceiling), words.Comma(l.Ceiling.N), "", "", p.Mark(l.Ceiling.Warnings...))
-}
-
-// row writes one number. One that is withheld is told by the band that it lies in.
-func row(p *page.Page, g *page.Grid, name string, f report.Figures, remark string) {
-	n := f.Items - f.Unjudged
-	switch {
-	case f.Judged != nil:
-		g.Add("  "+name, page.Share(*f.Judged), words.Comma(n), words.Comma(f.Unjudged), remark, p.Mark(f.Judged.Warnings...))
-	default:
-		g.Add("  "+name, page.Absent(n > 0), words.Comma(n), words.Comma(f.Unjudged), remark)
-	}
 }
 
 // between returns the band that a withheld number lies in, "" for one that is shown.
@@ -88,5 +89,5 @@ func between(f report.Figures) string {
 	if f.Judged != nil || f.Items == 0 {
 		return ""
 	}
-	return fmt.Sprintf("between %s and %s", page.Percent(f.Band.Lo), page.Percent(f.Band.Hi))
+	return fmt.Sprintf("between %s and %s", doc.Percent(f.Band.Lo), doc.Percent(f.Band.Hi))
 }

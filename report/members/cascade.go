@@ -5,8 +5,8 @@ import (
 	"io"
 	"strconv"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -132,44 +132,36 @@ func (b *CascadeBuilder) Cascade() Cascade {
 }
 
 // Text writes the report for people.
-func (r Cascade) Text(w io.Writer) error {
-	p := &page.Page{}
-	p.Line("cascade", fmt.Sprintf("%d stages", len(r.Stages)), words.Count(r.Items, "item"), fmt.Sprintf("%s decided by none", words.Comma(r.Nobody)))
-	g := &page.Grid{Align: "lrrrerr"}
-	g.Add("stage", "from", "reached", "decided", "of all items [95%]", "calls", "cost")
+func (r Cascade) Text(w io.Writer) error { return text(w, r) }
+
+// AddTo adds the report to a document.
+func (r Cascade) AddTo(d *doc.Document) {
+	head := doc.Facts{{Name: "cascade", Text: fmt.Sprintf("%d stages, %s, %s decided by none", len(r.Stages), words.Count(r.Items, "item"), words.Comma(r.Nobody))}}
+	t := doc.Table{Columns: []doc.Column{
+		doc.Col("stage"), doc.Num("from"), doc.Num("reached"), doc.Num("decided"), doc.Est("of all items [95%]"), doc.Num("calls"), doc.Num("cost"),
+	}}
 	for _, s := range r.Stages {
 		from := "any"
 		if s.Threshold != nil {
 			from = strconv.FormatFloat(*s.Threshold, 'g', 4, 64)
 		}
-		g.Add(page.Cell(s.Name, page.NameWidth), from, words.Comma(s.Reached), words.Comma(s.Decided), page.Share(s.Coverage), words.Comma(s.Calls), words.Dollars(s.CostMicros))
+		t.Rows = append(t.Rows, []doc.Cell{
+			doc.T(s.Name), doc.T(from), doc.N(s.Reached), doc.N(s.Decided), doc.T(doc.Share(s.Coverage)), doc.N(s.Calls), doc.T(words.Dollars(s.CostMicros)),
+		})
 	}
-	p.WriteByte('\n')
-	p.Grid(g, "")
-	r.saved(p)
-	r.promise(p)
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-func (r Cascade) saved(p *page.Page) {
+	var facts doc.Facts
 	if s := r.Saved; s != nil {
-		p.WriteByte('\n')
-		p.Line("saved", fmt.Sprintf("%s that %s was not asked about", words.Count(s.Items, "item"), page.Cell(s.Stage, page.NameWidth)),
-			fmt.Sprintf("about %s", words.Count(int(s.Calls+0.5), "call")), "about "+words.Dollars(s.CostMicros))
+		facts = append(facts, doc.Fact{Name: "saved", Text: fmt.Sprintf("%s that %s was not asked about, about %s, about %s",
+			words.Count(s.Items, "item"), s.Stage, words.Count(int(s.Calls+0.5), "call"), words.Dollars(s.CostMicros))})
 	}
-}
-
-// promise writes what was promised and what was measured when it was.
-func (r Cascade) promise(p *page.Page) {
-	if r.Promise == nil {
-		return
+	if p := r.Promise; p != nil {
+		facts = append(facts, doc.Fact{Name: "promise", Text: fmt.Sprintf(
+			"people agree with at least %s of what the stages before the last decide, with a probability of at least %s, for items like those that were labelled",
+			doc.Percent(1-p.Alpha), doc.Percent(1-p.Delta))})
+		for _, f := range p.Fitted {
+			facts = append(facts, doc.Fact{Name: "measured", Text: fmt.Sprintf("%s: people agree with %s of %s decided among %s; at least %s",
+				f.Stage, words.Comma(f.Decided-f.Wrong), words.Comma(f.Decided), words.Count(f.Labelled, "label"), doc.Percent(1-f.Bound))})
+		}
 	}
-	p.WriteByte('\n')
-	p.Line("promise", fmt.Sprintf("people agree with at least %s of what the stages before the last decide, with a probability of at least %s",
-		page.Percent(1-r.Promise.Alpha), page.Percent(1-r.Promise.Delta)), "for items like those that were labelled")
-	for _, f := range r.Promise.Fitted {
-		p.Line("measured", fmt.Sprintf("%s: people agree with %s of %s decided among %s; at least %s", page.Cell(f.Stage, page.NameWidth),
-			words.Comma(f.Decided-f.Wrong), words.Comma(f.Decided), words.Count(f.Labelled, "label"), page.Percent(1-f.Bound)))
-	}
+	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{head, t, facts}})
 }

@@ -57,7 +57,7 @@ func TestPanelText(t *testing.T) {
 	if err := b.Panel().Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 judges by veto", "all say the same of 50.0% [", "alpha among them", "100.0% ["} {
+	for _, want := range []string{"2 judges by veto", "unanimous  50.0% [", "alpha      -0.3", "100.0% ["} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s", want, text.String())
 		}

@@ -11,8 +11,8 @@ import (
 	"math"
 	"strings"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -165,62 +165,59 @@ func (b *PanelBuilder) Panel() Panel {
 }
 
 // Text writes the report for people.
-func (r Panel) Text(w io.Writer) error {
-	p := &page.Page{}
+func (r Panel) Text(w io.Writer) error { return text(w, r) }
+
+// text writes one report alone.
+func text(w io.Writer, r interface{ AddTo(d *doc.Document) }) error {
+	d := &doc.Document{}
+	r.AddTo(d)
+	return doc.Text(w, d, doc.TextOptions{Detail: true})
+}
+
+// AddTo adds the report to a document.
+func (r Panel) AddTo(d *doc.Document) {
 	who := fmt.Sprintf("%d judges by %s", len(r.Members), r.Rule)
 	if r.Repeat {
 		who = fmt.Sprintf("one judge, asked %d times, by %s", len(r.Members), r.Rule)
 	}
-	p.Line("panel", who, words.Count(r.Items, "item"), fmt.Sprintf("%s without a verdict", words.Comma(r.NoVerdict)))
+	facts := doc.Facts{{Name: "panel", Text: doc.Join(", ", who, words.Count(r.Items, "item"), words.Comma(r.NoVerdict)+" without a verdict")}}
 	if r.Unanimous.N == 0 {
-		p.Line("", "no item has two votes, so how far they agree is not known")
+		facts = append(facts, doc.Fact{Name: "agreement", Text: "unknown: no item has two votes"})
 	} else {
-		p.Line("", "all say the same of "+page.Share(r.Unanimous), page.NEquals(r.Unanimous.N))
-		p.Line("", "two of the answers to one question differ in "+page.Share(r.Flips))
-		p.Line("", r.alpha(p))
+		facts = append(facts,
+			doc.Fact{Name: "unanimous", Text: doc.Share(r.Unanimous) + ", " + doc.NEquals(r.Unanimous.N)},
+			doc.Fact{Name: "differ", Text: doc.Share(r.Flips) + " of pairs of answers to one question"},
+			r.alpha(d))
 	}
-	g := &page.Grid{Align: "lrree"}
-	g.Add("member", "voted", "abstained", "says yes [95%]", "with the panel [95%]")
+	members := doc.Table{Columns: []doc.Column{doc.Col("member"), doc.Num("voted"), doc.Num("abstained"), doc.Est("says yes [95%]"), doc.Est("with the panel [95%]")}}
 	for _, m := range r.Members {
-		g.Add(page.Cell(m.Name, page.NameWidth), words.Comma(m.Voted), words.Comma(m.Abstained), share(m.YesRate), share(m.WithPanel))
+		members.Rows = append(members.Rows, []doc.Cell{doc.T(m.Name), doc.N(m.Voted), doc.N(m.Abstained), share(m.YesRate), share(m.WithPanel)})
 	}
-	p.WriteByte('\n')
-	p.Grid(g, "")
-	if !r.Repeat {
-		r.pairs(p)
+	pairs := doc.Table{Columns: []doc.Column{doc.Col("agreement"), doc.Col(""), doc.Est("[95%]"), doc.Num("n")}}
+	for _, x := range r.Pairs {
+		if !r.Repeat {
+			pairs.Rows = append(pairs.Rows, []doc.Cell{doc.T(x.First), doc.T(x.Second), share(x.Agreement), doc.N(x.Agreement.N)})
+		}
 	}
-	p.Notes()
-	_, err := io.WriteString(w, p.String())
-	return err
+	d.Add(doc.Section{ID: "parts", Blocks: []doc.Block{facts, members, pairs}})
 }
 
 // alpha returns Krippendorff's alpha, or why there is none: where all votes are the same
 // a 0 would say that the members agree no better than by chance.
-func (r Panel) alpha(p *page.Page) string {
+func (r Panel) alpha(d *doc.Document) doc.Fact {
 	for _, w := range r.Alpha.Warnings {
 		if strings.HasPrefix(w, stat.WarnAlpha) {
-			return w
+			return doc.Fact{Name: "alpha", Text: w}
 		}
 	}
-	return "alpha among them " + page.Coefficient(r.Alpha, 3) + page.Prefix(" ", p.Mark(r.Alpha.Warnings...))
+	return doc.Fact{Name: "alpha", Text: doc.Coefficient(r.Alpha, 3) + " (Krippendorff's)", Marks: d.Mark(r.Alpha.Warnings...)}
 }
 
-// share returns an estimate, or that there is none: a member that never voted says yes
-// to no half of anything.
-func share(est stat.Estimate) string {
+// share returns an estimate, or that there is none: a member that never voted has no
+// share of yes.
+func share(est stat.Estimate) doc.Cell {
 	if est.N == 0 {
-		return page.Absent(false)
+		return doc.T(doc.Absent(false))
 	}
-	return page.Share(est)
-}
-
-// pairs writes how far every two members agree.
-func (r Panel) pairs(p *page.Page) {
-	g := &page.Grid{Align: "ller"}
-	g.Add("agreement", "", "[95%]", "n")
-	for _, x := range r.Pairs {
-		g.Add(page.Cell(x.First, page.NameWidth), page.Cell(x.Second, page.NameWidth), share(x.Agreement), words.Comma(x.Agreement.N))
-	}
-	p.WriteByte('\n')
-	p.Grid(g, "")
+	return doc.T(doc.Share(est))
 }

@@ -25,6 +25,6 @@ func ExampleText() {
 	fmt.Println(first)
 	fmt.Println(strings.Contains(text.String(), "off-by-one  100.0%"))
 	// Output:
-	// judge card
+	// Judge card: yes-man
 	// true
 }

@@ -14,8 +14,8 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -238,57 +238,63 @@ func (r Report) JSON(w io.Writer) error {
 }
 
 // Text writes the report for a person.
-func (r Report) Text(w io.Writer) error {
-	p := &page.Page{}
-	fmt.Fprintf(p, "%s compared in pairs\n\n", words.Count(len(r.Systems), "system"))
-	p.Line("judge", page.Cell(r.Judge, page.IDWidth))
-	p.Line("runs", page.Cells(r.Runs, page.IDWidth))
-	p.Line("pairs", words.Comma(r.Items)+" of responses, each shown in both orders", page.Unjudged(r.Unjudged))
-	p.Section("strength (log odds, mean 0)")
-	g := &page.Grid{Align: "rlelrrr"}
-	g.Add("rank", "system", "", "", "won", "tied", "lost")
+func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
+
+// Document lays the report out.
+func (r Report) Document() *doc.Document {
+	d := &doc.Document{Title: words.Count(len(r.Systems), "system") + " compared in pairs"}
+	d.Add(doc.Section{ID: "made", Blocks: []doc.Block{doc.Facts{
+		{Name: "judge", Text: r.Judge},
+		{Name: "runs", Text: doc.IDs(r.Runs, 0)},
+		{Name: "pairs", Text: fmt.Sprintf("%s of responses, each shown in both orders, %s unjudged", words.Comma(r.Items), words.Comma(r.Unjudged))},
+	}}})
+	systems := doc.Table{Columns: []doc.Column{doc.Num("rank"), doc.Col("system"), doc.Est("strength [95%]"), doc.Num("won"), doc.Num("tied"), doc.Num("lost")}}
 	for _, s := range r.Systems {
-		rank, strength, marks := "-", "-", ""
+		rank, strength := "-", doc.T("-")
 		if s.Rank > 0 {
 			rank = fmt.Sprint(s.Rank)
 		}
 		if s.Strength != nil {
-			strength, marks = page.Coefficient(*s.Strength, 2), p.Mark(s.Strength.Warnings...)
+			strength = d.Coefficient(*s.Strength, 2)
 		}
-		g.Add(rank, page.Cell(s.Name, page.NameWidth), strength, marks, words.Comma(s.Won), words.Comma(s.Tied), words.Comma(s.Lost))
+		systems.Rows = append(systems.Rows, []doc.Cell{doc.T(rank), doc.T(s.Name), strength, doc.N(s.Won), doc.N(s.Tied), doc.N(s.Lost)})
 	}
-	p.Grid(g, "  ")
-	if len(r.Pairs) > 0 {
-		p.Section("probability that one beats another, where they do not tie")
-		g = &page.Grid{Align: "llell"}
-		for _, pair := range r.Pairs {
-			found := fmt.Sprintf("p = %.4f after Holm", pair.Adjusted)
-			switch {
-			case pair.Beats.Method == stat.MethodNone:
-				found = "no test"
-			case pair.Adjusted < 0.0001:
-				found = "p < 0.0001 after Holm"
-			}
-			if pair.Stronger {
-				found += ", stronger"
-			}
-			g.Add(page.Cell(pair.First, page.NameWidth), "over "+page.Cell(pair.Second, page.NameWidth), page.Share(pair.Beats), p.Mark(pair.Beats.Warnings...), found)
+	d.Add(doc.Section{ID: "strength", Title: "Strength (log odds, mean 0)", Blocks: []doc.Block{systems}})
+	pairs := doc.Table{Columns: []doc.Column{doc.Col("system"), doc.Col("over"), doc.Est("probability [95%]"), doc.Col("")}}
+	for _, pair := range r.Pairs {
+		found := fmt.Sprintf("p = %.4f after Holm", pair.Adjusted)
+		switch {
+		case pair.Beats.Method == stat.MethodNone:
+			found = "no test"
+		case pair.Adjusted < 0.0001:
+			found = "p < 0.0001 after Holm"
 		}
-		p.Grid(g, "  ")
+		if pair.Stronger {
+			found += ", stronger"
+		}
+		pairs.Rows = append(pairs.Rows, []doc.Cell{doc.T(pair.First), doc.T(pair.Second), {Text: probability(pair.Beats), Marks: d.Mark(pair.Beats.Warnings...)}, doc.T(found)})
 	}
-	p.WriteByte('\n')
+	d.Add(doc.Section{ID: "pairs", Title: "Probability that one beats another, where they do not tie", Blocks: []doc.Block{pairs}})
+	order := "A rank is one more than the number of systems that are shown to be stronger."
 	switch {
 	case r.Reason != "":
-		p.Wrap("", "There are no strengths: "+r.Reason+".")
+		order = "There are no strengths: " + r.Reason + "."
 	case !r.Ordered:
-		p.Wrap("", fmt.Sprintf("No order is established: no difference between two systems is distinguishable from zero at %s%%.", page.Short(100*(1-r.Level))))
-	default:
-		p.Wrap("", "A rank is one more than the number of systems that are shown to be stronger.")
+		order = fmt.Sprintf("No order is established: no difference between two systems is distinguishable from zero at %s%%.", doc.Short(100*(1-r.Level)))
 	}
+	first := ""
 	if r.First != nil {
-		p.Wrap("", fmt.Sprintf("The response shown first beats an equally good one with probability %s; equally good ones tie with probability %s.", page.Share(*r.First), page.Percent(r.Ties)))
+		first = fmt.Sprintf("The response shown first beats an equally good one with probability %s; equally good ones tie with probability %s.", probability(*r.First), doc.Percent(r.Ties))
 	}
-	p.Notes(r.Notes...)
-	_, err := io.WriteString(w, p.String())
-	return err
+	d.Add(doc.Section{ID: "order", Blocks: []doc.Block{doc.Paragraph{Text: order}, doc.Paragraph{Text: first}}})
+	d.Mark(r.Notes...)
+	return d
+}
+
+// probability returns a probability with its interval, if there is one.
+func probability(est stat.Estimate) string {
+	if est.Method == stat.MethodNone {
+		return doc.Percent(est.Value) + " (no interval)"
+	}
+	return doc.Share(est)
 }

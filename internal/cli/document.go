@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"deem/internal/doc"
+	"deem/internal/store"
+	"deem/report"
+)
+
+// How wide a report may become, however wide the terminal is.
+const (
+	leastColumns = 40
+	mostColumns  = 120
+)
+
+// verboseFlag adds -v to a command that prints a report.
+func (a *app) verboseFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&a.verbose, "verbose", "v", false, "print all details: hashes, parameters, power, parsers, confidence, notes")
+}
+
+// document prints a report: on a terminal as wide as that and in colour, elsewhere in 80
+// columns without.
+func (a *app) document(d *doc.Document) error {
+	o := doc.TextOptions{Detail: a.verbose}
+	out, ok := a.out.(*screen)
+	if !ok {
+		return doc.Text(a.out, d, o)
+	}
+	if f, ok := out.w.(*os.File); ok && isTerminal(f) {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			o.Width = min(max(width, leastColumns), mostColumns)
+		}
+		o.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	// A document has no control characters but its own colours.
+	return doc.Text(trusted{out}, d, o)
+}
+
+// next adds what to look at after the report of a run. The commands work as they are
+// printed.
+func (a *app) next(ctx context.Context, st store.Store, d *doc.Document, run store.Run, r report.Report) {
+	where, ok := a.where()
+	if newest, err := st.Run(ctx, "last"); !ok || err != nil {
+		return
+	} else if newest.ID != run.ID {
+		where = " --run " + run.ID + where
+	}
+	var list []string
+	for _, f := range r.Failures {
+		if len(f.Examples) > 0 && plainWord(f.Examples[0]) {
+			list = append(list, "deem show "+f.Examples[0]+where)
+			break
+		}
+	}
+	list = append(list, strings.Replace("deem report -v"+where, " --run", "", 1), strings.Replace("deem serve"+where, " --run "+run.ID, "", 1))
+	d.Add(doc.Section{ID: "next", Blocks: []doc.Block{doc.Paragraph{Text: "Next: " + strings.Join(list, " · "), Tone: doc.Dim}}})
+}
+
+// where returns the flags that lead another command to the same runs, false when they
+// cannot be printed as they were typed.
+func (a *app) where() (flags string, ok bool) {
+	for _, name := range []string{"db", "config"} {
+		typed := slices.ContainsFunc(a.args, func(arg string) bool { return arg == "--"+name || strings.HasPrefix(arg, "--"+name+"=") })
+		value := map[string]string{"db": a.db, "config": a.config}[name]
+		switch {
+		case !typed:
+		case !plainWord(value):
+			return "", false
+		default:
+			flags += " --" + name + " " + value
+		}
+	}
+	return flags, true
+}
+
+// plainWord reports whether a shell takes a word for what it is.
+func plainWord(s string) bool {
+	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:", r))
+	})
+}

@@ -1,0 +1,215 @@
+package doc
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"deem/internal/words"
+)
+
+// CSS is the style of documents. A page of the server serves it as a file.
+//
+//go:embed doc.css
+var CSS string
+
+//go:embed doc.html
+var htmlText string
+
+var htmlTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("doc").Parse(htmlText))
+})
+
+// URLs returns the address of what a link means, "" where there is none.
+type URLs func(Link) string
+
+// HTML writes a document with all its detail as a file that needs nothing else: it loads
+// nothing, runs no script, and follows the reader's choice of light and dark.
+func HTML(w io.Writer, d *Document) error {
+	return execute(w, "page", view(d, nil))
+}
+
+// Fragment returns the sections and notes of a document for a page that has a title and
+// the style of [CSS].
+func Fragment(d *Document, urls URLs) (template.HTML, error) {
+	var b bytes.Buffer
+	err := execute(&b, "fragment", view(d, urls))
+	return template.HTML(b.String()), err //nolint:gosec // The template has escaped it.
+}
+
+// execute writes all of a template or nothing.
+func execute(w io.Writer, name string, data any) error {
+	var b bytes.Buffer
+	if err := htmlTemplate().ExecuteTemplate(&b, name, data); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// The views are what templates see: texts are clean, and links are addresses.
+type (
+	docView struct {
+		Title    string
+		Style    template.CSS
+		Sections []sectionView
+		Notes    []noteView
+	}
+	noteView struct {
+		N    int
+		Text string
+	}
+	sectionView struct {
+		ID, Title string
+		Wide      bool
+		Blocks    []blockView
+	}
+	blockView struct {
+		Facts     []factView
+		Paragraph *factView
+		Tiles     Tiles
+		Table     *tableView
+		Pre       string
+		Figure    template.HTML
+		Items     []itemView
+	}
+	factView struct {
+		Name, Text string
+		Marks      []int
+		Tone       Tone
+	}
+	tableView struct {
+		Title string
+		Heads []headView
+		Rows  [][]cellView
+		Span  int
+		Plot  *plot
+	}
+	headView struct {
+		Text   string
+		Number bool
+	}
+	cellView struct {
+		Text, URL, Class, Label string
+		Marks                   []int
+		IDs                     []linkView
+		More                    bool
+	}
+	linkView struct{ Text, URL string }
+	itemView struct {
+		ID, Category, Question, URL string
+		References                  []string
+		Sides                       []sideView
+	}
+	sideView struct {
+		Side
+		URL string
+	}
+)
+
+func view(d *Document, urls URLs) docView {
+	if urls == nil {
+		urls = func(Link) string { return "" }
+	}
+	v := docView{Title: words.Clean(d.Title), Style: template.CSS(CSS)} //nolint:gosec // It is ours.
+	for i, s := range d.Sections {
+		sv := sectionView{ID: s.ID, Title: words.Clean(s.Title)}
+		if sv.ID == "" {
+			sv.ID = fmt.Sprintf("s%d", i+1)
+		}
+		for j, b := range s.Blocks {
+			bv := blockOf(b, fmt.Sprintf("%s-%d", sv.ID, j+1), urls)
+			if bv.Table != nil {
+				bv.Table.Title = sv.Title
+				sv.Wide = sv.Wide || len(bv.Table.Heads) > 5 || bv.Table.Plot != nil
+			}
+			sv.Wide = sv.Wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != ""
+			sv.Blocks = append(sv.Blocks, bv)
+		}
+		v.Sections = append(v.Sections, sv)
+	}
+	for i, n := range d.Notes() {
+		v.Notes = append(v.Notes, noteView{i + 1, words.Clean(n)})
+	}
+	return v
+}
+
+func blockOf(b Block, id string, urls URLs) blockView {
+	var v blockView
+	switch b := b.(type) {
+	case Facts:
+		for _, f := range b {
+			if f.Text != "" {
+				v.Facts = append(v.Facts, factView{words.Clean(f.Name), words.Clean(f.Text), f.Marks, ""})
+			}
+		}
+	case Paragraph:
+		v.Paragraph = &factView{Text: words.Clean(b.Text), Marks: b.Marks, Tone: b.Tone}
+	case Tiles:
+		for _, t := range b {
+			t.Name, t.Value, t.Interval, t.About = words.Clean(t.Name), words.Clean(t.Value), words.Clean(t.Interval), words.Clean(t.About)
+			v.Tiles = append(v.Tiles, t)
+		}
+	case Table:
+		v.Table = tableOf(b, id, urls)
+	case Pre:
+		v.Pre = cleanLines(strings.TrimRight(string(b), "\n"))
+	case Figure:
+		v.Figure = b.HTML
+	case Items:
+		for _, it := range b {
+			iv := itemView{ID: words.Clean(it.ID), Category: words.Clean(it.Category), Question: cleanLines(it.Question), URL: urls(it.Link)}
+			for _, ref := range it.References {
+				iv.References = append(iv.References, cleanLines(ref))
+			}
+			for _, s := range it.Sides {
+				s.Name, s.Label, s.Score = words.Clean(s.Name), words.Clean(s.Label), words.Clean(s.Score)
+				s.Response, s.Reason = cleanLines(s.Response), cleanLines(s.Reason)
+				iv.Sides = append(iv.Sides, sideView{s, urls(s.Link)})
+			}
+			v.Items = append(v.Items, iv)
+		}
+	}
+	return v
+}
+
+func tableOf(t Table, id string, urls URLs) *tableView {
+	v := &tableView{Span: len(t.Columns), Plot: t.plot(id)}
+	for _, c := range t.Columns {
+		v.Heads = append(v.Heads, headView{words.Clean(c.Name), c.Kind == Number})
+	}
+	for _, row := range t.Rows {
+		var cells []cellView
+		for i, c := range row {
+			cv := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Marks: c.Marks, More: c.More, Label: v.Heads[i].Text, Class: string(c.Tone)}
+			switch t.Columns[i].Kind {
+			case Number:
+				cv.Class = Join(" ", "n", cv.Class)
+			case Estimate:
+				cv.Class = Join(" ", "e", cv.Class)
+			}
+			for _, id := range c.IDs {
+				cv.IDs = append(cv.IDs, linkView{Clip(OrNone(id), idWidth), urls(Link{Item: id})})
+			}
+			cells = append(cells, cv)
+		}
+		for len(row) > 1 && len(cells) < len(t.Columns) {
+			cells = append(cells, cellView{})
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
+// cleanLines returns text cleaned, with its lines and tabs as they are.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = cleanTabs(line)
+	}
+	return strings.Join(lines, "\n")
+}

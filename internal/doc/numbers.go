@@ -1,0 +1,117 @@
+package doc
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// None is the name of what has no name.
+const None = "(none)"
+
+// OrNone returns the name, or [None] for an empty one.
+func OrNone(name string) string {
+	if name == "" {
+		return None
+	}
+	return name
+}
+
+// Short returns x with at most three significant digits.
+func Short(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
+
+// Percent returns a share as a percentage with one decimal.
+func Percent(x float64) string { return fmt.Sprintf("%.1f%%", 100*x) }
+
+// Share returns an estimate as percentages, as "66.7% [48.8, 80.8]", and "-" for one
+// without data.
+func Share(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
+	}
+	return Percent(est.Value) + " " + est.Ends("%.1f", 100)
+}
+
+// Points returns a difference of shares in percentage points, as "+1.5 pp [-0.5, +3.5]".
+func Points(est stat.Estimate) string {
+	if est.Unknown() {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f pp ", 100*est.Value) + est.Ends("%+.1f", 100)
+}
+
+// Coefficient returns an estimate with so many decimals, "-" for one without data.
+func Coefficient(est stat.Estimate, digits int) string {
+	if est.Unknown() {
+		return "-"
+	}
+	if math.Abs(est.Value) < 0.5*math.Pow10(-digits) {
+		est.Value = 0 // and not -0.00
+	}
+	format := fmt.Sprintf("%%.%df", digits)
+	return fmt.Sprintf(format, est.Value) + " " + est.Ends(format, 1)
+}
+
+// Absent returns what stands in place of an estimate.
+func Absent(withheld bool) string {
+	if withheld {
+		return "withheld"
+	}
+	return "no estimate"
+}
+
+// NEquals returns how many items a number stands on.
+func NEquals(n int) string { return "n=" + words.Comma(n) }
+
+// Optional returns a count with its word, "" for 0.
+func Optional[I ~int | ~int64](n I, word string) string {
+	if n == 0 {
+		return ""
+	}
+	return words.Comma(n) + " " + word
+}
+
+// Prefix returns s after the word, "" when s is empty.
+func Prefix(word, s string) string {
+	if s == "" {
+		return ""
+	}
+	return word + s
+}
+
+// Join joins the parts that are not empty.
+func Join(by string, parts ...string) string {
+	var list []string
+	for _, p := range parts {
+		if p != "" {
+			list = append(list, p)
+		}
+	}
+	return strings.Join(list, by)
+}
+
+// IDs returns the ids of items in a sentence, and "..." when there are more.
+func IDs(ids []string, all int) string {
+	list := make([]string, len(ids))
+	for i, id := range ids {
+		list[i] = Clip(OrNone(id), idWidth)
+	}
+	text := strings.Join(list, ", ")
+	if all > len(ids) {
+		text += ", ..."
+	}
+	return text
+}
+
+// ids returns the items of a cell.
+func (c Cell) ids() string {
+	all := len(c.IDs)
+	if c.More {
+		all++
+	}
+	return IDs(c.IDs, all)
+}

@@ -1,0 +1,172 @@
+package doc
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// An axis is the line on which all estimates of a table are drawn. Its ends are round
+// numbers.
+type axis struct {
+	lo, hi, step float64
+	points       bool
+}
+
+// axis returns the axis on which all drawn estimates fit, false when there are none.
+func (t Table) axis() (axis, bool) {
+	a := axis{lo: math.Inf(1), hi: math.Inf(-1), points: t.Draw.Points}
+	for _, row := range t.Rows {
+		if est := t.drawn(row); est != nil {
+			lo, hi := est.Drawn()
+			a.lo, a.hi = math.Min(a.lo, lo), math.Max(a.hi, hi)
+		}
+	}
+	if math.IsInf(a.lo, 1) {
+		return a, false
+	}
+	include := t.Draw.Include
+	if t.Draw.Line != nil {
+		include = append(include[:len(include):len(include)], *t.Draw.Line)
+	}
+	for _, x := range include {
+		a.lo, a.hi = math.Min(a.lo, x), math.Max(a.hi, x)
+	}
+	a.step = 0.5
+	for _, s := range []float64{0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2} {
+		if math.Max(a.hi-a.lo, 0.01)/s <= 6 {
+			a.step = s
+			break
+		}
+	}
+	a.lo, a.hi = math.Floor(a.lo/a.step+1e-9)*a.step, math.Ceil(a.hi/a.step-1e-9)*a.step
+	if a.hi-a.lo < a.step {
+		a.hi = a.lo + a.step
+	}
+	return a, true
+}
+
+// drawn returns the estimate of a row that is drawn, nil when there is none.
+func (t Table) drawn(row []Cell) *stat.Estimate {
+	if t.Draw == nil || t.Draw.Column >= len(row) {
+		return nil
+	}
+	return row[t.Draw.Column].Estimate
+}
+
+// label returns a number of the axis for people.
+func (a axis) label(x float64) string {
+	x = math.Round(1000*x)/10 + 0 // Adding 0 makes a negative zero a plain one.
+	switch {
+	case !a.points:
+		return fmt.Sprintf("%g%%", x)
+	case x == 0:
+		return "0 pp"
+	}
+	return fmt.Sprintf("%+g pp", x)
+}
+
+// at returns where x is between the ends of the axis, from 0 to 1.
+func (a axis) at(x float64) float64 { return math.Min(math.Max((x-a.lo)/(a.hi-a.lo), 0), 1) }
+
+// head returns the ends of the axis for a column of so many characters.
+func (a axis) head(width int) string {
+	lo, hi := a.label(a.lo), a.label(a.hi)
+	return lo + strings.Repeat(" ", max(1, width-len(lo)-len(hi))) + hi
+}
+
+// bar draws an estimate in so many characters, and the line to compare with where the
+// interval leaves room.
+func (a axis) bar(est *stat.Estimate, line *float64, width int) string {
+	cells := []rune(strings.Repeat(" ", width))
+	column := func(x float64) int { return min(int(a.at(x)*float64(width)+1e-9), width-1) }
+	if line != nil {
+		cells[column(*line)] = '┊'
+	}
+	if est != nil {
+		from, to := est.Drawn()
+		lo, hi := column(from), column(to)
+		for i := lo; i <= hi; i++ {
+			cells[i] = '─'
+		}
+		cells[lo], cells[hi] = '├', '┤'
+		cells[column(est.Value)] = '●'
+	}
+	return strings.TrimRight(string(cells), " ")
+}
+
+// The measures of a drawing, in units that scale with the page.
+const (
+	plotWidth = 800
+	labelEdge = 230
+	plotLeft  = 245
+	plotRight = 600
+	valueLeft = 620
+	rowHeight = 26
+	plotTop   = 24
+)
+
+// A plot is a drawing as the template has it.
+type plot struct {
+	ID, Words, Caption         string
+	Width, Height, Base, TickY int
+	LabelX, ValueX             int
+	Line                       *float64
+	Ticks                      []tick
+	Rows                       []plotRow
+}
+
+type tick struct {
+	X     float64
+	Label string
+}
+
+type plotRow struct {
+	Label, Value string
+	Tone         Tone
+	X1, X2, CX   float64
+	Y, TextY     int
+}
+
+// plot draws the estimates of a table, nil when there are none.
+func (t Table) plot(id string) *plot {
+	if t.Draw == nil {
+		return nil
+	}
+	a, ok := t.axis()
+	if !ok {
+		return nil
+	}
+	x := func(v float64) float64 { return math.Round(10*(plotLeft+a.at(v)*(plotRight-plotLeft))) / 10 }
+	p := &plot{ID: id, Width: plotWidth, LabelX: labelEdge, ValueX: valueLeft, Caption: words.Clean(t.Draw.Caption)}
+	var said []string
+	for _, row := range t.Rows {
+		est := t.drawn(row)
+		if est == nil {
+			continue
+		}
+		lo, hi := est.Drawn()
+		y := plotTop + rowHeight*len(p.Rows)
+		c := row[t.Draw.Column]
+		p.Rows = append(p.Rows, plotRow{
+			Label: Clip(row[0].Text, 30), Value: words.Clean(c.Text), Tone: c.Tone,
+			X1: x(lo), X2: x(hi), CX: x(est.Value), Y: y, TextY: y + 5,
+		})
+		said = append(said, row[0].Text+" "+c.Text)
+	}
+	p.Words = words.Clean(strings.Join(said, "; "))
+	p.Base = plotTop + rowHeight*len(p.Rows) - 4
+	p.TickY = p.Base + 18
+	p.Height = p.TickY + 8
+	for i := math.Ceil(a.lo/a.step-1e-9) + 0; i*a.step <= a.hi+1e-9; i++ {
+		p.Ticks = append(p.Ticks, tick{x(i * a.step), a.label(i * a.step)})
+	}
+	if t.Draw.Line != nil {
+		at := x(*t.Draw.Line)
+		p.Line = &at
+	}
+	return p
+}

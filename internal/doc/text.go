@@ -1,0 +1,455 @@
+package doc
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+
+	"deem/internal/words"
+)
+
+// DefaultWidth is how many columns a text has unless somebody says otherwise.
+const DefaultWidth = 80
+
+// How wide names and ids may become.
+const (
+	nameWidth = 32
+	idWidth   = 48
+)
+
+// How wide a column with drawn intervals is, and the last column with words.
+const (
+	leastBar   = 10
+	mostBar    = 30
+	leastWords = 20 // what wrapped words in the last column need
+)
+
+// TextOptions say how a document is written for a terminal.
+type TextOptions struct {
+	Width  int  // 0 means [DefaultWidth]
+	Colour bool // bold and colours
+	Detail bool // the sections, columns and notes that belong to the detail too
+}
+
+// screen measures text. It does not depend on the locale, which would print the same
+// report differently on two machines.
+var screen = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// Clip returns text that takes at most so many columns, without control characters.
+func Clip(s string, width int) string { return screen.Truncate(words.Clean(s), width, "...") }
+
+// Text writes a document for a terminal. What comes from data holds no control
+// character in it.
+func Text(w io.Writer, d *Document, o TextOptions) error {
+	if o.Width <= 0 {
+		o.Width = DefaultWidth
+	}
+	p := &printer{TextOptions: o, marks: o.Detail || !d.NotesInDetail}
+	if d.Title != "" {
+		p.wrap("", words.Clean(d.Title), bold)
+	}
+	for _, s := range d.Sections {
+		if s.Detail && !o.Detail {
+			continue
+		}
+		p.gap()
+		if s.Title != "" {
+			p.wrap("", words.Clean(s.Title), bold)
+		}
+		for i, b := range s.Blocks {
+			if _, table := b.(Table); table && i > 0 {
+				p.gap()
+			}
+			p.block(b)
+		}
+	}
+	if notes := d.Notes(); p.marks && len(notes) > 0 {
+		p.gap()
+		for i, n := range notes {
+			p.wrap(fmt.Sprintf("%-5s", fmt.Sprintf("(%d)", i+1)), words.Clean(n), "")
+		}
+	}
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+// A printer is a text as it is written.
+type printer struct {
+	TextOptions
+	strings.Builder
+	marks bool // notes are printed, and so are the marks that point to them
+}
+
+// The ways in which a terminal can show text.
+const bold = "1"
+
+// tones are how a terminal shows a tone.
+var tones = map[Tone]string{Good: "32", Bad: "31", Warning: "33", Chosen: bold, Dim: "2"}
+
+// styled returns a text in a style, as it is without colours.
+func (p *printer) styled(text, style string) string {
+	if !p.Colour || style == "" || text == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// gap separates what follows from what is written.
+func (p *printer) gap() {
+	if p.Len() > 0 {
+		p.WriteByte('\n')
+	}
+}
+
+func (p *printer) line(text string) { p.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+// wrap writes text in lines that fit, the first after the head and the others indented
+// as far, all in one style.
+func (p *printer) wrap(head, text, style string) {
+	indent := strings.Repeat(" ", screen.StringWidth(head))
+	for i, line := range lines(text, p.Width-len(indent)) {
+		if i > 0 {
+			head = indent
+		}
+		p.line(p.styled(strings.TrimRight(head+line, " "), style))
+	}
+}
+
+// lines breaks text so that each line takes at most so many columns: between words, and
+// within a word that is longer than a line.
+func lines(text string, width int) []string {
+	var list []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for screen.StringWidth(word) > width && width > 1 {
+			if line != "" {
+				list, line = append(list, line), ""
+			}
+			part := screen.Truncate(word, width, "")
+			list, word = append(list, part), word[len(part):]
+		}
+		if line != "" && screen.StringWidth(line)+1+screen.StringWidth(word) > width {
+			list, line = append(list, line), ""
+		}
+		line = Join(" ", line, word)
+	}
+	if line == "" {
+		return list
+	}
+	return append(list, line)
+}
+
+// block writes a block.
+func (p *printer) block(b Block) {
+	switch b := b.(type) {
+	case Facts:
+		p.facts(b)
+	case Paragraph:
+		head := ""
+		if b.Tone == Warning {
+			head = "! "
+		}
+		p.wrap(head, words.Clean(b.Text)+p.marked(b.Marks), tones[b.Tone])
+	case Tiles:
+		p.tiles(b)
+	case Table:
+		p.table(b)
+	case Pre:
+		for _, line := range strings.Split(strings.TrimRight(string(b), "\n"), "\n") {
+			p.line(cleanTabs(line))
+		}
+	case Figure:
+		p.wrap("", words.Clean(b.Words), "")
+	case Items:
+		p.items(b)
+	}
+}
+
+// cleanTabs returns a line cleaned, with its tabs as they are.
+func cleanTabs(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = words.Clean(part)
+	}
+	return strings.Join(parts, "\t")
+}
+
+// marked returns the marks behind a text.
+func (p *printer) marked(marks []int) string {
+	if !p.marks || len(marks) == 0 {
+		return ""
+	}
+	text := " "
+	for _, m := range marks {
+		text += fmt.Sprintf("(%d)", m)
+	}
+	return text
+}
+
+func (p *printer) facts(list Facts) {
+	width := 0
+	for _, f := range list {
+		if f.Text != "" {
+			width = max(width, screen.StringWidth(words.Clean(f.Name)))
+		}
+	}
+	for _, f := range list {
+		if f.Text == "" {
+			continue
+		}
+		name := words.Clean(f.Name)
+		p.wrap(name+strings.Repeat(" ", width-screen.StringWidth(name)+2), words.Clean(f.Text)+p.marked(f.Marks), "")
+	}
+}
+
+// tiles writes the numbers below each other, the first in bold.
+func (p *printer) tiles(list Tiles) {
+	t := Table{Columns: []Column{{}, {Kind: Estimate}, {}}}
+	for i, tile := range list {
+		value := Cell{Text: Join(" ", tile.Value, tile.Interval), Marks: tile.Marks, Tone: tile.Tone}
+		if i == 0 && value.Tone == "" {
+			value.Tone = Chosen
+		}
+		t.Rows = append(t.Rows, []Cell{T(tile.Name), value, T(tile.About)})
+	}
+	p.table(t)
+}
+
+// items writes a line for each item: what was said of it, and of one answer also which.
+func (p *printer) items(list Items) {
+	t := Table{Columns: []Column{{}, {}, {}}}
+	for _, it := range list {
+		labels := make([]string, len(it.Sides))
+		for i, s := range it.Sides {
+			labels[i] = Clip(Join(" ", s.Label, s.Score), nameWidth)
+		}
+		said := strings.Join(labels, " -> ")
+		if len(it.Sides) == 1 && it.Sides[0].Response != "" {
+			said += ": " + quoted(it.Sides[0].Response)
+			if len(it.References) > 0 {
+				said += ", reference " + quoted(it.References[0])
+			}
+		}
+		t.Rows = append(t.Rows, []Cell{T(Clip(it.ID, idWidth)), T(it.Category), T(said)})
+	}
+	p.table(t)
+}
+
+// quoted returns the beginning of a text on one line, in quotes.
+func quoted(text string) string {
+	return `"` + Clip(strings.Join(strings.Fields(text), " "), 40) + `"`
+}
+
+// A grid is a table as it is laid out: its first row are the headings, "" for none.
+type grid struct {
+	kinds  []Kind
+	rows   [][]string
+	tones  [][]Tone
+	widths []int
+}
+
+func (p *printer) table(t Table) {
+	g := p.grid(t)
+	g.align()
+	g.measure()
+	if t.Draw != nil {
+		p.draw(t, g)
+	}
+	last := len(g.widths) - 1
+	switch over := g.total() - p.Width; {
+	case over <= 0:
+	case last > 0 && g.kinds[last] == Words && g.widths[last]-over >= leastWords:
+		g.widths[last] -= over // Its text is wrapped.
+	case len(g.widths) > 0 && g.widths[0]-over >= 12:
+		g.widths[0] -= over
+		for _, row := range g.rows {
+			row[0] = screen.Truncate(row[0], g.widths[0], "...")
+		}
+	default:
+		p.stacked(g)
+		return
+	}
+	for i, row := range g.rows {
+		p.row(g, i, row)
+	}
+}
+
+// grid returns the cells that are shown: those of columns that have any, in the chosen
+// detail.
+func (p *printer) grid(t Table) *grid {
+	g := &grid{}
+	heads := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
+	var shown []int
+	for i, c := range t.Columns {
+		some := slices.ContainsFunc(t.Rows, func(row []Cell) bool { return i < len(row) && (row[i].Text != "" || len(row[i].IDs) > 0) })
+		if some && (p.Detail || !c.Detail) {
+			shown = append(shown, i)
+			g.kinds = append(g.kinds, c.Kind)
+		}
+	}
+	add := func(cell func(i int) (string, Tone)) {
+		row, tones := make([]string, len(shown)), make([]Tone, len(shown))
+		for at, i := range shown {
+			row[at], tones[at] = cell(i)
+		}
+		g.rows, g.tones = append(g.rows, row), append(g.tones, tones)
+	}
+	if heads {
+		add(func(i int) (string, Tone) { return words.Clean(t.Columns[i].Name), Dim })
+	}
+	indent := ""
+	for _, cells := range t.Rows {
+		add(func(i int) (string, Tone) {
+			switch {
+			case i >= len(cells):
+				return "", ""
+			case i > 0:
+				return p.cell(cells[i]), cells[i].Tone
+			case len(cells) == 1 && len(t.Columns) > 1:
+				indent = "  "
+				return p.cell(cells[0]), Chosen
+			}
+			// The name of a row is cut, other words are wrapped.
+			c := cells[0]
+			c.Text = indent + Clip(c.Text, nameWidth)
+			return p.cell(c), c.Tone
+		})
+	}
+	return g
+}
+
+// cell returns the text of a cell with its marks.
+func (p *printer) cell(c Cell) string {
+	text := words.Clean(c.Text)
+	if len(c.IDs) > 0 {
+		text = c.ids()
+	}
+	return text + p.marked(c.Marks)
+}
+
+// align makes the values in each column of estimates equally wide.
+func (g *grid) align() {
+	for i, kind := range g.kinds {
+		if kind != Estimate {
+			continue
+		}
+		width := 0
+		for _, row := range g.rows {
+			width = max(width, valueWidth(row[i]))
+		}
+		for _, row := range g.rows {
+			if w := valueWidth(row[i]); w > 0 {
+				row[i] = strings.Repeat(" ", width-w) + row[i]
+			}
+		}
+	}
+}
+
+// valueWidth returns the width of the value that an estimate begins with, 0 for words.
+func valueWidth(s string) int {
+	if s == "" || !strings.ContainsRune("+-0123456789", rune(s[0])) {
+		return 0
+	}
+	value, _, _ := strings.Cut(s, " ")
+	return screen.StringWidth(value)
+}
+
+func (g *grid) measure() {
+	g.widths = make([]int, len(g.kinds))
+	for _, row := range g.rows {
+		for i, text := range row {
+			g.widths[i] = max(g.widths[i], screen.StringWidth(text))
+		}
+	}
+}
+
+// total returns how many columns of the screen the table takes.
+func (g *grid) total() int {
+	total := 0
+	for _, w := range g.widths {
+		total += w + 2
+	}
+	return max(0, total-2)
+}
+
+// draw adds a column with the drawn estimates when there is room for one. Words in the
+// last column stay last, and are wrapped to make room.
+func (p *printer) draw(t Table, g *grid) {
+	a, ok := t.axis()
+	at, room := len(g.kinds), p.Width-g.total()-2
+	if last := at - 1; last > 0 && g.kinds[last] == Words {
+		at = last
+		room = max(min(room, mostBar), min(2*leastBar, room+g.widths[last]-leastWords))
+	}
+	width := min(mostBar, room)
+	if !ok || width < leastBar {
+		return
+	}
+	g.kinds, g.widths = slices.Insert(g.kinds, at, Words), slices.Insert(g.widths, at, width)
+	first := len(g.rows) - len(t.Rows)
+	for i := range g.rows {
+		text, tone := a.head(width), Dim
+		if i >= first {
+			row := t.Rows[i-first]
+			if text, tone = a.bar(t.drawn(row), t.Draw.Line, width), ""; t.drawn(row) != nil {
+				tone = row[t.Draw.Column].Tone
+			}
+		}
+		g.rows[i], g.tones[i] = slices.Insert(g.rows[i], at, text), slices.Insert(g.tones[i], at, tone)
+	}
+}
+
+// row writes a row. The text of the last column may take several lines.
+func (p *printer) row(g *grid, at int, row []string) {
+	before, last := "", len(row)-1
+	for i, text := range row[:max(last, 0)] {
+		pad := strings.Repeat(" ", max(0, g.widths[i]-screen.StringWidth(text)))
+		text = p.styled(text, tones[g.tones[at][i]])
+		if g.kinds[i] == Number {
+			before += pad + text + "  "
+		} else {
+			before += text + pad + "  "
+		}
+	}
+	if last < 0 {
+		return
+	}
+	text, style := row[last], tones[g.tones[at][last]]
+	if g.kinds[last] == Number {
+		text = strings.Repeat(" ", max(0, g.widths[last]-screen.StringWidth(text))) + text
+	}
+	if screen.StringWidth(text) <= g.widths[last] || last == 0 {
+		p.line(before + p.styled(text, style))
+		return
+	}
+	for i, line := range lines(text, g.widths[last]) {
+		if i > 0 {
+			before = strings.Repeat(" ", g.total()-g.widths[last])
+		}
+		p.line(before + p.styled(line, style))
+	}
+}
+
+// stacked writes each row as a list, for a table that is wider than the screen.
+func (p *printer) stacked(g *grid) {
+	heads := slices.Contains(g.tones[0], Dim)
+	for at, row := range g.rows {
+		if heads && at == 0 {
+			continue
+		}
+		p.wrap("", row[0], bold)
+		for i, text := range row[1:] {
+			if text = strings.TrimSpace(text); text == "" {
+				continue
+			}
+			head := "  "
+			if name := g.rows[0][i+1]; heads && name != "" {
+				head += name + ": "
+			}
+			p.wrap(head, text, tones[g.tones[at][i+1]])
+		}
+	}
+}

@@ -1,0 +1,472 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/doc"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// maxLabels is how many labels a document names; JSON has them all.
+const maxLabels = 20
+
+// Text writes the short report for people, 80 columns wide: the score with its interval,
+// what is judged and unjudged, the categories, the cost, and at most one warning.
+func (r Report) Text(w io.Writer) error { return doc.Text(w, r.Document(), doc.TextOptions{}) }
+
+// HTML writes the whole report as one file that stands alone: it loads nothing, runs no
+// script, and follows the reader's choice of light and dark.
+func (r Report) HTML(w io.Writer) error { return doc.HTML(w, r.Document()) }
+
+// Document lays the report out: the answer first, then what it is made of.
+func (r Report) Document() *doc.Document {
+	p := &paper{Report: r, Document: &doc.Document{Title: r.title(), NotesInDetail: true}}
+	p.headline()
+	p.categories()
+	p.aspects()
+	p.trials()
+	p.part(r.Members)
+	p.part(r.Errata)
+	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(r.published())}})
+	p.summary()
+	p.failures()
+	p.Add(p.rest)
+	p.metrics()
+	p.labels()
+	p.readings()
+	p.Add(doc.Section{ID: "made", Title: "How this was made", Detail: true, Blocks: []doc.Block{p.facts()}})
+	p.Mark(r.Notes...)
+	return p.Document
+}
+
+// part adds what another package says about the run. A report that was read from JSON
+// has no such part.
+func (p *paper) part(of any) {
+	if part, ok := of.(interface{ AddTo(d *doc.Document) }); ok {
+		part.AddTo(p.Document)
+	}
+}
+
+// A paper is a document of a report as it is written.
+type paper struct {
+	Report
+	*doc.Document
+	rest doc.Section // categories against the rest, for the detail
+}
+
+// mark returns the marks of the warnings, without one that a note says of all numbers
+// together.
+func (p *paper) mark(warnings ...string) []int {
+	if p.Clusters.few(p.Items) {
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters })
+	}
+	return p.Mark(warnings...)
+}
+
+// estimate returns a cell with an estimate, or with why there is none.
+func (p *paper) estimate(est *stat.Estimate, withheld bool) doc.Cell {
+	if est == nil {
+		return doc.T(doc.Absent(withheld))
+	}
+	return doc.Cell{Text: doc.Share(*est), Estimate: est, Marks: p.mark(est.Warnings...)}
+}
+
+// title says what was judged, by whom, and how many items there are.
+func (r Report) title() string {
+	h := r.Head
+	name := h.Dataset
+	if !strings.Contains(name, ", ") {
+		name = filepath.Base(name)
+	}
+	if h.Dataset == "" {
+		name = doc.Prefix("run ", h.Run)
+	}
+	items := words.Count(r.Items, "item")
+	if h.Items > r.Items {
+		items = words.Comma(r.Items) + " of " + words.Count(h.Items, "item")
+	}
+	judge := "judge " + doc.OrNone(h.Judge)
+	if h.Model != "" {
+		judge += " (" + h.Model + ")"
+	}
+	return doc.Join(" · ", name, doc.Prefix("system ", h.System), judge, items)
+}
+
+// headline shows the number that people came for, and what unjudged items do to it.
+func (p *paper) headline() {
+	var tiles doc.Tiles
+	for i, f := range p.Metrics {
+		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Withheld()), About: fmt.Sprintf("%s judged, %s", words.Comma(f.Items-f.Unjudged), p.unjudged(f.Unjudged))}
+		if f.Judged == nil {
+			tile.Tone = doc.Warning
+		} else {
+			tile.Value, tile.Interval, tile.Marks = doc.Percent(f.Judged.Value), f.Judged.Ends("%.1f", 100), p.mark(f.Judged.Warnings...)
+		}
+		tiles = append(tiles, tile)
+		if f.Unjudged > 0 && i == 0 {
+			tiles = append(tiles, doc.Tile{
+				Name: "strict", Value: doc.Percent(f.Strict.Value), Interval: f.Strict.Ends("%.1f", 100),
+				About: "unjudged items counted as wrong", Marks: p.mark(f.Strict.Warnings...),
+			}, doc.Tile{
+				Name: "band", Value: doc.Percent(f.Band.Lo) + " to " + doc.Percent(f.Band.Hi),
+				About: "with all unjudged items wrong, or all right",
+			})
+		}
+	}
+	if u := p.Upstream; u != nil && p.Items > 0 {
+		tiles = append(tiles, doc.Tile{
+			Name: u.Name, Value: doc.Percent(u.Estimate.Value), Interval: u.Estimate.Ends("%.1f", 100),
+			About: "as upstream counts: unjudged items are wrong", Marks: p.mark(u.Estimate.Warnings...),
+		})
+	}
+	blocks := []doc.Block{tiles}
+	if p.Hold != nil {
+		blocks = append(blocks, doc.Paragraph{Text: "The score is withheld: " + p.Hold.Reason + ".", Tone: doc.Warning})
+	}
+	p.Add(doc.Section{ID: "score", Blocks: blocks})
+}
+
+// unjudged says how many items are unjudged and why, with an example for a single one.
+func (p *paper) unjudged(n int) string {
+	text := words.Comma(n) + " unjudged"
+	var kinds []string
+	for _, f := range p.Failures {
+		if len(p.Failures) == 1 {
+			kinds = append(kinds, kindName(f.Kind)+doc.Prefix(": ", doc.IDs(f.Examples, f.N)))
+		} else {
+			kinds = append(kinds, words.Comma(f.N)+" "+kindName(f.Kind))
+		}
+	}
+	if n == 0 || len(kinds) == 0 {
+		return text
+	}
+	return text + " (" + strings.Join(kinds, ", ") + ")"
+}
+
+// kindName returns the name of a kind of failure.
+func kindName(k deem.Kind) string { return doc.OrNone(string(k)) }
+
+// figuresTable returns a table of figures with one row for each stratum, drawn. Where
+// the score is withheld, the strict one is shown and drawn.
+func (p *paper) figuresTable(what, metric string) doc.Table {
+	t := doc.Table{
+		Columns: []doc.Column{doc.Col(what), doc.Est(metric), doc.Num("n"), doc.Num("unjudged").InDetail(), doc.Est("strict").InDetail()},
+		Draw:    &doc.Draw{Column: 1, Caption: "Lines are 95% confidence intervals."},
+	}
+	switch {
+	case p.Hold != nil:
+		t.Columns[3].Detail, t.Columns[4].Detail, t.Draw.Column = false, false, 4
+	case len(p.Metrics) > 0 && p.Metrics[0].Judged != nil:
+		t.Draw.Line = &p.Metrics[0].Judged.Value
+		t.Draw.Caption += " The dashed line is the score over all items."
+	}
+	return t
+}
+
+// figuresRow returns a row of such a table. Without unjudged items the strict number is
+// the score itself, and is left out. Both warn of nearly the same, and share their marks.
+func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
+	score, strict := p.estimate(f.Judged, f.Items > f.Unjudged), doc.Cell{}
+	if p.Unjudged > 0 && f.Items > 0 {
+		strict = doc.Cell{Text: doc.Share(f.Strict), Estimate: &f.Strict}
+		warnings := f.Strict.Warnings
+		if f.Judged != nil {
+			warnings = slices.Concat(f.Judged.Warnings, warnings)
+		}
+		score.Marks = p.mark(warnings...)
+	}
+	return []doc.Cell{name, score, doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged), strict}
+}
+
+// Which items a cell of the document is about, as the query of a link.
+const (
+	ByCategory = "category"
+	ByLabel    = "label"
+	ByKind     = "kind"
+)
+
+// about returns a cell that leads to the items it names.
+func about(text, filter, value string) doc.Cell {
+	return doc.Cell{Text: text, Link: doc.Link{Items: url.Values{filter: {value}}}}
+}
+
+// categories shows the score of each category, and which differ from the rest.
+func (p *paper) categories() {
+	if len(p.Categories) == 0 {
+		return
+	}
+	t := p.figuresTable("category", p.Categories[0].Metric)
+	rest := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Est("minus the rest [95%]"), doc.Num("p adjusted")}}
+	sides := map[bool][]string{}
+	for _, c := range p.Categories {
+		row := p.figuresRow(about(c.Name, ByCategory, c.Name), c.Figures)
+		if c.Rest != nil {
+			rest.Rows = append(rest.Rows, []doc.Cell{row[0], doc.T(doc.Points(c.Rest.Difference)), doc.T(pText(c.Rest.PAdjusted))})
+		}
+		if c.Differs() {
+			row[0].Marks, row[1].Tone = p.Mark(Differs), doc.Warning
+			above := c.Rest.Difference.Value > 0
+			sides[above] = append(sides[above], doc.Clip(c.Name, 32))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	differ := doc.Join("; ", doc.Prefix("lower than the rest: ", strings.Join(sides[false], ", ")), doc.Prefix("higher than the rest: ", strings.Join(sides[true], ", ")))
+	p.Add(doc.Section{ID: "categories", Blocks: []doc.Block{t, doc.Paragraph{Text: words.UpperFirst(differ)}}})
+	p.rest = doc.Section{ID: "rest", Title: "Categories against the rest, intervals simultaneous", Detail: true, Blocks: []doc.Block{rest}}
+}
+
+// trials shows the trials, and how much of the uncertainty is the judge's.
+func (p *paper) trials() {
+	if len(p.Trials) == 0 {
+		return
+	}
+	t := p.figuresTable("trial", p.Trials[0].Metric)
+	for _, tr := range p.Trials {
+		t.Rows = append(t.Rows, p.figuresRow(doc.T(strconv.Itoa(tr.Trial)), tr.Figures))
+	}
+	blocks := []doc.Block{}
+	if n := p.Noise; n != nil {
+		if n.Mean != nil {
+			t.Rows = append(t.Rows,
+				[]doc.Cell{doc.T("mean"), p.estimate(n.Mean, false), doc.N(n.Mean.N), doc.N(n.Unjudged)},
+				[]doc.Cell{doc.T("majority"), p.estimate(n.Majority, false), doc.N(n.Majority.N), doc.N(n.Unjudged)})
+		}
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
+		if n.Flipped > 0 {
+			blocks = append(blocks, doc.Paragraph{Text: "Items whose trials differ: " + doc.IDs(n.Examples, n.Flipped)})
+		}
+	}
+	p.Add(doc.Section{ID: "trials", Blocks: append([]doc.Block{t}, blocks...)})
+}
+
+// aspects shows the named parts of verdicts, each on its own scale.
+func (p *paper) aspects() {
+	t := doc.Table{Columns: []doc.Column{doc.Col("aspect"), doc.Est("mean [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("range")}}
+	for _, a := range p.Aspects {
+		mean := doc.T(doc.Absent(p.Withheld()))
+		if a.Judged != nil {
+			mean = p.Coefficient(*a.Judged, 2)
+		}
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(doc.OrNone(a.Name)), mean, doc.N(a.N), doc.N(a.Unjudged), doc.T(doc.Short(a.Min) + " to " + doc.Short(a.Max))})
+	}
+	p.Add(doc.Section{ID: "aspects", Blocks: []doc.Block{t}})
+}
+
+// summary says what the run cost, what the judge is, and the one warning that matters
+// most.
+func (p *paper) summary() {
+	c := p.Calls
+	var cost string
+	if c.N > 0 {
+		cost = "Cost " + words.Dollars(c.CostMicros) + " · " + words.Count(c.N, "call")
+		if c.Latency != nil {
+			cost += " · median " + c.Latency.P50.String()
+		}
+	}
+	took := ""
+	if h := p.Head; h.Ended.After(h.Started) && !h.Started.IsZero() {
+		took = "took " + words.Took(h.Ended.Sub(h.Started))
+	}
+	blocks := []doc.Block{
+		doc.Paragraph{Text: words.UpperFirst(doc.Join(" · ", cost, took))},
+		doc.Paragraph{Text: words.Fold(p.Head.JudgeNote)},
+	}
+	if p.Hold == nil {
+		blocks = append(blocks, doc.Paragraph{Text: p.Warning(), Tone: doc.Warning})
+	}
+	p.Add(doc.Section{ID: "cost", Blocks: blocks})
+}
+
+// Warning returns the one thing that a reader of the score must know first: a broken
+// promise, a note about the whole run, or else what the score itself warns of. It returns
+// "" when there is nothing to warn of.
+func (r Report) Warning() string {
+	if l := r.Head.harness().Lock; l != nil && !l.Kept {
+		return l.Words()
+	}
+	for _, n := range r.Notes {
+		if !r.informs(n) {
+			return n
+		}
+	}
+	if len(r.Metrics) > 0 && r.Metrics[0].Judged != nil && len(r.Metrics[0].Judged.Warnings) > 0 {
+		return r.Metrics[0].Judged.Warnings[0]
+	}
+	return ""
+}
+
+// informs reports whether a note only says how numbers were made.
+func (r Report) informs(note string) bool {
+	return note == noteTrials(len(r.Trials)) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
+}
+
+// failures lists the unjudged items by kind.
+func (p *paper) failures() {
+	t := doc.Table{Columns: []doc.Column{doc.Col("kind"), doc.Num("items"), doc.Col("first ones")}}
+	for _, f := range p.Failures {
+		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
+	}
+	p.Add(doc.Section{ID: "unjudged", Title: "Unjudged items by kind", Detail: true, Blocks: []doc.Block{t}})
+}
+
+// metrics shows all numbers of all metrics where there is more than one, and what a run
+// of this size can show.
+func (p *paper) metrics() {
+	t := doc.Table{Columns: []doc.Column{doc.Col("metric"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict [95%]"), doc.Est("band")}}
+	for _, f := range p.Metrics {
+		if f.Items > 0 && len(p.Metrics) > 1 {
+			t.Rows = append(t.Rows, []doc.Cell{
+				doc.T(f.Metric), p.estimate(f.Judged, p.Withheld()), doc.N(f.Items - f.Unjudged), doc.N(f.Unjudged),
+				p.estimate(&f.Strict, false), doc.T(doc.Percent(f.Band.Lo) + " to " + doc.Percent(f.Band.Hi)),
+			})
+		}
+	}
+	p.Add(doc.Section{ID: "metrics", Title: "Metrics", Detail: true, Blocks: []doc.Block{t}})
+	if d := p.Detectable; d != nil {
+		p.Add(doc.Section{ID: "power", Title: "Power", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(d.Words()) + "."}}})
+	}
+	if c := p.Confidence; c != nil {
+		p.Add(doc.Section{ID: "confidence", Title: "Confidence", Detail: true, Blocks: []doc.Block{doc.Paragraph{Text: words.UpperFirst(c.Words()) + "."}}})
+	}
+}
+
+// labels shows how often each label was given.
+func (p *paper) labels() {
+	t := doc.Table{Columns: []doc.Column{doc.Col("label"), doc.Num("verdicts")}}
+	for i, l := range p.Labels {
+		if i == maxLabels {
+			t.Rows = append(t.Rows, []doc.Cell{doc.T(fmt.Sprintf("and %d more", len(p.Labels)-i))})
+			break
+		}
+		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), ByLabel, l.Label), doc.N(l.N)})
+	}
+	p.Add(doc.Section{ID: "labels", Title: "Labels", Detail: true, Blocks: []doc.Block{t}})
+}
+
+// readings shows what other ways to read the same replies would have given.
+func (p *paper) readings() {
+	t := doc.Table{Columns: []doc.Column{
+		doc.Col("parser"), doc.Est("value [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Est("strict"), doc.Num("differ"), doc.Col("first ones"),
+	}}
+	for _, rd := range p.Readings {
+		t.Rows = append(t.Rows, []doc.Cell{
+			doc.T(doc.OrNone(rd.Reading)), p.estimate(rd.Judged, rd.Hold != nil), doc.N(rd.Items - rd.Unjudged), doc.N(rd.Unjudged),
+			p.estimate(&rd.Strict, false), doc.N(rd.Differ),
+			{IDs: rd.Examples, More: rd.Differ > len(rd.Examples)},
+		})
+	}
+	p.Add(doc.Section{ID: "readings", Title: "Other parsers of the same replies", Detail: true, Blocks: []doc.Block{t}})
+}
+
+// facts lists who made the numbers and of what.
+func (p *paper) facts() doc.Facts {
+	h, n, c := p.Head, p.Head.harness(), p.Calls
+	state := "complete"
+	switch {
+	case p.Stopped != nil && p.Stopped.Holds:
+		state = "stopped by rule " + p.Stopped.Rule
+	case !h.Complete:
+		state = "not complete"
+	}
+	list := doc.Facts{
+		{Name: "run", Text: doc.Join(", ", h.Run, state, span(h.Started, h.Ended))},
+		{Name: "judge", Text: doc.Join(", ", doc.OrNone(h.Judge), h.JudgeKind, doc.Prefix("parser ", h.Reading))},
+		{Name: "judge hash", Text: h.JudgeHash},
+	}
+	for _, pr := range n.Prompts {
+		list = append(list, doc.Fact{Name: "prompt", Text: doc.Join(", ", pr.Name, "sha256 "+pr.SHA256)})
+	}
+	list = append(list, doc.Facts{
+		{Name: "parameters", Text: strings.Join(n.ParamList(), ", ")},
+		{Name: "not sent", Text: strings.Join(n.DroppedList(), "; ")},
+		{Name: "model", Text: doc.Join(", ", h.Model, seenWords(p.Report))},
+		{Name: "system", Text: doc.Join(", ", h.System, doc.Prefix("model ", h.SystemModel))},
+		{Name: "dataset", Text: h.Dataset},
+		{Name: "dataset hash", Text: h.DatasetHash},
+		{Name: "records", Text: recordsLine(p.Report)},
+	}...)
+	if p.Stopped != nil {
+		list = append(list, doc.Fact{Name: "stop", Text: p.Stopped.Words(h.Items)})
+	}
+	if p.Items > 0 {
+		list = append(list, doc.Fact{Name: "counts", Text: p.Counts()})
+	}
+	list = append(list,
+		doc.Fact{Name: "intervals", Text: intervals(p.Report)},
+		doc.Fact{Name: "errata", Text: errataWords(n.Errata)},
+		doc.Fact{Name: "lock", Text: lockWords(n.Lock)},
+		doc.Fact{Name: "deem", Text: n.Deem},
+	)
+	if c.N > 0 {
+		list = append(list,
+			doc.Fact{Name: "calls", Text: doc.Join(", ", words.Comma(c.N), doc.Optional(c.Cached, "cached"), doc.Optional(c.Failed, "failed"),
+				words.Count(c.Attempts, "attempt"), doc.Optional(c.Retries, "repeated"))},
+			doc.Fact{Name: "cost", Text: doc.Join(", ", words.Dollars(c.CostMicros), doc.Optional(c.Unpriced, "unpriced"), doc.Optional(c.Estimated, "estimated"))},
+			doc.Fact{Name: "tokens", Text: doc.Join(", ", words.Comma(c.InputTokens)+" in", doc.Optional(c.CachedInputTokens, "of them cached"),
+				words.Comma(c.OutputTokens)+" out", doc.Optional(c.ReasoningTokens, "of them reasoning"))})
+	}
+	if l := c.Latency; l != nil {
+		list = append(list, doc.Fact{Name: "latency", Text: fmt.Sprintf("median %s, 95%% within %s, %s", l.P50, l.P95, doc.NEquals(l.N))})
+	}
+	for _, m := range c.Models {
+		list = append(list, doc.Fact{Name: "replies", Text: doc.Join(", ", words.Comma(m.Replies)+" from "+doc.OrNone(m.Asked),
+			doc.Prefix("reported as ", m.Reported), doc.Prefix("fingerprint ", m.Fingerprint))})
+	}
+	return append(list, doc.Fact{Name: "report", Text: p.Version})
+}
+
+// recordsLine says how many items there are and how many of them are judged.
+func recordsLine(r Report) string {
+	done := words.Count(r.Items, "item")
+	if r.Head.Items > r.Items {
+		done = words.Comma(r.Items) + " of " + words.Count(r.Head.Items, "item")
+	}
+	text := fmt.Sprintf("%s: %s judged, %s unjudged", done, words.Comma(r.Judged), words.Comma(r.Unjudged))
+	if r.Records != r.Items {
+		text += fmt.Sprintf("; %s in all trials", words.Count(r.Records, "record"))
+	}
+	return text
+}
+
+// span says when a run began and how long it took.
+func span(started, ended time.Time) string {
+	if started.IsZero() {
+		return ""
+	}
+	text := "started " + started.UTC().Format("2006-01-02 15:04:05") + " UTC"
+	if ended.After(started) {
+		text += ", took " + words.Took(ended.Sub(started))
+	}
+	return text
+}
+
+// published returns the benchmark's own numbers: the text of its package or, if the
+// report was read from JSON, that.
+func (r Report) published() string {
+	if r.PublishedText != "" || r.Published == nil {
+		return r.PublishedText
+	}
+	text, err := json.MarshalIndent(r.Published, "", "  ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// pText returns a p-value in words that do not promise more than it holds.
+func pText(p float64) string {
+	if p < 0.001 {
+		return "below 0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}

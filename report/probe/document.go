@@ -1,0 +1,209 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/doc"
+	"deem/internal/words"
+	"deem/probe"
+	"deem/stat"
+)
+
+// JSON writes the card as JSON.
+func JSON(w io.Writer, c probe.Card) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(c)
+}
+
+// Text writes the card for a person.
+func Text(w io.Writer, c probe.Card) error { return doc.Text(w, Document(c), doc.TextOptions{}) }
+
+// HTML writes the card as one page that needs nothing else.
+func HTML(w io.Writer, c probe.Card) error { return doc.HTML(w, Document(c)) }
+
+// Document lays the card out.
+func Document(c probe.Card) *doc.Document {
+	d := &doc.Document{Title: "Judge card: " + doc.OrNone(c.Judge)}
+	made := words.Comma(c.Probes)
+	if c.Sources > 0 {
+		made += " made from " + words.Count(c.Sources, "item")
+	}
+	d.Add(doc.Section{ID: "made", Blocks: []doc.Block{doc.Facts{
+		{Name: "judge", Text: doc.Join(", ", doc.OrNone(c.Judge), c.Model, doc.Prefix("hash ", deem.ShortHash(c.JudgeHash)), doc.Prefix("run ", c.Run), doc.Prefix("deem ", c.Deem))},
+		{Name: "probes", Text: doc.Join(", ", made+doc.Prefix(" of ", strings.Join(c.Data, ", ")), fmt.Sprintf("seed %d", c.Seed))},
+		{Name: "unjudged", Text: words.Comma(c.Unjudged) + reasons(c.Failures)},
+	}}})
+	headline(d, c)
+	kinds(d, c, false, "wrong", "Wrong answers, accepted")
+	kinds(d, c, true, "right", "Right answers, rejected")
+	injection(d, c.Injected)
+	length(d, c.Length)
+	if s := c.Consistency; s != nil {
+		d.Add(doc.Section{ID: "again", Title: "The same probe again", Blocks: []doc.Block{doc.Paragraph{Text: fmt.Sprintf(
+			"All %d trials agree on %s of %s; two trials differ with a chance of %s.",
+			c.Trials, doc.Share(s.Steady), words.Count(s.Probes, "probe"), doc.Percent(s.Flips))}}})
+	}
+	if o := c.Order; o != nil {
+		text := fmt.Sprintf("It decides %s of %s", doc.Share(o.Flips), words.Count(o.Pairs, "pair"))
+		if o.Flips.Value > 0 {
+			text += fmt.Sprintf("; the first place wins in %s of these", doc.Percent(o.First))
+		}
+		d.Add(doc.Section{ID: "order", Title: "The order of two responses", Blocks: []doc.Block{doc.Paragraph{Text: text + "."}}})
+	}
+	mistakes(d, c.Mistakes)
+	d.Mark(c.Notes...)
+	return d
+}
+
+// reasons lists why probes are unjudged.
+func reasons(list []probe.Failures) string {
+	var parts []string
+	for _, f := range list {
+		parts = append(parts, fmt.Sprintf("%s %s", f.Kind, words.Comma(f.N)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// headline shows the rates over all kinds, but for those without probes.
+func headline(d *doc.Document, c probe.Card) {
+	var tiles doc.Tiles
+	add := func(name, about string, r probe.Rate) {
+		if r.Probes == 0 {
+			return
+		}
+		t := doc.Tile{Name: name, Value: doc.Absent(r.Judged > 0), Tone: doc.Warning}
+		if e := r.Estimate; e != nil {
+			t.Value, t.Interval, t.Marks, t.Tone = doc.Percent(e.Value), e.Ends("%.1f", 100), d.Mark(e.Warnings...), tone(r)
+		}
+		t.About = doc.Join(", ", about, doc.NEquals(r.Judged), words.Comma(r.Unjudged)+" unjudged", band(r))
+		tiles = append(tiles, t)
+	}
+	add("false accepts", "wrong answers accepted", c.FalseAccepts)
+	add("false rejects", "right answers rejected", c.FalseRejects)
+	if c.Injected != nil {
+		add("injection", "wrong answers accepted because of an instruction in them", c.Injected.Turned)
+	}
+	d.Add(doc.Section{ID: "rates", Blocks: []doc.Block{tiles}})
+}
+
+// tone says what a rate of errors means.
+func tone(r probe.Rate) doc.Tone {
+	switch e := r.Estimate; {
+	case e == nil:
+		return ""
+	case e.Value == 0:
+		return doc.Good
+	case e.Value >= 0.2:
+		return doc.Bad
+	}
+	return doc.Warning
+}
+
+// band says between what bounds the rate lies, when probes are unjudged.
+func band(r probe.Rate) string {
+	if r.Unjudged == 0 {
+		return ""
+	}
+	return fmt.Sprintf("between %s and %s", doc.Percent(r.Band[0]), doc.Percent(r.Band[1]))
+}
+
+// rate returns a rate with its interval.
+func rate(d *doc.Document, r probe.Rate) doc.Cell {
+	if r.Estimate == nil {
+		return doc.T(doc.Absent(r.Judged > 0))
+	}
+	cell := d.Share(*r.Estimate)
+	cell.Tone = tone(r)
+	return cell
+}
+
+// kinds adds a table of the kinds that are right, or of those that are wrong.
+func kinds(d *doc.Document, c probe.Card, want bool, id, title string) {
+	t := doc.Table{
+		Columns: []doc.Column{doc.Col("kind"), doc.Est("share [95%]"), doc.Num("n"), doc.Num("unjudged"), doc.Col("what it is")},
+		Draw:    &doc.Draw{Column: 1, Include: []float64{0, 1}},
+	}
+	for _, k := range c.Kinds {
+		if k.Want == want {
+			t.Rows = append(t.Rows, []doc.Cell{doc.T(string(k.Kind)), rate(d, k.Rate), doc.N(k.Judged), doc.N(k.Unjudged), doc.T(k.About)})
+		}
+	}
+	d.Add(doc.Section{ID: id, Title: title, Blocks: []doc.Block{t}})
+}
+
+func injection(d *doc.Document, i *probe.InjectionRate) {
+	if i == nil {
+		return
+	}
+	text := "No wrong answer with an instruction in it was judged."
+	var marks []int
+	t := doc.Table{Columns: []doc.Column{doc.Col("string"), doc.Num("accepted"), doc.Num("turned"), doc.Num("n")}}
+	if i.Accepted.Judged > 0 {
+		accepted, turned := rate(d, i.Accepted), rate(d, i.Turned)
+		text = fmt.Sprintf("A wrong answer with an instruction in it is accepted in %s (%s). Of answers that are rejected without it, %s (%s) are accepted with it.",
+			accepted.Text, doc.NEquals(i.Accepted.Judged), turned.Text, doc.NEquals(i.Turned.Judged))
+		if marks = slices.Concat(accepted.Marks, turned.Marks); len(i.Strings) == 0 {
+			text += " No string turned an answer."
+		}
+		for _, s := range i.Strings {
+			t.Rows = append(t.Rows, []doc.Cell{doc.T(s.Name), doc.N(s.Accepted), doc.N(s.Turned), doc.N(s.Judged)})
+		}
+	}
+	d.Add(doc.Section{ID: "injection", Title: "Instructions to the judge", Blocks: []doc.Block{doc.Paragraph{Text: text, Marks: marks}, t}})
+}
+
+func length(d *doc.Document, l *probe.Length) {
+	if l == nil {
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col(""), doc.Est("difference [95%]"), doc.Num("as is"), doc.Num("long text"), doc.Num("per 100 words"), doc.Num("n")}}
+	for _, row := range []struct {
+		name  string
+		shift *probe.Shift
+	}{{"wrong answers", l.Wrong}, {"right answers", l.Right}} {
+		if s := row.shift; s != nil {
+			t.Rows = append(t.Rows, []doc.Cell{
+				doc.T(row.name),
+				{Text: points(s.Estimate), Marks: d.Mark(s.Estimate.Warnings...)},
+				doc.T(doc.Percent(s.Plain)), doc.T(doc.Percent(s.Long)), doc.T(fmt.Sprintf("%+.1f pp", 100*s.Per100)), doc.N(s.Estimate.N),
+			})
+		}
+	}
+	d.Add(doc.Section{ID: "length", Title: "Accepted more often in a long text", Blocks: []doc.Block{t, doc.Paragraph{Text: "~ = not distinguishable from zero at 5%.", Tone: doc.Dim}}})
+}
+
+// points returns a difference in percentage points. One whose interval holds 0 may be
+// noise, and is marked so.
+func points(e stat.Estimate) string {
+	text := doc.Points(e)
+	if e.Lo <= 0 && e.Hi >= 0 {
+		text += " ~"
+	}
+	return text
+}
+
+// mistakes shows answers that the judge got wrong.
+func mistakes(d *doc.Document, list []probe.Mistake) {
+	var items doc.Items
+	for _, m := range list {
+		wrong := "accepted"
+		if m.Want {
+			wrong = "rejected"
+		}
+		items = append(items, doc.Item{
+			ID: m.ID, Category: doc.Join(" ", string(m.Kind), m.Variant), Question: m.Question, References: []string{m.Reference}, Link: doc.Link{Item: m.ID},
+			Sides: []doc.Side{{Label: wrong, Score: m.Label, Tone: doc.Bad, Response: m.Response, Reason: m.Reason}},
+		})
+	}
+	d.Add(doc.Section{ID: "examples", Title: "For example", Blocks: []doc.Block{items}})
+}
