@@ -1,5 +1,11 @@
 # Everything a developer does with deem. `make` alone lists the targets.
 
+# In "make module PATH=..." PATH is the path of a module, not where programs are.
+ifeq ($(origin PATH),command line)
+MODULE := $(PATH)
+override export PATH := $(HOME)/go/bin:/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin
+endif
+
 GO      ?= go
 BIN     := bin/deem
 TOOLS   := $(CURDIR)/.tools
@@ -63,6 +69,10 @@ test: $(TOOLS)/gotestsum ## run every test with the race detector, and install w
 .PHONY: quick
 quick: ## run the unit tests, without Postgres, browser, race detector or downloads (two minutes)
 	$(GO) test -short $(PKGS)
+
+.PHONY: module
+module: ## rename the Go module: make module PATH=example.org/you/deem
+	@scripts/module.sh '$(MODULE)'
 
 .PHONY: size
 size: ## print how large deem is; COMMITS="A B" puts earlier commits beside it

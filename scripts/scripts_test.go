@@ -2,6 +2,8 @@
 package scripts_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,5 +118,50 @@ func TestSkips(t *testing.T) {
 				t.Errorf("skips.sh: %v, want success %t and %q\n%s", err, tt.ok, tt.want, out)
 			}
 		})
+	}
+}
+
+// Renaming the module leaves a tree that builds and that the arrows accept.
+func TestModule(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a short run does not build everything twice")
+	}
+	list, err := exec.Command("git", "-C", "..", "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("not a git repository: %v", err)
+	}
+	dir := t.TempDir()
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, but not yet committed
+		}
+		info, statErr := os.Stat(filepath.Join("..", name))
+		if err := errors.Join(err, statErr, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	run("make", "module", "PATH=example.org/you/deem")
+	run("go", "build", "./...")
+	run("go", "vet", ".", "./judge/...", "./internal/golden", "./scripts")
+	run("go", "test", "-run", "TestArrows", ".")
+	if got := run("go", "list", "./stat"); got != "example.org/you/deem/stat\n" {
+		t.Errorf("go list ./stat = %s", got)
+	}
+	if out, err := exec.Command(filepath.Join(dir, "scripts/module.sh"), "nonsense").CombinedOutput(); err == nil {
+		t.Errorf("module.sh took nonsense for a path:\n%s", out)
 	}
 }

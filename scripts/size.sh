@@ -52,6 +52,7 @@ measure() {
   echo "packages|$(go list ./... | wc -l)"
   echo "import depth|$(depth)"
   echo "public packages|$(echo "$public" | wc -l)"
+  # shellcheck disable=SC2046,SC2086 # Packages and folders are words.
   echo "exported names|$(go run "$tool" $(go list -f '{{.Dir}}' $public))"
   echo "functions for one item|$(walked)"
   echo "direct modules|$(go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | wc -l)"
