@@ -1,9 +1,7 @@
 package text
 
 import (
-	"hash/maphash"
 	"strings"
-	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -14,35 +12,7 @@ import (
 //
 // The algorithm is that of M. F. Porter, An algorithm for suffix stripping,
 // Program 14 (1980); the steps below bear the numbers of that paper.
-//
-// The stems of common words are kept, which changes nothing but the time: a text has
-// few different words, and so have a thousand texts.
 func Stem(word string) string {
-	if len(word) > longestKept {
-		return stem(word)
-	}
-	place := &stems[maphash.String(numberSeed, word)%uint64(len(stems))]
-	if kept := place.Load(); kept != nil && kept.word == word {
-		return kept.stem
-	}
-	word = strings.Clone(word) // so that no text is kept alive by its words
-	kept := &stemmed{word, stem(word)}
-	place.Store(kept)
-	return kept.stem
-}
-
-// stems holds the stem of the last word that came to each place, so that it never
-// grows. Places are read and written without a lock.
-var stems [1 << 14]atomic.Pointer[stemmed]
-
-// A stemmed is a word with its stem.
-type stemmed struct{ word, stem string }
-
-// longestKept is how many bytes a word may have that is kept.
-const longestKept = 24
-
-// stem works the stem of a word out.
-func stem(word string) string {
 	// The table is asked for the word as it is written, so "Dying" goes through
 	// the steps. Upstream does that too.
 	if stem := irregular(word); stem != "" {

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -33,21 +32,6 @@ func TestWordByWord(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestStemKept asks for more words than there are places for stems, so that they drive
-// each other out.
-func TestStemKept(t *testing.T) {
-	for i := range 3 * len(stems) {
-		word := fmt.Sprintf("w%xing", i%(2*len(stems)))
-		if got, want := Stem(word), stem(word); got != want {
-			t.Fatalf("Stem(%q) = %q, want %q", word, got, want)
-		}
-	}
-	word := strings.Repeat("x", longestKept) + "ations"
-	if got, want := Stem(word), stem(word); got != want {
-		t.Errorf("Stem(%q) = %q, want %q", word, got, want)
-	}
 }
 
 // TestNumber compares a table with a map.

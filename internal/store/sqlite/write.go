@@ -17,8 +17,6 @@ type writer struct {
 	mu   sync.Mutex // held during a transaction
 	conn *sql.Conn
 	stmt writeStatements
-
-	checkpointer checkpointer
 }
 
 // errReadOnly is what a store that was opened for reading says to a write.
@@ -31,7 +29,7 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{db: db, checkpointer: checkpointer{every: checkpointEvery}}
+	w := &writer{db: db}
 	if err := w.open(ctx, s); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
@@ -40,11 +38,9 @@ func openWriter(ctx context.Context, s *Store) (*writer, error) {
 
 // openWriterDB opens the pool of the one connection that writes.
 func (s *Store) openWriterDB() (*sql.DB, error) {
-	// A log that the checkpointer has not emptied until it has 32 MiB is moved into the
-	// database by a commit: seldom enough that the pages of the indexes, which every
-	// commit touches all over, are not moved each time. A log that grew beyond 48 MiB
-	// while readers held on to it is cut back.
-	pragmas := []string{"wal_autocheckpoint(8192)", "journal_size_limit(50331648)"}
+	// A commit moves the log into the database when it has 4 MiB, and a log that grew
+	// beyond 48 MiB while readers held on to it is cut back.
+	pragmas := []string{"journal_size_limit(50331648)"}
 	if s.opts.MaxPages > 0 {
 		pragmas = append(pragmas, fmt.Sprintf("max_page_count(%d)", s.opts.MaxPages))
 	}
@@ -85,7 +81,7 @@ func keepWAL(ctx context.Context, db *sql.DB) error {
 }
 
 func (w *writer) close() error {
-	errs := []error{w.checkpointer.close()}
+	var errs []error
 	if w.conn != nil {
 		errs = append(errs, closeAll(w.stmt.list()), w.conn.Close())
 	}
@@ -123,10 +119,8 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 		// disk is full. Then there is nothing to roll back, and its saying so
 		// is no news.
 		_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
-		return err
 	}
-	s.checkpoint()
-	return nil
+	return err
 }
 
 // statement is one that is prepared, with the text it is made of.

@@ -22,6 +22,11 @@ CREATE TABLE runs (
 	id             TEXT COLLATE "C" NOT NULL UNIQUE,
 	key            TEXT COLLATE "C" NOT NULL,
 	state          TEXT    NOT NULL CHECK (state IN ('open', 'done')),
+	-- Set aside for calls of which no record says what they cost.
+	unsettled_micros BIGINT NOT NULL DEFAULT 0,
+	-- While somebody holds money of the run: what counted as spent when the first holder
+	-- came, and what holders that left had spent since. NULL when nobody does.
+	charged_micros   BIGINT,
 	created        BIGINT  NOT NULL,
 	updated        BIGINT  NOT NULL, -- began or became done; what was appended later is in counts
 	judge_name     TEXT    NOT NULL,
@@ -37,6 +42,16 @@ CREATE TABLE runs (
 	settings       TEXT,             -- JSON
 	sum            BYTEA             -- NULL until the end of the transaction that adds the run
 );
+
+-- The money that is set aside for calls before they are made, so that a process that is
+-- killed cannot forget it.
+CREATE TABLE holdings (
+	run    BIGINT NOT NULL REFERENCES runs (n),
+	holder TEXT COLLATE "C" NOT NULL, -- a worker, or '' for the process that has the claim on the run
+	spent  BIGINT NOT NULL,
+	lent   BIGINT NOT NULL,
+	PRIMARY KEY (run, holder)
+) WITH (fillfactor = 50);
 
 CREATE INDEX runs_key ON runs (key);
 
