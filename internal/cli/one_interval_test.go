@@ -1,0 +1,156 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deem/internal/cli"
+	"deem/internal/server"
+	"deem/internal/store/sqlite"
+	"deem/stat"
+)
+
+// One number has one interval: the score of a published file in rejudge, report, compare,
+// agree, the HTML file, the page and the API, and in the table of its benchmark. Sets whose
+// items come in clusters, or in one, are among them.
+func TestOneNumberHasOneInterval(t *testing.T) {
+	shared, err := filepath.Abs("../../../shared/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []struct {
+		name, file string
+		clusters   int    // 0 for independent items
+		table      string // how the benchmark's table begins the line of the same score
+	}{
+		{"LoCoMo", "locomo_memobase/docs/experiments/locomo-benchmark/fixture/memobase/memobase_eval_0503_3000.json", 10, "overall "},
+		{"LongMemEval", "lme_cognitive_memory/longmemeval/results/cm_full_run.json", 0, ""},
+		{"HaluMem, one user", "halumem_mem0_pilot/data/eval/halumem_pilot_user12_Results.json", 1, ""},
+	} {
+		t.Run(set.name, func(t *testing.T) {
+			file := filepath.Join(shared, filepath.FromSlash(set.file))
+			if _, err := os.Stat(file); err != nil {
+				t.Skipf("the published results are not here: %v", err)
+			}
+			t.Chdir(t.TempDir())
+			var rejudged struct {
+				Systems []struct {
+					Scores []struct{ Estimate stat.Estimate }
+				}
+			}
+			decodeJSON(t, deemOut(t, "rejudge", "one="+file, "--judge", "contains", "--json"), &rejudged)
+			var report struct { // of the run that rejudge recorded before it judged again
+				Head    struct{ Run string }
+				Metrics []struct{ Judged stat.Estimate }
+			}
+			decodeJSON(t, deemOut(t, "report", "last~1", "--json"), &report)
+			want := report.Metrics[0].Judged
+			if want.Clusters != set.clusters || (want.Method == stat.MethodNone) != (set.clusters == 1) {
+				t.Fatalf("the report has %+v, want %d clusters", want, set.clusters)
+			}
+			run := report.Head.Run
+			var compared struct {
+				Runs []struct{ Judged stat.Estimate }
+			}
+			decodeJSON(t, deemOut(t, "compare", run, "last", "--anyway", "--json"), &compared)
+			for name, got := range map[string]stat.Estimate{
+				"rejudge": rejudged.Systems[0].Scores[0].Estimate, "compare": compared.Runs[0].Judged, "API": apiEstimate(t, run),
+			} {
+				if got.Value != want.Value || got.Method != want.Method || got.Lo != want.Lo || got.Hi != want.Hi {
+					t.Errorf("%s has %v [%v, %v] by %s, the report %v [%v, %v] by %s", name,
+						got.Value, got.Lo, got.Hi, got.Method, want.Value, want.Lo, want.Hi, want.Method)
+				}
+			}
+			value, ends := fmt.Sprintf("%.1f%%", 100*want.Value), want.Ends("%.1f", 100)
+			text := deemOut(t, "report", run)
+			deemOut(t, "export", run, "-o", "run.html")
+			exported, err := os.ReadFile("run.html")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, out := range map[string]string{
+				"report": text, "rejudge": deemOut(t, "rejudge", "one="+file), "compare": deemOut(t, "compare", run, "last", "--anyway"),
+				"HTML": words(string(exported)), "page": words(page(t, "/runs/"+run)),
+			} {
+				if !regexp.MustCompile(regexp.QuoteMeta(value) + `[^\[]{0,60}` + regexp.QuoteMeta(ends)).MatchString(out) {
+					t.Errorf("%s does not say %s %s:\n%s", name, value, ends, out[:min(len(out), 3000)])
+				}
+			}
+			if set.table != "" && !regexp.MustCompile(`(?m)^`+set.table+`.*`+regexp.QuoteMeta(ends)).MatchString(text) {
+				t.Errorf("the table of the benchmark does not have %s:\n%s", ends, text)
+			}
+			if set.clusters == 1 {
+				return // Its scores are not only 0 and 1, and agree compares decisions.
+			}
+			var agreed struct {
+				Corrected struct{ Raw stat.Estimate }
+			}
+			decodeJSON(t, deemOut(t, "agree", run, "last", "--json"), &agreed)
+			if got := agreed.Corrected.Raw; got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi {
+				t.Errorf("agree has %v [%v, %v], the report %v [%v, %v]", got.Value, got.Lo, got.Hi, want.Value, want.Lo, want.Hi)
+			}
+		})
+	}
+}
+
+// deemOut runs the command in this process and returns what it printed. A number that a
+// file claims may be wrong, and items may be unjudged.
+func deemOut(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	if code := cli.Main(args, strings.NewReader(""), &out, &said); code != 0 && code != 3 && code != 4 {
+		t.Fatalf("deem %s: exit code %d\n%s%s", strings.Join(args, " "), code, out.String(), said.String())
+	}
+	return out.String()
+}
+
+func decodeJSON(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v in %.500s", err, text)
+	}
+}
+
+// page returns what the server says at a path.
+func page(t *testing.T, path string) string {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), ".deem/deem.db", sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	s, err := server.New(server.Options{Store: st, API: server.API{Spool: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	rec := httptest.NewRecorder()
+	s.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "http://127.0.0.1"+path, nil))
+	if rec.Code != 200 {
+		t.Fatalf("GET %s: %d\n%s", path, rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+func apiEstimate(t *testing.T, run string) stat.Estimate {
+	t.Helper()
+	var report struct {
+		Metrics []struct{ Judged stat.Estimate }
+	}
+	decodeJSON(t, page(t, "/api/v1/runs/"+run+"/report"), &report)
+	return report.Metrics[0].Judged
+}
+
+// words returns the text of a page without its tags.
+func words(text string) string {
+	text = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " "))
+	return regexp.MustCompile(`\s+`).ReplaceAllString(text, " ")
+}
