@@ -88,6 +88,7 @@ func writePrices(t testing.TB, dir string) {
 // A killing is how a test of kills goes.
 type killing struct {
 	items, kills, workers, slots, rpm int
+	restarts                          int           // of Postgres
 	window                            time.Duration // in which requests are counted
 	late                              int           // calls that may come late into a window
 	maxCost                           string
@@ -97,7 +98,14 @@ type killing struct {
 // every item has one record, that hardly anything was asked twice, that all workers
 // together kept to the requests a minute, and that no more than the budget was spent.
 func killWorkers(t *testing.T, k killing) {
-	url := pgtest.Database(t)
+	var url string
+	var c *pgtest.Cluster
+	if k.restarts > 0 {
+		c = pgtest.Start(t, pgtest.Options{Template: makeTables})
+		url = c.Database(t)
+	} else {
+		url = pgtest.Database(t)
+	}
 	st, _ := open(t, url)
 	v := newVendor(t, faultserver.Options{Latency: 50 * time.Millisecond, Jitter: 50 * time.Millisecond})
 	dir := t.TempDir()
@@ -115,8 +123,13 @@ func killWorkers(t *testing.T, k killing) {
 	}
 	slices.Sort(moments)
 	t.Logf("killed after %v requests", moments)
-	for _, after := range moments {
+	for i, after := range moments {
 		until(t, "requests", func() bool { return v.Stats().Requests >= after })
+		if i < k.restarts {
+			c.Shutdown(t, i%2 == 0)
+			time.Sleep(500 * time.Millisecond)
+			c.Resume(t)
+		}
 		i := rand.IntN(len(fleet))
 		fleet[i].kill()
 		fleet[i] = v.worker(t, url, "-j", fmt.Sprint(k.slots))

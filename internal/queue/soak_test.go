@@ -18,9 +18,9 @@ import (
 	"deem/internal/store/postgres"
 )
 
-// Twenty thousand items, three workers, five kills.
+// Twenty thousand items, three workers, five kills, two restarts of Postgres.
 func TestSoakKilledWorkers(t *testing.T) {
-	killWorkers(t, killing{items: 20_000, kills: 5, workers: 3, slots: 16, rpm: 7200, window: time.Minute, maxCost: "10"})
+	killWorkers(t, killing{items: 20_000, kills: 5, restarts: 2, workers: 3, slots: 16, rpm: 7200, window: time.Minute, maxCost: "10"})
 }
 
 // writeMany writes n items with responses of the given size.
