@@ -34,21 +34,31 @@ not paid for again. Beside the expected cost stands the most that it can be.
 With --margin it also says how many items it takes to show that two runs are equivalent
 within the margin. That needs no data.
 
+With --split it says how many items to judge how often, so that the score is known best
+for a number of calls. A run with several trials (--from) tells how much items differ
+and how much the judge wavers.
+
 EXIT STATUS
   0 planned   1 could not   2 wrong usage or input`
 
 func (a *app) planCommand() *cobra.Command {
 	var (
-		o      runOptions
-		margin float64
+		o        runOptions
+		margin   float64
+		split    int
+		from     = "last"
+		itemCost float64
 	)
 	cmd := &cobra.Command{
 		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "what a run would ask, cost and take", Long: planHelp,
 		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
 			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
-			"  deem plan --margin 1pp",
+			"  deem plan --margin 1pp\n  deem plan --split 2000 --from last",
 		Args: atMost(1), ValidArgs: benchmarkNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("split") {
+				return a.planSplit(cmd.Context(), from, split, itemCost)
+			}
 			if err := o.setBenchmark(args); err != nil {
 				return err
 			}
@@ -58,6 +68,10 @@ func (a *app) planCommand() *cobra.Command {
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
 	cmd.Flags().Var(pointsFlag{&margin}, "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
+	cmd.Flags().IntVar(&split, "split", 0, "say how to spend this `number` of calls on items and trials, and do nothing else")
+	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials that tells the variances, for --split")
+	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what a further item costs, in `calls`, for --split (default: only the items of the run are at hand)")
+	notFromFile(cmd.Flags(), "split", "from", "item-cost")
 	return cmd
 }
 

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// A splitPlan says how to spend a number of calls on items and trials.
+type splitPlan struct {
+	Calls    int     `json:"calls"`
+	From     string  `json:"from"` // the run that tells the variances
+	ItemCost float64 `json:"item_cost"`
+	Most     int     `json:"items_at_hand,omitempty"` // 0 when further items can be had for ItemCost
+
+	BetweenItems  float64 `json:"variance_items"`  // with clusters allowed for
+	BetweenTrials float64 `json:"variance_trials"` // of one item
+
+	Best  stat.Split   `json:"best"`
+	Other []stat.Split `json:"other"`
+}
+
+// planSplit takes the variances from a run with several trials, and prints the split.
+func (a *app) planSplit(ctx context.Context, ref string, calls int, itemCost float64) error {
+	if calls < 1 || itemCost < 0 {
+		return usage.Errorf("--split %d --item-cost %v: there must be a call to spend, and an item cannot cost less than nothing", calls, itemCost)
+	}
+	st, err := a.readRuns(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: 1})
+	if err != nil {
+		return err
+	}
+	n := found.Report.Noise
+	if n == nil || n.Repeated == 0 || n.SamplingUnknown {
+		return usage.Mark(deem.WithHint(fmt.Errorf("run %s does not tell the judge's noise from that of the items", run.ID),
+			"judge some items of several clusters more than once: deem run --trials 3 --sample 100, and then deem plan --split %d --from last", calls))
+	}
+	p := splitPlan{Calls: calls, From: run.ID, ItemCost: itemCost}
+	p.BetweenItems = n.SESampling * n.SESampling * float64(n.Items)
+	p.BetweenTrials = n.SEJudge * n.SEJudge * float64(n.Items*n.Trials)
+	if itemCost == 0 {
+		p.Most = max(run.Dataset.Items, n.Items)
+	}
+	p.Best = stat.BestSplit(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most)
+	if p.Best.Items == 0 {
+		return usage.Errorf("--split %d: not even one item can be judged for so many calls", calls)
+	}
+	for _, trials := range []int{1, 2, 3, 5} {
+		if s := stat.SplitOf(p.BetweenItems, p.BetweenTrials, calls, itemCost, p.Most, trials); s.Items > 0 && trials != p.Best.Trials {
+			p.Other = append(p.Other, s)
+		}
+	}
+	if a.json {
+		writeJSON(a.out, p)
+		return nil
+	}
+	for _, line := range p.lines() {
+		if _, err := fmt.Fprintln(a.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines say the plan in sentences.
+func (p splitPlan) lines() []string {
+	say := func(s stat.Split) string {
+		return fmt.Sprintf("%s with %s each: ±%.1f pp", words.Count(s.Items, "item"), words.Count(s.Trials, "trial"), 100*stat.HalfWidth(s.SE, 1e6, stat.DefaultLevel))
+	}
+	limit := fmt.Sprintf("a further item costs as much as %g calls", p.ItemCost)
+	if p.Most > 0 {
+		limit = fmt.Sprintf("the %s at hand", words.Count(p.Most, "item"))
+	}
+	lines := []string{
+		fmt.Sprintf("best for %s (%s): %s", words.Count(p.Calls, "call"), limit, say(p.Best)),
+		fmt.Sprintf("variance %.4f between items and %.4f between trials of an item, from run %s", p.BetweenItems, p.BetweenTrials, p.From),
+	}
+	for _, s := range p.Other {
+		lines = append(lines, "  "+say(s))
+	}
+	return lines
+}
