@@ -1,17 +1,20 @@
 package server_test
 
 import (
+	"database/sql"
 	"encoding/csv"
 	"fmt"
 	"html"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"deem"
 	"deem/internal/server"
+	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
 )
 
@@ -401,6 +404,39 @@ func TestRunsPageTooFar(t *testing.T) {
 		rec := get(t, s, "/?page="+at)
 		if rec.Code != 404 || strings.Contains(rec.Body.String(), "no runs yet") {
 			t.Errorf("page %s: %d %s, want 404", at, rec.Code, rec.Body)
+		}
+	}
+}
+
+// A record that is not what was written is an error on the page of its run and in every
+// list that shows it, in place of a number. Only the counts above a list, which the database
+// makes, do not check records.
+func TestDamagedRecordOnPages(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "deem.db")
+	st, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close() //nolint:errcheck // The test is over.
+	items := []deem.Item{
+		{ID: "a", Question: "Where?", References: []string{"Lisbon"}, Response: "Lisbon"},
+		{ID: "b", Question: "Where?", References: []string{"Lisbon"}, Response: "Porto"},
+	}
+	run := judged(t, st, universal(t, "m", func(string) (string, error) { return "CORRECT", nil }), "damaged", items, 1, nil)
+	s := newServer(t, server.Options{Store: st})
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // The test is over.
+	if _, err := db.ExecContext(t.Context(), `UPDATE records SET score = 0 WHERE item_id = 'b'`); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []string{"/runs/" + run.ID, "/runs/" + run.ID + "/items", "/api/v1/runs/" + run.ID + "/report"} {
+		answer := get(t, s, page)
+		if !strings.Contains(answer.Body.String(), "is not what was written") {
+			t.Errorf("GET %s = %d: %.2000s", page, answer.Code, answer.Body)
 		}
 	}
 }

@@ -138,7 +138,9 @@ type Browser interface {
 	// goes backward: then the nearest comes first).
 	View(ctx context.Context, runID string, v View) ([]deem.Record, error)
 
-	// Count counts what a view selects, whatever its limit, order and place.
+	// Count counts what a view selects, whatever its limit, order and place. The database
+	// counts, so a record that was damaged is not noticed here: View and Records check each
+	// record that they return.
 	Count(ctx context.Context, runID string, v View) (Counts, error)
 
 	// Index brings the index of words up to date with the records of a run, for a
