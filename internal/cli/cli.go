@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -82,9 +84,16 @@ type app struct {
 	telemetry *telemetry.Telemetry // nil when nobody watches
 }
 
+// memoryLimit is from how many bytes on garbage is collected sooner, so that a few long
+// replies do not take twice their memory. More is used if it is needed.
+const memoryLimit = 1 << 30
+
 // Main runs the command with the given arguments and streams, and returns its exit
 // code.
 func Main(args []string, in io.Reader, out, errw io.Writer) int {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	a := &app{args: args, in: in, terminal: errw}
 	data := &screen{w: out, harmless: isTerminal(out), json: &a.json}
 	a.out, a.err = data, &screen{w: errw, harmless: true, json: &a.json}

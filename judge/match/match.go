@@ -11,6 +11,7 @@ package match
 
 import (
 	"context"
+	"strings"
 
 	"deem"
 )
@@ -169,7 +170,7 @@ const (
 type comparison struct {
 	question *reading
 	response *reading
-	whole    string // the response as it is, for [canonical] equality
+	whole    string // the response as it is
 	blank    bool   // the response has no visible character
 	abstains bool   // the response gives no answer
 	hedges   bool   // the response says that it does not know, but goes on
@@ -178,7 +179,7 @@ type comparison struct {
 // compare reads the question and the response of an item.
 func compare(it deem.Item) *comparison {
 	c := &comparison{question: read(it.Question), response: read(it.Response).retracted()}
-	c.whole, c.blank = canonical(it.Response), blank(it.Response)
+	c.whole, c.blank = strings.TrimSpace(it.Response), blank(it.Response)
 	if s, ok := c.response.abstains(); ok {
 		c.hedges = c.response.answersAnyway(s)
 		c.abstains = !c.hedges
@@ -219,10 +220,17 @@ func better(f, g finding) bool {
 	return f.recall > g.recall
 }
 
+// isReference reports whether the response is the reference in [canonical] form. That form has at
+// least a byte for four, so a response that is far longer is not put into it.
+func (c *comparison) isReference(ref string) bool {
+	ref = canonical(ref)
+	return len(c.whole) <= 4*len(ref) && canonical(c.whole) == ref
+}
+
 // reference judges the response by one reference.
 func (c *comparison) reference(ref string) finding {
 	whole := read(ref)
-	if !c.blank && c.whole == canonical(ref) {
+	if !c.blank && c.isReference(ref) {
 		return finding{call: right, conf: .99, why: "the response is the reference", by: bySame, against: whole}.settled()
 	}
 	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {

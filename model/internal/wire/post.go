@@ -131,7 +131,8 @@ func (c *Client) read(resp *http.Response, limit int) (Answer, error) {
 }
 
 // readAll reads a body of at most limit bytes. Where the server says how long it
-// is, the room for it is made at once; what it says is not trusted beyond 1 MB.
+// is, the room for it is made at once; what it says is trusted up to 1 MB, and then up to
+// eight times what it has sent.
 func readAll(resp *http.Response, limit int) ([]byte, error) {
 	room := int64(4 << 10)
 	if resp.ContentLength >= 0 {
@@ -149,7 +150,11 @@ func readAll(resp *http.Response, limit int) ([]byte, error) {
 		case err != nil:
 			return nil, fmt.Errorf("read answer: %w", err)
 		case len(text) == cap(text):
-			text = slices.Grow(text, len(text)+1)
+			more := len(text) + 1
+			if left := int(min(resp.ContentLength, int64(limit))) - len(text); left > 0 {
+				more = min(left, 7*len(text)) + 1
+			}
+			text = slices.Grow(text, more)
 		}
 	}
 }

@@ -1,0 +1,99 @@
+//go:build linux && !race
+
+package cli_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// base is what the command takes without any long text, and some room.
+const base = 65 << 20
+
+// TestMemoryOfLongReplies judges eight items at once by a server whose replies are long.
+func TestMemoryOfLongReplies(t *testing.T) {
+	memoryOfReplies(t, 6_000_000, 8, base+5*8*6_000_000)
+}
+
+// memoryOfReplies judges items, eight at once, by a server whose replies have the given
+// size, and holds that the command takes at most so much memory. Without --model-option such
+// replies are not read.
+func memoryOfReplies(t *testing.T, size, items int, most int64) {
+	t.Helper()
+	line := strings.Repeat("The response names the harbour of the reference, as it should. ", 16) + `\n`
+	text := strings.Repeat(line, size/len(line)) + "Verdict: CORRECT"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"model":"m","choices":[{"message":{"content":"%s"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5}}`, text)
+	}))
+	defer server.Close()
+	var rows strings.Builder
+	for i := range items {
+		fmt.Fprintf(&rows, `{"id":"q%d","question":"Where?","references":["Lisbon"],"response":"The harbour of Lisbon, number %d."}`+"\n", i, i)
+	}
+	for name, c := range map[string]struct {
+		options []string
+		exit    int
+		most    int64
+	}{
+		"bound raised":  {[]string{"--model-option", "max-reply=67108864"}, 0, most},
+		"default bound": {nil, 3, 2 * base},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "items.jsonl"), []byte(rows.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, dir, append([]string{
+				"run", "--data", "items.jsonl", "--judge", "universal", "--reading", "strict",
+				"--model", "openai:m", "--base-url", server.URL, "-j", "8", "--retries", "0", "--timeout", "10m",
+			}, c.options...)...)
+			if err := p.cmd.Wait(); p.cmd.ProcessState.ExitCode() != c.exit {
+				t.Fatalf("%v, want exit status %d:\n%s", err, c.exit, p.err.String())
+			}
+			peakOf(t, p, c.most)
+		})
+	}
+}
+
+// peakOf holds that a process that is over took at most so much memory.
+func peakOf(t *testing.T, p *process, most int64) {
+	t.Helper()
+	usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Fatal("the system does not say how much memory was used")
+	}
+	peak := usage.Maxrss << 10
+	t.Logf("peak %d MB of at most %d, %.1f s of CPU", peak/1e6, most/1e6, (p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()).Seconds())
+	if peak > most {
+		t.Errorf("the command took %d MB, want at most %d", peak/1e6, most/1e6)
+	}
+}
+
+// TestMemoryOfLongResponse has a rule judge a response of 30 MB in 8 bytes for each byte.
+func TestMemoryOfLongResponse(t *testing.T) {
+	const size = 30_000_000
+	for name, words := range map[string]string{
+		"ASCII":   "The response names the harbour of the reference, in 1998, as it should. ",
+		"Unicode": "Das Café „Größe“ fasst 5 m², ½ ｗｉｄｅ, 港は一つだけ。 ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			text := strings.Repeat(words, size/len(words))
+			row := fmt.Sprintf(`{"id":"q","question":"Where?","references":["Lisbon"],"response":"%s"}`+"\n", text)
+			if err := os.WriteFile(filepath.Join(dir, "items.jsonl"), []byte(row), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p := start(t, dir, "run", "--data", "items.jsonl", "--judge", "match")
+			if code := p.wait(t); code != 0 && code != 3 {
+				t.Fatalf("exit status %d:\n%s", code, p.err.String())
+			}
+			peakOf(t, p, base+8*size)
+		})
+	}
+}
