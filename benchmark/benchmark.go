@@ -102,7 +102,6 @@ type Benchmark struct {
 	Judges []string
 
 	Judge   func(name string, o Options) (Judge, error)
-	Restore func(judgeIdentity []byte) (judge.Readable, error) // a judge that asks a model; nil when there is none
 	Open    func(ctx context.Context, o Options) (Set, error)
 	Metrics func(ctx context.Context, o Options) (Metrics, error)
 
@@ -181,12 +180,4 @@ func opened[S Set](s S, err error) (Set, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// restored makes a readable protocol of a restored one, unless there is an error.
-func restored[P judge.Readable](p P, err error) (judge.Readable, error) {
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
 }

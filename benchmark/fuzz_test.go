@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"deem"
 	"deem/benchmark"
 	"deem/benchmark/infinitebench"
@@ -213,51 +211,4 @@ func summarise(t *testing.T, b benchmark.Benchmark, o benchmark.Options, name st
 	if err != nil || left < 0 || left > len(recs) {
 		t.Error(fmt.Errorf("%s leaves %d of %d items out of its results: %w", name, left, len(recs), err))
 	}
-}
-
-// FuzzRestore makes judges of what a run file from elsewhere says that they were. One that
-// is restored has the same identity again, and reads any reply as a label with a score from
-// 0 to 1 or as a failure.
-func FuzzRestore(f *testing.F) {
-	for _, b := range benchmark.All() {
-		for _, name := range b.Judges {
-			j, err := b.Judge(name, benchmark.Options{})
-			if err != nil || j.Protocol == nil {
-				continue
-			}
-			identity, err := json.Marshal(map[string]any{"protocol": j.Protocol.Identity()})
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(identity, "yes", "1")
-		}
-	}
-	f.Add([]byte(`{"protocol":{"benchmark":"halumem","reading":"strict","prompts":{}}}`), "```json\n{}\n```", "qa")
-	f.Fuzz(func(t *testing.T, identity []byte, reply, category string) {
-		for _, b := range benchmark.All() {
-			if b.Restore == nil {
-				continue
-			}
-			p, err := b.Restore(identity)
-			if err != nil {
-				continue
-			}
-			again, err := json.Marshal(map[string]any{"protocol": p.Identity()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			q, err := b.Restore(again)
-			if err != nil {
-				t.Fatalf("%s is restored from %s, but not from %s: %v", p.Name(), identity, again, err)
-			}
-			if diff := cmp.Diff(p.Identity(), q.Identity()); diff != "" {
-				t.Errorf("restored twice, %s is another judge:\n%s", p.Name(), diff)
-			}
-			it := deem.Item{ID: "a_abs", Category: category, Question: "q", References: []string{"a"}, Response: "{question}", Fields: map[string]string{"stage": category}}
-			m := fake.Func("fuzz", func(context.Context, deem.Request) (deem.Reply, error) {
-				return deem.Reply{Text: reply, Stop: deem.StopEnd}, nil
-			})
-			verdictOn(t, judge.New(p, m), it, 0)
-		}
-	})
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deem/benchmark/halumem"
-	"deem/judge"
 )
 
 func haluMem() Benchmark {
@@ -16,7 +15,6 @@ func haluMem() Benchmark {
 		Readings: halumem.Readings(),
 		Judges:   []string{halumem.Name},
 		Judge:    func(_ string, o Options) (Judge, error) { return asked(halumem.Protocol(o.Reading)) },
-		Restore:  func(id []byte) (judge.Readable, error) { return restored(halumem.Restore(id)) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return opened(halumem.Open(ctx, halumem.Options{
 				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Reading: o.Reading,

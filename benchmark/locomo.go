@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"deem/benchmark/locomo"
-	"deem/judge"
 )
 
 func loCoMo() Benchmark {
@@ -25,7 +24,6 @@ func loCoMo() Benchmark {
 			}
 			return asked(locomo.Protocol(name, policy))
 		},
-		Restore: func(id []byte) (judge.Readable, error) { return restored(locomo.Restore(id)) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return opened(locomo.Open(ctx, locomo.Options{
 				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,

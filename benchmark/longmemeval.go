@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"deem/benchmark/longmemeval"
-	"deem/judge"
 )
 
 func longMemEval() Benchmark {
@@ -22,7 +21,6 @@ func longMemEval() Benchmark {
 		Readings: longmemeval.Readings(),
 		Judges:   []string{longmemeval.Name},
 		Judge:    func(_ string, o Options) (Judge, error) { return asked(longmemeval.Protocol(o.Reading)) },
-		Restore:  func(id []byte) (judge.Readable, error) { return restored(longmemeval.Restore(id)) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return opened(longmemeval.Open(ctx, longMemEvalOptions(o)))
 		},

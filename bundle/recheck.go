@@ -76,9 +76,9 @@ func (c *checker) reask(rec deem.Record, out *outcome) {
 	}
 	req.Trial = rec.Trial
 	out.rendered(rec, req.Hash())
-	settings := settingsIn(c.judge.Identity)
+	spec, _ := judge.ParseSpec(c.judge.Identity) // A judge without a spec has no settings either.
 	for _, call := range rec.Calls {
-		out.sent(rec, req, settings, call.Reply)
+		out.sent(rec, req, spec.Settings, call.Reply)
 	}
 	reread(p, rec, out)
 }

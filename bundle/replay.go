@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/judge"
 )
 
 // A judge that is made of others asks several models, some only because of what others
@@ -80,20 +80,20 @@ func kindOf(rec deem.Record, message string) deem.Kind {
 }
 
 // Taken returns a judge that stands for a member that cannot be made again. It has the
-// member's name and identity, and says what the record that is being checked holds of
+// member's name and spec, and says what the record that is being checked holds of
 // the member.
-func Taken(name string, identity json.RawMessage, said func(deem.Record) (deem.Verdict, error)) deem.Identified {
-	return &taken{name, identity, said}
+func Taken(name string, spec judge.Spec, said func(deem.Record) (deem.Verdict, error)) deem.Identified {
+	return &taken{name, spec, said}
 }
 
 type taken struct {
-	name     string
-	identity json.RawMessage
-	said     func(deem.Record) (deem.Verdict, error)
+	name string
+	spec judge.Spec
+	said func(deem.Record) (deem.Verdict, error)
 }
 
 func (j *taken) Name() string  { return j.name }
-func (j *taken) Identity() any { return j.identity }
+func (j *taken) Identity() any { return j.spec }
 
 func (j *taken) Judge(ctx context.Context, _ deem.Item) (deem.Verdict, error) {
 	t, ok := ctx.Value(tapeKey{}).(*tape)
@@ -111,12 +111,7 @@ type careful struct{ inside deem.Judge }
 
 func (j careful) Name() string { return j.inside.Name() }
 
-func (j careful) Identity() any {
-	if ij, ok := j.inside.(deem.Identified); ok {
-		return ij.Identity()
-	}
-	return j.Name() // as deem.JudgeHash has it
-}
+func (j careful) Identity() any { return judge.SpecOf(j.inside) }
 
 func (j careful) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
 	defer func() {

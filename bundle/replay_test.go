@@ -245,7 +245,7 @@ func TestMemberPanics(t *testing.T) {
 	t.Parallel()
 	j, o := composedRun(t, "panel", 3, 1)
 	o.Restore = func(bundle.Run, bundle.Judge) (bundle.Again, error) {
-		bad := bundle.Taken("bad", nil, func(deem.Record) (deem.Verdict, error) { panic("oh") })
+		bad := bundle.Taken("bad", judge.Spec{Name: "bad"}, func(deem.Record) (deem.Verdict, error) { panic("oh") })
 		p, err := panel.New([]panel.Member{{Name: "match", Judge: bundle.Careful(match.New())}, {Name: "bad", Judge: bundle.Careful(bad)}}, panel.Options{})
 		return bundle.Again{Judge: p}, err
 	}
@@ -274,7 +274,7 @@ func TestTakenMember(t *testing.T) {
 	o.Restore = func(bundle.Run, bundle.Judge) (bundle.Again, error) {
 		var models bundle.Recordings
 		return bundle.Again{
-			Judge:  with(bundle.Taken("first", []byte(`"exact"`), says), models.Model("fake:one", "")),
+			Judge:  with(bundle.Taken("first", judge.Spec{Kind: judge.KindRule, Name: "exact"}, says), models.Model("fake:one", "")),
 			Partly: true, Note: "first cannot be asked", Unchecked: []string{"fake:three"},
 		}, nil
 	}

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -135,13 +134,4 @@ func (c wireCheck) schema(req deem.Request) string {
 		}
 	}
 	return fmt.Sprintf("the judge asks for a reply by schema %s, and the call does not say that it was sent", deem.ShortHash(hash))
-}
-
-// settingsIn returns the settings of the model in the identity of a judge.
-func settingsIn(identity []byte) string {
-	var id struct {
-		Settings string `json:"settings"`
-	}
-	_ = json.Unmarshal(identity, &id) // A judge without an identity has no settings either.
-	return id.Settings
 }

@@ -182,7 +182,7 @@ func again(_ bundle.Run, j bundle.Judge) (bundle.Again, error) {
 	if j.Rule {
 		return bundle.Again{Rule: match.New()}, nil
 	}
-	p, err := judge.Restore(j.Identity)
+	p, err := restore(j.Identity)
 	if err != nil {
 		return bundle.Again{}, err
 	}
@@ -225,4 +225,13 @@ type watch struct {
 func (w watch) Add(rec deem.Record) {
 	w.look()
 	w.tally.Add(rec)
+}
+
+// restore makes the protocol of a declared judge from its spec.
+func restore(text []byte) (judge.Readable, error) {
+	s, err := judge.ParseSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Protocol()
 }

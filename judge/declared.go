@@ -3,7 +3,6 @@ package judge
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,35 +72,9 @@ func (p *Declared) Reread() Readable {
 	return nil
 }
 
-// declaredIdentity is the identity of a declared protocol. It holds all that is
-// needed to ask and to read again.
-type declaredIdentity struct {
-	Declaration Declaration `json:"declaration"`
-	Reading     string      `json:"reading"`
-	Reader      int         `json:"reader_version"`
-}
-
-// Identity returns the declaration with the prompt's bytes, and the reading.
-func (p *Declared) Identity() any {
-	return declaredIdentity{Declaration: p.decl, Reading: p.reading, Reader: readerVersion}
-}
-
-// Restore returns the protocol out of the identity of a judge, as a store or a
-// bundle keeps it.
-func Restore(judgeIdentity []byte) (*Declared, error) {
-	var id struct {
-		Protocol declaredIdentity `json:"protocol"`
-	}
-	if err := json.Unmarshal(judgeIdentity, &id); err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
-	}
-	if id.Protocol.Reader != readerVersion {
-		return nil, fmt.Errorf("restore judge: its replies were read by version %d, and this deem reads by version %d", id.Protocol.Reader, readerVersion)
-	}
-	if err := id.Protocol.Declaration.sound(); err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
-	}
-	return id.Protocol.Declaration.Protocol(id.Protocol.Reading)
+// Spec returns the declaration with the bytes of the prompt, and the reading.
+func (p *Declared) Spec() Spec {
+	return Spec{Kind: KindModel, Name: p.decl.Name, Version: readerVersion, Reading: p.reading, Declaration: &p.decl}
 }
 
 // sound refuses a declaration that cannot be followed. One that was parsed never is

@@ -10,8 +10,8 @@ import (
 // itemRole is the role of the message that holds an item, as package model/command has it.
 const itemRole = "item"
 
-// externalKind is the kind in the identity of an external protocol.
-const externalKind = "external"
+// external is the protocol in the options of an external judge.
+const external = "external"
 
 // An External protocol leaves the judging to a program: it sends the item as JSON and reads
 // the verdict from the JSON that comes back. Package model/command describes the objects.
@@ -25,22 +25,9 @@ func NewExternal(name string) External { return External{name} }
 // Name returns the name of the program.
 func (p External) Name() string { return p.name }
 
-// Identity returns the name. What the program is, its model says.
-func (p External) Identity() any {
-	return map[string]string{"kind": externalKind, "name": p.name}
-}
-
-// RestoreExternal returns the protocol out of the identity of a judge, and whether it is
-// an external one.
-func RestoreExternal(judgeIdentity []byte) (External, bool) {
-	var id struct {
-		Protocol struct {
-			Kind string `json:"kind"`
-			Name string `json:"name"`
-		} `json:"protocol"`
-	}
-	err := json.Unmarshal(judgeIdentity, &id)
-	return External{id.Protocol.Name}, err == nil && id.Protocol.Kind == externalKind
+// Spec returns the name. What the program is, its model says.
+func (p External) Spec() Spec {
+	return Spec{Kind: KindModel, Name: p.name, Options: map[string]string{"protocol": external}}
 }
 
 // Request returns the item.

@@ -117,28 +117,28 @@ func FuzzRestore(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		identity, err := json.Marshal(map[string]any{"protocol": p.Identity()})
+		identity, err := json.Marshal(p.Spec())
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(identity)
 	}
-	f.Add([]byte(`{"protocol":{"name":"x","prompt":"{response}","labels":{"a":2}}}`))
-	f.Add([]byte(`{"protocol":null}`))
+	f.Add([]byte(`{"kind":"model","version":1,"declaration":{"name":"x","prompt":"{response}","labels":{"a":2}}}`))
+	f.Add([]byte(`{"kind":"model","version":1,"declaration":null}`))
 	f.Fuzz(func(t *testing.T, identity []byte) {
-		p, err := judge.Restore(identity)
+		p, err := restore(identity)
 		if err != nil {
 			return
 		}
-		text, err := json.Marshal(map[string]any{"protocol": p.Identity()})
+		text, err := json.Marshal(p.Spec())
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := judge.Restore(text)
+		again, err := restore(text)
 		if err != nil {
 			t.Fatalf("restored from %s, but not from %s: %v", identity, text, err)
 		}
-		if diff := cmp.Diff(p.Identity(), again.Identity()); diff != "" {
+		if diff := cmp.Diff(p.Spec(), again.Spec()); diff != "" {
 			t.Errorf("restored twice, %s is another judge:\n%s", identity, diff)
 		}
 		it := deem.Item{ID: "1", Question: "q", Response: "{response}", References: []string{"a"}}

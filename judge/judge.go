@@ -156,26 +156,12 @@ func ask(ctx context.Context, m deem.Model, req deem.Request) (deem.Reply, error
 	return deem.Reply{}, &deem.Failure{Kind: kind, Detail: me.Error()}
 }
 
-// identity is what tells a judge from every other.
-type identity struct {
-	Kind     string `json:"kind"`
-	Protocol any    `json:"protocol"`
-	Model    string `json:"model"`
-	Settings string `json:"settings,omitempty"` // of the vendor's own
-}
-
-// An Identifiable protocol can say exactly what it is.
-type Identifiable interface {
-	Protocol
-
-	// Identity returns a value whose canonical JSON tells this protocol, reading
-	// included, from every other.
-	Identity() any
-}
-
 // A Readable protocol has named readings: ways in which a reply becomes a verdict.
 type Readable interface {
-	Identifiable
+	Protocol
+
+	// Spec returns what this protocol is, reading included, without a model.
+	Spec() Spec
 
 	// Reading returns the name of the reading in force.
 	Reading() string
@@ -189,11 +175,12 @@ type Readable interface {
 	FailuresWrong() bool
 }
 
-// Identity returns the protocol's identity, the model's name and its settings.
+// Identity returns the [Spec] of the judge: that of its protocol, with the model.
 func (j *Judge) Identity() any {
-	id := identity{Kind: "model", Protocol: j.protocol.Name(), Model: j.model.Name(), Settings: deem.SettingsOf(j.model)}
-	if p, ok := j.protocol.(Identifiable); ok {
-		id.Protocol = p.Identity()
+	s := Spec{Kind: KindModel, Name: j.protocol.Name()}
+	if p, ok := j.protocol.(interface{ Spec() Spec }); ok {
+		s = p.Spec()
 	}
-	return id
+	s.Model, s.Settings = j.model.Name(), deem.SettingsOf(j.model)
+	return s
 }

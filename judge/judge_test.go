@@ -298,7 +298,7 @@ func TestJudgeCanBeRestored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := judge.Restore(id)
+		back, err := restore(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +312,7 @@ func TestJudgeCanBeRestored(t *testing.T) {
 			t.Errorf("%s: the restored judge has another identity", name)
 		}
 	}
-	if _, err := judge.Restore([]byte(`{"protocol":{"reader_version":999}}`)); err == nil {
+	if _, err := restore([]byte(strings.Replace(identityOf(t, "universal"), `"version":1`, `"version":999`, 1))); err == nil {
 		t.Error("a judge of another version was restored")
 	}
 }

@@ -27,11 +27,20 @@ func TestRestoreUnsound(t *testing.T) {
 		if !strings.Contains(text, tt.old) {
 			t.Fatalf("the identity of %s does not hold %s", tt.judge, tt.old)
 		}
-		_, err := judge.Restore([]byte(strings.Replace(text, tt.old, tt.now, 1)))
+		_, err := restore([]byte(strings.Replace(text, tt.old, tt.now, 1)))
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("Restore(%s with %s): error = %v, want %q", tt.judge, tt.now, err, tt.want)
 		}
 	}
+}
+
+// restore makes the protocol of a declared judge from its spec.
+func restore(text []byte) (judge.Readable, error) {
+	s, err := judge.ParseSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	return s.Protocol()
 }
 
 func identityOf(t *testing.T, name string) string {

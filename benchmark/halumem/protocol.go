@@ -2,7 +2,6 @@ package halumem
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,11 +50,8 @@ func checkReading(name string) (string, error) {
 // that the judge's hash changes with it.
 const readerVersion = 1
 
-// What llms.py asks with.
-const (
-	maxTokens   = 16384
-	temperature = 0.0
-)
+// maxTokens is what llms.py asks with, at temperature 0.
+const maxTokens = 16384
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS
@@ -68,21 +64,11 @@ var promptOf = map[string]string{
 	QA:        "question",
 }
 
-// identity is all that makes the protocol what it is, and all that is needed to
-// ask and to read again.
-type identity struct {
-	Benchmark   string            `json:"benchmark"`
-	Reading     string            `json:"reading"`
-	Reader      int               `json:"reader_version"`
-	Prompts     map[string]string `json:"prompts"` // the bytes, by stage
-	MaxTokens   int               `json:"max_tokens"`
-	Temperature float64           `json:"temperature"`
-}
-
 // A P is the protocol of eval_tools.py under one reading: one prompt for each
 // stage. It is pure and may be used by several goroutines.
 type P struct {
-	id        identity
+	reading   string
+	prompts   map[string]string // the bytes, by stage
 	templates map[string]template
 }
 
@@ -97,60 +83,16 @@ func Protocol(reading string) (*P, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompts := map[string]string{}
+	p := &P{reading: reading, prompts: map[string]string{}, templates: map[string]template{}}
 	for stage, name := range promptOf {
 		data, err := promptFiles.ReadFile("prompts/" + name + ".txt")
 		if err != nil {
 			return nil, err
 		}
-		prompts[stage] = string(data)
-	}
-	return newProtocol(identity{
-		Benchmark: Name, Reading: reading, Reader: readerVersion, Prompts: prompts,
-		MaxTokens: maxTokens, Temperature: temperature,
-	})
-}
-
-// newProtocol makes the protocol of an identity whose reading is known.
-func newProtocol(id identity) (*P, error) {
-	p := &P{id: id, templates: map[string]template{}}
-	known := slots(deem.Item{References: []string{""}})
-	for stage := range promptOf {
-		t, err := parseTemplate(id.Prompts[stage])
-		if err != nil {
+		p.prompts[stage] = string(data)
+		if p.templates[stage], err = parseTemplate(p.prompts[stage]); err != nil {
 			return nil, fmt.Errorf("halumem/%s: %w", stage, err)
 		}
-		for _, s := range t.slots() {
-			if _, ok := known[s]; !ok {
-				return nil, fmt.Errorf("halumem/%s: no item has a value for the slot {%s}", stage, s)
-			}
-		}
-		p.templates[stage] = t
-	}
-	return p, nil
-}
-
-// Restore returns the protocol out of the identity of a judge, as a store or a
-// bundle keeps it.
-func Restore(judgeIdentity []byte) (*P, error) {
-	var id struct {
-		Protocol identity `json:"protocol"`
-	}
-	if err := json.Unmarshal(judgeIdentity, &id); err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
-	}
-	got := id.Protocol
-	switch {
-	case got.Benchmark != Name:
-		return nil, fmt.Errorf("restore judge: this is the protocol of %q and not of %s", got.Benchmark, Name)
-	case got.Reader != readerVersion:
-		return nil, fmt.Errorf("restore judge: its replies were read by version %d, and this deem reads by version %d", got.Reader, readerVersion)
-	case !slices.Contains(Readings(), got.Reading):
-		return nil, fmt.Errorf("restore judge: halumem has no reading %q", got.Reading)
-	}
-	p, err := newProtocol(got)
-	if err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
 	}
 	return p, nil
 }
@@ -158,19 +100,24 @@ func Restore(judgeIdentity []byte) (*P, error) {
 // Name returns "halumem".
 func (p *P) Name() string { return Name }
 
-// Identity returns the prompts' bytes, the reading and the parameters.
-func (p *P) Identity() any { return p.id }
+// Spec returns the bytes of the prompts, the reading and the parameters.
+func (p *P) Spec() judge.Spec {
+	return judge.Spec{
+		Kind: judge.KindModel, Name: Name, Version: readerVersion, Reading: p.reading, Prompts: p.prompts,
+		Params: &judge.Params{MaxTokens: maxTokens, Temperature: new(float64)},
+	}
+}
 
 // Reading returns the name of the reading in force.
-func (p *P) Reading() string { return p.id.Reading }
+func (p *P) Reading() string { return p.reading }
 
 // Reread returns the protocol under the reading to compare with: upstream's beside
 // ours, and the strict one beside upstream's. The fixed reading is not offered
 // beside another, because it also asks about other items.
 func (p *P) Reread() judge.Readable {
 	twin := *p
-	if twin.id.Reading = Upstream; p.id.Reading == Upstream {
-		twin.id.Reading = Strict
+	if twin.reading = Upstream; p.reading == Upstream {
+		twin.reading = Strict
 	}
 	return &twin
 }
@@ -193,8 +140,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 		return deem.Request{}, deem.Failf(deem.Input, "the item has no reference")
 	}
 	req := deem.Prompt(t.fill(slots(it)))
-	warmth := p.id.Temperature
-	req.MaxTokens, req.Temperature = p.id.MaxTokens, &warmth
+	req.MaxTokens, req.Temperature = maxTokens, new(float64)
 	return req, nil
 }
 
@@ -232,7 +178,7 @@ func (p *P) Decide(it deem.Item) (deem.Verdict, bool) {
 		v := scored(it, 0)
 		v.Reason = "nothing was extracted in this session, so nothing was asked"
 		return v, true
-	case it.Category == Update && p.id.Reading == Fixed:
+	case it.Category == Update && p.reading == Fixed:
 		return deem.Verdict{Label: omission, Reason: "nothing was retrieved for this update, so nothing was asked"}, true
 	}
 	return deem.Verdict{}, false

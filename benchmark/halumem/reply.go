@@ -33,7 +33,7 @@ var scale = extract.Scale{Min: 0, Max: 2, Integer: true}
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	read := readStrictly
-	if p.id.Reading == Upstream {
+	if p.reading == Upstream {
 		read = readUpstream
 	}
 	v, f := read(it, reply.Text)

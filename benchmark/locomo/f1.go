@@ -11,6 +11,7 @@ import (
 	"deem"
 	"deem/internal/text"
 	"deem/internal/text/metric"
+	"deem/judge"
 )
 
 // F1Name is the name of the published rule as a judge.
@@ -56,18 +57,12 @@ const f1Version = 1
 
 // An F1 is the published rule as a judge: the overlap of stemmed words, scored
 // differently by category. It asks no model.
-type F1 struct{ id f1Identity }
+type F1 struct {
+	reading string
+	policy  Policy
+}
 
 var _ deem.Identified = (*F1)(nil)
-
-type f1Identity struct {
-	Kind      string `json:"kind"` // always "rule"
-	Benchmark string `json:"benchmark"`
-	Name      string `json:"name"`
-	Version   int    `json:"version"`
-	Reading   string `json:"reading"`
-	Category5 Policy `json:"category_5"`
-}
 
 // NewF1 returns the rule under the named reading, "" meaning [Upstream], and the
 // policy for category 5, "" meaning [Excluded]. The policy [Abstention] asks a model
@@ -87,20 +82,22 @@ func NewF1(reading string, category5 Policy) (*F1, error) {
 		return nil, deem.WithHint(fmt.Errorf("judge %s is a rule, and the policy %q for category 5 asks a model", F1Name, Abstention),
 			"take %q, or a judge that asks a model: %s, %s", Phrases, StrictName, LenientName)
 	}
-	return &F1{f1Identity{"rule", Name, F1Name, f1Version, reading, policy}}, nil
+	return &F1{reading, policy}, nil
 }
 
 // Name returns "locomo/f1".
 func (j *F1) Name() string { return F1Name }
 
-// Identity returns the version and the reading of the rule, and the policy.
-func (j *F1) Identity() any { return j.id }
+// Identity returns the [judge.Spec] of the rule.
+func (j *F1) Identity() any {
+	return judge.Spec{Kind: judge.KindRule, Name: F1Name, Version: f1Version, Reading: j.reading, Options: map[string]string{"category5": string(j.policy)}}
+}
 
 // Reading returns the name of the reading.
-func (j *F1) Reading() string { return j.id.Reading }
+func (j *F1) Reading() string { return j.reading }
 
 // Category5 returns the policy.
-func (j *F1) Category5() Policy { return j.id.Category5 }
+func (j *F1) Category5() Policy { return j.policy }
 
 // Judge scores the response with its best reference.
 func (j *F1) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
@@ -121,7 +118,7 @@ func (j *F1) verdict(it deem.Item) (deem.Verdict, error) {
 	switch it.Category {
 	case MultiHop, Temporal, OpenDomain, SingleHop:
 	case Adversarial:
-		if j.id.Category5 == Excluded {
+		if j.policy == Excluded {
 			return deem.Verdict{}, left()
 		}
 		return phrases(it), nil
@@ -161,7 +158,7 @@ func f1Label(score float64) string {
 
 // score returns the score with one reference.
 func (j *F1) score(category, response, reference string) float64 {
-	if category == MultiHop && j.id.Reading == Fixed {
+	if category == MultiHop && j.reading == Fixed {
 		return fixedMulti(response, reference)
 	}
 	score, err := metric.LoCoMo(int(category[0]-'0'), response, reference)
@@ -219,7 +216,7 @@ func (j *F1) recall(it deem.Item) (float64, bool) {
 		return 0, false
 	}
 	evidence, _ := ids(it.Fields[EvidenceField])
-	if j.id.Reading == Fixed {
+	if j.reading == Fixed {
 		evidence = apart(evidence)
 		if len(evidence) == 0 {
 			return 0, false

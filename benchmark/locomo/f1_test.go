@@ -328,7 +328,7 @@ func TestIdentities(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			add(fmt.Sprint(name, " ", p), q.Identity())
+			add(fmt.Sprint(name, " ", p), q.Spec())
 		}
 	}
 }

@@ -94,7 +94,7 @@ func (t *counts) add(rec deem.Record) {
 }
 
 // scorer returns the rule that scores every category.
-func scorer(reading string) *F1 { return &F1{f1Identity{Reading: reading, Category5: Phrases}} }
+func scorer(reading string) *F1 { return &F1{reading, Phrases} }
 
 // Unjudged returns the ids of the items without a verdict, sorted.
 func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }

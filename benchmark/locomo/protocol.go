@@ -2,8 +2,6 @@ package locomo
 
 import (
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -70,12 +68,11 @@ func Protocol(name string, category5 Policy) (*QA, error) {
 	if name != StrictName && name != LenientName {
 		return nil, fmt.Errorf("no judge %q with a policy for category 5; there are %s, %s", name, StrictName, LenientName)
 	}
-	return NewQA(mustParse(name), category5)
+	return newQA(mustParse(name), category5)
 }
 
-// NewQA returns the judge that a declaration makes with a policy for category 5. It
-// is for declarations of one's own, and for ours with other parameters.
-func NewQA(d *judge.Declaration, category5 Policy) (*QA, error) {
+// newQA returns the judge that a declaration makes with a policy for category 5.
+func newQA(d *judge.Declaration, category5 Policy) (*QA, error) {
 	policy, err := ParsePolicy(string(category5))
 	if err != nil {
 		return nil, err
@@ -92,60 +89,14 @@ func NewQA(d *judge.Declaration, category5 Policy) (*QA, error) {
 	return p, err
 }
 
-// qaIdentity is all that makes the judge what it is.
-type qaIdentity struct {
-	Benchmark  string `json:"benchmark"`
-	Category5  Policy `json:"category_5"`
-	Main       any    `json:"main"`
-	Abstention any    `json:"abstention,omitempty"`
-}
-
-// Identity returns the declarations with the bytes of their prompts, and the policy.
-func (p *QA) Identity() any {
-	id := qaIdentity{Benchmark: Name, Category5: p.policy, Main: p.main.Identity()}
+// Spec returns the declaration, the policy, and the prompt for category 5 if there is one.
+func (p *QA) Spec() judge.Spec {
+	s := p.main.Spec()
+	s.Options = map[string]string{"category5": string(p.policy)}
 	if p.abstention != nil {
-		id.Abstention = p.abstention.Identity()
+		s.Prompts = map[string]string{"abstention": p.abstention.Declaration().Prompt}
 	}
-	return id
-}
-
-// Restore returns the judge out of its identity, as a store or a bundle keeps it.
-func Restore(judgeIdentity []byte) (*QA, error) {
-	var of struct {
-		Protocol struct {
-			Benchmark        string
-			Category5        Policy `json:"category_5"`
-			Main, Abstention json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(judgeIdentity, &of); err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
-	}
-	id := of.Protocol
-	if id.Benchmark != Name || len(id.Main) == 0 {
-		return nil, errors.New("restore judge: this is no judge of " + Name + " that asks a model")
-	}
-	if !slices.Contains(Policies(), id.Category5) || (id.Category5 == Abstention) != (len(id.Abstention) > 0) {
-		return nil, fmt.Errorf("restore judge: unknown policy %q for category 5", id.Category5)
-	}
-	p := &QA{policy: id.Category5}
-	var err error
-	if p.main, err = restore(id.Main); err != nil {
-		return nil, err
-	}
-	if id.Category5 == Abstention {
-		p.abstention, err = restore(id.Abstention)
-	}
-	return p, err
-}
-
-// restore returns a declared protocol out of its own identity.
-func restore(identity json.RawMessage) (*judge.Declared, error) {
-	wrapped, err := json.Marshal(map[string]json.RawMessage{"protocol": identity})
-	if err != nil {
-		return nil, fmt.Errorf("restore judge: %w", err)
-	}
-	return judge.Restore(wrapped)
+	return s
 }
 
 // Name returns the name of the judge for categories 1 to 4.

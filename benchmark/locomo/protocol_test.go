@@ -2,15 +2,12 @@ package locomo_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"deem"
 	"deem/benchmark/locomo"
@@ -139,45 +136,6 @@ func TestPolicies(t *testing.T) {
 		v, err := judge.New(protocol(t, locomo.StrictName, tt.policy), m).Judge(t.Context(), trap)
 		if v.Label != tt.label || isInput(err) != (tt.label == "") || calls != tt.calls {
 			t.Errorf("policy %q: verdict %+v, error %v, %d calls, want label %q and %d", tt.policy, v, err, calls, tt.label, tt.calls)
-		}
-	}
-}
-
-func TestRestore(t *testing.T) {
-	for _, name := range []string{locomo.StrictName, locomo.LenientName} {
-		for _, p := range locomo.Policies() {
-			q := protocol(t, name, p)
-			kept, err := deem.Canonical(judge.New(q, fake.Func("fake", nil)).Identity())
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := locomo.Restore(kept)
-			if err != nil {
-				t.Errorf("%s, policy %q: %v", name, p, err)
-				continue
-			}
-			want, _ := deem.Canonical(q.Identity())
-			got, _ := deem.Canonical(again.Identity())
-			if diff := cmp.Diff(string(want), string(got)); diff != "" || again.Name() != name || again.Category5() != p {
-				t.Errorf("%s, policy %q, came back as %s, %q:\n%s", name, p, again.Name(), again.Category5(), diff)
-			}
-		}
-	}
-}
-
-func TestRestoreRefuses(t *testing.T) {
-	whole, err := json.Marshal(map[string]any{"protocol": protocol(t, locomo.StrictName, "").Identity()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ text, want string }{
-		{"{", "restore judge: unexpected end of JSON input"},
-		{`{"protocol": {"benchmark": "halumem"}}`, "restore judge: this is no judge of locomo that asks a model"},
-		{strings.Replace(string(whole), `"excluded"`, `"sometimes"`, 1), `restore judge: unknown policy "sometimes" for category 5`},
-		{strings.Replace(string(whole), `"excluded"`, `"abstention"`, 1), `restore judge: unknown policy "abstention" for category 5`},
-	} {
-		if _, err := locomo.Restore([]byte(tt.text)); err == nil || err.Error() != tt.want {
-			t.Errorf("Restore(%.40s): error %v, want %s", tt.text, err, tt.want)
 		}
 	}
 }

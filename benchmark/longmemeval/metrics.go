@@ -84,7 +84,7 @@ func (t *counts) add(rec deem.Record, label, labelled bool) {
 // do. A verdict between right and wrong is neither.
 func upstreamLabel(rec deem.Record) (label, ok bool) {
 	if reply := onlyReply(rec); reply != nil && rec.Judge == Name {
-		v, err := judge.Read(&QA{identity{Reading: Upstream}}, rec.Item, *reply)
+		v, err := judge.Read(&QA{reading: Upstream}, rec.Item, *reply)
 		return v.Label == yes, err == nil
 	}
 	if v := rec.Verdict; v != nil && (v.Score == 0 || v.Score == 1) {

@@ -23,7 +23,7 @@ const (
 func (p *QA) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	said := text.Strip(reply.Text)
 	label := ""
-	switch p.id.Reading {
+	switch p.reading {
 	case Upstream:
 		label = anywhere(said)
 	case Strict:

@@ -4,34 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"deem"
 	"deem/benchmark"
-	"deem/internal/compose"
 	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/judge"
+	"deem/judge/pairwise"
 	"deem/judge/rule"
+	"deem/model"
 )
 
-// A Choice is a judge that was chosen by name and has no model yet: a rule, or a
-// protocol.
+// A Choice is a judge that was chosen by name. Its spec lacks the models, unless they
+// were named, until [Choice.WithModels] opens them.
 type Choice struct {
-	Rule     deem.Judge
-	Protocol judge.Readable
-	Wanted   []string // the item fields that a declared judge may want from a dataset
+	Spec    judge.Spec
+	As      string          // as the user named it
+	Promise *CascadePromise // what was promised of a cascade, nil when nothing was
 
-	Benchmark string // whose judge it is, "" for judges of their own
-
-	Spec     string    // as the user named it
-	model    string    // that a member of a composed judge names, "" for --model
-	Composed *Composed // nil unless it is made of other judges; without models it is a rule too
+	parts Parts
+	wires map[wireKey]deem.Model // nil until the models are open
 }
+
+// A wireKey tells models apart: those with the same key are one.
+type wireKey struct{ name, settings string }
 
 // LooksLikeFile tells the file of a judge from the name of one.
 func LooksLikeFile(name string) bool {
@@ -47,23 +50,45 @@ func FileExists(name string) bool {
 
 // JudgeNames returns the names of all judges that need no file.
 func JudgeNames() []string {
-	names := append(append(rule.Names(), judge.Builtins()...), compose.Pairwise)
+	names := append(append(rule.Names(), judge.Builtins()...), judge.KindPairwise)
 	for _, b := range benchmark.All() {
 		names = append(names, b.Judges...)
 	}
 	return names
 }
 
+// KnownRule reports whether a name is that of a rule, or of several. What a client says
+// must not make us open files.
+func KnownRule(name string) bool {
+	for _, part := range together(name) {
+		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(rule.Names(), part) {
+			return false
+		}
+	}
+	return true
+}
+
 // Declaration returns the declared judge of that name or file.
 func Declaration(name string) (*judge.Declaration, error) {
 	if LooksLikeFile(name) {
 		d, err := judge.Load(name)
-		return d, usage.Mark(err)
+		if err != nil {
+			return nil, usage.Mark(err)
+		}
+		if _, taken := benchmark.OfJudge(d.Name); taken {
+			return nil, ownName(name, d.Name)
+		}
+		return d, nil
 	}
 	if d, ok := judge.Builtin(name); ok {
 		return d, nil
 	}
 	return nil, usage.Mark(usage.Unknown("judge", name, JudgeNames()))
+}
+
+// ownName refuses a judge in a file that takes the name of another.
+func ownName(file, name string) error {
+	return usage.Mark(deem.WithHint(fmt.Errorf("%s: the name %q belongs to a judge that comes with deem", file, name), "choose a name of your own, as %q", "my-"+name))
 }
 
 // A JudgeOptions changes what a declared judge says of itself.
@@ -89,8 +114,12 @@ func chooseAt(name string, o JudgeOptions, several bool, depth int) (Choice, err
 	if !ok {
 		c, err = chooseSingle(name, o, several)
 	}
-	c.Spec = name
-	return c, err
+	if err == nil && !c.Spec.Asks() {
+		// Whether a judge without a model can be made is known now.
+		_, err = Build(c.Spec, c.parts)
+	}
+	c.As = name
+	return c, usage.Mark(err)
 }
 
 // chooseSingle finds a judge that is made of no others.
@@ -102,28 +131,23 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 		if o.Pass.Set || o.Temperature.Set || o.MaxTokens > 0 || o.Reading != "" {
 			return Choice{}, usage.Errorf("judge %s is a program: --pass, --temperature, --max-tokens and --reading cannot change it", name)
 		}
-		return Choice{Protocol: judge.NewExternal(short), model: name}, nil
+		spec := judge.NewExternal(short).Spec()
+		spec.Model = name
+		return Choice{Spec: spec}, nil
 	}
 	if names := together(name); len(names) > 1 && !LooksLikeFile(name) {
-		r, err := o.severalRules(names)
-		return Choice{Rule: r}, err
-	}
-	if rule.NeedsThesaurus(name) {
-		if o.Thesaurus == nil {
-			return Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("judge %s needs WordNet", name),
-				"--wordnet names a folder with the database files of WordNet 3.0; meteor/stem needs none"))
-		}
-		return o.chooseRule(rule.METEOR(o.Thesaurus), several)
-	}
-	if r, ok := rule.NamedWith(name, o.Embedder); ok {
-		if rule.NeedsEmbedder(name) && o.Embedder == nil {
-			return Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("judge %s needs embeddings", name),
-				"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text"))
-		}
-		return o.chooseRule(r, several)
+		return o.severalRules(names)
 	}
 	if b, ok := benchmark.OfJudge(name); ok {
 		return ChooseBenchmark(b, name, o)
+	}
+	parts := Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus}
+	if slices.Contains(rule.Names(), name) {
+		j, err := parts.named(judge.Spec{Name: name})
+		if err != nil {
+			return Choice{}, err
+		}
+		return o.chooseRule(j, parts, several)
 	}
 	d, err := Declaration(name)
 	if err != nil {
@@ -131,7 +155,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	}
 	if o.Pass.Set && (len(d.Aspects) > 0 || !several) {
 		if err := d.SetPass(o.Pass.Value); err != nil {
-			return Choice{}, usage.Mark(err)
+			return Choice{}, err
 		}
 	}
 	if o.Temperature.Set {
@@ -140,8 +164,16 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if o.MaxTokens > 0 {
 		d.Params.MaxTokens = o.MaxTokens
 	}
-	p, err := d.Protocol(o.Reading)
-	return Choice{Protocol: p, Wanted: d.Fields()}, usage.Mark(err)
+	return Declared(d, o.Reading)
+}
+
+// Declared returns the choice of a declared judge.
+func Declared(d *judge.Declaration, reading string) (Choice, error) {
+	p, err := d.Protocol(reading)
+	if err != nil {
+		return Choice{}, usage.Mark(err)
+	}
+	return Choice{Spec: p.Spec(), As: d.Name}, nil
 }
 
 // ProgramName returns the short name of a judge that is a program (command:./grade.py) or
@@ -184,20 +216,22 @@ func together(name string) []string {
 }
 
 // severalRules returns the judge that "f1+rougeL+bleu" names.
-func (o JudgeOptions) severalRules(names []string) (deem.Judge, error) {
-	var rules []deem.Judge
-	for _, name := range names {
-		c, err := Choose(name, o, true)
-		if err != nil {
-			return nil, err
-		}
-		if c.Rule == nil {
-			return nil, usage.Mark(deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each"))
-		}
-		rules = append(rules, c.Rule)
+func (o JudgeOptions) severalRules(names []string) (Choice, error) {
+	c := Choice{
+		Spec:  judge.Spec{Kind: judge.KindRules, Name: strings.Join(names, "+")},
+		parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus},
 	}
-	j, err := rule.Several(rules...)
-	return j, usage.Mark(err)
+	for _, name := range names {
+		one, err := Choose(name, o, true)
+		if err != nil {
+			return Choice{}, err
+		}
+		if one.Spec.Asks() {
+			return Choice{}, deem.WithHint(fmt.Errorf("%s asks a model, and only rules go together with +", name), "give --judge again for each")
+		}
+		c.Spec.Members = append(c.Spec.Members, judge.Member{Judge: one.Spec})
+	}
+	return c, nil
 }
 
 // ChooseBenchmark returns a judge of a benchmark, which is asked as published.
@@ -209,11 +243,17 @@ func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice
 		return Choice{}, usage.Mark(err)
 	}
 	j, err := b.Judge(name, benchmark.Options{Reading: o.Reading, With: o.With})
-	return Choice{Rule: j.Rule, Protocol: j.Protocol, Benchmark: b.Name}, usage.Mark(err)
+	switch {
+	case err != nil:
+		return Choice{}, usage.Mark(err)
+	case j.Rule != nil:
+		return Choice{Spec: judge.SpecOf(j.Rule)}, nil
+	}
+	return Choice{Spec: j.Protocol.Spec()}, nil
 }
 
 // chooseRule refuses what only a judge with a model can heed.
-func (o JudgeOptions) chooseRule(r deem.Judge, several bool) (Choice, error) {
+func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choice, error) {
 	var flag string
 	switch {
 	case several:
@@ -232,77 +272,226 @@ func (o JudgeOptions) chooseRule(r deem.Judge, several bool) (Choice, error) {
 		if err == nil {
 			r = marked
 		} else if !several {
-			return Choice{}, usage.Mark(err)
+			return Choice{}, err
 		}
 	}
-	return Choice{Rule: r}, nil
+	return Choice{Spec: judge.SpecOf(r), parts: parts}, nil
 }
 
 // Name returns the judge's name.
-func (c Choice) Name() string {
-	switch {
-	case c.Rule != nil:
-		return c.Rule.Name()
-	case c.Composed != nil:
-		return c.Composed.Declaration.Name
+func (c Choice) Name() string { return c.Spec.Name }
+
+// Wanted returns the item fields that the judge may want from a dataset.
+func (c Choice) Wanted() []string { return wanted(c.Spec) }
+
+func wanted(s judge.Spec) []string {
+	var fields []string
+	if s.Declaration != nil {
+		fields = s.Declaration.Fields()
 	}
-	return c.Protocol.Name()
+	for _, m := range s.Members {
+		fields = append(fields, wanted(m.Judge)...)
+	}
+	if s.Kind == judge.KindPairwise {
+		fields = append(fields, pairwise.Field)
+	}
+	return fields
 }
 
 // External reports whether the judge is a program of the user's own.
-func (c Choice) External() bool {
-	_, ok := c.Protocol.(judge.External)
-	return ok
-}
+func (c Choice) External() bool { return c.Spec.External() }
 
 // Try says what the judge lacks in an item, without asking a model or a server: nil
-// when it lacks nothing.
-func (c Choice) Try(ctx context.Context, it deem.Item) error {
+// when it lacks nothing. Of several members, one that lacks nothing is enough.
+func (c Choice) Try(ctx context.Context, it deem.Item) error { return c.try(ctx, c.Spec, it) }
+
+func (c Choice) try(ctx context.Context, s judge.Spec, it deem.Item) error {
 	switch {
-	case c.Composed != nil:
-		return c.Composed.try(ctx, it)
-	case c.Rule == nil:
-		_, err := c.Protocol.Request(it)
+	case s.Composed():
+		var last error
+		for _, m := range s.Members {
+			err := c.try(ctx, m.Judge, it)
+			if f, ok := errors.AsType[*deem.Failure](err); !ok || f.Kind != deem.Input {
+				return err
+			}
+			last = err
+		}
+		return last
+	case s.Kind == judge.KindModel:
+		p, err := Protocol(s)
+		if err == nil {
+			_, err = p.Request(it)
+		}
 		return err
-	case rule.NeedsEmbedder(c.Name()):
+	case rule.NeedsEmbedder(s.Name):
 		return nil // embeddings may have to be paid for
-	default:
-		_, err := c.Rule.Judge(ctx, it)
-		return err
 	}
+	j, err := Build(s, c.parts)
+	if err == nil {
+		_, err = j.Judge(ctx, it)
+	}
+	return err
 }
 
-// try says what all members lack. One that lacks nothing is enough to begin with.
-func (c *Composed) try(ctx context.Context, it deem.Item) error {
-	var last error
-	for _, m := range c.Members {
-		err := m.Try(ctx, it)
-		if f, ok := errors.AsType[*deem.Failure](err); !ok || f.Kind != deem.Input {
-			return err
+// WithModels opens the models of a judge and of those that it is made of. The function
+// open is told which judge asks, and which model it names, if it names one.
+func (c Choice) WithModels(open func(judge, own string) (deem.Model, error)) (Choice, error) {
+	c.wires = map[wireKey]deem.Model{}
+	var err error
+	c.Spec, err = c.Spec.Map(func(leaf judge.Spec) (judge.Spec, error) {
+		if leaf.Kind != judge.KindModel {
+			return leaf, nil
 		}
-		last = err
+		wire, err := open(leaf.Name, leaf.Model)
+		if err != nil {
+			return leaf, err
+		}
+		leaf.Model, leaf.Settings = wire.Name(), deem.SettingsOf(wire)
+		c.wires[wireKey{leaf.Model, leaf.Settings}] = wire
+		return leaf, nil
+	})
+	return c, err
+}
+
+// Assemble makes the judge, with what decorate puts around its models. Members that ask
+// the same model share it with its limits. The model that is returned is nil when there
+// is none, or more than one; the function closes all of them.
+func (c Choice) Assemble(decorate func(wire deem.Model) (deem.Model, func() error, error)) (deem.Judge, deem.Model, func() error, error) {
+	made := map[wireKey]deem.Model{}
+	var closers []func() error
+	closeAll := func() error {
+		var errs []error
+		for _, m := range made {
+			if c, ok := model.As[io.Closer](m); ok {
+				errs = append(errs, c.Close())
+			}
+		}
+		for _, c := range closers {
+			errs = append(errs, c())
+		}
+		return errors.Join(errs...)
 	}
-	return last
+	parts := c.parts
+	parts.Model = func(name, settings string) (deem.Model, error) {
+		key := wireKey{name, settings}
+		if m, ok := made[key]; ok {
+			return m, nil
+		}
+		m, done, err := decorate(c.wires[key])
+		if err != nil {
+			return nil, err
+		}
+		made[key] = m
+		closers = append(closers, done)
+		return m, nil
+	}
+	j, err := Build(c.Spec, parts)
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, closeAll())
+	}
+	if len(made) == 1 {
+		for _, m := range made {
+			return j, m, closeAll, nil
+		}
+	}
+	return j, nil, closeAll, nil
+}
+
+// Judge makes the judge with its models as they are.
+func (c Choice) Judge() (deem.Judge, error) {
+	parts := c.parts
+	parts.Model = func(name, settings string) (deem.Model, error) { return c.wires[wireKey{name, settings}], nil }
+	return Build(c.Spec, parts)
+}
+
+// A Leaf is a judge in a composed one that asks a model, and how often it does so for
+// one item.
+type Leaf struct {
+	Choice
+	Protocol judge.Readable
+	Wire     deem.Model
+	Times    int
+	AtMost   bool // it is not asked about every item
+}
+
+// Leaves returns the judges that ask a model: the judge itself, or those that it is
+// made of.
+func (c Choice) Leaves() []Leaf { return c.leaves(c.Spec) }
+
+func (c Choice) leaves(s judge.Spec) []Leaf {
+	if s.Kind == judge.KindModel {
+		p, err := Protocol(s)
+		if err != nil {
+			panic(fmt.Sprintf("catalog: %v", err)) // It was chosen, so there is one.
+		}
+		return []Leaf{{
+			Choice: Choice{Spec: s, As: c.As, parts: c.parts, wires: c.wires}, Protocol: p,
+			Wire: c.wires[wireKey{s.Model, s.Settings}], Times: 1,
+		}}
+	}
+	var list []Leaf
+	for i, m := range s.Members {
+		for _, l := range c.leaves(m.Judge) {
+			switch s.Kind {
+			case judge.KindRepeat:
+				l.Times *= s.Times
+			case judge.KindPairwise:
+				l.Times *= 2
+				l.AtMost = true // the same text twice is not asked about
+			case judge.KindCascade:
+				l.AtMost = l.AtMost || i > 0
+			}
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Single returns the judge itself if it asks a model and is not made of others.
+func (c Choice) Single() (Leaf, bool) {
+	if c.Spec.Kind != judge.KindModel {
+		return Leaf{}, false
+	}
+	return c.Leaves()[0], true
+}
+
+// Models returns the names and endpoints of all models that are asked.
+func (c Choice) Models() (names, endpoints string) {
+	var es []string
+	for _, l := range c.Leaves() {
+		if at := model.Endpoint(l.Wire); at != "" && !slices.Contains(es, at) {
+			es = append(es, at)
+		}
+	}
+	return strings.Join(c.Spec.Models(), " + "), strings.Join(es, " + ")
 }
 
 // Request returns what the judge asks about an item, unless it decides without asking or
 // cannot ask.
-func (c Choice) Request(it deem.Item) (deem.Request, bool) {
-	if d, ok := c.Protocol.(judge.Decider); ok {
+func (l Leaf) Request(it deem.Item) (deem.Request, bool) {
+	if d, ok := l.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
 			return deem.Request{}, false
 		}
 	}
-	req, err := c.Protocol.Request(it)
+	req, err := l.Protocol.Request(it)
 	return req, err == nil
 }
 
-// With returns the judge that asks m.
-func (c Choice) With(m deem.Model) deem.Judge {
-	if c.Rule != nil {
-		return c.Rule
+// Bound says that a judge may be asked less often.
+func (l Leaf) Bound() string {
+	if l.AtMost {
+		return "at most "
 	}
-	return judge.New(c.Protocol, m)
+	return ""
+}
+
+// Who names the judge in a line about it, where there is more than one.
+func (l Leaf) Who(of Choice) string {
+	if !of.Spec.Composed() {
+		return ""
+	}
+	return fmt.Sprintf("%s with %s: %s", l.Name(), l.Wire.Name(), l.Bound())
 }
 
 // Optional is the value of a flag that may be absent.
@@ -330,11 +519,11 @@ func chooseLabels(spec string, o JudgeOptions, several bool) (Choice, error) {
 		if strings.Contains(deem.HintOf(err), "--columns label") {
 			err = deem.WithHint(err, "say which column holds the verdicts: --judge %s%s#COLUMN", LabelsPrefix, file)
 		}
-		return Choice{}, usage.Mark(err)
+		return Choice{}, err
 	}
 	j, err := set.Judge(name)
 	if err != nil {
 		return Choice{}, err
 	}
-	return o.chooseRule(j, several)
+	return o.chooseRule(j, Parts{Labels: map[string]deem.Judge{name: j}}, several)
 }

@@ -2,23 +2,22 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"deem"
 	"deem/internal/compose"
-	"deem/internal/findings"
 	"deem/internal/usage"
-	"deem/judge/cascade"
+	"deem/judge"
 	"deem/judge/pairwise"
-	"deem/judge/panel"
 )
 
-// A Composed is a judge that is made of others.
-type Composed struct {
-	Declaration *compose.Declaration
-	Members     []Choice
+// CascadePromise is what was promised of a cascade, as it is kept with a run.
+type CascadePromise struct {
+	compose.Promise
+	Stages map[string]compose.Fitted `json:"stages"`
 }
 
 // maxNesting is how deep judges may be made of judges that are made of others. A file
@@ -28,8 +27,8 @@ const maxNesting = 4
 // chooseComposed finds the judge that is made of others. It reports false when the name
 // is that of another judge.
 func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error) {
-	if name == compose.Pairwise {
-		d := &compose.Declaration{Kind: compose.Pairwise, Name: name, Members: []compose.Member{{}}}
+	if name == judge.KindPairwise {
+		d := &compose.Declaration{Kind: judge.KindPairwise, Name: name, Members: []compose.Member{{}}}
 		c, err := compositeOf(d, o, depth)
 		return c, true, err
 	}
@@ -44,7 +43,7 @@ func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error
 		return Choice{}, true, usage.Errorf("%s: judges are made of judges more than %d deep", name, maxNesting)
 	}
 	if slices.Contains(JudgeNames(), d.Name) {
-		return Choice{}, true, usage.Mark(deem.WithHint(fmt.Errorf("%s: the name %q belongs to a judge that comes with deem", name, d.Name), "choose a name of your own, as %q", "my-"+d.Name))
+		return Choice{}, true, ownName(name, d.Name)
 	}
 	c, err := compositeOf(d, o, depth)
 	return c, true, err
@@ -52,25 +51,30 @@ func chooseComposed(name string, o JudgeOptions, depth int) (Choice, bool, error
 
 // compositeOf chooses the members.
 func compositeOf(d *compose.Declaration, o JudgeOptions, depth int) (Choice, error) {
-	c := Choice{Composed: &Composed{Declaration: d}}
+	c := Choice{
+		Spec:  judge.Spec{Kind: d.Kind, Name: d.Name, Rule: d.Rule, Tie: d.Tie, Quorum: d.Quorum, Times: d.Times},
+		parts: Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus, Labels: map[string]deem.Judge{}},
+	}
+	if d.Pass != 0 {
+		c.Spec.Pass = &d.Pass
+	}
+	if d.Promise != nil {
+		c.Promise = &CascadePromise{Promise: *d.Promise, Stages: map[string]compose.Fitted{}}
+	}
 	for _, m := range d.Members {
-		member, err := chooseMember(d, m, o, depth)
+		chosen, err := chooseMember(d, m, o, depth)
 		if err != nil {
 			return Choice{}, err
 		}
-		c.Composed.Members = append(c.Composed.Members, member)
-		c.Wanted = append(c.Wanted, member.Wanted...)
-	}
-	if d.Kind == compose.Pairwise {
-		c.Wanted = append(c.Wanted, pairwise.Field)
-	}
-	if !c.Composed.asks() {
-		// Members that ask no model make a judge that asks none: a rule like any other.
-		j, err := c.Composed.make(func(i int) (deem.Judge, error) { return c.Composed.Members[i].Rule, nil })
-		if err != nil {
-			return Choice{}, usage.Mark(err)
+		member := judge.Member{
+			Name: memberName(m, chosen), Weight: m.Weight, Threshold: m.Threshold, Judge: chosen.Spec,
+			Fitted: m.Hash, Place: fmt.Sprintf("%s:%d", d.File, m.Line),
 		}
-		c.Rule = j
+		c.Spec.Members = append(c.Spec.Members, member)
+		maps.Copy(c.parts.Labels, chosen.parts.Labels)
+		if c.Promise != nil && m.Fitted != nil {
+			c.Promise.Stages[member.Name] = *m.Fitted
+		}
 	}
 	return c, nil
 }
@@ -82,11 +86,11 @@ func chooseMember(d *compose.Declaration, m compose.Member, o JudgeOptions, dept
 	}
 	name := m.Judge
 	switch rest, isLabels := strings.CutPrefix(name, LabelsPrefix); {
-	case name == "" && d.Kind == compose.Pairwise:
-		p, err := pairwise.Declaration().Protocol(o.Reading)
-		return Choice{Protocol: p}, usage.Mark(err)
-	case name == compose.People && d.Kind == compose.Cascade:
-		return Choice{Rule: cascade.People()}, nil
+	case name == "" && d.Kind == judge.KindPairwise:
+		c, err := Declared(pairwise.Declaration(), o.Reading)
+		return c.asking(m.Model), err
+	case name == judge.KindPeople && d.Kind == judge.KindCascade:
+		return Choice{Spec: judge.Spec{Kind: judge.KindPeople, Name: name}}, nil
 	case isLabels:
 		name = LabelsPrefix + d.Path(rest)
 	case LooksLikeFile(name) || LooksLikeFile(d.Path(name)) && FileExists(d.Path(name)) && strings.Contains(name, "."):
@@ -96,11 +100,21 @@ func chooseMember(d *compose.Declaration, m compose.Member, o JudgeOptions, dept
 	if err != nil {
 		return Choice{}, atMember(d, m, err)
 	}
-	c.model = m.Model
-	if c.Rule != nil && c.Composed == nil && m.Model != "" {
+	if !c.Spec.Asks() && !c.Spec.Composed() && m.Model != "" {
 		return Choice{}, d.Problem(m, "%s is a rule and asks no model", c.Name())
 	}
-	return c, nil
+	return c.asking(m.Model), nil
+}
+
+// asking returns the judge with a model for those of its members that name none.
+func (c Choice) asking(name string) Choice {
+	c.Spec, _ = c.Spec.Map(func(leaf judge.Spec) (judge.Spec, error) {
+		if leaf.Kind == judge.KindModel && leaf.Model == "" {
+			leaf.Model = name
+		}
+		return leaf, nil
+	})
+	return c
 }
 
 // atMember says where the member stands that something is wrong with.
@@ -116,115 +130,46 @@ func atMember(d *compose.Declaration, m compose.Member, err error) error {
 	return err
 }
 
-// asks reports whether a member asks a model.
-func (c *Composed) asks() bool {
-	return slices.ContainsFunc(c.Members, func(m Choice) bool { return m.Rule == nil })
-}
-
-// make makes the judge out of its members.
-func (c *Composed) make(member func(i int) (deem.Judge, error)) (deem.Judge, error) {
-	d := c.Declaration
-	var judges []deem.Judge
-	for i, m := range d.Members {
-		j, err := member(i)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.bound(m, j); err != nil {
-			return nil, err
-		}
-		judges = append(judges, j)
-	}
-	o := panel.Options{Name: d.Name, Rule: panel.Rule(d.Rule), Tie: panel.Tie(d.Tie), Quorum: d.Quorum, Pass: d.Pass}
-	switch d.Kind {
-	case compose.Panel:
-		var members []panel.Member
-		for i, m := range d.Members {
-			members = append(members, panel.Member{Name: c.MemberName(i), Judge: judges[i], Weight: m.Weight})
-		}
-		return orNil(panel.New(members, o))
-	case compose.Repeat:
-		return orNil(panel.Repeat(judges[0], d.Times, o))
-	case compose.Pairwise:
-		return pairwise.New(d.Name, judges[0]), nil
-	default:
-		var stages []cascade.Stage
-		for i, m := range d.Members {
-			stages = append(stages, cascade.Stage{Name: c.MemberName(i), Judge: judges[i], Threshold: m.Threshold})
-		}
-		return orNil(cascade.New(d.Name, stages))
-	}
-}
-
-// orNil keeps a nil pointer from becoming a judge.
-func orNil[J deem.Judge](j J, err error) (deem.Judge, error) {
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
-}
-
-// MemberName returns the name of a member: its own, or that of its judge, with the
-// model where it names one.
-func (c *Composed) MemberName(i int) string {
-	m := c.Declaration.Members[i]
-	switch name := c.Members[i].Name(); {
+// memberName returns the name of a member: its own, or that of its judge, with the
+// model where it names one. The one judge of repeat and pairwise needs no name.
+func memberName(m compose.Member, c Choice) string {
+	switch {
 	case m.Name != "":
 		return m.Name
 	case m.Model != "":
-		return name + "@" + m.Model
+		return c.Name() + "@" + m.Model
 	default:
-		return name
+		return c.Name()
 	}
-}
-
-// bound refuses a judge that is not the one that a threshold was fitted for.
-func (c *Composed) bound(m compose.Member, j deem.Judge) error {
-	if m.Hash == "" {
-		return nil
-	}
-	hash, err := deem.JudgeHash(j)
-	if err != nil {
-		return err
-	}
-	if strings.HasPrefix(hash, m.Hash) && len(m.Hash) >= 12 {
-		return nil
-	}
-	return deem.WithHint(fmt.Errorf("%s:%d: %s is judge %s, and the file was made for %s: what was promised of one does not hold for the other",
-		c.Declaration.File, m.Line, j.Name(), deem.ShortHash(hash), deem.ShortHash(m.Hash)),
-		"fit again with labels: deem cascade fit; or name the model and the reading that it was fitted with")
 }
 
 // Repeated returns the judge that asks another several times.
 func Repeated(c Choice, times int, tie string) (Choice, error) {
-	if c.Composed != nil && c.Composed.Declaration.Kind != compose.Pairwise {
+	if c.Spec.Composed() && c.Spec.Kind != judge.KindPairwise {
 		return Choice{}, usage.Errorf("--repeat asks one judge several times, and %s is made of several", c.Name())
 	}
-	d := &compose.Declaration{
-		Kind: compose.Repeat, Name: fmt.Sprintf("%s×%d", c.Name(), times), Times: times, Tie: tie,
-		Members: []compose.Member{{Judge: c.Spec}},
-	}
-	out := Choice{Composed: &Composed{Declaration: d, Members: []Choice{c}}, Wanted: c.Wanted}
-	if c.Rule != nil {
+	if !c.Spec.Asks() {
 		return Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("%s is a rule: it says the same each time", c.Name()), "--repeat is for judges that ask a model"))
 	}
-	return out, nil
+	c.Spec = judge.Spec{
+		Kind: judge.KindRepeat, Name: fmt.Sprintf("%s×%d", c.Name(), times), Times: times, Tie: tie,
+		Members: []judge.Member{{Judge: c.Spec}},
+	}
+	c.As = ""
+	return c, nil
 }
 
 // WithTie returns a panel that says something else where it is evenly split.
 func (c Choice) WithTie(tie string) (Choice, error) {
-	if c.Composed == nil || c.Composed.Declaration.Kind != compose.Panel && c.Composed.Declaration.Kind != compose.Repeat {
-		return c, usage.Errorf("--tie says what a panel does, and %s is none", c.Name())
+	if c.Spec.Kind != judge.KindPanel && c.Spec.Kind != judge.KindRepeat {
+		return c, usage.Errorf("--tie says what a panel does, and %s is not a panel", c.Name())
 	}
-	c.Composed.Declaration.Tie = tie
-	if c.Rule != nil {
-		j, err := c.Composed.make(func(i int) (deem.Judge, error) { return c.Composed.Members[i].Rule, nil })
-		if err != nil {
-			return c, usage.Mark(err)
-		}
-		c.Rule = j
+	c.Spec.Tie = tie
+	if c.Spec.Asks() {
+		return c, nil
 	}
-	return c, nil
+	_, err := Build(c.Spec, c.parts)
+	return c, usage.Mark(err)
 }
 
 // Relative returns a judge's file as it is named from the folder of another file.
@@ -248,18 +193,4 @@ func Relative(to, name string) (string, error) {
 		return "", err
 	}
 	return prefix + filepath.ToSlash(rel), nil
-}
-
-// Promise returns what was promised of the judge, nil when nothing was.
-func (c Choice) Promise() *findings.CascadePromise {
-	if c.Composed == nil || c.Composed.Declaration.Promise == nil {
-		return nil
-	}
-	p := &findings.CascadePromise{Promise: *c.Composed.Declaration.Promise, Stages: map[string]compose.Fitted{}}
-	for i, m := range c.Composed.Declaration.Members {
-		if m.Fitted != nil {
-			p.Stages[c.Composed.MemberName(i)] = *m.Fitted
-		}
-	}
-	return p
 }

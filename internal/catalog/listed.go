@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"deem/benchmark"
-	"deem/internal/compose"
 	"deem/judge"
 	"deem/judge/rule"
 )
@@ -44,7 +43,7 @@ func Judges() []Listed {
 		d, _ := judge.Builtin(name)
 		list = append(list, Listed{name, "model", d.About})
 	}
-	list = append(list, Listed{compose.Pairwise, "model", "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
+	list = append(list, Listed{judge.KindPairwise, "model", "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
 	for _, b := range benchmark.All() {
 		for _, name := range b.Judges {
 			kind := "model"

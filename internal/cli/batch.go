@@ -87,9 +87,10 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 // throughBatches takes the requests that a run misses through the vendor's batches, and
 // lets the model answer from what came of them. Without --batch it only makes sure that
 // nothing is paid for twice.
-func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run, g catalog.Judging, m deem.Model, data items, o runOptions) error {
+func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run, g catalog.Choice, m deem.Model, data items, o runOptions) error {
 	bs, ok := st.(store.Batches)
-	if !ok || g.Wire == nil {
+	leaf, asks := g.Single()
+	if !ok || !asks {
 		return nil
 	}
 	if run.State == store.Done {
@@ -104,7 +105,7 @@ func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run,
 		return noBatches(ctx, bs, run)
 	}
 	served.Serve(bs, run.ID)
-	err := a.runBatches(ctx, bs, a.missingRequests(ctx, st, run, g, m, data, o), run, g, m, o)
+	err := a.runBatches(ctx, bs, a.missingRequests(ctx, st, run, leaf, m, data, o), run, leaf, m, o)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func noBatches(ctx context.Context, bs store.Batches, run store.Run) error {
 }
 
 // runBatches submits, waits and collects, until all is there or somebody interrupts.
-func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], run store.Run, g catalog.Judging, m deem.Model, o runOptions) error {
+func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], run store.Run, g catalog.Leaf, m deem.Model, o runOptions) error {
 	cached, _ := model.As[*model.Cached](m)
 	vendor, _ := g.Wire.(deem.Batcher)
 	opts := batch.Options{
@@ -168,7 +169,7 @@ func (a *app) tooDear(e *batch.BudgetError) error {
 
 // missingRequests yields what the judge will ask that neither the run nor the reply cache
 // has.
-func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run, g catalog.Judging, m deem.Model, data items, o runOptions) iter.Seq2[deem.Request, error] {
+func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run, g catalog.Leaf, m deem.Model, data items, o runOptions) iter.Seq2[deem.Request, error] {
 	cached, _ := model.As[*model.Cached](m)
 	known := func(req deem.Request) (bool, error) {
 		if o.fresh || o.retryUnjudged {

@@ -19,6 +19,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/judge/cascade"
 	"deem/report/agree"
 	"deem/stat"
@@ -81,9 +82,9 @@ func (a *app) cascadeFit() *cobra.Command {
 	labelFlags(cmd, &o.labels)
 	f.Float64Var(&o.alpha, "alpha", 0.05, "people may disagree with this `share` of what the stages decide")
 	f.Float64Var(&o.delta, "delta", 0.05, "the `probability` that the promise does not hold")
-	f.StringVar(&o.last, "last", compose.People, "who decides what is left: people, or a `judge`")
+	f.StringVar(&o.last, "last", judge.KindPeople, "who decides what is left: people, or a `judge`")
 	f.StringVar(&o.lastModel, "last-model", "", "the `model` that the last judge asks (default: --model of the run)")
-	f.StringVar(&o.name, "name", compose.Cascade, "the `name` of the cascade")
+	f.StringVar(&o.name, "name", judge.KindCascade, "the `name` of the cascade")
 	f.StringVarP(&o.out, "output", "o", "-", "write the cascade to this `file`, - for standard output")
 	return cmd
 }
@@ -149,7 +150,7 @@ func unfit(err error, o fitOptions) error {
 // declare returns the cascade without thresholds. Its stages are the judges of the
 // runs, which it makes again to be sure that the file will mean them.
 func (o fitOptions) declare(ctx context.Context, st store.Store) (*compose.Declaration, error) {
-	d := &compose.Declaration{File: o.out, Kind: compose.Cascade, Name: o.name}
+	d := &compose.Declaration{File: o.out, Kind: judge.KindCascade, Name: o.name}
 	for _, ref := range o.runs {
 		run, err := findRun(ctx, st, ref)
 		if err != nil {
@@ -179,25 +180,24 @@ func stageOf(run store.Run) (compose.Member, error) {
 	if set.Judge != "" {
 		m.Judge = set.Judge
 	}
-	if findings.IsComposed(run) {
+	if findings.SpecOf(run).Composed() {
 		m.Model = "" // its members name theirs
 	}
-	for _, m.Reading = range []string{"", "upstream", "strict"} {
-		c, err := catalog.Choose(m.Judge, catalog.JudgeOptions{Reading: m.Reading, With: set.With}, true)
-		switch {
-		case err != nil:
-			continue
-		case c.Rule == nil && c.Composed == nil:
-			hash, err := deem.JudgeHash(c.With(catalog.Memory(run)))
-			if err != nil || hash != run.Judge.Hash {
-				continue
-			}
-		case c.Rule != nil:
-			hash, err := deem.JudgeHash(c.Rule)
-			if err != nil || hash != run.Judge.Hash {
-				continue
-			}
+	kept, err := judge.ParseSpec(run.Judge.Identity)
+	if err != nil {
+		return m, err
+	}
+	if kept.Kind == judge.KindModel || kept.Kind == judge.KindRule {
+		m.Reading = kept.Reading
+	}
+	c, err := catalog.Choose(m.Judge, catalog.JudgeOptions{Reading: m.Reading, With: set.With}, true)
+	if err == nil && !kept.Composed() {
+		c.Spec.Model, c.Spec.Settings = kept.Model, kept.Settings
+		if len(judge.Diff(c.Spec, kept)) > 0 {
+			err = errors.New("another judge")
 		}
+	}
+	if err == nil {
 		return m, nil
 	}
 	return m, usage.Mark(deem.WithHint(fmt.Errorf("run %s: %s cannot be made again as it judged (%s), and a cascade would ask another judge", run.ID, m.Judge, deem.ShortHash(run.Judge.Hash)),
@@ -359,8 +359,8 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 	if err != nil {
 		return err
 	}
-	id, ok := findings.Composed(run)
-	if !ok || id.Kind != compose.Cascade || set.Promise == nil {
+	spec := findings.SpecOf(run)
+	if spec.Kind != judge.KindCascade || set.Promise == nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("run %s was not judged by a cascade that promises anything", run.ID), "deem cascade fit makes one"))
 	}
 	t := &truths{app: a, run: run, o: agreeOptions{labels: src}}
@@ -373,7 +373,7 @@ func (a *app) checkCascade(ctx context.Context, st store.Store, ref string, src 
 			return err
 		}
 		truth := t.people.Of(rec.Item)
-		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(id.Stages) {
+		if truth == nil || truth.Tie || rec.Verdict == nil || int(rec.Verdict.Aspects[cascade.StageAspect]) == len(spec.Members) {
 			continue
 		}
 		kept.add(rec.Item.Cluster, rec.Verdict.Yes() == truth.Yes)
@@ -472,16 +472,13 @@ func (a *app) writeQueue(ctx context.Context, st store.Store, runs []string, nam
 }
 
 // queueable refuses a queue that nothing could come into.
-func (o runOptions) queueable(judgings []catalog.Judging) error {
+func (o runOptions) queueable(judgings []catalog.Choice) error {
 	if o.queue == "" {
 		return nil
 	}
 	for _, g := range judgings {
-		if g.Composed != nil && g.Composed.Declaration.Kind == compose.Cascade {
-			members := g.Composed.Declaration.Members
-			if strings.EqualFold(members[len(members)-1].Judge, compose.People) {
-				return nil
-			}
+		if s := g.Spec; s.Kind == judge.KindCascade && s.Members[len(s.Members)-1].Judge.Kind == judge.KindPeople {
+			return nil
 		}
 	}
 	return usage.Mark(deem.WithHint(errors.New("--queue takes what a cascade leaves to people, and no judge does"), "the last stage of a cascade may be people"))

@@ -22,7 +22,7 @@ import (
 type items = benchmark.Set
 
 // openData opens what is judged, which reads and checks all of it.
-func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Judging) (items, error) {
+func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Choice) (items, error) {
 	data, err := a.openItems(ctx, *o, judgings)
 	if err != nil {
 		return nil, usage.Mark(err)
@@ -63,7 +63,7 @@ func (a *app) openData(ctx context.Context, o *runOptions, judgings []catalog.Ju
 	return inOrder, nil
 }
 
-func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Judging) (items, error) {
+func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Choice, fields ...string) (items, error) {
 	if o.benchmark != nil {
 		if err := o.benchmark.Check(o.judge.With); err != nil {
 			return nil, err
@@ -74,9 +74,8 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ju
 	if err != nil {
 		return nil, err
 	}
-	var fields []string
 	for _, j := range judgings {
-		fields = append(fields, j.Wanted...)
+		fields = append(fields, j.Wanted()...)
 	}
 	if len(o.other) > 0 {
 		fields = slices.DeleteFunc(fields, func(name string) bool { return name == pairwise.Field }) // it comes from there
@@ -88,13 +87,13 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ju
 
 // benchmarkOptions says what a benchmark reads. The reading is that of its own
 // judge, since which items there are may depend on it.
-func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Judging) benchmark.Options {
+func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmark.Options {
 	b := benchmark.Options{
 		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
 		With: o.judge.With, MaxUnjudged: o.maxUnjudged,
 	}
 	for _, j := range judgings {
-		if j.Benchmark == o.benchmark.Name {
+		if slices.Contains(o.benchmark.Judges, j.Name()) {
 			b.Reading = o.judge.Reading
 		}
 	}
@@ -138,16 +137,16 @@ type dryRun struct {
 }
 
 // dryRun prints the first prompt of each judge and what a run would ask.
-func (a *app) dryRun(judgings []catalog.Judging, data items, o runOptions) error {
+func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error {
 	var runs []dryRun
 	for _, j := range judgings {
-		if j.Rule != nil {
+		if !j.Spec.Asks() {
 			a.say("would judge %s with the rule %s and call nothing", words.Count(data.Len(), "item"), j.Name())
 			runs = append(runs, dryRun{Judge: j.Name(), Items: data.Len()})
 			continue
 		}
 		for _, l := range j.Leaves() {
-			req, err := firstRequest(l.Choice, data)
+			req, err := firstRequest(l, data)
 			if err != nil {
 				return err
 			}
@@ -173,13 +172,13 @@ func (a *app) dryRun(judgings []catalog.Judging, data items, o runOptions) error
 
 // firstRequest returns what would be asked about the first item that can be asked
 // about, nil when there is none.
-func firstRequest(c catalog.Choice, data items) (*deem.Request, error) {
+func firstRequest(l catalog.Leaf, data items) (*deem.Request, error) {
 	for it, err := range data.Items() {
 		if err != nil {
 			return nil, err
 		}
 		// An item without a request would be unjudged.
-		if req, err := c.Protocol.Request(it); err == nil {
+		if req, err := l.Protocol.Request(it); err == nil {
 			return &req, nil
 		}
 	}

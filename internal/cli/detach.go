@@ -118,7 +118,7 @@ type queuedRun struct {
 }
 
 // detach leaves the runs to workers.
-func (a *app) detach(ctx context.Context, judgings []catalog.Judging, data items, o runOptions) error {
+func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) error {
 	st, c, err := a.openQueue(ctx, postgres.Options{})
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (a *app) detach(ctx context.Context, judgings []catalog.Judging, data items
 }
 
 // enqueue begins the run of one judge and leaves it to workers.
-func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Judging, data items, o runOptions) (queuedRun, error) {
-	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Choice, data items, o runOptions) (queuedRun, error) {
+	j, err := g.Judge()
 	if err != nil {
 		return queuedRun{}, err
 	}
@@ -187,7 +187,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 }
 
 // workable refuses a judge that a worker could not make: one that needs further files.
-func workable(s store.Spec, g catalog.Judging) error {
+func workable(s store.Spec, g catalog.Choice) error {
 	wires := map[string]deem.Model{}
 	for _, l := range g.Leaves() {
 		wires[l.Wire.Name()+"\x00"+deem.SettingsOf(l.Wire)] = l.Wire
@@ -207,7 +207,7 @@ func workable(s store.Spec, g catalog.Judging) error {
 }
 
 // forWorkers says what workers have to know.
-func (o runOptions) forWorkers(g catalog.Judging) (queue.Options, error) {
+func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
 	p, err := queue.ParsePriority(o.detach.priorityName())
 	if err != nil {
 		return queue.Options{}, err

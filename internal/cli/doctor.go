@@ -187,21 +187,25 @@ func (a *app) checkModel(ctx context.Context, name string, o catalog.ModelOption
 }
 
 // tryJudge returns the judge of that name or file, and an item that it can ask about.
-func tryJudge(name string) (catalog.Choice, deem.Item, error) {
+func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
 	c, err := catalog.Choose(name, catalog.JudgeOptions{}, false)
-	if err == nil && c.Protocol == nil {
-		err = usage.Errorf("judge %s asks no model of its own", name)
+	if err != nil {
+		return catalog.Leaf{}, deem.Item{}, err
+	}
+	l, ok := c.Single()
+	if !ok {
+		return l, deem.Item{}, usage.Errorf("judge %s asks no model of its own", name)
 	}
 	it := deem.Item{ID: "doctor", Question: "What is the capital of France?", References: []string{"Paris"}, Response: "It is Paris.", Fields: map[string]string{}}
-	for _, field := range c.Wanted {
+	for _, field := range c.Wanted() {
 		it.Fields[field] = "Paris"
 	}
-	return c, it, err
+	return l, it, nil
 }
 
 // heard says what was sent, and what the judge makes of the reply. A reply that is cut off
 // or says nothing is wrong: all others of a run would be like it.
-func heard(c catalog.Choice, it deem.Item, reply deem.Reply) finding {
+func heard(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 	f := finding{Check: "judge", OK: true}
 	v, err := judge.Read(c.Protocol, it, reply)
 	failure, failed := errors.AsType[*deem.Failure](err)

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/store"
@@ -114,7 +113,7 @@ func (c correctedItems) Names() []string {
 // errataOf says what the errata do to the numbers of a run: those of the given file, or
 // else those that the run was told of. It returns nil when there are none.
 func (a *app) errataOf(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
-	faults, err := findings.Errata(ctx, st, run, h, file, catalog.Again)
+	faults, err := findings.Errata(ctx, st, run, h, file)
 	if errors.Is(err, findings.ErrNoErrata) {
 		named := findings.SettingsOf(run.Spec).Errata
 		a.say("the errata that run %s was told of are not at %s any more; --errata names another place", run.ID, named)

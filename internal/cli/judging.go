@@ -22,8 +22,8 @@ import (
 )
 
 // spec says what the run is.
-func (a *app) spec(g catalog.Judging, j deem.Judge, data items, o runOptions) (store.Spec, error) {
-	who, err := conduct.Describe(j, g.Rule != nil)
+func (a *app) spec(g catalog.Choice, j deem.Judge, data items, o runOptions) (store.Spec, error) {
+	who, err := conduct.Describe(j, !g.Spec.Asks())
 	if err != nil {
 		return store.Spec{}, err
 	}
@@ -38,10 +38,10 @@ func (a *app) spec(g catalog.Judging, j deem.Judge, data items, o runOptions) (s
 	s.Model, s.Endpoint = g.Models()
 	set := findings.Settings{
 		Concurrency: o.concurrency, Map: o.mapping, Limit: o.limit, Errata: o.errata.file, Corrected: o.errata.corrected,
-		System: o.system.name, SystemModel: o.system.model, Judge: g.Spec, Promise: g.Promise(), Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
+		System: o.system.name, SystemModel: o.system.model, Judge: g.As, Promise: g.Promise, Deem: version(), Exclude: o.exclusions, Sample: o.drawn, Lock: o.lock.settings(),
 	}
 	if o.benchmark != nil {
-		from := a.benchmarkOptions(o, []catalog.Judging{g})
+		from := a.benchmarkOptions(o, []catalog.Choice{g})
 		set.Benchmark, set.Data, set.Responses = o.benchmark.Name, from.Data, from.Responses
 		set.Reading, set.With = from.Reading, from.With
 	}
@@ -122,7 +122,7 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
-func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions) (string, *findings.Reporter, error) {
+func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (string, *findings.Reporter, error) {
 	j, m, closeModels, err := g.Assemble(func(wire deem.Model) (deem.Model, func() error, error) {
 		return a.decorate(wire, st, o)
 	})

@@ -19,6 +19,7 @@ import (
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 const lockHelp = `Write down before a run what will be judged, by whom, what is left out, and which
@@ -105,7 +106,7 @@ func (a *app) writeLock(ctx context.Context, o runOptions, out string, anchor bo
 
 // promised returns the lock of a run with these options. Its time has whole seconds,
 // since stores keep no finer one.
-func promised(ctx context.Context, judgings []catalog.Judging, data items, o runOptions) (lock.Lock, error) {
+func promised(ctx context.Context, judgings []catalog.Choice, data items, o runOptions) (lock.Lock, error) {
 	l := lock.Lock{
 		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
 		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
@@ -129,15 +130,15 @@ func promised(ctx context.Context, judgings []catalog.Judging, data items, o run
 }
 
 // judgePromised returns who judges. What is put around the models of a run changes no judge.
-func judgePromised(g catalog.Judging) (lock.Judge, error) {
-	j, err := g.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+func judgePromised(g catalog.Choice) (lock.Judge, error) {
+	j, err := g.Judge()
 	if err != nil {
 		return lock.Judge{}, err
 	}
 	who := lock.Judge{Name: j.Name()}
 	who.Model, _ = g.Models()
-	if g.Protocol != nil {
-		who.Reading = g.Protocol.Reading()
+	if g.Spec.Kind == judge.KindModel {
+		who.Reading = g.Spec.Reading
 	}
 	who.Hash, err = deem.JudgeHash(j)
 	return who, err
@@ -190,7 +191,7 @@ func (o *runOptions) take(flags *pflag.FlagSet) error {
 
 // hold compares what is about to be judged with what was promised, before anything is
 // written or paid for.
-func (a *app) hold(ctx context.Context, judgings []catalog.Judging, data items, o *runOptions) error {
+func (a *app) hold(ctx context.Context, judgings []catalog.Choice, data items, o *runOptions) error {
 	if o.lock.locked == nil {
 		return nil
 	}

@@ -47,11 +47,11 @@ func (p pairedItems) Items() iter.Seq2[deem.Item, error] {
 
 // pair puts the responses of --other beside those of the items, by id. They are held in
 // memory. An item without another response stays, and is unjudged.
-func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []catalog.Judging) (items, error) {
+func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []catalog.Choice) (items, error) {
 	if len(o.other) == 0 {
 		return data, nil
 	}
-	wants := func(j catalog.Judging) bool { return slices.Contains(j.Wanted, pairwise.Field) }
+	wants := func(j catalog.Choice) bool { return slices.Contains(j.Wanted(), pairwise.Field) }
 	if !slices.ContainsFunc(judgings, wants) {
 		return nil, usage.Mark(deem.WithHint(errors.New("--other brings responses to compare with, and no judge compares"), "--judge pairwise does"))
 	}

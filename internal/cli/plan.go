@@ -107,7 +107,7 @@ func (a *app) plan(ctx context.Context, o runOptions, margin float64) error {
 			plans = append(plans, p)
 			continue
 		}
-		if g.Rule != nil {
+		if !g.Spec.Asks() {
 			a.say("%s is a rule: it judges %s and calls nobody", g.Name(), words.Count(data.Len(), "item"))
 			continue
 		}
@@ -165,13 +165,13 @@ func (a *app) printPlans(plans []plan.Plan, equivalence *marginPlan) error {
 // planOf plans the run of one judge. It looks at every item, or, when most is not 0, at
 // that many and takes the others to be like them; then tokens are estimated, which
 // costs less than counting.
-func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
 	opts, err := a.planOptions(ctx, st, g, o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	opts.Estimate = most > 0
-	done, err := a.doneBefore(ctx, st, g, data, o)
+	done, err := a.doneBefore(ctx, st, g.Choice, data, o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -192,7 +192,7 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Judging, dat
 }
 
 // planItem adds what the judge would ask about one item.
-func planItem(ctx context.Context, p *plan.Planner, g catalog.Judging, it deem.Item, done func(deem.Item) ([]int, error)) error {
+func planItem(ctx context.Context, p *plan.Planner, g catalog.Leaf, it deem.Item, done func(deem.Item) ([]int, error)) error {
 	if d, ok := g.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
 			p.AddDecided()
@@ -215,7 +215,7 @@ func planItem(ctx context.Context, p *plan.Planner, g catalog.Judging, it deem.I
 }
 
 // planOptions says what the run would be like, as far as earlier runs tell.
-func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Judging, o runOptions) (plan.Options, error) {
+func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
 		Model: g.Wire.Name(), Prices: o.prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
 	}
@@ -236,7 +236,7 @@ func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Judging
 
 // earlierCalls returns how long replies of the same judge and model were, and how long
 // they took, in the newest run that has any; 0 when none has.
-func earlierCalls(ctx context.Context, st store.Store, g catalog.Judging) (output int, latency time.Duration, err error) {
+func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output int, latency time.Duration, err error) {
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
 			return 0, 0, err
@@ -269,11 +269,15 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Judging) (outpu
 
 // doneBefore returns a function that says which trials of an item an earlier run of the
 // same command lacks. It is nil when there is no such run, or it has no records yet.
-func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
+func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
 	if st == nil || o.fresh {
 		return nil, nil
 	}
-	spec, err := a.spec(g, g.With(g.Wire), data, o)
+	j, err := g.Judge()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := a.spec(g, j, data, o)
 	if err != nil {
 		return nil, err
 	}
@@ -313,8 +317,8 @@ var errDeclined = errors.New("not started: the answer was not yes")
 
 // foretell prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
-func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g catalog.Judging, data items, o runOptions) error {
-	if g.Rule != nil && !embeds(g, o) || g.External() || run.State == store.Done && !o.retryUnjudged {
+func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g catalog.Choice, data items, o runOptions) error {
+	if !g.Spec.Asks() && !embeds(g, o) || g.External() || run.State == store.Done && !o.retryUnjudged {
 		return nil
 	}
 	if under, err := underWay(ctx, st, run); under || err != nil {
@@ -337,7 +341,7 @@ func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g cat
 }
 
 // tellPlans prints a line for each judge that asks, and returns their plans.
-func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) ([]plan.Plan, error) {
+func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) ([]plan.Plan, error) {
 	tell := func(who string, p plan.Plan) plan.Plan {
 		a.say("plan: %s%s", who, o.planLine(p))
 		for _, w := range p.Warnings {
@@ -366,7 +370,7 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Judging, 
 // planLeaf plans what one judge of a composed one would ask.
 func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
 	o.trials *= l.Times
-	return a.planOf(ctx, st, l.Judging, data, o, most)
+	return a.planOf(ctx, st, l, data, o, most)
 }
 
 // sumPlans returns what several plans come to together. A price that is not known makes

@@ -12,8 +12,8 @@ import (
 )
 
 // embeds reports whether a rule compares by embeddings of a server, which may cost money.
-func embeds(g catalog.Judging, o runOptions) bool {
-	return g.Rule != nil && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
+func embeds(g catalog.Choice, o runOptions) bool {
+	return !g.Spec.Asks() && embeddingModel(o) != nil && rule.NeedsEmbedder(g.Name())
 }
 
 // A listener is an embedder that hears which texts are to be embedded and embeds none.
@@ -35,7 +35,7 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 
 // planEmbeddings plans the run of a rule that asks a server for embeddings. The rule is
 // asked itself, so that the plan has the texts that the run will have.
-func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Judging, data items, o runOptions, most int) (plan.Plan, error) {
+func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (plan.Plan, error) {
 	heard := &listener{}
 	asked := rule.Semantic(heard)
 	done, err := a.doneBefore(ctx, st, g, data, o)

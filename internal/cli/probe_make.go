@@ -34,9 +34,9 @@ func (s *probeSet) Notes() []string { return nil }
 func (s *probeSet) Close() error    { return nil }
 
 // makeProbes makes the probes for one judge: injections ask for the label that it has.
-func (a *app) makeProbes(ctx context.Context, g catalog.Judging, data items, o probeOptions) (*probeSet, error) {
-	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g.Choice)}
-	if slices.Contains(g.Wanted, pairwise.Field) {
+func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o probeOptions) (*probeSet, error) {
+	opts := probe.Options{Seed: o.seed, PerKind: o.perKind, Accept: acceptLabel(g)}
+	if slices.Contains(g.Wanted(), pairwise.Field) {
 		opts.Beside, opts.Accept = pairwise.Field, "FIRST"
 	}
 	for _, k := range o.kinds {
@@ -59,7 +59,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Judging, data items, o p
 	}
 	set := &probeSet{made, findings.ProbeNames(source, o.seed), hash}
 	a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
-	return set, preflight(ctx, g.Choice, set)
+	return set, preflight(ctx, g, set)
 }
 
 // absentKinds names the kinds of which no probe could be made.
@@ -86,11 +86,11 @@ func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 // acceptLabel returns what the judge says of a right answer, as far as it declares that;
 // "" otherwise.
 func acceptLabel(c catalog.Choice) string {
-	d, ok := c.Protocol.(*judge.Declared)
-	if !ok || len(d.Declaration().Labels) == 0 {
+	d := c.Spec.Declaration
+	if d == nil || len(d.Labels) == 0 {
 		return ""
 	}
-	best := slices.MaxFunc(d.Declaration().Labels, func(a, b judge.Label) int {
+	best := slices.MaxFunc(d.Labels, func(a, b judge.Label) int {
 		switch {
 		case a.Score < b.Score:
 			return -1
@@ -124,7 +124,7 @@ func (a *app) printProbes(set *probeSet) error {
 // openProbed opens judges and data as a run does, and adds what columns of the data say
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
-func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Judging, items, error) {
+func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
 	judgings, err := a.chooseProbed(o)
 	if err != nil {
 		return nil, nil, err
@@ -145,7 +145,7 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Judging,
 
 // chooseProbed chooses the judges as a run does. Whether they can judge is seen on the
 // probes, because a judge may want what only those have.
-func (a *app) chooseProbed(o *runOptions) ([]catalog.Judging, error) {
+func (a *app) chooseProbed(o *runOptions) ([]catalog.Choice, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (a *app) chooseProbed(o *runOptions) ([]catalog.Judging, error) {
 
 // staleValues returns what was right before, by item.
 func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string, error) {
-	all, err := a.openItems(ctx, o, []catalog.Judging{{Choice: catalog.Choice{Wanted: probe.StaleFields}}})
+	all, err := a.openItems(ctx, o, nil, probe.StaleFields...)
 	if err != nil {
 		return nil, usage.Mark(err)
 	}

@@ -219,7 +219,7 @@ func (a *app) rejudge(ctx context.Context, args []string, o rejudgeOptions) erro
 }
 
 // anythingToDo refuses files without a verdict when nobody is to judge them.
-func anythingToDo(systems []checkedSystem, judgings []catalog.Judging) error {
+func anythingToDo(systems []checkedSystem, judgings []catalog.Choice) error {
 	for _, sys := range systems {
 		if sys.set.Trials() > 0 || len(judgings) > 0 {
 			return nil
@@ -425,7 +425,7 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 }
 
 // judgesAgain chooses the judges that are to judge again and checks that they can.
-func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]catalog.Judging, error) {
+func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejudgeOptions) ([]catalog.Choice, error) {
 	r := &o.run
 	if len(r.judges) == 0 {
 		if r.model.Name == "" || r.model.Name == offline {
@@ -457,7 +457,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 
 // openJudges opens judges and their models, and refuses those that cannot judge the
 // items of a system.
-func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]catalog.Judging, error) {
+func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]catalog.Choice, error) {
 	if err := a.equip(r); err != nil {
 		return nil, err
 	}
@@ -467,7 +467,7 @@ func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]ca
 	}
 	for _, j := range judgings {
 		for _, set := range sets {
-			if err := preflight(ctx, j.Choice, set); err != nil {
+			if err := preflight(ctx, j, set); err != nil {
 				return nil, err
 			}
 		}

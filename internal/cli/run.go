@@ -190,7 +190,7 @@ func (o runOptions) check() error {
 
 // open opens what a run needs besides the store: its judges, their models and the
 // items. All input is checked before anything is written or paid for.
-func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Judging, items, error) {
+func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
@@ -224,7 +224,7 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Judging, items
 		return nil, nil, err
 	}
 	for _, j := range judgings {
-		if err := preflight(ctx, j.Choice, data); err != nil {
+		if err := preflight(ctx, j, data); err != nil {
 			_ = data.Close()
 			return nil, nil, err
 		}
@@ -289,7 +289,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 
 // chooseAll returns the judges that were named, else the benchmark's own, else the
 // one that needs nothing, each with its model.
-func (a *app) chooseAll(o runOptions) ([]catalog.Judging, error) {
+func (a *app) chooseAll(o runOptions) ([]catalog.Choice, error) {
 	names := o.judges
 	if len(names) == 0 && (o.benchmark == nil || o.model.Name == offline) {
 		names = []string{defaultJudge}
@@ -320,12 +320,12 @@ const offline = "offline"
 
 // withModels opens the model for the judges that ask one. A model that nobody would
 // ask is a mistake.
-func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Judging, error) {
+func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Choice, error) {
 	named := o.model.Name != "" && o.model.Name != offline
-	var judgings []catalog.Judging
+	var judgings []catalog.Choice
 	asked, used := false, false
 	for _, c := range choices {
-		if o.batch.on && c.Composed != nil && c.Rule == nil {
+		if o.batch.on && c.Spec.Composed() && c.Spec.Asks() {
 			return nil, usage.Errorf("--batch goes with a judge that asks one model, and %s is made of several judges", c.Name())
 		}
 		j, err := c.WithModels(func(judge, own string) (deem.Model, error) {
@@ -334,12 +334,12 @@ func (a *app) withModels(choices []catalog.Choice, o runOptions) ([]catalog.Judg
 		})
 		if err == nil {
 			// Whether the parts fit together is known only with the models.
-			_, err = j.Judge(func(m deem.Model) (deem.Model, error) { return m, nil })
+			_, err = j.Judge()
 		}
 		if err != nil {
 			return nil, usage.Mark(err)
 		}
-		asked = asked || c.Rule == nil
+		asked = asked || c.Spec.Asks()
 		judgings = append(judgings, j)
 	}
 	if o.batch.on && !asked {

@@ -26,7 +26,7 @@ type stand struct {
 	app      *app
 	store    store.Store
 	o        rejudgeOptions
-	judgings []catalog.Judging
+	judgings []catalog.Choice
 
 	systems []stood
 }
@@ -55,7 +55,7 @@ const (
 	atRejudged
 )
 
-func newStand(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Judging) *stand {
+func newStand(a *app, st store.Store, o rejudgeOptions, judgings []catalog.Choice) *stand {
 	return &stand{app: a, store: st, o: o, judgings: judgings}
 }
 
@@ -261,7 +261,7 @@ func (s *stand) reread(sys *stood) {
 }
 
 // rejudged lets a judge go over the responses.
-func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Judging) error {
+func (s *stand) rejudged(ctx context.Context, sys *stood, i int, j catalog.Choice) error {
 	o := s.o.run
 	o.responses, o.system.name, o.system.model = sys.set.Names(), sys.name, sys.set.SystemModel
 	if b, ok := benchmark.Named(sys.set.Benchmark); ok {

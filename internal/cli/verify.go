@@ -14,12 +14,12 @@ import (
 	"deem"
 	"deem/bundle"
 	"deem/internal/catalog"
-	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/bundled"
 	"deem/internal/usage"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/panel"
 	"deem/report"
@@ -217,56 +217,44 @@ func (a *app) openFile(name string) (io.ReadCloser, error) {
 // againOf makes the judge of a run file again, as far as it needs neither a model nor
 // any other file.
 func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
-	run := bundled.RunOf(r, j)
-	if findings.IsRecorded(run) {
-		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
-	}
-	if id, ok := findings.Composed(run); ok {
-		return composedAgain(run, id)
-	}
-	if !j.Rule {
-		p, err := findings.Protocol(run)
-		if err != nil {
-			return bundle.Again{}, err
-		}
-		return bundle.Again{Protocol: p}, nil
-	}
-	if !catalog.KnownRule(j.Name) {
-		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
-	}
-	_, set, err := findings.Benchmark(run)
-	if err != nil {
+	s, err := judge.ParseSpec(j.Identity)
+	switch {
+	case err != nil:
 		return bundle.Again{}, err
+	case s.Kind == judge.KindRecorded:
+		return bundle.Again{Note: j.Name + " was recorded by others, and deem asked nobody"}, nil
+	case s.Kind == judge.KindLabels:
+		return bundle.Again{Note: j.Name + " judges by a file of its own"}, nil
+	case s.Composed():
+		return composedAgain(bundled.RunOf(r, j).Judge, s)
+	case s.Kind == judge.KindModel:
+		p, err := catalog.Protocol(s)
+		return bundle.Again{Protocol: p}, err
 	}
-	again := catalog.Rule(run, set)
-	if again == nil {
+	again, err := catalog.Stored(bundled.RunOf(r, j).Judge, catalog.Parts{})
+	if err != nil {
 		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil
 	}
 	return bundle.Again{Rule: answeredJudge{again}}, nil
 }
 
 // composedAgain makes a judge again that is made of others.
-func composedAgain(run store.Run, id findings.ComposedIdentity) (bundle.Again, error) {
-	_, set, err := findings.Benchmark(run)
-	if err != nil {
-		return bundle.Again{}, err
-	}
+func composedAgain(kept store.JudgeSpec, s judge.Spec) (bundle.Again, error) {
 	var recordings bundle.Recordings
 	taken := &takenMembers{}
-	r := &catalog.Restorer{
-		Settings: set, Careful: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, Instead: taken.take,
+	j, err := catalog.Build(s, catalog.Parts{
+		Around: func(j deem.Judge) deem.Judge { return bundle.Careful(j) }, Instead: taken.take,
 		Model: func(name, settings string) (deem.Model, error) { return recordings.Model(name, settings), nil },
-	}
-	j, err := r.Restore(run.Judge.Identity)
+	})
 	if err != nil {
-		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", run.Judge.Name, id.Kind, err)
+		return bundle.Again{}, fmt.Errorf("%s is a %s, and %w", kept.Name, s.Kind, err)
 	}
 	hash, err := deem.JudgeHash(j)
 	if err != nil {
 		return bundle.Again{}, err
 	}
-	if hash != run.Judge.Hash {
-		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", run.Judge.Name)}, nil
+	if hash != kept.Hash {
+		return bundle.Again{Note: fmt.Sprintf("this deem makes another judge of what the file says of %s", kept.Name)}, nil
 	}
 	again := bundle.Again{Judge: j, Partly: len(taken.names) > 0, Unchecked: taken.models}
 	if again.Partly {
@@ -283,20 +271,14 @@ type takenMembers struct {
 }
 
 // take makes a judge that says what a record holds of a member that cannot be made.
-func (t *takenMembers) take(id catalog.Identity, i int) deem.Judge {
+func (t *takenMembers) take(of judge.Spec, i int) deem.Judge {
 	said := func(rec deem.Record) (deem.Verdict, error) { return decisionOf(rec, i+1) }
-	list := id.Stages
-	if id.Kind == compose.Panel {
-		list = id.Members
-		var names []string
-		for _, m := range list {
-			names = append(names, m.Name)
-		}
-		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, names, i) }
+	if of.Kind == judge.KindPanel {
+		said = func(rec deem.Record) (deem.Verdict, error) { return voteOf(rec, of.Parts(), i) }
 	}
-	m := list[i]
+	m := of.Members[i]
 	t.names = append(t.names, m.Name)
-	t.models = append(t.models, findings.ModelsIn(m.Judge)...)
+	t.models = append(t.models, m.Judge.Models()...)
 	return bundle.Taken(m.Name, m.Judge, said)
 }
 

@@ -23,21 +23,13 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
+	"deem/judge"
 )
 
-// The kinds of judges that are made of others.
-const (
-	Panel    = "panel"
-	Repeat   = "repeat"
-	Cascade  = "cascade"
-	Pairwise = "pairwise"
-)
-
-// Kinds returns the kinds.
-func Kinds() []string { return []string{Panel, Repeat, Cascade, Pairwise} }
-
-// People is the name of the member that stands for people.
-const People = "people"
+// Kinds returns the kinds of judges that are made of others.
+func Kinds() []string {
+	return []string{judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise}
+}
 
 // A Declaration is what the file says.
 type Declaration struct {

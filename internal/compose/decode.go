@@ -10,6 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/text"
+	"deem/judge"
 )
 
 // A decoder turns the nodes of a file into a declaration. It works on nodes so that
@@ -84,21 +85,21 @@ func (x *decoder) declaration(root *yaml.Node) {
 	one := Member{Line: root.Line}
 	single := keys{"judge": x.into("judge", &one.Judge), "model": x.into("model", &one.Model), "reading": x.into("reading", &one.Reading)}
 	switch d.Kind {
-	case Panel:
+	case judge.KindPanel:
 		maps.Copy(known, votes)
 		known["members"] = func(n *yaml.Node) { x.members(n, "members", keysOfMember) }
-	case Repeat:
+	case judge.KindRepeat:
 		maps.Copy(known, votes)
 		maps.Copy(known, single)
 		known["times"] = x.into("times", &d.Times)
-	case Cascade:
+	case judge.KindCascade:
 		known["stages"] = func(n *yaml.Node) { x.members(n, "stages", keysOfStage) }
 		known["promise"] = x.promise
-	case Pairwise:
+	case judge.KindPairwise:
 		maps.Copy(known, single)
 	}
 	x.mapping(root, "a judge of kind "+d.Kind, known)
-	if d.Kind == Repeat || d.Kind == Pairwise {
+	if d.Kind == judge.KindRepeat || d.Kind == judge.KindPairwise {
 		d.Members = []Member{one}
 	}
 }
@@ -163,15 +164,15 @@ func (x *decoder) check(root *yaml.Node) {
 		x.bad(root, "the judge has no name")
 	}
 	switch {
-	case d.Kind == Repeat && d.Times < 2:
+	case d.Kind == judge.KindRepeat && d.Times < 2:
 		x.bad(root, "times says how often to ask, two times or more")
-	case d.Kind == Repeat && d.Members[0].Judge == "":
+	case d.Kind == judge.KindRepeat && d.Members[0].Judge == "":
 		x.bad(root, "repeat wants a judge: a name or a file")
-	case d.Kind == Panel && len(d.Members) < 2:
+	case d.Kind == judge.KindPanel && len(d.Members) < 2:
 		x.bad(root, "a panel wants two members or more")
-	case d.Kind == Cascade && len(d.Members) < 2:
+	case d.Kind == judge.KindCascade && len(d.Members) < 2:
 		x.bad(root, "a cascade wants two stages or more")
-	case d.Kind == Cascade && d.Promise != nil:
+	case d.Kind == judge.KindCascade && d.Promise != nil:
 		x.checkPromise()
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/catalog"
 	"deem/internal/gate"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -34,14 +35,10 @@ func ReadErrata(ctx context.Context, file string, b *benchmark.Benchmark) (*erra
 	return e, usage.Mark(err)
 }
 
-// An Again makes the judge of a run as far as it costs nothing to ask it again; nil
-// when that cannot be done.
-type Again func(st store.Store, run store.Run, set Settings) (deem.Judge, error)
-
 // Errata says what the known faults of the answer key do to the numbers of a run: those
 // in file, or else those that the run was told of. It returns nil when there are none,
 // and an error that is [ErrNoErrata] when those of the run are gone.
-func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string, again Again) (*errata.Report, error) {
+func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, file string) (*errata.Report, error) {
 	b, set, err := Benchmark(run)
 	if err != nil {
 		return nil, err
@@ -61,7 +58,7 @@ func Errata(ctx context.Context, st store.Store, run store.Run, h report.Head, f
 	if err != nil {
 		return nil, err
 	}
-	j, err := again(st, run, set)
+	j, err := catalog.Again(st, run)
 	if err != nil {
 		return nil, err
 	}

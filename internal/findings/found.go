@@ -1,7 +1,6 @@
 package findings
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +10,10 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/judge"
-	"deem/judge/rule"
 	"deem/report"
 )
 
@@ -233,29 +232,19 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 	h.Harness = harnessOf(run)
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule
-		h.JudgeNote = run.Judge.Name + " is a rule, not a model"
-		if doc := rule.Doc(run.Judge.Name); doc != "" {
-			h.JudgeNote += ": " + doc
-		}
-		h.JudgeNote = cmp.Or(labelsNote(run), h.JudgeNote)
 	}
-	h.JudgeNote = cmp.Or(composedNote(run), h.JudgeNote)
-	h.JudgeNote = cmp.Or(recordedNote(run), h.JudgeNote)
+	h.JudgeNote = judgeNote(run)
 	return h
 }
 
-// Protocol restores the protocol of a run; nil for a rule.
+// Protocol returns the protocol of a run; nil for a rule, and for a judge that is made of
+// others.
 func Protocol(run store.Run) (judge.Readable, error) {
-	if run.Judge.Rule || IsComposed(run) || IsRecorded(run) {
-		return nil, nil
+	s, err := judge.ParseSpec(run.Judge.Identity)
+	if err != nil || s.Kind != judge.KindModel {
+		return nil, err
 	}
-	if b, ok := benchmark.OfJudge(run.Judge.Name); ok {
-		return b.Restore(run.Judge.Identity)
-	}
-	if p, ok := judge.RestoreExternal(run.Judge.Identity); ok {
-		return p, nil
-	}
-	return judge.Restore(run.Judge.Identity)
+	return catalog.Protocol(s)
 }
 
 // LastReply returns the reply that gave the verdict.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"deem/benchmark/locomo"
-	"deem/internal/labels"
-	"deem/internal/published"
 	"deem/internal/store"
+	"deem/judge"
+	"deem/judge/rule"
 	"deem/report"
 	"deem/report/card"
 )
@@ -17,7 +17,7 @@ import (
 // the run: a report of it says the same wherever it is made.
 func harnessOf(run store.Run) *report.Harness {
 	set := SettingsOf(run.Spec)
-	h := card.Describe(run.Judge.Identity)
+	h := card.Describe(SpecOf(run))
 	h.Deem, h.Excluded, h.Lock = set.Deem, LeftOut(set.Exclude), lockOf(run, set)
 	if set.Sample != nil {
 		h.Excluded = append(h.Excluded, "all but "+set.Sample.String())
@@ -28,33 +28,27 @@ func harnessOf(run store.Run) *report.Harness {
 	return &h
 }
 
-// labelsNote returns what a report says of a judge that is a file of labels, "" for
-// other judges.
-func labelsNote(run store.Run) string {
-	var id struct {
-		Kind string `json:"kind"`
-	}
-	if json.Unmarshal(run.Judge.Identity, &id) != nil || id.Kind != labels.Kind {
-		return ""
-	}
-	return "the verdicts were read from a file of labels: people gave them, or another program"
-}
-
 // IsRecorded reports whether the judge of a run is a file of results.
-func IsRecorded(run store.Run) bool {
-	var id struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(run.Judge.Identity, &id) == nil && id.Kind == published.Kind
-}
+func IsRecorded(run store.Run) bool { return SpecOf(run).Kind == judge.KindRecorded }
 
-// recordedNote returns what a report says of a judge that is a file of results, "" for
-// other judges.
-func recordedNote(run store.Run) string {
-	if !IsRecorded(run) {
+// judgeNote returns what a report says of a judge that is not a protocol with a model, ""
+// for one that is.
+func judgeNote(run store.Run) string {
+	switch s := SpecOf(run); {
+	case s.Kind == judge.KindRecorded:
+		return "the verdicts were recorded by others, in " + strings.Join(run.Dataset.Names, ", ") + "; deem asked nobody"
+	case s.Kind == judge.KindLabels:
+		return "the verdicts were read from a file of labels: people gave them, or another program"
+	case s.Composed():
+		return s.String()
+	case !run.Judge.Rule:
 		return ""
 	}
-	return "the verdicts were recorded by others, in " + strings.Join(run.Dataset.Names, ", ") + "; deem asked nobody"
+	note := run.Judge.Name + " is a rule, not a model"
+	if doc := rule.Doc(run.Judge.Name); doc != "" {
+		note += ": " + doc
+	}
+	return note
 }
 
 // addSystem puts what is known of the system under test into the head of a report.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"deem/benchmark"
+	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -69,8 +70,8 @@ type Settings struct {
 
 	With map[string]string `json:"with,omitempty"` // the benchmark's own options
 
-	Judge   string          `json:"judge,omitempty"`   // as the user named it
-	Promise *CascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
+	Judge   string                  `json:"judge,omitempty"`   // as the user named it
+	Promise *catalog.CascadePromise `json:"promise,omitempty"` // of a cascade that was fitted
 
 	Until *UntilSettings `json:"until,omitempty"` // the rule by which the run stops
 

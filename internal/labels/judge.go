@@ -5,15 +5,16 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
-// judge gives the verdicts that a set of labels holds.
-type judge struct {
+// A labelled judge gives the verdicts that a set of labels holds.
+type labelled struct {
 	name, hash string
 	opinions   map[string]Opinion
 }
 
-var _ deem.Identified = (*judge)(nil)
+var _ deem.Identified = (*labelled)(nil)
 
 // Judge returns the judge that says what the labels say: people's verdicts, or those
 // that another program gave, on the items of the same ids. An item without a label
@@ -23,25 +24,19 @@ func (s *Set) Judge(name string) (deem.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &judge{name: name, hash: hash, opinions: s.Opinions()}, nil
+	return &labelled{name: name, hash: hash, opinions: s.Opinions()}, nil
 }
 
 // Name returns the name that was given.
-func (j *judge) Name() string { return j.name }
+func (j *labelled) Name() string { return j.name }
 
-// Kind is what the identity of a judge made of labels begins with.
-const Kind = "labels"
-
-// Identity is what was said.
-func (j *judge) Identity() any {
-	return struct {
-		Kind string `json:"kind"`
-		Hash string `json:"hash"`
-	}{Kind, j.hash}
+// Identity returns the [judge.Spec] of the judge: its name, and the hash of what was said.
+func (j *labelled) Identity() any {
+	return judge.Spec{Kind: judge.KindLabels, Name: j.name, Options: map[string]string{"hash": j.hash}}
 }
 
 // Judge looks the verdict up.
-func (j *judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+func (j *labelled) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Verdict{}, err
 	}

@@ -364,16 +364,19 @@ func paths(columns []verdictColumn) []string {
 	return list
 }
 
-// ruleIdentity is the rule as part of the judge's identity.
-func (b *builder) ruleIdentity() any {
-	return struct {
-		Column   string   `json:"column"`
-		Inverted bool     `json:"inverted,omitempty"`
-		Yes      []string `json:"yes,omitempty"`
-		No       []string `json:"no,omitempty"`
-		Scale    float64  `json:"scale,omitempty"`
-		Pick     string   `json:"pick,omitempty"`
-	}{b.layout.verdict.path, b.layout.verdict.inverted, b.src.Yes, b.src.No, b.src.Scale, b.src.Pick}
+// ruleIdentity is the rule as part of the judge's spec.
+func (b *builder) ruleIdentity() map[string]string {
+	id := map[string]string{"column": b.layout.verdict.path}
+	for name, value := range map[string]any{
+		"inverted": b.layout.verdict.inverted, "yes": b.src.Yes, "no": b.src.No, "scale": b.src.Scale, "pick": b.src.Pick,
+	} {
+		switch text, _ := deem.Canonical(value); string(text) {
+		case "false", "null", "[]", "0", `""`: // not said
+		default:
+			id[name] = strings.Trim(string(text), `"`)
+		}
+	}
+	return id
 }
 
 // rule says when a row counts as right.

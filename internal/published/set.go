@@ -12,6 +12,7 @@ import (
 	"deem"
 	"deem/internal/dataset"
 	"deem/internal/words"
+	"deem/judge"
 )
 
 // A Set is what files of results hold: items, and what was recorded about them.
@@ -61,9 +62,9 @@ type Set struct {
 	formula   bool                       // the verdicts are numbers that a formula gives
 	elsewhere map[string][]*deem.Verdict // by column and position: what other columns say
 
-	truth    []*deem.Verdict // by position; nil where the rows have none
-	asRows   bool            // the files are rows, which Only, Split and truth are about
-	identity any
+	truth    []*deem.Verdict   // by position; nil where the rows have none
+	asRows   bool              // the files are rows, which Only, Split and truth are about
+	identity map[string]string // the rule by which labels count
 
 	judgePrompt string             // the SHA-256 of the judge's prompt, where the files hold it
 	stats       map[string]float64 // numbers that the benchmark's own metrics give, by the name of their claim
@@ -230,21 +231,17 @@ func (s *Set) JudgeName() string { return JudgePrefix + s.Stem() }
 // JudgePrefix is what the name of a recorded judge begins with.
 const JudgePrefix = "recorded:"
 
-// Kind is what the identity of a recorded judge says it is.
-const Kind = "recorded"
-
-// Identity returns what tells this judge from every other: the bytes of the files and
-// the rule by which labels count.
+// Identity returns the [judge.Spec] of the recorded judge: the bytes of the files and the
+// rule by which labels count.
 func (s *Set) Identity() any {
-	return struct {
-		Kind  string `json:"kind"`
-		File  string `json:"file_sha256"`
-		Shape string `json:"shape"`
-		Rule  any    `json:"rule"`
-		Model string `json:"model,omitempty"`
-
-		Prompt string `json:"prompt_sha256,omitempty"`
-	}{Kind, s.Sum, s.Shape, s.identity, s.JudgeModel, s.judgePrompt}
+	spec := judge.Spec{Kind: judge.KindRecorded, Name: judge.KindRecorded, Model: s.JudgeModel, Options: map[string]string{"file": s.Sum, "shape": s.Shape}}
+	if s.judgePrompt != "" {
+		spec.Options["prompt"] = s.judgePrompt
+	}
+	for name, value := range s.identity {
+		spec.Options["rule."+name] = value
+	}
+	return spec
 }
 
 // WithoutCategory leaves the items of a category out, with what was recorded about them.

@@ -11,7 +11,6 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/conduct"
-	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/model"
 )
@@ -92,22 +91,10 @@ func (e *engagement) restore() error {
 	return nil
 }
 
-// Restore makes the judge of a run from its identity. It is an error when what comes of
-// it is another judge.
+// Restore makes the judge of a run from its spec. It is an error when what comes of it is
+// another judge.
 func Restore(run store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
-	r := catalog.Restorer{Settings: findings.SettingsOf(run.Spec), Model: open}
-	j, err := r.Restore(run.Judge.Identity)
-	if err != nil {
-		return nil, err
-	}
-	hash, err := deem.JudgeHash(j)
-	if err != nil {
-		return nil, err
-	}
-	if hash != run.Judge.Hash {
-		return nil, fmt.Errorf("this deem makes another judge of %s (%s, and the run has %s)", run.Judge.Name, deem.ShortHash(hash), deem.ShortHash(run.Judge.Hash))
-	}
-	return j, nil
+	return catalog.Stored(run.Judge, catalog.Parts{Model: open})
 }
 
 // open opens a model with the keys of this worker and puts the decorators around it. It

@@ -202,8 +202,8 @@ func (js *runJobs) purse(sub submission) *model.Purse {
 }
 
 // spec says what the run is.
-func (js *runJobs) spec(g catalog.Judging, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
-	who, err := conduct.Describe(judge, g.Rule != nil)
+func (js *runJobs) spec(g catalog.Choice, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
+	who, err := conduct.Describe(judge, !g.Spec.Asks())
 	if err != nil {
 		return store.Spec{}, err
 	}
@@ -217,7 +217,7 @@ func (js *runJobs) spec(g catalog.Judging, judge deem.Judge, sub submission, d s
 	sub.Fresh, sub.RetryUnjudged = false, false
 	s.Settings, err = json.Marshal(runSettings{API: &sub, Settings: findings.Settings{
 		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
-		Judge: g.Spec, Deem: js.s.version,
+		Judge: g.As, Deem: js.s.version,
 	}})
 	return s, err
 }

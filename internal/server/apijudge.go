@@ -145,7 +145,7 @@ func (ms *models) around(shared deem.Model, replies model.ReplyCache, purse *mod
 }
 
 // affordable refuses models whose price nobody knows when there is a budget.
-func (ms *models) affordable(g catalog.Judging, purse *model.Purse) error {
+func (ms *models) affordable(g catalog.Choice, purse *model.Purse) error {
 	if purse == nil && ms.total == nil {
 		return nil
 	}
@@ -159,10 +159,10 @@ func (ms *models) affordable(g catalog.Judging, purse *model.Purse) error {
 }
 
 // judging returns the judge that a client wants, with its model.
-func (s *Server) judging(sub submission) (catalog.Judging, error) {
+func (s *Server) judging(sub submission) (catalog.Choice, error) {
 	c, err := s.choice(sub)
 	if err != nil {
-		return catalog.Judging{}, err
+		return catalog.Choice{}, err
 	}
 	asks := false
 	g, err := c.WithModels(func(judge, own string) (deem.Model, error) {
@@ -212,9 +212,5 @@ func declared(sub submission) (catalog.Choice, error) {
 	if slices.Contains(catalog.JudgeNames(), d.Name) {
 		return catalog.Choice{}, usage.Mark(deem.WithHint(fmt.Errorf("the name %q belongs to a judge that comes with deem", d.Name), "choose a name of your own, as %q", "my-"+d.Name))
 	}
-	p, err := d.Protocol(sub.Reading)
-	if err != nil {
-		return catalog.Choice{}, usage.Mark(err)
-	}
-	return catalog.Choice{Protocol: p, Wanted: d.Fields(), Spec: d.Name}, nil
+	return catalog.Declared(d, sub.Reading)
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -189,7 +188,7 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 // numbers. A list that cannot be read takes nothing from the report but itself, and a
 // note says so. It does not say what stands in the list: the file is the server's.
 func (f *found) addErrata(ctx context.Context, st store.Store) error {
-	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "", catalog.Again)
+	faults, err := findings.Errata(ctx, st, f.Run, f.Report.Head, "")
 	if faults != nil {
 		f.Report.Errata = *faults
 	}

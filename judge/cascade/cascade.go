@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
 // A Stage is a judge with the confidence from which it decides.
@@ -34,16 +35,13 @@ type Cascade struct {
 
 var _ deem.Identified = (*Cascade)(nil)
 
-// Kind is what the identity of a cascade begins with.
-const Kind = "cascade"
-
 // New returns the cascade of the given stages; "" means the name "cascade".
 func New(name string, stages []Stage) (*Cascade, error) {
 	if len(stages) < 2 {
 		return nil, fmt.Errorf("a cascade wants two stages or more, and has %d", len(stages))
 	}
 	if name == "" {
-		name = Kind
+		name = judge.KindCascade
 	}
 	c := &Cascade{name: name}
 	seen := map[string]bool{}
@@ -79,26 +77,13 @@ func (c *Cascade) Stages() []string {
 	return names
 }
 
-// Identity returns the identities of the stages with their thresholds.
+// Identity returns the [judge.Spec] of the cascade.
 func (c *Cascade) Identity() any {
-	type stage struct {
-		Name      string   `json:"name"`
-		Threshold *float64 `json:"threshold,omitempty"`
-		Judge     any      `json:"judge"`
-	}
-	id := struct {
-		Kind   string  `json:"kind"`
-		Name   string  `json:"name"`
-		Stages []stage `json:"stages"`
-	}{Kind: Kind, Name: c.name}
+	spec := judge.Spec{Kind: judge.KindCascade, Name: c.name}
 	for _, s := range c.stages {
-		var judge any = s.Judge.Name()
-		if ij, ok := s.Judge.(deem.Identified); ok {
-			judge = ij.Identity()
-		}
-		id.Stages = append(id.Stages, stage{s.Name, s.Threshold, judge})
+		spec.Members = append(spec.Members, judge.Member{Name: s.Name, Threshold: s.Threshold, Judge: judge.SpecOf(s.Judge)})
 	}
-	return id
+	return spec
 }
 
 // StageAspect is the aspect that says which stage decided, from 1.
@@ -177,11 +162,7 @@ const PeopleName = "people"
 
 func (people) Name() string { return PeopleName }
 
-func (people) Identity() any {
-	return struct {
-		Kind string `json:"kind"`
-	}{PeopleName}
-}
+func (people) Identity() any { return judge.Spec{Kind: judge.KindPeople, Name: PeopleName} }
 
 // left is what the failure of an item says that is left to people.
 const left = "left to people"

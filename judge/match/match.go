@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
 // The labels of match.
@@ -41,22 +42,13 @@ func New() deem.Judge { return &match{name: "match"} }
 // label, and its confidence says how likely that is.
 func Forced() deem.Judge { return &match{name: "match/forced", forced: true} }
 
-// An identity tells one rule from another. Version is raised whenever the verdicts may
-// change.
-type identity struct {
-	Kind    string         `json:"kind"` // always "rule"
-	Name    string         `json:"name"`
-	Version int            `json:"version"`
-	Options map[string]any `json:"options,omitempty"`
-}
-
 // Name returns the name of the rule.
 func (j *match) Name() string { return j.name }
 
-// Identity returns the name and the version of the rule, and the hash of the model
-// that it weighs with.
+// Identity returns the [judge.Spec] of the rule, with the hash of the model that it weighs
+// with. The version is raised whenever the verdicts may change.
 func (j *match) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: 5, Options: map[string]any{"model": Default().Hash()}}
+	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 5, Options: map[string]string{"model": Default().Hash()}}
 }
 
 // Judge compares the response with each reference, and weighs the comparison that

@@ -58,15 +58,12 @@ type Pairwise struct {
 
 var _ deem.Identified = (*Pairwise)(nil)
 
-// Kind is what the identity of a pairwise judge begins with.
-const Kind = "pairwise"
-
 // New returns the judge that asks j about both orders. A score of j above one half
 // prefers the response, and one below prefers the field "other". The name "" means
 // "pairwise".
 func New(name string, j deem.Judge) *Pairwise {
 	if name == "" {
-		name = Kind
+		name = judge.KindPairwise
 	}
 	return &Pairwise{name: name, judge: j}
 }
@@ -74,17 +71,9 @@ func New(name string, j deem.Judge) *Pairwise {
 // Name returns the name that was given.
 func (p *Pairwise) Name() string { return p.name }
 
-// Identity returns the identity of the judge that is asked.
+// Identity returns the [judge.Spec] of the comparison.
 func (p *Pairwise) Identity() any {
-	var asked any = p.judge.Name()
-	if ij, ok := p.judge.(deem.Identified); ok {
-		asked = ij.Identity()
-	}
-	return struct {
-		Kind  string `json:"kind"`
-		Name  string `json:"name"`
-		Judge any    `json:"judge"`
-	}{Kind, p.name, asked}
+	return judge.Spec{Kind: judge.KindPairwise, Name: p.name, Members: []judge.Member{{Judge: judge.SpecOf(p.judge)}}}
 }
 
 // The aspects of a verdict. The scores of both orders are those of A; that A does

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"deem"
+	"deem/judge"
 )
 
 // A Rule says how votes become a verdict.
@@ -76,18 +77,12 @@ type Panel struct {
 
 var _ deem.Identified = (*Panel)(nil)
 
-// The kinds of panels, as an identity has them.
-const (
-	KindPanel  = "panel"
-	KindRepeat = "repeat"
-)
-
 // New returns the panel of the given members.
 func New(members []Member, o Options) (*Panel, error) {
 	if len(members) < 2 {
 		return nil, fmt.Errorf("a panel wants two members or more, and has %d", len(members))
 	}
-	p := &Panel{opts: o, kind: KindPanel}
+	p := &Panel{opts: o, kind: judge.KindPanel}
 	seen := map[string]string{}
 	names := map[string]bool{}
 	for _, m := range members {
@@ -117,7 +112,7 @@ func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
 	if k < 2 {
 		return nil, fmt.Errorf("asking %d times is no repeating: two times or more", k)
 	}
-	p := &Panel{opts: o, kind: KindRepeat}
+	p := &Panel{opts: o, kind: judge.KindRepeat}
 	for i := range k {
 		p.members = append(p.members, Member{Name: fmt.Sprint(i + 1), Judge: j})
 	}
@@ -191,47 +186,20 @@ func (p *Panel) Members() []string {
 	return names
 }
 
-// A memberIdentity is a member as the identity has it.
-type memberIdentity struct {
-	Name   string  `json:"name"`
-	Weight float64 `json:"weight"`
-	Judge  any     `json:"judge,omitempty"`
-}
-
-// Identity returns the rule and the identities of the members.
+// Identity returns the [judge.Spec] of the panel.
 func (p *Panel) Identity() any {
-	id := struct {
-		Kind    string           `json:"kind"`
-		Name    string           `json:"name"`
-		Rule    Rule             `json:"rule"`
-		Tie     Tie              `json:"tie"`
-		Quorum  int              `json:"quorum"`
-		Pass    float64          `json:"pass,omitempty"`
-		Judge   any              `json:"judge,omitempty"` // of repeat, once for all
-		Members []memberIdentity `json:"members"`
-	}{Kind: p.kind, Name: p.opts.Name, Rule: p.opts.Rule, Tie: p.opts.Tie, Quorum: p.opts.Quorum}
+	s := judge.Spec{Kind: p.kind, Name: p.opts.Name, Rule: string(p.opts.Rule), Tie: string(p.opts.Tie), Quorum: p.opts.Quorum}
 	if p.opts.Rule == Mean {
-		id.Pass = p.opts.Pass
+		s.Pass = &p.opts.Pass
+	}
+	if p.kind == judge.KindRepeat {
+		s.Times, s.Members = len(p.members), []judge.Member{{Judge: judge.SpecOf(p.members[0].Judge)}}
+		return s
 	}
 	for _, m := range p.members {
-		member := memberIdentity{Name: m.Name, Weight: m.Weight}
-		if p.kind == KindPanel {
-			member.Judge = identityOf(m.Judge)
-		}
-		id.Members = append(id.Members, member)
+		s.Members = append(s.Members, judge.Member{Name: m.Name, Weight: m.Weight, Judge: judge.SpecOf(m.Judge)})
 	}
-	if p.kind == KindRepeat {
-		id.Judge = identityOf(p.members[0].Judge)
-	}
-	return id
-}
-
-// identityOf returns what a judge says it is, or its name.
-func identityOf(j deem.Judge) any {
-	if ij, ok := j.(deem.Identified); ok {
-		return ij.Identity()
-	}
-	return j.Name()
+	return s
 }
 
 // Judge asks every member and lets them vote.
@@ -288,7 +256,7 @@ func (p *Panel) ask(ctx context.Context, it deem.Item) []ballot {
 // trial returns the trial that the i-th member is asked in. Repeated asking takes
 // several trials for each of its own.
 func (p *Panel) trial(ctx context.Context, i int) int {
-	if p.kind == KindRepeat {
+	if p.kind == judge.KindRepeat {
 		return deem.TrialOf(ctx)*len(p.members) + i
 	}
 	return deem.TrialOf(ctx)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
 // A Vote is what a member says of an item.
@@ -157,7 +158,7 @@ func (p *Panel) verdict(c count, yes bool) deem.Verdict {
 			v.Aspects["score/"+b.member.Name] = b.verdict.Score
 		}
 	}
-	if p.kind == KindRepeat {
+	if p.kind == judge.KindRepeat {
 		v.Aspects["flips"] = flips(c.yes, c.no)
 	}
 	return v

@@ -55,11 +55,7 @@ func (j *byMetric) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule, and the pass mark.
 func (j *byMetric) Identity() any {
-	id := identity{Kind: "rule", Name: j.name, Version: 1}
-	if j.pass != nil {
-		id.Options = map[string]any{"pass": *j.pass}
-	}
-	return id
+	return spec(j.name, 1, j.pass, nil)
 }
 
 // Judge scores the response.

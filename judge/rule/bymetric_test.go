@@ -74,10 +74,10 @@ func TestByMetricIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.TokenF1Zh(), `{"kind":"rule","name":"f1/zh","version":1}`},
-		{rule.BLEU(), `{"kind":"rule","name":"bleu","options":{"pass":0.3},"version":1}`},
-		{rule.ROUGEL(), `{"kind":"rule","name":"rougeL","options":{"pass":0.4},"version":1}`},
-		{withPass(t, rule.ROUGEL(), .5), `{"kind":"rule","name":"rougeL","options":{"pass":0.5},"version":1}`},
-		{withPass(t, rule.Edit(), .9), `{"kind":"rule","name":"edit","options":{"pass":0.9},"version":1}`},
+		{rule.BLEU(), `{"kind":"rule","name":"bleu","pass":0.3,"version":1}`},
+		{rule.ROUGEL(), `{"kind":"rule","name":"rougeL","pass":0.4,"version":1}`},
+		{withPass(t, rule.ROUGEL(), .5), `{"kind":"rule","name":"rougeL","pass":0.5,"version":1}`},
+		{withPass(t, rule.Edit(), .9), `{"kind":"rule","name":"edit","pass":0.9,"version":1}`},
 	} {
 		got, err := deem.Canonical(tt.judge.(deem.Identified).Identity())
 		if err != nil || string(got) != tt.want {

@@ -34,11 +34,7 @@ func (j *tokenF1) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule, and the pass mark.
 func (j *tokenF1) Identity() any {
-	id := identity{Kind: "rule", Name: j.name, Version: 1}
-	if j.pass != nil {
-		id.Options = map[string]any{"pass": *j.pass}
-	}
-	return id
+	return spec(j.name, 1, j.pass, nil)
 }
 
 func (j *tokenF1) withPass(mark float64) deem.Judge {

@@ -91,7 +91,7 @@ func (j *literal) Name() string { return j.name }
 
 // Identity returns the name and the version of the rule.
 func (j *literal) Identity() any {
-	return identity{Kind: "rule", Name: j.name, Version: j.version}
+	return spec(j.name, j.version, nil, nil)
 }
 
 // Judge compares the response with each reference until one is met.

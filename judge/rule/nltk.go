@@ -97,14 +97,10 @@ func NeedsThesaurus(name string) bool {
 // Identity returns the name and the version of the rule, the thesaurus and the pass
 // mark.
 func (j *meteor) Identity() any {
-	id := identity{Kind: "rule", Name: j.name, Version: 1, Options: map[string]any{}}
-	if j.thesaurus != nil {
-		id.Options["thesaurus"] = j.thesaurus.Name()
+	if j.thesaurus == nil {
+		return spec(j.name, 1, j.pass, nil)
 	}
-	if j.pass != nil {
-		id.Options["pass"] = *j.pass
-	}
-	return id
+	return spec(j.name, 1, j.pass, map[string]string{"thesaurus": j.thesaurus.Name()})
 }
 
 func (j *meteor) withPass(mark float64) deem.Judge {

@@ -99,7 +99,7 @@ func TestMETEORIdentity(t *testing.T) {
 		want  string
 	}{
 		{rule.METEOR(pets), `{"kind":"rule","name":"meteor","options":{"thesaurus":"test:2"},"version":1}`},
-		{withPass(t, rule.METEOR(pets), .5), `{"kind":"rule","name":"meteor","options":{"pass":0.5,"thesaurus":"test:2"},"version":1}`},
+		{withPass(t, rule.METEOR(pets), .5), `{"kind":"rule","name":"meteor","options":{"thesaurus":"test:2"},"pass":0.5,"version":1}`},
 		{rule.METEORStem(), `{"kind":"rule","name":"meteor/stem","version":1}`},
 	} {
 		got, err := deem.Canonical(tt.judge.(deem.Identified).Identity())

@@ -18,16 +18,14 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 	"deem/judge/match"
 )
 
-// An identity tells one rule from another. Version is raised whenever the
-// verdicts of the rule may change.
-type identity struct {
-	Kind    string         `json:"kind"` // always "rule"
-	Name    string         `json:"name"`
-	Version int            `json:"version"`
-	Options map[string]any `json:"options,omitempty"`
+// spec returns the spec of a rule. The version is raised whenever the verdicts of the
+// rule may change.
+func spec(name string, version int, pass *float64, options map[string]string) judge.Spec {
+	return judge.Spec{Kind: judge.KindRule, Name: name, Version: version, Pass: pass, Options: options}
 }
 
 // An entry is one judge of the table.

@@ -65,11 +65,10 @@ func (j *semantic) Name() string { return "semantic" }
 // Identity returns the name and the version of the rule, the embedder and the pass
 // mark.
 func (j *semantic) Identity() any {
-	options := map[string]any{"pass": j.pass}
-	if j.embedder != nil {
-		options["embedder"] = j.embedder.Name()
+	if j.embedder == nil {
+		return spec(j.Name(), 1, &j.pass, nil)
 	}
-	return identity{Kind: "rule", Name: j.Name(), Version: 1, Options: options}
+	return spec(j.Name(), 1, &j.pass, map[string]string{"embedder": j.embedder.Name()})
 }
 
 func (j *semantic) withPass(mark float64) deem.Judge {

@@ -104,7 +104,7 @@ func TestSemanticPass(t *testing.T) {
 
 // TestSemanticIdentity checks that another embedder or mark is another judge.
 func TestSemanticIdentity(t *testing.T) {
-	const want = `{"kind":"rule","name":"semantic","options":{"embedder":"test:1","pass":0.75},"version":1}`
+	const want = `{"kind":"rule","name":"semantic","options":{"embedder":"test:1"},"pass":0.75,"version":1}`
 	id, ok := rule.Semantic(embedder(angles)).(deem.Identified)
 	if !ok {
 		t.Fatal("semantic does not say what it is")

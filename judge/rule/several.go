@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
 // several lets several rules look at an item at once.
@@ -41,19 +42,13 @@ func (s *several) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Identity returns the identities of the rules.
+// Identity returns the [judge.Spec] of the rules.
 func (s *several) Identity() any {
-	ids := make([]any, len(s.rules))
-	for i, r := range s.rules {
-		ids[i] = r.Name()
-		if id, ok := r.(deem.Identified); ok {
-			ids[i] = id.Identity()
-		}
+	spec := judge.Spec{Kind: judge.KindRules, Name: s.Name()}
+	for _, r := range s.rules {
+		spec.Members = append(spec.Members, judge.Member{Judge: judge.SpecOf(r)})
 	}
-	return struct {
-		Kind  string `json:"kind"`
-		Rules []any  `json:"rules"`
-	}{"rules", ids}
+	return spec
 }
 
 // Judge returns the first rule's verdict with the scores of all.

@@ -196,16 +196,6 @@ func outsideCode(text string) string {
 // nobody is a model that is never asked.
 var nobody = fake.Func("fake:nobody", nil)
 
-// identityOf returns the identity of a judge as stores keep it.
-func identityOf(t *testing.T, j deem.Judge) []byte {
-	t.Helper()
-	id, err := deem.Canonical(j.(deem.Identified).Identity())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
 func names(list []report.Prompt) []string {
 	var names []string
 	for _, p := range list {
@@ -224,7 +214,7 @@ func TestDescribeDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := card.Describe(identityOf(t, judge.New(p, nobody)))
+	got := card.Describe(judge.SpecOf(judge.New(p, nobody)))
 	sum := sha256.Sum256([]byte(d.Prompt))
 	want := []report.Prompt{{Name: "prompt", SHA256: hex.EncodeToString(sum[:]), Text: d.Prompt}}
 	if diff := cmp.Diff(want, got.Prompts); diff != "" {
@@ -248,7 +238,7 @@ func TestDescribeBenchmarks(t *testing.T) {
 				continue
 			}
 			asked++
-			got := card.Describe(identityOf(t, judge.New(j.Protocol, nobody)))
+			got := card.Describe(judge.SpecOf(judge.New(j.Protocol, nobody)))
 			if len(got.Prompts) == 0 || got.Params["temperature"] == "" {
 				t.Errorf("%s: %d prompts, params %v", name, len(got.Prompts), got.Params)
 			}
@@ -271,40 +261,41 @@ func TestDescribeForms(t *testing.T) {
 		params   map[string]string
 		policy   string
 	}{
-		{`{"kind":"rule","name":"exact","version":1,"options":{"pass":0.7,"case":"fold"}}`, nil, map[string]string{"pass": "0.7", "version": "1"}, ""},
+		{`{"kind":"rule","name":"exact","version":1,"pass":0.7,"options":{"case":"fold"}}`, nil, map[string]string{"pass": "0.7", "version": "1"}, ""},
 		{
-			`{"protocol":{"category_5":"abstention","main":{"declaration":{"prompt":"a","system":"s","params":{"temperature":0}}},"abstention":{"declaration":{"prompt":"b","params":{"temperature":1}}}},"model":"m","settings":"thinking=off"}`,
-			[]string{"abstention", "main", "main system"},
-			map[string]string{"temperature": "1", "main temperature": "0", "settings": "thinking=off"},
+			`{"kind":"model","version":1,"options":{"category5":"abstention"},"declaration":{"prompt":"a","system":"s","params":{"temperature":0}},"prompts":{"abstention":"b"},"model":"m","settings":"thinking=off"}`,
+			[]string{"abstention", "prompt", "system"},
+			map[string]string{"temperature": "0", "settings": "thinking=off"},
 			"category 5 (adversarial): abstention",
 		},
 		{
-			`{"protocol":{"prompts":{"prompt":"x","b":"y"},"abstention":"id contains _abs","max_tokens":10,"temperature":0}}`,
+			`{"kind":"model","prompts":{"prompt":"x","b":"y"},"options":{"abstention":"id contains _abs"},"params":{"max_tokens":10,"temperature":0,"optional":["seed"]}}`,
 			[]string{"b", "prompt"},
 			map[string]string{"max_tokens": "10", "temperature": "0"},
 			"abstention prompt where the id contains _abs",
 		},
-		{`{"declaration":{"prompt":"p","slots":{"version":{"from":["id"]},"prompt":{"from":["question"]}}}}`, []string{"prompt"}, map[string]string{}, ""},
 		{ // A panel of two models and a rule.
 			`{"kind":"panel","rule":"majority","tie":"fail","quorum":2,"members":[
-				{"name":"a","judge":{"kind":"model","protocol":{"declaration":{"prompt":"x","params":{"temperature":0}}},"model":"m"}},
-				{"name":"b","judge":{"kind":"model","protocol":{"declaration":{"prompt":"y","params":{"temperature":1}}},"model":"n"}},
+				{"name":"a","judge":{"kind":"model","declaration":{"prompt":"x","params":{"temperature":0}},"model":"m"}},
+				{"name":"b","judge":{"kind":"model","declaration":{"prompt":"y","params":{"temperature":1}},"model":"n"}},
 				{"name":"c","judge":{"kind":"rule","name":"exact","version":1}}]}`,
 			[]string{"a", "b"},
 			map[string]string{"rule": "majority", "tie": "fail", "quorum": "2", "temperature": "0", "b temperature": "1", "version": "1"},
 			"",
 		},
 		{
-			`{"kind":"cascade","stages":[{"name":"cheap","threshold":0.9,"judge":{"protocol":{"declaration":{"prompt":"x"}}}},{"name":"people","judge":{"kind":"people"}}]}`,
+			`{"kind":"cascade","members":[{"name":"cheap","threshold":0.9,"judge":{"kind":"model","declaration":{"prompt":"x"}}},{"name":"people","judge":{"kind":"people"}}]}`,
 			[]string{"cheap"},
 			map[string]string{"threshold": "0.9"},
 			"",
 		},
 		{`"just a name"`, nil, map[string]string{}, ""},
-		{`{"broken`, nil, nil, ""},
-		{``, nil, nil, ""},
 	} {
-		got := card.Describe([]byte(c.identity))
+		spec, err := judge.ParseSpec([]byte(c.identity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := card.Describe(spec)
 		if !slices.Equal(names(got.Prompts), c.prompts) || !maps.Equal(got.Params, c.params) || got.Policy != c.policy {
 			t.Errorf("Describe(%s) = %v, %v, %q, want %v, %v, %q", c.identity, names(got.Prompts), got.Params, got.Policy, c.prompts, c.params, c.policy)
 		}
@@ -313,16 +304,20 @@ func TestDescribeForms(t *testing.T) {
 
 func TestDescribeRule(t *testing.T) {
 	r, _ := rule.Named("exact")
-	if got := card.Describe(identityOf(t, r)); len(got.Prompts) != 0 || got.Params["version"] == "" {
+	if got := card.Describe(judge.SpecOf(r)); len(got.Prompts) != 0 || got.Params["version"] == "" {
 		t.Errorf("Describe(exact) = %+v, want a version and no prompt", got)
 	}
 }
 
 func FuzzDescribe(f *testing.F) {
-	f.Add([]byte(`{"protocol":{"prompts":{"a":"b"},"temperature":0}}`))
-	f.Add([]byte(`[[{"prompt":"x"}]]`))
+	f.Add([]byte(`{"prompts":{"a":"b"},"params":{"temperature":0}}`))
+	f.Add([]byte(`{"members":[{"judge":{"declaration":{"prompt":"x"}}}]}`))
 	f.Fuzz(func(t *testing.T, identity []byte) {
-		got := card.Describe(identity)
+		spec, err := judge.ParseSpec(identity)
+		if err != nil {
+			return
+		}
+		got := card.Describe(spec)
 		for _, p := range got.Prompts {
 			if sum := sha256.Sum256([]byte(p.Text)); hex.EncodeToString(sum[:]) != p.SHA256 {
 				t.Errorf("the hash of prompt %q is not that of its text", p.Name)

@@ -1,7 +1,6 @@
 package compare_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/judge"
 	"deem/report/compare"
 	"deem/stat"
 )
@@ -23,7 +23,7 @@ func runOf(name string) compare.Run {
 	return compare.Run{
 		Name: name, Run: "20261115-" + name, Judge: "universal", JudgeHash: strings.Repeat("4f0c", 16),
 		Model: "openai:gpt-4o", Complete: true,
-		Identity: json.RawMessage(`{"model":"openai:gpt-4o","protocol":{"declaration":{"prompt":"Is it right?"},"reading":"upstream","reader_version":1}}`),
+		Spec: &judge.Spec{Kind: judge.KindModel, Name: "universal", Version: 1, Reading: "upstream", Model: "openai:gpt-4o", Declaration: &judge.Declaration{Prompt: "Is it right?"}},
 	}
 }
 
@@ -182,7 +182,7 @@ func TestLint(t *testing.T) {
 	}{
 		{"judge", other(func(r *compare.Run) {
 			r.JudgeHash = "beef"
-			r.Identity = json.RawMessage(`{"model":"openai:gpt-4o-mini","protocol":{"declaration":{"prompt":"Is it wrong?"},"reading":"strict","reader_version":2}}`)
+			r.Spec = &judge.Spec{Kind: judge.KindModel, Name: "universal", Version: 2, Reading: "strict", Model: "openai:gpt-4o-mini", Declaration: &judge.Declaration{Prompt: "Is it wrong?"}}
 		}), pattern("yyyy"), compare.KindJudge, compare.Error, "model, openai:gpt-4o and openai:gpt-4o-mini"},
 		{"items", runOf("B"), pattern("yyy-"), compare.KindItems, compare.Error, "B does not have 1 item that A has: q03"},
 		{"more items", runOf("B"), pattern("yyyyyy"), compare.KindItems, compare.Error, "A does not have 2 items that B has: q04, q05"},
@@ -230,16 +230,16 @@ func TestLint(t *testing.T) {
 func TestJudgePartsAreNamed(t *testing.T) {
 	second := runOf("B")
 	second.JudgeHash = "beef"
-	second.Identity = json.RawMessage(`{"model":"openai:gpt-4o","protocol":{"declaration":{"prompt":"Is it right?\nSay so.","params":{"temperature":0.5}},"reading":"strict","reader_version":2}}`)
+	second.Spec = &judge.Spec{Kind: judge.KindModel, Name: "universal", Version: 2, Reading: "strict", Model: "openai:gpt-4o", Declaration: &judge.Declaration{Prompt: "Is it right?\nSay so.", Params: judge.Params{Temperature: new(0.5)}}}
 	c := build(t, lenient, []compare.Run{runOf("A"), second}, pattern("y"), pattern("y")).Comparison()
 	var names []string
 	for _, p := range c.Lint[0].Parts {
 		names = append(names, p.Name)
 	}
-	if diff := cmp.Diff([]string{"parameters", "prompt", "parser", "reading"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"parameters", "prompt", "reading", "parser"}, names); diff != "" {
 		t.Errorf("parts (-want +got)\n%s", diff)
 	}
-	for _, want := range []string{"reading, upstream and strict", "parser (protocol.reader_version), 1 and 2", "temperature"} {
+	for _, want := range []string{"reading, upstream and strict", "parser (version), 1 and 2", "temperature"} {
 		if !strings.Contains(c.Lint[0].Message, want) {
 			t.Errorf("no %q in %s", want, c.Lint[0].Message)
 		}

@@ -1,118 +1,34 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report/internal/page"
 )
 
 // A Part is one thing in which two judges differ.
-type Part struct {
-	// Name says in a word what it is: prompt, model, reading, parser, parameters,
-	// labels; or else where it stands.
-	Name string `json:"name"`
+type Part judge.Difference
 
-	Path   string `json:"path"` // where in the identity it stands, as "protocol.reading"
-	First  string `json:"first"`
-	Second string `json:"second"`
-}
-
-// partNames are the words for the members of an identity, by the name of a member on
-// the way to what differs. The innermost counts.
-var partNames = map[string]string{
-	"model": "model",
-
-	"prompt": "prompt", "prompts": "prompt", "system": "prompt", "slots": "prompt", "types": "prompt", "abstention": "prompt",
-
-	"reading": "reading", "readings": "reading",
-
-	"reader_version": "parser", "version": "parser", "parse": "parser", "parser": "parser",
-
-	"params": "parameters", "temperature": "parameters", "max_tokens": "parameters", "top_p": "parameters", "seed": "parameters", "options": "parameters",
-
-	"labels": "labels", "aspects": "labels", "pass": "labels",
-
-	"failures_wrong": "denominator",
-}
-
-// identityParts returns what the judges of two runs differ in, and nothing when that
-// is not known.
-func identityParts(a, b Run) []Part {
-	var x, y any
-	if json.Unmarshal(a.Identity, &x) != nil || json.Unmarshal(b.Identity, &y) != nil {
-		return plainParts(a, b)
+// specParts returns what the judges of two runs differ in. Of a run without a spec, as a
+// saved report has none, name, model and reading are known.
+func specParts(a, b Run) []Part {
+	x, y := a.Spec, b.Spec
+	if x == nil || y == nil {
+		x = &judge.Spec{Name: a.Judge, Model: a.Model, Reading: a.Reading}
+		y = &judge.Spec{Name: b.Judge, Model: b.Model, Reading: b.Reading}
 	}
 	var parts []Part
-	differing(nil, x, y, func(path []string, first, second string) {
-		parts = append(parts, Part{Name: partName(path), Path: strings.Join(path, "."), First: first, Second: second})
-	})
-	return parts
-}
-
-// plainParts compares what is known of judges without identities, as a saved report
-// has it.
-func plainParts(a, b Run) []Part {
-	var parts []Part
-	for _, p := range []Part{
-		{"judge", "judge", a.Judge, b.Judge},
-		{"model", "model", a.Model, b.Model},
-		{"reading", "reading", a.Reading, b.Reading},
-	} {
-		if p.First != p.Second {
-			parts = append(parts, p)
+	for _, d := range judge.Diff(*x, *y) {
+		if d.Path == "name" {
+			d.Name = "judge"
 		}
+		parts = append(parts, Part(d))
 	}
 	return parts
-}
-
-// partName returns the word for what stands at the path.
-func partName(path []string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		if name, ok := partNames[path[i]]; ok {
-			return name
-		}
-	}
-	return strings.Join(path, ".")
-}
-
-// differing hands every leaf in which two JSON values differ to found.
-func differing(path []string, x, y any, found func(path []string, first, second string)) {
-	if mx, ok := x.(map[string]any); ok {
-		if my, ok := y.(map[string]any); ok {
-			keys := slices.Concat(slices.Collect(maps.Keys(mx)), slices.Collect(maps.Keys(my)))
-			slices.Sort(keys)
-			for _, k := range slices.Compact(keys) {
-				differing(append(path[:len(path):len(path)], k), mx[k], my[k], found)
-			}
-			return
-		}
-	}
-	first, second := leaf(x), leaf(y)
-	if first != second {
-		found(path, first, second)
-	}
-}
-
-// leaf returns a value as text; "" stands for none.
-func leaf(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	default:
-		text, err := json.Marshal(v)
-		if err != nil {
-			panic(err) // It was read from JSON.
-		}
-		return string(text)
-	}
 }
 
 // maxValue is how long a value may be to be shown whole.

@@ -1,15 +1,15 @@
 package compare
 
 import (
-	"encoding/json"
 	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"deem"
 	"deem/internal/words"
+	"deem/judge"
 	"deem/report/internal/page"
 )
 
@@ -112,16 +112,19 @@ func lintRuns(runs []Run) []Finding {
 // judge when model, prompt and rule are the same, whichever files they stand in; where
 // the files do not hold the prompt, that is said.
 func lintJudges(a, b Run) (Finding, bool) {
-	x, ok := recordedJudge(a)
-	y, also := recordedJudge(b)
-	known := x.Model != "" || x.File == y.File
-	if !ok || !also || !known || x.Model != y.Model || x.Shape != y.Shape || !reflect.DeepEqual(x.Rule, y.Rule) {
+	x, y := a.Spec, b.Spec
+	if x == nil || y == nil || x.Kind != judge.KindRecorded || y.Kind != judge.KindRecorded {
+		return judgeFinding(a, b), true
+	}
+	known := x.Model != "" || x.Options["file"] == y.Options["file"]
+	prompt := x.Options["prompt"]
+	if !known || x.Model != y.Model || !maps.Equal(recordedRule(x), recordedRule(y)) {
 		return judgeFinding(a, b), true
 	}
 	switch {
-	case x.Prompt != "" && x.Prompt == y.Prompt:
+	case prompt != "" && prompt == y.Options["prompt"]:
 		return Finding{}, false
-	case x.Prompt != "" && y.Prompt != "":
+	case prompt != "" && y.Options["prompt"] != "":
 		return judgeFinding(a, b), true
 	}
 	who := "one judge"
@@ -133,30 +136,19 @@ func lintJudges(a, b Run) (Finding, bool) {
 		a.called(), b.called(), who)}, true
 }
 
-// A recorded judge is what the identity of verdicts says that others recorded.
-type recorded struct {
-	Kind   string         `json:"kind"`
-	File   string         `json:"file_sha256"`
-	Shape  string         `json:"shape"`
-	Rule   map[string]any `json:"rule"`
-	Model  string         `json:"model"`
-	Prompt string         `json:"prompt_sha256"`
-}
-
-// recordedJudge returns the recorded judge of a run. Which system was picked out of a
-// file is not part of it.
-func recordedJudge(r Run) (recorded, bool) {
-	var j recorded
-	if json.Unmarshal(r.Identity, &j) != nil || j.Kind != "recorded" {
-		return recorded{}, false
+// recordedRule returns how the labels of a recorded judge count. Which files they stand
+// in, and which system was picked out of them, is not part of it.
+func recordedRule(s *judge.Spec) map[string]string {
+	rule := maps.Clone(s.Options)
+	for _, name := range []string{"file", "prompt", "rule.pick"} {
+		delete(rule, name)
 	}
-	delete(j.Rule, "pick")
-	return j, true
+	return rule
 }
 
 // judgeFinding says what two judges differ in.
 func judgeFinding(a, b Run) Finding {
-	f := Finding{Level: Error, Kind: KindJudge, Parts: identityParts(a, b)}
+	f := Finding{Level: Error, Kind: KindJudge, Parts: specParts(a, b)}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
 		a.called(), page.Cell(a.Judge, page.NameWidth), words.Clean(deem.ShortHash(a.JudgeHash)),
 		b.called(), page.Cell(b.Judge, page.NameWidth), words.Clean(deem.ShortHash(b.JudgeHash)))

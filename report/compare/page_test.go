@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	"deem/judge"
 	"deem/report/compare"
 	"deem/stat"
 )
@@ -80,7 +81,7 @@ func TestTexts(t *testing.T) {
 
 	other := runs[1]
 	other.JudgeHash, other.Model = strings.Repeat("beef", 16), "openai:gpt-4o-mini"
-	other.Identity = []byte(`{"model":"openai:gpt-4o-mini","protocol":{"declaration":{"prompt":"Is it right?"},"reading":"strict","reader_version":1}}`)
+	other.Spec = &judge.Spec{Kind: judge.KindModel, Name: "universal", Version: 1, Reading: "strict", Model: "openai:gpt-4o-mini", Declaration: &judge.Declaration{Prompt: "Is it right?"}}
 	unfair := []compare.Run{runs[0], other}
 	golden(t, "refused.txt", textOf(t, build(t, o, unfair, records[0], records[1][:150]).Comparison()))
 	o.Anyway = true

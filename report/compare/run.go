@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"encoding/json"
 	"math"
 
 	"deem"
+	"deem/judge"
 	"deem/stat"
 )
 
@@ -37,9 +37,9 @@ type Run struct {
 	AnswerModel  string `json:"answer_model,omitempty"`
 	AnswerPrompt string `json:"answer_prompt,omitempty"`
 
-	// Identity is the canonical JSON of the judge's identity. It serves to say what
+	// Spec is what the judge is, nil when that is not known. It serves to say what
 	// differs between two judges.
-	Identity json.RawMessage `json:"-"`
+	Spec *judge.Spec `json:"-"`
 }
 
 // Options say how runs are compared. The zero value is usable.

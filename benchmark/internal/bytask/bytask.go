@@ -11,6 +11,7 @@ import (
 
 	"deem"
 	"deem/internal/text"
+	"deem/judge"
 )
 
 // A Table is the tasks of a benchmark in its own order.
@@ -136,15 +137,7 @@ func (r *Rule) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	return r.score(it, r.reading)
 }
 
-// identity tells a judge from every other, in the form that all rules have.
-type identity struct {
-	Kind    string            `json:"kind"` // always "rule"
-	Name    string            `json:"name"`
-	Version int               `json:"version"`
-	Options map[string]string `json:"options"`
-}
-
-// Identity returns the name, the reading and the version of the judge.
+// Identity returns the [judge.Spec] of the judge.
 func (r *Rule) Identity() any {
-	return identity{Kind: "rule", Name: r.name, Version: r.version, Options: map[string]string{"reading": r.reading}}
+	return judge.Spec{Kind: judge.KindRule, Name: r.name, Version: r.version, Reading: r.reading}
 }

@@ -66,7 +66,7 @@ func TestIdentity(t *testing.T) {
 		reading string
 	}{{up, "upstream"}, {fixed, "fixed"}, {same, "fixed"}, {again, "upstream"}} {
 		got, err := deem.Canonical(c.rule.Identity())
-		want := `{"kind":"rule","name":"somebench","options":{"reading":"` + c.reading + `"},"version":3}`
+		want := `{"kind":"rule","name":"somebench","reading":"` + c.reading + `","version":3}`
 		if err != nil || string(got) != want {
 			t.Errorf("Identity = %s, %v, want %s", got, err, want)
 		}

@@ -1,0 +1,292 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/benchmark"
+	"deem/internal/store"
+	"deem/judge"
+	"deem/judge/cascade"
+	"deem/judge/pairwise"
+	"deem/judge/panel"
+	"deem/judge/rule"
+	"deem/model"
+	"deem/report/errata"
+)
+
+// Parts are what a judge needs that its spec cannot hold. A judge that needs a part that
+// is missing cannot be made.
+type Parts struct {
+	// Model opens a model by its name and settings. It is called in the order of the
+	// members.
+	Model func(name, settings string) (deem.Model, error)
+
+	Embedder  rule.Embedder         // for the rule that compares by meaning
+	Thesaurus rule.Thesaurus        // for the rule that knows synonyms
+	Labels    map[string]deem.Judge // files of labels by the name of their judge
+
+	// Around, if it is set, goes around every member.
+	Around func(deem.Judge) deem.Judge
+
+	// Instead, if it is set, stands in for the i-th member of a panel or a cascade that
+	// cannot be made.
+	Instead func(of judge.Spec, i int) deem.Judge
+}
+
+// Build makes the judge of a spec. It is the only way in which judges are made.
+func Build(s judge.Spec, p Parts) (deem.Judge, error) { return p.build(s, 0) }
+
+// build makes a judge that is so many judges deep.
+func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {
+	if depth > maxNesting+1 { // --repeat is one more than a file may have
+		return nil, fmt.Errorf("its judges are made of judges more than %d deep", maxNesting)
+	}
+	switch s.Kind {
+	case judge.KindModel:
+		protocol, err := Protocol(s)
+		if err != nil {
+			return nil, err
+		}
+		if p.Model == nil {
+			return nil, fmt.Errorf("judge %s asks a model, and there is none", s.Name)
+		}
+		m, err := p.Model(s.Model, s.Settings)
+		if err != nil {
+			return nil, err
+		}
+		return judge.New(protocol, m), nil
+	case judge.KindRule:
+		return p.rule(s)
+	case judge.KindPeople:
+		return cascade.People(), nil
+	case judge.KindPanel, judge.KindRepeat, judge.KindCascade, judge.KindPairwise, judge.KindRules:
+		return p.compose(s, depth)
+	}
+	if j, ok := p.Labels[s.Name]; ok {
+		return j, nil
+	}
+	return nil, fmt.Errorf("%s judges by further data", s.Name)
+}
+
+// compose makes a judge out of its members.
+func (p Parts) compose(s judge.Spec, depth int) (deem.Judge, error) {
+	members := make([]deem.Judge, len(s.Members))
+	for i, m := range s.Members {
+		j, err := p.build(m.Judge, depth+1)
+		if err != nil && depth == 0 && p.Instead != nil && (s.Kind == judge.KindPanel || s.Kind == judge.KindCascade) {
+			j, err = p.Instead(s, i), nil
+		}
+		if err == nil {
+			err = fitted(m, j)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if p.Around != nil && j != cascade.People() { // at which a cascade looks
+			j = p.Around(j)
+		}
+		members[i] = j
+	}
+	if len(members) == 0 {
+		return nil, fmt.Errorf("%s is made of judges and has none", s.Name)
+	}
+	if s.Times > maxTimes {
+		return nil, fmt.Errorf("%s asks %d times about each item, and %d is the most", s.Name, s.Times, maxTimes)
+	}
+	o := panel.Options{Name: s.Name, Rule: panel.Rule(s.Rule), Tie: panel.Tie(s.Tie), Quorum: s.Quorum}
+	if s.Pass != nil {
+		o.Pass = *s.Pass
+	}
+	switch s.Kind {
+	case judge.KindPanel:
+		var list []panel.Member
+		for i, m := range s.Members {
+			list = append(list, panel.Member{Name: m.Name, Judge: members[i], Weight: m.Weight})
+		}
+		return orNil(panel.New(list, o))
+	case judge.KindRepeat:
+		return orNil(panel.Repeat(members[0], s.Times, o))
+	case judge.KindPairwise:
+		return pairwise.New(s.Name, members[0]), nil
+	case judge.KindRules:
+		return rule.Several(members...)
+	}
+	var stages []cascade.Stage
+	for i, m := range s.Members {
+		stages = append(stages, cascade.Stage{Name: m.Name, Judge: members[i], Threshold: m.Threshold})
+	}
+	return orNil(cascade.New(s.Name, stages))
+}
+
+// maxTimes is how often repeat may ask. A spec may come from a file that somebody sent.
+const maxTimes = 1000
+
+// orNil keeps a nil pointer from becoming a judge.
+func orNil[J deem.Judge](j J, err error) (deem.Judge, error) {
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// fitted refuses a judge that is not the one that a threshold was fitted for.
+func fitted(m judge.Member, j deem.Judge) error {
+	if m.Fitted == "" {
+		return nil
+	}
+	hash, err := deem.JudgeHash(j)
+	if err != nil || strings.HasPrefix(hash, m.Fitted) && len(m.Fitted) >= 12 {
+		return err
+	}
+	return deem.WithHint(fmt.Errorf("%s: %s is judge %s, and the file was made for %s: what was promised of one does not hold for the other",
+		m.Place, j.Name(), deem.ShortHash(hash), deem.ShortHash(m.Fitted)),
+		"fit again with labels: deem cascade fit; or name the model and the reading that it was fitted with")
+}
+
+// rule makes a rule by its name.
+func (p Parts) rule(s judge.Spec) (deem.Judge, error) {
+	j, err := p.named(s)
+	if err != nil {
+		return nil, err
+	}
+	return j, same(judge.SpecOf(j), s)
+}
+
+func (p Parts) named(s judge.Spec) (deem.Judge, error) {
+	if b, ok := benchmark.OfJudge(s.Name); ok {
+		j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})
+		if err == nil && j.Rule == nil {
+			err = fmt.Errorf("judge %s is not a rule", s.Name)
+		}
+		return j.Rule, err
+	}
+	j, ok := rule.NamedWith(s.Name, p.Embedder)
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("this deem has no rule %s", s.Name)
+	case rule.NeedsThesaurus(s.Name) && p.Thesaurus == nil:
+		return nil, deem.WithHint(fmt.Errorf("judge %s needs WordNet", s.Name),
+			"--wordnet names a folder with the database files of WordNet 3.0; meteor/stem needs none")
+	case rule.NeedsThesaurus(s.Name):
+		j = rule.METEOR(p.Thesaurus)
+	case rule.NeedsEmbedder(s.Name) && p.Embedder == nil:
+		return nil, deem.WithHint(fmt.Errorf("judge %s needs embeddings", s.Name),
+			"--embeddings names a folder with a sentence model's files, or a model of a server: openai:text-embedding-3-small, ollama:nomic-embed-text")
+	}
+	if s.Pass != nil {
+		return rule.WithPass(j, *s.Pass)
+	}
+	return j, nil
+}
+
+// Protocol returns the protocol of a judge that asks a model: that of the benchmark that
+// the judge belongs to, or the declared one.
+func Protocol(s judge.Spec) (judge.Readable, error) {
+	b, ok := benchmark.OfJudge(s.Name)
+	if !ok || s.External() {
+		return s.Protocol()
+	}
+	j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})
+	switch {
+	case err != nil:
+		return nil, err
+	case j.Protocol == nil:
+		return nil, fmt.Errorf("judge %s asks no model", s.Name)
+	}
+	s.Model, s.Settings = "", ""
+	return j.Protocol, same(j.Protocol.Spec(), s)
+}
+
+// same refuses a judge that differs from the one that a spec describes, as one of another
+// version of deem does.
+func same(made, wanted judge.Spec) error {
+	d := judge.Diff(wanted, made)
+	if len(d) == 0 {
+		return nil
+	}
+	return fmt.Errorf("this deem has another judge %s: they differ in %s (%s)", wanted.Name, d[0].Name, d[0].Path)
+}
+
+// Stored makes the judge that a run keeps. It is an error when what comes of it is
+// another judge.
+func Stored(kept store.JudgeSpec, p Parts) (deem.Judge, error) {
+	s, err := judge.ParseSpec(kept.Identity)
+	if err != nil {
+		return nil, err
+	}
+	j, err := Build(s, p)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := deem.JudgeHash(j)
+	if err == nil && hash != kept.Hash {
+		err = fmt.Errorf("this deem makes another judge of %s (%s, and the run has %s)", kept.Name, deem.ShortHash(hash), deem.ShortHash(kept.Hash))
+	}
+	return j, err
+}
+
+// Again returns the judge of a run as far as it costs nothing to ask it again: a rule, or
+// a protocol whose model is what the store has of its replies. It returns nil for a judge
+// that needs more, as a model of embeddings.
+func Again(st store.Store, run store.Run) (deem.Judge, error) {
+	s, err := judge.ParseSpec(run.Judge.Identity)
+	if err != nil {
+		return nil, err
+	}
+	if s.Kind != judge.KindModel {
+		if s.Asks() {
+			return nil, nil
+		}
+		j, err := Stored(run.Judge, Parts{})
+		if err != nil {
+			return nil, nil //nolint:nilerr // It needs data that is not here.
+		}
+		return j, nil
+	}
+	m := &memory{name: s.Model, endpoint: run.Endpoint, settings: s.Settings}
+	j, err := Build(s, Parts{Model: func(string, string) (deem.Model, error) { return model.Cache(m, st, model.CacheOptions{}), nil }})
+	if err != nil {
+		return nil, err
+	}
+	return &recalling{j, m}, nil
+}
+
+// A memory is a model that says nothing new. Behind a cache it stands for the model
+// whose replies the cache holds, and remembers that it was asked for one that is not
+// there.
+type memory struct {
+	name, endpoint, settings string
+	asked                    bool
+}
+
+var _ deem.Tuned = (*memory)(nil)
+
+func (m *memory) Name() string     { return m.name }
+func (m *memory) Endpoint() string { return m.endpoint }
+func (m *memory) Settings() string { return m.settings }
+
+func (m *memory) Complete(context.Context, deem.Request) (deem.Reply, error) {
+	m.asked = true
+	return deem.Reply{}, &deem.ModelError{Kind: deem.Provider, Err: errata.ErrUnasked}
+}
+
+// recalling is a judge that asks a memory.
+type recalling struct {
+	inside deem.Judge
+	memory *memory
+}
+
+func (r *recalling) Name() string { return r.inside.Name() }
+
+// Judge returns the verdict that a reply from before gives.
+func (r *recalling) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	r.memory.asked = false
+	v, err := r.inside.Judge(ctx, it)
+	if r.memory.asked {
+		return deem.Verdict{}, errata.ErrUnasked
+	}
+	return v, err
+}

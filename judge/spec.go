@@ -1,0 +1,279 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// The kinds of judges.
+const (
+	KindRule     = "rule"     // decides without a model
+	KindRules    = "rules"    // several rules that look at an item at once
+	KindModel    = "model"    // asks a model as a protocol says
+	KindPanel    = "panel"    // several judges vote
+	KindRepeat   = "repeat"   // one judge is asked several times
+	KindCascade  = "cascade"  // judges are asked in turn until one is sure
+	KindPairwise = "pairwise" // one judge compares two responses in both orders
+	KindPeople   = "people"   // leaves the item to people
+	KindLabels   = "labels"   // gives the verdicts in a file of labels
+	KindRecorded = "recorded" // gives the verdicts in a file of results
+)
+
+// A Spec is a judge as data: all that decides a verdict, and nothing else. It is stored
+// with a run and in a run file, its hash is the hash of the judge, and a judge is made
+// from it. The Identity of every judge in this module is a Spec.
+type Spec struct {
+	Kind string `json:"kind,omitempty"`
+	Name string `json:"name"`
+
+	// Version is raised when the same input may give another verdict than before.
+	Version int    `json:"version,omitempty"`
+	Reading string `json:"reading,omitempty"`
+
+	// Options are what a rule or a programmed protocol was told, and the hashes of the
+	// data that it uses.
+	Options map[string]string `json:"options,omitempty"`
+
+	// A declared protocol is its declaration, with the bytes of its prompts.
+	Declaration *Declaration `json:"declaration,omitempty"`
+
+	// A programmed protocol has its prompts by name and the parameters of its requests.
+	Prompts map[string]string `json:"prompts,omitempty"`
+	Params  *Params           `json:"params,omitempty"`
+
+	Model    string `json:"model,omitempty"`
+	Settings string `json:"settings,omitempty"` // of the model, as the vendor's package writes them
+
+	// How the members of a panel vote, and how often repeat asks.
+	Rule   string   `json:"rule,omitempty"`
+	Tie    string   `json:"tie,omitempty"`
+	Quorum int      `json:"quorum,omitempty"`
+	Times  int      `json:"times,omitempty"`
+	Pass   *float64 `json:"pass,omitempty"` // the score from which a rule or a panel passes an item
+
+	// Members are the judges that this one asks, in their order.
+	Members []Member `json:"members,omitempty"`
+}
+
+// A Member is a judge in a panel, a stage of a cascade, or the judge that is repeated.
+type Member struct {
+	Name      string   `json:"name,omitempty"`
+	Weight    float64  `json:"weight,omitempty"`
+	Threshold *float64 `json:"threshold,omitempty"`
+	Judge     Spec     `json:"judge"`
+
+	// Fitted is the hash, or its beginning, of the judge that the threshold was fitted
+	// for; "" accepts any. Place is the file and line that say so.
+	Fitted string `json:"-"`
+	Place  string `json:"-"`
+}
+
+// SpecOf returns the spec of a judge. Of a judge from elsewhere, it has the name and what
+// the judge says of itself.
+func SpecOf(j deem.Judge) Spec {
+	s := Spec{Name: j.Name()}
+	ij, ok := j.(deem.Identified)
+	if !ok {
+		return s
+	}
+	id := ij.Identity()
+	if own, ok := id.(Spec); ok {
+		return own
+	}
+	if text, err := deem.Canonical(id); err == nil {
+		s.Options = map[string]string{"identity": string(text)}
+	}
+	return s
+}
+
+// ParseSpec reads a spec as it is stored. A judge that says nothing of itself is stored as
+// its name, or not at all.
+func ParseSpec(text []byte) (Spec, error) {
+	var s Spec
+	if len(text) == 0 || json.Unmarshal(text, &s.Name) == nil {
+		return s, nil
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return Spec{}, fmt.Errorf("read the spec of a judge: %w", err)
+	}
+	return s, nil
+}
+
+// Hash returns the hash of the judge.
+func (s Spec) Hash() (string, error) { return deem.Hash(s) }
+
+// Composed reports whether the judge is made of others.
+func (s Spec) Composed() bool {
+	return slices.Contains([]string{KindPanel, KindRepeat, KindCascade, KindPairwise}, s.Kind)
+}
+
+// Asks reports whether the judge, or one that it is made of, asks a model.
+func (s Spec) Asks() bool {
+	return s.Kind == KindModel || slices.ContainsFunc(s.Members, func(m Member) bool { return m.Judge.Asks() })
+}
+
+// Models returns the names of the models that the judge asks, each once.
+func (s Spec) Models() []string {
+	var names []string
+	_, _ = s.Map(func(leaf Spec) (Spec, error) {
+		if leaf.Kind == KindModel && !slices.Contains(names, leaf.Model) {
+			names = append(names, leaf.Model)
+		}
+		return leaf, nil
+	})
+	return names
+}
+
+// Map returns the judge with change applied to every judge in it that has no members.
+func (s Spec) Map(change func(leaf Spec) (Spec, error)) (Spec, error) {
+	if len(s.Members) == 0 {
+		return change(s)
+	}
+	s.Members = slices.Clone(s.Members)
+	for i := range s.Members {
+		m := &s.Members[i]
+		var err error
+		if m.Judge, err = m.Judge.Map(change); err != nil {
+			return Spec{}, err
+		}
+	}
+	return s, nil
+}
+
+// Parts returns the names of the members. What repeat asks is numbered.
+func (s Spec) Parts() []string {
+	var names []string
+	if s.Kind == KindRepeat {
+		for i := range s.Times {
+			names = append(names, fmt.Sprint(i+1))
+		}
+		return names
+	}
+	for _, m := range s.Members {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// String says in a sentence how a judge that is made of others decides. Of other judges
+// it returns the name.
+func (s Spec) String() string {
+	list := strings.Join(s.Parts(), ", ")
+	switch s.Kind {
+	case KindPanel:
+		return fmt.Sprintf("%s is a panel that decides by %s: %s", s.Name, s.Rule, list)
+	case KindRepeat:
+		return fmt.Sprintf("%s asks one judge %d times and decides by %s", s.Name, s.Times, s.Rule)
+	case KindCascade:
+		return fmt.Sprintf("%s asks one judge after the other until one is sure: %s", s.Name, list)
+	case KindPairwise:
+		return s.Name + " asks about both orders of two responses, A and B: the score is how far A is better, and where the orders disagree the two are tied"
+	}
+	return s.Name
+}
+
+// External reports whether the judge is a program of the user's own.
+func (s Spec) External() bool { return s.Kind == KindModel && s.Options["protocol"] == external }
+
+// Protocol returns the protocol of a declared or an external judge. Those of benchmarks
+// are programmed elsewhere.
+func (s Spec) Protocol() (Readable, error) {
+	switch {
+	case s.External():
+		return NewExternal(s.Name), nil
+	case s.Kind != KindModel || s.Declaration == nil:
+		return nil, fmt.Errorf("judge %s is not declared", s.Name)
+	case s.Version != readerVersion:
+		return nil, fmt.Errorf("the replies of judge %s were read by version %d, and this deem reads by version %d", s.Name, s.Version, readerVersion)
+	}
+	if err := s.Declaration.sound(); err != nil {
+		return nil, fmt.Errorf("judge %s: %w", s.Name, err)
+	}
+	p, err := s.Declaration.Protocol(s.Reading)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// A Difference is one thing in which two judges differ.
+type Difference struct {
+	// Name says in a word what it is: prompt, model, reading, parser, parameters,
+	// labels; or else where it stands.
+	Name string `json:"name"`
+
+	Path   string `json:"path"` // where in the spec it stands, as "declaration.prompt"
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// partNames are what parts of a spec are called, by the name of a field on the way to what
+// differs. The innermost counts.
+var partNames = map[string]string{
+	"model": "model", "reading": "reading", "readings": "reading", "version": "parser", "failures_wrong": "denominator",
+	"prompt": "prompt", "prompts": "prompt", "system": "prompt", "slots": "prompt", "abstention": "prompt",
+	"params": "parameters", "options": "parameters",
+	"labels": "labels", "aspects": "labels", "pass": "labels",
+}
+
+// Diff returns what two judges differ in.
+func Diff(a, b Spec) []Difference {
+	var list []Difference
+	differ(nil, tree(a), tree(b), func(path []string, first, second string) {
+		d := Difference{Path: strings.Join(path, "."), First: first, Second: second}
+		d.Name = d.Path
+		for _, field := range path {
+			if word, ok := partNames[field]; ok {
+				d.Name = word
+			}
+		}
+		list = append(list, d)
+	})
+	return list
+}
+
+// tree returns a spec as JSON decodes it.
+func tree(s Spec) (v any) {
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if err != nil {
+		return fmt.Sprint(s) // A number that JSON cannot hold.
+	}
+	return v
+}
+
+// differ hands every leaf in which two JSON values differ to found.
+func differ(path []string, x, y any, found func(path []string, first, second string)) {
+	mx, isMap := x.(map[string]any)
+	my, both := y.(map[string]any)
+	if isMap && both {
+		all := maps.Clone(mx)
+		maps.Copy(all, my)
+		for _, k := range sortedKeys(all) {
+			differ(append(path[:len(path):len(path)], k), mx[k], my[k], found)
+		}
+		return
+	}
+	if first, second := leafText(x), leafText(y); first != second {
+		found(path, first, second)
+	}
+}
+
+// leafText returns a value as text; "" stands for none.
+func leafText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	text, _ := json.Marshal(v) // It was read from JSON.
+	return string(text)
+}
