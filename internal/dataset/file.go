@@ -128,12 +128,19 @@ var maxSpool int64 = 8 << 30
 // spooled copies r to a temporary file. The file loses its name at once where the
 // system allows it, so that even a killed process leaves nothing behind.
 func spooled(ctx context.Context, name string, r io.Reader) (*file, error) {
+	r = contextReader(ctx, r)
+	head := make([]byte, 64) // No format begins with so many zeros, but /dev/zero does.
+	n, err := io.ReadFull(r, head)
+	if err == nil && len(bytes.Trim(head, "\x00")) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("%s: it holds zeros and not rows", name), "name a file with rows: --data FILE")
+	}
+	r = io.MultiReader(bytes.NewReader(head[:n]), r)
 	spool, err := tempFile()
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", name, err)
 	}
 	f := &file{name: name, spool: spool}
-	f.size, err = io.Copy(spool, io.LimitReader(contextReader(ctx, r), maxSpool+1))
+	f.size, err = io.Copy(spool, io.LimitReader(r, maxSpool+1))
 	if err == nil && f.size > maxSpool {
 		err = deem.WithHint(fmt.Errorf("%s: it holds more than %d bytes", name, maxSpool), "write it to a file first, which may have any size")
 		return nil, errors.Join(err, f.close())

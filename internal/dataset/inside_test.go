@@ -274,16 +274,11 @@ func TestMemoryStaysFlat(t *testing.T) {
 	}
 }
 
-// Input that never ends, as /dev/zero, ends with an error and not with a full disk.
+// Input that is longer than the disk should hold ends with an error.
 func TestEndlessInput(t *testing.T) {
-	zero, err := os.Open("/dev/zero")
-	if err != nil {
-		t.Skip(err)
-	}
-	defer func() { _ = zero.Close() }()
 	defer func(n int64) { maxSpool = n }(maxSpool)
 	maxSpool = 1 << 20
-	_, err = Open(t.Context(), Source{Names: []string{"-"}, Stdin: zero})
+	_, err := Open(t.Context(), Source{Names: []string{"-"}, Stdin: strings.NewReader(strings.Repeat("{}\n", 1<<20))})
 	if err == nil || !strings.Contains(err.Error(), "more than 1048576 bytes") {
 		t.Errorf("Open of an endless pipe = %v, want an error that names the limit", err)
 	}
