@@ -241,7 +241,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 // others.
 func Protocol(run store.Run) (judge.Readable, error) {
 	s, err := judge.ParseSpec(run.Judge.Identity)
-	if err != nil || s.Kind != judge.KindModel {
+	if err != nil || run.Judge.Rule || s.Composed() || s.Kind == judge.KindRecorded {
 		return nil, err
 	}
 	return catalog.Protocol(s)
