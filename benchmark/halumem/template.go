@@ -51,14 +51,3 @@ func (t template) fill(slots map[string]string) string {
 	}
 	return b.String()
 }
-
-// slots returns the names of the slots.
-func (t template) slots() []string {
-	var names []string
-	for _, p := range t {
-		if p.slot != "" {
-			names = append(names, p.slot)
-		}
-	}
-	return names
-}

@@ -171,9 +171,6 @@ func reference(refs []string) string {
 	return text.Repr(refs)
 }
 
-// slots is how many slots each prompt has: question, reference and response.
-const slots = 3
-
 // fill puts the values into the slots in one pass, so that braces in a value stay
 // text.
 func fill(prompt string, values ...string) string {

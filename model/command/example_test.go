@@ -21,8 +21,6 @@ func Example() {
 		}
 		fmt.Fprint(w, `{"label": "yes", "score": 1, "reason": "same year"}`)
 	}))
-	defer srv.Close()
-
 	ctx := context.Background()
 	server, err := command.Dial(ctx, command.ServerOptions{URL: srv.URL})
 	if err != nil {
@@ -34,5 +32,6 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(v.Label, v.Score, v.Reason)
+	srv.Close()
 	// Output: yes 1 same year
 }
