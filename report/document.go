@@ -133,6 +133,9 @@ func (p *paper) headline() {
 	if p.Hold != nil {
 		blocks = append(blocks, doc.Paragraph{Text: "The score is withheld: " + p.Hold.Reason + ".", Tone: doc.Warning})
 	}
+	if p.Stopped != nil {
+		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(p.Stopped.Words(p.Head.Items)) + "."})
+	}
 	p.Add(doc.Section{ID: "score", Blocks: blocks})
 }
 

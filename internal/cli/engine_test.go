@@ -303,8 +303,8 @@ func TestVendors(t *testing.T) {
 			dir := t.TempDir()
 			writeItems(t, dir, 3, func(i int) string { return fmt.Sprint(i) })
 			p := run(t, dir, 0, "run", "--data", "items.jsonl", "--judge", "universal", "--model", tt.model)
-			if !strings.Contains(p.out.String(), "n=3") {
-				t.Errorf("no n=3 in:\n%s", p.out.String())
+			if !strings.Contains(p.out.String(), "3 judged, 0 unjudged") {
+				t.Errorf("not all are judged:\n%s", p.out.String())
 			}
 			p = run(t, dir, 0, "doctor", "--model", tt.model)
 			for _, want := range []string{"ok   server", "ok   key", "ok   name", "10 tokens in, 2 out"} {

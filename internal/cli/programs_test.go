@@ -52,7 +52,7 @@ for line in sys.stdin:
 	if seen := records(t, dir); len(seen) != n {
 		t.Errorf("%d items have a record, want %d", len(seen), n)
 	}
-	if !strings.Contains(p.out.String(), fmt.Sprintf("provider  %d", n/10+1)) { // and the one of SIGKILL
+	if !strings.Contains(p.out.String(), fmt.Sprintf("%d unjudged (provider", n/10+1)) { // and the one of SIGKILL
 		t.Errorf("want %d failures of kind provider:\n%s", n/10+1, p.out.String())
 	}
 	if again := asked() - n; again > 2*(j+256) {

@@ -139,7 +139,7 @@ func TestReasoningModel(t *testing.T) {
 	if !strings.Contains(h.Dropped["temperature"], "rejects") {
 		t.Errorf("the card does not say why no temperature was sent: %v", h.Dropped)
 	}
-	text := run(t, dir, 0, "report").out.String()
+	text := run(t, dir, 0, "report", "-v").out.String()
 	if !strings.Contains(text, "max_completion_tokens 8197") || strings.Contains(text, "temperature 0") || !strings.Contains(text, "not sent") {
 		t.Errorf("the report says otherwise:\n%s", text)
 	}
@@ -237,7 +237,7 @@ func TestUnsupportedParameter(t *testing.T) {
 	if said := p.err.String(); !strings.Contains(said, "the judge sets temperature") || !strings.Contains(said, "params.optional: [temperature]") {
 		t.Errorf("the error says\n%s", said)
 	}
-	p = run(t, dir, 0, args("./lenient.yaml")...)
+	p = run(t, dir, 0, append(args("./lenient.yaml"), "-v")...)
 	if said := p.out.String(); !strings.Contains(said, "not sent") || !strings.Contains(said, "temperature: the server rejected it") || len(srv.calls()) != 20 {
 		t.Errorf("%d replies; the report says\n%s", len(srv.calls()), said)
 	}

@@ -95,7 +95,7 @@ func TestUntilWithin(t *testing.T) {
 	}
 	later := d.report("report", first.Head.Run)
 	sameNumbers(t, "report", later, first)
-	sentence := fmt.Sprintf("stopped by rule ±5 pp after %d of 2,000 items", est.N)
+	sentence := fmt.Sprintf("topped by rule ±5 pp after %d of 2,000 items", est.N)
 	if text := strings.Join(strings.Fields(d.run(0, "report", first.Head.Run)), " "); !strings.Contains(text, sentence) {
 		t.Errorf("the text does not say %q:\n%s", sentence, text)
 	}

@@ -9,6 +9,7 @@ reported apart from failures: the judge said nothing about the system.
 
 from __future__ import annotations
 
+import os
 from typing import Any, Dict, Generator, List, Optional, Tuple
 
 import pytest
@@ -30,10 +31,16 @@ class Fixture:
         return _deem.all(self.judge(items, judge, model, **options))
 
     def judge(self, items: Any, judge: Optional[Judge] = None, model: Optional[str] = None, **options: Any) -> Run:
-        options.setdefault("db", self._node.config.getoption("--deem-db"))
+        options.setdefault("db", self._node.config.getoption("--deem-db") or own_database())
         run = _deem.judge(items, judge, model, **options)
         self._node.user_properties.append((KEY, run._words()))
         return run
+
+
+def own_database() -> Optional[str]:
+    """Under pytest-xdist each worker has a database, so that two can judge the same items."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    return f".deem/pytest-{worker}.db" if worker else None
 
 
 @pytest.fixture
