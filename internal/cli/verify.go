@@ -232,8 +232,8 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 		return bundle.Again{Protocol: p}, err
 	}
 	again, err := catalog.Stored(bundled.RunOf(r, j).Judge, catalog.Parts{})
-	if err != nil { //nolint:nilerr // The note says what it means.
-		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil
+	if err != nil {
+		return bundle.Again{Note: fmt.Sprintf("this deem cannot make the rule %s (%s) without further data, or has another version of it", j.Name, deem.ShortHash(j.Hash))}, nil //nolint:nilerr // The note says what it means.
 	}
 	return bundle.Again{Rule: answeredJudge{again}}, nil
 }
