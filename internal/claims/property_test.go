@@ -18,6 +18,12 @@ var printers = map[string]func(v *big.Rat, decimals int) string{
 		scaled := new(big.Rat).Mul(v, pow10(d))
 		return decimal(floor(scaled.Add(scaled, big.NewRat(1, 2))), d)
 	},
+	// A tie goes down where the float behind it lies a little below, as 37.49999999999999.
+	"half down": func(v *big.Rat, d int) string {
+		scaled := new(big.Rat).Mul(v, pow10(d))
+		up := floor(scaled.Neg(scaled.Sub(scaled, big.NewRat(1, 2))))
+		return decimal(up.Neg(up), d)
+	},
 	"half even": func(v *big.Rat, d int) string {
 		scaled := new(big.Rat).Mul(v, pow10(d))
 		whole := floor(scaled)

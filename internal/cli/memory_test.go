@@ -41,7 +41,7 @@ func memoryOfReplies(t *testing.T, size, items int, most int64) {
 		exit    int
 		most    int64
 	}{
-		"bound raised":  {[]string{"--model-option", "max-reply=67108864"}, 0, most},
+		"bound raised": {[]string{"--model-option", "max-reply=67108864"}, 0, most},
 		// Linux counts the memory of the test, which holds a reply, to the process it starts.
 		"default bound": {nil, 3, 2*base + 2*int64(size)},
 	} {
