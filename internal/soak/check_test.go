@@ -86,17 +86,21 @@ func (l *lane) checkRun(r store.Run, got tally) error {
 	if s.Distinct != l.n*l.asks {
 		errs = append(errs, fmt.Errorf("the vendor was asked %d different questions, want %d", s.Distinct, l.n*l.asks))
 	}
-	if allowed := l.kills * l.slack * l.asks; s.Duplicates > allowed {
+	if allowed := l.again(); s.Duplicates > allowed {
 		errs = append(errs, fmt.Errorf("the vendor was asked %d times what it had answered, want at most %d", s.Duplicates, allowed))
 	}
 	return errors.Join(errs...)
 }
 
+// again returns how many requests may be made again: what a killed process had in flight, and
+// what was in flight when the run was paused or cancelled.
+func (l *lane) again() int { return (l.kills*l.slack + l.halts*slots) * l.asks }
+
 // checkBill holds that what was paid is what was charged. What a killed process was
 // answered and could not keep, it paid for all the same.
 func (l *lane) checkBill(r store.Run, paid int64) error {
 	charged := int64(l.srv.Stats().Answered) * perCall
-	lost := int64(l.kills*l.slack*l.asks) * perCall
+	lost := int64(l.again()) * perCall
 	if r.CostMicros != paid || paid > charged || paid < charged-lost {
 		return fmt.Errorf("the vendor charges %d micros, of which %d may be lost; the run says %d and its calls %d", charged, lost, r.CostMicros, paid)
 	}
