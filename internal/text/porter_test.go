@@ -82,7 +82,7 @@ func TestStem(t *testing.T) {
 
 // TestStemAll reads pairs that are not part of the repository.
 func TestStemAll(t *testing.T) {
-	const name = "../../shared/vectors/porter_nltk38.tsv"
+	const name = "../../../shared/vectors/porter_nltk38.tsv"
 	f, err := os.Open(name)
 	if err != nil {
 		t.Skipf("the vectors are not here: %v", err)

@@ -198,7 +198,7 @@ func TestSQuAD(t *testing.T) {
 // The larger sets hold other people's text and are not part of the repository.
 func TestSQuADAll(t *testing.T) {
 	for _, dir := range []string{"open", "open-nc"} {
-		name := "../../shared/golden/" + dir + "/squad_v11_normalize.jsonl"
+		name := "../../../shared/golden/" + dir + "/squad_v11_normalize.jsonl"
 		if _, err := os.Stat(name); err != nil {
 			t.Skipf("the vectors are not here: %v", err)
 		}

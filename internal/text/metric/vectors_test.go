@@ -16,7 +16,7 @@ import (
 
 // The tests of this file read what other people's systems answered, and what the
 // original programs made of it. Neither is part of the repository.
-const shared = "../../../shared/"
+const shared = "../../../../shared/"
 
 // lines decodes each line of a file below the shared folder. It skips the test if the file
 // is not there.

@@ -78,7 +78,7 @@ func wordNetDir() string {
 	if dir := os.Getenv("DEEM_WORDNET"); dir != "" {
 		return dir
 	}
-	return filepath.Join("..", "..", ".tools", "wordnet")
+	return filepath.Join("..", "..", "..", ".tools", "wordnet")
 }
 
 // wordNet returns the database that scripts/wordnet.sh downloads. Where it is missing the
