@@ -21,14 +21,14 @@ import (
 	"deem/report/agree"
 )
 
-const agreeHelp = `Set the judge of a run beside people, or beside the judge of another run over the same
-items: how far they agree, which errors the judge makes, and what the score would be
-if people had judged everything.
+const agreeHelp = `Compare the judge of a run with human labels, or with the judge of another run over the
+same items: how far they agree, which errors the judge makes, and what the score would
+be if people had judged everything. -v prints all measures.
 
   deem agree RUN LABELS...   people's labels from CSV, JSONL, JSON, Parquet or YAML files
   deem agree RUN             people's labels from the database (deem labels import, or
                              the labelling page)
-  deem agree RUN RUN         the second judge is taken to be right
+  deem agree RUN RUN         the second judge counts as the truth
 
 A row of labels names an item by its id and says yes or no (correct, incorrect, pass,
 fail, true, false, 1, 0), or gives a score; --scale says how large a score may be.
@@ -78,7 +78,7 @@ type agreeOptions struct {
 func (a *app) agreeCommand() *cobra.Command {
 	o := agreeOptions{maxUnjudged: report.DefaultMaxUnjudged}
 	cmd := &cobra.Command{
-		Use: "agree [RUN] [LABELS...|RUN] [flags]", Short: "a judge beside people or another judge", Long: agreeHelp, Example: agreeExample,
+		Use: "agree [RUN] [LABELS...|RUN] [flags]", Short: "compare a judge with human labels or another judge", Long: agreeHelp, Example: agreeExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := a.readRuns(cmd.Context(), args...)
 			if err != nil {
@@ -91,6 +91,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
+	a.verboseFlag(cmd)
 	f.BoolVar(&o.fromStore, "labels-from-store", false, "take people's labels from the database (default when no file or run is named)")
 	f.StringArrayVar(&o.annotate, "annotator", nil, "take only labels of this `person`; may be given again")
 	labelFlags(cmd, &o.labels)
@@ -253,7 +254,7 @@ func (a *app) showAgreement(ctx context.Context, t *truths, ag agree.Agreement) 
 	if a.json {
 		err = ag.JSON(a.out)
 	} else {
-		err = ag.Text(a.out)
+		err = a.document(ag.Document())
 	}
 	if err != nil {
 		return err

@@ -357,7 +357,7 @@ COMMANDS
   deem plan     what a run would ask, cost and take   deem lock     promise what will be judged
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem compare  runs beside each other, paired        deem rejudge  score published results again
-  deem agree    a judge beside people or another      deem labels   keep what people said of items
+  deem agree    compare a judge with human labels     deem labels   keep what people said of items
   deem claims   check a table of percentages          deem rank     order systems compared in pairs
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
   deem export   write a run in another form           deem verify   check a run file

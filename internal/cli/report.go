@@ -251,7 +251,7 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 	}
 	for _, ag := range agreements {
 		a.line()
-		if err := ag.Text(a.out); err != nil {
+		if err := a.document(ag.Document()); err != nil {
 			return err
 		}
 	}

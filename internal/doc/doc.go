@@ -155,6 +155,7 @@ type Link struct {
 	Run   string     // a run; "" means the one that the document is about
 	Item  string     // an item of it
 	Items url.Values // the items of it that match
+	Words string     // what it leads to, where the text of the cell does not say so
 }
 
 // A Tone says what something means for the reader.

@@ -94,12 +94,12 @@ type (
 		Number bool
 	}
 	cellView struct {
-		Text, URL, Class, Label string
-		Marks                   []int
-		IDs                     []linkView
-		More                    bool
+		Text, URL, Words, Class, Label string
+		Marks                          []int
+		IDs                            []linkView
+		More                           bool
 	}
-	linkView struct{ Text, URL string }
+	linkView struct{ Text, URL, Words string }
 	itemView struct {
 		ID, Category, Question, URL string
 		References                  []string
@@ -185,7 +185,7 @@ func tableOf(t Table, id string, urls URLs) *tableView {
 	for _, row := range t.Rows {
 		var cells []cellView
 		for i, c := range row {
-			cv := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Marks: c.Marks, More: c.More, Label: v.Heads[i].Text, Class: string(c.Tone)}
+			cv := cellView{Text: words.Clean(c.Text), URL: urls(c.Link), Words: words.Clean(c.Link.Words), Marks: c.Marks, More: c.More, Label: v.Heads[i].Text, Class: string(c.Tone)}
 			switch t.Columns[i].Kind {
 			case Number:
 				cv.Class = Join(" ", "n", cv.Class)
@@ -193,7 +193,7 @@ func tableOf(t Table, id string, urls URLs) *tableView {
 				cv.Class = Join(" ", "e", cv.Class)
 			}
 			for _, id := range c.IDs {
-				cv.IDs = append(cv.IDs, linkView{Clip(OrNone(id), idWidth), urls(Link{Item: id})})
+				cv.IDs = append(cv.IDs, linkView{Text: Clip(OrNone(id), idWidth), URL: urls(Link{Item: id})})
 			}
 			cells = append(cells, cv)
 		}

@@ -18,7 +18,7 @@ import (
 	"deem/report/agree"
 )
 
-// agreeRoutes are the pages on which a judge stands beside people or another judge.
+// agreeRoutes are the pages that compare a judge with people or another judge.
 func (s *Server) agreeRoutes() []route {
 	return []route{
 		{pattern: "GET /runs/{id}/agreement", page: s.agreementPage},
@@ -224,7 +224,10 @@ func (s *Server) agreementPage(r *http.Request) (page, error) {
 		if err != nil {
 			return page{}, err
 		}
-		v := s.newAgreeView(ask, got)
+		v, err := s.newAgreeView(ask, got)
+		if err != nil {
+			return page{}, err
+		}
 		if v.Others, err = s.sameDataset(r, ask.run); err != nil {
 			return page{}, err
 		}

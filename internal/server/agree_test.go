@@ -33,7 +33,7 @@ func putLabels(t testing.TB, st store.Labels, list ...store.Label) {
 // cells returns the numbers of the confusion matrix of a page, and where they lead to.
 func cells(t testing.TB, body string) (n [4]int, urls [4]string) {
 	t.Helper()
-	found := regexp.MustCompile(`<td class="n cell \w+">(?:<a href="([^"]+)"[^>]*>)?([\d,]+)`).FindAllStringSubmatch(body, -1)
+	found := regexp.MustCompile(`<td class="n[^"]*" data-label="(?:people|truth) (?:yes|no)">(?:<a href="([^"]+)"[^>]*>)?([\d,]+)`).FindAllStringSubmatch(body, -1)
 	if len(found) != 4 {
 		t.Fatalf("the matrix has %d cells, want 4", len(found))
 	}
@@ -80,8 +80,8 @@ func TestAgreement(t *testing.T) {
 	if got != want {
 		t.Errorf("the cells are %v, want %v", got, want)
 	}
-	wantAll(t, "the page", body, "90.0%", "Rogan-Gladen", "PPI++", "stratified", "labels alone", "Krippendorff", "Gwet", "Base rate, judge",
-		"Confidence, and how often", "By category", "The worst disagreements", "The interval of PPI++ is", "quote this")
+	wantAll(t, "the page", body, "90.0%", "Rogan-Gladen", "PPI++", "stratified", "labels alone", "Krippendorff", "Gwet", "base rate, judge",
+		"Confidence, and how often", "Who says yes, by category", "The judge says yes and people no: ", "The interval of PPI++ is", "quote this")
 	all := map[string]bool{}
 	for i, next := range urls {
 		n := 0
@@ -124,12 +124,12 @@ func TestAgreementOfPeople(t *testing.T) {
 	}
 	at := "/runs/" + run.ID + "/agreement"
 	both := page(t, s, at)
-	wantAll(t, "both", both, "20 of them evenly split", `<b id="both">40</b>`, "People among themselves", "20 items labelled by two or more", "(60)", "(20)")
+	wantAll(t, "both", both, "20 of them evenly split", `<b id="both">40</b>`, "Agreement among annotators", "20 items labelled by two or more", "(60)", "(20)")
 	bert := page(t, s, at+"?annotator=bert")
 	if got, _ := cells(t, bert); got != [4]int{0, 10, 10, 0} {
 		t.Errorf("beside bert the cells are %v, want [0 10 10 0]", got)
 	}
-	wantNone(t, "bert alone", bert, "People among themselves")
+	wantNone(t, "bert alone", bert, "Agreement among annotators")
 	wantAll(t, "bert alone", bert, `value="anna">`, `value="bert" checked>`, "only 20 items have both"[1:])
 }
 
@@ -148,7 +148,7 @@ func TestAgreementOfRuns(t *testing.T) {
 	if got, _ := cells(t, body); got != [4]int{20, 10, 20, 10} {
 		t.Errorf("the cells are %v, want [20 10 20 10]", got)
 	}
-	wantAll(t, "beside a run", body, "is taken to be right here", "truth alone")
+	wantAll(t, "beside a run", body, "counts as the truth here", "truth alone")
 	_, urls := cells(t, body)
 	wantAll(t, "a cell beside a run", page(t, s, urls[1]), sayRight, sayWrong, "q003")
 	if code := get(t, s, at+elsewhere.ID).Code; code != http.StatusBadRequest {
@@ -166,7 +166,7 @@ func TestCorrectedScore(t *testing.T) {
 	run := keepRun(t, st, "rag.jsonl", "one", items, every(4))
 	at := "/runs/" + run.ID + "/agreement"
 	none := page(t, s, at)
-	wantAll(t, "no labels", none, "nothing can be said about agreement yet", "/runs/"+run.ID+"/label")
+	wantAll(t, "no labels", none, "the agreement is not known yet", "/runs/"+run.ID+"/label")
 	wantNone(t, "no labels", none, "corrected score")
 	score := func() string {
 		m := regexp.MustCompile(`corrected score</div><div class="value">([\d.]+%)`).FindStringSubmatch(page(t, s, at))

@@ -34,15 +34,6 @@ func newIntervalBar(est stat.Estimate) *intervalBar {
 	return &intervalBar{X1: x(lo), X2: x(hi), CX: x(est.Value)}
 }
 
-// ends names the interval of an estimate, as "95% interval [48.8, 80.8]", or says that
-// there is none.
-func ends(est stat.Estimate) string {
-	if est.Method == stat.MethodNone {
-		return "no interval"
-	}
-	return fmt.Sprintf("%.0f%% interval %s", 100*est.Level, est.Ends("%.1f", 100))
-}
-
 // tenth rounds to a tenth of a unit.
 func tenth(x float64) float64 { return math.Round(10*x) / 10 }
 

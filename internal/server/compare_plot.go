@@ -178,15 +178,6 @@ func (f *footnotes) shareFigure(est stat.Estimate) figure {
 	return fig
 }
 
-// coefficient returns an estimate between -1 and 1.
-func (f *footnotes) coefficient(est stat.Estimate) figure {
-	text := "-"
-	if !est.Unknown() {
-		text = fmt.Sprintf("%.3f ", est.Value) + est.Ends("%.3f", 1)
-	}
-	return figure{Text: text, Marks: f.mark(est.Warnings...)}
-}
-
 // A pager leads through a list whose length is known.
 type pager struct {
 	Page, Pages int

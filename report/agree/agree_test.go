@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report/agree"
 	"deem/stat"
 )
@@ -185,22 +186,47 @@ func TestGolden(t *testing.T) {
 	for _, s := range scenes {
 		t.Run(s.name, func(t *testing.T) {
 			a := s.build().Agreement()
-			var text, js bytes.Buffer
-			if err := a.Text(&text); err != nil {
-				t.Fatal(err)
-			}
+			var js bytes.Buffer
 			if err := a.JSON(&js); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, s.name+".txt.golden", text.Bytes())
 			golden(t, s.name+".json.golden", js.Bytes())
-			for line := range strings.Lines(text.String()) {
-				if strings.ContainsAny(line, "\x1b\x07\u202e") || strings.Contains(line, "NaN") {
-					t.Errorf("the line %q is not clean", line)
-				}
-			}
+			golden(t, s.name+".txt.golden", text(t, a, doc.TextOptions{}))
+			golden(t, s.name+".v.txt.golden", text(t, a, doc.TextOptions{Detail: true}))
 		})
 	}
+}
+
+// The text fits 60, 80 and 120 columns, short and in detail.
+func TestGoldenWidths(t *testing.T) {
+	for _, s := range scenes {
+		for _, width := range []int{60, 80, 120} {
+			for _, detail := range []bool{false, true} {
+				got := text(t, s.build().Agreement(), doc.TextOptions{Width: width, Detail: detail})
+				for line := range strings.Lines(string(got)) {
+					if line = strings.TrimSuffix(line, "\n"); doc.Clip(line, width) != line {
+						t.Errorf("%s: a line is wider than %d columns: %s", s.name, width, line)
+					}
+				}
+				if s.name == "confidence" && !detail {
+					golden(t, fmt.Sprintf("%s.%d.txt.golden", s.name, width), got)
+				}
+			}
+		}
+	}
+}
+
+// text returns an agreement as text, which has no control character and no NaN.
+func text(t *testing.T, a agree.Agreement, o doc.TextOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := doc.Text(&b, a.Document(), o); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.String(); strings.ContainsAny(s, "\x1b\x07\u202e") || strings.Contains(s, "NaN") {
+		t.Errorf("the text is not clean:\n%s", s)
+	}
+	return b.Bytes()
 }
 
 func golden(t *testing.T, name string, got []byte) {
@@ -234,7 +260,7 @@ func TestCounts(t *testing.T) {
 		t.Errorf("Corrected = %+v, want a raw score of 199 items, 151 of them without a label", k)
 	}
 	notes := strings.Join(a.Notes, "\n")
-	for _, want := range []string{"1 item has a label of people but no verdict", "on 1 item as many annotators say yes as no"} {
+	for _, want := range []string{"1 item has a label of people but no verdict", "on 1 item the annotators are evenly split"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)
 		}
@@ -444,11 +470,7 @@ func TestOwnWithoutWrongAnswers(t *testing.T) {
 		pairs[i].Item.Fields = map[string]string{"answer_model": []string{"gpt-4o", "mistral-large"}[i%2]}
 	}
 	a := build(o, pairs).Agreement()
-	var text strings.Builder
-	if err := a.Text(&text); err != nil {
-		t.Fatal(err)
-	}
-	if got := text.String(); !strings.Contains(got, "no wrong answer") || strings.Contains(got, "equally often") || a.OwnWords() != "" {
+	if got := string(text(t, a, doc.TextOptions{Detail: true})); !strings.Contains(got, "no wrong answer") || strings.Contains(got, "accepts wrong answers") {
 		t.Errorf("want that there is no wrong answer in:\n%s", got)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"deem/report/internal/page"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -98,7 +98,7 @@ func (b *Builder) categories() []Measures {
 		return rows
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
-		rows = append(rows, b.measure(page.OrNone(name), by[name], alone[name]))
+		rows = append(rows, b.measure(doc.OrNone(name), by[name], alone[name]))
 	}
 	return rows
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/report/internal/page"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -246,7 +246,7 @@ func (b *Builder) mix(c stat.Confusion, yes, n int) Mix {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		d := stat.DifferenceOfProportions(here[name], c.N(), there[name], n, level)
 		if d.Lo > 0 || d.Hi < 0 {
-			m.Categories = append(m.Categories, page.OrNone(name))
+			m.Categories = append(m.Categories, doc.OrNone(name))
 		}
 	}
 	return m

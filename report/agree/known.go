@@ -100,10 +100,3 @@ func (r *registry) check() *RegistryCheck {
 	slices.SortFunc(c.Gone, func(x, y Gone) int { return cmp.Compare(x.Item, y.Item) })
 	return c
 }
-
-func yesNo(yes bool) string {
-	if yes {
-		return "yes"
-	}
-	return "no"
-}

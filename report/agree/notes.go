@@ -5,19 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 )
 
 // few is the number of labels below which agreement is a rough guess.
 const few = 30
 
-// notes returns what a reader must know beside the numbers, the gravest first.
+// notes returns what a reader must know about the numbers, the most serious first.
 func (b *Builder) notes(a Agreement) []string {
 	all := []string{
 		noteFew(a.Counts),
 		b.noteMix(a.Corrected),
-		noteUnjudgedLabels(b.unjudgedLabels, a.who()),
+		noteUnjudgedLabels(b.unjudgedLabels, a.Who()),
 		noteTies(a.Counts.Ties),
 		b.noteMissing(a.Counts),
 		noteTruth(a),
@@ -31,9 +31,9 @@ func (b *Builder) notes(a Agreement) []string {
 func noteFew(c Counts) string {
 	switch {
 	case c.Both == 0:
-		return "no item has both a verdict and a label: nothing can be said about agreement"
+		return "no item has both a verdict and a label: agreement is unknown"
 	case c.Both < few:
-		return fmt.Sprintf("only %s both a verdict and a label: take every number here for a rough guess", has(c.Both))
+		return fmt.Sprintf("only %s both a verdict and a label: every number here is a rough guess", has(c.Both))
 	}
 	return ""
 }
@@ -57,46 +57,39 @@ func (b *Builder) noteMix(c *Corrected) string {
 			same = append(same, t.Of)
 			continue
 		}
-		other = append(other, fmt.Sprintf("%s (p = %s after Holm)%s", t.Of, page.Short(t.PHolm), c.Mix.how(t.Of)))
+		other = append(other, fmt.Sprintf("%s (p = %s after Holm)%s", t.Of, doc.Short(t.PHolm), c.Mix.how(t.Of)))
 	}
 	note := ""
 	switch drawing(c.Mix.Drawn) {
 	case byPlan:
-		note = "labels were drawn by a plan, at random within each category and verdict, and every number here is weighted by it"
+		note = "labels were drawn by a plan, at random within each category and verdict; every number here is weighted accordingly"
 	case byProbability:
-		note = "labels were drawn by a plan for another judge, and every number here is weighted by its probabilities"
+		note = "labels were drawn by a plan for another judge; every number here is weighted by its probabilities"
 	}
 	if len(same) > 0 && len(other) == 0 {
-		return join(note, "no sign of selection in "+words.And(same))
+		return doc.Join("; ", note, "no sign of selection in "+words.And(same))
 	}
 	if len(other) == 0 {
 		return note
 	}
-	note = join(note, "the labelled items differ from the others in "+strings.Join(other, "; "))
+	note = doc.Join("; ", note, "the labelled items differ from the others in "+strings.Join(other, "; "))
 	switch {
 	case b.beyondWeights():
-		note += ". No number here makes up for that: label items that were drawn at random, as --plan does"
+		note += ". No number here corrects for that: label items drawn at random, as --plan does"
 	default:
-		note += ". PPI++ and Rogan-Gladen assume labels drawn at random; all other numbers are weighted by category and verdict, and need that only within each"
+		note += ". PPI++ and Rogan-Gladen assume labels drawn at random; all other numbers are weighted by category and verdict, and assume that only within each"
 	}
 	return note
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
 }
 
 // how says in which way the labelled items differ.
 func (m Mix) how(of string) string {
 	switch {
 	case of == ofVerdict:
-		return fmt.Sprintf(": the judge says yes to %s of them and to %s of the others", page.Percent(m.Labelled.Value), page.Percent(m.Unlabelled.Value))
+		return fmt.Sprintf(": the judge says yes to %s of them and to %s of the others", doc.Percent(m.Labelled.Value), doc.Percent(m.Unlabelled.Value))
 	case of == ofCategory && len(m.Categories) > 0:
 		shown := m.Categories[:min(len(m.Categories), 5)]
-		text := ": more or fewer of them come from " + page.Cells(shown, page.NameWidth)
+		text := ": more or fewer of them come from " + doc.IDs(shown, 0)
 		if n := len(m.Categories) - len(shown); n > 0 {
 			text += fmt.Sprintf(" and %d more categories", n)
 		}
@@ -109,14 +102,14 @@ func noteUnjudgedLabels(n int, who string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s a label of %s but no verdict: the judge could not judge them, and they count in no number here", has(n), who)
+	return fmt.Sprintf("%s a label of %s but no verdict, and no number here counts them", has(n), who)
 }
 
 func noteTies(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("on %s as many annotators say yes as no: these have no label", words.Count(n, "item"))
+	return fmt.Sprintf("on %s the annotators are evenly split: these have no label", words.Count(n, "item"))
 }
 
 // noteMissing says that the run goes on.
@@ -124,7 +117,7 @@ func (b *Builder) noteMissing(c Counts) string {
 	if b.o.Items <= c.Items {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s have no record yet, and the numbers will move",
+	return fmt.Sprintf("%s of %s have no record yet; the numbers will change",
 		words.Comma(b.o.Items-c.Items), words.Count(b.o.Items, "item"))
 }
 
@@ -133,7 +126,7 @@ func noteTruth(a Agreement) string {
 	if a.People {
 		return ""
 	}
-	return a.who() + " is taken to be right here, and may be wrong itself: labels of people say more"
+	return a.Who() + " counts as the truth here, and may be wrong itself: human labels say more"
 }
 
 // noteWeights says that the scores here are not those of a report.
@@ -141,7 +134,7 @@ func (b *Builder) noteWeights() string {
 	if !b.weighted {
 		return ""
 	}
-	return "items carry different weights, and every number here counts each item once: the run's own score, which is weighted, is another"
+	return "items carry different weights, but every number here counts each item once: the run's own score is weighted, so it differs"
 }
 
 // noteClusters says that the intervals allow for clusters.
@@ -156,7 +149,7 @@ func (b *Builder) noteClusters(both int) string {
 	if len(clusters) == n {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s come in %s: the intervals allow for how far these differ, by Student's t with at most %s of freedom",
+	return fmt.Sprintf("%s of %s come in %s: the intervals allow for clusters (Student's t, at most %s of freedom)",
 		words.Comma(n), words.Count(both, "labelled item"), words.Count(len(clusters), "cluster"), words.Plural(both-n+len(clusters)-1, "degree", "degrees"))
 }
 
@@ -166,16 +159,8 @@ func (b *Builder) noteOwn(o *Own) string {
 	case o == nil:
 		return ""
 	case o.Others == nil:
-		return fmt.Sprintf("judge and system share the model family %s: a model is lenient with its own answers. "+
-			"Answers of other systems beside these would show by how much", o.Family)
+		return fmt.Sprintf("judge and system share the model family %s: models tend to favour their own answers. "+
+			"Add answers of other systems to measure by how much", o.Family)
 	}
-	return fmt.Sprintf("judge and system share the model family %s on a part of the items: see own answers above", o.Family)
-}
-
-// who returns who is taken to be right.
-func (a Agreement) who() string {
-	if a.People {
-		return "people"
-	}
-	return a.Truth.name()
+	return fmt.Sprintf("judge and system share the model family %s on some of the items: see the answers of its own family", o.Family)
 }

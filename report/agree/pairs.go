@@ -1,14 +1,11 @@
 package agree
 
 import (
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/words"
-	"deem/report/internal/page"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -129,55 +126,10 @@ func (p *Pairs) Pairing() Pairing {
 	if _, one := p.categories[""]; !one || len(p.categories) > 1 {
 		for _, c := range p.categories {
 			row := c.close()
-			row.Category = page.OrNone(row.Category)
+			row.Category = doc.OrNone(row.Category)
 			a.Categories = append(a.Categories, row)
 		}
 		slices.SortFunc(a.Categories, func(x, y Crossing) int { return strings.Compare(x.Category, y.Category) })
 	}
 	return a
-}
-
-// Text writes the agreement for a person.
-func (a Pairing) Text(w io.Writer) error {
-	p := &page.Page{}
-	fmt.Fprintf(p, "%s beside %s\n\n", a.First.name(), a.Second.name())
-	g := &page.Grid{Align: "lrrrree"}
-	g.Add("category", "both yes", "only first", "only second", "both no", "agreement", "kappa")
-	for _, c := range append(slices.Clone(a.Categories), a.All) {
-		name := c.Category
-		if name == "" {
-			name = "all"
-		}
-		g.Add(page.Cell(name, page.NameWidth), words.Comma(c.BothYes), words.Comma(c.FirstOnly), words.Comma(c.SecondOnly), words.Comma(c.BothNo),
-			page.Share(c.Agreement), page.Coefficient(c.Kappa, 2)+p.Mark(c.Kappa.Warnings...))
-	}
-	p.Grid(g, "")
-	if a.Unpaired > 0 {
-		fmt.Fprintf(p, "\n%s without a verdict of both\n", words.Count(a.Unpaired, "item"))
-	}
-	a.FirstOnly.text(p, a.First.name()+" says yes and "+a.Second.name()+" no")
-	a.SecondOnly.text(p, a.Second.name()+" says yes and "+a.First.name()+" no")
-	p.Notes()
-	_, err := io.WriteString(w, p.String())
-	return err
-}
-
-// name tells a judge from another in a sentence.
-func (p Party) name() string {
-	if p.Model != "" {
-		return page.Cell(p.Judge+" with "+p.Model, page.IDWidth)
-	}
-	return page.Cell(p.Judge, page.IDWidth)
-}
-
-func (d Differing) text(p *page.Page, what string) {
-	if d.N == 0 {
-		return
-	}
-	ids := page.Cells(d.Examples, page.IDWidth)
-	if d.N > len(d.Examples) {
-		ids += ", ..."
-	}
-	p.WriteString("\n")
-	p.Wrap("", fmt.Sprintf("%s: %s: %s", what, words.Count(d.N, "item"), ids))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/report/agree"
 )
 
@@ -40,16 +41,16 @@ func TestPairing(t *testing.T) {
 		t.Errorf("categories %+v", a.Categories)
 	}
 	var b strings.Builder
-	if err := a.Text(&b); err != nil {
+	if err := doc.Text(&b, a.Document(), doc.TextOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"f1 beside universal with openai:m",
+		"Judge f1 versus universal (openai:m)",
 		"all ",
 		"60.0% [23.1, 88.2]",
 		"1 item without a verdict of both",
-		"f1 says yes and universal with openai:m no: 1 item: q4",
-		"universal with openai:m says yes and f1 no: 1 item: q1",
+		"f1 says yes and universal (openai:m) no: 1 item: q4",
+		"universal (openai:m) says yes and f1 no: 1 item: q1",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("text lacks %q:\n%s", want, b.String())
@@ -60,7 +61,7 @@ func TestPairing(t *testing.T) {
 func TestPairingOfNothing(t *testing.T) {
 	a := agree.NewPairs(agree.Party{Judge: "a"}, agree.Party{Judge: "b"}).Pairing()
 	var b strings.Builder
-	if err := a.Text(&b); err != nil || strings.Contains(b.String(), "NaN") {
+	if err := doc.Text(&b, a.Document(), doc.TextOptions{}); err != nil || strings.Contains(b.String(), "NaN") {
 		t.Errorf("text %q, %v", b.String(), err)
 	}
 }
