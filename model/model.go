@@ -42,6 +42,10 @@ type Options struct {
 
 	// Prices go before the built-in price table; the zero value adds nothing.
 	Prices Prices
+
+	// Answered reports whether the model has answered requests of this kind before, for
+	// example because the run is resumed. It is asked once, see [Probe]; nil means no.
+	Answered func() bool
 }
 
 // Assemble puts the decorators around wire. From the outside in:
@@ -65,7 +69,7 @@ type Options struct {
 //   - what is asked once more without a parameter is one attempt, since vendors do not
 //     charge for a request that they reject.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	return Cache(Probe(resilient(Spare(wire), o)), o.Replies, o.Cache)
+	return Cache(Probe(resilient(Spare(wire), o), o.Answered), o.Replies, o.Cache)
 }
 
 // resilient is all of [Assemble] but the cache. Embeddings have it too.

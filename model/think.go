@@ -35,7 +35,9 @@ type Probing struct {
 	inner deem.Model
 	doubt bool // whether the model thinks is not known, or its room is small
 
-	turn chan struct{} // held by whoever asks the first question
+	answered func() bool
+
+	turn chan struct{} // held by the caller that asks the first question
 	open chan struct{} // closed when everybody may ask
 
 	mu   sync.Mutex
@@ -51,13 +53,19 @@ var (
 // Probe returns a model that finds out whether m thinks, where neither its name nor its
 // vendor tells. A model that thinks spends the few tokens that a judge allows for its
 // answer before it begins to answer. Such replies are paid for and say nothing. So the
-// first request is made alone, and if its reply is of this kind, the run stops with one
-// reply paid for. It does not go on with more room: the room is part of what the judge
-// is, and a person must choose it.
+// first request is made alone. If its reply is of this kind, it is returned like any
+// other, and the requests after it fail: the run stops with one reply paid for and
+// recorded. It does not go on with more room: the room is part of what the judge is, and
+// a person must choose it.
 //
-// A model that is known not to think, or has room to do so, is asked at once.
-func Probe(m deem.Model) *Probing {
-	p := &Probing{inner: m, turn: make(chan struct{}, 1), open: make(chan struct{})}
+// A model that is known not to think, or has room to do so, is asked at once. So is one
+// that has answered before, as answered reports when the first request comes; nil means
+// that nobody knows.
+func Probe(m deem.Model, answered func() bool) *Probing {
+	if answered == nil {
+		answered = func() bool { return false }
+	}
+	p := &Probing{inner: m, answered: sync.OnceValue(answered), turn: make(chan struct{}, 1), open: make(chan struct{})}
 	if t, ok := As[Thinker](m); ok {
 		room, known := t.Room()
 		p.doubt = room < smallRoom && (room > 0 || !known)
@@ -73,7 +81,7 @@ func (p *Probing) Unwrap() deem.Model { return p.inner }
 
 // Complete asks the model inside, at first one request at a time.
 func (p *Probing) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
-	if !p.doubt || req.MaxTokens <= 0 {
+	if !p.doubt || req.MaxTokens <= 0 || p.answered() {
 		return p.inner.Complete(ctx, req)
 	}
 	select {
@@ -111,7 +119,7 @@ func (p *Probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Rep
 		why := fmt.Errorf("%s thinks before it answers: it used all %d tokens of its first reply and said nothing", p.Name(), req.MaxTokens+room)
 		why = deem.WithHint(why, "give it room to think with --thinking medium, or low, high or a number of tokens above %d; the run stopped with one reply paid for", max(room, reply.Usage.Output))
 		p.shut = &deem.ModelError{Kind: deem.Truncated, Fatal: true, Err: why}
-		return deem.Reply{}, p.shut
+		return reply, nil
 	}
 	p.sure = err == nil
 	select {

@@ -99,13 +99,14 @@ func (o runOptions) decorators() model.Options {
 	}
 }
 
-// decorate puts the decorators around the wire. The store is the reply cache.
-func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Model, func() error, error) {
+// decorate puts the decorators around the wire. The store is the reply cache. Answered
+// reports whether the run has a verdict already.
+func (a *app) decorate(wire deem.Model, st store.Store, o runOptions, answered func() bool) (deem.Model, func() error, error) {
 	if wire == nil {
 		return nil, func() error { return nil }, nil
 	}
 	opts := o.decorators()
-	opts.Replies = st
+	opts.Replies, opts.Answered = st, answered
 	// What could not be read once cannot be read from the cache either.
 	opts.Cache = model.CacheOptions{Fresh: o.fresh || o.retryUnjudged}
 	m := a.telemetry.Model(o.batched(model.Assemble(a.telemetry.Wire(wire), opts)))
@@ -123,8 +124,9 @@ func (a *app) decorate(wire deem.Model, st store.Store, o runOptions) (deem.Mode
 // judgeAll begins or continues the run of one judge, takes it to its end, and returns
 // its id and, if it was made on the way, what it found.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (string, *findings.Reporter, error) {
+	var run store.Run // which the models know only once it has begun
 	j, m, closeModels, err := g.Assemble(func(wire deem.Model) (deem.Model, func() error, error) {
-		return a.decorate(wire, st, o)
+		return a.decorate(wire, st, o, func() bool { return run.Answered() })
 	})
 	if err != nil {
 		return "", nil, err
@@ -146,8 +148,8 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 	if s, err = a.heir(ctx, st, s, o); err != nil {
 		return "", nil, err
 	}
-	run, resumed, err := st.Begin(ctx, s, o.fresh)
-	if err != nil {
+	var resumed bool
+	if run, resumed, err = st.Begin(ctx, s, o.fresh); err != nil {
 		return "", nil, err
 	}
 	if err := a.notQueued(ctx, st, run.ID); err != nil {

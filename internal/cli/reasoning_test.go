@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"deem"
@@ -193,9 +195,43 @@ func TestUnknownThinkerStops(t *testing.T) {
 	if said := p.err.String(); !strings.Contains(said, "thinks before it answers") || !strings.Contains(said, "--thinking medium") {
 		t.Errorf("the error says\n%s", said)
 	}
+	if kept := run(t, dir, 3, "report", "last", "--json").out.String(); !strings.Contains(kept, `"kind": "truncated"`) {
+		t.Errorf("the reply that was paid for is not in the run:\n%s", kept)
+	}
 	run(t, dir, 0, append(args, "--thinking", "medium")...)
 	if n := len(srv.calls()); n != 51 {
 		t.Errorf("%d replies, want those of 50 items besides the first", n)
+	}
+}
+
+// A run that has verdicts goes on when the next reply says nothing: its model does answer.
+func TestTruncatedReplyAfterResume(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if asked.Add(1) == 3 {
+			http.Error(w, "the key was revoked", http.StatusUnauthorized) // which stops the run
+			return
+		}
+		raw, _ := io.ReadAll(req.Body)
+		if strings.Contains(string(raw), "silent") {
+			fmt.Fprint(w, `{"choices":[{"message":{"content":""},"finish_reason":"length"}],"usage":{"prompt_tokens":9,"completion_tokens":5}}`)
+			return
+		}
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"CORRECT"},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2}}`)
+	}))
+	t.Cleanup(srv.Close)
+	dir := t.TempDir()
+	writeItems(t, dir, 6, func(i int) string {
+		if i == 2 {
+			return "silent"
+		}
+		return fmt.Sprint(i)
+	})
+	args := []string{"run", "--data", "items.jsonl", "--judge", "universal", "--model", "openai:deep-thought", "--base-url", srv.URL, "-j", "1", "--json"}
+	run(t, dir, 1, args...)
+	if got := run(t, dir, 3, args...).out.String(); !strings.Contains(got, `"kind": "truncated"`) || !strings.Contains(got, `"judged": 5`) {
+		t.Errorf("the run says\n%s", got)
 	}
 }
 

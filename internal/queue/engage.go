@@ -119,7 +119,7 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	o := model.Options{
 		Replies: e.w.known, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
 		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
-		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit},
+		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit}, Answered: e.run.Answered,
 	}
 	if e.money != nil {
 		o.Purse = e.money.Purse()

@@ -92,9 +92,8 @@ func (l *lane) checkRun(r store.Run, got tally) error {
 	return errors.Join(errs...)
 }
 
-// again returns how many requests may be made again: what a killed process had in flight, and
-// what was in flight when the run was paused or cancelled.
-func (l *lane) again() int { return (l.kills*l.slack + l.halts*slots) * l.asks }
+// again returns how many requests may be made again: what a killed process had in flight.
+func (l *lane) again() int { return l.kills * l.slack * l.asks }
 
 // checkBill holds that what was paid is what was charged. What a killed process was
 // answered and could not keep, it paid for all the same.

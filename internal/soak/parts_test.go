@@ -461,7 +461,6 @@ func (r *round) steer(ctx context.Context, id string, l *lane, verb string, afte
 		return false, err
 	}
 	r.add(tally{Cancels: 1})
-	l.halts++
 	if err := r.quiet(ctx, l); err != nil {
 		return false, err
 	}

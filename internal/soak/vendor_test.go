@@ -26,7 +26,6 @@ type lane struct {
 	srv  *faultserver.Server
 
 	kills int // of processes that judged it
-	halts int // how often it was paused or cancelled
 	slack int // requests that each of these may cost
 }
 

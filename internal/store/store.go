@@ -125,6 +125,9 @@ type Run struct {
 	SetAsideMicros int64 `json:"set_aside_micros,omitempty"`
 }
 
+// Answered reports whether an item has a verdict.
+func (r Run) Answered() bool { return r.Records > r.Unjudged }
+
 // A Status says what a run knows about one item and trial.
 type Status int
 
