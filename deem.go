@@ -48,12 +48,22 @@ type Item struct {
 	Response string `json:"response"`
 
 	// Fields are further slots that a protocol may fill: dialogue, memories,
-	// evidence, rubric.
+	// evidence, rubric. They also hold what the response took the system under
+	// test; see [FieldTokensIn].
 	Fields map[string]string `json:"fields,omitempty"`
 
 	// Weight is the importance of the item; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
 }
+
+// The fields of an item that say what its response took the system under test. A
+// report sums them up. What the judge took is in the [Call]s of a record.
+const (
+	FieldTokensIn  = "tokens_in"
+	FieldTokensOut = "tokens_out"
+	FieldLatency   = "latency_ms" // milliseconds
+	FieldCost      = "cost"       // US dollars
+)
 
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.

@@ -117,6 +117,9 @@ func partOf(t *testing.T, part, column string) string {
 		"references": strings.Join(it.References, ","), "response": it.Response,
 		"weight": fmt.Sprint(it.Weight), "fields": it.Fields["x"],
 	}
+	if slices.Contains(dataset.SystemFields(), part) {
+		return it.Fields[part]
+	}
 	return parts[part]
 }
 

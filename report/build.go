@@ -30,6 +30,7 @@ func (b *Builder) Report() Report {
 		Labels:     b.labelRows(),
 		Readings:   b.readingRows(by),
 		Noise:      b.noise(by, metrics[0], hold != nil),
+		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}
 	if h := r.Head.Harness; h != nil {

@@ -6,6 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/report/spent"
 	"deem/stat"
 )
 
@@ -38,6 +39,7 @@ type Builder struct {
 	readings   map[string]*reread
 	judges     map[string]struct{}
 	calls      ledger
+	spent      spent.Meter
 	repeats    repeats
 	sureness   sureness
 	inClusters int
@@ -117,6 +119,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		// Trials of one item are no new items: only trial 0 makes the numbers.
 		return true
 	}
+	b.spent.Add(rec.Item)
 	entry(b.categories, doc.OrNone(rec.Item.Category)).add(o)
 	if o.member.named {
 		b.inClusters++

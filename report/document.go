@@ -14,6 +14,7 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
+	"deem/report/spent"
 	"deem/stat"
 )
 
@@ -38,6 +39,7 @@ func (r Report) Document() *doc.Document {
 	p.part(r.Members)
 	p.part(r.Errata)
 	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(r.published())}})
+	spent.AddTo(p.Document, r.System)
 	p.summary()
 	p.failures()
 	p.Add(p.rest)
@@ -271,7 +273,7 @@ func (p *paper) summary() {
 	c := p.Calls
 	var cost string
 	if c.N > 0 {
-		cost = "Cost " + words.Dollars(c.CostMicros) + " · " + words.Count(c.N, "call")
+		cost = p.judges() + "cost " + words.Dollars(c.CostMicros) + " · " + words.Count(c.N, "call")
 		if c.Latency != nil {
 			cost += " · median " + c.Latency.P50.String()
 		}
@@ -288,6 +290,15 @@ func (p *paper) summary() {
 		blocks = append(blocks, doc.Paragraph{Text: p.Warning(), Tone: doc.Warning})
 	}
 	p.Add(doc.Section{ID: "cost", Blocks: blocks})
+}
+
+// judges returns "judge " where the report also says what the system under test took, so
+// that nobody takes the cost of one for that of the other.
+func (p *paper) judges() string {
+	if len(p.System) == 0 {
+		return ""
+	}
+	return "judge "
 }
 
 // Warning returns the one thing that a reader of the score must know first: a broken
@@ -412,14 +423,14 @@ func (p *paper) facts() doc.Facts {
 	)
 	if c.N > 0 {
 		list = append(list,
-			doc.Fact{Name: "calls", Text: doc.Join(", ", words.Comma(c.N), doc.Optional(c.Cached, "cached"), doc.Optional(c.Failed, "failed"),
+			doc.Fact{Name: p.judges() + "calls", Text: doc.Join(", ", words.Comma(c.N), doc.Optional(c.Cached, "cached"), doc.Optional(c.Failed, "failed"),
 				words.Count(c.Attempts, "attempt"), doc.Optional(c.Retries, "repeated"))},
-			doc.Fact{Name: "cost", Text: doc.Join(", ", words.Dollars(c.CostMicros), doc.Optional(c.Unpriced, "unpriced"), doc.Optional(c.Estimated, "estimated"))},
-			doc.Fact{Name: "tokens", Text: doc.Join(", ", words.Comma(c.InputTokens)+" in", doc.Optional(c.CachedInputTokens, "of them cached"),
+			doc.Fact{Name: p.judges() + "cost", Text: doc.Join(", ", words.Dollars(c.CostMicros), doc.Optional(c.Unpriced, "unpriced"), doc.Optional(c.Estimated, "estimated"))},
+			doc.Fact{Name: p.judges() + "tokens", Text: doc.Join(", ", words.Comma(c.InputTokens)+" in", doc.Optional(c.CachedInputTokens, "of them cached"),
 				words.Comma(c.OutputTokens)+" out", doc.Optional(c.ReasoningTokens, "of them reasoning"))})
 	}
 	if l := c.Latency; l != nil {
-		list = append(list, doc.Fact{Name: "latency", Text: fmt.Sprintf("median %s, 95%% within %s, %s", l.P50, l.P95, doc.NEquals(l.N))})
+		list = append(list, doc.Fact{Name: p.judges() + "latency", Text: fmt.Sprintf("median %s, 95%% within %s, %s", l.P50, l.P95, doc.NEquals(l.N))})
 	}
 	for _, m := range c.Models {
 		list = append(list, doc.Fact{Name: "replies", Text: doc.Join(", ", words.Comma(m.Replies)+" from "+doc.OrNone(m.Asked),

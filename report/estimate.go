@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 
+	"deem/report/spent"
 	"deem/stat"
 )
 
@@ -14,7 +15,7 @@ const (
 	WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
 	// WarnIndependent goes with the mean of an aspect when items come in clusters.
-	WarnIndependent = "the interval takes items for independent, and they come in clusters: it may be too narrow"
+	WarnIndependent = spent.WarnIndependent
 )
 
 // An estimator makes estimates in the way that fits the whole run: all numbers of a

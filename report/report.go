@@ -8,6 +8,7 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
+	"deem/report/spent"
 	"deem/stat"
 )
 
@@ -58,7 +59,11 @@ type Report struct {
 	Labels   []Label   `json:"labels"` // the most frequent first
 	Readings []Reading `json:"readings"`
 	Clusters Clusters  `json:"clusters"`
-	Calls    Calls     `json:"calls"`
+
+	// System is what the responses took the system under test, where items say it in their
+	// fields tokens_in, tokens_out, latency_ms and cost. Calls are what the judge took.
+	System []spent.Sum `json:"system_under_test,omitempty"`
+	Calls  Calls       `json:"calls"`
 
 	// Published are a benchmark's own metrics, in the form that its package gives
 	// them. They are absent when the run is of no benchmark.

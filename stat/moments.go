@@ -88,6 +88,9 @@ func (m Moments) Weighted() bool { return m.minWeight != m.maxWeight }
 // Weight returns the sum of the weights.
 func (m Moments) Weight() float64 { return float(m.w.big()) }
 
+// Sum returns the weighted sum of the values.
+func (m Moments) Sum() float64 { return float(m.wx.big()) }
+
 // Mean returns the weighted mean, 0 without values.
 func (m Moments) Mean() float64 {
 	if m.n == 0 {

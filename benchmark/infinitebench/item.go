@@ -19,6 +19,7 @@ const clipped = 40
 // item makes an item of a row.
 func (s *Set) item(row *itemset.Row, src *source) (deem.Item, error) {
 	it := deem.Item{ID: src.task + "/" + src.id(row), Category: src.task}
+	itemset.SetSystemFields(&it, row.Get)
 	var err error
 	if it.Response, err = prediction(row); err != nil {
 		return it, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -291,7 +292,10 @@ func (s *slot) item() deem.Item {
 	if s.reference != nil {
 		it.References = []string{*s.reference}
 	}
-	fields := map[string]string{}
+	fields := maps.Clone(s.answer.took)
+	if fields == nil {
+		fields = map[string]string{}
+	}
 	if s.trap != nil {
 		fields[AdversarialField] = *s.trap
 	}

@@ -78,6 +78,7 @@ type row struct {
 	context   []string
 	retrieved bool // there is a context, perhaps an empty one
 	votes     []vote
+	took      map[string]string // by the system, as fields of the item
 }
 
 // An object is the members of a JSON object, or the columns of a table's row.
@@ -252,6 +253,12 @@ func (w *walker) row(o object) (row, error) {
 		r.evidence = texts(v)
 	}
 	r.votes = o.votes()
+	var it deem.Item
+	itemset.SetSystemFields(&it, func(path string) itemset.Value {
+		head, rest, _ := strings.Cut(path, ".")
+		return o.values[head].Get(rest)
+	})
+	r.took = it.Fields
 	if r.category != "" {
 		if _, ok := categoryOf(r.category); !ok {
 			return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),

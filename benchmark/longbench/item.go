@@ -20,6 +20,7 @@ func (s *Set) item(row *itemset.Row, src *source) (deem.Item, error) {
 	}
 	it := deem.Item{ID: src.task + "/" + strconv.Itoa(row.Line), Category: src.task}
 	var err error
+	itemset.SetSystemFields(&it, row.Get)
 	if it.Response, err = textOf(row, "pred"); err != nil {
 		return it, err
 	}
@@ -126,6 +127,7 @@ func (s *Set) addLength(it *deem.Item, row *itemset.Row) error {
 // choiceItem makes an item of a row of LongBench v2.
 func choiceItem(row *itemset.Row) (deem.Item, error) {
 	it := deem.Item{Fields: map[string]string{fieldEdition: V2}}
+	itemset.SetSystemFields(&it, row.Get)
 	id := row.Get("_id")
 	if id.Blank() {
 		return it, itemset.At(row, "the line has no %q", "_id")

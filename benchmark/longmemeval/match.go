@@ -33,10 +33,10 @@ func (j *join) match(requireAll bool) {
 func (q question) item(r response) deem.Item {
 	it := deem.Item{
 		ID: r.id, Category: q.kind, Question: q.text,
-		References: []string{q.reference}, Response: r.text,
+		References: []string{q.reference}, Response: r.text, Fields: r.took,
 	}
 	if q.date != "" {
-		it.Fields = map[string]string{dateColumn: q.date}
+		itemset.SetField(&it, dateColumn, q.date)
 	}
 	return it
 }

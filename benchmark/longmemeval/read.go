@@ -96,6 +96,7 @@ type response struct {
 	place
 	id   string
 	text string
+	took map[string]string // by the system, as fields of the item
 }
 
 // A join collects questions and responses, and what is wrong with them.
@@ -132,7 +133,7 @@ func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit 
 
 // wanted says which columns are needed; formats that can, do not read the others.
 func wanted(column string) bool {
-	return column == questionColumn || column == dateColumn ||
+	return column == questionColumn || column == dateColumn || itemset.IsSystemColumn(column) ||
 		slices.Contains(slices.Concat(idColumns, typeColumns, referenceColumns, responseColumns), column)
 }
 
@@ -229,6 +230,9 @@ func (j *join) response(row *itemset.Row) error {
 	r := response{place: here, id: id}
 	if _, known := j.questions[id]; known {
 		r.text = v.Str() // Of the others only the id is kept, to be named.
+		var it deem.Item
+		itemset.SetSystemFields(&it, row.Get)
+		r.took = it.Fields
 	}
 	j.answers = append(j.answers, r)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"deem"
 )
 
 // A Column is a part of a row and the names of columns that are recognised as holding
@@ -69,6 +71,26 @@ var columnTable = []Column{
 	},
 	{Target: "judge_model", Names: []string{"judge_model", "judge_llm", "autoeval_label.model"}},
 	{Target: "system", Names: []string{"system", "run", "model"}},
+	{
+		Target: deem.FieldTokensIn, Names: []string{"tokens_in", "input_tokens", "prompt_tokens", "tokens_input"},
+		Also: []string{"usage.prompt_tokens", "usage.input_tokens"},
+	},
+	{
+		Target: deem.FieldTokensOut, Names: []string{"tokens_out", "output_tokens", "completion_tokens", "tokens_output"},
+		Also: []string{"usage.completion_tokens", "usage.output_tokens"},
+	},
+	{
+		Target: deem.FieldLatency, Names: []string{"latency_ms", "duration_ms", "elapsed_ms", "response_time_ms"},
+		Also: []string{"latency_s", "latency_seconds", "latency_sec", "duration_seconds", "elapsed_seconds", "response_time_seconds"},
+	},
+	{Target: deem.FieldCost, Names: []string{"cost", "cost_usd", "total_cost", "total_cost_usd"}},
+}
+
+// SystemFields returns the parts that say what a response took the system under test.
+// They become fields of the item. Where a row has several columns for one of them, the
+// first in the table counts.
+func SystemFields() []string {
+	return []string{deem.FieldTokensIn, deem.FieldTokensOut, deem.FieldLatency, deem.FieldCost}
 }
 
 // Answer is the name that means two things. Beside another reference and no response it

@@ -55,7 +55,7 @@ func (c *columns) want(column string) bool {
 	if strings.HasPrefix(column, columnPrefix) {
 		return true
 	}
-	if _, ok := parts[PlainName(column)]; ok {
+	if _, ok := parts[PlainName(column)]; ok || IsSystemColumn(column) {
 		return true
 	}
 	begins := func(path string) bool {
@@ -97,7 +97,8 @@ func (s slot) of(row *Row) Value {
 type fieldSlot struct {
 	slot
 	name   string
-	strong bool // it says "field" in the name or in the mapping
+	strong bool   // it says "field" in the name or in the mapping
+	source string // of what a response took the system: the name that tells the unit
 }
 
 // A layout says where the parts of an item are in rows with certain columns.
@@ -205,27 +206,27 @@ func (c *columns) remember(names []string) {
 	}
 }
 
-// fieldSlots lists what becomes a field: columns the judge needs, columns named
-// "fields.x", and mapped ones, which are the strongest.
+// fieldSlots lists what becomes a field: columns about the system under test, columns
+// the judge needs, columns named "fields.x", and mapped ones, which are the strongest.
 func (c *columns) fieldSlots(names []string) []fieldSlot {
-	var list []fieldSlot
+	list := slices.DeleteFunc(systemSlots(names), func(f fieldSlot) bool { return c.taken(names[f.column]) })
 	for _, name := range c.fields {
 		if name == groundTruth && c.bound[toReferences] == name {
 			continue // it is the rendering of the references, where that matters
 		}
 		if at, rest := resolve(name, names); at >= 0 {
-			list = append(list, fieldSlot{slot{at, rest}, name, false})
+			list = append(list, fieldSlot{slot: slot{at, rest}, name: name})
 		}
 	}
 	for i, column := range names {
 		if name, ok := strings.CutPrefix(column, columnPrefix); ok && name != "" {
-			list = append(list, fieldSlot{slot{i, ""}, name, true})
+			list = append(list, fieldSlot{slot: slot{i, ""}, name: name, strong: true})
 		}
 	}
 	for _, target := range c.mapping.targets() {
 		if name, ok := strings.CutPrefix(target, fieldPrefix); ok {
 			if at, rest := resolve(c.mapping[target], names); at >= 0 {
-				list = append(list, fieldSlot{slot{at, rest}, name, true})
+				list = append(list, fieldSlot{slot: slot{at, rest}, name: name, strong: true})
 			}
 		}
 	}

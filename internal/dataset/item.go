@@ -168,8 +168,11 @@ func (l *layout) addFields(it *deem.Item, row *Row) error {
 		it.Fields[name] = v.Str()
 	}
 	for _, f := range l.fields {
-		if !f.strong {
-			set(f.name, f.of(row))
+		switch v := f.of(row); {
+		case f.source != "" && !v.Blank():
+			set(f.name, Value{form: literal, data: []byte(InMilliseconds(f.source, v.Str()))})
+		case f.source == "" && !f.strong:
+			set(f.name, v)
 		}
 	}
 	if v := l.members.of(row); !v.Blank() && !v.Members(set) {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"deem"
+	"deem/internal/dataset"
 	"deem/internal/words"
 )
 
@@ -216,6 +217,16 @@ func (b *builder) item(r row) deem.Item {
 	it.ID = b.id(r, it.Cluster)
 	if date := r.member("question_date"); date.isScalar() {
 		it.Fields = map[string]string{"question_date": date.str()}
+	}
+	for _, field := range dataset.SystemFields() {
+		for _, name := range dataset.ColumnNames(field) {
+			if v := r.at(name); v.isScalar() && !v.blank() && it.Fields[field] == "" {
+				if it.Fields == nil {
+					it.Fields = map[string]string{}
+				}
+				it.Fields[field] = dataset.InMilliseconds(name, v.str())
+			}
+		}
 	}
 	return it
 }

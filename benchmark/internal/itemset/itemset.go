@@ -52,6 +52,13 @@ func SetField(it *deem.Item, name, value string) {
 	it.Fields[name] = value
 }
 
+// SetSystemFields enters into an item what its response took the system under test, as
+// [dataset.SetSystemFields] does.
+func SetSystemFields(it *deem.Item, get func(path string) Value) { dataset.SetSystemFields(it, get) }
+
+// IsSystemColumn reports whether [SetSystemFields] reads a column.
+func IsSystemColumn(column string) bool { return dataset.IsSystemColumn(column) }
+
 // CheckNames reports that there is no file to read, or that standard input is to be
 // read twice, over all names at once: a reader that opens data and responses apart
 // would not see it.
