@@ -50,9 +50,12 @@ help: ## list the targets
 demo: build ## judge the bundled example offline, without a key, and print the report
 	$(BIN) demo
 
+# From an empty cache this compiles everything. Two settings save a fifth of the time: no
+# tables for debuggers, which -s -w would only remove again, and a garbage collector that
+# lets the compiler use more memory (1.3 GB at most).
 .PHONY: build
 build: ## build bin/deem, one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
+	GOGC=400 CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w $(STAMP)' -o $(BIN) ./cmd/deem
 
 # In CI a skipped test is a failure unless .ci/skips.txt lists it.
 .PHONY: test

@@ -133,7 +133,7 @@ var libraries = []library{
 	{"github.com/tiktoken-go/tokenizer", []string{"internal/tokens"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},
 	{"go.opentelemetry.io/proto", []string{"internal/telemetry"}, "only one package knows who watches"},
-	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "what a collector is sent is read only where that is tested"},
+	{"google.golang.org/protobuf", []string{"internal/telemetry"}, "only one package speaks to a collector"},
 	{"github.com/mattn/go-runewidth", []string{"report", "internal/doc", "report/internal/page", "internal/cli"}, "how wide a character is matters only where columns are drawn"},
 	{"golang.org/x/sys", []string{"internal/store/*", "internal/cli", "internal/faultserver"}, "locks, terminals and exact timers are the system's; everything else is portable"},
 	{"github.com/google/go-cmp", suites, "comparing is for tests"},

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // MethodPosterior is the interval of agreement beyond chance from the posterior
@@ -145,20 +143,38 @@ const posteriorDraws = 4000
 
 // posterior returns the equal-tailed interval of the coefficient.
 func (y YesNo) posterior(c Coefficient, scale, plus float64, n int, level float64) (lo, hi float64) {
-	src := rand.NewPCG(1947, 1946)
-	gamma := func(count float64) distuv.Gamma {
-		return distuv.Gamma{Alpha: float64(count*scale) + plus, Beta: 1, Src: src}
-	}
-	tp, fp, fn, tn := gamma(y.TP), gamma(y.FP), gamma(y.FN), gamma(y.TN)
+	rnd := rand.New(rand.NewPCG(1947, 1946))
+	draw := func(count float64) float64 { return drawGamma(rnd, float64(count*scale)+plus) }
 	draws := make([]float64, 0, posteriorDraws)
 	for range posteriorDraws {
-		x, ok := YesNo{tp.Rand(), fp.Rand(), fn.Rand(), tn.Rand()}.value(c, float64(n))
+		x, ok := YesNo{draw(y.TP), draw(y.FP), draw(y.FN), draw(y.TN)}.value(c, float64(n))
 		if ok {
 			draws = append(draws, x)
 		}
 	}
 	slices.Sort(draws)
 	return quantileOf(draws, (1-level)/2), quantileOf(draws, 1-(1-level)/2)
+}
+
+// drawGamma draws from the gamma distribution of a shape by the method of Marsaglia and
+// Tsang (2000).
+func drawGamma(rnd *rand.Rand, shape float64) float64 {
+	d, m := shape-1.0/3, 1.0
+	if shape < 1 { // A draw of shape+1 is made smaller.
+		d, m = d+1, math.Pow(rnd.Float64(), 1/shape)
+	}
+	c := 1 / (3 * math.Sqrt(d))
+	for {
+		x := rnd.NormFloat64()
+		v := 1 + float64(x*c)
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if math.Log(rnd.Float64()) < float64(0.5*x*x)+float64(d*(1-v+math.Log(v))) {
+			return m * d * v
+		}
+	}
 }
 
 // weighted returns the counts as weights.

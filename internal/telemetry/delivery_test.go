@@ -9,8 +9,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"deem"
 	"deem/internal/modeltest"
@@ -76,6 +82,54 @@ func TestTroubledCollector(t *testing.T) {
 			}
 			t.Logf("closed after %v: %s", closing, (*warnings)[0])
 		})
+	}
+}
+
+// A delivery that the collector puts off is made again, and a part that it refuses is
+// told. What arrives is what OTLP's own types read.
+func TestDeliveries(t *testing.T) {
+	var puts atomic.Int32
+	c := newCollector(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/metrics") {
+			return true
+		}
+		if puts.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "later", http.StatusServiceUnavailable)
+			return false
+		}
+		answer, err := proto.Marshal(&collectortrace.ExportTraceServiceResponse{
+			PartialSuccess: &collectortrace.ExportTracePartialSuccess{RejectedSpans: 3, ErrorMessage: "too old"},
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Content-Type", "application/x-protobuf")
+		if _, err := w.Write(answer); err != nil {
+			t.Error(err)
+		}
+		return true
+	})
+	tel, warnings := start(t, telemetry.Options{Getenv: env("OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_EXPORTER_OTLP_COMPRESSION=gzip")})
+	play(t, tel, trouble)
+	tel.Close()
+	if len(c.spans) != 17 || puts.Load() != 2 {
+		t.Errorf("%d spans in %d requests, want 17 in 2", len(c.spans), puts.Load())
+	}
+	if len(*warnings) != 1 || !strings.HasSuffix((*warnings)[0], "the collector refused 3 of them: too old") {
+		t.Errorf("warnings %q, want one that says what was refused", *warnings)
+	}
+	sum := c.metrics["deem.calls"].GetSum()
+	if !sum.GetIsMonotonic() || sum.GetAggregationTemporality() != metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE {
+		t.Errorf("deem.calls is %v, want a count since the start", sum)
+	}
+	point := c.metrics["gen_ai.client.operation.duration"].GetHistogram().GetDataPoints()[0]
+	span := string(point.GetExemplars()[0].GetSpanId())
+	if !slices.ContainsFunc(c.spans, func(s *trace.Span) bool { return string(s.SpanId) == span }) {
+		t.Errorf("the exemplar %v is of a span that did not come", point.GetExemplars())
+	}
+	if uint64(len(point.ExplicitBounds)+1) != uint64(len(point.BucketCounts)) || point.GetMin() > point.GetMax() || point.GetSum() < point.GetMax() {
+		t.Errorf("the histogram is %v", point)
 	}
 }
 

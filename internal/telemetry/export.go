@@ -5,8 +5,6 @@ import (
 	"net/http"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -22,9 +20,9 @@ func (t *Telemetry) export(ctx context.Context, s settings, prometheus bool) {
 	otel.SetLogger(zero(otel.SetLogger))
 	res := t.resource(ctx, s.service)
 	if s.traces != nil {
-		t.exportTraces(ctx, *s.traces, res)
+		t.exportTraces(*s.traces, res)
 	}
-	t.exportMetrics(ctx, s.metrics, res, prometheus)
+	t.exportMetrics(s.metrics, res, prometheus)
 }
 
 // zero returns the zero value of what a function takes: here a logger that says nothing.
@@ -47,49 +45,32 @@ func (t *Telemetry) resource(ctx context.Context, service string) *resource.Reso
 	return res
 }
 
-// client returns the client of a target. Each has a transport of its own, so that its
+// exporter returns what sends to a target. Each has a transport of its own, so that its
 // connections can be closed in the end.
-func (s *sender) client(to target) *http.Client {
+func (s *sender) exporter(to target) *exporter {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = to.tls
 	s.transports = append(s.transports, transport)
-	return &http.Client{Transport: transport, Timeout: to.timeout}
+	return &exporter{s, to, &http.Client{Transport: transport, Timeout: to.timeout}}
 }
 
-func (t *Telemetry) exportTraces(ctx context.Context, to target, res *resource.Resource) {
-	opts := []otlptracehttp.Option{
-		otlptracehttp.WithEndpointURL(to.url), otlptracehttp.WithHeaders(to.headers),
-		otlptracehttp.WithTimeout(to.timeout), otlptracehttp.WithHTTPClient(t.sender.client(to)),
-	}
-	if to.gzip {
-		opts = append(opts, otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
-	}
-	e, err := otlptracehttp.New(ctx, opts...)
-	if err != nil {
-		t.sender.failed(err)
-		return
-	}
+func (t *Telemetry) exportTraces(to target, res *resource.Resource) {
 	// The sampler, the size of the queue and of batches are the SDK's own variables:
 	// OTEL_TRACES_SAMPLER, OTEL_BSP_*.
 	p := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithSpanProcessor(t.sender),
-		sdktrace.WithBatcher(spanSender{e, t.sender}))
+		sdktrace.WithBatcher(t.sender.exporter(to)))
 	t.tracer = p.Tracer(scope)
 	t.closers = append(t.closers, p.Shutdown)
 }
 
-func (t *Telemetry) exportMetrics(ctx context.Context, to *target, res *resource.Resource, prometheus bool) {
+func (t *Telemetry) exportMetrics(to *target, res *resource.Resource, prometheus bool) {
 	opts := []sdkmetric.Option{sdkmetric.WithResource(res)}
 	if prometheus {
 		t.prom = sdkmetric.NewManualReader()
 		opts = append(opts, sdkmetric.WithReader(t.prom))
 	}
 	if to != nil {
-		e, err := t.metricExporter(ctx, *to)
-		if err != nil {
-			t.sender.failed(err)
-		} else {
-			opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metricSender{e, t.sender})))
-		}
+		opts = append(opts, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metricExporter{t.sender.exporter(*to)})))
 	}
 	if len(opts) == 1 {
 		return // Nobody reads metrics.
@@ -97,15 +78,4 @@ func (t *Telemetry) exportMetrics(ctx context.Context, to *target, res *resource
 	p := sdkmetric.NewMeterProvider(opts...)
 	t.meters = newMeters(p)
 	t.closers = append(t.closers, p.Shutdown)
-}
-
-func (t *Telemetry) metricExporter(ctx context.Context, to target) (sdkmetric.Exporter, error) {
-	opts := []otlpmetrichttp.Option{
-		otlpmetrichttp.WithEndpointURL(to.url), otlpmetrichttp.WithHeaders(to.headers),
-		otlpmetrichttp.WithTimeout(to.timeout), otlpmetrichttp.WithHTTPClient(t.sender.client(to)),
-	}
-	if to.gzip {
-		opts = append(opts, otlpmetrichttp.WithCompression(otlpmetrichttp.GzipCompression))
-	}
-	return otlpmetrichttp.New(ctx, opts...)
 }

@@ -10,13 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// A sender stands between the SDK of OpenTelemetry and its exporters. It counts, it
-// turns all errors into one warning, and it can end deliveries at once.
+// A sender watches over the deliveries to collectors. It counts spans, turns all errors
+// into one warning, and can end deliveries at once.
 type sender struct {
 	t    *Telemetry
 	tell func(string)
@@ -104,37 +102,3 @@ func (s *sender) Shutdown(context.Context) error { return nil }
 
 // ForceFlush does nothing.
 func (s *sender) ForceFlush(context.Context) error { return nil }
-
-// A spanSender delivers spans.
-type spanSender struct {
-	sdktrace.SpanExporter
-	s *sender
-}
-
-// ExportSpans delivers spans. Its errors end here: the SDK would print each of them.
-func (e spanSender) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
-	ctx, done := e.s.bound(ctx)
-	defer done()
-	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.s.failed(err)
-		return nil
-	}
-	e.s.sent.Add(int64(len(spans)))
-	return nil
-}
-
-// A metricSender delivers metrics.
-type metricSender struct {
-	sdkmetric.Exporter
-	s *sender
-}
-
-// Export delivers metrics. Its errors end here too.
-func (e metricSender) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
-	ctx, done := e.s.bound(ctx)
-	defer done()
-	if err := e.Exporter.Export(ctx, data); err != nil {
-		e.s.failed(err)
-	}
-	return nil
-}

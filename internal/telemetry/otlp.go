@@ -1,0 +1,354 @@
+package telemetry
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// An exporter sends spans or metrics to a collector as OTLP: protocol buffers over HTTP.
+// OpenTelemetry's own exporters do the same and bring gRPC and the whole of protobuf with
+// them, a tenth of the time that it takes to compile deem.
+type exporter struct {
+	s      *sender
+	to     target
+	client *http.Client
+}
+
+// How long a delivery is tried again, and the pauses in between, as OpenTelemetry has them.
+const (
+	retryFor   = time.Minute
+	retryFirst = 5 * time.Second
+	retryMost  = 30 * time.Second
+	maxAnswer  = 64 << 10 // bytes of a collector's answer that are read
+)
+
+// Shutdown does nothing: the sender closes the connections.
+func (e *exporter) Shutdown(context.Context) error { return nil }
+
+// post delivers a message. It tries again when the collector asks for that.
+func (e *exporter) post(ctx context.Context, body message) error {
+	ctx, done := e.s.bound(ctx)
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, retryFor)
+	defer cancel()
+	if e.to.gzip {
+		var packed bytes.Buffer
+		zw := gzip.NewWriter(&packed)
+		_, err := zw.Write(body)
+		if err := errors.Join(err, zw.Close()); err != nil {
+			return err
+		}
+		body = packed.Bytes()
+	}
+	deadline, _ := ctx.Deadline()
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		after, err := e.try(ctx, body)
+		if err == nil || after < 0 {
+			return err
+		}
+		if after == 0 {
+			after = pause
+		}
+		if time.Now().Add(after).After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(after):
+		}
+	}
+}
+
+// try makes one request. With an error it returns how long the collector wants us to
+// wait: 0 when it does not say, negative when another try is useless.
+func (e *exporter) try(ctx context.Context, body []byte) (time.Duration, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.url, bytes.NewReader(body))
+	if err != nil {
+		return -1, err
+	}
+	req.Header.Set("User-Agent", "deem/"+e.s.t.version)
+	for name, value := range e.to.headers {
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	if e.to.gzip {
+		req.Header.Set("Content-Encoding", "gzip")
+	}
+	resp, err := e.client.Do(req)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return -1, err
+	}
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // A date counts as no wish.
+		return time.Duration(max(0, min(seconds, 3600))) * time.Second, fmt.Errorf("%s: %s", resp.Status, strings.TrimSpace(string(text)))
+	}
+	if resp.StatusCode/100 != 2 {
+		return -1, fmt.Errorf("%s answers %s: %s", e.to.url, resp.Status, strings.TrimSpace(string(text)))
+	}
+	if resp.Header.Get("Content-Type") == "application/x-protobuf" {
+		return -1, refused(text)
+	}
+	return -1, nil
+}
+
+// refused reads from a collector's answer that it did not take everything.
+func refused(answer []byte) error {
+	var count uint64
+	var why string
+	for b := field(answer, 1); len(b) > 0; {
+		num, kind, n := protowire.ConsumeTag(b)
+		if n < 0 {
+			return nil
+		}
+		switch b = b[n:]; {
+		case num == 1 && kind == protowire.VarintType:
+			count, n = protowire.ConsumeVarint(b)
+		case num == 2 && kind == protowire.BytesType:
+			why, n = protowire.ConsumeString(b)
+		default:
+			n = protowire.ConsumeFieldValue(num, kind, b)
+		}
+		if n < 0 {
+			return nil
+		}
+		b = b[n:]
+	}
+	if count == 0 && why == "" {
+		return nil
+	}
+	return fmt.Errorf("the collector refused %d of them: %s", count, why)
+}
+
+// field returns a field that is a message, nil when b does not begin with it.
+func field(b []byte, want protowire.Number) []byte {
+	num, kind, n := protowire.ConsumeTag(b)
+	if n < 0 || num != want || kind != protowire.BytesType {
+		return nil
+	}
+	inner, n := protowire.ConsumeBytes(b[n:])
+	if n < 0 {
+		return nil
+	}
+	return inner
+}
+
+// A message is a protocol buffer that is being written. The numbers of its fields are
+// those of opentelemetry-proto 1.x; the tests decode with its generated types.
+type message []byte
+
+func (m message) bytes(n protowire.Number, b []byte) message {
+	return protowire.AppendBytes(protowire.AppendTag(m, n, protowire.BytesType), b)
+}
+
+func (m message) text(n protowire.Number, s string) message {
+	return protowire.AppendString(protowire.AppendTag(m, n, protowire.BytesType), s)
+}
+
+func (m message) varint(n protowire.Number, v int) message {
+	return protowire.AppendVarint(protowire.AppendTag(m, n, protowire.VarintType), uint64(v)) //nolint:gosec // Negative numbers are written like this.
+}
+
+func (m message) fixed(n protowire.Number, v uint64) message {
+	return protowire.AppendFixed64(protowire.AppendTag(m, n, protowire.Fixed64Type), v)
+}
+
+func (m message) double(n protowire.Number, f float64) message {
+	return m.fixed(n, math.Float64bits(f))
+}
+
+func (m message) time(n protowire.Number, t time.Time) message {
+	return m.fixed(n, uint64(max(0, t.UnixNano()))) //nolint:gosec // It is not negative.
+}
+
+func (m message) attributes(n protowire.Number, list []attribute.KeyValue) message {
+	for _, kv := range list {
+		m = m.bytes(n, message(nil).text(1, string(kv.Key)).bytes(2, anyValue(kv.Value)))
+	}
+	return m
+}
+
+func anyValue(v attribute.Value) message {
+	var m message
+	switch v.Type() {
+	case attribute.BOOL:
+		if v.AsBool() {
+			return m.varint(2, 1)
+		}
+		return m.varint(2, 0)
+	case attribute.INT64:
+		return m.varint(3, int(v.AsInt64()))
+	case attribute.FLOAT64:
+		return m.double(4, v.AsFloat64())
+	case attribute.STRINGSLICE:
+		var list message
+		for _, s := range v.AsStringSlice() {
+			list = list.bytes(1, message(nil).text(1, s))
+		}
+		return m.bytes(5, list)
+	}
+	return m.text(1, v.String())
+}
+
+// envelope wraps spans or metrics with who measured and with what.
+func envelope(res *resource.Resource, scope instrumentation.Scope, inside message) message {
+	scoped := append(message(nil).bytes(1, message(nil).text(1, scope.Name).text(2, scope.Version)), inside...)
+	return message(nil).bytes(1, message(nil).bytes(1, message(nil).attributes(1, res.Attributes())).bytes(2, scoped).text(3, res.SchemaURL()))
+}
+
+// ExportSpans delivers spans, which are all of one provider and one scope. Its errors
+// end here: the SDK would print each of them.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	var list message
+	for _, s := range spans {
+		list = list.bytes(2, spanMessage(s))
+	}
+	if err := e.post(ctx, envelope(spans[0].Resource(), spans[0].InstrumentationScope(), list)); err != nil {
+		e.s.failed(err)
+		return nil
+	}
+	e.s.sent.Add(int64(len(spans)))
+	return nil
+}
+
+// Spans of ours have no events and no links.
+func spanMessage(s sdktrace.ReadOnlySpan) message {
+	sc, parent := s.SpanContext(), s.Parent()
+	trace, span := sc.TraceID(), sc.SpanID()
+	m := message(nil).bytes(1, trace[:]).bytes(2, span[:]).text(3, sc.TraceState().String())
+	if id := parent.SpanID(); id.IsValid() {
+		m = m.bytes(4, id[:])
+	}
+	m = m.text(5, s.Name()).varint(6, int(s.SpanKind())).time(7, s.StartTime()).time(8, s.EndTime())
+	m = m.attributes(9, s.Attributes()).varint(10, s.DroppedAttributes())
+	status := map[codes.Code]int{codes.Ok: 1, codes.Error: 2}[s.Status().Code]
+	m = m.bytes(15, message(nil).text(2, s.Status().Description).varint(3, status))
+	flags := uint32(sc.TraceFlags()) | 0x100 // It is known whether the parent is remote.
+	if parent.IsRemote() {
+		flags |= 0x200
+	}
+	return protowire.AppendFixed32(protowire.AppendTag(m, 16, protowire.Fixed32Type), flags)
+}
+
+// A metricExporter is an exporter of metrics, as the SDK wants it.
+type metricExporter struct{ *exporter }
+
+// Temporality says that counts are since the start.
+func (metricExporter) Temporality(k sdkmetric.InstrumentKind) metricdata.Temporality {
+	return sdkmetric.DefaultTemporalitySelector(k)
+}
+
+// Aggregation is the SDK's own.
+func (metricExporter) Aggregation(k sdkmetric.InstrumentKind) sdkmetric.Aggregation {
+	return sdkmetric.DefaultAggregationSelector(k)
+}
+
+// ForceFlush does nothing: nothing is kept.
+func (metricExporter) ForceFlush(context.Context) error { return nil }
+
+// Export delivers metrics. Its errors end here too.
+func (e metricExporter) Export(ctx context.Context, data *metricdata.ResourceMetrics) error {
+	for _, scope := range data.ScopeMetrics {
+		var list message
+		for _, m := range scope.Metrics {
+			list = list.bytes(2, metricMessage(m))
+		}
+		if err := e.post(ctx, envelope(data.Resource, scope.Scope, list)); err != nil {
+			e.s.failed(err)
+		}
+	}
+	return nil
+}
+
+// metricMessage writes the kinds of metrics that there are (meters.go).
+func metricMessage(m metricdata.Metrics) message {
+	to := message(nil).text(1, m.Name).text(2, m.Description).text(3, m.Unit)
+	switch data := m.Data.(type) {
+	case metricdata.Gauge[int64]:
+		return to.bytes(5, numbers(data.DataPoints))
+	case metricdata.Sum[int64]:
+		sum := numbers(data.DataPoints).varint(2, temporality(data.Temporality))
+		if data.IsMonotonic {
+			sum = sum.varint(3, 1)
+		}
+		return to.bytes(7, sum)
+	case metricdata.Histogram[int64]:
+		return to.bytes(9, histogram(data.DataPoints, data.Temporality))
+	case metricdata.Histogram[float64]:
+		return to.bytes(9, histogram(data.DataPoints, data.Temporality))
+	}
+	return to
+}
+
+// temporality returns the number of OTLP, which counts in another order than the SDK.
+func temporality(t metricdata.Temporality) int {
+	return map[metricdata.Temporality]int{metricdata.DeltaTemporality: 1, metricdata.CumulativeTemporality: 2}[t]
+}
+
+func numbers(points []metricdata.DataPoint[int64]) message {
+	var list message
+	for _, p := range points {
+		point := message(nil).attributes(7, p.Attributes.ToSlice()).time(2, p.StartTime).time(3, p.Time).fixed(6, uint64(p.Value)) //nolint:gosec // Its bits are written.
+		list = list.bytes(1, exemplars(point, 5, p.Exemplars))
+	}
+	return list
+}
+
+func histogram[N int64 | float64](points []metricdata.HistogramDataPoint[N], kind metricdata.Temporality) message {
+	var list message
+	for _, p := range points {
+		point := message(nil).attributes(9, p.Attributes.ToSlice()).time(2, p.StartTime).time(3, p.Time).fixed(4, p.Count).double(5, float64(p.Sum))
+		var counts, bounds []byte
+		for _, n := range p.BucketCounts {
+			counts = protowire.AppendFixed64(counts, n)
+		}
+		for _, b := range p.Bounds {
+			bounds = protowire.AppendFixed64(bounds, math.Float64bits(b))
+		}
+		point = exemplars(point.bytes(6, counts).bytes(7, bounds), 8, p.Exemplars)
+		if v, ok := p.Min.Value(); ok {
+			point = point.double(11, float64(v))
+		}
+		if v, ok := p.Max.Value(); ok {
+			point = point.double(12, float64(v))
+		}
+		list = list.bytes(1, point)
+	}
+	return list.varint(2, temporality(kind))
+}
+
+// exemplars are single measurements with the spans that they were made in.
+func exemplars[N int64 | float64](m message, n protowire.Number, list []metricdata.Exemplar[N]) message {
+	for _, x := range list {
+		one := message(nil).time(2, x.Time).double(3, float64(x.Value)).bytes(4, x.SpanID).bytes(5, x.TraceID)
+		m = m.bytes(n, one.attributes(7, x.FilteredAttributes))
+	}
+	return m
+}
