@@ -21,12 +21,26 @@ type Verdict struct {
 	// "correctness": 8 of 10.
 	Aspects map[string]float64 `json:"aspects,omitempty"`
 
+	// Parts are the verdicts on the criteria of the item, in their order, where the judge
+	// decides each on its own.
+	Parts []Part `json:"parts,omitempty"`
+
 	// Reason is the judge's explanation, if it gave one.
 	Reason string `json:"reason,omitempty"`
 
 	// Confidence is how sure the judge is of the label, from 0 to 1. It is nil
 	// when the judge does not say.
 	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// A Part is the verdict on one criterion of an item, or the reason why there is none.
+// Exactly one of Score and Failure is set.
+type Part struct {
+	Name    string   `json:"name"` // the text of the criterion
+	Label   string   `json:"label,omitempty"`
+	Score   *float64 `json:"score,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
+	Failure *Failure `json:"failure,omitempty"`
 }
 
 // Yes reads the verdict as yes or no, which is how judges and people are set beside

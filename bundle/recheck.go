@@ -177,7 +177,25 @@ func differ(rec deem.Record, v deem.Verdict) string {
 	case old.Reason != clean(v.Reason):
 		return "the record and the judge now differ in the reason"
 	}
+	if problem := differInParts(old.Parts, v.Parts); problem != "" {
+		return problem
+	}
 	return differInAspects(old.Aspects, v.Aspects)
+}
+
+func differInParts(old, now []deem.Part) string {
+	if len(old) != len(now) {
+		return fmt.Sprintf("the record has %d criteria, and the judge now gives %d", len(old), len(now))
+	}
+	for i, p := range now {
+		o := old[i]
+		equal := o.Name == clean(p.Name) && o.Label == p.Label && o.Reason == clean(p.Reason) && same(o.Score, p.Score, near) &&
+			same(o.Failure, p.Failure, func(a, b deem.Failure) bool { return a.Kind == b.Kind && a.Detail == clean(b.Detail) })
+		if !equal {
+			return fmt.Sprintf("the record and the judge now differ in criterion %d", i+1)
+		}
+	}
+	return ""
 }
 
 func differInAspects(old, now map[string]float64) string {

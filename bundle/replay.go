@@ -67,6 +67,11 @@ func kindOf(rec deem.Record, message string) deem.Kind {
 	words, kind := "", deem.Provider
 	if rec.Verdict != nil {
 		words = rec.Verdict.Reason
+		for _, p := range rec.Verdict.Parts {
+			if p.Failure != nil {
+				words += "\n" + p.Failure.Error()
+			}
+		}
 	}
 	if rec.Failure != nil {
 		words, kind = rec.Failure.Detail, rec.Failure.Kind

@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"deem"
@@ -58,16 +59,21 @@ func overItem(it deem.Item, do func(string) string) deem.Item {
 // over returns the record with every text as do makes it, and its log-probabilities,
 // which spell the reply, as logprobs does.
 func (w wireRecord) over(do func(string) string, logprobs func([]wireLogprob) []wireLogprob) wireRecord {
+	failure := func(f *wireFailure) *wireFailure {
+		if f == nil {
+			return nil
+		}
+		return &wireFailure{Detail: do(f.Detail), Kind: f.Kind}
+	}
 	if w.Verdict != nil {
 		v := *w.Verdict
-		v.Reason = do(v.Reason)
+		v.Reason, v.Parts = do(v.Reason), slices.Clone(v.Parts)
+		for i, p := range v.Parts {
+			v.Parts[i].Name, v.Parts[i].Reason, v.Parts[i].Failure = do(p.Name), do(p.Reason), failure(p.Failure)
+		}
 		w.Verdict = &v
 	}
-	if w.Failure != nil {
-		f := *w.Failure
-		f.Detail = do(f.Detail)
-		w.Failure = &f
-	}
+	w.Failure = failure(w.Failure)
 	calls := make([]wireCall, len(w.Calls))
 	for i, c := range w.Calls {
 		c.Error = do(c.Error)

@@ -28,9 +28,18 @@ type wireVerdict struct {
 	Aspects    map[string]float64 `json:"aspects,omitempty"`
 	Confidence *float64           `json:"confidence,omitempty"`
 	Label      string             `json:"label"`
+	Parts      []wirePart         `json:"parts,omitempty"`
 	Pass       *bool              `json:"pass,omitempty"`
 	Reason     string             `json:"reason,omitempty"`
 	Score      float64            `json:"score"`
+}
+
+type wirePart struct {
+	Failure *wireFailure `json:"failure,omitempty"`
+	Label   string       `json:"label,omitempty"`
+	Name    string       `json:"name"`
+	Reason  string       `json:"reason,omitempty"`
+	Score   *float64     `json:"score,omitempty"`
 }
 
 type wireFailure struct {
@@ -94,14 +103,27 @@ func toRecord(rec deem.Record, item string) wireRecord {
 	if v := rec.Verdict; v != nil {
 		w.Verdict = &wireVerdict{
 			Aspects: cleanKeys(v.Aspects), Confidence: v.Confidence, Label: clean(v.Label),
-			Pass: v.Pass, Reason: clean(v.Reason), Score: v.Score,
+			Parts: toParts(v.Parts), Pass: v.Pass, Reason: clean(v.Reason), Score: v.Score,
 		}
 	}
-	if f := rec.Failure; f != nil {
-		w.Failure = &wireFailure{Detail: clean(f.Detail), Kind: f.Kind}
-	}
+	w.Failure = toFailure(rec.Failure)
 	for _, c := range rec.Calls {
 		w.Calls = append(w.Calls, toCall(c))
+	}
+	return w
+}
+
+func toFailure(f *deem.Failure) *wireFailure {
+	if f == nil {
+		return nil
+	}
+	return &wireFailure{Detail: clean(f.Detail), Kind: f.Kind}
+}
+
+func toParts(list []deem.Part) []wirePart {
+	var w []wirePart
+	for _, p := range list {
+		w = append(w, wirePart{Failure: toFailure(p.Failure), Label: clean(p.Label), Name: clean(p.Name), Reason: clean(p.Reason), Score: p.Score})
 	}
 	return w
 }
@@ -156,10 +178,11 @@ func (w wireRecord) record(it deem.Item) deem.Record {
 		rec.Verdict = &deem.Verdict{
 			Label: v.Label, Score: v.Score, Pass: v.Pass, Aspects: v.Aspects, Reason: v.Reason, Confidence: v.Confidence,
 		}
+		for _, p := range v.Parts {
+			rec.Verdict.Parts = append(rec.Verdict.Parts, deem.Part{Name: p.Name, Label: p.Label, Score: p.Score, Reason: p.Reason, Failure: p.Failure.failure()})
+		}
 	}
-	if f := w.Failure; f != nil {
-		rec.Failure = &deem.Failure{Kind: f.Kind, Detail: f.Detail}
-	}
+	rec.Failure = w.Failure.failure()
 	if len(w.Calls) > 0 {
 		rec.Calls = make([]deem.Call, len(w.Calls))
 	}
@@ -167,6 +190,13 @@ func (w wireRecord) record(it deem.Item) deem.Record {
 		rec.Calls[i] = c.call()
 	}
 	return rec
+}
+
+func (w *wireFailure) failure() *deem.Failure {
+	if w == nil {
+		return nil
+	}
+	return &deem.Failure{Kind: w.Kind, Detail: w.Detail}
 }
 
 func (w wireCall) call() deem.Call {

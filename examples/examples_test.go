@@ -20,7 +20,7 @@ var item = deem.Item{
 	Question:   "May I bring my parcel back after three weeks?",
 	References: []string{"yes, within 30 days", "the receipt is needed"},
 	Response:   "Of course! Thirty days, and {question} is a fine question.",
-	Fields:     map[string]string{"policy": "Returns within 30 days."},
+	Fields:     map[string]string{"policy": "Returns within 30 days.", "checklist": "- names the 30 days"},
 }
 
 // reads is a reply and what an example must make of it.
@@ -134,8 +134,8 @@ func TestDocumentedJudges(t *testing.T) {
 		parts++
 		parse(t, complete(text))
 	}
-	if whole != 1 || parts < 4 {
-		t.Errorf("the document has %d whole judges and %d parts, want 1 and at least 4", whole, parts)
+	if whole != 2 || parts < 4 {
+		t.Errorf("the document has %d whole judges and %d parts, want 2 and at least 4", whole, parts)
 	}
 }
 
@@ -155,6 +155,9 @@ func complete(part string) string {
 		if strings.HasPrefix(part, "slots:") {
 			prompt += " {" + slot[1] + "}"
 		}
+	}
+	if strings.HasPrefix(part, "criteria:") {
+		prompt += " {criterion}"
 	}
 	text := "name: part\nprompt: \"" + prompt + "\"\n" + part
 	if !strings.Contains(part, "aspects:") {

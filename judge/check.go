@@ -16,7 +16,7 @@ import (
 
 // sources are the parts of an item that a slot may be filled from, beside
 // fields.NAME.
-var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references"}
+var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria}
 
 func isSource(name string) bool { return slices.Contains(sources, name) }
 
@@ -69,8 +69,8 @@ func (x *decoder) checkVerdict(n *yaml.Node) {
 		x.badKey("labels", "the judge has fewer than two labels, so there is nothing to decide")
 	case x.lines["aspects"] != 0 && len(d.Aspects) == 0:
 		x.badKey("aspects", "the judge has no aspect")
-	case d.Pass != nil && x.lines["labels"] != 0:
-		x.badKey("pass", "a pass mark goes with aspects; a label counts as its score says")
+	case d.Pass != nil && !d.HasPass():
+		x.badKey("pass", "a pass mark goes with aspects or criteria; a label counts as its score says")
 	}
 }
 
@@ -129,7 +129,7 @@ func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
 
 // checkPrompts parses the prompts and holds their slots against the declared ones.
 func (x *decoder) checkPrompts() {
-	used := map[string]bool{}
+	used, from := map[string]bool{}, map[string]bool{}
 	shown := false // the prompt shows something of what is to be judged
 	for _, src := range x.prompts {
 		t, err := parseTemplate(src.text)
@@ -139,13 +139,16 @@ func (x *decoder) checkPrompts() {
 		}
 		for _, p := range t.slots() {
 			used[p.slot] = true
-			from := []string{p.slot}
+			list := []string{p.slot}
 			if s, ok := x.d.Slots[p.slot]; ok {
-				from = s.From
+				list = s.From
 			} else if !isSource(p.slot) {
 				x.unknownSlot(src, p)
 			}
-			shown = shown || slices.ContainsFunc(from, showsResponse)
+			for _, name := range list {
+				from[name] = true
+			}
+			shown = shown || slices.ContainsFunc(list, showsResponse)
 		}
 	}
 	for _, name := range sortedKeys(x.slots) {
@@ -156,8 +159,27 @@ func (x *decoder) checkPrompts() {
 			})
 		}
 	}
+	x.checkCriteria(from)
 	if x.problems.Total == 0 && !shown {
 		x.badKey("prompt", "the prompt does not show the response; write {response} where it belongs")
+	}
+}
+
+// checkCriteria looks whether the prompt shows what the judge decides. The sources of its
+// slots are from.
+func (x *decoder) checkCriteria(from map[string]bool) {
+	c := x.d.Criteria
+	want := slotCriterion
+	if !c.each() {
+		want = slotCriteria
+	}
+	switch {
+	case c == nil && (from[slotCriterion] || from[slotCriteria]):
+		x.badKey("prompt", "the prompt shows criteria, and the judge has none; say which field holds the list, as \"criteria: checklist\"")
+	case c != nil && !from[want]:
+		x.badKey("prompt", "the prompt does not show what it asks about; write {%s} where it belongs", want)
+	case c != nil && from[slotCriterion] && from[slotCriteria]:
+		x.badKey("prompt", "the prompt shows {criterion} and {criteria}; a call is about one of them")
 	}
 }
 

@@ -41,6 +41,10 @@ type Declaration struct {
 	// Aspects are the numbers asked for. A declaration has labels or aspects.
 	Aspects []Aspect `json:"aspects,omitempty"`
 
+	// Criteria say which list of the item is judged one criterion at a time; nil means
+	// that the item is judged as a whole.
+	Criteria *Criteria `json:"criteria,omitempty"`
+
 	// Pass is the score from which a verdict passes; nil means no pass mark.
 	Pass *float64 `json:"pass,omitempty"`
 
@@ -125,9 +129,13 @@ func (d *Declaration) DefaultReading() string {
 	return Strict
 }
 
-// SetPass sets the pass mark. Only a judge of aspects has one.
+// HasPass reports whether the judge can have a pass mark. One that decides an item as a
+// whole by labels has none: a label counts as its score says.
+func (d *Declaration) HasPass() bool { return len(d.Aspects) > 0 || d.Criteria != nil }
+
+// SetPass sets the pass mark.
 func (d *Declaration) SetPass(mark float64) error {
-	if len(d.Aspects) == 0 {
+	if !d.HasPass() {
 		return fmt.Errorf("judge %s has labels and no pass mark", d.Name)
 	}
 	if err := checkPass(mark); err != nil {
@@ -148,6 +156,9 @@ func checkPass(mark float64) error {
 // look for.
 func (d *Declaration) Fields() []string {
 	var names []string
+	if d.Criteria != nil {
+		names = append(names, d.Criteria.Field)
+	}
 	for _, s := range d.Slots {
 		for _, from := range s.From {
 			if name, ok := fieldName(from); ok {

@@ -114,7 +114,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		schema   bool // the schema can see it too
 	}{
 		{"unknown key", "labels:", "lables:", `judge.yaml:7: a judge has no key "lables"; did you mean "labels"?`, true},
-		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, failures, labels, name, params, pass, prompt, read, slots, source, system`, true},
+		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, criteria, failures, labels, name, params, pass, prompt, read, slots, source, system`, true},
 		{"key twice", "  so-so: 0.5", "  rude: 0.5", `judge.yaml:10: labels has the key "rude" twice`, true},
 		{"unknown slot", "{response}", "{respons}", `judge.yaml:6: the prompt uses the slot {respons}, which is not declared; did you mean {response}?`, false},
 		{"unknown slot far off", "{response}", "{xyz} {response}", `judge.yaml:6: the prompt uses the slot {xyz}, which is not declared; declare it under slots, or write {{xyz}} for braces`, false},

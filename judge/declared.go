@@ -93,6 +93,11 @@ func (d *Declaration) sound() error {
 	if len(d.Aspects) > 0 && weights == 0 {
 		return errors.New("no aspect has a weight")
 	}
+	if d.Criteria != nil {
+		if err := d.Criteria.check(); err != nil {
+			return err
+		}
+	}
 	for name, r := range d.Readings {
 		w, ok := ways[r.How]
 		if !ok || len(d.Aspects) > 0 && w.numbers == nil || len(d.Aspects) == 0 && w.label == nil {
@@ -104,6 +109,20 @@ func (d *Declaration) sound() error {
 
 // Request renders the prompt for it.
 func (p *Declared) Request(it deem.Item) (deem.Request, error) {
+	if c := p.decl.Criteria; c != nil {
+		list, err := c.of(it)
+		if err != nil {
+			return deem.Request{}, err
+		}
+		if c.each() {
+			it = about(it, list[0])
+		}
+	}
+	return p.render(it)
+}
+
+// render fills the prompt.
+func (p *Declared) render(it deem.Item) (deem.Request, error) {
 	values := map[string]string{}
 	for _, t := range []template{p.system, p.prompt} {
 		for _, s := range t.slots() {
@@ -129,7 +148,12 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 		s = Slot{From: []string{name}}
 	}
 	for _, from := range s.From {
-		if v, ok := s.take(it, from); ok {
+		v, ok := s.take(it, from)
+		if c := p.decl.Criteria; from == slotCriteria && c != nil {
+			list, err := c.of(it)
+			v, ok = numbered(list), err == nil
+		}
+		if ok {
 			if s.Fence {
 				v = fence(it, name, v)
 			}
@@ -163,6 +187,9 @@ func (s Slot) take(it deem.Item, from string) (string, bool) {
 		return it.References[0], true
 	case "references":
 		return s.render(it.References), len(it.References) > 0
+	case slotCriterion:
+		v, ok := it.Fields[slotCriterion]
+		return v, ok
 	default:
 		field, _ := fieldName(from)
 		v, ok := it.Fields[field]

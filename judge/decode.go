@@ -159,6 +159,7 @@ func (x *decoder) judge(n *yaml.Node) {
 		"slots":    x.readSlots,
 		"labels":   x.readLabels,
 		"aspects":  x.readAspects,
+		"criteria": x.readCriteria,
 		"pass":     x.readPass,
 		"read":     x.readReadings,
 		"failures": x.readFailures,
@@ -313,6 +314,26 @@ func (x *decoder) readAspects(n *yaml.Node) {
 		}
 		x.d.Aspects = append(x.d.Aspects, a)
 	})
+}
+
+func (x *decoder) readCriteria(n *yaml.Node) {
+	c := Criteria{}
+	if n.Kind == yaml.MappingNode {
+		x.mapping(n, "criteria", map[string]func(*yaml.Node){
+			"field":  func(v *yaml.Node) { x.str(v, "field", &c.Field) },
+			"ask":    func(v *yaml.Node) { x.str(v, "ask", &c.Ask) },
+			"score":  func(v *yaml.Node) { x.str(v, "score", &c.Score) },
+			"failed": func(v *yaml.Node) { x.str(v, "failed", &c.Failed) },
+		})
+	} else {
+		x.str(n, "criteria", &c.Field)
+	}
+	c.Field = strings.TrimPrefix(c.Field, "fields.")
+	c = c.filled()
+	if err := c.check(); err != nil {
+		x.bad(n, "%v", err)
+	}
+	x.d.Criteria = &c
 }
 
 func (x *decoder) readPass(n *yaml.Node) {

@@ -16,6 +16,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"deem"
@@ -48,6 +49,44 @@ type Decider interface {
 	Decide(it deem.Item) (deem.Verdict, bool)
 }
 
+// A Dialogue is a protocol that asks several times about one item, as one does that
+// decides each criterion of an item on its own. [AsDialogue] tells it from a protocol that
+// asks once.
+type Dialogue interface {
+	Protocol // Request and Read are those of the first call
+
+	// Several reports whether the protocol asks several times. One that may or may not do
+	// so, as a declared one, is a dialogue only if it does.
+	Several() bool
+
+	// Requests returns what the protocol may ask about it. If that depends on replies, it
+	// is the most that it can be.
+	Requests(it deem.Item) ([]deem.Request, error)
+
+	// Talk returns the verdict on it. It makes each call with ask. A *[deem.Failure] of ask
+	// concerns that call only; any other error ends the talk, which returns it.
+	Talk(it deem.Item, ask Ask) (deem.Verdict, error)
+}
+
+// An Ask makes one call and returns the reply.
+type Ask func(req deem.Request) (deem.Reply, error)
+
+// AsDialogue returns the protocol as one that asks several times about an item, and
+// whether it does.
+func AsDialogue(p Protocol) (Dialogue, bool) {
+	d, ok := p.(Dialogue)
+	return d, ok && d.Several()
+}
+
+// Requests returns what a protocol may ask about it: one request, or those of a dialogue.
+func Requests(p Protocol, it deem.Item) ([]deem.Request, error) {
+	if d, ok := AsDialogue(p); ok {
+		return d.Requests(it)
+	}
+	req, err := p.Request(it)
+	return []deem.Request{req}, err
+}
+
 // A Judge is a model that follows a protocol.
 type Judge struct {
 	protocol Protocol
@@ -71,6 +110,16 @@ func (j *Judge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 		if v, ok := d.Decide(it); ok {
 			return v, nil
 		}
+	}
+	if d, ok := AsDialogue(j.protocol); ok {
+		return d.Talk(it, func(req deem.Request) (deem.Reply, error) {
+			req.Trial = deem.TrialOf(ctx)
+			reply, err := ask(ctx, j.model, req)
+			if err == nil {
+				err = ctx.Err()
+			}
+			return reply, err
+		})
 	}
 	req, err := j.protocol.Request(it)
 	if err != nil {
@@ -121,6 +170,40 @@ func Read(p Protocol, it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 		return deem.Verdict{}, deem.Failf(deem.Refused, "%s", clip(said))
 	}
 	return v, err
+}
+
+// Again returns the verdict that p makes of the replies in a record, and whether it can:
+// the record may lack a reply that p needs. It costs nothing.
+func Again(p Protocol, rec deem.Record) (v deem.Verdict, can bool, err error) {
+	d, several := AsDialogue(p)
+	if !several {
+		for _, call := range slices.Backward(rec.Calls) {
+			if call.Reply != nil {
+				v, err = Read(p, rec.Item, *call.Reply)
+				return v, true, err
+			}
+		}
+		return v, false, nil
+	}
+	missing := errors.New("the record lacks a reply")
+	v, err = d.Talk(rec.Item, func(req deem.Request) (deem.Reply, error) {
+		req.Trial = rec.Trial
+		hash := req.Hash()
+		for _, call := range slices.Backward(rec.Calls) {
+			switch {
+			case call.Request != hash:
+			case call.Reply != nil:
+				return *call.Reply, nil
+			default:
+				return deem.Reply{}, &deem.Failure{Kind: deem.Provider, Detail: call.Error}
+			}
+		}
+		return deem.Reply{}, missing
+	})
+	if errors.Is(err, missing) {
+		return deem.Verdict{}, false, nil
+	}
+	return v, len(rec.Calls) > 0, err
 }
 
 // longReply is the length in bytes from which replies are read one at a time. To read one

@@ -51,6 +51,14 @@ func Ways() []string { return sortedKeys(ways) }
 
 // Read returns the verdict on it that reply gives under the protocol's reading.
 func (p *Declared) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	if c := p.decl.Criteria; c != nil && !c.each() {
+		return p.readTogether(it, reply)
+	}
+	return p.readOne(it, reply)
+}
+
+// readOne reads a reply that is about the item as a whole, or about one criterion.
+func (p *Declared) readOne(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	r := p.decl.Readings[p.reading]
 	w := ways[r.How]
 	read := w.label
@@ -92,13 +100,21 @@ func (p *Declared) labelled(f found, s said, tokens []deem.TokenLogprob) deem.Ve
 // from 0 at the lower end of its scale to 1 at the upper.
 func (p *Declared) scored(f found) deem.Verdict {
 	v := deem.Verdict{Label: "scored", Aspects: f.numbers, Reason: f.reason, Score: mean(p.decl.Aspects, f.numbers)}
-	if mark := p.decl.Pass; mark != nil {
-		pass := v.Score >= *mark
-		v.Pass = &pass
-		v.Label = "fail"
-		if pass {
-			v.Label = "pass"
-		}
+	if p.decl.Criteria == nil {
+		v = marked(v, p.decl.Pass)
+	}
+	return v
+}
+
+// marked holds a verdict to a pass mark, if there is one.
+func marked(v deem.Verdict, mark *float64) deem.Verdict {
+	if mark == nil {
+		return v
+	}
+	pass := v.Score >= *mark
+	v.Pass, v.Label = &pass, "fail"
+	if pass {
+		v.Label = "pass"
 	}
 	return v
 }

@@ -218,7 +218,7 @@ var partNames = map[string]string{
 	"model": "model", "reading": "reading", "readings": "reading", "version": "parser", "failures_wrong": "denominator",
 	"prompt": "prompt", "prompts": "prompt", "system": "prompt", "slots": "prompt", "abstention": "prompt",
 	"params": "parameters", "options": "parameters",
-	"labels": "labels", "aspects": "labels", "pass": "labels",
+	"labels": "labels", "aspects": "labels", "pass": "labels", "criteria": "criteria",
 }
 
 // Diff returns what two judges differ in.

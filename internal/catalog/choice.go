@@ -153,7 +153,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	if o.Pass.Set && (len(d.Aspects) > 0 || !several) {
+	if o.Pass.Set && (d.HasPass() || !several) {
 		if err := d.SetPass(o.Pass.Value); err != nil {
 			return Choice{}, err
 		}
@@ -466,16 +466,19 @@ func (c Choice) Models() (names, endpoints string) {
 	return strings.Join(c.Spec.Models(), " + "), strings.Join(es, " + ")
 }
 
-// Request returns what the judge asks about an item, unless it decides without asking or
-// cannot ask.
-func (l Leaf) Request(it deem.Item) (deem.Request, bool) {
+// Requests returns what the judge may ask about an item: nothing if it decides without
+// asking or cannot ask.
+func (l Leaf) Requests(it deem.Item) []deem.Request {
 	if d, ok := l.Protocol.(judge.Decider); ok {
 		if _, ok := d.Decide(it); ok {
-			return deem.Request{}, false
+			return nil
 		}
 	}
-	req, err := l.Protocol.Request(it)
-	return req, err == nil
+	reqs, err := judge.Requests(l.Protocol, it)
+	if err != nil {
+		return nil
+	}
+	return reqs
 }
 
 // Bound says that a judge may be asked less often.

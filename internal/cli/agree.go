@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -43,6 +45,9 @@ say less about the next: --rebind binds it anew, --anyway compares all the same.
 --plan N chooses which items to label next: at random, from every category and verdict,
 and blind, without the judge's verdicts. --width 4pp says how many labels that takes.
 
+--criteria compares criteria in place of items, for a judge that decides each criterion
+of an item on its own. The labels name the second criterion of item q1 as q1#2.
+
 --known FILE is a registry of known disagreements. The command fails with exit status
 4 when one appears that is not in it, or one in it has gone. --write-known writes one.
 
@@ -61,6 +66,7 @@ type agreeOptions struct {
 	labels    labels.Source
 	fromStore bool
 	annotate  []string // only labels of these people
+	criteria  bool     // each criterion of an item counts on its own
 
 	width   float64
 	plan    int
@@ -94,6 +100,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	a.verboseFlag(cmd)
 	f.BoolVar(&o.fromStore, "labels-from-store", false, "take people's labels from the database (default when no file or run is named)")
 	f.StringArrayVar(&o.annotate, "annotator", nil, "take only labels of this `person`; may be given again")
+	f.BoolVar(&o.criteria, "criteria", false, "compare the criteria of items, each under the id ITEM#N, and not the items")
 	labelFlags(cmd, &o.labels)
 	f.Var(widthFlag{&o.width}, "width", "say how many more labels make the corrected interval this `wide`, as 4pp")
 	f.IntVar(&o.plan, "plan", 0, "choose `n` items to label, and do nothing else")
@@ -155,13 +162,15 @@ func (f widthFlag) Set(s string) error {
 func (f widthFlag) Type() string { return "width" }
 
 // check refuses options that make no sense together.
-func (o agreeOptions) check(files []string) error {
+func (o agreeOptions) check(files []string, other bool) error {
 	binds := o.bind || o.rebind
 	switch {
 	case o.planned && o.plan < 1:
 		return usage.Errorf("--plan is %d; it chooses one item or more", o.plan)
 	case o.plan == 0 && o.out != "-":
 		return usage.Mark(deem.WithHint(fmt.Errorf("--output says where the items to label go, and no --plan is made"), "deem agree last --plan 200 -o %s", o.out))
+	case o.criteria && (o.plan > 0 || len(files) == 0 && !other):
+		return usage.Mark(deem.WithHint(errors.New("--criteria compares with a file of labels, or with another run"), "deem agree last labels.csv --criteria"))
 	case binds && len(files) != 1:
 		return usage.Errorf("--bind and --rebind want one file of labels")
 	case o.labels.Pass < 0 || o.labels.Pass > 1:
@@ -176,8 +185,11 @@ func (a *app) agree(ctx context.Context, st store.Store, args []string, o agreeO
 	if err != nil {
 		return err
 	}
-	if err := o.check(files); err != nil {
+	if err := o.check(files, other != nil); err != nil {
 		return err
+	}
+	if o.criteria {
+		st = findings.ByCriterion(st)
 	}
 	o.labels.Names, o.labels.Stdin = files, a.in
 	t := &truths{app: a, run: run, other: other, o: o}

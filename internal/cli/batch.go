@@ -187,24 +187,22 @@ func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run
 				yield(deem.Request{}, err)
 				return
 			}
-			req, ok := g.Request(it)
-			if !ok {
-				continue
-			}
-			for req.Trial = range o.trials {
-				status, err := st.Status(ctx, run.ID, it.ID, req.Trial)
-				if status == store.Judged || status == store.Unjudged && !o.retryUnjudged {
-					continue
-				}
-				ok := false
-				if err == nil {
-					ok, err = known(req)
-				}
-				if ok && err == nil {
-					continue
-				}
-				if !yield(req, err) || err != nil {
-					return
+			for _, req := range g.Requests(it) {
+				for req.Trial = range o.trials {
+					status, err := st.Status(ctx, run.ID, it.ID, req.Trial)
+					if status == store.Judged || status == store.Unjudged && !o.retryUnjudged {
+						continue
+					}
+					ok := false
+					if err == nil {
+						ok, err = known(req)
+					}
+					if ok && err == nil {
+						continue
+					}
+					if !yield(req, err) || err != nil {
+						return
+					}
 				}
 			}
 		}

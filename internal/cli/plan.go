@@ -199,19 +199,19 @@ func planItem(ctx context.Context, p *plan.Planner, g catalog.Leaf, it deem.Item
 			return nil
 		}
 	}
-	req, err := g.Protocol.Request(it)
+	reqs, err := judge.Requests(g.Protocol, it)
 	if err != nil {
 		p.AddUnjudgeable(err)
 		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
 	}
 	if done == nil {
-		return p.Add(ctx, req)
+		return p.Add(ctx, reqs...)
 	}
 	missing, err := done(it)
 	if err != nil {
 		return err
 	}
-	return p.AddMissing(ctx, missing, req)
+	return p.AddMissing(ctx, missing, reqs...)
 }
 
 // planOptions says what the run would be like, as far as earlier runs tell.

@@ -317,8 +317,8 @@ func (s *stand) otherReading(ctx context.Context, sys *stood, i int, c *column) 
 		if err != nil {
 			return err
 		}
-		if reply, ok := findings.LastReply(rec); ok {
-			rec.Verdict, rec.Failure = findings.Reread(other, rec.Item, reply)
+		if v, f, ok := findings.Reread(other, rec); ok {
+			rec.Verdict, rec.Failure = v, f
 		}
 		if rec.Trial == 0 {
 			verdicts[rec.Position] = rec.Verdict

@@ -154,6 +154,9 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		aspects, _ := json.Marshal(v.Aspects) // numbers in range always have a JSON
 		lines = append(lines, "aspects "+string(aspects))
 	}
+	for i, p := range v.Parts {
+		lines = append(lines, fmt.Sprintf("criterion %d: %s\n  %s", i+1, p.Name, partWords(p)))
+	}
 	if v.Confidence != nil {
 		lines = append(lines, fmt.Sprintf("confidence %.2f", *v.Confidence))
 	}
@@ -161,4 +164,16 @@ func decision(v *deem.Verdict, f *deem.Failure) string {
 		lines = append(lines, v.Reason)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// partWords writes the verdict on one criterion.
+func partWords(p deem.Part) string {
+	if p.Failure != nil {
+		return "unjudged: " + p.Failure.Error()
+	}
+	text := fmt.Sprintf("%s, score %.4g", p.Label, *p.Score)
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
 }

@@ -229,7 +229,13 @@ func againOf(r bundle.Run, j bundle.Judge) (bundle.Again, error) {
 		return composedAgain(bundled.RunOf(r, j).Judge, s)
 	case s.Kind == judge.KindModel:
 		p, err := catalog.Protocol(s)
-		return bundle.Again{Protocol: p}, err
+		if err != nil {
+			return bundle.Again{}, err
+		}
+		if _, several := judge.AsDialogue(p); several {
+			return composedAgain(bundled.RunOf(r, j).Judge, s)
+		}
+		return bundle.Again{Protocol: p}, nil
 	}
 	again, err := catalog.Stored(bundled.RunOf(r, j).Judge, catalog.Parts{})
 	if err != nil {

@@ -35,6 +35,7 @@ var columns = []column{
 	{"pass", func(r *Row) string { return truth(r.Pass) }},
 	{"confidence", func(r *Row) string { return number(r.Confidence) }},
 	{"aspects", func(r *Row) string { return object(r.Aspects) }},
+	{"parts", func(r *Row) string { return object(r.Parts) }},
 	{"reason", func(r *Row) string { return r.Reason }},
 	{"failure", func(r *Row) string { return word(r.Failure) }},
 	{"failure_detail", func(r *Row) string { return r.FailureDetail }},
@@ -84,7 +85,7 @@ func word(s *string) string {
 }
 
 // object writes a list or a map as canonical JSON, and nothing when it is empty.
-func object[V []string | map[string]string | map[string]float64](v V) string {
+func object[V []string | map[string]string | map[string]float64 | []Part](v V) string {
 	if len(v) == 0 {
 		return ""
 	}

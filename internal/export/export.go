@@ -63,6 +63,7 @@ type Row struct {
 	Pass       *bool              `json:"pass" parquet:"pass,optional"`
 	Confidence *float64           `json:"confidence" parquet:"confidence,optional"`
 	Aspects    map[string]float64 `json:"aspects" parquet:"aspects"`
+	Parts      []Part             `json:"parts" parquet:"parts,list"`
 	Reason     string             `json:"reason" parquet:"reason"`
 
 	Failure       *string `json:"failure" parquet:"failure,optional,dict"`
@@ -79,6 +80,15 @@ type Row struct {
 	OutputTokens  int64   `json:"output_tokens" parquet:"output_tokens"`
 	CostMicros    int64   `json:"cost_micros" parquet:"cost_micros"`
 	LatencyMS     float64 `json:"latency_ms" parquet:"latency_ms"`
+}
+
+// A Part is the verdict on one criterion, laid flat.
+type Part struct {
+	Name    string   `json:"name" parquet:"name"`
+	Label   string   `json:"label,omitempty" parquet:"label"`
+	Score   *float64 `json:"score" parquet:"score,optional"`
+	Reason  string   `json:"reason,omitempty" parquet:"reason"`
+	Failure string   `json:"failure,omitempty" parquet:"failure"`
 }
 
 // Of lays a record flat.
@@ -108,6 +118,13 @@ func (r *Row) decide(rec deem.Record) {
 	if v := rec.Verdict; v != nil && rec.Failure == nil {
 		r.Label, r.Score, r.Pass, r.Confidence = &v.Label, &v.Score, v.Pass, v.Confidence
 		r.Aspects, r.Reason = v.Aspects, v.Reason
+		for _, p := range v.Parts {
+			part := Part{Name: p.Name, Label: p.Label, Score: p.Score, Reason: p.Reason}
+			if p.Failure != nil {
+				part.Failure = p.Failure.Error()
+			}
+			r.Parts = append(r.Parts, part)
+		}
 		return
 	}
 	kind := ""
@@ -149,6 +166,9 @@ func (r Row) filled() Row {
 	if r.Aspects == nil {
 		r.Aspects = map[string]float64{}
 	}
+	if r.Parts == nil {
+		r.Parts = []Part{}
+	}
 	return r
 }
 
@@ -160,6 +180,9 @@ func (r *Row) size() int {
 	}
 	for k, v := range r.Fields {
 		n += len(k) + len(v)
+	}
+	for _, p := range r.Parts {
+		n += len(p.Name) + len(p.Reason) + len(p.Failure)
 	}
 	return n
 }

@@ -109,8 +109,7 @@ func (r *Reporter) add(rec deem.Record) {
 	if r.other == nil {
 		return
 	}
-	if reply, ok := LastReply(rec); ok {
-		v, f := Reread(r.other, rec.Item, reply)
+	if v, f, ok := Reread(r.other, rec); ok {
 		r.Builder.AddReread(r.other.Reading(), rec, v, f)
 	}
 }
@@ -257,15 +256,16 @@ func LastReply(rec deem.Record) (deem.Reply, bool) {
 	return deem.Reply{}, false
 }
 
-// Reread returns what a reading makes of a reply.
-func Reread(p judge.Readable, it deem.Item, reply deem.Reply) (*deem.Verdict, *deem.Failure) {
-	v, err := judge.Read(p, it, reply)
+// Reread returns what a reading makes of the replies in a record, and whether they are all
+// that it needs.
+func Reread(p judge.Readable, rec deem.Record) (*deem.Verdict, *deem.Failure, bool) {
+	v, ok, err := judge.Again(p, rec)
 	if err == nil {
-		return &v, nil
+		return &v, nil, ok
 	}
-	f, ok := errors.AsType[*deem.Failure](err)
-	if !ok {
+	f, failed := errors.AsType[*deem.Failure](err)
+	if !failed {
 		f = deem.Failf(deem.Unparseable, "%v", err)
 	}
-	return nil, f
+	return nil, f, ok
 }

@@ -11,8 +11,8 @@ type Shown struct {
 	Run    string      `json:"run"`
 	Record deem.Record `json:"record"`
 
-	// Prompt is rendered again; Verified says that its hash is that of the request
-	// that was sent.
+	// Prompt is rendered again, for a judge that asks several times once for each call;
+	// Verified says that its hash is that of the request that was sent.
 	Prompt   []deem.Message `json:"prompt,omitempty"`
 	Verified bool           `json:"prompt_verified"`
 
@@ -33,18 +33,28 @@ func Show(run store.Run, p judge.Readable, rec deem.Record) Shown {
 	if p == nil {
 		return s
 	}
-	req, err := p.Request(rec.Item)
-	if err != nil {
+	reqs, err := judge.Requests(p, rec.Item)
+	if err != nil || len(reqs) == 0 {
 		return s
 	}
-	req.Trial = rec.Trial
-	s.Prompt = req.Messages
+	rendered := map[string][]deem.Message{}
+	for _, req := range reqs {
+		req.Trial = rec.Trial
+		rendered[req.Hash()] = req.Messages
+	}
 	for _, c := range rec.Calls {
-		s.Verified = c.Request == req.Hash()
+		messages, known := rendered[c.Request]
+		s.Prompt, s.Verified = append(s.Prompt, messages...), known
+		rendered[c.Request] = nil // A call that was made again has one prompt.
+		if !known {
+			break
+		}
+	}
+	if len(s.Prompt) == 0 {
+		s.Prompt = reqs[0].Messages
 	}
 	if other := p.Reread(); other != nil {
-		if reply, ok := LastReply(rec); ok {
-			v, f := Reread(other, rec.Item, reply)
+		if v, f, ok := Reread(other, rec); ok {
 			s.Other = &ShownReading{other.Reading(), v, f}
 		}
 	}

@@ -349,11 +349,11 @@ func (s *Server) prompt(run store.Run, rec deem.Record, n int) (string, bool) {
 	if p == nil {
 		return "", false
 	}
-	req, err := p.Request(rec.Item)
-	if err != nil || n < 0 || n >= len(req.Messages) {
+	messages := findings.Show(run, p, rec).Prompt
+	if n < 0 || n >= len(messages) {
 		return "", false
 	}
-	return req.Messages[n].Content, true
+	return messages[n].Content, true
 }
 
 func nth(list []string, n int) (string, bool) {

@@ -276,6 +276,8 @@ var abouts = map[string]string{
 	"Verdict.label":        "As the judge spells it.",
 	"Verdict.score":        "How it counts, from 0 to 1.",
 	"Verdict.pass":         "Whether it meets the judge's pass mark, where it has one.",
+	"Verdict.parts":        "The verdicts on the criteria of the item, where the judge decides each on its own.",
+	"Part":                 "The verdict on one criterion: a score, or a failure, and never both.",
 	"Failure":              "Why an item has no verdict.",
 	"Call":                 "A request to a model and what came of it.",
 	"Verdicts":             "The run with all of its records, and what they amount to.",

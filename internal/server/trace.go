@@ -41,6 +41,9 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	if p == nil || len(reply.Text) > maxShown || len(rec.Calls) == 0 {
 		return nil
 	}
+	if _, several := judge.AsDialogue(p); several {
+		return nil // Several replies make the verdict, and its parts say what was read.
+	}
 	t := &trace{Reading: p.Reading()}
 	if len(rec.Item.Response) > maxTraced {
 		t.Pieces = []piece{{Text: reply.Text}}
@@ -50,7 +53,7 @@ func traceOf(p judge.Readable, rec deem.Record, reply deem.Reply) *trace {
 	marks := make([]string, len(reply.Text))
 	t.mark(marks, p, rec, reply.Text)
 	t.Pieces = pieces(reply.Text, marks)
-	v, f := findings.Reread(p, rec.Item, reply)
+	v, f, _ := findings.Reread(p, rec)
 	t.Again = decision(v, f)
 	// A record whose last call failed says that, and not what an earlier reply says.
 	last := rec.Calls[len(rec.Calls)-1]

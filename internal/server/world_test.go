@@ -190,6 +190,7 @@ func newWorld(t testing.TB) *world {
 			c := 0.5 + 0.05*float64(rec.Position%10)
 			v.Confidence, v.Reason = &c, evil
 			v.Aspects = map[string]float64{evil: 1}
+			v.Parts = []deem.Part{{Name: evil, Label: "met", Score: &c, Reason: evil}, {Name: "the second", Failure: deem.Failf(deem.Refused, "%s", evil)}}
 		}
 	}
 	w.first = judged(t, w.store, universal(t, "fake:"+evil, evilModel), "odd "+evil+".jsonl", oddItems(), 2, sure)

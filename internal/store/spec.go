@@ -106,6 +106,11 @@ func checkVerdict(v deem.Verdict) string {
 			return fmt.Sprintf("has aspect %q = %v", name, value)
 		}
 	}
+	for i, p := range v.Parts {
+		if p.Score != nil && !finite(*p.Score) {
+			return fmt.Sprintf("has score %v for criterion %d", *p.Score, i+1)
+		}
+	}
 	return ""
 }
 

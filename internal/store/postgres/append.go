@@ -78,7 +78,7 @@ type row struct {
 	key   []byte // see keyOf
 	calls []call
 
-	aspects *string // JSON
+	parts *string // JSON
 }
 
 // A call is one with the body of its reply.
@@ -149,7 +149,7 @@ func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
 	if rec.Verdict != nil {
-		if r.aspects, err = encodeAspects(rec.Verdict.Aspects); err != nil {
+		if r.parts, err = body.EncodeParts(*rec.Verdict); err != nil {
 			return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 		}
 	}

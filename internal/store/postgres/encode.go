@@ -26,13 +26,3 @@ func encodeItem(it deem.Item, items *body.Encoder) (encodedItem, error) {
 	list, err := body.Encode(places)
 	return encodedItem{kept, &list}, err
 }
-
-// encodeAspects returns the JSON of aspects, or nil if there are none. JSON holds no NUL
-// as such, so it needs no packing.
-func encodeAspects(aspects map[string]float64) (*string, error) {
-	if len(aspects) == 0 {
-		return nil, nil //nolint:nilnil // NULL is what is to be stored.
-	}
-	list, err := body.Encode(aspects)
-	return &list, err
-}

@@ -136,7 +136,7 @@ func selectRecords(join, where, by string, limit int, brief bool) string {
 		columns, items = "NULL::text, NULL::text", ""
 	}
 	return fmt.Sprintf(`SELECT r.n, r.run, r.item_id, r.item_key, r.item, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-		r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.sum, r.calls, %s
+		r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.sum, r.calls, %s
 		FROM (SELECT r.* FROM records r %s WHERE %s ORDER BY %s LIMIT $%d) r %s ORDER BY %s`,
 		columns, join, where, by, limit, items, by)
 }
@@ -259,7 +259,7 @@ func scanRecord(row pgx.Row, brief bool) (found, error) {
 	var item, places *string
 	var sum []byte
 	err := row.Scan(&f.n, &c.run, &c.id, &c.key, &c.item, &c.position, &c.trial, &c.category, &c.cluster, &c.weight, &c.judge,
-		&c.label, &c.score, &c.pass, &c.confidence, &c.reason, &c.aspects, &c.kind, &c.detail, &sum, &f.calls, &item, &places)
+		&c.label, &c.score, &c.pass, &c.confidence, &c.reason, &c.parts, &c.kind, &c.detail, &sum, &f.calls, &item, &places)
 	if err != nil {
 		return found{}, err
 	}
@@ -303,9 +303,9 @@ func (f *found) decodeItem(hash []byte, item, places *string) error {
 
 // outcome is a verdict or a failure as a row has it.
 type outcome struct {
-	label, reason, aspects, kind, detail *string
-	score, confidence                    *float64
-	pass                                 *bool
+	label, reason, parts, kind, detail *string
+	score, confidence                  *float64
+	pass                               *bool
 }
 
 // fill sets the verdict or the failure of rec.
@@ -321,8 +321,8 @@ func (v *outcome) fill(rec *deem.Record) error {
 		Label: unpackNull(v.label), Score: *v.score, Pass: v.pass, Confidence: v.confidence, Reason: unpackNull(v.reason),
 	}
 	rec.Verdict = verdict
-	if v.aspects == nil {
+	if v.parts == nil {
 		return nil
 	}
-	return body.Decode(*v.aspects, &verdict.Aspects)
+	return body.DecodeParts(*v.parts, verdict)
 }

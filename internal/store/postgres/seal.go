@@ -30,7 +30,7 @@ func (r *row) columns(run int64) recordRow {
 	if v := r.rec.Verdict; v != nil {
 		c.outcome = outcome{
 			label: new(pack(v.Label)), score: &v.Score, pass: v.Pass, confidence: v.Confidence,
-			reason: packNull(v.Reason), aspects: r.aspects,
+			reason: packNull(v.Reason), parts: r.parts,
 		}
 	} else {
 		c.outcome = outcome{kind: new(pack(string(r.rec.Failure.Kind))), detail: packNull(r.rec.Failure.Detail)}
@@ -41,7 +41,7 @@ func (r *row) columns(run int64) recordRow {
 func (c *recordRow) seal() []byte {
 	return body.Seal([]any{
 		c.run, c.trial, c.position, c.item, c.key, c.id, c.category, c.cluster, c.judge, c.weight,
-		null(c.label), null(c.score), null(c.pass), null(c.confidence), null(c.reason), null(c.aspects), null(c.kind), null(c.detail),
+		null(c.label), null(c.score), null(c.pass), null(c.confidence), null(c.reason), null(c.parts), null(c.kind), null(c.detail),
 	})
 }
 

@@ -39,16 +39,16 @@ const (
 	// reply under that key, keeps it: a request that was made again in spite of the cache.
 	addRecords = `WITH block AS MATERIALIZED (SELECT nextval('record_blocks') * 1048576 AS first),
 	put AS (INSERT INTO records AS r (n, run, item_id, item_key, trial, item, position, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			label, score, pass, confidence, reason, parts, kind, detail, calls, sum)
 		SELECT (SELECT first FROM block) + u.ord, $1, u.item_id, u.item_key, u.trial, u.item, u.position, u.category, u.cluster, u.weight, u.judge,
-			u.label, u.score, u.pass, u.confidence, u.reason, u.aspects, u.kind, u.detail, u.calls, u.sum
+			u.label, u.score, u.pass, u.confidence, u.reason, u.parts, u.kind, u.detail, u.calls, u.sum
 		FROM unnest($4::bigint[], $5::text[], $6::bytea[], $7::bigint[], $8::bytea[], $9::bigint[], $10::text[], $11::text[], $12::float8[], $13::text[],
 			$14::text[], $15::float8[], $16::boolean[], $17::float8[], $18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::bytea[])
 			AS u (ord, item_id, item_key, trial, item, position, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			label, score, pass, confidence, reason, parts, kind, detail, calls, sum)
 		ON CONFLICT (item_key, trial) DO UPDATE SET item = excluded.item, position = excluded.position, category = excluded.category,
 			cluster = excluded.cluster, weight = excluded.weight, judge = excluded.judge, label = excluded.label, score = excluded.score,
-			pass = excluded.pass, confidence = excluded.confidence, reason = excluded.reason, aspects = excluded.aspects,
+			pass = excluded.pass, confidence = excluded.confidence, reason = excluded.reason, parts = excluded.parts,
 			kind = excluded.kind, detail = excluded.detail, calls = r.calls + excluded.calls, sum = excluded.sum,
 			version = r.version + 1, was_failed = r.kind IS NOT NULL
 		WHERE $2::text = 'all' OR r.kind = 'unfinished' OR $2::text = 'failures' AND r.kind IS NOT NULL
@@ -147,7 +147,7 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 	var ord, trials, positions, made []int64
 	var items, keys, sums [][]byte
 	var ids, categories, clusters, judges []string
-	var labels, reasons, aspects, kinds, details []*string
+	var labels, reasons, parts, kinds, details []*string
 	var weights []float64
 	var scores, confidences []*float64
 	var passes []*bool
@@ -159,12 +159,12 @@ func (a *appender) queueRecords(b *pgx.Batch) {
 		ids, categories, clusters = append(ids, c.id), append(categories, c.category), append(clusters, c.cluster)
 		weights, judges = append(weights, c.weight), append(judges, c.judge)
 		labels, scores, passes = append(labels, c.label), append(scores, c.score), append(passes, c.pass)
-		confidences, reasons, aspects = append(confidences, c.confidence), append(reasons, c.reason), append(aspects, c.aspects)
+		confidences, reasons, parts = append(confidences, c.confidence), append(reasons, c.reason), append(parts, c.parts)
 		kinds, details = append(kinds, c.kind), append(details, c.detail)
 	}
 	k := a.callColumns()
 	b.Queue(addRecords, a.run, a.replace, a.now, ord, ids, keys, trials, items, positions, categories, clusters, weights, judges,
-		labels, scores, passes, confidences, reasons, aspects, kinds, details, made, sums,
+		labels, scores, passes, confidences, reasons, parts, kinds, details, made, sums,
 		k.keys, k.trials, k.behind, k.models, k.requests, k.started, k.errors, k.tries,
 		k.replies, k.bodies, k.latencies, k.attempts, k.costs, k.unpriced, k.cached, k.sums)
 }

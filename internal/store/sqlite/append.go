@@ -31,10 +31,10 @@ func (st *writeStatements) list() []statement {
 		{&st.takeLine, `UPDATE batch_lines SET taken = 1 WHERE run = ? AND key = ?`},
 		{&st.findRecord, `SELECT n, kind IS NOT NULL, calls FROM records WHERE run = ? AND item_id = ? AND trial = ?`},
 		{&st.addRecord, `INSERT INTO records (n, run, item_id, trial, item, position, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			label, score, pass, confidence, reason, parts, kind, detail, calls, sum)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, item_id, trial) DO NOTHING`},
 		{&st.setRecord, `UPDATE records SET (item, position, category, cluster, weight, judge,
-			label, score, pass, confidence, reason, aspects, kind, detail, calls, sum)
+			label, score, pass, confidence, reason, parts, kind, detail, calls, sum)
 			= (?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
 			WHERE n = ?1 AND run = ?2 AND item_id = ?3 AND trial = ?4`},
 		{&st.addCall, `INSERT INTO calls (record, seq, model, request, started, error, tries, reply, reply_key, reply_inline,
@@ -49,7 +49,7 @@ func (st *writeStatements) list() []statement {
 type row struct {
 	rec     deem.Record
 	item    body.Item
-	aspects any
+	parts   *string
 	replies []string // one for each call, "" where there is no reply
 }
 
@@ -94,7 +94,7 @@ func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
 	if rec.Verdict != nil {
-		if r.aspects, err = encodeAspects(rec.Verdict.Aspects); err != nil {
+		if r.parts, err = body.EncodeParts(*rec.Verdict); err != nil {
 			return row{}, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 		}
 	}
@@ -220,7 +220,7 @@ func (r *row) columns(n, run, item int64, earlier int) []any {
 	c := append(make([]any, 0, 20), n, run, text(it.ID), int64(r.rec.Trial),
 		item, int64(r.rec.Position), text(it.Category), text(it.Cluster), it.Weight, text(r.rec.Judge))
 	if v := r.rec.Verdict; v != nil {
-		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), r.aspects, nil, nil)
+		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), nullable(r.parts), nil, nil)
 	} else {
 		f := r.rec.Failure
 		c = append(c, nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))

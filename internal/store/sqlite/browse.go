@@ -23,7 +23,7 @@ var _ store.Browser = (*Store)(nil)
 
 // recordColumns are the columns that [pager.scan] reads, but for the item's.
 var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
-	r.label, r.score, r.pass, r.confidence, r.reason, r.aspects, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
+	r.label, r.score, r.pass, r.confidence, r.reason, r.parts, r.kind, r.detail, r.calls, substr(r.sum, 17), ` + soundRecord
 
 // saysYes is [deem.Verdict.Yes] of the record with the given alias, NULL for a failure.
 func saysYes(alias string) string {

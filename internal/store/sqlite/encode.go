@@ -8,14 +8,6 @@ import (
 	"deem/internal/store/internal/body"
 )
 
-// encodeAspects returns the JSON of aspects, or nil if there are none.
-func encodeAspects(aspects map[string]float64) (any, error) {
-	if len(aspects) == 0 {
-		return nil, nil //nolint:nilnil // NULL is what is to be stored.
-	}
-	return body.Encode(aspects)
-}
-
 // text returns s as the database keeps it.
 func text(s string) string { return body.Valid(s) }
 

@@ -213,7 +213,7 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 	rec := &f.rec
 	it := &rec.Item
 	err = rows.Scan(&f.n, &it.ID, &rec.Position, &rec.Trial, &it.Category, &it.Cluster, &it.Weight, &rec.Judge,
-		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.aspects, &v.kind, &v.detail, &f.calls, &hash, &sound, &item, &places)
+		&v.label, &v.score, &v.pass, &v.confidence, &v.reason, &v.parts, &v.kind, &v.detail, &f.calls, &hash, &sound, &item, &places)
 	if err != nil {
 		return found{}, 0, err
 	}
@@ -234,9 +234,9 @@ func (p *pager) scan(rows *sql.Rows) (f found, size int, err error) {
 
 // verdictColumns are a verdict or a failure as a row has them.
 type verdictColumns struct {
-	label, reason, aspects, kind, detail sql.NullString
-	score, confidence                    sql.NullFloat64
-	pass                                 sql.NullInt64
+	label, reason, parts, kind, detail sql.NullString
+	score, confidence                  sql.NullFloat64
+	pass                               sql.NullInt64
 }
 
 // fill sets the verdict or the failure of rec.
@@ -253,8 +253,8 @@ func (v *verdictColumns) fill(rec *deem.Record) error {
 		verdict.Confidence = new(v.confidence.Float64)
 	}
 	rec.Verdict = verdict
-	if !v.aspects.Valid {
+	if !v.parts.Valid {
 		return nil
 	}
-	return body.Decode(v.aspects.String, &verdict.Aspects)
+	return body.DecodeParts(v.parts.String, verdict)
 }

@@ -29,7 +29,7 @@ func init() {
 // can be checked without the item, and the item by the record.
 var (
 	recordSealed = blobs(`r.n, r.run, item_id*, r.trial, r.item, r.position, category*, cluster*, r.weight, judge*,
-		label*, r.score, r.pass, r.confidence, reason*, aspects*, kind*, detail*, r.calls`, "r.")
+		label*, r.score, r.pass, r.confidence, reason*, parts*, kind*, detail*, r.calls`, "r.")
 	soundRecord = `substr(r.sum, 1, 16) IS deem_seal(` + recordSealed + `, substr(r.sum, 17))`
 
 	runSealed = blobs(`n, id*, key*, created, judge_name*, judge_hash*, judge_identity*, judge_rule,

@@ -97,6 +97,29 @@ func DecodeReply(body string) (r deem.Reply, err error) {
 	return r, err
 }
 
+// verdictParts is what a verdict has parts of: the numbers by name, and the criteria.
+type verdictParts struct {
+	Aspects map[string]float64 `json:"aspects,omitempty"`
+	Parts   []deem.Part        `json:"parts,omitempty"`
+}
+
+// EncodeParts returns the JSON of the parts of a verdict, or nil if it has none.
+func EncodeParts(v deem.Verdict) (*string, error) {
+	if len(v.Aspects) == 0 && len(v.Parts) == 0 {
+		return nil, nil //nolint:nilnil // NULL is what is to be stored.
+	}
+	text, err := Encode(verdictParts{v.Aspects, v.Parts})
+	return &text, err
+}
+
+// DecodeParts sets the parts of a verdict from what EncodeParts wrote.
+func DecodeParts(text string, v *deem.Verdict) error {
+	var p verdictParts
+	err := Decode(text, &p)
+	v.Aspects, v.Parts = p.Aspects, p.Parts
+	return err
+}
+
 // Encode is json.Marshal without its escaping of <, > and &.
 func Encode(v any) (string, error) {
 	var buf bytes.Buffer

@@ -97,7 +97,7 @@ CREATE TABLE records (
 	pass       INTEGER,
 	confidence REAL,
 	reason     TEXT,
-	aspects    TEXT, -- JSON
+	parts      TEXT, -- JSON: aspects and criteria
 	kind       TEXT,
 	detail     TEXT,
 	calls      INTEGER NOT NULL, -- how many there are

@@ -1,0 +1,307 @@
+package judge
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/extract"
+	"deem/internal/text"
+)
+
+// Criteria say how a list of criteria that an item carries becomes one verdict: each
+// criterion has a verdict of its own, which the verdict on the item keeps as a [deem.Part].
+type Criteria struct {
+	// Field is the field of the item with the list: a JSON list of texts, or a text with
+	// one criterion per line.
+	Field string `json:"field,omitempty"`
+
+	Ask    string `json:"ask,omitempty"`    // how calls are made; "" means AskEach
+	Score  string `json:"score,omitempty"`  // how the criteria count; "" means ScoreMean
+	Failed string `json:"failed,omitempty"` // what a failed criterion means; "" means FailedUnjudged
+}
+
+// What [Criteria] may say.
+const (
+	AskEach     = "each"     // one call for each criterion
+	AskTogether = "together" // one call for all
+
+	ScoreMean = "mean" // the mean over the criteria
+	ScoreAll  = "all"  // 1 if every criterion has a score of 1, otherwise 0
+	ScoreAny  = "any"  // the highest score of a criterion
+
+	FailedUnjudged = "unjudged" // one failed criterion, and the item has no verdict
+	FailedPartial  = "partial"  // the score is that of the other criteria
+)
+
+// The slots of a prompt that asks about criteria.
+const (
+	slotCriterion = "criterion" // the one that a call is about
+	slotCriteria  = "criteria"  // all of them, numbered from 1
+)
+
+func (c *Criteria) each() bool { return c != nil && c.Ask != AskTogether }
+
+// filled returns the criteria with the defaults written out.
+func (c Criteria) filled() Criteria {
+	c.Ask, c.Score, c.Failed = cmp.Or(c.Ask, AskEach), cmp.Or(c.Score, ScoreMean), cmp.Or(c.Failed, FailedUnjudged)
+	return c
+}
+
+// check refuses what [Criteria] cannot say.
+func (c Criteria) check() error {
+	if c.Field == "" {
+		return errors.New("criteria wants the name of the field with the list, as \"criteria: checklist\"")
+	}
+	for _, one := range []struct {
+		key, is string
+		of      []string
+	}{
+		{"ask", c.Ask, []string{AskEach, AskTogether}},
+		{"score", c.Score, []string{ScoreMean, ScoreAll, ScoreAny}},
+		{"failed", c.Failed, []string{FailedUnjudged, FailedPartial}},
+	} {
+		if !slices.Contains(one.of, one.is) {
+			return fmt.Errorf("criteria: %s is %q; it is %s", one.key, one.is, strings.Join(one.of, ", "))
+		}
+	}
+	return nil
+}
+
+// of returns the criteria of an item. An item without any cannot be judged.
+func (c Criteria) of(it deem.Item) ([]string, error) {
+	raw, ok := it.Fields[c.Field]
+	if !ok {
+		return nil, deem.Failf(deem.Input, "the item has no field %q with criteria", c.Field)
+	}
+	list, err := ParseCriteria(raw)
+	switch {
+	case err != nil:
+		return nil, deem.Failf(deem.Input, "field %q: %v", c.Field, err)
+	case len(list) == 0:
+		return nil, deem.Failf(deem.Input, "field %q has no criterion", c.Field)
+	}
+	return list, nil
+}
+
+// bullet is what a line of a list may begin with.
+var bullet = regexp.MustCompile(`^(?:[-*•]|\d+[.)])\s+(?:\[[ xX]?\]\s+)?`)
+
+// ParseCriteria reads a list of criteria: a list of texts as JSON or Python writes it, or
+// one criterion per line, with or without a bullet or a number before it.
+func ParseCriteria(raw string) ([]string, error) {
+	var list []string
+	if strings.HasPrefix(text.Strip(raw), "[") && json.Valid([]byte(raw)) {
+		if err := json.Unmarshal([]byte(raw), &list); err != nil {
+			return nil, errors.New("a list of criteria holds texts only")
+		}
+		return list, nil
+	}
+	if list, ok := text.ParseList(raw); ok {
+		return list, nil
+	}
+	for line := range strings.Lines(raw) {
+		line = text.Strip(line)
+		if line = text.Strip(bullet.ReplaceAllString(line, "")); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list, nil
+}
+
+// numbered writes criteria into one text.
+func numbered(list []string) string {
+	lines := make([]string, len(list))
+	for i, c := range list {
+		lines[i] = fmt.Sprintf("%d. %s", i+1, c)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// about returns the item with the criterion that a call is about.
+func about(it deem.Item, criterion string) deem.Item {
+	it.Fields = maps.Clone(it.Fields)
+	if it.Fields == nil {
+		it.Fields = map[string]string{}
+	}
+	it.Fields[slotCriterion] = criterion
+	return it
+}
+
+// Judge decides a list of criteria. The function one decides the i-th of them; its error is
+// a *[deem.Failure] if that criterion could not be judged, and any other error ends it.
+// Where a failed criterion leaves the item unjudged, no further criterion is asked about.
+func (c Criteria) Judge(list []string, one func(i int) (deem.Verdict, error)) (deem.Verdict, error) {
+	parts := make([]deem.Part, 0, len(list))
+	for i, name := range list {
+		v, err := one(i)
+		f, failed := errors.AsType[*deem.Failure](err)
+		if err != nil && !failed {
+			return deem.Verdict{}, err
+		}
+		p := deem.Part{Name: name, Failure: f}
+		if !failed {
+			p.Label, p.Score, p.Reason = v.Label, &v.Score, v.Reason
+		} else if c.Failed != FailedPartial {
+			return deem.Verdict{}, &deem.Failure{Kind: f.Kind, Detail: fmt.Sprintf("criterion %d of %d: %s", i+1, len(list), f.Detail)}
+		}
+		parts = append(parts, p)
+	}
+	return c.Join(parts)
+}
+
+// Join makes one verdict of those on the criteria. Its label is "scored".
+func (c Criteria) Join(parts []deem.Part) (deem.Verdict, error) {
+	var sum, best float64
+	judged, full := 0, 0
+	var failure *deem.Failure
+	for _, p := range parts {
+		if p.Failure != nil {
+			failure = p.Failure
+			continue
+		}
+		judged++
+		sum += *p.Score
+		best = max(best, *p.Score)
+		if *p.Score == 1 {
+			full++
+		}
+	}
+	switch {
+	case judged == 0 && failure != nil:
+		return deem.Verdict{}, failure
+	case judged == 0:
+		return deem.Verdict{}, deem.Failf(deem.Input, "there is no criterion")
+	}
+	v := deem.Verdict{Label: "scored", Score: sum / float64(judged), Parts: parts}
+	switch {
+	case c.Score == ScoreAny:
+		v.Score = best
+	case c.Score == ScoreAll && full == judged:
+		v.Score = 1
+	case c.Score == ScoreAll:
+		v.Score = 0
+	}
+	if judged < len(parts) {
+		v.Reason = fmt.Sprintf("%d of %d criteria could not be judged; the score is that of the others", len(parts)-judged, len(parts))
+	}
+	return v, nil
+}
+
+// Several reports whether the protocol asks about each criterion on its own.
+func (p *Declared) Several() bool { return p.decl.Criteria.each() }
+
+// Requests returns the request about each criterion.
+func (p *Declared) Requests(it deem.Item) ([]deem.Request, error) {
+	list, err := p.decl.Criteria.of(it)
+	if err != nil {
+		return nil, err
+	}
+	reqs := make([]deem.Request, len(list))
+	for i, criterion := range list {
+		if reqs[i], err = p.render(about(it, criterion)); err != nil {
+			return nil, err
+		}
+	}
+	return reqs, nil
+}
+
+// Talk asks about each criterion.
+func (p *Declared) Talk(it deem.Item, ask Ask) (deem.Verdict, error) {
+	reqs, err := p.Requests(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	list, _ := p.decl.Criteria.of(it) // Requests had it.
+	v, err := p.decl.Criteria.Judge(list, func(i int) (deem.Verdict, error) {
+		reply, err := ask(reqs[i])
+		if err != nil {
+			return deem.Verdict{}, err
+		}
+		return Read(p, it, reply)
+	})
+	return marked(v, p.decl.Pass), err
+}
+
+// readTogether reads a reply about all criteria: a JSON list with an entry for each, which
+// is read as a reply about that criterion alone would be.
+func (p *Declared) readTogether(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	c := p.decl.Criteria
+	list, err := c.of(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	entries, err := entriesOf(listen(reply.Text, it.Response).body, len(list))
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	v, err := c.Judge(list, func(i int) (deem.Verdict, error) {
+		if entries[i] == "" {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no entry for it")
+		}
+		return p.readOne(deem.Item{}, deem.Reply{Text: entries[i], Stop: deem.StopEnd})
+	})
+	return marked(v, p.decl.Pass), err
+}
+
+// entriesOf finds the entries for n criteria in a reply, as texts: those of the last list
+// in a JSON object, or else the objects of the reply. An entry may say under "criterion"
+// which one it is about; otherwise its place says so. An entry that is missing is "".
+func entriesOf(body string, n int) ([]string, error) {
+	var found []any
+	objects := extract.Objects(body)
+	for _, o := range objects {
+		found = append(found, o.Fields)
+	}
+	for _, o := range slices.Backward(objects) {
+		if list := listIn(o.Fields); list != nil {
+			found = list
+			break
+		}
+	}
+	entries, numbered := make([]string, n), 0
+	for i, e := range found {
+		at := i
+		if fields, ok := e.(map[string]any); ok {
+			if said, ok := (extract.Object{Fields: fields}).Field(slotCriterion); ok {
+				if k, err := extract.Number(said, extract.Scale{Min: 1, Max: float64(n), Integer: true}); err == nil {
+					at = int(k) - 1
+					numbered++
+				}
+			}
+		}
+		if at >= n || entries[at] != "" {
+			return nil, deem.Failf(deem.Contradictory, "the reply has %d entries for %d criteria, or two for one: %s", len(found), n, clip(body))
+		}
+		entries[at] = entryText(e)
+	}
+	if len(found) == 0 || len(found) < n && numbered < len(found) {
+		return nil, deem.Failf(deem.Unparseable, "the reply has %d JSON entries for %d criteria: %s", len(found), n, clip(body))
+	}
+	return entries, nil
+}
+
+// listIn returns a list that an object holds, nil when it holds none.
+func listIn(fields map[string]any) []any {
+	for _, key := range sortedKeys(fields) {
+		if list, ok := fields[key].([]any); ok && len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+// entryText returns an entry as the text that a reply with it alone would be.
+func entryText(e any) string {
+	if s, ok := e.(string); ok {
+		return s
+	}
+	text, _ := json.Marshal(e) // It was read from JSON.
+	return string(text)
+}
