@@ -140,8 +140,8 @@ func TestNotes(t *testing.T) {
 	}
 	want := []string{
 		"1 response to no question of the data, left out: nobody",
-		"1 question of a type that ends in _abs, for which only the reading seed has a prompt: s",
 		"18 questions without a response, in no number: q0, q1, q2, q4, q5, q6, q7, q8, q9, q10, ...",
+		"1 question of a type that ends in _abs, for which only the reading seed has a prompt: s",
 	}
 	if diff := cmp.Diff(want, s.Notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)

@@ -54,7 +54,7 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 	if len(names) == 0 {
 		names = o.Data
 	}
-	files, err := itemset.OpenFiles(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: isRow})
+	files, err := itemset.OpenFiles(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: o.join().IsRow})
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +91,7 @@ func (r *results) write(rows func(func(*itemset.Row, error) bool)) error {
 
 // row writes one row, unless there is no verdict on it.
 func (r *results) row(row *itemset.Row) error {
-	id, err := idOf(row)
+	id, err := Options{}.join().RowID(row)
 	if err != nil {
 		return err
 	}

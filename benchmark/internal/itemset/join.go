@@ -1,0 +1,236 @@
+package itemset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// A Join makes items of questions and responses that stand in files of their own, or
+// in one file. They are joined by the id of the question, and items come in the order of
+// the responses.
+type Join struct {
+	// Data are the files with the questions, and Responses those with what a system
+	// answered. Without one of them the other must hold both.
+	Data, Responses []string
+
+	Stdin      io.Reader // what "-" reads
+	RequireAll bool      // a question without a response is an error
+	Limit      int       // only the first so many items; 0 means all
+
+	// The columns of the id and of the response, the published name first, and further
+	// columns that Question and Answer look at. Formats that can, do not read the others.
+	ID, Response, Further []string
+
+	// Question fills in the item of a question: all but its id and its response.
+	Question func(it *deem.Item, row *Row) error
+
+	// Answer adds to an item what else the row with its response says. It may be nil.
+	Answer func(it *deem.Item, row *Row) error
+
+	// Notes returns what else the user should know about the items. It may be nil.
+	Notes func(items []deem.Item) []string
+}
+
+// A spot is where a row stands.
+type spot struct {
+	file string
+	line int
+}
+
+func (s spot) String() string { return fmt.Sprintf("%s:%d", s.file, s.line) }
+
+// An answer is a response with the fields that its row has for the item.
+type answer struct {
+	id string
+	deem.Item
+}
+
+// A joining is a join at work.
+type joining struct {
+	Join
+	questions map[string]deem.Item
+	asked     map[string]spot
+	order     []string // ids of the questions, as in the files
+	answered  map[string]spot
+	answers   []answer // as in the files
+
+	notes    []string
+	problems Problems
+}
+
+// Open joins questions and responses. It reads everything once and checks it before a
+// cent is spent; when rows are wrong, the error is a [*deem.Problems]. One row of a file
+// is in memory at a time, and of each question its item.
+func (j Join) Open(ctx context.Context) (Held, error) {
+	names := slices.Concat(j.Data, j.Responses)
+	if err := CheckNames(names); err != nil {
+		return Held{}, err
+	}
+	g := &joining{Join: j, questions: map[string]deem.Item{}, asked: map[string]spot{}, answered: map[string]spot{}}
+	var err error
+	if len(j.Data) == 0 || len(j.Responses) == 0 {
+		err = g.rows(ctx, names, g.whole)
+	} else if err = g.rows(ctx, j.Data, g.question); err == nil {
+		err = g.rows(ctx, j.Responses, g.response)
+	}
+	if err != nil {
+		return Held{}, err
+	}
+	items := g.match()
+	advice := ""
+	if len(j.Data) == 0 {
+		advice = "a file of responses alone must hold the questions too; otherwise name the published data"
+	}
+	if err := g.problems.Err(advice); err != nil {
+		return Held{}, err
+	}
+	if len(items) == 0 {
+		return Held{}, g.nothing()
+	}
+	if j.Notes != nil {
+		g.notes = append(g.notes, j.Notes(items)...)
+	}
+	items, notes := Limit(items, j.Limit, g.notes)
+	return Hold(items, names, notes)
+}
+
+// rows gives the rows of some files to visit, which reports a problem with one.
+func (g *joining) rows(ctx context.Context, names []string, visit func(*Row) error) error {
+	columns := slices.Concat(g.ID, g.Response, g.Further)
+	in := Input{Names: names, Stdin: g.Stdin, Whole: g.IsRow, Want: func(column string) bool {
+		return slices.Contains(columns, column) || IsSystemColumn(column)
+	}}
+	notes, err := Visit(ctx, in, &g.problems, visit)
+	g.notes = append(g.notes, notes...)
+	return err
+}
+
+// IsRow says that a file which is one object is one row when it has an id.
+func (j Join) IsRow(keys []string) bool {
+	return slices.ContainsFunc(j.ID, func(c string) bool { return slices.Contains(keys, c) })
+}
+
+// RowID returns the id of a row.
+func (j Join) RowID(row *Row) (string, error) {
+	v, ok := First(row, j.ID...)
+	if !ok || v.Blank() {
+		return "", At(row, "the row has no %s", j.ID[0])
+	}
+	return v.Str(), nil
+}
+
+// First returns the value in the first of the columns that the row has.
+func First(row *Row, columns ...string) (Value, bool) {
+	for _, c := range columns {
+		if v := row.Get(c); !v.Missing() {
+			return v, true
+		}
+	}
+	return Value{}, false
+}
+
+// question takes a row of the published data.
+func (g *joining) question(row *Row) error {
+	id, err := g.RowID(row)
+	if err != nil {
+		return err
+	}
+	if first, ok := g.asked[id]; ok {
+		return At(row, "question %q was given before, at %s", id, first)
+	}
+	// The id counts as taken, whatever else is wrong with the row.
+	g.asked[id] = spot{row.File, row.Line}
+	g.order = append(g.order, id)
+	it := deem.Item{ID: id}
+	err = g.Question(&it, row)
+	g.questions[id] = it
+	return err
+}
+
+// response takes a row of a system's answers.
+func (g *joining) response(row *Row) error {
+	id, err := g.RowID(row)
+	if err != nil {
+		return err
+	}
+	if first, ok := g.answered[id]; ok {
+		return At(row, "question %q was answered before, at %s", id, first)
+	}
+	g.answered[id] = spot{row.File, row.Line}
+	v, ok := First(row, g.Response...)
+	if !ok {
+		// Programs in Python would judge the word None, which no system said.
+		return deem.WithHint(At(row, "question %q has no %s", id, g.Response[0]), "if the system gave nothing, write an empty string")
+	}
+	a := answer{id: id}
+	if it, known := g.questions[id]; known { // Of the others only the id is kept, to be named.
+		a.Item = it
+		a.Response = v.Str()
+		SetSystemFields(&a.Item, row.Get)
+		if g.Answer != nil {
+			err = g.Answer(&a.Item, row)
+		}
+	}
+	g.answers = append(g.answers, a)
+	return err
+}
+
+// whole takes a row that holds the question and, unless the system gave none, the
+// response.
+func (g *joining) whole(row *Row) error {
+	if err := g.question(row); err != nil {
+		return err
+	}
+	if _, ok := First(row, g.Response...); !ok {
+		return nil
+	}
+	return g.response(row)
+}
+
+// match returns the items of the responses whose question is known, and notes the rest.
+func (g *joining) match() []deem.Item {
+	var items []deem.Item
+	var unknown []string
+	for _, a := range g.answers {
+		if _, ok := g.questions[a.id]; ok {
+			items = append(items, a.Item)
+		} else {
+			unknown = append(unknown, a.id)
+		}
+	}
+	g.notes = Note(g.notes, unknown, "response", "to no question of the data, left out")
+	var missing []string
+	for _, id := range g.order {
+		if _, ok := g.answered[id]; ok {
+			continue
+		}
+		missing = append(missing, id)
+		if at := g.asked[id]; g.RequireAll {
+			g.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: fmt.Sprintf("question %q has no response", id)}, "")
+		}
+	}
+	g.notes = Note(g.notes, missing, "question", "without a response, in no number")
+	return items
+}
+
+// nothing says why there are no items.
+func (g *joining) nothing() error {
+	switch {
+	case len(g.Responses) == 0:
+		return deem.WithHint(fmt.Errorf("no row of %s has a response", strings.Join(g.Data, ", ")),
+			"name the file with the system's responses too, or put them in a column %q", g.Response[0])
+	case len(g.answers) == 0:
+		return fmt.Errorf("no row of %s has a response", strings.Join(g.Responses, ", "))
+	case len(g.order) == 0:
+		return fmt.Errorf("no question in %s", strings.Join(g.Data, ", "))
+	default:
+		return deem.WithHint(errors.New("no response answers a question of the data"),
+			"the ids must be equal; the first response has %q, the first question %q", g.answers[0].id, g.order[0])
+	}
+}
