@@ -33,9 +33,7 @@ type output struct {
 // outputs are all of them. A file is known by how it begins.
 var outputs = []output{
 	{flag: "flips", what: "table of deem compare --flips", ours: begins("id,category,change,question,references,")},
-	{flag: "html", what: "page of deem compare or deem rejudge", ours: func(head []byte) bool {
-		return contains("<title>deem compare")(head) || contains("<title>deem rejudge")(head)
-	}},
+	{flag: "html", what: "page of deem compare or deem rejudge", ours: contains(`<meta name="generator" content="deem">`)},
 	{flag: "card", what: "card of deem probe", ours: func(head []byte) bool {
 		return begins("Judge card: ")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>Judge card: ")(head)
 	}},

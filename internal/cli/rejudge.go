@@ -125,6 +125,7 @@ func (a *app) rejudgeCommand() *cobra.Command {
 		},
 	}
 	o.flags(cmd.Flags())
+	a.verboseFlag(cmd)
 	return cmd
 }
 

@@ -488,7 +488,7 @@ func (s *stand) print(r sensitivity.Report) error {
 		writeJSON(s.app.out, out)
 		return nil
 	}
-	if err := r.Text(s.app.out); err != nil {
+	if err := s.app.document(r.Document()); err != nil {
 		return err
 	}
 	for _, sys := range s.systems {

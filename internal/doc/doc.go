@@ -109,6 +109,7 @@ type Column struct {
 	Name   string
 	Kind   Kind
 	Detail bool // the column belongs to the detail
+	Width  int  // how wide the text makes names in a first column, 0 for the usual
 }
 
 // A Kind says how the cells of a column are aligned.

@@ -1,6 +1,7 @@
 package doc
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -248,6 +249,7 @@ type grid struct {
 	kinds  []Kind
 	rows   [][]string
 	tones  [][]Tone
+	titles map[int]bool // rows that are headings of the rows below them
 	widths []int
 }
 
@@ -265,14 +267,20 @@ func (p *printer) table(t Table) {
 		g.widths[last] -= over // Its text is wrapped.
 	case len(g.widths) > 0 && g.widths[0]-over >= 12:
 		g.widths[0] -= over
-		for _, row := range g.rows {
-			row[0] = screen.Truncate(row[0], g.widths[0], "...")
+		for i, row := range g.rows {
+			if !g.titles[i] {
+				row[0] = screen.Truncate(row[0], g.widths[0], "...")
+			}
 		}
 	default:
 		p.stacked(g)
 		return
 	}
 	for i, row := range g.rows {
+		if g.titles[i] {
+			p.wrap("", row[0], bold)
+			continue
+		}
 		p.row(g, i, row)
 	}
 }
@@ -280,7 +288,7 @@ func (p *printer) table(t Table) {
 // grid returns the cells that are shown: those of columns that have any, in the chosen
 // detail.
 func (p *printer) grid(t Table) *grid {
-	g := &grid{}
+	g := &grid{titles: map[int]bool{}}
 	heads := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
 	var shown []int
 	for i, c := range t.Columns {
@@ -310,11 +318,12 @@ func (p *printer) grid(t Table) *grid {
 				return p.cell(cells[i]), cells[i].Tone
 			case len(cells) == 1 && len(t.Columns) > 1:
 				indent = "  "
+				g.titles[len(g.rows)] = true
 				return p.cell(cells[0]), Chosen
 			}
 			// The name of a row is cut, other words are wrapped.
 			c := cells[0]
-			c.Text = indent + Clip(c.Text, nameWidth)
+			c.Text = indent + Clip(c.Text, cmp.Or(t.Columns[0].Width, nameWidth))
 			return p.cell(c), c.Tone
 		})
 	}
@@ -359,7 +368,10 @@ func valueWidth(s string) int {
 
 func (g *grid) measure() {
 	g.widths = make([]int, len(g.kinds))
-	for _, row := range g.rows {
+	for at, row := range g.rows {
+		if g.titles[at] {
+			continue
+		}
 		for i, text := range row {
 			g.widths[i] = max(g.widths[i], screen.StringWidth(text))
 		}

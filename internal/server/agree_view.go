@@ -81,9 +81,14 @@ func (s *Server) addCurve(d *doc.Document, c *agree.Confidence) error {
 		return err
 	}
 	for i, section := range d.Sections {
-		if section.ID == "confidence" {
-			figure := doc.Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
-			d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks...)
+		if section.ID != "confidence" {
+			continue
+		}
+		figure := doc.Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
+		d.Sections[i].Blocks = append([]doc.Block{figure}, section.Blocks...)
+		if t, ok := section.Blocks[0].(doc.Table); ok {
+			t.Draw = nil // The curve shows the same.
+			d.Sections[i].Blocks[1] = t
 		}
 	}
 	return nil

@@ -62,16 +62,13 @@ func (a Agreement) Document() *doc.Document {
 		p.truth = "people"
 	}
 	p.Title = fmt.Sprintf("Judge %s versus %s · %s judged by both", doc.OrNone(a.Judge.name()), a.Who(), words.Count(a.Counts.Both, "item"))
+	p.headline()
 	if a.Counts.Both > 0 {
-		p.headline()
 		p.matrix()
 		p.categories()
 		p.disagreements()
 	}
 	p.registry()
-	if warning := p.warning(); warning != "" {
-		p.Add(doc.Section{ID: "warning", Blocks: []doc.Block{doc.Paragraph{Text: warning, Tone: doc.Warning}}})
-	}
 	if a.Counts.Both > 0 {
 		p.Add(p.counts)
 		p.measures()
@@ -127,6 +124,10 @@ func (p *paper) outOf(k, n int, what string) string {
 // headline shows the numbers that people came for, and what they mean for the score.
 func (p *paper) headline() {
 	m, c := p.All, p.All.Confusion
+	if c.N() == 0 {
+		p.Add(doc.Section{ID: "score", Blocks: []doc.Block{doc.Paragraph{Text: p.warning(), Tone: doc.Warning}}})
+		return
+	}
 	tile := func(name string, est stat.Estimate, text, about string) doc.Tile {
 		value, interval, _ := strings.Cut(strings.TrimSuffix(text, " -"), " ")
 		return doc.Tile{Name: name, Value: value, Interval: interval, About: about, Marks: p.Mark(est.Warnings...)}
@@ -145,6 +146,7 @@ func (p *paper) headline() {
 		tiles = append(tiles, tile("corrected score", k.Quoted(), doc.Share(k.Quoted()), about))
 		blocks = append(blocks, doc.Paragraph{Text: p.meaning(*k)}, doc.Paragraph{Text: k.More.words()})
 	}
+	blocks = append(blocks, doc.Paragraph{Text: p.warning(), Tone: doc.Warning})
 	p.Add(doc.Section{ID: "score", Blocks: append([]doc.Block{tiles}, blocks...)})
 }
 

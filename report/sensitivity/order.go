@@ -91,7 +91,7 @@ func (b *Builder) rank(r *Report) {
 		}
 	}
 	if len(r.Ranks) > 0 && k < 5 {
-		r.Notes = append(r.Notes, "with so few systems tau can take few values: look at the pairs of systems")
+		r.Notes = append(r.Notes, "with so few systems tau takes only a few values: look at the pairs of systems")
 	}
 	if len(r.Orders) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("the intervals of the %s between systems are simultaneous: they hold together with 95%% confidence", words.Count(many, "difference")))
@@ -216,14 +216,14 @@ func (r Report) Survives() string {
 	for _, o := range r.Orders {
 		count[o.Fate]++
 	}
-	text := "The ranking of systems survives the change of judge"
+	text := "The ranking of systems holds under every judge"
 	switch {
 	case count[Turned] > 0:
-		text = "The ranking of systems does not survive the change of judge"
+		text = "The ranking of systems changes with the judge"
 	case count[Unclear] > 0:
-		text = "The ranking of systems depends on the judge, as far as it is established at all"
+		text = "The ranking of systems may depend on the judge"
 	case count[Kept] > 0:
-		text = "No judge turns the ranking of systems over, but not all establish it"
+		text = "All judges rank the systems in the same order, but not all establish it"
 	}
 	var parts []string
 	for _, fate := range []string{Stands, Kept, Unclear, Turned} {
@@ -236,8 +236,8 @@ func (r Report) Survives() string {
 
 // counted are the fates of several orders in words.
 var counted = map[string]string{
-	Stands:  "in the same order and established under all judges",
-	Kept:    "in the same order but not established under all judges",
+	Stands:  "in the same order and established by all judges",
+	Kept:    "in the same order but not established by all judges",
 	Unclear: "without a common order, within noise",
-	Turned:  "turned over",
+	Turned:  "reversed",
 }

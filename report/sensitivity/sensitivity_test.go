@@ -294,7 +294,7 @@ func TestPage(t *testing.T) {
 	if err := r.HTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "<circle", "Every score", "<td>published</td>", "no order that all judges share", "75.0%"} {
+	for _, want := range []string{"<svg", "<circle", "Every score", ">published</th>", "no common order", "75.0%"} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("the page does not hold %q", want)
 		}
