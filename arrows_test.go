@@ -78,10 +78,10 @@ var arrows = []arrow{
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/internal/*", []string{".", "internal/store"}, "what the stores have in common knows none of them"},
 	{"internal/store/*", []string{".", "internal/store", "internal/store/internal/*"}, "a store is one folder, and no store knows another"},
-	{"internal/conduct", []string{".", "model", "internal/store"}, "a run is taken to its end and paid for the same way by command, server and worker, whatever the judge is made of"},
+	{"internal/run", []string{"**"}, "a run is conducted the same way by command, server and worker"},
 	{"internal/queue", []string{"**"}, "a worker makes the judge of a run and keeps its records; what hands out the work is below it"},
 	{"internal/plan", []string{".", "model", "internal/tokens"}, "a plan counts requests and calls nobody"},
-	{"internal/batch", []string{".", "internal/store"}, "a batch is the same requests by another road; the wires bring the road"},
+	{"internal/batch", []string{".", "internal/store", "internal/usage"}, "a batch is the same requests by another road; the wires bring the road"},
 	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
 	{"internal/published", []string{".", "judge", "internal/dataset", "internal/text", "benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
 	{"internal/claims", []string{".", "stat"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
@@ -151,7 +151,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/catalog", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/findings", "internal/run", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"

@@ -37,8 +37,9 @@ type Options struct {
 	Retry RetryOptions
 	Limit LimitOptions
 
-	// Purse pays for the calls; nil means that they may cost what they cost.
-	Purse *Purse
+	// Purse pays for the calls of one run, and Total for those of several runs together; nil
+	// means that they may cost what they cost.
+	Purse, Total *Purse
 
 	// Prices go before the built-in price table; the zero value adds nothing.
 	Prices Prices
@@ -68,17 +69,29 @@ type Options struct {
 //   - the meter sees each attempt as the vendor bills it;
 //   - what is asked once more without a parameter is one attempt, since vendors do not
 //     charge for a request that they reject.
+//
+// A wire that [Shared] returned has the limit and what is inside of it already.
 func Assemble(wire deem.Model, o Options) deem.Model {
-	return Cache(Probe(resilient(Spare(wire), o), o.Answered), o.Replies, o.Cache)
+	return Cache(Probe(resilient(wire, o), o.Answered), o.Replies, o.Cache)
 }
 
-// resilient is all of [Assemble] but the cache. Embeddings have it too.
+// Shared puts around wire what all runs that ask it have in common: the limit and what
+// [Assemble] puts inside of it.
+func Shared(wire deem.Model, o Options) *Limiter {
+	return Limit(Meter(Spare(wire), o.Prices), o.Limit)
+}
+
+// resilient is all of [Assemble] but the cache and the probe. Embeddings have it too.
 func resilient(wire deem.Model, o Options) deem.Model {
-	m := deem.Model(Meter(wire, o.Prices))
-	m = Limit(m, o.Limit)
-	m = Retry(m, o.Retry)
-	if o.Purse != nil {
-		m = Budget(m, o.Purse, o.Prices)
+	shared, ok := wire.(*Limiter)
+	if !ok {
+		shared = Shared(wire, o)
+	}
+	m := deem.Model(Retry(shared, o.Retry))
+	for _, purse := range []*Purse{o.Total, o.Purse} {
+		if purse != nil {
+			m = Budget(m, purse, o.Prices)
+		}
 	}
 	return Break(m, o.Break)
 }

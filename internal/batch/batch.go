@@ -19,6 +19,7 @@ import (
 
 	"deem"
 	"deem/internal/store"
+	"deem/internal/usage"
 )
 
 // Options say which requests go into batches, and how.
@@ -299,3 +300,33 @@ func (r *runner) tellProgress(b store.Batch, st deem.BatchStatus) {
 }
 
 func (r *runner) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
+
+// Refuse returns an error for a run whose requests are in batches. Who asks them in another
+// way pays for them twice.
+func Refuse(ctx context.Context, st store.Store, runID string) error {
+	bs, ok := st.(store.Batches)
+	if !ok {
+		return nil
+	}
+	list, err := bs.Batches(ctx, runID)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return usage.Mark(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", runID),
+		"deem run --batch goes on with it, and deem run --fresh starts over"))
+}
+
+// Forget forgets the batches of a run that is done: its records have what they brought.
+func Forget(ctx context.Context, st store.Store, runID string) error {
+	bs, ok := st.(store.Batches)
+	if !ok {
+		return nil
+	}
+	list, err := bs.Batches(ctx, runID)
+	for _, b := range list {
+		if err == nil && b.State == store.BatchCollected {
+			err = bs.DropBatch(ctx, runID, b.Key)
+		}
+	}
+	return err
+}

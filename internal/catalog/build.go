@@ -21,7 +21,7 @@ import (
 // is missing cannot be made.
 type Parts struct {
 	// Model opens a model by its name and settings. It is called in the order of the
-	// members.
+	// members, once for each model.
 	Model func(name, settings string) (deem.Model, error)
 
 	Embedder  rule.Embedder         // for the rule that compares by meaning
@@ -37,7 +37,22 @@ type Parts struct {
 }
 
 // Build makes the judge of a spec. It is the only way in which judges are made.
-func Build(s judge.Spec, p Parts) (deem.Judge, error) { return p.build(s, 0) }
+func Build(s judge.Spec, p Parts) (deem.Judge, error) {
+	if open := p.Model; open != nil {
+		opened := map[wireKey]deem.Model{}
+		p.Model = func(name, settings string) (m deem.Model, err error) {
+			key := wireKey{name, settings}
+			if m, ok := opened[key]; ok {
+				return m, nil
+			}
+			if m, err = open(name, settings); err == nil {
+				opened[key] = m
+			}
+			return m, err
+		}
+	}
+	return p.build(s, 0)
+}
 
 // build makes a judge that is so many judges deep.
 func (p Parts) build(s judge.Spec, depth int) (deem.Judge, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path"
@@ -354,54 +353,18 @@ func (c Choice) WithModels(open func(judge, own string) (deem.Model, error)) (Ch
 }
 
 // Assemble makes the judge, with what decorate puts around its models. Members that ask
-// the same model share it with its limits. The model that is returned is nil when there
-// is none, or more than one; the function closes all of them.
-func (c Choice) Assemble(decorate func(wire deem.Model) (deem.Model, func() error, error)) (deem.Judge, deem.Model, func() error, error) {
-	made := map[wireKey]deem.Model{}
-	var closers []func() error
-	closeAll := func() error {
-		var errs []error
-		for _, m := range made {
-			if c, ok := model.As[io.Closer](m); ok {
-				errs = append(errs, c.Close())
-			}
-		}
-		for _, c := range closers {
-			errs = append(errs, c())
-		}
-		return errors.Join(errs...)
-	}
+// the same model share it with its limits.
+func (c Choice) Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error) {
 	parts := c.parts
 	parts.Model = func(name, settings string) (deem.Model, error) {
-		key := wireKey{name, settings}
-		if m, ok := made[key]; ok {
-			return m, nil
-		}
-		m, done, err := decorate(c.wires[key])
-		if err != nil {
-			return nil, err
-		}
-		made[key] = m
-		closers = append(closers, done)
-		return m, nil
+		return decorate(c.wires[wireKey{name, settings}]), nil
 	}
-	j, err := Build(c.Spec, parts)
-	if err != nil {
-		return nil, nil, nil, errors.Join(err, closeAll())
-	}
-	if len(made) == 1 {
-		for _, m := range made {
-			return j, m, closeAll, nil
-		}
-	}
-	return j, nil, closeAll, nil
+	return Build(c.Spec, parts)
 }
 
 // Judge makes the judge with its models as they are.
 func (c Choice) Judge() (deem.Judge, error) {
-	parts := c.parts
-	parts.Model = func(name, settings string) (deem.Model, error) { return c.wires[wireKey{name, settings}], nil }
-	return Build(c.Spec, parts)
+	return c.Assemble(func(wire deem.Model) deem.Model { return wire })
 }
 
 // A Leaf is a judge in a composed one that asks a model, and how often it does so for

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"deem/internal/batch"
 	"deem/internal/catalog"
 	"deem/internal/plan"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -84,59 +86,42 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 	return len(list) > 0, err
 }
 
-// throughBatches takes the requests that a run misses through the vendor's batches, and
-// lets the model answer from what came of them. Without --batch it only makes sure that
-// nothing is paid for twice.
-func (a *app) throughBatches(ctx context.Context, st store.Store, run store.Run, g catalog.Choice, m deem.Model, data items, o runOptions) error {
-	bs, ok := st.(store.Batches)
-	leaf, asks := g.Single()
+// throughBatches takes the requests that a run misses through the vendor's batches, if that
+// was asked for, and lets the model answer from what came of them.
+func (a *app) throughBatches(ctx context.Context, r *run.Run, data items, o runOptions) error {
+	bs, ok := r.Setup.Store.(store.Batches)
+	served, asks := model.As[*batch.Model](r.Model)
 	if !ok || !asks {
 		return nil
 	}
-	if run.State == store.Done {
-		// Batches of a run that was done are used up, but the process died before it
-		// could forget them.
-		if err := forgetBatches(ctx, bs, run.ID); err != nil {
-			return err
-		}
-	}
-	served, ok := model.As[*batch.Model](m)
-	if !ok {
-		return noBatches(ctx, bs, run)
-	}
-	served.Serve(bs, run.ID)
-	err := a.runBatches(ctx, bs, a.missingRequests(ctx, st, run, leaf, m, data, o), run, leaf, m, o)
+	served.Serve(bs, r.ID)
+	done, err := run.Done(ctx, r.Setup.Store, r.Run, o.RetryUnjudged)
 	if err != nil {
 		return err
 	}
-	return a.settleBatches(ctx, bs, run, o)
-}
-
-// noBatches refuses to ask what is in a batch already.
-func noBatches(ctx context.Context, bs store.Batches, run store.Run) error {
-	list, err := bs.Batches(ctx, run.ID)
-	if err != nil || len(list) == 0 {
+	leaf, _ := r.Setup.Choice.Single()
+	requests := missingRequests(ctx, r, leaf, data, done)
+	if err := a.runBatches(ctx, bs, requests, r, leaf, o); err != nil {
 		return err
 	}
-	return usage.Mark(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", run.ID),
-		"go on with --batch, or start over with --fresh"))
+	return a.settleBatches(ctx, bs, r.ID, o)
 }
 
 // runBatches submits, waits and collects, until all is there or somebody interrupts.
-func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], run store.Run, g catalog.Leaf, m deem.Model, o runOptions) error {
-	cached, _ := model.As[*model.Cached](m)
+func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Seq2[deem.Request, error], r *run.Run, g catalog.Leaf, o runOptions) error {
+	cached, _ := model.As[*model.Cached](r.Model)
 	vendor, _ := g.Wire.(deem.Batcher)
 	opts := batch.Options{
-		Store: bs, RunID: run.ID, Vendor: vendor, Key: cached.Key, Requests: requests,
-		Cost:     func(r deem.Reply) (int64, bool) { return o.prices.BatchCost(g.Wire.Name(), r.Usage) },
+		Store: bs, RunID: r.ID, Vendor: vendor, Key: cached.Key, Requests: requests,
+		Cost:     func(r deem.Reply) (int64, bool) { return o.Prices.BatchCost(g.Wire.Name(), r.Usage) },
 		MaxLines: o.batch.size, Poll: o.batch.poll,
 		Tell: func(words string) { a.say("%s", words) },
 	}
-	if o.purse != nil {
-		left := o.purse.Sum() - o.purse.Spent()
+	if o.Purse != nil {
+		left := o.Purse.Sum() - o.Purse.Spent()
 		opts.Budget = &left
 		opts.Most = func(req deem.Request) int64 {
-			most, _ := o.prices.BatchMost(g.Wire.Name(), req)
+			most, _ := o.Prices.BatchMost(g.Wire.Name(), req)
 			return most
 		}
 	}
@@ -169,34 +154,25 @@ func (a *app) tooDear(e *batch.BudgetError) error {
 
 // missingRequests yields what the judge will ask that neither the run nor the reply cache
 // has.
-func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run, g catalog.Leaf, m deem.Model, data items, o runOptions) iter.Seq2[deem.Request, error] {
-	cached, _ := model.As[*model.Cached](m)
-	known := func(req deem.Request) (bool, error) {
-		if o.fresh || o.retryUnjudged {
-			return false, nil
+func missingRequests(ctx context.Context, r *run.Run, g catalog.Leaf, data items, done func(context.Context, deem.Item, int) (bool, error)) iter.Seq2[deem.Request, error] {
+	cached, _ := model.As[*model.Cached](r.Model)
+	o := r.Setup.Options
+	known := func(it deem.Item, req deem.Request) (bool, error) {
+		if ok, err := done(ctx, it, req.Trial); ok || err != nil || o.Fresh || o.RetryUnjudged {
+			return ok, err
 		}
-		_, ok, err := st.Reply(ctx, cached.Key(req))
+		_, ok, err := r.Setup.Store.Reply(ctx, cached.Key(req))
 		return ok, err
 	}
 	return func(yield func(deem.Request, error) bool) {
 		for it, err := range data.Items() {
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				yield(deem.Request{}, err)
 				return
 			}
 			for _, req := range g.Requests(it) {
-				for req.Trial = range o.trials {
-					status, err := st.Status(ctx, run.ID, it.ID, req.Trial)
-					if status == store.Judged || status == store.Unjudged && !o.retryUnjudged {
-						continue
-					}
-					ok := false
-					if err == nil {
-						ok, err = known(req)
-					}
+				for req.Trial = range o.Trials {
+					ok, err := known(it, req)
 					if ok && err == nil {
 						continue
 					}
@@ -211,8 +187,8 @@ func (a *app) missingRequests(ctx context.Context, st store.Store, run store.Run
 
 // settleBatches pays for the replies that no record has yet, and says what the batches
 // brought.
-func (a *app) settleBatches(ctx context.Context, bs store.Batches, run store.Run, o runOptions) error {
-	list, err := bs.Batches(ctx, run.ID)
+func (a *app) settleBatches(ctx context.Context, bs store.Batches, runID string, o runOptions) error {
+	list, err := bs.Batches(ctx, runID)
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -221,34 +197,13 @@ func (a *app) settleBatches(ctx context.Context, bs store.Batches, run store.Run
 	for _, b := range list {
 		lines, replies, owed = lines+b.Lines, replies+b.Replies, owed+b.OwedMicros
 	}
-	if o.purse != nil {
-		o.purse.Spend(owed, 0)
+	if o.Purse != nil {
+		o.Purse.Spend(owed, 0)
 	}
 	said := fmt.Sprintf("batches answered %s of %s for %s", words.Comma(replies), words.Count(lines, "request"), words.ExactDollars(owed))
 	if left := lines - replies; left > 0 && !o.batch.only {
 		said += fmt.Sprintf("; what may be asked again of the other %s is asked in the ordinary way", words.Comma(left))
 	}
 	a.say("%s", said)
-	return nil
-}
-
-// forgetBatches forgets the batches of a run that is done: records have what they brought.
-func forgetBatches(ctx context.Context, st any, runID string) error {
-	bs, ok := st.(store.Batches)
-	if !ok {
-		return nil
-	}
-	list, err := bs.Batches(ctx, runID)
-	if err != nil {
-		return err
-	}
-	for _, b := range list {
-		if b.State != store.BatchCollected {
-			continue
-		}
-		if err := bs.DropBatch(ctx, runID, b.Key); err != nil {
-			return err
-		}
-	}
 	return nil
 }

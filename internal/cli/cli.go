@@ -23,6 +23,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/run"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
@@ -227,6 +228,9 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 
 // report prints an error and its hint.
 func (a *app) report(err error) {
+	if bug, ok := errors.AsType[*run.PanicError](err); ok {
+		_, _ = a.err.Write(bug.Stack) // for whoever mends it
+	}
 	switch {
 	case err == nil:
 	case a.stream:

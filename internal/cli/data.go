@@ -150,7 +150,7 @@ func (a *app) dryRun(judgings []catalog.Choice, data items, o runOptions) error 
 			if err != nil {
 				return err
 			}
-			calls := data.Len() * o.trials * l.Times
+			calls := data.Len() * o.Trials * l.Times
 			runs = append(runs, dryRun{Judge: l.Name(), Model: l.Wire.Name(), Items: data.Len(), Calls: calls, Request: req})
 			if a.json {
 				continue

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem/internal/cli/demo"
+	"deem/internal/run"
 	"deem/report"
 )
 
@@ -39,8 +40,9 @@ func (a *app) demo(ctx context.Context) error {
 	a.db, a.passing = filepath.Join(dir, "deem.db"), true
 	a.in = bytes.NewReader(demo.Items)
 	o := runOptions{
-		data: []string{"-"}, title: "the bundled example", format: "jsonl",
-		concurrency: 8, trials: 1, maxUnjudged: report.DefaultMaxUnjudged,
+		dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl"},
+		wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
+		showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
 	}
 	if err := a.run(ctx, o); err != nil {
 		return err

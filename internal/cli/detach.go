@@ -145,45 +145,29 @@ func (a *app) detach(ctx context.Context, judgings []catalog.Choice, data items,
 
 // enqueue begins the run of one judge and leaves it to workers.
 func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control, g catalog.Choice, data items, o runOptions) (queuedRun, error) {
-	j, err := g.Judge()
+	r, err := a.newRun(ctx, st, g, data, o, o.batched)
 	if err != nil {
 		return queuedRun{}, err
 	}
-	s, err := a.spec(g, j, data, o)
-	if err != nil {
+	if err := workable(r.Spec, g); err != nil {
+		return queuedRun{}, errors.Join(err, r.Close())
+	}
+	if err := r.Begin(ctx); err != nil {
 		return queuedRun{}, err
 	}
-	if err := workable(s, g); err != nil {
-		return queuedRun{}, err
+	a.announce(r, o)
+	var q queue.Queuing
+	if err = a.announcePlan(ctx, r, data, o); err == nil {
+		var options queue.Options
+		if options, err = o.forWorkers(g); err == nil {
+			q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: options})
+		}
 	}
-	if s, err = a.heir(ctx, st, s, o); err != nil {
-		return queuedRun{}, err
-	}
-	run, resumed, err := st.Begin(ctx, s, o.fresh)
-	if err != nil {
-		return queuedRun{}, err
-	}
-	defer func() { _ = st.Release(run.ID) }()
-	if err := c.Busy(ctx, run.ID); err != nil && !o.fresh {
-		return queuedRun{}, err
-	}
-	a.announce(run, resumed, o)
-	if err := a.foretell(ctx, st, run, g, data, o); err != nil {
-		return queuedRun{}, err
-	}
-	options, err := o.forWorkers(g)
-	if err != nil {
-		return queuedRun{}, err
-	}
-	q, err := c.Enqueue(ctx, queue.Work{Run: run, Items: data.Items(), Options: options})
-	if err != nil {
-		return queuedRun{}, err
-	}
-	if q.Chunks == 0 {
-		return queuedRun{Run: run.ID}, st.Finish(ctx, run.ID)
+	if err != nil || q.Chunks == 0 {
+		return queuedRun{Run: r.ID}, r.End(ctx, err)
 	}
 	a.say("%s in %s are left to workers: deem worker --db %s", words.Count(q.Items, "item"), words.Count(q.Chunks, "chunk"), a.dbName())
-	return queuedRun{run.ID, q.Items, q.Chunks}, nil
+	return queuedRun{r.ID, q.Items, q.Chunks}, errors.Join(r.Close(), st.Release(r.ID))
 }
 
 // workable refuses a judge that a worker could not make: one that needs further files.
@@ -213,11 +197,11 @@ func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
 		return queue.Options{}, err
 	}
 	w := queue.Options{
-		RPM: o.rpm, TPM: o.tpm, Retries: o.retries, Timeout: o.model.Timeout, Prices: o.prices,
-		Fresh: o.fresh, RetryUnjudged: o.retryUnjudged, Priority: p, Version: version(),
+		RPM: o.RPM, TPM: o.TPM, Retries: o.Retries, Timeout: o.model.Timeout, Prices: o.Prices,
+		Fresh: o.Fresh, RetryUnjudged: o.RetryUnjudged, Priority: p, Version: version(),
 	}
 	if o.detach.bounded {
-		w.Concurrency = o.concurrency
+		w.Concurrency = o.Concurrency
 	}
 	if o.maxCost.Set {
 		w.MaxMicros = &o.maxCost.Value

@@ -110,7 +110,7 @@ func promised(ctx context.Context, judgings []catalog.Choice, data items, o runO
 	l := lock.Lock{
 		Version: lock.Version, Created: clock().UTC().Truncate(time.Second), Deem: version(),
 		Dataset: lock.Dataset{Names: data.Names(), Hash: data.Hash(), Items: data.Len()},
-		Trials:  o.trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
+		Trials:  o.Trials, Exclude: append([]string{}, o.exclude...), Gates: append([]string{}, o.gates...), MaxUnjudged: o.maxUnjudged,
 	}
 	for _, g := range judgings {
 		who, err := judgePromised(g)
@@ -222,29 +222,6 @@ func (o lockOptions) settings() *findings.LockSettings {
 		return nil
 	}
 	return &findings.LockSettings{Hash: o.locked.Hash(), Created: o.locked.Created, Broken: o.broken, Gates: o.locked.Gates}
-}
-
-// heir returns the lock that a run keeps of an earlier part of it. Whoever goes on with
-// a run without naming its lock has promised all the same, and whoever has seen verdicts
-// can promise nothing any more.
-func (o lockOptions) heir(earlier store.Run) (*findings.LockSettings, error) {
-	if o.locked != nil {
-		return o.settings(), o.late(earlier)
-	}
-	return findings.SettingsOf(earlier.Spec).Lock, nil
-}
-
-// begun returns the newest run with the given key, and whether there is one.
-func begun(ctx context.Context, st store.Store, key string) (store.Run, bool, error) {
-	for run, err := range st.Runs(ctx) {
-		if err != nil {
-			return run, false, err
-		}
-		if run.Key() == key {
-			return run, true, nil
-		}
-	}
-	return store.Run{}, false, nil
 }
 
 // late refuses to go on with a run that has begun before the lock was made.

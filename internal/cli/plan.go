@@ -16,6 +16,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/plan"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -217,12 +218,12 @@ func planItem(ctx context.Context, p *plan.Planner, g catalog.Leaf, it deem.Item
 // planOptions says what the run would be like, as far as earlier runs tell.
 func (a *app) planOptions(ctx context.Context, st store.Store, g catalog.Leaf, o runOptions) (plan.Options, error) {
 	opts := plan.Options{
-		Model: g.Wire.Name(), Prices: o.prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials,
+		Model: g.Wire.Name(), Prices: o.Prices, Tier: model.TierOf(g.Wire), Room: model.RoomOf(g.Wire), Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials,
 	}
 	if st == nil {
 		return opts, nil
 	}
-	if !o.fresh && !o.retryUnjudged {
+	if !o.Fresh && !o.RetryUnjudged {
 		keys := model.Cache(g.Wire, nil, model.CacheOptions{})
 		opts.Cached = func(ctx context.Context, req deem.Request) (bool, error) {
 			_, ok, err := st.Reply(ctx, keys.Key(req))
@@ -270,43 +271,35 @@ func earlierCalls(ctx context.Context, st store.Store, g catalog.Leaf) (output i
 // doneBefore returns a function that says which trials of an item an earlier run of the
 // same command lacks. It is nil when there is no such run, or it has no records yet.
 func (a *app) doneBefore(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (func(deem.Item) ([]int, error), error) {
-	if st == nil || o.fresh {
+	if st == nil || o.Fresh {
 		return nil, nil
 	}
 	j, err := g.Judge()
 	if err != nil {
 		return nil, err
 	}
-	spec, err := a.spec(g, j, data, o)
+	spec, err := run.Spec(g, j, o.datasetOf(data), o.Trials)
 	if err != nil {
 		return nil, err
 	}
-	key := spec.Key()
-	for run, err := range st.Runs(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		if run.Key() != key {
-			continue
-		}
-		if run.Records == 0 { // as when it has just been begun
-			return nil, nil
-		}
-		return func(it deem.Item) ([]int, error) {
-			var missing []int
-			for trial := range o.trials {
-				status, err := st.Status(ctx, run.ID, it.ID, trial)
-				if err != nil {
-					return nil, err
-				}
-				if status == store.Missing || status == store.Unjudged && o.retryUnjudged {
-					missing = append(missing, trial)
-				}
-			}
-			return missing, nil
-		}, nil
+	earlier, found, err := run.Find(ctx, st, spec.Key())
+	if err != nil || !found || earlier.Records == 0 {
+		return nil, err
 	}
-	return nil, nil
+	done, err := run.Done(ctx, st, earlier, o.RetryUnjudged)
+	return func(it deem.Item) ([]int, error) {
+		var missing []int
+		for trial := range o.Trials {
+			ok, err := done(ctx, it, trial)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				missing = append(missing, trial)
+			}
+		}
+		return missing, nil
+	}, err
 }
 
 // glance is how many items the line before a run looks at.
@@ -315,13 +308,14 @@ const glance = 200
 // errDeclined means that somebody was asked and said no.
 var errDeclined = errors.New("not started: the answer was not yes")
 
-// foretell prints one line of the plan before money is spent, and asks when the run may
+// announcePlan prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
-func (a *app) foretell(ctx context.Context, st store.Store, run store.Run, g catalog.Choice, data items, o runOptions) error {
-	if !g.Spec.Asks() && !embeds(g, o) || g.External() || run.State == store.Done && !o.retryUnjudged {
+func (a *app) announcePlan(ctx context.Context, r *run.Run, data items, o runOptions) error {
+	st, g := r.Setup.Store, r.Setup.Choice
+	if !g.Spec.Asks() && !embeds(g, o) || g.External() || r.State == store.Done && !o.RetryUnjudged {
 		return nil
 	}
-	if under, err := underWay(ctx, st, run); under || err != nil {
+	if under, err := underWay(ctx, st, r.Run); under || err != nil {
 		return err // it was told before the batches were submitted
 	}
 	most := glance
@@ -369,7 +363,7 @@ func (a *app) tellPlans(ctx context.Context, st store.Store, g catalog.Choice, d
 
 // planLeaf plans what one judge of a composed one would ask.
 func (a *app) planLeaf(ctx context.Context, st store.Store, l catalog.Leaf, data items, o runOptions, most int) (plan.Plan, error) {
-	o.trials *= l.Times
+	o.Trials *= l.Times
 	return a.planOf(ctx, st, l, data, o, most)
 }
 

@@ -44,7 +44,7 @@ func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choi
 	}
 	m := embeddingModel(o)
 	p := plan.New(plan.Options{
-		Model: m.Name(), Prices: o.prices, Concurrency: o.concurrency, RPM: o.rpm, TPM: o.tpm, Trials: o.trials, Estimate: true,
+		Model: m.Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
 	})
 	n := 0
 	for it, err := range data.Items() {

@@ -13,7 +13,6 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/dataset"
 	"deem/internal/findings"
-	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
@@ -125,7 +124,12 @@ func (a *app) printProbes(set *probeSet) error {
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
 func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, items, error) {
-	judgings, err := a.chooseProbed(o)
+	if err := o.check(); err != nil {
+		return nil, nil, err
+	}
+	// Whether the judges can judge is seen on the probes: a judge may need what only those
+	// have.
+	judgings, err := a.openJudges(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,30 +145,6 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 		return judgings, data, nil
 	}
 	return judgings, staleItems{data, stale}, nil
-}
-
-// chooseProbed chooses the judges as a run does. Whether they can judge is seen on the
-// probes, because a judge may want what only those have.
-func (a *app) chooseProbed(o *runOptions) ([]catalog.Choice, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if o.runTimeout > 0 {
-		o.deadline = clock().Add(o.runTimeout)
-	}
-	if err := o.pay(); err != nil {
-		return nil, err
-	}
-	var err error
-	if o.judge.Embedder, err = a.openEmbedder(*o); err != nil {
-		return nil, err
-	}
-	if o.wordnet != "" {
-		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
-			return nil, usage.Mark(err)
-		}
-	}
-	return a.chooseAll(*o)
 }
 
 // staleValues returns what was right before, by item.

@@ -14,7 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/batch"
-	"deem/internal/store"
+	"deem/internal/run"
 	"deem/internal/words"
 	"deem/model"
 )
@@ -45,14 +45,15 @@ type progress struct {
 }
 
 // startProgress begins to tell about a run. It owns a goroutine until stop.
-func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress {
+func (a *app) startProgress(r *run.Run, o runOptions) *progress {
 	p := &progress{
-		app: a, total: run.Dataset.Items * o.trials, before: run.Records - o.unfinished, started: clock(),
-		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), purse: o.purse,
+		app: a, total: r.Dataset.Items * o.Trials, before: r.Records - len(r.Unfinished), started: clock(),
+		unjudged: map[deem.Kind]int{}, over: make(chan struct{}), purse: o.Purse,
 	}
-	if o.retryUnjudged {
-		p.before -= run.Unjudged - o.unfinished
+	if o.RetryUnjudged {
+		p.before -= r.Unjudged - len(r.Unfinished)
 	}
+	m := r.Model
 	if m == nil {
 		m = embeddingModel(o)
 	}
@@ -66,14 +67,14 @@ func (a *app) startProgress(run store.Run, o runOptions, m deem.Model) *progress
 	case isTerminal(a.terminal):
 		p.drawBar()
 	default:
-		p.wg.Go(p.tellPlainly)
+		p.wg.Go(p.printLines)
 	}
 	return p
 }
 
-// tellAbsence has it said in one line when nobody is there so far. It is not said as an
+// reportAbsence has it said in one line when nobody is there so far. It is not said as an
 // error: the server may be about to start.
-func (a *app) tellAbsence(m deem.Model) {
+func (a *app) reportAbsence(m deem.Model) {
 	b, ok := model.As[*model.Breaker](m)
 	if !ok {
 		return
@@ -108,7 +109,7 @@ func (p *progress) drawBar() {
 	p.bar.SetCurrent(int64(p.before))
 }
 
-func (p *progress) tellPlainly() {
+func (p *progress) printLines() {
 	tick := time.NewTicker(plainEvery)
 	defer tick.Stop()
 	for {

@@ -19,7 +19,6 @@ import (
 	"deem/benchmark/locomo"
 	"deem/internal/catalog"
 	"deem/internal/published"
-	"deem/internal/text/nltk"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report/sensitivity"
@@ -172,7 +171,7 @@ func (o *rejudgeOptions) forget(given map[string]bool) {
 		case "map":
 			o.mapping = ""
 		case "trials":
-			o.run.trials = 1
+			o.run.Trials = 1
 		case "pass":
 			o.run.judge.Pass = catalog.Optional[float64]{}
 		}
@@ -453,16 +452,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 	if err := probe.check(); err != nil {
 		return nil, err
 	}
-	return a.openJudges(ctx, sets, r)
-}
-
-// openJudges opens judges and their models, and refuses those that cannot judge the
-// items of a system.
-func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]catalog.Choice, error) {
-	if err := a.equip(r); err != nil {
-		return nil, err
-	}
-	judgings, err := a.chooseAll(*r)
+	judgings, err := a.openJudges(r)
 	if err != nil {
 		return nil, err
 	}
@@ -474,26 +464,6 @@ func (a *app) openJudges(ctx context.Context, sets []items, r *runOptions) ([]ca
 		}
 	}
 	return judgings, nil
-}
-
-// equip opens what judges need besides models, and fills the purse.
-func (a *app) equip(r *runOptions) error {
-	if r.runTimeout > 0 {
-		r.deadline = clock().Add(r.runTimeout)
-	}
-	if err := r.pay(); err != nil {
-		return err
-	}
-	var err error
-	if r.judge.Embedder, err = a.openEmbedder(*r); err != nil {
-		return err
-	}
-	if r.wordnet != "" {
-		if r.judge.Thesaurus, err = nltk.OpenWordNet(r.wordnet); err != nil {
-			return usage.Mark(err)
-		}
-	}
-	return nil
 }
 
 // checksOf turns checks into what the report shows.

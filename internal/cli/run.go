@@ -12,8 +12,11 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/findings"
+	"deem/internal/gate"
+	"deem/internal/run"
 	"deem/internal/text/nltk"
 	"deem/internal/usage"
+	"deem/judge/rule"
 	"deem/model"
 )
 
@@ -64,57 +67,65 @@ const runExample = `  deem run --data answers.jsonl
 
 // A runOptions is what "deem run" was told.
 type runOptions struct {
-	benchmark *benchmark.Benchmark // nil for a file of items
+	dataOptions
+	judgeOptions
+	wayOptions
+	showOptions
+}
 
+// dataOptions say what is judged.
+type dataOptions struct {
+	benchmark       *benchmark.Benchmark // nil for a file of items
 	data, responses []string
 	title           string // what the data is called, when that is not the names of its files
-	format          string
-	mapping         string
+	format, mapping string
 	limit           int
 	requireAll      bool
+	other           []string // responses to compare with
+	exclude         []string // items that are left out
+	sample          int      // draw so many items at random, 0 for all
+	seed            uint64   // of everything that is drawn
+	errata          errataOptions
+	system          systemOptions
 
-	exclude    []string             // items that are left out
-	exclusions []findings.Exclusion // the same, counted when the items are opened
-	lock       lockOptions
-	detach     detachOptions
-	sample     int              // draw so many items at random, 0 for all
-	seed       uint64           // of everything that is drawn
-	drawn      *findings.Sample // the sample, once the items are opened
-	until      untilOptions
+	// These are known once the items are open.
+	exclusions []findings.Exclusion
+	drawn      *findings.Sample
+}
 
-	errata errataOptions
-	system systemOptions
+// judgeOptions say who judges, and whom they ask.
+type judgeOptions struct {
+	judges              []string // empty means the benchmark's own judge, or the default
+	repeat              int      // how often each judge is asked, 0 for once
+	tie                 string   // what a tie of a panel comes to, "" for what the panel says
+	embeddings, wordnet string
+	judge               catalog.JudgeOptions
+	model               catalog.ModelOptions
+}
 
-	judges []string // empty means the benchmark's own judge, or the default
-	repeat int      // how often each judge is asked, 0 for once
-	tie    string   // what a tie of a panel comes to, "" for what the panel says
-	queue  string   // where items go that a cascade leaves to people
-	other  []string // responses to compare with
-	judge  catalog.JudgeOptions
-	model  catalog.ModelOptions
+// wayOptions say how the items are judged. All judges of a command share the purse.
+type wayOptions struct {
+	run.Options
+	maxCost, askAbove catalog.Optional[int64]
+	yes               bool
+	pricesFile        string
+	record            string // where replies are written to
+	batch             batchOptions
+	detach            detachOptions
+	until             untilOptions
+	runTimeout        time.Duration
+	deadline          time.Time // of all judges together, zero for none
+}
 
-	concurrency, trials, retries int
-	rpm, tpm                     int
-	record, embeddings, wordnet  string
+// showOptions say what comes of a run.
+type showOptions struct {
+	dryRun      bool
+	maxUnjudged float64
+	gates       []string
+	lock        lockOptions
+	queue       string // where items go that a cascade leaves to people
 
-	// What the run may cost. The purse is shared by all judges, and nil without a
-	// bound.
-	maxCost    catalog.Optional[int64]
-	askAbove   catalog.Optional[int64]
-	yes        bool
-	pricesFile string
-	prices     model.Prices
-	purse      *model.Purse
-
-	batch batchOptions
-
-	runTimeout time.Duration
-	deadline   time.Time // of all judges together, zero for none
-
-	fresh, retryUnjudged, dryRun bool
-	maxUnjudged                  float64
-	gates                        []string
-	unfinished                   int // records of the run that only keep what was paid for, of items that are not done
+	parsed []gate.Gate // the gates, once everything is open
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -176,13 +187,13 @@ func (o runOptions) check() error {
 		return usage.Errorf("--other goes with a file of items, and not with a benchmark")
 	case o.benchmark != nil && (o.format != "" || o.mapping != ""):
 		return usage.Errorf("--format and --map do not go with a benchmark, whose files have a form of their own")
-	case o.concurrency < 1:
-		return usage.Errorf("-j is %d; at least one item must be judged at once", o.concurrency)
-	case o.trials < 1:
-		return usage.Errorf("--trials is %d; each item must be judged at least once", o.trials)
+	case o.Concurrency < 1:
+		return usage.Errorf("-j is %d; at least one item must be judged at once", o.Concurrency)
+	case o.Trials < 1:
+		return usage.Errorf("--trials is %d; each item must be judged at least once", o.Trials)
 	case o.limit > 0 && o.sample > 0:
 		return usage.Errorf("--limit takes the first items and --sample a random sample: give one of them")
-	case o.limit < 0 || o.retries < 0 || o.rpm < 0 || o.tpm < 0 || o.judge.MaxTokens < 0 || o.model.Timeout < 0 || o.runTimeout < 0:
+	case o.limit < 0 || o.Retries < 0 || o.RPM < 0 || o.TPM < 0 || o.judge.MaxTokens < 0 || o.model.Timeout < 0 || o.runTimeout < 0:
 		return usage.Errorf("--limit, --retries, --rpm, --tpm, --max-tokens, --timeout and --run-timeout cannot be negative")
 	}
 	return errors.Join(o.batch.check(), o.errata.check(), o.checkUntil())
@@ -194,25 +205,11 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	if _, err := reportGates(o.gates); err != nil {
-		return nil, nil, err
-	}
-	if o.runTimeout > 0 {
-		o.deadline = clock().Add(o.runTimeout)
-	}
-	if err := o.pay(); err != nil {
-		return nil, nil, err
-	}
 	var err error
-	if o.judge.Embedder, err = a.openEmbedder(*o); err != nil {
+	if o.parsed, err = reportGates(o.gates); err != nil {
 		return nil, nil, err
 	}
-	if o.wordnet != "" {
-		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
-			return nil, nil, usage.Mark(err)
-		}
-	}
-	judgings, err := a.chooseAll(*o)
+	judgings, err := a.openJudges(o)
 	if err == nil {
 		err = o.queueable(judgings)
 	}
@@ -232,20 +229,49 @@ func (a *app) open(ctx context.Context, o *runOptions) ([]catalog.Choice, items,
 	if o.lock.anyway { // Other items than were promised may lack a category that was.
 		return judgings, data, nil
 	}
-	if err := checkCategories(o.gates, data); err != nil {
+	if err := checkCategories(o.parsed, data); err != nil {
 		_ = data.Close()
 		return nil, nil, err
 	}
 	return judgings, data, nil
 }
 
+// openJudges opens the judges and their models, fills the purse, and sets the deadline.
+func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
+	if o.runTimeout > 0 {
+		o.deadline = clock().Add(o.runTimeout)
+	}
+	var err error
+	if o.pricesFile != "" {
+		if o.Prices, err = model.LoadPrices(o.pricesFile); err != nil {
+			return nil, usage.Mark(err)
+		}
+	}
+	if o.maxCost.Set {
+		o.Purse = model.NewPurse(o.maxCost.Value)
+	}
+	o.judge.Embedder, err = a.env.OpenEmbedder(o.embeddings, o.model, func(e rule.Embedder) (rule.Embedder, error) {
+		if err := o.Affordable(e.Name(), ""); err != nil { // Embeddings have no classes of service.
+			return nil, err
+		}
+		embedder := model.Embed(e, o.Decorators(nil))
+		a.reportAbsence(embedder.Model())
+		return embedder, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.wordnet != "" {
+		if o.judge.Thesaurus, err = nltk.OpenWordNet(o.wordnet); err != nil {
+			return nil, usage.Mark(err)
+		}
+	}
+	return a.chooseAll(*o)
+}
+
 // run judges a dataset: it opens what was named, lets each judge go through the
 // items, and reports.
 func (a *app) run(ctx context.Context, o runOptions) error {
-	gates, err := reportGates(o.gates)
-	if err != nil {
-		return err
-	}
 	o.model.Uncalled = o.dryRun
 	if err := a.checkDetach(&o); err != nil {
 		return err
@@ -270,7 +296,7 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	}
 	defer func() { _ = st.Close() }()
 	var runs []string
-	want := showing{Options: findings.Options{MaxUnjudged: o.maxUnjudged}, gates: gates, live: map[string]*findings.Reporter{}}
+	want := showing{Options: findings.Options{MaxUnjudged: o.maxUnjudged}, gates: o.parsed, live: map[string]*findings.Reporter{}}
 	for _, j := range judgings {
 		id, live, err := a.judgeAll(ctx, st, j, data, o)
 		if err != nil {
@@ -363,10 +389,10 @@ func (a *app) openModel(judge, own string, o runOptions) (deem.Model, error) {
 	if at.Name == "" || at.Name == offline {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("judge %s asks a model, and none is named", judge), "add --model openai:gpt-4o-mini, or judge offline with --judge match"))
 	}
-	at.Programs, at.Parallel, at.Log = true, o.concurrency, a.telemetry.Program
+	at.Programs, at.Parallel, at.Log = true, o.Concurrency, a.telemetry.Program
 	wire, err := a.env.Open(at)
 	if err != nil {
 		return nil, err
 	}
-	return wire, errors.Join(o.affordable(wire.Name()), o.batchable(wire))
+	return wire, errors.Join(o.Affordable(wire.Name(), model.TierOf(wire)), o.batchable(wire))
 }

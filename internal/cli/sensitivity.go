@@ -104,7 +104,7 @@ func (s *stand) keep(ctx context.Context, sys *stood) (store.Run, error) {
 	if err != nil {
 		return store.Run{}, err
 	}
-	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.fresh)
+	run, resumed, err := s.store.Begin(ctx, spec, s.o.run.Fresh)
 	if err != nil {
 		return run, err
 	}

@@ -18,7 +18,6 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/conduct"
 	"deem/internal/queue"
 	"deem/internal/server"
 	"deem/internal/store"
@@ -386,7 +385,7 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	if err != nil {
 		return err
 	}
-	return a.parted(context.WithoutCancel(ctx), srv, st)
+	return a.reportInterrupted(context.WithoutCancel(ctx), srv, st)
 }
 
 // interruptible calls first at the first interrupt, and second at each later one.
@@ -447,16 +446,15 @@ func areRuns(n int) string {
 	return words.Count(n, "run") + " are"
 }
 
-// parted says which runs are not done.
-func (a *app) parted(ctx context.Context, srv *server.Server, st store.Store) error {
+// reportInterrupted says which runs are not done.
+func (a *app) reportInterrupted(ctx context.Context, srv *server.Server, st store.Store) error {
 	left := srv.Interrupted()
 	if len(left) == 0 {
 		return nil
 	}
 	for _, id := range left {
-		if run, err := st.Run(ctx, id); err == nil {
-			unfinished, _ := conduct.Unfinished(ctx, st, run) // Without it they count as unjudged.
-			a.say("run %s: %s", id, kept(run, len(unfinished)))
+		if text := kept(ctx, st, id); text != "" {
+			a.say("run %s: %s", id, text)
 		}
 	}
 	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "go on with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/words"
 )
@@ -96,12 +96,10 @@ func (w *watcher) interrupt(words string) {
 }
 
 // unfinished says how far a run came that ended early, and how to go on.
-func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o runOptions, err error) error {
+func (a *app) unfinished(ctx context.Context, r *run.Run, o runOptions, err error) error {
 	interrupted := errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)
-	now, rerr := st.Run(context.WithoutCancel(ctx), run.ID)
-	if rerr == nil {
-		unfinished, _ := conduct.Unfinished(context.WithoutCancel(ctx), st, now) // Without it they count as unjudged.
-		a.say("%s in %s as run %s", kept(now, len(unfinished)), a.dbName(), run.ID)
+	if text := kept(context.WithoutCancel(ctx), r.Setup.Store, r.ID); text != "" {
+		a.say("%s in %s as run %s", text, a.dbName(), r.ID)
 	}
 	switch {
 	case !interrupted:
@@ -114,11 +112,16 @@ func (a *app) unfinished(ctx context.Context, st store.Store, run store.Run, o r
 	return deem.WithHint(err, "go on with: %s", commandLine(a.args))
 }
 
-// kept says how far a run came, as "6 of 10 judged and kept". Of its records without a
-// verdict some may be of items that are not done.
-func kept(run store.Run, unfinished int) string {
-	judged := fmt.Sprintf("%s of %s judged", words.Comma(run.Records-run.Unjudged), words.Comma(run.Dataset.Items*run.Trials))
-	if unjudged := run.Unjudged - unfinished; unjudged > 0 {
+// kept says how far a run came, as "6 of 10 judged and kept", "" when the store does not say.
+// Of its records without a verdict some may be of items that are not done.
+func kept(ctx context.Context, st store.Store, id string) string {
+	now, err := st.Run(ctx, id)
+	if err != nil {
+		return ""
+	}
+	unfinished, _ := run.Unfinished(ctx, st, now) // Without it they count as unjudged.
+	judged := fmt.Sprintf("%s of %s judged", words.Comma(now.Records-now.Unjudged), words.Comma(now.Dataset.Items*now.Trials))
+	if unjudged := now.Unjudged - len(unfinished); unjudged > 0 {
 		return fmt.Sprintf("%s, %s unjudged, and kept", judged, words.Comma(unjudged))
 	}
 	return judged + " and kept"

@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deem"
 	"deem/internal/catalog"
-	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
@@ -111,12 +109,4 @@ func (a *app) secrets(cmd *cobra.Command) []string {
 		list = append(list, value, credentials)
 	}
 	return list
-}
-
-// runInfo says to those who watch which run this is.
-func runInfo(run store.Run, m deem.Model, o runOptions) telemetry.RunInfo {
-	return telemetry.RunInfo{
-		ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
-		Items: run.Dataset.Items, Trials: o.trials, Concurrency: o.concurrency, Before: run.Records, Asks: m,
-	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -14,9 +13,9 @@ import (
 	"deem"
 	"deem/internal/dataset"
 	"deem/internal/findings"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/internal/words"
 	"deem/report"
 )
 
@@ -62,7 +61,7 @@ func (o runOptions) checkUntil() error {
 	switch {
 	case o.benchmark != nil:
 		return usage.Errorf("--until does not go with a benchmark, whose own numbers are of all its items")
-	case o.trials > 1:
+	case o.Trials > 1:
 		return usage.Errorf("--until does not go with --trials: the rule looks at one verdict for each item")
 	case o.batch.on:
 		return usage.Errorf("--until does not go with --batch: the verdicts of a batch come all at once")
@@ -74,8 +73,9 @@ func (o runOptions) checkUntil() error {
 	return nil
 }
 
-// untilSettings returns what a run keeps of its rule.
-func (a *app) untilSettings(ctx context.Context, st store.Store, s store.Spec, data items, o runOptions) (*findings.UntilSettings, error) {
+// untilSettings returns what a run keeps of its rule. Earlier is the id of the run that it
+// resumes, "" for none.
+func (a *app) untilSettings(ctx context.Context, r *run.Run, earlier string, data items, o runOptions) (*findings.UntilSettings, error) {
 	within, ref, err := o.until.parse()
 	if err != nil {
 		return nil, err
@@ -85,20 +85,18 @@ func (a *app) untilSettings(ctx context.Context, st store.Store, s store.Spec, d
 	if u.Largest, err = report.LargestUnit(data.Items()); err != nil || ref == "" {
 		return u, err
 	}
-	other, err := findRun(ctx, st, ref)
+	other, err := findRun(ctx, r.Setup.Store, ref)
 	if err != nil {
 		return nil, err
 	}
-	if earlier, ok, err := begun(ctx, st, s.Key()); err != nil {
-		return nil, err
-	} else if ok && earlier.ID == other.ID && !o.fresh {
+	if earlier == other.ID && !o.Fresh {
 		return nil, usage.Mark(deem.WithHint(fmt.Errorf("--until %s: run %s is this run", o.until.rule, other.ID), "name the other run by its id, which deem list runs shows"))
 	}
-	if other.Judge.Hash != s.Judge.Hash || other.Model != s.Model {
+	if other.Judge.Hash != r.Spec.Judge.Hash || other.Model != r.Spec.Model {
 		return nil, usage.Errorf("--until %s: run %s has another judge or model: the difference would be one of judges too", o.until.rule, other.ID)
 	}
 	u.Against, u.Rule = other.ID, "better than "+other.ID
-	u.Base, u.Passes, err = resultsOf(ctx, st, other, data)
+	u.Base, u.Passes, err = resultsOf(ctx, r.Setup.Store, other, data)
 	return u, err
 }
 
@@ -145,35 +143,21 @@ func resultsOf(ctx context.Context, st store.Store, run store.Run, data items) (
 
 // resume returns the reporter of a run that stops by a rule, with what the run has found
 // so far: the report decides when the run stops.
-func (o runOptions) resume(ctx context.Context, st store.Store, run store.Run) (*findings.Reporter, error) {
-	r, err := findings.NewReporter(ctx, run, findings.Options{MaxUnjudged: o.maxUnjudged})
-	if err != nil || run.Records == 0 {
-		return r, err
+func (o runOptions) resume(ctx context.Context, r *run.Run) (*findings.Reporter, error) {
+	live, err := findings.NewReporter(ctx, r.Run, findings.Options{MaxUnjudged: o.maxUnjudged})
+	if err != nil || r.Records == 0 {
+		return live, err
 	}
-	for rec, err := range st.Records(ctx, run.ID, store.Query{WithCalls: true}) {
+	for rec, err := range r.Setup.Store.Records(ctx, r.ID, store.Query{WithCalls: true}) {
 		if err != nil {
 			return nil, err
 		}
-		if rec.Failure != nil && o.retryUnjudged {
+		if rec.Failure != nil && o.RetryUnjudged {
 			continue // It is judged again.
 		}
-		r.Add(rec)
+		live.Add(rec)
 	}
-	return r, nil
-}
-
-// ruleHolds says that a run has stopped by its rule, and that nothing is left to do.
-func (a *app) ruleHolds(run store.Run) {
-	a.say("run %s was stopped by its rule after %s: another --until goes on with it, --fresh starts over", run.ID, words.Count(run.Records, "record"))
-}
-
-// stoppedByRule returns nil in place of the error of a run that was stopped because its
-// rule holds.
-func stoppedByRule(live *findings.Reporter, err error) error {
-	if errors.Is(err, deem.ErrStopped) && live != nil && live.Builder.Stopped() {
-		return nil
-	}
-	return err
+	return live, nil
 }
 
 // shuffled are items in random order. Items of one cluster stay together.

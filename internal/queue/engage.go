@@ -10,7 +10,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/model"
 )
@@ -30,8 +30,8 @@ type engagement struct {
 	each    func(deem.Record)
 	unwatch func()
 
-	share *share           // nil when calls at once are not bounded
-	money *conduct.Account // nil when money is not
+	share *share       // nil when calls at once are not bounded
+	money *run.Account // nil when money is not
 
 	models []deem.Model // that are open
 	asks   deem.Model   // the first of them, with its decorators
@@ -133,12 +133,12 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 
 // account returns the money of a run that a worker has. The holder is the id of the worker
 // and what follows a "#". What the run may cost can be changed at any time.
-func (c *Control) account(run, holder string, sum int64) *conduct.Account {
-	return conduct.ShareAccount(c.st, run, sum, conduct.AccountOptions{
+func (c *Control) account(runID, holder string, sum int64) *run.Account {
+	return run.ShareAccount(c.st, runID, sum, run.AccountOptions{
 		Holder: holder, Passing: passing,
 		Limit: func(ctx context.Context) (int64, error) {
 			var most int64
-			err := c.pool.QueryRow(ctx, `SELECT coalesce(max_micros, $2) FROM queue_runs WHERE run = $1`, run, sum).Scan(&most)
+			err := c.pool.QueryRow(ctx, `SELECT coalesce(max_micros, $2) FROM queue_runs WHERE run = $1`, runID, sum).Scan(&most)
 			return most, err
 		},
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"deem"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store"
 )
 
@@ -76,7 +76,7 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 	for _, it := range items {
 		k.places[it.Item.ID] = it.Position
 	}
-	return conduct.Job{
+	return run.Job{
 		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.each,
 		// Commits go over a network, so they are larger than those of one process.
 		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},

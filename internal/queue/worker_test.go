@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/conduct"
 	"deem/internal/queue"
+	conductor "deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/store/pgtest"
 	"deem/internal/store/postgres"
@@ -35,7 +35,7 @@ func begin(t testing.TB, st *postgres.Store, c *queue.Control, name string, n in
 		t.Fatal(err)
 	}
 	j := judge.New(p, fake.Func(fakeModel, nil))
-	who, err := conduct.Describe(j, false)
+	who, err := conductor.Describe(j, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,25 +1,22 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
 	"deem"
-	"deem/internal/catalog"
-	"deem/internal/conduct"
 	"deem/internal/findings"
+	"deem/internal/run"
 	"deem/internal/store"
-	"deem/internal/telemetry"
 	"deem/internal/usage"
 	"deem/model"
 )
@@ -92,16 +89,10 @@ func (s *Server) Interrupted() []string {
 
 // A runJob is one run that this server judges.
 type runJob struct {
-	run    store.Run // as it was begun
-	client string    // who asked for it
+	run    *run.Run
+	client string // who asked for it
 	key    string
 	data   spooled
-	retry  bool // what is unjudged is judged again
-
-	judge       deem.Judge
-	model       deem.Model // nil for a rule
-	closeModels func() error
-	account     *conduct.Account // nil without a budget
 
 	// Calls in flight end with calls, which kill ends some time after the run was
 	// cancelled.
@@ -151,23 +142,18 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if err != nil {
 		return nil, false, err
 	}
-	purse := js.purse(sub)
-	if err := js.s.models.affordable(g, purse); err != nil {
-		return nil, false, err
+	setup := run.Setup{
+		Store: js.s.store, Choice: g, Options: js.options(sub), Telemetry: js.s.api.Telemetry,
+		Dataset: store.DatasetSpec{Names: []string{cmp.Or(sub.Dataset, "api")}, Hash: d.hash, Items: d.n},
 	}
-	j = &runJob{client: clientOf(ctx), data: d, retry: sub.RetryUnjudged, done: make(chan struct{}), more: make(chan struct{})}
-	j.judge, j.model, j.closeModels, err = g.Assemble(func(shared deem.Model) (deem.Model, func() error, error) {
-		m := js.s.models.around(shared, js.s.store, purse, sub.Fresh || sub.RetryUnjudged)
-		return m, func() error { return nil }, nil
-	})
+	if js.s.queue != nil {
+		setup.Busy = js.s.queue.Busy
+	}
+	r, err := run.New(setup)
 	if err != nil {
 		return nil, false, usage.Mark(err)
 	}
-	spec, err := js.spec(g, j.judge, sub, d)
-	if err != nil {
-		return nil, false, err
-	}
-	j.key = spec.Key()
+	j = &runJob{run: r, key: r.Spec.Key(), client: clientOf(ctx), data: d, done: make(chan struct{}), more: make(chan struct{})}
 	js.starting.Lock()
 	defer js.starting.Unlock()
 	if other := js.of(j.key); other != nil && !sub.Fresh {
@@ -176,50 +162,55 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if err := js.room(j.client); err != nil {
 		return nil, false, err
 	}
-	run, _, err := js.s.store.Begin(ctx, spec, sub.Fresh)
-	if err != nil {
+	if r.Spec.Settings, err = js.settings(ctx, r, sub); err != nil {
 		return nil, false, err
 	}
-	j.run, j.account = run, conduct.OpenAccount(js.s.store, run, purse)
+	if err := r.Begin(ctx); err != nil {
+		return nil, false, err
+	}
 	if err := js.recall(ctx, j); err != nil {
-		return nil, false, conduct.End(ctx, js.s.store, run, err)
+		return nil, false, r.End(ctx, err)
 	}
 	js.launch(j)
 	return j, true, nil
 }
 
-// purse holds what the run may cost: what the client allows, but no more than the server
-// does.
-func (js *runJobs) purse(sub submission) *model.Purse {
+// options say how a run is judged. It may cost what the client allows, but no more than the
+// server does.
+func (js *runJobs) options(sub submission) run.Options {
+	ms := js.s.models
+	o := run.Options{
+		Concurrency: ms.limit.Concurrency, Trials: sub.trials(), Retries: max(cmp.Or(js.s.api.Retries, 5), 0),
+		Prices: ms.prices, Total: ms.total, Fresh: sub.Fresh, RetryUnjudged: sub.RetryUnjudged,
+	}
 	bound, most := sub.cost(), js.s.api.MaxCost
 	if most.Set && (!bound.Set || bound.Value > most.Value) {
 		bound = most
 	}
-	if !bound.Set {
-		return nil
+	if bound.Set {
+		o.Purse = model.NewPurse(bound.Value)
 	}
-	return model.NewPurse(bound.Value)
+	return o
 }
 
-// spec says what the run is.
-func (js *runJobs) spec(g catalog.Choice, judge deem.Judge, sub submission, d spooled) (store.Spec, error) {
-	who, err := conduct.Describe(judge, !g.Spec.Asks())
+// settings returns what the run keeps of how it was asked for. A run that has records keeps
+// what it was told when they were made, such as its benchmark and its lock.
+func (js *runJobs) settings(ctx context.Context, r *run.Run, sub submission) (json.RawMessage, error) {
+	set := runSettings{Settings: findings.Settings{
+		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
+		Judge: r.Setup.Choice.As, Deem: js.s.version,
+	}}
+	earlier, found, err := run.Find(ctx, js.s.store, r.Spec.Key())
 	if err != nil {
-		return store.Spec{}, err
+		return nil, err
 	}
-	name := sub.Dataset
-	if name == "" {
-		name = "api"
+	if found && !sub.Fresh && earlier.Records > 0 {
+		set.Settings = findings.SettingsOf(earlier.Spec)
 	}
-	s := store.Spec{Judge: who, Trials: sub.trials(), Dataset: store.DatasetSpec{Names: []string{name}, Hash: d.hash, Items: d.n}}
-	s.Model, s.Endpoint = g.Models()
 	// Neither is for a server that goes on: it would start over each time.
 	sub.Fresh, sub.RetryUnjudged = false, false
-	s.Settings, err = json.Marshal(runSettings{API: &sub, Settings: findings.Settings{
-		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
-		Judge: g.As, Deem: js.s.version,
-	}})
-	return s, err
+	set.API = &sub
+	return json.Marshal(set)
 }
 
 // of returns the job with a key, nil when there is none.
@@ -288,7 +279,7 @@ func (js *runJobs) recall(ctx context.Context, j *runJob) error {
 		if err != nil {
 			return err
 		}
-		if rec.Failure == nil || !j.retry && !store.IsUnfinished(rec) {
+		if rec.Failure == nil || !j.run.Setup.Options.RetryUnjudged && !store.IsUnfinished(rec) {
 			j.records = append(j.records, rec)
 		}
 	}
@@ -308,9 +299,7 @@ func (js *runJobs) launch(j *runJob) {
 	js.wg.Go(func() {
 		defer j.stop()
 		defer j.kill()
-		err := js.work(j)
-		err = conduct.End(context.WithoutCancel(js.hard), js.s.store, j.run, errors.Join(err, j.closeModels(), j.account.Close(js.hard)))
-		js.over(j, err)
+		js.over(j, j.run.End(js.hard, js.work(j)))
 	})
 }
 
@@ -332,21 +321,7 @@ func (js *runJobs) work(j *runJob) error {
 	j.mu.Lock()
 	j.judging = true
 	j.mu.Unlock()
-	at := js.s.models.limit.Concurrency
-	ctx, told := js.s.api.Telemetry.Run(j.calls, telemetry.RunInfo{
-		ID: j.run.ID, Judge: j.run.Judge.Name, JudgeHash: j.run.Judge.Hash, Model: j.run.Model,
-		Items: j.run.Dataset.Items, Trials: j.run.Trials, Concurrency: at, Before: j.run.Records, Asks: j.model,
-	})
-	err := conduct.Job{
-		Store: js.s.store, Run: j.run, Judge: told.Judge(sound{j.judge, js.s.log}), Items: j.data.items(), RetryUnjudged: j.retry,
-		Options: deem.Options{Concurrency: at, Trials: j.run.Trials, Stop: j.stopping.Done()},
-		Each: func(rec deem.Record) {
-			told.Add(rec)
-			j.add(rec)
-		},
-	}.Do(ctx)
-	told.End(err)
-	return err
+	return j.run.Do(j.calls, run.Job{Items: j.data.items(), Options: deem.Options{Stop: j.stopping.Done()}, Each: j.add})
 }
 
 // take waits for a place, and reports whether the job has it. A job that is stopped has
@@ -358,29 +333,6 @@ func take(j *runJob, places chan<- struct{}) bool {
 	case <-j.stopping.Done():
 		return false
 	}
-}
-
-// A sound judge does not take the server down with it. A panic is a bug of ours, and
-// ends the run.
-type sound struct {
-	inner deem.Judge
-	log   *slog.Logger
-}
-
-var _ deem.Judge = sound{}
-
-// Name returns the name of the judge inside.
-func (j sound) Name() string { return j.inner.Name() }
-
-// Judge asks the judge inside.
-func (j sound) Judge(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			j.log.Error("panic", "judge", j.Name(), "item", it.ID, "value", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = errPanic
-		}
-	}()
-	return j.inner.Judge(ctx, it)
 }
 
 // add tells those who follow the run of a record.
@@ -407,6 +359,10 @@ func (js *runJobs) over(j *runJob, err error) {
 	j.err = err
 	if (errors.Is(err, deem.ErrStopped) || errors.Is(err, context.Canceled)) && j.isCancelled() {
 		j.err = errCancelled
+	}
+	if bug, ok := errors.AsType[*run.PanicError](err); ok {
+		js.s.log.Error("panic", "judge", bug.Judge, "item", bug.Item, "value", fmt.Sprint(bug.Value), "stack", string(bug.Stack))
+		j.err = errPanic
 	}
 	js.s.spool.release(j.data, func() bool { return js.s.unfinished(j.data.hash) })
 	js.mu.Lock()

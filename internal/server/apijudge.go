@@ -61,11 +61,10 @@ func openModels(o API) (*models, error) {
 	return ms, nil
 }
 
-// limited puts around a wire, which was given a timeout or 0, what all runs share. See
-// [models.around].
+// limited puts around a wire, which was given a timeout or 0, what all runs share.
 func (ms *models) limited(wire deem.Model, timeout time.Duration) deem.Model {
 	wire = timed{wire, max(cmp.Or(ms.api.CallTimeout, callTimeout), timeout)}
-	return model.Limit(model.Meter(ms.api.Telemetry.Wire(wire), ms.prices), ms.limit)
+	return model.Shared(ms.api.Telemetry.Wire(wire), model.Options{Prices: ms.prices, Limit: ms.limit})
 }
 
 // callTimeout is longer than any vendor's package waits by itself.
@@ -125,37 +124,6 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 		return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks %s; whoever starts it chooses", strings.Join(ms.names, ", ")))
 	}
 	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks no model; deem serve --model %s allows it", name))
-}
-
-// around puts around a model that several runs share what each run has of its own, in
-// the order that [model.Assemble] explains. Two purses pay for a call: that of the run,
-// and inside of it that of the server, which also pays for calls that have to be made
-// again. The breaker is the run's, since one that broke stays so.
-func (ms *models) around(shared deem.Model, replies model.ReplyCache, purse *model.Purse, fresh bool) deem.Model {
-	attempts := cmp.Or(ms.api.Retries, 5)
-	m := deem.Model(model.Retry(shared, model.RetryOptions{Attempts: max(attempts, 0) + 1}))
-	if ms.total != nil {
-		m = model.Budget(m, ms.total, ms.prices)
-	}
-	if purse != nil {
-		m = model.Budget(m, purse, ms.prices)
-	}
-	m = model.Break(m, model.BreakOptions{})
-	return ms.api.Telemetry.Model(model.Cache(m, replies, model.CacheOptions{Fresh: fresh}))
-}
-
-// affordable refuses models whose price nobody knows when there is a budget.
-func (ms *models) affordable(g catalog.Choice, purse *model.Purse) error {
-	if purse == nil && ms.total == nil {
-		return nil
-	}
-	for _, l := range g.Leaves() {
-		tier := model.TierOf(l.Wire)
-		if _, ok := ms.prices.OfTier(l.Wire.Name(), tier); !ok {
-			return usage.Mark(model.Unpriced(l.Wire.Name(), tier))
-		}
-	}
-	return nil
 }
 
 // judging returns the judge that a client wants, with its model.

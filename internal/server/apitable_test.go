@@ -2,12 +2,9 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,7 +18,6 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"deem"
 	"deem/internal/store/sqlite"
 )
 
@@ -477,17 +473,3 @@ func TestSweep(t *testing.T) {
 		t.Errorf("the folder has %v, error %v, want %v", left, err, want)
 	}
 }
-
-// TestBuggyJudge has a judge that panics: the run ends, and the server stays.
-func TestBuggyJudge(t *testing.T) {
-	j := sound{panicking{}, slog.New(slog.DiscardHandler)}
-	if _, err := j.Judge(t.Context(), deem.Item{}); !errors.Is(err, errPanic) {
-		t.Errorf("a judge that panics returns %v, want %v", err, errPanic)
-	}
-}
-
-type panicking struct{}
-
-func (panicking) Name() string { return "panicking" }
-
-func (panicking) Judge(context.Context, deem.Item) (deem.Verdict, error) { panic("bug") }

@@ -18,6 +18,9 @@ type Queue interface {
 	Pause(ctx context.Context, runID string) error
 	Resume(ctx context.Context, runID string, ch queue.Change) error
 	Cancel(ctx context.Context, runID string) error
+
+	// Busy returns an error when workers have the run.
+	Busy(ctx context.Context, runID string) error
 }
 
 // queueRoutes are there also without a queue: then they say so.

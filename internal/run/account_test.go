@@ -1,4 +1,4 @@
-package conduct_test
+package run_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
 	"deem/model"
@@ -55,24 +55,24 @@ func TestAccountOnAFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
+		row, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		purse := model.NewPurse(sum)
-		account := conduct.OpenAccount(st, run, purse)
+		account := run.OpenAccount(st, row, purse)
 		m := model.Budget(model.Meter(wire, prices), purse, prices)
-		err = conduct.Job{Store: st, Run: run, Judge: payer{m}, Items: items, Options: deem.Options{Concurrency: 8}}.Do(t.Context())
+		err = run.Job{Store: st, Run: row, Judge: payer{m}, Items: items, Options: deem.Options{Concurrency: 8}}.Do(t.Context())
 		if full := pages > 0; full != (err != nil) {
 			t.Fatalf("with %d pages: %v", pages, err)
 		}
 		_ = account.Close(t.Context()) // The disk may be full for that, too.
-		if run, err = st.Run(t.Context(), run.ID); err != nil {
+		if row, err = st.Run(t.Context(), row.ID); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%d billed, %d recorded, %d set aside", billed.Load(), run.CostMicros, run.SetAsideMicros)
-		if counted := run.CostMicros + run.SetAsideMicros; counted > sum || counted < billed.Load() {
-			t.Errorf("%d recorded and %d set aside, want at most %d and at least the %d that are billed", run.CostMicros, run.SetAsideMicros, sum, billed.Load())
+		t.Logf("%d billed, %d recorded, %d set aside", billed.Load(), row.CostMicros, row.SetAsideMicros)
+		if counted := row.CostMicros + row.SetAsideMicros; counted > sum || counted < billed.Load() {
+			t.Errorf("%d recorded and %d set aside, want at most %d and at least the %d that are billed", row.CostMicros, row.SetAsideMicros, sum, billed.Load())
 		}
 		if err := st.Close(); err != nil {
 			t.Fatal(err)

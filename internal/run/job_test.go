@@ -1,4 +1,4 @@
-package conduct_test
+package run_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
@@ -64,11 +64,11 @@ func five() iter.Seq2[deem.Item, error] {
 // begin begins or continues the run of the items in a store.
 func begin(t *testing.T, st store.Store) store.Run {
 	t.Helper()
-	run, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
+	row, _, err := st.Begin(t.Context(), storetest.Spec(""), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return run
+	return row
 }
 
 func open(t *testing.T) store.Store {
@@ -91,35 +91,35 @@ func TestStoppedRunGoesOn(t *testing.T) {
 			close(stop)
 		}
 	}}
-	run := begin(t, st)
+	row := begin(t, st)
 	told := 0
-	job := conduct.Job{
-		Store: st, Run: run, Judge: first, Items: five(), Options: deem.Options{Concurrency: 1, Stop: stop},
+	job := run.Job{
+		Store: st, Run: row, Judge: first, Items: five(), Options: deem.Options{Concurrency: 1, Stop: stop},
 		Each: func(deem.Record) { told++ },
 	}
 	err := job.Do(t.Context())
 	if !errors.Is(err, deem.ErrStopped) {
 		t.Fatalf("Do of a run that is stopped = %v, want %v", err, deem.ErrStopped)
 	}
-	if err := conduct.End(t.Context(), st, run, err); !errors.Is(err, deem.ErrStopped) {
+	if err := run.End(t.Context(), st, row, err); !errors.Is(err, deem.ErrStopped) {
 		t.Errorf("End = %v, want %v", err, deem.ErrStopped)
 	}
-	if run = begin(t, st); run.Records != told || told < 2 || run.State != store.Open {
-		t.Fatalf("after the stop the run is %s with %d records, and %d were told", run.State, run.Records, told)
+	if row = begin(t, st); row.Records != told || told < 2 || row.State != store.Open {
+		t.Fatalf("after the stop the run is %s with %d records, and %d were told", row.State, row.Records, told)
 	}
 	second := &judge{}
-	job = conduct.Job{Store: st, Run: run, Judge: second, Items: five()}
-	if err := conduct.End(t.Context(), st, run, job.Do(t.Context())); err != nil {
+	job = run.Job{Store: st, Run: row, Judge: second, Items: five()}
+	if err := run.End(t.Context(), st, row, job.Do(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if all := append(first.names(), second.names()...); len(all) != 5 {
 		t.Errorf("asked about %v, want each of five items once", all)
 	}
-	if run = begin(t, st); run.State != store.Done || run.Records != 5 || run.Unjudged != 1 {
-		t.Errorf("the run is %s with %d records, %d unjudged, want done with 5, 1 unjudged", run.State, run.Records, run.Unjudged)
+	if row = begin(t, st); row.State != store.Done || row.Records != 5 || row.Unjudged != 1 {
+		t.Errorf("the run is %s with %d records, %d unjudged, want done with 5, 1 unjudged", row.State, row.Records, row.Unjudged)
 	}
 	third := &judge{}
-	job = conduct.Job{Store: st, Run: run, Judge: third, Items: five(), RetryUnjudged: true}
+	job = run.Job{Store: st, Run: row, Judge: third, Items: five(), RetryUnjudged: true}
 	if err := job.Do(t.Context()); err != nil || !slices.Equal(third.names(), []string{"q3"}) {
 		t.Errorf("with RetryUnjudged asked about %v, error %v, want q3", third.names(), err)
 	}
@@ -129,14 +129,14 @@ func TestStoppedRunGoesOn(t *testing.T) {
 // finishes all the same.
 func TestCancelledRunKeepsWhatIsPaid(t *testing.T) {
 	st := open(t)
-	run := begin(t, st)
+	row := begin(t, st)
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &judge{before: func(deem.Item) { cancel() }}
-	job := conduct.Job{Store: st, Run: run, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}
+	job := run.Job{Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}
 	if err := job.Do(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Do = %v, want %v", err, context.Canceled)
 	}
-	now, err := st.Run(t.Context(), run.ID)
+	now, err := st.Run(t.Context(), row.ID)
 	if err != nil || now.Records != len(j.names()) || now.Records == 0 {
 		t.Errorf("%d records are kept of %d that were judged, error %v", now.Records, len(j.names()), err)
 	}
@@ -151,12 +151,12 @@ func (full) Append(context.Context, string, []deem.Record) error { return errFul
 
 func TestFullStoreEndsTheRun(t *testing.T) {
 	st := full{open(t)}
-	run := begin(t, st)
-	err := conduct.Job{Store: st, Run: run, Judge: &judge{}, Items: five()}.Do(t.Context())
+	row := begin(t, st)
+	err := run.Job{Store: st, Run: row, Judge: &judge{}, Items: five()}.Do(t.Context())
 	if !errors.Is(err, errFull) {
 		t.Errorf("Do = %v, want %v", err, errFull)
 	}
-	if err := conduct.End(t.Context(), st, run, err); !errors.Is(err, errFull) {
+	if err := run.End(t.Context(), st, row, err); !errors.Is(err, errFull) {
 		t.Errorf("End = %v, want %v", err, errFull)
 	}
 	if _, _, err := st.Begin(t.Context(), storetest.Spec(""), false); err != nil {
@@ -166,11 +166,11 @@ func TestFullStoreEndsTheRun(t *testing.T) {
 
 // TestDescribe holds the hash to the identity.
 func TestDescribe(t *testing.T) {
-	s, err := conduct.Describe(&judge{}, true)
+	s, err := run.Describe(&judge{}, true)
 	if want, _ := deem.Hash("noting"); err != nil || s.Hash != want || s.Identity != nil || !s.Rule {
 		t.Errorf("Describe of a judge without an identity = %+v, error %v, want the hash %s of its name", s, err, want)
 	}
-	s, err = conduct.Describe(identified{&judge{}}, false)
+	s, err = run.Describe(identified{&judge{}}, false)
 	if want, _ := deem.Hash(map[string]string{"who": "me"}); err != nil || s.Hash != want || string(s.Identity) != `{"who":"me"}` || s.Rule {
 		t.Errorf("Describe = %+v with identity %s, error %v, want hash %s", s, s.Identity, err, want)
 	}

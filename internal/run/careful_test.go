@@ -1,4 +1,4 @@
-package conduct_test
+package run_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/conduct"
+	"deem/internal/run"
 	"deem/internal/store"
 )
 
@@ -45,9 +45,9 @@ func brokenAt(id string, err error) func(deem.Item) error {
 }
 
 // recordOf returns the record of an item.
-func recordOf(t *testing.T, st store.Store, run store.Run, id string) (deem.Record, bool) {
+func recordOf(t *testing.T, st store.Store, row store.Run, id string) (deem.Record, bool) {
 	t.Helper()
-	for rec, err := range st.Records(t.Context(), run.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
+	for rec, err := range st.Records(t.Context(), row.ID, store.Query{IDs: []string{id}, WithCalls: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,44 +61,44 @@ func recordOf(t *testing.T, st store.Store, run store.Run, id string) (deem.Reco
 // run goes on.
 func TestBrokenOffItemKeepsItsCalls(t *testing.T) {
 	st := open(t)
-	run := begin(t, st)
+	row := begin(t, st)
 	j := twice{second: brokenAt("q2", wrongKey)}
 	told := 0
-	err := conduct.Job{
-		Store: st, Run: run, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}, Each: func(deem.Record) { told++ },
+	err := run.Job{
+		Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}, Each: func(deem.Record) { told++ },
 	}.Do(t.Context())
 	if !errors.Is(err, wrongKey) {
 		t.Fatalf("Do = %v, want %v", err, wrongKey)
 	}
-	if err := conduct.End(t.Context(), st, run, err); !errors.Is(err, wrongKey) {
+	if err := run.End(t.Context(), st, row, err); !errors.Is(err, wrongKey) {
 		t.Fatalf("End = %v", err)
 	}
-	run = begin(t, st)
-	if run.State != store.Open || run.CostMicros != 2*1000+700 || run.Records != told {
-		t.Errorf("the run is %s, cost %d micros with %d records of %d that were told, want open, 2700, the same", run.State, run.CostMicros, run.Records, told)
+	row = begin(t, st)
+	if row.State != store.Open || row.CostMicros != 2*1000+700 || row.Records != told {
+		t.Errorf("the run is %s, cost %d micros with %d records of %d that were told, want open, 2700, the same", row.State, row.CostMicros, row.Records, told)
 	}
-	rec, ok := recordOf(t, st, run, "q2")
+	rec, ok := recordOf(t, st, row, "q2")
 	if !ok || !store.IsUnfinished(rec) || rec.Position != 2 || len(rec.Calls) != 2 {
 		t.Errorf("of q2 is kept %+v, want an unfinished record at 2 with two calls", rec)
 	}
 	if _, ok, err := st.Reply(t.Context(), "first q2"); !ok || err != nil {
 		t.Errorf("the reply that was paid for is not in the cache, error %v", err)
 	}
-	left, err := conduct.Unfinished(t.Context(), st, run)
-	if err != nil || len(left) != 1 || !left[conduct.ItemTrial{ID: "q2"}] {
+	left, err := run.Unfinished(t.Context(), st, row)
+	if err != nil || len(left) != 1 || !left[run.ItemTrial{ID: "q2"}] {
 		t.Errorf("Unfinished = %v, error %v, want q2", left, err)
 	}
 
 	// It goes on, with the first reply from the cache.
-	again := conduct.Job{Store: st, Run: run, Judge: twice{cached: true}, Items: five(), Options: deem.Options{Concurrency: 1}}
-	if err := conduct.End(t.Context(), st, run, again.Do(t.Context())); err != nil {
+	again := run.Job{Store: st, Run: row, Judge: twice{cached: true}, Items: five(), Options: deem.Options{Concurrency: 1}}
+	if err := run.End(t.Context(), st, row, again.Do(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	run = begin(t, st)
-	if run.State != store.Done || run.Records != 5 || run.Unjudged != 0 || run.CostMicros != 2700+3*300 {
-		t.Errorf("the run is %s with %d records, %d unjudged, cost %d micros, want done, 5, 0, 3600", run.State, run.Records, run.Unjudged, run.CostMicros)
+	row = begin(t, st)
+	if row.State != store.Done || row.Records != 5 || row.Unjudged != 0 || row.CostMicros != 2700+3*300 {
+		t.Errorf("the run is %s with %d records, %d unjudged, cost %d micros, want done, 5, 0, 3600", row.State, row.Records, row.Unjudged, row.CostMicros)
 	}
-	if rec, _ = recordOf(t, st, run, "q2"); rec.Verdict == nil || len(rec.Calls) != 4 {
+	if rec, _ = recordOf(t, st, row, "q2"); rec.Verdict == nil || len(rec.Calls) != 4 {
 		t.Errorf("q2 is %+v, want a verdict, and the calls of both times", rec)
 	}
 }
@@ -111,9 +111,9 @@ func TestNothingPaidNothingKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
-			run := begin(t, st)
-			_ = conduct.Job{Store: st, Run: run, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}.Do(t.Context())
-			if rec, ok := recordOf(t, st, run, "q0"); ok && store.IsUnfinished(rec) {
+			row := begin(t, st)
+			_ = run.Job{Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}.Do(t.Context())
+			if rec, ok := recordOf(t, st, row, "q0"); ok && store.IsUnfinished(rec) {
 				t.Errorf("of q0 is kept %+v", rec)
 			}
 		})
@@ -123,18 +123,18 @@ func TestNothingPaidNothingKept(t *testing.T) {
 // TestCancelledBetweenCalls cancels between two calls, which loses nothing either.
 func TestCancelledBetweenCalls(t *testing.T) {
 	st := open(t)
-	run := begin(t, st)
+	row := begin(t, st)
 	ctx, cancel := context.WithCancel(t.Context())
 	j := twice{second: func(deem.Item) error {
 		cancel()
 		return ctx.Err()
 	}}
-	err := conduct.Job{Store: st, Run: run, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}.Do(ctx)
+	err := run.Job{Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}.Do(ctx)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Do = %v, want %v", err, context.Canceled)
 	}
-	rec, ok := recordOf(t, st, run, "q0")
-	if now, err := st.Run(t.Context(), run.ID); err != nil || !ok || !store.IsUnfinished(rec) || now.CostMicros != 700 {
+	rec, ok := recordOf(t, st, row, "q0")
+	if now, err := st.Run(t.Context(), row.ID); err != nil || !ok || !store.IsUnfinished(rec) || now.CostMicros != 700 {
 		t.Errorf("of q0 is kept %+v, cost %d micros, error %v, want an unfinished record and 700", rec, now.CostMicros, err)
 	}
 }

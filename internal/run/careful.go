@@ -1,0 +1,118 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime/debug"
+	"sync"
+
+	"deem"
+	"deem/internal/store"
+)
+
+// A careful judge loses nothing when the judge inside ends early.
+//
+// A judge that asks several times may end between two calls, because of an error that ends
+// the run or because it is cancelled. The item is then not done, and has no record in which
+// its calls could stand; but they were paid for. So they are remembered here.
+//
+// A judge that panics ends the run and not the process, which has other records to keep.
+type careful struct {
+	judge deem.Judge
+	rule  bool // It asks no model, or once for all items.
+
+	mu   sync.Mutex
+	left []deem.Record // of kind [store.Unfinished]
+}
+
+var _ deem.Judge = (*careful)(nil)
+
+// Name returns the name of the judge inside.
+func (c *careful) Name() string { return c.judge.Name() }
+
+// Judge asks the judge inside, with a ledger of its own: that of the run is not told of
+// items that have no record.
+func (c *careful) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
+	if c.rule {
+		return c.ask(ctx, it)
+	}
+	own, calls := deem.WithLedger(ctx, deem.TrialOf(ctx))
+	v, err := c.ask(own, it)
+	made := calls()
+	for _, call := range made {
+		deem.NoteCall(ctx, call)
+	}
+	if _, judged := errors.AsType[*deem.Failure](err); err == nil || judged && ctx.Err() == nil || !paid(made) {
+		return v, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = append(c.left, deem.Record{
+		Item: it, Judge: c.judge.Name(), Trial: deem.TrialOf(ctx), Calls: made,
+		Failure: deem.Failf(store.Unfinished, "%v", err),
+	})
+	return v, err
+}
+
+// A PanicError is the error of a judge that panicked, which is a bug.
+type PanicError struct {
+	Judge, Item string
+	Value       any
+	Stack       []byte
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("judge %s panicked on item %q, which is a bug: %v", e.Judge, e.Item, e.Value)
+}
+
+// ask asks the judge inside, and turns a panic into an error.
+func (c *careful) ask(ctx context.Context, it deem.Item) (v deem.Verdict, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{c.judge.Name(), it.ID, value, debug.Stack()}
+		}
+	}()
+	return c.judge.Judge(ctx, it)
+}
+
+// paid reports whether a model was asked and answered. A reply from the cache was paid
+// for before.
+func paid(calls []deem.Call) bool {
+	for _, c := range calls {
+		if c.Reply != nil && !c.Reply.Cached {
+			return true
+		}
+	}
+	return false
+}
+
+// place gives the records that are left their positions in items, which are read once more
+// if there are any.
+func (c *careful) place(items iter.Seq2[deem.Item, error]) error {
+	if len(c.left) == 0 {
+		return nil
+	}
+	wanted := map[string]int{}
+	for _, rec := range c.left {
+		wanted[rec.Item.ID] = -1
+	}
+	position, missing := 0, len(wanted)
+	for it, err := range items {
+		if err != nil {
+			return err
+		}
+		if at, ok := wanted[it.ID]; ok && at < 0 {
+			wanted[it.ID] = position
+			missing--
+		}
+		if position++; missing == 0 {
+			break
+		}
+	}
+	for i := range c.left {
+		c.left[i].Position = max(wanted[c.left[i].Item.ID], 0)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/catalog"
+	"deem/internal/run"
+	"deem/internal/store"
+	"deem/model"
+)
+
+// match returns a run of the judge match over five items that is not begun yet.
+func match(t *testing.T, st store.Store, edit func(*run.Setup)) *run.Run {
+	t.Helper()
+	c, err := catalog.Choose("match", catalog.JudgeOptions{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := run.Setup{
+		Store: st, Choice: c, Dataset: store.DatasetSpec{Names: []string{"five"}, Hash: "five", Items: 5},
+		Options: run.Options{Concurrency: 2, Trials: 1},
+	}
+	if edit != nil {
+		edit(&s)
+	}
+	r, err := run.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestRunOfOthersIsRefused begins runs that workers have, or whose requests are in batches.
+// Both would be paid for twice.
+func TestRunOfOthersIsRefused(t *testing.T) {
+	st := open(t)
+	r := match(t, st, nil)
+	if err := r.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.End(t.Context(), deem.ErrStopped); !errors.Is(err, deem.ErrStopped) {
+		t.Fatalf("End = %v, want %v", err, deem.ErrStopped)
+	}
+	taken := errors.New("workers have it")
+	busy := func(_ context.Context, id string) error {
+		if id != r.ID {
+			t.Errorf("asked about run %q, want %q", id, r.ID)
+		}
+		return taken
+	}
+	if err := match(t, st, func(s *run.Setup) { s.Busy = busy }).Begin(t.Context()); !errors.Is(err, taken) {
+		t.Errorf("Begin of a run that workers have = %v, want %v", err, taken)
+	}
+	b := store.Batch{Key: "b1", ID: "batch_1", State: store.BatchSubmitted, Lines: 1, Planned: time.Now()}
+	if err := st.(store.Batches).PutBatch(t.Context(), r.ID, b, []store.BatchLine{{Key: "line"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := match(t, st, nil).Begin(t.Context()); err == nil {
+		t.Error("a run with requests in batches was begun without them")
+	}
+	// Each refusal gave up its claim.
+	if err := match(t, st, func(s *run.Setup) { s.Batched = true }).Begin(t.Context()); err != nil {
+		t.Errorf("Begin of a run that goes on with its batches = %v", err)
+	}
+}
+
+// TestUnpricedModelIsRefused wants a budget for a model whose price is not known.
+func TestUnpricedModelIsRefused(t *testing.T) {
+	for _, o := range []run.Options{{Purse: model.NewPurse(1)}, {Total: model.NewPurse(1)}} {
+		if err := o.Affordable("nobody:knows", ""); err == nil {
+			t.Error("a model without a price was accepted with a budget")
+		}
+	}
+	if err := (run.Options{}).Affordable("nobody:knows", ""); err != nil {
+		t.Errorf("Affordable without a budget = %v", err)
+	}
+}
+
+// TestPanicEndsTheRun has a judge that panics on the fourth item. The process goes on, and
+// what was judged and paid for is kept.
+func TestPanicEndsTheRun(t *testing.T) {
+	for _, rule := range []bool{true, false} {
+		t.Run(fmt.Sprint("rule ", rule), func(t *testing.T) {
+			st := open(t)
+			row := begin(t, st)
+			row.Judge.Rule = rule
+			j := twice{second: func(it deem.Item) error {
+				if it.ID == "q3" {
+					panic("bug")
+				}
+				return nil
+			}}
+			err := run.Job{Store: st, Run: row, Judge: j, Items: five(), Options: deem.Options{Concurrency: 1}}.Do(t.Context())
+			bug, ok := errors.AsType[*run.PanicError](err)
+			if !ok || bug.Item != "q3" || fmt.Sprint(bug.Value) != "bug" || len(bug.Stack) == 0 {
+				t.Fatalf("Do = %v, want the panic on q3 with its stack", err)
+			}
+			for _, id := range []string{"q0", "q1", "q2"} {
+				if rec, ok := recordOf(t, st, row, id); !ok || rec.Verdict == nil {
+					t.Errorf("the verdict on %s is lost", id)
+				}
+			}
+			if rec, ok := recordOf(t, st, row, "q3"); ok == rule || ok && !store.IsUnfinished(rec) {
+				t.Errorf("q3 has the record %+v (%v), want its calls, and no verdict", rec, ok)
+			}
+		})
+	}
+}
+
+// TestDone asks for items that are judged, unjudged, paid for but not judged, and new.
+func TestDone(t *testing.T) {
+	st := open(t)
+	row := begin(t, st)
+	recs := []deem.Record{
+		{Item: deem.Item{ID: "judged"}, Judge: "j", Verdict: &deem.Verdict{Label: "yes", Score: 1}},
+		{Item: deem.Item{ID: "unjudged"}, Position: 1, Judge: "j", Failure: deem.Failf(deem.Unparseable, "odd")},
+		{Item: deem.Item{ID: "unfinished"}, Position: 2, Judge: "j", Failure: deem.Failf(store.Unfinished, "stopped")},
+	}
+	if err := st.Append(t.Context(), row.ID, recs); err != nil {
+		t.Fatal(err)
+	}
+	row, err := st.Run(t.Context(), row.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, retry := range []bool{false, true} {
+		done, err := run.Done(t.Context(), st, row, retry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]bool{"judged": true, "unjudged": !retry, "unfinished": false, "new": false} {
+			if got, err := done(t.Context(), deem.Item{ID: id}, 0); err != nil || got != want {
+				t.Errorf("with retry %v, done of %s = %v, %v, want %v", retry, id, got, err, want)
+			}
+		}
+	}
+}
