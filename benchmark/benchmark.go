@@ -27,6 +27,14 @@ type Options struct {
 	Reading string            // of the benchmark's own judge; "" means upstream
 	With    map[string]string // the values of [Benchmark.Params]
 
+	// Judges are the names of the judges that will judge the items, where that is known.
+	// Which items there are may depend on them.
+	Judges []string
+
+	// Prompts are the prompts of a judge that a run keeps, by name, for a judge that
+	// otherwise reads them from the user's clone of a repository.
+	Prompts map[string]string
+
 	// MaxUnjudged is the share of unjudged items above which a number is withheld.
 	MaxUnjudged float64
 }
@@ -53,6 +61,25 @@ type Metrics interface {
 type Judge struct {
 	Rule     deem.Judge
 	Protocol judge.Readable
+	Votes    int // how often the protocol is asked about an item, and the mean taken; 0 is once
+}
+
+// An Origin says who published a judge.
+type Origin struct {
+	About   string `json:"-"` // what the judge does, in one line
+	Vendor  string `json:"vendor,omitempty"`
+	Date    string `json:"date,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Licence string `json:"licence,omitempty"`
+}
+
+// String says what the judge does and who published it.
+func (o Origin) String() string {
+	who := o.Vendor
+	if o.Date != "" {
+		who += ", " + o.Date
+	}
+	return fmt.Sprintf("%s: %s (%s; %s)", who, o.About, o.Source, o.Licence)
 }
 
 // A Param is an option that one benchmark has and others do not.
@@ -102,6 +129,7 @@ type Benchmark struct {
 	Judges []string
 
 	Judge   func(name string, o Options) (Judge, error)
+	Origin  func(name string) Origin // of a judge that somebody else published; nil when there is none
 	Open    func(ctx context.Context, o Options) (Set, error)
 	Metrics func(ctx context.Context, o Options) (Metrics, error)
 
@@ -156,6 +184,21 @@ func (b Benchmark) Check(with map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// vendored makes a judge of a declaration that a vendor published.
+func vendored(d *judge.Declaration, reading string) (Judge, error) {
+	j, err := asked(d.Protocol(reading))
+	j.Votes = d.Votes
+	return j, err
+}
+
+// origin returns what a declaration says of its prompt.
+func origin(d *judge.Declaration) Origin {
+	if d == nil {
+		return Origin{}
+	}
+	return Origin{d.About, d.Vendor, d.Date, d.Source, d.Licence}
 }
 
 // asked makes a judge of a protocol, unless there is an error.

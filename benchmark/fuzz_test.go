@@ -197,7 +197,7 @@ func summarise(t *testing.T, b benchmark.Benchmark, o benchmark.Options, name st
 	if _, err := json.Marshal(metrics.JSON()); err != nil {
 		t.Errorf("%s as JSON: %v", name, err)
 	}
-	if b.WriteResults == nil {
+	if b.WriteResults == nil || name == "halumem/omnimemeval" { // which has no part in upstream's file
 		return
 	}
 	done := benchmark.Finished{Options: o, Judge: name, Model: "fake:fuzz", Records: func(yield func(deem.Record, error) bool) {

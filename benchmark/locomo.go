@@ -6,28 +6,33 @@ import (
 	"slices"
 
 	"deem/benchmark/locomo"
+	"deem/judge"
 )
 
 func loCoMo() Benchmark {
 	return Benchmark{
 		Name: locomo.Name, About: locomo.About, Where: locomo.Where, Licence: locomo.Licence,
-		Categories: loCoMoCategories(), Readings: locomo.Readings(),
+		Categories: loCoMoCategories(), Readings: append(locomo.Readings(), judge.Strict),
 		Params: []Param{
 			{"category5", "what becomes of the adversarial questions: excluded (the default), phrases or abstention"},
 			{"system", "which of several systems in upstream's file is judged"},
 		},
-		Judges: []string{locomo.F1Name, locomo.StrictName, locomo.LenientName},
+		Judges: append([]string{locomo.F1Name, locomo.StrictName, locomo.LenientName}, locomo.Vendors()...),
 		Judge: func(name string, o Options) (Judge, error) {
 			policy := locomo.Policy(o.With["category5"])
 			if name == locomo.F1Name {
 				return ruled(locomo.NewF1(o.Reading, policy))
 			}
-			return asked(locomo.Protocol(name, policy))
+			j, err := asked(locomo.Protocol(name, o.Reading, policy))
+			j.Votes = locomo.Declared(name).Votes
+			return j, err
 		},
+		Origin: func(name string) Origin { return origin(locomo.Declared(name)) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return opened(locomo.Open(ctx, locomo.Options{
 				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
 				Category5: locomo.Policy(o.With["category5"]), System: o.With["system"],
+				Evidence: slices.ContainsFunc(o.Judges, locomo.ShowsEvidence),
 			}))
 		},
 		Metrics: func(_ context.Context, o Options) (Metrics, error) {

@@ -3,6 +3,8 @@ package benchmark
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 
 	"deem/benchmark/longmemeval"
 )
@@ -19,8 +21,14 @@ func longMemEval() Benchmark {
 			{ID: "knowledge-update", Items: 78, Names: []string{"ku", "knowl. update"}},
 		},
 		Readings: longmemeval.Readings(),
-		Judges:   []string{longmemeval.Name},
-		Judge:    func(_ string, o Options) (Judge, error) { return asked(longmemeval.Protocol(o.Reading)) },
+		Judges:   append([]string{longmemeval.Name}, slices.Sorted(maps.Keys(longmemeval.Vendors()))...),
+		Judge: func(name string, o Options) (Judge, error) {
+			if d := longmemeval.Vendors()[name]; d != nil {
+				return vendored(d, o.Reading)
+			}
+			return asked(longmemeval.Protocol(o.Reading))
+		},
+		Origin: func(name string) Origin { return origin(longmemeval.Vendors()[name]) },
 		Open: func(ctx context.Context, o Options) (Set, error) {
 			return opened(longmemeval.Open(ctx, longMemEvalOptions(o)))
 		},

@@ -89,6 +89,12 @@ func (x *decoder) checkReadings() {
 	for _, name := range sortedKeys(d.Readings) {
 		r := d.Readings[name]
 		w, ok := ways[r.How]
+		if _, known := parts[r.Part]; !known {
+			x.badKey("read", "no part of a reply is called %q; there are %s", r.Part, strings.Join(Parts(), ", "))
+		}
+		if r.Else != "" && !slices.ContainsFunc(d.Labels, func(l Label) bool { return l.Label == r.Else }) {
+			x.badKey("read", "else is %q, which is not one of the labels", r.Else)
+		}
 		switch {
 		case !ok: // reported where it was read
 		case ofAspects && w.numbers == nil:
@@ -132,7 +138,7 @@ func (x *decoder) checkPrompts() {
 	used, from := map[string]bool{}, map[string]bool{}
 	shown := false // the prompt shows something of what is to be judged
 	for _, src := range x.prompts {
-		t, err := parseTemplate(src.text)
+		t, err := parseTemplate(src.text, x.d.Slots)
 		if err != nil {
 			x.badTemplate(src, err)
 			continue

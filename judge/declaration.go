@@ -24,8 +24,16 @@ type Declaration struct {
 	// judge's identity.
 	About string `json:"-"`
 
-	// Source says where the prompt was published. It is no part of the identity.
-	Source string `json:"-"`
+	// Vendor, Date, Source and Licence say who published the prompt, when, where and under
+	// which licence. They are not part of the identity.
+	Vendor  string `json:"-"`
+	Date    string `json:"-"`
+	Source  string `json:"-"`
+	Licence string `json:"-"`
+
+	// Votes is how often the published program asks about an item; it takes the mean. 0 is
+	// once. The judge that asks several times is made of this one.
+	Votes int `json:"-"`
 
 	// System and Prompt are the messages, with slots as {name}.
 	System string `json:"system,omitempty"`
@@ -67,6 +75,10 @@ type Slot struct {
 	As      string   `json:"as,omitempty"`      // how several references are written: python (the default), lines, or, json
 	Default *string  `json:"default,omitempty"` // what stands there when the item has none; without it the item is unjudged
 	Fence   bool     `json:"fence,omitempty"`   // put between delimiters that the text inside cannot forge
+	Mark    string   `json:"mark,omitempty"`    // how a published prompt marks the slot, where that is not {name}
+
+	// Until says at which text the value ends, by the category of the item.
+	Until map[string]string `json:"until,omitempty"`
 }
 
 // A Label is a decision offered and how it counts.
@@ -96,6 +108,19 @@ type Reader struct {
 	// Reason is the JSON key that holds the explanation; "" means any of the
 	// usual ones.
 	Reason string `json:"reason,omitempty"`
+
+	// Part is the part of the reply that the way "loads" parses, one of [Parts]; "" is all
+	// of it.
+	Part string `json:"part,omitempty"`
+
+	// Fold makes the way "loads" compare labels without case, and Trim without the white
+	// space around them.
+	Fold bool `json:"fold,omitempty"`
+	Trim bool `json:"trim,omitempty"`
+
+	// Else is the label that the ways "loads" and "last" give where the published program
+	// takes any other value for it; "" is a failure.
+	Else string `json:"else,omitempty"`
 }
 
 // Params are the parameters of a request. The zero value leaves each to the

@@ -114,7 +114,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		schema   bool // the schema can see it too
 	}{
 		{"unknown key", "labels:", "lables:", `judge.yaml:7: a judge has no key "lables"; did you mean "labels"?`, true},
-		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, criteria, failures, labels, name, params, pass, prompt, read, slots, source, system`, true},
+		{"unknown key far off", "about:", "zzz:", `judge.yaml:2: a judge has no key "zzz"; it has about, aspects, criteria, date, failures, labels, licence, name, params, pass, prompt, read, slots, source, system, vendor, votes`, true},
 		{"key twice", "  so-so: 0.5", "  rude: 0.5", `judge.yaml:10: labels has the key "rude" twice`, true},
 		{"unknown slot", "{response}", "{respons}", `judge.yaml:6: the prompt uses the slot {respons}, which is not declared; did you mean {response}?`, false},
 		{"unknown slot far off", "{response}", "{xyz} {response}", `judge.yaml:6: the prompt uses the slot {xyz}, which is not declared; declare it under slots, or write {{xyz}} for braces`, false},
@@ -135,7 +135,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"odd name", "name: polite", "name: p o", `judge.yaml:1: the name "p o" wants letters`, true},
 		{"empty prompt", "prompt: |\n  Is this polite?\n\n  {response}\n", "prompt: ''\n", `judge.yaml:3: the prompt is empty`, true},
 		{"no prompt", "prompt: |\n  Is this polite?\n\n  {response}\n", "", `the judge has no prompt`, true},
-		{"unknown way", "params:", "read: guess\nparams:", `judge.yaml:11: no way to read a reply is called "guess"; there are exact, json, label, ladder, rating`, true},
+		{"unknown way", "params:", "read: guess\nparams:", `judge.yaml:11: no way to read a reply is called "guess"; there are exact, json, label, ladder, last, loads, rating`, true},
 		{"way for numbers", "params:", "read: ladder\nparams:", `judge.yaml:11: the way "ladder" reads numbers, and this judge has labels`, false},
 		{"unknown reading", "params:", "read: {lenient: label}\nparams:", `judge.yaml:11: read has no key "lenient"`, true},
 		{"temperature", "temperature: 0", "temperature: 3", `temperature 3 lies outside 0 to 2`, true},
@@ -145,6 +145,8 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"slot from nowhere", "params:", "slots: {response: answer}\nparams:", `judge.yaml:11: slot response comes from "answer", which no item has`, true},
 		{"slot not used", "params:", "slots: {proof: fields.proof}\nparams:", `judge.yaml:11: slot proof is declared and the prompt does not use it`, false},
 		{"as for a response", "params:", "slots: {response: {as: lines}}\nparams:", `says "as", which is for references only`, false},
+		{"unknown part", "params:", "read: {how: loads, part: half}\nparams:", `judge.yaml:11: no part of a reply is called "half"; there are braces, fence, final, label, lenient`, true},
+		{"else without a label", "params:", "read: {how: loads, else: MAYBE}\nparams:", `judge.yaml:11: else is "MAYBE", which is not one of the labels`, false},
 		{"failures", "params:", "failures: skip\nparams:", `judge.yaml:11: failures is "skip"`, true},
 		{"no YAML", "labels:", "labels", `judge.yaml:7: no YAML:`, true},
 		{"prompt file missing", "prompt: |\n  Is this polite?\n\n  {response}\n", "prompt: {file: gone.txt}\n", `judge.yaml:3: open gone.txt`, false},

@@ -39,10 +39,10 @@ func (d *Declaration) Protocol(reading string) (*Declared, error) {
 	}
 	p := &Declared{decl: *d, reading: reading}
 	var err error
-	if p.system, err = parseTemplate(d.System); err != nil {
+	if p.system, err = parseTemplate(d.System, d.Slots); err != nil {
 		return nil, fmt.Errorf("judge %s: system text: %w", d.Name, err)
 	}
-	if p.prompt, err = parseTemplate(d.Prompt); err != nil {
+	if p.prompt, err = parseTemplate(d.Prompt, d.Slots); err != nil {
 		return nil, fmt.Errorf("judge %s: prompt: %w", d.Name, err)
 	}
 	return p, nil
@@ -103,6 +103,9 @@ func (d *Declaration) sound() error {
 		if !ok || len(d.Aspects) > 0 && w.numbers == nil || len(d.Aspects) == 0 && w.label == nil {
 			return fmt.Errorf("reading %q reads replies in no known way: %q", name, r.How)
 		}
+		if _, ok := parts[r.Part]; !ok {
+			return fmt.Errorf("reading %q reads an unknown part of replies: %q", name, r.Part)
+		}
 	}
 	return nil
 }
@@ -154,6 +157,10 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 			v, ok = numbered(list), err == nil
 		}
 		if ok {
+			if end := s.Until[it.Category]; end != "" && strings.Contains(v, end) {
+				v, _, _ = strings.Cut(v, end)
+				v = text.Strip(v)
+			}
 			if s.Fence {
 				v = fence(it, name, v)
 			}

@@ -153,7 +153,11 @@ func (x *decoder) judge(n *yaml.Node) {
 	x.mapping(n, "a judge", map[string]func(*yaml.Node){
 		"name":     func(v *yaml.Node) { x.str(v, "name", &x.d.Name) },
 		"about":    func(v *yaml.Node) { x.str(v, "about", &x.d.About) },
+		"vendor":   func(v *yaml.Node) { x.str(v, "vendor", &x.d.Vendor) },
+		"date":     func(v *yaml.Node) { x.str(v, "date", &x.d.Date) },
 		"source":   func(v *yaml.Node) { x.str(v, "source", &x.d.Source) },
+		"licence":  func(v *yaml.Node) { x.str(v, "licence", &x.d.Licence) },
+		"votes":    func(v *yaml.Node) { x.d.Votes = int(x.atLeastOne(v, "votes")) },
 		"prompt":   func(v *yaml.Node) { x.prompt(v, "prompt", &x.d.Prompt) },
 		"system":   func(v *yaml.Node) { x.prompt(v, "system", &x.d.System) },
 		"slots":    x.readSlots,
@@ -264,6 +268,15 @@ func (x *decoder) readSlots(n *yaml.Node) {
 				"as":      func(v *yaml.Node) { x.str(v, "as", &s.As) },
 				"default": func(v *yaml.Node) { s.Default = new(string); x.str(v, "default", s.Default) },
 				"fence":   func(v *yaml.Node) { x.truth(v, "fence", &s.Fence) },
+				"mark":    func(v *yaml.Node) { x.str(v, "mark", &s.Mark) },
+				"until": func(v *yaml.Node) {
+					s.Until = map[string]string{}
+					x.pairs(v, what+": until", func(key, value *yaml.Node) {
+						var end string
+						x.str(value, what+": until", &end)
+						s.Until[key.Value] = end
+					})
+				},
 			})
 		} else {
 			x.texts(value, what, &s.From)
@@ -374,6 +387,10 @@ func (x *decoder) reader(n *yaml.Node) Reader {
 			"how":    func(v *yaml.Node) { x.str(v, "how", &r.How) },
 			"key":    func(v *yaml.Node) { x.str(v, "key", &r.Key) },
 			"reason": func(v *yaml.Node) { x.str(v, "reason", &r.Reason) },
+			"part":   func(v *yaml.Node) { x.str(v, "part", &r.Part) },
+			"fold":   func(v *yaml.Node) { x.truth(v, "fold", &r.Fold) },
+			"trim":   func(v *yaml.Node) { x.truth(v, "trim", &r.Trim) },
+			"else":   func(v *yaml.Node) { x.str(v, "else", &r.Else) },
 		})
 	} else {
 		x.str(n, "a reading", &r.How)

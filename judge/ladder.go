@@ -1,11 +1,7 @@
 package judge
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -39,7 +35,7 @@ func aspectNames(p *Declared) string {
 
 // wholeRung reads the whole reply as a JSON object.
 func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
-	fields, err := decodeObject(reply)
+	fields, err := text.Loads(reply)
 	if err != nil {
 		return found{}, false
 	}
@@ -55,30 +51,6 @@ func wholeRung(p *Declared, r Reader, reply string) (found, bool) {
 		f.reason = text.Str(v)
 	}
 	return f, true
-}
-
-// decodeObject decodes s when it is one JSON object and nothing else, as Python's
-// json.loads does, which takes NaN and the infinities too. No whole number can be made
-// of those.
-func decodeObject(s string) (map[string]any, error) {
-	fields, err := decodeJSON(s)
-	if finite := text.FiniteJSON(s); err != nil && finite != s {
-		return decodeJSON(finite)
-	}
-	return fields, err
-}
-
-func decodeJSON(s string) (map[string]any, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(s)))
-	dec.UseNumber()
-	var fields map[string]any
-	if err := dec.Decode(&fields); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("text behind the object")
-	}
-	return fields, nil
 }
 
 // bracesRung reads from the first { to the last }, greedily.

@@ -42,6 +42,11 @@ var ways = map[string]way{
 	// with numbers cut off at the ends of their scale, as the rubric judge was
 	// published.
 	"ladder": {numbers: readLadder},
+	// loads: the label in JSON as Python's json.loads reads it, as published programs do.
+	"loads": {label: readLoads},
+	// last: the last line that is a label, else the last label in the text behind the
+	// model's thinking, else the label that the reply begins with.
+	"last": {label: readLast},
 	// rating: the last [[8]] or "Rating: 8".
 	"rating": {numbers: readRating},
 }

@@ -30,13 +30,18 @@ type templateError struct {
 
 func (e *templateError) Error() string { return e.message }
 
-// parseTemplate splits text into literal parts and slots.
-func parseTemplate(text string) (template, error) {
+// parseTemplate splits text into literal parts and slots. Some slots may have a mark of
+// their own.
+func parseTemplate(text string, slots map[string]Slot) (template, error) {
 	t := template{text: text}
 	var lit strings.Builder
 	for i := 0; i < len(text); {
 		rest := text[i:]
-		switch {
+		switch marked := markedSlot(rest, slots); {
+		case marked != "":
+			t.parts = append(t.parts, part{text: lit.String()}, part{slot: marked, offset: i})
+			lit.Reset()
+			i += len(slots[marked].Mark)
 		case strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "}}"):
 			lit.WriteByte(rest[0])
 			i += 2
@@ -57,6 +62,16 @@ func parseTemplate(text string) (template, error) {
 	}
 	t.parts = append(t.parts, part{text: lit.String()})
 	return t, nil
+}
+
+// markedSlot returns the name of the slot whose mark s begins with, "" when there is none.
+func markedSlot(s string, slots map[string]Slot) string {
+	for _, name := range sortedKeys(slots) {
+		if mark := slots[name].Mark; mark != "" && strings.HasPrefix(s, mark) {
+			return name
+		}
+	}
+	return ""
 }
 
 // slotName returns the name in the slot that s begins with; at is its place in

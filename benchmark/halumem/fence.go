@@ -1,9 +1,6 @@
 package halumem
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"deem/internal/text"
@@ -47,31 +44,4 @@ func fencedObject(s string) (string, bool) {
 		}
 		from += i + 1
 	}
-}
-
-// loads parses an object as Python's json.loads does. Of two equal keys the last
-// one counts in both, but Python also takes NaN and the infinities. No score,
-// label or inclusion can be made of those, so they are read as null.
-func loads(s string) (map[string]any, error) {
-	object, err := decode(s)
-	if err == nil {
-		return object, nil
-	}
-	if finite := text.FiniteJSON(s); finite != s {
-		return decode(finite)
-	}
-	return nil, err
-}
-
-func decode(s string) (map[string]any, error) {
-	dec := json.NewDecoder(strings.NewReader(s))
-	dec.UseNumber()
-	var object map[string]any
-	if err := dec.Decode(&object); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("the object is followed by more")
-	}
-	return object, nil
 }

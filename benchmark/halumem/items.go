@@ -13,8 +13,9 @@ import (
 // A router makes items of one user after the other, under one reading, and counts
 // what the person who runs it should know.
 type router struct {
-	reading string
-	odd     oddities
+	reading   string
+	questions bool // only those
+	odd       oddities
 
 	// The durations of users so far that no item carries yet.
 	adding, searching []string
@@ -49,11 +50,13 @@ func (r *router) items(u *user) []deem.Item {
 		at := place{uuid: u.uuid, session: strconv.Itoa(i), taken: map[string]int{}}
 		r.odd.points += len(s.points)
 		r.odd.extracted += len(s.extracted)
-		points := r.points(at, s)
-		list = append(list, points[Integrity]...)
-		list = append(list, r.accuracy(at, s)...)
-		list = append(list, points[Update]...)
-		list = append(list, r.questions(at, s)...)
+		if !r.questions {
+			points := r.points(at, s)
+			list = append(list, points[Integrity]...)
+			list = append(list, r.accuracy(at, s)...)
+			list = append(list, points[Update]...)
+		}
+		list = append(list, r.asked(at, s)...)
 	}
 	r.addTimes(u)
 	if r.odd.untimed++; len(list) > 0 {
@@ -168,8 +171,8 @@ func (r *router) accuracy(at place, s session) []deem.Item {
 	return list
 }
 
-// questions returns an item for each question.
-func (r *router) questions(at place, s session) []deem.Item {
+// asked returns an item for each question.
+func (r *router) asked(at place, s session) []deem.Item {
 	list := make([]deem.Item, len(s.questions))
 	for i, q := range s.questions {
 		it := at.item(QA, strconv.Itoa(i))

@@ -35,6 +35,8 @@ type Options struct {
 	// Reading says how parts become items, because routing differs between
 	// readings; "" means [Upstream].
 	Reading string
+
+	Questions bool // only the items of the stage "qa"
 }
 
 // A Set is the items of results files that have been checked, session by session. They
@@ -42,8 +44,9 @@ type Options struct {
 // tells where the files are not as published, and what upstream makes of it.
 type Set struct {
 	itemset.Reread
-	in      *itemset.Reader
-	reading string
+	in        *itemset.Reader
+	reading   string
+	questions bool
 }
 
 // Open reads everything once, before a cent is spent, one user at a time. When
@@ -65,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{in: in, reading: reading}
+	s := &Set{in: in, reading: reading, questions: o.Questions}
 	if err := s.survey(ctx, o.RequireAll); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -80,7 +83,7 @@ func isUser(keys []string) bool { return slices.Contains(keys, "sessions") }
 func (s *Set) survey(ctx context.Context, requireAll bool) error {
 	ps := &deem.Problems{}
 	users := map[string]string{}
-	r := &router{reading: s.reading}
+	r := &router{reading: s.reading, questions: s.questions}
 	var last error
 	checked := func(yield func(deem.Item, error) bool) {
 		for row, err := range s.in.Rows(ctx) {
@@ -153,7 +156,7 @@ func survive(items []deem.Item, row *itemset.Row, requireAll bool, ps *deem.Prob
 // yields.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return func(yield func(deem.Item, error) bool) {
-		r := &router{reading: s.reading}
+		r := &router{reading: s.reading, questions: s.questions}
 		users := map[string]string{}
 		for row, err := range s.in.Rows(ctx) {
 			u, err := check(row, err, users)

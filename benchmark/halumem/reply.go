@@ -50,7 +50,7 @@ func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	if !ok {
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no object between ```json and ```: %s", clip(reply))
 	}
-	object, err := loads(fenced)
+	object, err := text.Loads(fenced)
 	if err != nil {
 		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is no JSON object: %v: %s", err, clip(fenced))
 	}

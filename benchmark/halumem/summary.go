@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"deem"
+	"deem/benchmark/internal/tally"
 	"deem/internal/words"
-	"deem/stat"
 )
 
 // A Summary is what the metrics of a run say, as data.
@@ -36,9 +36,9 @@ type Figure struct {
 	Paper string `json:"paper"` // what the paper calls it, "" when it does not
 
 	// Valid and All are null when the number is withheld, and Withheld says why.
-	Valid    *stat.Estimate `json:"valid"`
-	All      *stat.Estimate `json:"all"`
-	Withheld string         `json:"withheld,omitempty"`
+	Valid    *tally.Estimate `json:"valid"`
+	All      *tally.Estimate `json:"all"`
+	Withheld string          `json:"withheld,omitempty"`
 
 	Items    int `json:"items"`
 	Unjudged int `json:"unjudged"`
@@ -147,18 +147,18 @@ func (m *Metrics) targetAccuracy() Figure {
 
 // finish fills the estimates in, or says why they are withheld. The parts of the
 // band are the sum of scores, its denominator, and how much of that is unjudged.
-func (m *Metrics) finish(f Figure, all, valid *stat.Clustered, sum, total, unjudged float64) Figure {
+func (m *Metrics) finish(f Figure, all, valid *tally.Clustered, sum, total, unjudged float64) Figure {
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
 	}
 	if f.Withheld = m.withheld(f, valid.N()); f.Withheld == "" {
-		f.All, f.Valid = m.estimate(all, stat.DefaultLevel), m.estimate(valid, stat.DefaultLevel)
+		f.All, f.Valid = m.estimate(all, tally.Level), m.estimate(valid, tally.Level)
 	}
 	return f
 }
 
 // estimate returns the mean of scores with the interval that a report gives them.
-func (m *Metrics) estimate(of *stat.Clustered, level float64) *stat.Estimate {
+func (m *Metrics) estimate(of *tally.Clustered, level float64) *tally.Estimate {
 	est := of.Score(level, m.users.Several())
 	return &est
 }
@@ -200,15 +200,15 @@ func (m *Metrics) f1() Figure {
 }
 
 // jointLevel is the level of two intervals that hold together at the default one.
-const jointLevel = 1 - (1-stat.DefaultLevel)/2
+const jointLevel = 1 - (1-tally.Level)/2
 
-func joined(precision, recall *stat.Estimate) *stat.Estimate {
-	est := stat.Estimate{
+func joined(precision, recall *tally.Estimate) *tally.Estimate {
+	est := tally.Estimate{
 		Value: f1Of(precision.Value, recall.Value), Lo: f1Of(precision.Lo, recall.Lo), Hi: f1Of(precision.Hi, recall.Hi),
-		Level: stat.DefaultLevel, N: precision.N + recall.N, Clusters: max(precision.Clusters, recall.Clusters), Method: "bonferroni",
+		Level: tally.Level, N: precision.N + recall.N, Clusters: max(precision.Clusters, recall.Clusters), Method: "bonferroni",
 	}
-	if precision.Method == stat.MethodNone || recall.Method == stat.MethodNone {
-		est.Method = stat.MethodNone
+	if precision.Method == tally.MethodNone || recall.Method == tally.MethodNone {
+		est.Method = tally.MethodNone
 	}
 	for _, warning := range slices.Concat(precision.Warnings, recall.Warnings) {
 		est = est.Warn(warning)

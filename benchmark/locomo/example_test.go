@@ -83,7 +83,7 @@ func asked(name string) func(*testing.T, locomo.Policy) deem.Judge {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := locomo.Protocol(name, p)
+		q, err := locomo.Protocol(name, "", p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,9 +34,10 @@ func Readings() []string { return []string{Upstream, Fixed} }
 
 // The names of the fields that items have.
 const (
-	AdversarialField = "adversarial_answer" // category 5: the answer that the question is meant to provoke
-	EvidenceField    = "evidence"           // a JSON list of the turns that hold the answer, as ["D1:3"]
-	ContextField     = "context_ids"        // a JSON list of the turns or sessions that the system retrieved, as ["D1:3"] or ["S1"]
+	AdversarialField  = "adversarial_answer" // category 5: the answer that the question is meant to provoke
+	EvidenceTextField = "evidence_text"      // those turns, a line each, as [D1:3, said on 8 May, 2023] Caroline: "Hi!"
+	EvidenceField     = "evidence"           // a JSON list of the turns that hold the answer, as ["D1:3"]
+	ContextField      = "context_ids"        // a JSON list of the turns or sessions that the system retrieved, as ["D1:3"] or ["S1"]
 )
 
 // RecallAspect is the aspect of a verdict that tells which share of the evidence the

@@ -324,7 +324,7 @@ func TestIdentities(t *testing.T) {
 	}
 	for _, name := range []string{locomo.StrictName, locomo.LenientName} {
 		for _, p := range locomo.Policies() {
-			q, err := locomo.Protocol(name, p)
+			q, err := locomo.Protocol(name, "", p)
 			if err != nil {
 				t.Fatal(err)
 			}

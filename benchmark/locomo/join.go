@@ -302,6 +302,9 @@ func (s *slot) item() deem.Item {
 	if len(s.evidence) > 0 {
 		fields[EvidenceField] = list(s.evidence)
 	}
+	if s.shown != "" {
+		fields[EvidenceTextField] = s.shown
+	}
 	if s.answer.retrieved {
 		fields[ContextField] = list(s.answer.context)
 	}

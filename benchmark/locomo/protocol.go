@@ -4,16 +4,16 @@ import (
 	"embed"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"deem"
 	"deem/judge"
 )
 
-// The names of the judges that ask a model. Their prompts are our own, and neither
-// is the prompt that Mem0 published and others copied.
+// The names of the judges of our own that ask a model. Those that vendors published are in
+// the folder judges too; see [Vendors].
 const (
 	StrictName     = "locomo/strict"     // every fact of the reference, and nothing against it
 	LenientName    = "locomo/lenient"    // the same answer, coarser dates and wording allowed
@@ -23,30 +23,27 @@ const (
 //go:embed judges/*.yaml prompts/*.txt
 var files embed.FS
 
-// Judges returns the declared judges of the benchmark by name, fresh copies each
-// time.
-func Judges() map[string]*judge.Declaration {
-	all := map[string]*judge.Declaration{}
-	for _, name := range []string{StrictName, LenientName, AbstentionName} {
-		all[name] = mustParse(name)
+// declarations returns the declared judges of the benchmark by name.
+var declarations = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(files, "judges") })
+
+// Declared returns a fresh copy of the declared judge of that name, nil when there is none.
+func Declared(name string) *judge.Declaration {
+	d, ok := declarations()[name]
+	if !ok {
+		return nil
 	}
-	return all
+	return new(*d)
 }
 
-// mustParse reads an embedded judge, which a test has read before.
-func mustParse(name string) *judge.Declaration {
-	file := "judges/" + strings.TrimPrefix(name, Name+"/") + ".yaml"
-	data, err := files.ReadFile(file)
-	if err != nil {
-		panic("locomo: a judge is not embedded: " + err.Error())
+// Vendors returns the names of the judges that vendors published.
+func Vendors() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(declarations())) {
+		if declarations()[name].Vendor != "" {
+			names = append(names, name)
+		}
 	}
-	d, err := judge.Parse(file, data, func(prompt string) ([]byte, error) {
-		return files.ReadFile(path.Join(path.Dir(file), prompt))
-	})
-	if err != nil {
-		panic("locomo: " + err.Error())
-	}
-	return d
+	return names
 }
 
 // A QA is a declared judge for categories 1 to 4 with a policy for category 5. It
@@ -55,6 +52,7 @@ type QA struct {
 	policy     Policy
 	main       *judge.Declared
 	abstention *judge.Declared // nil unless the policy asks
+	unshown    *judge.Declared // asks about items without evidence; nil unless the judge is shown any
 }
 
 var (
@@ -62,27 +60,43 @@ var (
 	_ judge.Decider  = (*QA)(nil)
 )
 
-// Protocol returns the judge of that name, [StrictName] or [LenientName], with the
-// policy for category 5, "" meaning [Excluded].
-func Protocol(name string, category5 Policy) (*QA, error) {
-	if name != StrictName && name != LenientName {
-		return nil, fmt.Errorf("no judge %q with a policy for category 5; there are %s, %s", name, StrictName, LenientName)
+// Protocol returns the judge of that name that asks a model, under a reading of its own, ""
+// meaning the default one, with the policy for category 5, "" meaning [Excluded].
+func Protocol(name, reading string, category5 Policy) (*QA, error) {
+	d := Declared(name)
+	if d == nil || name == AbstentionName {
+		return nil, deem.WithHint(fmt.Errorf("LoCoMo has no judge %q that asks a model", name), "deem list judges names them all")
 	}
-	return newQA(mustParse(name), category5)
+	return newQA(d, reading, category5)
 }
 
+// evidenceSuffix ends the name of a judge that is shown the evidence. Without the suffix it
+// is the name of the judge that asks about items without any.
+const evidenceSuffix = "-evidence"
+
+// ShowsEvidence reports whether a judge is shown the evidence.
+func ShowsEvidence(name string) bool { return strings.HasSuffix(name, evidenceSuffix) }
+
 // newQA returns the judge that a declaration makes with a policy for category 5.
-func newQA(d *judge.Declaration, category5 Policy) (*QA, error) {
+func newQA(d *judge.Declaration, reading string, category5 Policy) (*QA, error) {
 	policy, err := ParsePolicy(string(category5))
 	if err != nil {
 		return nil, err
 	}
+	if d.Vendor == "" && slices.Contains(Readings(), reading) {
+		reading = "" // of the rule, and these judges have only one
+	}
 	p := &QA{policy: policy}
-	if p.main, err = d.Protocol(""); err != nil {
+	if p.main, err = d.Protocol(reading); err != nil {
 		return nil, err
 	}
+	if plain, ok := strings.CutSuffix(d.Name, evidenceSuffix); ok {
+		if p.unshown, err = Declared(plain).Protocol(reading); err != nil {
+			return nil, err
+		}
+	}
 	if policy == Abstention {
-		a := mustParse(AbstentionName)
+		a := Declared(AbstentionName)
 		a.Params = d.Params
 		p.abstention, err = a.Protocol("")
 	}
@@ -93,8 +107,12 @@ func newQA(d *judge.Declaration, category5 Policy) (*QA, error) {
 func (p *QA) Spec() judge.Spec {
 	s := p.main.Spec()
 	s.Options = map[string]string{"category5": string(p.policy)}
+	s.Prompts = map[string]string{}
 	if p.abstention != nil {
-		s.Prompts = map[string]string{"abstention": p.abstention.Declaration().Prompt}
+		s.Prompts["abstention"] = p.abstention.Declaration().Prompt
+	}
+	if p.unshown != nil {
+		s.Prompts["without evidence"] = p.unshown.Declaration().Prompt
 	}
 	return s
 }
@@ -108,7 +126,7 @@ func (p *QA) Reading() string { return p.main.Reading() }
 // Category5 returns the policy.
 func (p *QA) Category5() Policy { return p.policy }
 
-// FailuresWrong returns false: no published program stands behind these judges.
+// FailuresWrong returns what the declaration says of the published program.
 func (p *QA) FailuresWrong() bool { return p.main.FailuresWrong() }
 
 // Reread returns the judge under the other reading of its declaration, or nil if
@@ -118,7 +136,12 @@ func (p *QA) Reread() judge.Readable {
 	if !ok {
 		return nil
 	}
-	return &QA{policy: p.policy, main: other, abstention: p.abstention}
+	twin := *p
+	twin.main = other
+	if p.unshown != nil {
+		twin.unshown, _ = p.unshown.Reread().(*judge.Declared) // It has the same readings.
+	}
+	return &twin
 }
 
 // Decide gives upstream's verdict on an item of category 5 under the policy
@@ -151,6 +174,8 @@ func (p *QA) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 // declared returns the protocol that asks about it.
 func (p *QA) declared(it deem.Item) (*judge.Declared, error) {
 	switch {
+	case it.Category != Adversarial && p.unshown != nil && it.Fields[EvidenceTextField] == "":
+		return p.unshown, nil
 	case it.Category != Adversarial:
 		return p.main, nil
 	case p.policy == Abstention:
@@ -160,10 +185,4 @@ func (p *QA) declared(it deem.Item) (*judge.Declared, error) {
 	default:
 		return nil, left()
 	}
-}
-
-// JudgeNames returns the names of the judges of the benchmark: the rule, and those
-// that ask a model.
-func JudgeNames() []string {
-	return append([]string{F1Name}, slices.Sorted(maps.Keys(Judges()))...)
 }

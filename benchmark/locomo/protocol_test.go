@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +26,7 @@ var trap = deem.Item{
 
 func protocol(t *testing.T, name string, p locomo.Policy) *locomo.QA {
 	t.Helper()
-	q, err := locomo.Protocol(name, p)
+	q, err := locomo.Protocol(name, "", p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,20 +35,14 @@ func protocol(t *testing.T, name string, p locomo.Policy) *locomo.QA {
 
 // TestJudges holds the declared judges to their names and to what they ask.
 func TestJudges(t *testing.T) {
-	all := locomo.Judges()
-	if len(all) != 3 {
-		t.Errorf("%d judges, want 3", len(all))
-	}
-	for name, d := range all {
-		if d.Name != name || d.About == "" {
-			t.Errorf("judge %q is declared as %q, about %q", name, d.Name, d.About)
+	for _, name := range append(locomo.Vendors(), locomo.AbstentionName, locomo.LenientName, locomo.StrictName) {
+		d := locomo.Declared(name)
+		if d == nil || d.Name != name || d.About == "" {
+			t.Fatalf("judge %q is declared as %+v", name, d)
 		}
 		if !strings.Contains(d.Prompt, "CORRECT") || !strings.Contains(d.Prompt, "WRONG") {
 			t.Errorf("%s: the prompt does not offer both labels", name)
 		}
-	}
-	if want := []string{locomo.F1Name, locomo.AbstentionName, locomo.LenientName, locomo.StrictName}; !slices.Equal(locomo.JudgeNames(), want) {
-		t.Errorf("JudgeNames() = %q, want %q", locomo.JudgeNames(), want)
 	}
 }
 
@@ -146,10 +139,10 @@ func TestProtocolRefuses(t *testing.T) {
 		policy locomo.Policy
 		want   string
 	}{
-		{"locomo/f1", "", `no judge "locomo/f1" with a policy for category 5; there are locomo/strict, locomo/lenient`},
+		{"locomo/f1", "", `LoCoMo has no judge "locomo/f1" that asks a model`},
 		{locomo.StrictName, "none", `no policy "none" for category 5; there are excluded, phrases, abstention`},
 	} {
-		if _, err := locomo.Protocol(tt.name, tt.policy); fmt.Sprint(err) != tt.want {
+		if _, err := locomo.Protocol(tt.name, "", tt.policy); fmt.Sprint(err) != tt.want {
 			t.Errorf("Protocol(%q, %q): error %v, want %s", tt.name, tt.policy, err, tt.want)
 		}
 	}

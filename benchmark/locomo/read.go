@@ -36,6 +36,9 @@ type Options struct {
 	// them side by side as "gpt-4_prediction", "claude_prediction"; "" will do
 	// when there is one.
 	System string
+
+	// Evidence puts the text of the evidence into the items, for judges that are shown it.
+	Evidence bool
 }
 
 // A Set is the items of the benchmark: questions with responses, in the order of the
@@ -108,7 +111,7 @@ func (j *join) rows(ctx context.Context, names []string, o Options, visit func(r
 	// A file that is one object is read whole, because only its inside tells where
 	// the rows are.
 	in := itemset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
-	w := &walker{system: o.System, visit: func(r row, err error) {
+	w := &walker{system: o.System, evidence: o.Evidence, visit: func(r row, err error) {
 		if err == nil {
 			err = visit(r)
 		}

@@ -71,6 +71,7 @@ type row struct {
 	reference *string
 	trap      *string  // what the question is meant to provoke, in category 5
 	evidence  []string // ids of turns
+	shown     string   // those turns, a line each
 
 	response  string
 	answered  bool
@@ -132,8 +133,11 @@ func (o object) scalar(columns ...string) string {
 // A walker finds the rows in what a file holds.
 type walker struct {
 	system string
-	visit  func(row, error) // with the row's place, whatever is wrong
-	found  int
+	turns  map[string]string // of the conversation that is being read, by id
+
+	evidence bool             // the text of the evidence is wanted
+	visit    func(row, error) // with the row's place, whatever is wrong
+	found    int
 }
 
 // deepest is how deep rows may lie in an object. Real files need five.
@@ -166,7 +170,11 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 		return
 	}
 	if v, ok := o.values[questionsMember]; ok {
+		if w.evidence {
+			w.turns = turnsOf(o.values["conversation"])
+		}
 		w.list(v, at.into(questionsMember), conversation, true, depth)
+		w.turns = nil
 		return
 	}
 	for _, name := range o.names {
@@ -251,6 +259,13 @@ func (w *walker) row(o object) (row, error) {
 	}
 	if v, ok := o.first(EvidenceField); ok {
 		r.evidence = texts(v)
+		var lines []string
+		for _, id := range r.evidence {
+			if t, ok := w.turns[id]; ok {
+				lines = append(lines, t)
+			}
+		}
+		r.shown = text.Strip(strings.Join(lines, "\n"))
 	}
 	r.votes = o.votes()
 	var it deem.Item
@@ -337,4 +352,46 @@ func texts(v itemset.Value) []string {
 		list = append(list, e.Str())
 	}
 	return list
+}
+
+// session is the name of a session in a conversation, and turnSession finds its number in
+// the id of a turn.
+var (
+	session     = regexp.MustCompile(`^session_(\d+)$`)
+	turnSession = regexp.MustCompile(`^D(\d+):`)
+)
+
+// turnsOf returns the turns of a conversation by id, each in the line in which a judge that
+// sees the evidence is shown it.
+func turnsOf(conversation itemset.Value) map[string]string {
+	o, ok := valueObject(conversation)
+	if !ok {
+		return nil
+	}
+	turns := map[string]string{}
+	for _, name := range o.names {
+		list, ok := o.values[name].List()
+		if !ok || !session.MatchString(name) {
+			continue
+		}
+		for _, v := range list {
+			t, ok := valueObject(v)
+			id := t.scalar("dia_id")
+			if !ok || id == "" {
+				continue
+			}
+			said := ""
+			if m := turnSession.FindStringSubmatch(id); m != nil {
+				if date := o.scalar("session_" + m[1] + "_date_time"); date != "" {
+					said = ", said on " + date
+				}
+			}
+			words := ""
+			if v, ok := t.first("text"); ok {
+				words = v.Str()
+			}
+			turns[id] = "[" + id + said + "] " + t.scalar("speaker") + `: "` + words + `"`
+		}
+	}
+	return turns
 }

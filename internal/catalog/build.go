@@ -204,7 +204,7 @@ func Protocol(s judge.Spec) (judge.Readable, error) {
 	if !ok || s.External() {
 		return s.Protocol()
 	}
-	j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options})
+	j, err := b.Judge(s.Name, benchmark.Options{Reading: s.Reading, With: s.Options, Prompts: s.Prompts})
 	switch {
 	case err != nil:
 		return nil, err

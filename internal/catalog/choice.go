@@ -17,6 +17,7 @@ import (
 	"deem/internal/usage"
 	"deem/judge"
 	"deem/judge/pairwise"
+	"deem/judge/panel"
 	"deem/judge/rule"
 	"deem/model"
 )
@@ -247,6 +248,9 @@ func ChooseBenchmark(b benchmark.Benchmark, name string, o JudgeOptions) (Choice
 		return Choice{}, usage.Mark(err)
 	case j.Rule != nil:
 		return Choice{Spec: judge.SpecOf(j.Rule)}, nil
+	case j.Votes > 1:
+		members := []judge.Member{{Judge: j.Protocol.Spec()}}
+		return Choice{Spec: judge.Spec{Kind: judge.KindRepeat, Name: name, Times: j.Votes, Rule: string(panel.Mean), Members: members}}, nil
 	}
 	return Choice{Spec: j.Protocol.Spec()}, nil
 }

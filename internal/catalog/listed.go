@@ -6,11 +6,14 @@ import (
 	"deem/judge/rule"
 )
 
-// A Listed judge is one that has a name, with what there is to say about it.
+// A Listed is a named thing with what there is to say about it.
 type Listed struct {
 	Name  string `json:"name"`
-	Kind  string `json:"kind"` // "rule", or "model" for a judge that asks one
+	Kind  string `json:"kind,omitempty"` // of a judge "rule", or "model" when it asks one
 	About string `json:"about"`
+
+	// Origin says who published the judge, where that is known.
+	benchmark.Origin
 }
 
 // A ListedBenchmark is a benchmark with what there is to say about it.
@@ -37,20 +40,30 @@ func Benchmarks() []ListedBenchmark {
 func Judges() []Listed {
 	var list []Listed
 	for _, name := range rule.Names() {
-		list = append(list, Listed{name, "rule", rule.Doc(name)})
+		list = append(list, Listed{Name: name, Kind: "rule", About: rule.Doc(name)})
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)
-		list = append(list, Listed{name, "model", d.About})
+		list = append(list, Listed{Name: name, Kind: "model", About: d.About})
 	}
-	list = append(list, Listed{judge.KindPairwise, "model", "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
+	list = append(list, Listed{Name: judge.KindPairwise, Kind: "model", About: "which of two responses is better, asked in both orders (--other; docs/panel.md)"})
 	for _, b := range benchmark.All() {
 		for _, name := range b.Judges {
 			kind := "model"
 			if j, err := b.Judge(name, benchmark.Options{}); err == nil && j.Rule != nil {
 				kind = "rule"
 			}
-			list = append(list, Listed{name, kind, "the judge of " + b.Name + ": " + b.About})
+			l := Listed{Name: name, Kind: kind, About: "the judge of " + b.Name + ": " + b.About}
+			if b.Origin != nil {
+				l.Origin = b.Origin(name)
+			}
+			switch {
+			case l.Vendor != "":
+				l.About = l.Origin.String()
+			case l.Origin.About != "":
+				l.About = "the judge of " + b.Name + ": " + l.Origin.About
+			}
+			list = append(list, l)
 		}
 	}
 	return list

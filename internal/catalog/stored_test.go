@@ -84,8 +84,12 @@ func TestStored(t *testing.T) {
 		}
 	}
 	for _, b := range benchmark.All() {
-		for _, reading := range b.Readings {
-			judges = append(judges, named{b.Judges[0], catalog.JudgeOptions{Reading: reading}})
+		for _, name := range b.Judges {
+			for _, reading := range b.Readings {
+				if _, err := b.Judge(name, benchmark.Options{Reading: reading}); err == nil { // Not every judge has every reading.
+					judges = append(judges, named{name, catalog.JudgeOptions{Reading: reading}})
+				}
+			}
 		}
 	}
 	for _, policy := range []string{"excluded", "phrases", "abstention"} {

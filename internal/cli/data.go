@@ -90,7 +90,7 @@ func (a *app) openItems(ctx context.Context, o runOptions, judgings []catalog.Ch
 func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmark.Options {
 	b := benchmark.Options{
 		Data: o.data, Responses: o.responses, Stdin: a.in, RequireAll: o.requireAll, Limit: o.limit,
-		With: o.judge.With, MaxUnjudged: o.maxUnjudged,
+		With: o.judge.With, MaxUnjudged: o.maxUnjudged, Judges: o.judges,
 	}
 	for _, j := range judgings {
 		if slices.Contains(o.benchmark.Judges, j.Name()) {

@@ -76,7 +76,7 @@ func (a *app) newRun(ctx context.Context, st store.Store, g catalog.Choice, data
 	if o.benchmark != nil {
 		from := a.benchmarkOptions(o, []catalog.Choice{g})
 		set.Benchmark, set.Data, set.Responses = o.benchmark.Name, from.Data, from.Responses
-		set.Reading, set.With = from.Reading, from.With
+		set.Reading, set.With, set.Judges = from.Reading, from.With, from.Judges
 	}
 	earlier, found, err := run.Find(ctx, st, r.Spec.Key())
 	found = found && !o.Fresh

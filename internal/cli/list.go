@@ -60,11 +60,7 @@ func (a *app) listCommand() *cobra.Command {
 }
 
 // A listed is a named thing with what there is to say about it.
-type listed struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind,omitempty"`
-	About string `json:"about"`
-}
+type listed = catalog.Listed
 
 // list prints named things.
 func (a *app) list(things []listed) error {
@@ -103,10 +99,7 @@ func (a *app) listBenchmarks() error {
 }
 
 func (a *app) listJudges() error {
-	var things []listed
-	for _, j := range catalog.Judges() {
-		things = append(things, listed(j))
-	}
+	things := catalog.Judges()
 	if !a.json {
 		defer fmt.Fprintln(a.out, "\nA YAML file is a judge too: deem init --judge my-judge.yaml writes one to start from.\nA file of kind panel, repeat, cascade or pairwise makes one judge of others (docs/panel.md, docs/cascade.md).")
 	}
@@ -131,13 +124,13 @@ func (a *app) listModels() error {
 func (a *app) listFormats() error {
 	var things []listed
 	for _, f := range dataset.Formats() {
-		things = append(things, listed{f, "file", "plain, or packed with gzip or zstd"})
+		things = append(things, listed{Name: f, Kind: "file", About: "plain, or packed with gzip or zstd"})
 	}
 	for _, c := range dataset.Columns() {
-		things = append(things, listed{c.Target, "column", "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
+		things = append(things, listed{Name: c.Target, Kind: "column", About: "read from " + strings.Join(slices.Concat(c.Names, c.Also), ", ")})
 	}
 	for _, s := range published.Shapes() {
-		things = append(things, listed{s.Name, "results", s.By})
+		things = append(things, listed{Name: s.Name, Kind: "results", About: s.By})
 	}
 	return a.list(things)
 }
@@ -190,8 +183,8 @@ func (a *app) listSchemas() error {
 		return nil
 	}
 	return a.list([]listed{
-		{"judge", "", "the YAML file of a judge"},
-		{"deem.yaml", "", "the settings of a project"},
+		{Name: "judge", About: "the YAML file of a judge"},
+		{Name: "deem.yaml", About: "the settings of a project"},
 	})
 }
 

@@ -409,7 +409,7 @@ func (a *app) adopt(ctx context.Context, set *published.Set, o runOptions) error
 			return err
 		}
 	}
-	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.With})
+	joined, err := b.Open(ctx, benchmark.Options{Data: o.data, Responses: []string{"-"}, Stdin: &rows, With: o.judge.With, Judges: o.judges})
 	if err != nil {
 		return usage.Mark(err)
 	}

@@ -380,7 +380,28 @@ func (s *stand) build() sensitivity.Report {
 			position++
 		}
 	}
-	return b.Report()
+	r := b.Report()
+	r.Notes = append(r.Notes, s.differ(places)...)
+	return r
+}
+
+// differ says in what the judges of one benchmark differ from the first of them.
+func (s *stand) differ(places []int) []string {
+	var notes []string
+	var first *column
+	for _, place := range places {
+		c, ok := s.systems[0].columns[place]
+		if !ok || s.judge(place).Kind != sensitivity.Rejudged {
+			continue
+		}
+		if first == nil {
+			first = &c
+		}
+		if note := findings.Differ(first.run, c.run); note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }
 
 // head returns what is known of a system before items are added.

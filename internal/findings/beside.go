@@ -23,7 +23,9 @@ func Beside(ctx context.Context, st store.Store, first, second store.Run) (agree
 			pairs.Add(a.Item, a.Verdict, b.Verdict)
 		}
 	})
-	return pairs.Pairing(), err
+	pairing := pairs.Pairing()
+	pairing.Note = Differ(first, second)
+	return pairing, err
 }
 
 // Both calls visit with the records of both runs on each item; one of them is nil

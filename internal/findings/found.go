@@ -210,7 +210,7 @@ func metricsOf(ctx context.Context, run store.Run, maxUnjudged float64) (m bench
 	if b == nil || err != nil {
 		return nil, "", err
 	}
-	if slices.Contains(b.Judges, run.Judge.Name) {
+	if slices.Contains(b.Judges, run.Judge.Name) && (b.Origin == nil || b.Origin(run.Judge.Name).Vendor == "") {
 		note = b.Note
 	}
 	o := set.BenchmarkOptions()

@@ -50,7 +50,7 @@ func (s Settings) Excluded() []string {
 
 // BenchmarkOptions returns what the benchmark read.
 func (s Settings) BenchmarkOptions() benchmark.Options {
-	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With}
+	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With, Judges: s.Judges}
 }
 
 // Settings are what a run was told that is no part of what it is. They are kept
@@ -68,7 +68,8 @@ type Settings struct {
 	System      string   `json:"system,omitempty"`    // under test, and
 	SystemModel string   `json:"system_model,omitempty"`
 
-	With map[string]string `json:"with,omitempty"` // the benchmark's own options
+	With   map[string]string `json:"with,omitempty"`   // the benchmark's own options
+	Judges []string          `json:"judges,omitempty"` // all that judge its items together
 
 	Judge   string                  `json:"judge,omitempty"`   // as the user named it
 	Promise *catalog.CascadePromise `json:"promise,omitempty"` // of a cascade that was fitted

@@ -491,6 +491,7 @@ func (a Pairing) Document() *doc.Document {
 		t, counts,
 		doc.Paragraph{Text: unpaired},
 		differ(a.First, a.Second, a.FirstOnly), differ(a.Second, a.First, a.SecondOnly),
+		doc.Paragraph{Text: a.Note},
 	}})
 	return d
 }

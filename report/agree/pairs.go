@@ -33,6 +33,9 @@ type Pairing struct {
 
 	// Unpaired are items without a verdict of both.
 	Unpaired int `json:"unpaired"`
+
+	// Note says what to know about the two judges, if anything.
+	Note string `json:"note,omitempty"`
 }
 
 // A Crossing is the table of two judges' verdicts with what it comes to.

@@ -14,6 +14,12 @@ import (
 // An Estimate is a number with its interval, as package stat has it.
 type Estimate = stat.Estimate
 
+// Clustered are scores with the clusters of their items, as package stat has them.
+type Clustered = stat.Clustered
+
+// MethodNone names an interval that cannot be had.
+const MethodNone = stat.MethodNone
+
 // Level is the confidence level of the intervals.
 const Level = stat.DefaultLevel
 

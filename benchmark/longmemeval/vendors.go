@@ -1,0 +1,14 @@
+package longmemeval
+
+import (
+	"embed"
+	"sync"
+
+	"deem/judge"
+)
+
+//go:embed judges/*.yaml prompts/mem0.txt
+var vendorFiles embed.FS
+
+// Vendors returns the judges that vendors published for the benchmark, by name.
+var Vendors = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(vendorFiles, "judges") })

@@ -1,0 +1,161 @@
+package judge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deem"
+	"deem/internal/extract"
+	"deem/internal/text"
+)
+
+// parts are the parts of a reply in which published programs look for JSON, by name. Each
+// returns "" when there is none.
+var parts = map[string]func(reply string) string{
+	"": text.Strip,
+	// fence: the text in the first Markdown fence, else all of it.
+	"fence": func(reply string) string {
+		if m := fenced.FindStringSubmatch(reply); m != nil {
+			return m[1]
+		}
+		return text.Strip(reply)
+	},
+	// final: all of it, and of an object whose only key is "final" the object inside.
+	"final": func(reply string) string {
+		object, err := text.Loads(text.Strip(reply))
+		if inner, ok := object["final"].(string); err == nil && ok && len(object) == 1 {
+			return inner
+		}
+		return text.Strip(reply)
+	},
+	// label: the first object that has a label and nothing else.
+	"label": labelObject.FindString,
+	// braces: the object in the first fence, else the first object without another inside
+	// that has a label, else all of it.
+	"braces": func(reply string) string {
+		if m := fencedObject.FindStringSubmatch(reply); m != nil {
+			return m[1]
+		}
+		if m := flatObject.FindString(reply); m != "" {
+			return m
+		}
+		return text.Strip(reply)
+	},
+	// lenient: the last object that can be made of the reply, as repairing parsers do.
+	"lenient": func(reply string) string {
+		o, key, ok := extract.LastOfAny(reply, "label")
+		if !ok {
+			return ""
+		}
+		b, err := deem.Canonical(map[string]string{"label": o.Text(key)})
+		if err != nil {
+			return ""
+		}
+		return string(b)
+	},
+}
+
+// The patterns are as published. Python's white space beyond ASCII is not JSON anyway.
+var (
+	fenced       = regexp.MustCompile("(?s)```(?:json)?\\s*(.*?)\\s*```")
+	labelObject  = regexp.MustCompile(`\{\s*"label"\s*:\s*["']([^"']*)["']\s*\}`)
+	fencedObject = regexp.MustCompile("(?s)```(?:json)?\\s*(\\{[^`]*\\})\\s*```")
+	flatObject   = regexp.MustCompile(`\{[^{}]*"label"\s*:\s*"[^"]*"[^{}]*\}`)
+)
+
+// Parts returns the names of the parts of a reply that the way "loads" can parse.
+func Parts() []string {
+	return slices.DeleteFunc(sortedKeys(parts), func(name string) bool { return name == "" })
+}
+
+// readLoads reads the label out of JSON as published programs do. Where such a program
+// stops or asks again, there is a failure.
+func readLoads(p *Declared, r Reader, s said) (found, error) {
+	key := r.Key
+	if key == "" {
+		key = "label"
+	}
+	object, err := text.Loads(parts[r.Part](s.raw))
+	if inner, ok := object["final"].(map[string]any); ok && len(object) == 1 && r.Part == "final" {
+		object = inner
+	}
+	value, there := object[key]
+	label, isText := value.(string)
+	if err != nil || !there || r.Fold && !isText {
+		return found{}, deem.Failf(deem.Unparseable, "the reply has no JSON with a text under %q: %s", key, clip(s.raw))
+	}
+	f := found{start: -1, whole: true, reason: reasonOf(s.body, r.Reason)}
+	if r.Trim {
+		label = text.Strip(label)
+	}
+	for _, l := range p.decl.Labels {
+		if isText && (label == l.Label || r.Fold && text.Upper(label) == text.Upper(l.Label)) {
+			f.label = l.Label
+			return f, nil
+		}
+	}
+	return p.otherwise(f, r, text.Str(value))
+}
+
+// otherwise returns the label that any other value stands for.
+func (p *Declared) otherwise(f found, r Reader, said string) (found, error) {
+	if r.Else == "" {
+		return found{}, deem.Failf(deem.Unparseable, "%q is not one of %s", clip(said), strings.Join(p.labels(), ", "))
+	}
+	f.label = r.Else
+	return f, nil
+}
+
+// thought ends what a model thinks aloud.
+var thought = regexp.MustCompile(`(?i)</judge_thinking>|</thinking>`)
+
+// readLast reads the last label behind the model's thinking.
+func readLast(p *Declared, r Reader, s said) (found, error) {
+	all := text.Strip(s.raw)
+	list := thought.Split(all, -1)
+	verdict := text.Lower(text.Strip(list[len(list)-1]))
+	lines := strings.FieldsFunc(verdict, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\x1c\x1d\x1e\u0085\u2028\u2029", r) })
+	for _, line := range slices.Backward(lines) {
+		for _, l := range p.decl.Labels {
+			if text.Strip(line) == text.Lower(l.Label) {
+				return found{label: l.Label, start: -1}, nil
+			}
+		}
+	}
+	last, at := "", -1
+	for _, l := range p.decl.Labels {
+		if i := lastWord(verdict, text.Lower(l.Label)); i > at {
+			last, at = l.Label, i
+		}
+	}
+	if at >= 0 {
+		return found{label: last, start: -1}, nil
+	}
+	for _, l := range p.decl.Labels {
+		if strings.HasPrefix(text.Lower(all), text.Lower(l.Label)) {
+			return found{label: l.Label, start: -1}, nil
+		}
+	}
+	return p.otherwise(found{start: -1}, r, all)
+}
+
+// lastWord returns where a word stands in a text for the last time, -1 when it does not.
+func lastWord(s, word string) int {
+	inWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+	for end := len(s); end > 0; {
+		i := strings.LastIndex(s[:end], word)
+		if i < 0 {
+			break
+		}
+		before, _ := utf8.DecodeLastRuneInString(s[:i])
+		after, _ := utf8.DecodeRuneInString(s[i+len(word):])
+		if (i == 0 || !inWord(before)) && (i+len(word) == len(s) || !inWord(after)) {
+			return i
+		}
+		end = i + len(word) - 1
+	}
+	return -1
+}
