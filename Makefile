@@ -82,7 +82,7 @@ size: ## print how large deem is; COMMITS="A B" puts earlier commits beside it
 	scripts/size.sh $(COMMITS)
 
 .PHONY: lint
-lint: lint-fmt lint-vet lint-arrows lint-shell lint-go lint-vuln ## run every check that is not a test
+lint: lint-fmt lint-vet lint-arrows lint-shell lint-words lint-go lint-vuln ## run every check that is not a test
 
 .PHONY: lint-fmt
 lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
@@ -102,6 +102,10 @@ lint-arrows: ## does every package import only what it may?
 .PHONY: lint-shell
 lint-shell: ## are the scripts sound?
 	scripts/lint-shell.sh
+
+.PHONY: lint-words
+lint-words: ## are the finished documents in plain English?
+	scripts/words.sh --finished
 
 .PHONY: lint-go
 lint-go: $(TOOLS)/golangci-lint ## golangci-lint, as .golangci.yml says

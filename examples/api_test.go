@@ -85,7 +85,7 @@ func judgedExamples(t *testing.T, deem string) {
 	t.Helper()
 	dir, address := startServer(t, deem)
 	doc := document(t, "api.md")
-	_, want, _ := strings.Cut(doc, "Both print the same:\n\n<!-- output -->\n```text\n")
+	_, want, _ := strings.Cut(doc, "<!-- output -->\n```text\n")
 	want, _, _ = strings.Cut(want, "```")
 	want = want[:len(want)/2] // the document shows what both print, one after the other
 	for _, c := range [][]string{{"python3", "api/judge.py"}, {"node", "api/judge.mjs"}} {

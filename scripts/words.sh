@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# words.sh [--finished]: find phrases in user-facing text that make a native reader stumble.
+#
+# It prints file:line for each phrase in the documents, in the README and in the program's
+# help and messages, then the words of each document. With --finished it looks only at the
+# pages listed in `finished`, and fails when one has such a phrase. Blocks of output are not
+# looked at in documents: the program that prints them is.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Pages that are rewritten in plain English. The list grows to all of docs.
+finished=(
+  docs/api.md docs/bundle.md docs/calibrate.md docs/observability.md docs/probe.md docs/quickstart.md docs/scale.md
+)
+
+# "there is no" and "is no longer" are plain English; the others have a plainer form.
+phrases='(is|are|was|were) no|whoever|whosoever|whatever it is|beside|that which|those who|how-manieth|none of which|it is what|is what one|one would|somebody else|goes? on where|stands? or falls?|off the menu|never came|at hand|thinks? before|now less before|whose worth|says? nothing of|tells? of|said of|(be|is|are) had|wished|is closed to|for the sake of|as careful as|a thing by'
+
+# look prints where files have a phrase: in the prose of documents, in the strings of code.
+look() {
+  awk -v phrases="(^|[^a-z_-])($phrases)([^a-z_]|\$)" '
+    function strings(line,    i, c, out, quoted) { # the text of Go literals, across lines for raw ones
+      for (i = 1; i <= length(line); i++) {
+        c = substr(line, i, 1)
+        if (c == "`") { raw = !raw; continue }
+        if (!raw && !quoted && substr(line, i, 2) == "//") break
+        if (!raw && c == "\\") { i++; continue }
+        if (!raw && c == "\"") { quoted = !quoted; out = out "\n"; continue }
+        if (raw || quoted) out = out c
+      }
+      return out
+    }
+    FNR == 1 { fenced = raw = 0 }
+    FILENAME ~ /\.md$/ && /^ *```/ { fenced = !fenced; next }
+    FILENAME ~ /\.md$/ && (fenced || /^<!--/) { next }
+    {
+      line = tolower(FILENAME ~ /\.go$/ ? strings($0) : $0)
+      gsub(/there (is|are|was|were) no |(is|are|was|were) no (longer|more than)/, "", line)
+      while (match(line, phrases)) {
+        n++
+        printf "%s:%d: %s\n", FILENAME, FNR, substr(line, RSTART, RLENGTH)
+        line = substr(line, RSTART + RLENGTH - 1)
+      }
+    }
+    END { printf "words: %d phrases in %d files\n", n, ARGC - 1 > "/dev/stderr"; exit n > 0 }' "$@"
+}
+
+if [ "${1:-}" = --finished ]; then
+  look "${finished[@]}"
+  exit
+fi
+mapfile -t pages < <(find docs -name '*.md' | sort)
+look README.md CONTRIBUTING.md "${pages[@]}" || true
+mapfile -t code < <(find internal report judge benchmark model bundle probe stat -name '*.go' ! -name '*_test.go' ! -path '*/ci/*' | sort)
+look "${code[@]}" || true
+wc -w README.md "${pages[@]}"
