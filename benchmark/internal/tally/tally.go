@@ -49,6 +49,14 @@ func (t *Tally) Score(cluster string, score float64) {
 	}
 }
 
+// Merge adds the items of another tally.
+func (t *Tally) Merge(other *Tally) {
+	t.scores.Merge(&other.scores)
+	t.sum += other.sum
+	t.right += other.right
+	t.unjudged += other.unjudged
+}
+
 // N returns the number of judged items.
 func (t *Tally) N() int { return t.scores.N() }
 

@@ -15,7 +15,7 @@ import (
 var (
 	declaredFlag = regexp.MustCompile(`(?m)^ +(?:(-\w), )?(--[\w-]+)`)
 	namedCommand = regexp.MustCompile(`\bdeem ([a-z-]+)  `)
-	benchmark    = regexp.MustCompile(`(?m)^[a-z]+$`)
+	benchmark    = regexp.MustCompile(`(?m)^[a-z0-9-]+$`)
 )
 
 // help returns what deem says of a command.
