@@ -49,11 +49,11 @@ func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
 	body := m.encode(req)
 	body.ServiceTier = ""
 	line, err := wire.Encode(struct {
-		CustomID string       `json:"custom_id"`
-		Method   string       `json:"method"`
-		URL      string       `json:"url"`
-		Body     *wireRequest `json:"body"`
-	}{id, http.MethodPost, batchURL, body})
+		CustomID string `json:"custom_id"`
+		Method   string `json:"method"`
+		URL      string `json:"url"`
+		Body     any    `json:"body"`
+	}{id, http.MethodPost, batchURL, body.body()})
 	if err != nil {
 		return nil, wire.Unencodable(err)
 	}

@@ -11,13 +11,15 @@
 package openai
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deem"
@@ -36,10 +38,28 @@ type Options struct {
 	// whole /chat/completions. A query, as Azure's api-version, is kept.
 	BaseURL string `json:"-"` // it may hold a password
 
+	// Vendor is who runs the server; "" means "openai". It is the first part of the name
+	// of the model, as in groq:llama-3.3-70b-versatile.
+	Vendor string
+
 	Key          string `json:"-"` // "" sends none, as local servers like it
+	KeyHeader    string // the header that carries the key as it is; "" means Authorization, as a bearer token
+	KeyVariable  string // the environment variable that hints name; "" means OPENAI_API_KEY
 	Organization string
 	Project      string
 	Headers      map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+
+	// Authorize adds to each call what a cloud wants instead of a key, as a token that
+	// expires, and returns what of it is secret. nil adds nothing.
+	Authorize func(r *http.Request, body []byte) (secret string, err error) `json:"-"`
+
+	// Rejects names the parameters that the server does not take: "temperature",
+	// "top_p", "seed", "stop", "top_logprobs", or "schema", for which JSON mode is used.
+	// They are not sent, and the reply says so.
+	Rejects []string
+
+	// Rename has other names for parameters, as "random_seed" for "seed".
+	Rename map[string]string
 
 	// ServiceTier is the class of service that is asked for, as "flex" or
 	// "priority"; "" leaves it to the server. Such a class has prices of its own.
@@ -95,6 +115,9 @@ type Model struct {
 	effort      string // "" leaves it to the server
 	known       bool   // the name tells whether the model reasons
 	serviceTier string
+	vendor      string
+	rejects     []string
+	rename      map[string]string
 }
 
 var (
@@ -104,14 +127,18 @@ var (
 
 // New returns a model. It calls nobody yet, and does not check the key.
 func New(o Options) (*Model, error) {
+	o.Vendor = cmp.Or(o.Vendor, "openai")
 	if o.Model == "" {
-		return nil, deem.WithHint(errors.New("openai: no model named"), "name one, as in openai:gpt-4o-2024-08-06")
+		return nil, deem.WithHint(fmt.Errorf("%s: no model named", o.Vendor), "name one, as in openai:gpt-4o-2024-08-06")
 	}
 	base, err := parseAddress(o.BaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("openai: %w", err)
+		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
 	m := &Model{
+		vendor:      o.Vendor,
+		rejects:     slices.Sorted(slices.Values(o.Rejects)),
+		rename:      o.Rename,
 		name:        o.Model,
 		chat:        base.To(chatPath),
 		embed:       base.To(embedPath),
@@ -122,7 +149,7 @@ func New(o Options) (*Model, error) {
 		m.reasoning = *o.Reasoning
 	}
 	if err := m.think(o); err != nil {
-		return nil, fmt.Errorf("openai: %w", err)
+		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
 	m.known = m.reasoning || plain(o.Model)
 	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
@@ -134,13 +161,14 @@ func New(o Options) (*Model, error) {
 // wireOptions returns what the client needs to know.
 func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
-		Vendor:      "openai",
+		Vendor:      o.Vendor,
 		Model:       o.Model,
 		Base:        base,
 		Key:         o.Key,
 		KeyHeader:   "Authorization",
 		KeyPrefix:   "Bearer ",
-		KeyVariable: "OPENAI_API_KEY",
+		KeyVariable: cmp.Or(o.KeyVariable, "OPENAI_API_KEY"),
+		Authorize:   o.Authorize,
 		Fixed:       map[string]string{"OpenAI-Organization": o.Organization, "OpenAI-Project": o.Project},
 		Headers:     o.Headers,
 		Cause:       cause,
@@ -151,7 +179,10 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 		CAFile:      o.CAFile,
 	}
 	if azure(base) {
-		w.KeyHeader, w.KeyPrefix = "Api-Key", ""
+		o.KeyHeader = cmp.Or(o.KeyHeader, "Api-Key")
+	}
+	if o.KeyHeader != "" {
+		w.KeyHeader, w.KeyPrefix = o.KeyHeader, ""
 	}
 	if w.Timeout <= 0 && (m.reasoning || m.room > 0) {
 		w.Timeout = 10 * time.Minute // They may think for minutes before the first byte comes.
@@ -170,8 +201,12 @@ func (m *Model) Room() (tokens int, known bool) { return m.room, m.known }
 // Settings returns what the model rejects, how much it thinks, and the room for that.
 func (m *Model) Settings() string {
 	v := url.Values{}
+	rejects := m.rejects
 	if m.reasoning {
-		v.Set("rejects", "temperature,top_logprobs,top_p")
+		rejects = slices.Compact(slices.Sorted(slices.Values(append([]string{"temperature", "top_logprobs", "top_p"}, rejects...))))
+	}
+	if len(rejects) > 0 {
+		v.Set("rejects", strings.Join(rejects, ","))
 	}
 	if m.room > 0 {
 		v.Set("room", strconv.Itoa(m.room))
@@ -182,8 +217,8 @@ func (m *Model) Settings() string {
 	return v.Encode()
 }
 
-// Name returns "openai:" and the name of the model.
-func (m *Model) Name() string { return "openai:" + m.name }
+// Name returns the vendor and the name of the model, as "openai:gpt-4o".
+func (m *Model) Name() string { return m.vendor + ":" + m.name }
 
 // Endpoint returns the base URL without user, password and query.
 func (m *Model) Endpoint() string { return m.client.Endpoint() }
@@ -205,7 +240,7 @@ func (m *Model) Close() error { return m.client.Close() }
 // ctx once ctx is done.
 func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
-	a, err := m.send(ctx, w, func(body []byte) (wire.Answer, error) {
+	a, err := m.send(ctx, w.body(), func(body []byte) (wire.Answer, error) {
 		return m.client.Complete(ctx, m.chat, req, body)
 	})
 	if err != nil {

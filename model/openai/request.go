@@ -15,6 +15,37 @@ type wireRequest struct {
 	Model    string         `json:"model"`
 	Messages []deem.Message `json:"messages"`
 	settings
+	rename map[string]string
+}
+
+// A renamed request has the names that the server has for parameters.
+type renamed wireRequest
+
+// MarshalJSON implements [json.Marshaler].
+func (w *renamed) MarshalJSON() ([]byte, error) {
+	body, err := wire.Encode((*wireRequest)(w))
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	for ours, theirs := range w.rename {
+		if value, ok := fields[ours]; ok {
+			fields[theirs] = value
+			delete(fields, ours)
+		}
+	}
+	return wire.Encode(fields)
+}
+
+// body returns what is sent.
+func (w *wireRequest) body() any {
+	if len(w.rename) == 0 {
+		return w
+	}
+	return (*renamed)(w)
 }
 
 // The settings are what most calls of a run have in common.
@@ -50,7 +81,8 @@ const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
 func (m *Model) encode(req deem.Request) *wireRequest {
-	w := &wireRequest{Model: m.name, Messages: req.Messages, settings: settings{
+	req = m.accepted(req)
+	w := &wireRequest{Model: m.name, Messages: req.Messages, rename: m.rename, settings: settings{
 		Seed:           req.Seed,
 		Stop:           req.Stop,
 		ResponseFormat: format(req),
@@ -75,6 +107,28 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 	return w
 }
 
+// accepted returns a request without what the server does not take.
+func (m *Model) accepted(req deem.Request) deem.Request {
+	for _, param := range m.rejects {
+		switch param {
+		case "temperature":
+			req.Temperature = nil
+		case "top_p":
+			req.TopP = nil
+		case "seed":
+			req.Seed = nil
+		case "stop":
+			req.Stop = nil
+		case "top_logprobs":
+			req.TopLogprobs = 0
+		case "schema":
+			req.JSON = req.JSON || len(req.Schema) > 0
+			req.Schema = nil
+		}
+	}
+	return req
+}
+
 // fixed are the fields that say nothing about what is asked: they are the same in every
 // call, or of the class of service.
 var fixed = []string{"n", "stream", "service_tier"}
@@ -86,24 +140,29 @@ func (m *Model) Wire(req deem.Request) (sent, dropped string) {
 
 // sent returns the parameters of the call.
 func (w *wireRequest) sent() string {
-	body, err := wire.Encode(w.settings)
+	body, err := wire.Encode((&wireRequest{settings: w.settings, rename: w.rename}).body())
 	if err != nil {
 		return ""
 	}
-	return wire.Sent(body, fixed...)
+	return wire.Sent(body, append([]string{"model", "messages"}, fixed...)...)
 }
 
 // dropped returns what of req is not sent.
 func (m *Model) dropped(req deem.Request) string {
-	if !m.reasoning {
-		return ""
+	has := map[string]bool{
+		"temperature": req.Temperature != nil, "top_p": req.TopP != nil, "top_logprobs": req.TopLogprobs > 0,
+		"seed": req.Seed != nil, "stop": len(req.Stop) > 0, "schema": len(req.Schema) > 0,
 	}
-	why := m.name + " is a reasoning model, which rejects it"
-	return wire.Dropped(
-		wire.Drop{Param: "temperature", Has: req.Temperature != nil, Why: why},
-		wire.Drop{Param: "top_p", Has: req.TopP != nil, Why: why},
-		wire.Drop{Param: "top_logprobs", Has: req.TopLogprobs > 0, Why: why},
-	)
+	var drops []wire.Drop
+	for _, param := range []string{"temperature", "top_p", "top_logprobs", "seed", "stop", "schema"} {
+		switch {
+		case slices.Contains(m.rejects, param):
+			drops = append(drops, wire.Drop{Param: param, Has: has[param], Why: m.vendor + " rejects it"})
+		case m.reasoning && slices.Contains([]string{"temperature", "top_p", "top_logprobs"}, param):
+			drops = append(drops, wire.Drop{Param: param, Has: has[param], Why: m.name + " is a reasoning model, which rejects it"})
+		}
+	}
+	return wire.Dropped(drops...)
 }
 
 // format returns the response format that req asks for, or nil.

@@ -82,11 +82,35 @@ func (c *Client) call(ctx context.Context, method string, to Target, body []byte
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	a, err := c.trip(c.request(callCtx, method, to, body), limit)
+	r := c.request(callCtx, method, to, body)
+	secret, err := c.sign(r, body)
+	if err != nil {
+		return Answer{}, err
+	}
+	a, err := c.trip(r, limit)
 	if err != nil {
 		return Answer{}, c.transportError(ctx, callCtx, err)
 	}
+	if len(secret) >= minSecret {
+		a.Text = bytes.ReplaceAll(a.Text, []byte(secret), []byte(redacted))
+	}
 	return a, nil
+}
+
+// sign adds to a request what the cloud wants, and returns what of it is secret.
+func (c *Client) sign(r *http.Request, body []byte) (secret string, err error) {
+	if c.authorize == nil {
+		return "", nil
+	}
+	r.Header = r.Header.Clone() // that of all calls stays as it is
+	secret, err = c.authorize(r, body)
+	if err == nil {
+		return secret, nil
+	}
+	if _, ok := errors.AsType[*deem.ModelError](err); ok || r.Context().Err() != nil {
+		return "", err
+	}
+	return "", &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("authorize the call: %w", err)}
 }
 
 // request returns an HTTP request. It is put together by hand, since all but the

@@ -50,6 +50,10 @@ type Options struct {
 	Fixed   map[string]string // headers that the vendor's wire wants; "" leaves one out
 	Headers map[string]string // headers that the user wants, kept secret as keys may be among them
 
+	// Authorize adds what a cloud wants of each call, as a signature or a token that
+	// expires, and returns what of it is secret. nil adds nothing.
+	Authorize func(r *http.Request, body []byte) (secret string, err error)
+
 	// Cause says what the vendor means by an error; nil goes by the status alone.
 	Cause func(Trouble) Cause
 
@@ -81,6 +85,7 @@ type Client struct {
 	proxy       string // the host of the proxy that was asked for, "" for the environment's
 	keyVariable string
 	keyed       bool
+	authorize   func(r *http.Request, body []byte) (secret string, err error)
 	cause       func(Trouble) Cause
 	typeIsCode  bool
 	header      http.Header // shared by all calls, so it is never changed
@@ -104,7 +109,8 @@ func New(o Options) (*Client, error) {
 		model:       o.Model,
 		base:        o.Base,
 		keyVariable: o.KeyVariable,
-		keyed:       o.Key != "" || len(o.Headers) > 0,
+		keyed:       o.Key != "" || len(o.Headers) > 0 || o.Authorize != nil,
+		authorize:   o.Authorize,
 		cause:       o.Cause,
 		typeIsCode:  o.TypeIsCode,
 		header:      header(o),

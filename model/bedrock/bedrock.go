@@ -1,0 +1,352 @@
+// Package bedrock speaks the Converse API of Amazon Bedrock, which serves the models of
+// several makers in one form.
+//
+// The package makes one HTTP call for a request, and says of each error whether it may
+// pass, ends this item, or ends the run. Retries, limits and prices are the business of
+// package model.
+//
+// A call carries an API key of Bedrock, or is signed with credentials of AWS. Secrets are
+// kept out of every text that the package makes.
+package bedrock
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/model/internal/wire"
+)
+
+// Options say which model is called and where.
+type Options struct {
+	Model  string // its id, or that of an inference profile, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+	Region string // as "us-east-1"; needed unless BaseURL is given
+
+	// BaseURL is the address of the server; "" means that of the region.
+	BaseURL string `json:"-"`
+
+	Key     string            `json:"-"` // an API key of Bedrock; "" sends none
+	Headers map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
+
+	// Authorize signs each call where there is no key, and returns what of it is secret.
+	Authorize func(r *http.Request, body []byte) (secret string, err error) `json:"-"`
+
+	Timeout  time.Duration // of one call; 0 means 120 s
+	MaxReply int           // bytes of a reply; 0 means as many as the tokens that are asked for may need
+
+	HTTPClient *http.Client `json:"-"` // excludes the next two
+	Proxy      string       `json:"-"` // the URL of a proxy; "" means what the environment says
+	CAFile     string       // a PEM file of authorities to trust besides the system's
+}
+
+// String returns the options without their secrets.
+func (o Options) String() string { return fmt.Sprintf("bedrock.Options{Model: %q}", o.Model) }
+
+// GoString returns the same as String, so that %#v does not leak either.
+func (o Options) GoString() string { return o.String() }
+
+// LogValue returns the same as String for structured logs.
+func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
+
+// A Model calls a server. It is safe for concurrent use.
+type Model struct {
+	name     string
+	client   *wire.Client
+	converse wire.Target
+}
+
+var _ deem.Wired = (*Model)(nil)
+
+// New returns a model. It calls nobody yet, and does not check the key.
+func New(o Options) (*Model, error) {
+	switch {
+	case o.Model == "":
+		return nil, deem.WithHint(errors.New("bedrock: no model named"), "name one, as in bedrock:amazon.nova-lite-v1:0")
+	case o.Region == "" && o.BaseURL == "":
+		return nil, deem.WithHint(errors.New("bedrock: no region"), "set AWS_REGION, as in AWS_REGION=us-east-1")
+	}
+	base, err := wire.ParseBase(o.BaseURL, "https://bedrock-runtime."+cmp.Or(o.Region, "us-east-1")+".amazonaws.com")
+	if err != nil {
+		return nil, fmt.Errorf("bedrock: %w", err)
+	}
+	m := &Model{name: o.Model, converse: base.To("/model/" + o.Model + "/converse")}
+	m.client, err = wire.New(wire.Options{
+		Vendor: "bedrock", Model: o.Model, Base: base,
+		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: "AWS_BEARER_TOKEN_BEDROCK",
+		Headers: o.Headers, Authorize: o.Authorize, Cause: cause,
+		Timeout: o.Timeout, MaxReply: o.MaxReply, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Name returns "bedrock:" and the id of the model.
+func (m *Model) Name() string { return "bedrock:" + m.name }
+
+// Endpoint returns the base URL without user, password and query.
+func (m *Model) Endpoint() string { return m.client.Endpoint() }
+
+// Room returns how many tokens are added to the limit of a request for thoughts. None are:
+// models of this API think only when they are asked to.
+func (m *Model) Room() (tokens int, known bool) { return 0, true }
+
+// String returns the name and the endpoint.
+func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
+
+// GoString returns the same as String, so that %#v shows no key.
+func (m *Model) GoString() string { return m.String() }
+
+// LogValue returns the same as String for structured logs.
+func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
+
+// Close closes the connections that are idle, if they are the model's own. The model may be
+// used after it.
+func (m *Model) Close() error { return m.client.Close() }
+
+// Complete makes one call. Its error is a [*deem.ModelError], or wraps that of ctx once ctx
+// is done.
+func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return deem.Reply{}, err
+	}
+	if !m.client.Keyed() && strings.HasSuffix(m.client.Host(), ".amazonaws.com") {
+		return deem.Reply{}, m.client.NoKey("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK")
+	}
+	w := encode(req)
+	body, err := wire.Encode(w)
+	if err != nil {
+		return deem.Reply{}, wire.Unencodable(err)
+	}
+	a, err := m.client.Complete(ctx, m.converse, req, body)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	if !a.OK() {
+		return deem.Reply{}, m.client.StatusError(named(a))
+	}
+	reply, err := m.decode(a)
+	if err != nil {
+		return deem.Reply{}, err
+	}
+	reply.Sent, reply.Dropped = w.sent(), dropped(req)
+	reply.RequestID = a.Header.Get("X-Amzn-Requestid")
+	reply.Attempts = 1
+	return reply, nil
+}
+
+// A wireRequest is the body of a call.
+type wireRequest struct {
+	Messages   []message   `json:"messages,omitempty"`
+	System     []block     `json:"system,omitempty"`
+	Inference  *inference  `json:"inferenceConfig,omitempty"`
+	ToolConfig *toolConfig `json:"toolConfig,omitempty"`
+}
+
+type message struct {
+	Role    string  `json:"role"`
+	Content []block `json:"content"`
+}
+
+// A block is a part of a message: a text, or the call of a tool.
+type block struct {
+	Text    string   `json:"text,omitempty"`
+	ToolUse *toolUse `json:"toolUse,omitempty"`
+}
+
+type toolUse struct {
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// Pointers tell 0 from not given: a temperature of 0 must arrive as 0.
+type inference struct {
+	MaxTokens     int      `json:"maxTokens,omitempty"`
+	Temperature   *float64 `json:"temperature,omitempty"`
+	TopP          *float64 `json:"topP,omitempty"`
+	StopSequences []string `json:"stopSequences,omitempty"`
+}
+
+type toolConfig struct {
+	Tools  []tool     `json:"tools"`
+	Choice toolChoice `json:"toolChoice"`
+}
+
+type tool struct {
+	Spec toolSpec `json:"toolSpec"`
+}
+
+type toolSpec struct {
+	Name        string `json:"name"`
+	InputSchema schema `json:"inputSchema"`
+}
+
+type schema struct {
+	JSON json.RawMessage `json:"json"`
+}
+
+type toolChoice struct {
+	Tool struct {
+		Name string `json:"name"`
+	} `json:"tool"`
+}
+
+// toolName is the name of the tool whose input is the reply.
+const toolName = "reply"
+
+// encode returns the body of the call for req. A schema becomes a tool that the model must
+// call, since the API has no other way to ask for one.
+func encode(req deem.Request) *wireRequest {
+	w := &wireRequest{}
+	for _, msg := range req.Messages {
+		if msg.Role == "system" {
+			w.System = append(w.System, block{Text: msg.Content})
+			continue
+		}
+		w.Messages = append(w.Messages, message{Role: msg.Role, Content: []block{{Text: msg.Content}}})
+	}
+	if req.MaxTokens > 0 || req.Temperature != nil || req.TopP != nil || len(req.Stop) > 0 {
+		w.Inference = &inference{MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP, StopSequences: req.Stop}
+	}
+	if len(req.Schema) > 0 {
+		w.ToolConfig = &toolConfig{Tools: []tool{{toolSpec{Name: toolName, InputSchema: schema{req.Schema}}}}}
+		w.ToolConfig.Choice.Tool.Name = toolName
+	}
+	return w
+}
+
+// Wire returns the parameters of the call for req, and what the API does not take.
+func (m *Model) Wire(req deem.Request) (sent, left string) {
+	return encode(req).sent(), dropped(req)
+}
+
+// sent returns the parameters of the call, by the names of the API.
+func (w *wireRequest) sent() string {
+	params := struct {
+		*inference
+		ToolConfig *toolConfig `json:"toolConfig,omitempty"`
+	}{w.Inference, w.ToolConfig}
+	body, err := wire.Encode(params)
+	if err != nil {
+		return ""
+	}
+	return wire.Sent(body)
+}
+
+// dropped returns what of req is not sent.
+func dropped(req deem.Request) string {
+	return wire.Dropped(
+		wire.Drop{Param: "seed", Has: req.Seed != nil, Why: "the API has no seed"},
+		wire.Drop{Param: "top_logprobs", Has: req.TopLogprobs > 0, Why: "the API has no log-probabilities"},
+		wire.Drop{Param: "json", Has: req.JSON && len(req.Schema) == 0, Why: "the API has no JSON mode without a schema"},
+	)
+}
+
+// A wireReply is the body of an answer, as far as we read it.
+type wireReply struct {
+	Output *struct {
+		Message message `json:"message"`
+	} `json:"output"`
+	StopReason string `json:"stopReason"`
+	Usage      struct {
+		Input      int `json:"inputTokens"`
+		Output     int `json:"outputTokens"`
+		CacheRead  int `json:"cacheReadInputTokens"`
+		CacheWrite int `json:"cacheWriteInputTokens"`
+	} `json:"usage"`
+}
+
+// decode makes a reply of the text of a successful answer.
+func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
+	var w wireReply
+	if err := json.Unmarshal(a.Text, &w); err != nil {
+		return deem.Reply{}, m.client.Garbled(a, err)
+	}
+	if w.Output == nil || w.Output.Message.Content == nil {
+		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer is not a message"))
+	}
+	var text strings.Builder
+	called := false
+	for _, part := range w.Output.Message.Content {
+		text.WriteString(part.Text)
+		if part.ToolUse == nil {
+			continue
+		}
+		if part.ToolUse.Name != toolName {
+			return deem.Reply{}, m.client.Garbled(a, fmt.Errorf("the model calls the tool %q, which it was not given", part.ToolUse.Name))
+		}
+		text.Reset()
+		text.Write(part.ToolUse.Input)
+		called = true
+		break
+	}
+	return m.client.Clean(deem.Reply{
+		Text: text.String(), Stop: stop(w.StopReason, called), Model: m.name,
+		Usage: deem.Usage{
+			Input:       wire.Count(w.Usage.Input, w.Usage.CacheRead, w.Usage.CacheWrite),
+			Output:      wire.Count(w.Usage.Output),
+			CachedInput: wire.Count(w.Usage.CacheRead),
+		},
+	}), nil
+}
+
+// stop translates a reason to stop. A model that calls our tool has said it all.
+func stop(reason string, called bool) deem.Stop {
+	switch {
+	case reason == "end_turn", reason == "stop_sequence", reason == "tool_use" && called:
+		return deem.StopEnd
+	case reason == "max_tokens", reason == "model_context_window_exceeded":
+		return deem.StopLength
+	case reason == "content_filtered", reason == "guardrail_intervened":
+		return deem.StopFilter
+	default:
+		return deem.StopOther
+	}
+}
+
+// named puts the type of an error, which the API sends in a header, into its body, where
+// errors are read.
+func named(a wire.Answer) wire.Answer {
+	kind, _, _ := strings.Cut(a.Header.Get("X-Amzn-Errortype"), ":")
+	var body map[string]any
+	if kind == "" || json.Unmarshal(a.Text, &body) != nil {
+		return a
+	}
+	if _, ok := body["message"]; !ok {
+		body["message"] = body["Message"] // as some services spell it
+	}
+	body["code"] = kind
+	if text, err := json.Marshal(body); err == nil {
+		a.Text = text
+	}
+	return a
+}
+
+// cause says what the server means by an error.
+func cause(t wire.Trouble) wire.Cause {
+	switch {
+	case t.Is("UnrecognizedClientException", "InvalidSignatureException", "ExpiredTokenException", "IncompleteSignature", "MissingAuthenticationTokenException"):
+		return wire.BadKey
+	case t.Is("ThrottlingException", "ModelNotReadyException", "ServiceUnavailableException", "ModelTimeoutException", "ModelErrorException", "InternalServerException"):
+		return wire.Busy
+	case t.Is("ServiceQuotaExceededException"):
+		return wire.Quota
+	case t.Is("UnknownOperationException"):
+		return wire.NoCall
+	case t.Is("ResourceNotFoundException", "AccessDeniedException"), t.Says("model identifier is invalid", "on-demand throughput isn", "don't have access to the model"):
+		return wire.NoModel
+	case t.Says("input is too long", "too many input tokens", "exceeds the maximum"):
+		return wire.TooLong
+	case t.Says("inferenceConfig", "toolConfig", "temperature", "topP", "maxTokens", "stopSequences", "doesn't support tool use", "does not support"):
+		return wire.Setting
+	}
+	return wire.ByStatus
+}
