@@ -14,7 +14,16 @@ import (
 
 // An Environment is the process's environment, and behind it what a file .env
 // says. Keys come from here and from nowhere else.
-type Environment struct{ file map[string]string }
+type Environment struct {
+	file      map[string]string
+	providers []Vendor // of the user
+}
+
+// With returns the environment with further providers.
+func (e Environment) With(providers []Vendor) Environment {
+	e.providers = providers
+	return e
+}
 
 // Get returns the value of a variable, "" when it is not set. What the process was
 // given goes before the file.

@@ -48,7 +48,7 @@ func FuzzVendorOf(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, model string) {
-		v, name, err := catalog.VendorOf(model)
+		v, name, err := catalog.Environment{}.VendorOf(model)
 		if err == nil && (name == "" || v.Name+":"+name != model) {
 			t.Errorf("VendorOf(%q) = %q and %q", model, v.Name, name)
 		}

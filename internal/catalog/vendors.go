@@ -34,11 +34,13 @@ type Vendor struct {
 	Server      string   // the variable that names a server
 	Options     []string // what --model-option may set
 	open        func(name string, at access) (deem.Model, error)
-	program     bool // names something that only the person at the command line may name
+	Preset      bool   // it has a wire of another vendor
+	Auth        string // "aws" or "google": a cloud's credentials serve where no key is set
+	program     bool   // names something that only the person at the command line may name
 }
 
-// Vendors are the makers of models, with what they are for.
-var Vendors = []Vendor{
+// own are the vendors that have a wire of their own.
+var own = []Vendor{
 	{
 		Name: "openai", About: "Chat Completions of OpenAI and of every compatible server (--base-url)",
 		Keys: []string{"OPENAI_API_KEY"}, Server: "OPENAI_BASE_URL", open: openOpenAI,
@@ -110,6 +112,7 @@ func (m ModelOptions) AllOptions() map[string]string {
 // An access is how a server is reached, secrets included.
 type access struct {
 	env           Environment
+	uncalled      bool // nobody will be called
 	key, base     string
 	headers       map[string]string
 	timeout       time.Duration
@@ -133,14 +136,36 @@ func (at access) number(name string) (int, error) {
 	return n, nil
 }
 
-// VendorOf splits "vendor:name".
-func VendorOf(model string) (Vendor, string, error) {
+// Vendors returns all vendors: those with a wire of their own, the providers over these
+// wires, and those of the user.
+func (e Environment) Vendors() []Vendor { return slices.Concat(own, builtin(), e.providers) }
+
+// State says whether a vendor can be asked, or what to set before.
+func (e Environment) State(v Vendor) string {
+	isSet := func(variable string) bool { return variable != "" && e.Get(variable) != "" }
+	switch {
+	case slices.ContainsFunc(v.Keys, isSet):
+		return "the key is set"
+	case isSet(v.Server):
+		return v.Server + " is set"
+	case v.Auth == "aws":
+		return "uses AWS credentials"
+	case v.Auth == "google":
+		return "uses Google Cloud credentials"
+	case len(v.Keys) > 0 && !v.KeyOptional:
+		return "set " + strings.Join(v.Keys, " or ")
+	}
+	return ""
+}
+
+// VendorOf splits "vendor:name". A provider of the user goes before others of its name.
+func (e Environment) VendorOf(model string) (Vendor, string, error) {
 	maker, name, ok := strings.Cut(model, ":")
 	if !ok || name == "" {
-		return Vendor{}, "", usage.Mark(deem.WithHint(fmt.Errorf("%q is no model", model), "a model is vendor:name, as openai:gpt-4o-mini"))
+		return Vendor{}, "", usage.Mark(deem.WithHint(fmt.Errorf("unknown model %q", model), "write provider:name, as in openai:gpt-4o-mini"))
 	}
 	var names []string
-	for _, v := range Vendors {
+	for _, v := range slices.Backward(e.Vendors()) {
 		if v.Name == maker {
 			return v, name, nil
 		}
@@ -151,7 +176,7 @@ func VendorOf(model string) (Vendor, string, error) {
 
 // Open returns the bare model that the options name.
 func (e Environment) Open(o ModelOptions) (deem.Model, error) {
-	v, name, err := VendorOf(o.Name)
+	v, name, err := e.VendorOf(o.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +194,7 @@ func (e Environment) Open(o ModelOptions) (deem.Model, error) {
 // access finds out how to reach a vendor. A key that is missing is told of before
 // anything is asked.
 func (e Environment) access(v Vendor, name string, o ModelOptions) (access, error) {
-	at := access{env: e, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
+	at := access{env: e, uncalled: o.Uncalled, base: o.BaseURL, timeout: o.Timeout, caFile: o.CAFile, options: o.AllOptions(), parallel: o.Parallel, log: o.Log}
 	if v.program && !o.Programs {
 		return at, usage.Errorf("%s:%s is not asked here: only deem run and deem doctor on the command line start programs", v.Name, name)
 	}
@@ -210,6 +235,14 @@ func (e Environment) access(v Vendor, name string, o ModelOptions) (access, erro
 }
 
 func openOpenAI(name string, at access) (deem.Model, error) {
+	o, err := openAIOptions(name, at)
+	if err != nil {
+		return nil, err
+	}
+	return openai.New(o)
+}
+
+func openAIOptions(name string, at access) (openai.Options, error) {
 	o := openai.Options{
 		Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
 		Organization: at.env.Get("OPENAI_ORGANIZATION"), Project: at.env.Get("OPENAI_PROJECT"),
@@ -218,11 +251,11 @@ func openOpenAI(name string, at access) (deem.Model, error) {
 	if text, ok := at.options["reasoning"]; ok {
 		reasons, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, fmt.Errorf("--model-option reasoning=%s: it says whether the model reasons, as true or false", text)
+			return o, fmt.Errorf("--model-option reasoning=%s: it says whether the model reasons, as true or false", text)
 		}
 		o.Reasoning = &reasons
 	}
-	return openai.New(o)
+	return o, nil
 }
 
 func openAnthropic(name string, at access) (deem.Model, error) {
@@ -361,7 +394,7 @@ func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule
 	if name == "" {
 		return nil, nil
 	}
-	if !IsServed(name) {
+	if !e.IsServed(name) {
 		m, err := minilm.Open(name)
 		if err != nil {
 			return nil, usage.Mark(err)
@@ -381,17 +414,9 @@ func (e Environment) OpenEmbedder(name string, at ModelOptions, around func(rule
 }
 
 // IsServed tells "vendor:name" from a folder.
-func IsServed(name string) bool {
-	maker, _, ok := strings.Cut(name, ":")
-	if !ok {
-		return false
-	}
-	for _, v := range Vendors {
-		if v.Name == maker {
-			return true
-		}
-	}
-	return false
+func (e Environment) IsServed(name string) bool {
+	_, _, err := e.VendorOf(name)
+	return err == nil
 }
 
 // Elsewhere returns how another model is reached. An address, headers and options that

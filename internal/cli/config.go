@@ -111,7 +111,7 @@ func (a *app) configure(flags *pflag.FlagSet) error {
 	if err != nil {
 		return usage.Mark(err)
 	}
-	c := &config{file: name, flags: flags, set: map[string]bool{}}
+	c := &config{file: name, flags: flags, set: map[string]bool{}, env: &a.env}
 	c.read(data)
 	a.fromFile = c.set
 	if err := c.problems.Err(); c.hint != "" {
@@ -127,6 +127,7 @@ type config struct {
 	set      map[string]bool // the flags that the file has set
 	problems deem.Problems
 	hint     string // of the first problem that has one
+	env      *catalog.Environment
 }
 
 func (c *config) bad(line int, format string, args ...any) {
@@ -161,6 +162,8 @@ func (c *config) read(data []byte) {
 		switch {
 		case seen[name]:
 			c.bad(key.Line, "the key %q stands here twice", key.Value)
+		case name == providersKey:
+			c.addProviders(value)
 		case !slices.Contains(configKeys, name):
 			c.unknownKey(key)
 		default:
@@ -171,7 +174,7 @@ func (c *config) read(data []byte) {
 }
 
 func (c *config) unknownKey(key *yaml.Node) {
-	var known []string
+	known := []string{providersKey}
 	for _, k := range configKeys {
 		known = append(known, strings.ReplaceAll(k, "-", "_"))
 	}
@@ -180,6 +183,24 @@ func (c *config) unknownKey(key *yaml.Node) {
 		return
 	}
 	c.bad(key.Line, "no setting %q; there are %s", key.Value, strings.Join(known, ", "))
+}
+
+// providersKey is the setting that has no flag: vendors of the user's own.
+const providersKey = "providers"
+
+// addProviders takes in vendors of the user's own.
+func (c *config) addProviders(n *yaml.Node) {
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		c.bad(n.Line, "providers: %v", err)
+		return
+	}
+	list, err := catalog.ParseProviders(text)
+	if err != nil {
+		c.bad(n.Line, "providers: %s", yamlLine.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  "), ""))
+		return
+	}
+	*c.env = c.env.With(list)
 }
 
 // take hands one setting to its flag, unless the user gave the flag.
@@ -288,7 +309,7 @@ func pairs(name string, n *yaml.Node) []given {
 // resolve makes a path relative to the folder of the configuration. A judge is a
 // path only when it looks like one.
 func (c *config) resolve(name, v string) string {
-	if filepath.IsAbs(v) || v == "-" || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && catalog.IsServed(v) {
+	if filepath.IsAbs(v) || v == "-" || name == "db" && strings.Contains(v, "://") || name == "judge" && !catalog.LooksLikeFile(v) || name == "embeddings" && c.env.IsServed(v) {
 		return v
 	}
 	return filepath.Join(filepath.Dir(c.file), v)

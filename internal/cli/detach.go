@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -208,8 +209,8 @@ func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
 	}
 	for _, l := range g.Leaves() {
 		m := queue.Model{Name: l.Wire.Name(), Settings: deem.SettingsOf(l.Wire), Endpoint: queue.CleanEndpoint(model.Endpoint(l.Wire))}
-		maker, _, _ := catalog.VendorOf(o.model.Name)
-		if own, _, err := catalog.VendorOf(m.Name); err == nil && own.Name == maker.Name {
+		maker, _, _ := strings.Cut(o.model.Name, ":")
+		if own, _, ok := strings.Cut(m.Name, ":"); ok && own == maker {
 			m.Options = o.model.AllOptions()
 		}
 		w.Models = append(w.Models, m)

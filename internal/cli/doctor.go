@@ -132,7 +132,7 @@ func (a *app) checkStore(ctx context.Context) finding {
 // checkKeys says which variables are set, and never what they hold.
 func (a *app) checkKeys() finding {
 	var set, unset []string
-	for _, v := range catalog.Vendors {
+	for _, v := range a.env.Vendors() {
 		keyed := false
 		for _, variable := range append(slices.Clone(v.Keys), v.Server) {
 			if variable != "" && a.env.Get(variable) != "" {
@@ -140,7 +140,7 @@ func (a *app) checkKeys() finding {
 				keyed = keyed || variable != v.Server
 			}
 		}
-		if len(v.Keys) > 0 && !keyed && !v.KeyOptional {
+		if len(v.Keys) > 0 && !keyed && !v.KeyOptional && !v.Preset {
 			unset = append(unset, strings.Join(v.Keys, " or "))
 		}
 	}

@@ -108,8 +108,11 @@ func (a *app) listJudges() error {
 
 func (a *app) listModels() error {
 	var things []listed
-	for _, v := range catalog.Vendors {
+	for _, v := range a.env.Vendors() {
 		about := v.About
+		if state := a.env.State(v); state != "" {
+			about += "; " + state
+		}
 		if len(v.Options) > 0 {
 			about += "; --model-option " + strings.Join(v.Options, ", ")
 		}

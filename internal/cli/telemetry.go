@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"deem/internal/catalog"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
 )
@@ -97,7 +96,7 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 // the model is opened.
 func (a *app) secrets(cmd *cobra.Command) []string {
 	var list []string
-	for _, v := range catalog.Vendors {
+	for _, v := range a.env.Vendors() {
 		for _, variable := range v.Keys {
 			list = append(list, a.env.Get(variable))
 		}

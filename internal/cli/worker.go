@@ -109,7 +109,7 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 	if o.dead < time.Second {
 		return usage.Errorf("--dead-after is %v; a worker says that it is alive a few times a second at most", o.dead)
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(a.env); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -146,14 +146,14 @@ func (a *app) work(cmd *cobra.Command, o workerOptions) error {
 const workerConns = 10
 
 // check refuses patterns and vendors that there are not.
-func (o workerOptions) check() error {
+func (o workerOptions) check(env catalog.Environment) error {
 	for _, pattern := range o.models {
 		if _, err := path.Match(pattern, ""); err != nil || !strings.Contains(pattern, ":") {
 			return usage.Mark(deem.WithHint(fmt.Errorf("--models %s: no pattern of models", pattern), "a model is vendor:name, as openai:gpt-4o-mini or 'openai:*'"))
 		}
 	}
 	for vendor := range o.addresses {
-		if _, _, err := catalog.VendorOf(vendor + ":any"); err != nil {
+		if _, _, err := env.VendorOf(vendor + ":any"); err != nil {
 			return err
 		}
 	}
@@ -189,7 +189,7 @@ func (a *app) openForRun(m queue.Model, timeout time.Duration, o workerOptions) 
 	if !o.takes(m.Name) {
 		return nil, fmt.Errorf("--models does not name %s", m.Name)
 	}
-	vendor, _, err := catalog.VendorOf(m.Name)
+	vendor, _, err := a.env.VendorOf(m.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -49,9 +49,12 @@ type Options struct {
 	Project      string
 	Headers      map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
 
-	// Authorize adds to each call what a cloud wants instead of a key, as a token that
-	// expires, and returns what of it is secret. nil adds nothing.
-	Authorize func(r *http.Request, body []byte) (secret string, err error) `json:"-"`
+	// Authorize is what a cloud wants instead of a key; nil adds nothing.
+	Authorize Authorize `json:"-"`
+
+	// Thinks says that the model thinks before it answers although it takes all
+	// parameters. It gets room for its thoughts, as one that reasons.
+	Thinks bool
 
 	// Rejects names the parameters that the server does not take: "temperature",
 	// "top_p", "seed", "stop", "top_logprobs", or "schema", for which JSON mode is used.
@@ -93,6 +96,10 @@ type Options struct {
 	// to the server, with room of 8,192 tokens for a model that reasons.
 	Thinking string
 }
+
+// Authorize adds to a call what a cloud wants, as a signature or a token that expires, and
+// returns what of it is secret.
+type Authorize = func(r *http.Request, body []byte) (secret string, err error)
 
 // String returns the options without their secrets.
 func (o Options) String() string {
@@ -151,7 +158,7 @@ func New(o Options) (*Model, error) {
 	if err := m.think(o); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
-	m.known = m.reasoning || plain(o.Model)
+	m.known = m.reasoning || o.Thinks || plain(o.Model)
 	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
 		return nil, err
 	}

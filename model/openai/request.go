@@ -237,7 +237,7 @@ func (m *Model) think(o Options) error {
 		return wire.NotThinking("openai", o.Model)
 	case t.Set():
 		m.effort, m.room = t.Level, t.Tokens
-	case m.reasoning:
+	case m.reasoning, o.Thinks:
 		m.room = wire.DefaultRoom
 	}
 	return nil

@@ -1,0 +1,212 @@
+package catalog
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+	"deem/internal/cloud"
+	"deem/model/anthropic"
+	"deem/model/bedrock"
+	"deem/model/google"
+	"deem/model/openai"
+)
+
+//go:embed providers.yaml
+var providersFile []byte
+
+// A Provider is a vendor that is reached over a wire of another. See providers.yaml.
+type Provider struct {
+	Name    string            `yaml:"name"`
+	About   string            `yaml:"about"`
+	Wire    string            `yaml:"wire"`
+	URL     string            `yaml:"url"`
+	Server  string            `yaml:"server"`
+	Path    string            `yaml:"path"`
+	Keys    []string          `yaml:"keys"`
+	Keyless bool              `yaml:"keyless"`
+	Header  string            `yaml:"header"`
+	Auth    string            `yaml:"auth"`
+	Rejects []string          `yaml:"rejects"`
+	Rename  map[string]string `yaml:"rename"`
+	Models  []ProviderModel   `yaml:"models"`
+}
+
+// A ProviderModel is what is special about the models of a provider whose names begin
+// alike.
+type ProviderModel struct {
+	Prefix  string   `yaml:"prefix"`
+	Rejects []string `yaml:"rejects"`
+	Thinks  bool     `yaml:"thinks"`
+}
+
+// builtin are the vendors of providers.yaml.
+var builtin = sync.OnceValue(func() []Vendor {
+	list, err := ParseProviders(providersFile)
+	if err != nil {
+		panic("catalog: providers.yaml: " + err.Error()) // It is a part of the program.
+	}
+	return list
+})
+
+// ParseProviders reads a list of providers in YAML.
+func ParseProviders(text []byte) ([]Vendor, error) {
+	var list []Provider
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&list); err != nil {
+		return nil, err
+	}
+	var vendors []Vendor
+	for _, p := range list {
+		if err := p.check(); err != nil {
+			return nil, fmt.Errorf("provider %q: %w", p.Name, err)
+		}
+		vendors = append(vendors, p.vendor())
+	}
+	return vendors, nil
+}
+
+var (
+	providerName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+	rejectable   = []string{"temperature", "top_p", "seed", "stop", "top_logprobs", "schema"}
+	wires        = []string{"openai", "anthropic", "google", "bedrock"}
+	placeholder  = regexp.MustCompile(`\{([A-Z][A-Z0-9_]*)\}`)
+)
+
+func (p Provider) check() error {
+	rejects := slices.Clone(p.Rejects)
+	for _, m := range p.Models {
+		rejects = append(rejects, m.Rejects...)
+	}
+	switch {
+	case !providerName.MatchString(p.Name):
+		return fmt.Errorf("a name has lower-case letters, digits and hyphens")
+	case !slices.Contains(wires, p.Wire):
+		return fmt.Errorf("wire %q is unknown; there are %s", p.Wire, strings.Join(wires, ", "))
+	case p.Wire != "openai" && (len(rejects)+len(p.Rename)+len(p.Models) > 0 || p.Header != ""):
+		return fmt.Errorf("header, rejects, rename and models are for the wire openai")
+	case p.URL == "" && p.Server == "" && p.Wire != "bedrock":
+		return fmt.Errorf("it needs url, or server for the variable that holds one")
+	case p.Auth != "" && p.Auth != "aws" && p.Auth != "google":
+		return fmt.Errorf("auth is aws or google, not %q", p.Auth)
+	}
+	for _, r := range rejects {
+		if !slices.Contains(rejectable, r) {
+			return fmt.Errorf("rejects %q is unknown; there are %s", r, strings.Join(rejectable, ", "))
+		}
+	}
+	if u, err := url.Parse(placeholder.ReplaceAllString(p.URL, "x")); err != nil || p.URL != "" && u.Host == "" {
+		return fmt.Errorf("url %q is not the address of a server", p.URL)
+	}
+	return nil
+}
+
+// vendor returns the provider as those who ask models know it.
+func (p Provider) vendor() Vendor {
+	v := Vendor{
+		Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
+		Options: []string{maxReply}, open: func(name string, at access) (deem.Model, error) { return p.open(name, at) },
+	}
+	if p.Wire == "openai" {
+		v.Options = []string{"reasoning", "service-tier", "thinking", maxReply}
+	}
+	return v
+}
+
+// open opens a model of the provider.
+func (p Provider) open(name string, at access) (deem.Model, error) {
+	base, err := p.base(at)
+	if err != nil {
+		return nil, err
+	}
+	at.base = base
+	var authorize openai.Authorize
+	region := at.env.Get("AWS_REGION")
+	if at.key == "" && !at.uncalled {
+		switch p.Auth {
+		case "aws":
+			a, err := cloud.FindAWS(at.env.Get, "bedrock")
+			if err != nil {
+				return nil, err
+			}
+			authorize, region = a.Authorize, a.Region
+		case "google":
+			g, err := cloud.FindGoogle(at.env.Get)
+			if err != nil {
+				return nil, err
+			}
+			authorize = g.Authorize
+		}
+	}
+	switch p.Wire {
+	case "anthropic":
+		return anthropic.New(anthropic.Options{Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile})
+	case "google":
+		return google.New(google.Options{Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile})
+	case "bedrock":
+		if region == "" && at.uncalled {
+			region = "us-east-1"
+		}
+		return bedrock.New(bedrock.Options{
+			Model: name, Region: region, BaseURL: at.base, Key: at.key, Headers: at.headers, Authorize: authorize,
+			Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
+		})
+	}
+	o, err := openAIOptions(name, at)
+	if err != nil {
+		return nil, err
+	}
+	o.Vendor, o.KeyHeader, o.Authorize, o.Rename = p.Name, p.Header, authorize, p.Rename
+	o.Organization, o.Project = "", "" // which are OpenAI's
+	o.KeyVariable = strings.Join(p.Keys, " or ")
+	o.Rejects = slices.Clone(p.Rejects)
+	for _, m := range p.Models {
+		if strings.HasPrefix(name, m.Prefix) {
+			o.Rejects = append(o.Rejects, m.Rejects...)
+			o.Thinks = o.Thinks || m.Thinks
+		}
+	}
+	return openai.New(o)
+}
+
+// base returns the base URL of the provider: the one that was given, or its own with the
+// variables that it names.
+func (p Provider) base(at access) (string, error) {
+	base := at.base
+	if base == "" {
+		var missing []string
+		base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {
+			value := at.env.Get(m[1 : len(m)-1])
+			if value == "" {
+				missing = append(missing, m[1:len(m)-1])
+			}
+			return url.PathEscape(value)
+		})
+		switch {
+		case p.URL == "" && p.Wire != "bedrock":
+			missing = []string{p.Server}
+		case at.uncalled && len(missing) > 0:
+			return placeholder.ReplaceAllString(p.URL, "any"), nil
+		}
+		if slices.Sort(missing); len(missing) > 0 {
+			if at.uncalled {
+				return "http://" + p.Name + ".invalid/v1", nil
+			}
+			return "", deem.WithHint(fmt.Errorf("no address for %s", p.Name), "set %s in the environment or in .env", strings.Join(slices.Compact(missing), " and "))
+		}
+	}
+	if u, err := url.Parse(base); err == nil && p.Path != "" && strings.Trim(u.Path, "/") == "" {
+		u.Path = p.Path
+		base = u.String()
+	}
+	return base, nil
+}
