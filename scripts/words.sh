@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 # Pages that are rewritten in plain English. The list grows to all of docs.
 finished=(
-  docs/api.md docs/bundle.md docs/calibrate.md docs/observability.md docs/probe.md docs/quickstart.md docs/scale.md
+  docs/{api,batch,bundle,calibrate,cascade,dispute,errata,export,faq,glossary,lock,observability,panel,probe,quickstart,rules,scale,team}.md
 )
 
 # "there is no" and "is no longer" are plain English; the others have a plainer form.

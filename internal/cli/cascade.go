@@ -286,7 +286,7 @@ func (a *app) tellFit(fitted []cascade.Fitted, labels int, o fitOptions) {
 	left := labels
 	for _, f := range fitted {
 		left -= f.Took
-		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %[6].1f%%", f.Name, f.Threshold,
+		a.say("%s decides from %.4g on: %s of %s, and people agree with %s of them; lower %[7]s%% confidence bound %.1[6]f%%", f.Name, f.Threshold,
 			words.Comma(f.Took), words.Count(labels, "labelled item"), words.Comma(f.Agreed), 100*(1-f.Bound), strconv.FormatFloat(100*(1-f.Delta), 'g', 4, 64))
 		if f.Clustered > 0 {
 			a.say("%s left out, so that at most one item of a cluster counts, and large clusters count as often as their size says", areLabels(f.Clustered))
