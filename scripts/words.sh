@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 
 # Pages that are rewritten in plain English. The list grows to all of docs.
 finished=(
-  docs/{api,batch,bundle,calibrate,cascade,dispute,errata,export,faq,glossary,lock,observability,panel,probe,quickstart,rules,scale,team}.md
+  docs/{README,api,batch,bundle,calibrate,cascade,data,dispute,errata,export,faq,glossary,judges,lock,match,observability,panel,peers,probe,quickstart,rules,scale,team}.md
+  docs/benchmarks/{README,halumem,infinitebench,locomo,longbench,longmemeval}.md
 )
 
 # "there is no" and "is no longer" are plain English; the others have a plainer form.
