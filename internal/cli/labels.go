@@ -126,7 +126,7 @@ func labelsFor(ctx context.Context, st store.Store, run store.Run, set *labels.S
 			}
 			list = append(list, store.Label{
 				Item: rec.Item.Hash(), ID: rec.Item.ID, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
-				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Labelled: now,
+				Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
 			})
 		}
 	}

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, er
 		}
 		p.ids[l.ID] = true
 		p.byHash[l.Item] = append(p.byHash[l.Item], labels.Label{
-			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Reason: l.Note,
+			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Reason: l.Note, Drawn: labels.ReadDrawn(l.Drawn),
 		})
 	}
 	return p, nil
@@ -265,22 +266,53 @@ type Drawn struct {
 	Position int
 }
 
+// An Order is the order in which people are to label the items of a run.
+type Order struct {
+	Items []Drawn
+
+	plan   string
+	strata []agree.Candidate       // of each item
+	sizes  map[agree.Candidate]int // of each stratum
+}
+
+// Design returns how the first n items were drawn.
+func (o Order) Design(n int) []labels.Drawn {
+	drawn, numbers := map[agree.Candidate]int{}, map[agree.Candidate]int{}
+	for _, c := range o.strata[:n] {
+		if drawn[c]++; numbers[c] == 0 {
+			numbers[c] = len(numbers) + 1 // As they come, which says nothing about the verdict.
+		}
+	}
+	list := make([]labels.Drawn, n)
+	for i, c := range o.strata[:n] {
+		list[i] = labels.Drawn{Stratum: fmt.Sprintf("%s-%d", o.plan, numbers[c]), N: drawn[c], Of: o.sizes[c]}
+	}
+	return list
+}
+
 // DrawOrder puts all items of a run that have a verdict into the order in which people
 // are to label them: the first n are those that [Draw] chooses while there are no
 // labels, the next n those that it chooses when these have one, then twice as many,
 // and so on. Wherever people stop, the labels are a draw from every category and
 // verdict, and with the same seed everybody has the same order.
-func DrawOrder(ctx context.Context, st store.Store, run store.Run, n int, seed uint64) ([]Drawn, error) {
+func DrawOrder(ctx context.Context, st store.Store, run store.Run, n int, seed uint64) (Order, error) {
 	from, places, err := candidates(ctx, st, run, Written("", nil))
 	if err != nil {
-		return nil, err
+		return Order{}, err
 	}
-	order := make([]Drawn, 0, len(from))
-	for round := uint64(0); len(order) < len(from); round++ {
-		for _, i := range agree.Draw(from, max(n, len(order)), seed+round) {
+	plan, err := deem.Hash([]any{run.ID, n, seed})
+	if err != nil {
+		return Order{}, err
+	}
+	out := Order{plan: plan[:4], sizes: map[agree.Candidate]int{}}
+	for _, c := range from {
+		out.sizes[c]++
+	}
+	for round := uint64(0); len(out.Items) < len(from); round++ {
+		for _, i := range agree.Draw(from, max(n, len(out.Items)), seed+round) {
+			out.Items, out.strata = append(out.Items, places[i]), append(out.strata, from[i])
 			from[i].Labelled = true
-			order = append(order, places[i])
 		}
 	}
-	return order, nil
+	return out, nil
 }

@@ -55,28 +55,38 @@ func TestDrawOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[int]bool{}
-	for _, d := range order {
+	for _, d := range order.Items {
 		if seen[d.Position] || d.ID != items[d.Position].ID || d.Position%7 == 6 {
 			t.Errorf("%+v is there twice, is another item, or has no verdict", d)
 		}
 		seen[d.Position] = true
 	}
-	if want := 300 - 300/7; len(order) != want {
-		t.Errorf("the order has %d items, want %d", len(order), want)
+	if want := 300 - 300/7; len(order.Items) != want {
+		t.Errorf("the order has %d items, want %d", len(order.Items), want)
 	}
 	drawn, free, err := findings.Draw(t.Context(), st, run, findings.Written("", nil), 50, 9)
-	if err != nil || free != len(order) {
-		t.Fatalf("Draw: %d free of %d, %v", free, len(order), err)
+	if err != nil || free != len(order.Items) {
+		t.Fatalf("Draw: %d free of %d, %v", free, len(order.Items), err)
 	}
 	var first, chosen []int
-	for i, d := range order[:50] {
+	design := order.Design(50)
+	for i, d := range order.Items[:50] {
 		first, chosen = append(first, d.Position), append(chosen, drawn[i].Place)
+		if design[i].N != drawn[i].Drawn || design[i].Of != drawn[i].Of {
+			t.Errorf("item %d was drawn as %v, want %d of %d as the draw says", i, design[i], drawn[i].Drawn, drawn[i].Of)
+		}
+	}
+	// Whoever goes on has a larger draw from the same strata.
+	for i, d := range order.Design(100)[:50] {
+		if d.Stratum != design[i].Stratum || d.Of != design[i].Of || d.N < design[i].N {
+			t.Errorf("item %d was drawn as %v of 100 and as %v of 50", i, d, design[i])
+		}
 	}
 	if diff := cmp.Diff(chosen, first); diff != "" {
 		t.Errorf("the order begins with other items than a draw (-draw +order):\n%s", diff)
 	}
 	again, err := findings.DrawOrder(t.Context(), st, run, 50, 9)
-	if err != nil || !slices.Equal(order, again) {
+	if err != nil || !slices.Equal(order.Items, again.Items) {
 		t.Errorf("the same seed gives another order (%v)", err)
 	}
 }

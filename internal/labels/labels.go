@@ -57,11 +57,17 @@ type Drawn struct {
 	N, Of   int
 }
 
-// String returns what a plan writes into the column drawn, as "8c1f-2 5/340".
-func (d Drawn) String() string { return fmt.Sprintf("%s %d/%d", d.Stratum, d.N, d.Of) }
+// String returns what a plan writes into the column drawn, as "8c1f-2 5/340", or "" when
+// nobody says how the item was drawn.
+func (d Drawn) String() string {
+	if d == (Drawn{}) {
+		return ""
+	}
+	return fmt.Sprintf("%s %d/%d", d.Stratum, d.N, d.Of)
+}
 
-// readDrawn reads what String returns. Other texts say nothing about how an item was drawn.
-func readDrawn(text string) Drawn {
+// ReadDrawn reads what String returns. Other texts say nothing about how an item was drawn.
+func ReadDrawn(text string) Drawn {
 	var d Drawn
 	n, err := fmt.Sscanf(strings.Replace(strings.TrimSpace(text), "/", " ", 1), "%s %d %d", &d.Stratum, &d.N, &d.Of)
 	if err != nil || n != 3 || d.N < 1 || d.Of < d.N {

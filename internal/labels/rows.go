@@ -235,7 +235,7 @@ func (r *reader) label(rw row, id string, d decision) {
 		l.Response = &text
 	}
 	if text, ok := r.value(rw, "drawn"); ok {
-		l.Drawn = readDrawn(text)
+		l.Drawn = ReadDrawn(text)
 	}
 	if text, ok := r.value(rw, "confidence"); ok && strings.TrimSpace(text) != "" {
 		x, err := confidence(text)

@@ -62,11 +62,15 @@ type sentLabel struct {
 	Label string   `json:"label,omitempty"`
 	Score *float64 `json:"score,omitempty"`
 	Note  string   `json:"note,omitempty"`
+	Drawn string   `json:"drawn,omitempty"` // how a plan drew the item, as it wrote it
 }
 
 // row returns the label as a file of labels has it.
 func (l sentLabel) row() map[string]any {
 	row := map[string]any{"id": l.ID, "reason": l.Note}
+	if l.Drawn != "" {
+		row["drawn"] = l.Drawn
+	}
 	if l.Label != "" || l.Score == nil {
 		row["label"] = l.Label
 	}
@@ -158,7 +162,7 @@ func bound(run store.Run, set *labels.Set, items map[string]string, at map[strin
 		}
 		list = append(list, store.Label{
 			Item: hash, ID: l.Item, Dataset: run.Dataset.Hash, Annotator: l.Annotator,
-			Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Labelled: now,
+			Yes: l.Yes, Label: l.Label, Score: l.Score, Note: l.Reason, Drawn: l.Drawn.String(), Labelled: now,
 		})
 	}
 	switch {

@@ -302,12 +302,12 @@ func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labell
 	}
 	l := store.Label{
 		Item: it.Hash, ID: it.ID, Dataset: v.Run.Dataset.Hash, Annotator: v.Who,
-		Yes: say == saysYes, Label: say, Note: note, Labelled: time.Now().UTC(),
+		Yes: say == saysYes, Label: say, Note: note, Drawn: it.Design, Labelled: time.Now().UTC(),
 	}
 	if l.Yes {
 		l.Score = 1
 	}
-	if err := st.PutLabels(r.Context(), []store.Label{l}); err != nil {
+	if err := st.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
 		return "", err
 	}
 	s.atDesk(v, func(d *desk) { d.did(c) })

@@ -40,7 +40,8 @@ type plan struct {
 // A planItem is an item to label.
 type planItem struct {
 	findings.Drawn
-	Hash string
+	Hash   string
+	Design string // how it was drawn
 }
 
 // planSeed returns the seed of a run's plan.
@@ -58,15 +59,15 @@ func (s *Server) planOf(ctx context.Context, run store.Run, batch int) (*plan, e
 		if err != nil {
 			return nil, err
 		}
-		p := &plan{Total: len(order), Batch: batch, byKey: map[string]int{}}
-		return p, s.fillPlan(ctx, run, p, order[:min(len(order), planSize<<(batch-1))])
+		p := &plan{Total: len(order.Items), Batch: batch, byKey: map[string]int{}}
+		return p, s.fillPlan(ctx, run, p, order, min(len(order.Items), planSize<<(batch-1)))
 	})
 }
 
-// fillPlan enters items with their hashes, which say what labels are about.
-func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order []findings.Drawn) error {
-	hashes := map[findings.Drawn]string{}
-	for some := range slices.Chunk(order, planSize) {
+// fillPlan enters the first n items with their hashes, which say what labels are about.
+func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order findings.Order, n int) error {
+	hashes, design := map[findings.Drawn]string{}, order.Design(n)
+	for some := range slices.Chunk(order.Items[:n], planSize) {
 		ids := make([]string, len(some))
 		for i, d := range some {
 			ids[i] = d.ID
@@ -78,10 +79,10 @@ func (s *Server) fillPlan(ctx context.Context, run store.Run, p *plan, order []f
 			hashes[findings.Drawn{ID: rec.Item.ID, Position: rec.Position}] = rec.Item.Hash()
 		}
 	}
-	for _, d := range order {
+	for i, d := range order.Items[:n] {
 		if hash, ok := hashes[d]; ok {
 			p.byKey[hash] = len(p.Items)
-			p.Items = append(p.Items, planItem{d, hash})
+			p.Items = append(p.Items, planItem{d, hash, design[i].String()})
 		}
 	}
 	return nil
@@ -123,6 +124,23 @@ func (s *Server) labelledPlan(ctx context.Context, p *plan) (labelledPlan, error
 		lp.by[at][l.Annotator] = l
 	}
 	return lp, err
+}
+
+// outdated returns the labels of this plan that were given when fewer items were drawn,
+// with the design as it is now.
+func (lp labelledPlan) outdated() []store.Label {
+	var list []store.Label
+	for at, by := range lp.by {
+		now := lp.Items[at].Design
+		stratum, _, _ := strings.Cut(now, " ")
+		for _, l := range by {
+			if was, _, _ := strings.Cut(l.Drawn, " "); was == stratum && l.Drawn != now {
+				l.Drawn = now
+				list = append(list, l)
+			}
+		}
+	}
+	return list
 }
 
 // counts returns how many items a person has labelled, and how many anybody has.

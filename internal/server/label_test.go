@@ -11,10 +11,13 @@ import (
 	"testing"
 
 	"deem"
+	"deem/internal/findings"
+	"deem/internal/labels"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/judge/match"
+	"deem/report/agree"
 )
 
 // A labeller is a person with a browser that runs no scripts.
@@ -113,8 +116,8 @@ func TestLabelling(t *testing.T) {
 	first := l.item()
 	l.submit(map[string]string{"note": "sure of it"}, "yes")
 	kept := labelsBy(t, st, "anna")[first]
-	want := store.Label{Item: first, ID: kept.ID, Dataset: run.Dataset.Hash, Annotator: "anna", Yes: true, Label: "yes", Score: 1, Note: "sure of it", Labelled: kept.Labelled}
-	if kept != want || kept.Labelled.IsZero() {
+	want := store.Label{Item: first, ID: kept.ID, Dataset: run.Dataset.Hash, Annotator: "anna", Yes: true, Label: "yes", Score: 1, Note: "sure of it", Drawn: kept.Drawn, Labelled: kept.Labelled}
+	if kept != want || kept.Labelled.IsZero() || kept.Drawn == "" {
 		t.Errorf("the store has %+v, want %+v", kept, want)
 	}
 	wantAll(t, "the second page", l.body, "<b>1</b> by anna")
@@ -266,6 +269,7 @@ func TestLabelPlan(t *testing.T) {
 	if wrong < 5 {
 		t.Errorf("%d of the 10 items that the judge rejects are among them, want 5 at least", wrong)
 	}
+	before := wantDesign(t, st, run, labelsBy(t, st, "anna"))
 	wantAll(t, "the end of the plan", l.body, "500 items of this run have a verdict", "?batch=2")
 	l.open("/runs/" + run.ID + "/label?batch=2")
 	wantAll(t, "the second part", l.body, "<b>200</b> by anna", "of 400 by anybody")
@@ -274,6 +278,41 @@ func TestLabelPlan(t *testing.T) {
 	}
 	l.submit(nil, "no")
 	wantAll(t, "the second part goes on", l.body, "<b>201</b> by anna", "of 400 by anybody")
+	after := wantDesign(t, st, run, labelsBy(t, st, "anna"))
+	for stratum, d := range before {
+		if now := after[stratum]; now.Of != d.Of || now.N < d.N {
+			t.Errorf("stratum %s was drawn as %v, and as %v with twice as many items", stratum, d, now)
+		}
+	}
+}
+
+// wantDesign checks that labels of the page keep how their items were drawn, so that the
+// judge is compared with them by the plan, and returns that by stratum.
+func wantDesign(t *testing.T, st store.Store, run store.Run, kept map[string]store.Label) map[string]labels.Drawn {
+	t.Helper()
+	strata := map[string]labels.Drawn{}
+	for _, l := range kept {
+		d := labels.ReadDrawn(l.Drawn)
+		if was, ok := strata[d.Stratum]; d.Of == 0 || ok && was != d {
+			t.Fatalf("item %s was drawn as %q, and another of its stratum as %v", l.ID, l.Drawn, was)
+		}
+		strata[d.Stratum] = d
+	}
+	if len(strata) != 3 { // Every 50th item is rejected, and these are all of one category.
+		t.Errorf("the labels are of %d strata, want 3: %v", len(strata), strata)
+	}
+	people, err := findings.Kept(t.Context(), st.(store.Labels), store.LabelQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := findings.BesidePeople(t.Context(), st, run, people, agree.Options{People: true, Draws: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Corrected == nil || a.Corrected.Mix.Drawn != "plan" {
+		t.Errorf("the labels count as %+v, want as drawn by a plan", a.Corrected)
+	}
+	return strata
 }
 
 // Nothing that the labelling pages answer says what the judge said, or who answered.

@@ -24,6 +24,10 @@ type Label struct {
 	Score float64 `json:"score"` // how it counts, from 0 to 1
 	Note  string  `json:"note,omitempty"`
 
+	// Drawn says how a plan drew the item, as "8c1f-2 5/340": the stratum, and how many of
+	// its items were drawn. It is "" when no plan did.
+	Drawn string `json:"drawn,omitempty"`
+
 	Labelled time.Time `json:"labelled"`
 }
 

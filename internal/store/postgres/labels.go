@@ -17,10 +17,10 @@ import (
 
 var _ store.Labels = (*Store)(nil)
 
-const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, labelled, sum)
-	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::bigint[], $10::bytea[])
+const putLabels = `INSERT INTO labels (item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum)
+	SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[], $7::float8[], $8::text[], $9::text[], $10::bigint[], $11::bytea[])
 	ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
-	yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled, sum = excluded.sum`
+	yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, drawn = excluded.drawn, labelled = excluded.labelled, sum = excluded.sum`
 
 // PutLabels implements [store.Labels].
 func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
@@ -29,7 +29,7 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 			return s.explain("write labels to", err)
 		}
 	}
-	var items, ids, datasets, annotators, labels, notes []string
+	var items, ids, datasets, annotators, labels, notes, drawn []string
 	var yes []bool
 	var scores []float64
 	var labelled []*int64
@@ -37,11 +37,12 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	for _, l := range lastLabels(list) {
 		items, ids, datasets = append(items, pack(l.Item)), append(ids, pack(l.ID)), append(datasets, pack(l.Dataset))
 		annotators, labels, notes = append(annotators, pack(l.Annotator)), append(labels, pack(l.Label)), append(notes, pack(l.Note))
+		drawn = append(drawn, pack(l.Drawn))
 		yes, scores, labelled = append(yes, l.Yes), append(scores, l.Score), append(labelled, nanos(l.Labelled))
 		sums = append(sums, sealLabel(l))
 	}
 	err := s.once(ctx, func(b *pgx.Batch) {
-		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, labelled, sums)
+		b.Queue(putLabels, items, ids, datasets, annotators, yes, labels, scores, notes, drawn, labelled, sums)
 	})
 	return s.explain("write labels to", err)
 }
@@ -93,7 +94,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 		where.and("item_id = ANY ($%d::text[])", packAll(q.IDs))
 	}
 	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled, sum
+		rows, err := s.pool.Query(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum
 			FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, where.String(), pageLabels), where.args...)
 		if err != nil {
 			return err
@@ -108,11 +109,11 @@ func scanLabel(row pgx.CollectableRow) (store.Label, error) {
 	var l store.Label
 	var labelled *int64
 	var sum []byte
-	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled, &sum)
+	err := row.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &l.Drawn, &labelled, &sum)
 	if err != nil {
 		return l, err
 	}
-	for _, text := range []*string{&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Label, &l.Note} {
+	for _, text := range []*string{&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Label, &l.Note, &l.Drawn} {
 		*text = unpack(*text)
 	}
 	l.Labelled = timeOf(labelled)
@@ -125,6 +126,6 @@ func scanLabel(row pgx.CollectableRow) (store.Label, error) {
 // sealLabel returns the seal of a label.
 func sealLabel(l store.Label) []byte {
 	return body.Seal([]any{
-		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), null(nanos(l.Labelled)),
+		pack(l.Item), pack(l.ID), pack(l.Dataset), pack(l.Annotator), l.Yes, pack(l.Label), l.Score, pack(l.Note), pack(l.Drawn), null(nanos(l.Labelled)),
 	})
 }

@@ -23,15 +23,15 @@ func (s *Store) PutLabels(ctx context.Context, list []store.Label) error {
 	}
 	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
 		put, err := w.conn.PrepareContext(ctx, `INSERT INTO labels
-			(item, item_id, dataset, annotator, yes, label, score, note, labelled, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			(item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (item, annotator) DO UPDATE SET item_id = excluded.item_id, dataset = excluded.dataset,
-			yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, labelled = excluded.labelled, sum = excluded.sum`)
+			yes = excluded.yes, label = excluded.label, score = excluded.score, note = excluded.note, drawn = excluded.drawn, labelled = excluded.labelled, sum = excluded.sum`)
 		if err != nil {
 			return err
 		}
 		defer put.Close() //nolint:errcheck // Nothing is lost with it.
 		for _, l := range list {
-			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), nanos(l.Labelled)}
+			c := []any{text(l.Item), text(l.ID), text(l.Dataset), text(l.Annotator), l.Yes, text(l.Label), l.Score, text(l.Note), text(l.Drawn), nanos(l.Labelled)}
 			if _, err := put.ExecContext(ctx, append(c, body.Seal(c))...); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 	where.oneOf("item_id", q.IDs)
 	// No label has an item without a hash, so that the zero label is before all.
 	where.and("(item_id, item, annotator) > (?, ?, ?)", after.ID, after.Item, after.Annotator)
-	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, labelled, `+soundLabel+`
+	rows, err := s.read.QueryContext(ctx, fmt.Sprintf(`SELECT item, item_id, dataset, annotator, yes, label, score, note, drawn, labelled, `+soundLabel+`
 		FROM labels WHERE %s ORDER BY item_id, item, annotator LIMIT %d`, strings.Join(where.terms, " AND "), pageRows), where.args...)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Store) labelPage(ctx context.Context, q store.LabelQuery, after store.L
 		var l store.Label
 		var labelled sql.NullInt64
 		var sound bool
-		err := rows.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &labelled, &sound)
+		err := rows.Scan(&l.Item, &l.ID, &l.Dataset, &l.Annotator, &l.Yes, &l.Label, &l.Score, &l.Note, &l.Drawn, &labelled, &sound)
 		if err != nil {
 			return nil, err
 		}

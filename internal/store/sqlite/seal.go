@@ -41,7 +41,7 @@ var (
 	soundCall = `c.sum IS deem_seal(` + blobs(`c.record, c.seq, model*, request*, c.started, error*, c.tries,
 		c.reply, reply_key*, reply_inline*, c.latency, c.attempts, c.cost_micros, c.unpriced, c.cached`, "c.") + `)`
 
-	labelSealed = blobs(`item*, item_id*, dataset*, annotator*, yes, label*, score, note*, labelled`, "")
+	labelSealed = blobs(`item*, item_id*, dataset*, annotator*, yes, label*, score, note*, drawn*, labelled`, "")
 	soundLabel  = `sum IS deem_seal(` + labelSealed + `)`
 )
 

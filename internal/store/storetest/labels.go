@@ -26,7 +26,7 @@ func label(i int, annotator string, yes bool) store.Label {
 	it := deem.Item{ID: fmt.Sprintf("q%03d", i), Response: fmt.Sprint("response ", i)}
 	l := store.Label{
 		Item: it.Hash(), ID: it.ID, Dataset: "dataset-a", Annotator: annotator, Yes: yes, Label: "no",
-		Note: "seen in a test", Labelled: time.Date(2026, 11, 15, 12, 0, 0, i, time.UTC),
+		Note: "seen in a test", Drawn: fmt.Sprintf("8c1f-2 %d/700", i+1), Labelled: time.Date(2026, 11, 15, 12, 0, 0, i, time.UTC),
 	}
 	if yes {
 		l.Label, l.Score = "yes", 1

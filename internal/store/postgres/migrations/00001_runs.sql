@@ -211,6 +211,7 @@ CREATE TABLE labels (
 	label     TEXT    NOT NULL,
 	score     DOUBLE PRECISION NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
+	drawn     TEXT    NOT NULL, -- how a plan drew the item
 	labelled  BIGINT,           -- NULL when nobody knows
 	sum       BYTEA   NOT NULL,
 	PRIMARY KEY (item, annotator)

@@ -176,6 +176,7 @@ CREATE TABLE labels (
 	label     TEXT    NOT NULL,
 	score     REAL    NOT NULL CHECK (score BETWEEN 0 AND 1),
 	note      TEXT    NOT NULL,
+	drawn     TEXT    NOT NULL, -- how a plan drew the item
 	labelled  INTEGER,          -- NULL when nobody knows
 	sum       BLOB    NOT NULL
 ) STRICT;
