@@ -67,6 +67,7 @@ test: $(TOOLS)/gotestsum ## run every test with the race detector, and install w
 	scripts/axe.sh $(TOOLS)/axe
 	CGO_ENABLED=1 $(TOOLS)/bin/gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile $(TOOLS)/test.json -- -race -timeout $(TESTTIME) $(PKGS)
 	cd tools/match && $(GO) test -timeout $(TESTTIME) .
+	COVERAGE=150 $(GO) test -count=1 -timeout $(TESTTIME) -run '^TestCoverage$$' ./internal/coverage
 	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)
 
 .PHONY: quick
@@ -138,8 +139,8 @@ soak-long: ## run the other long tests (up to an hour)
 	$(GO) test -tags=soak -count=1 -v -run Soak -skip '^TestSoakHour$$' -timeout 60m $(PKGS)
 
 .PHONY: coverage
-coverage: ## simulate how often intervals hold and tests err, and print the table (minutes)
-	COVERAGE=$(DRAWS) $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$|^TestUntilStopsFalsely$$' ./internal/coverage
+coverage: ## simulate how often intervals hold and tests err, and write docs/design/coverage.md (minutes)
+	COVERAGE=$(DRAWS) COVERAGE_PAGE=$(CURDIR)/docs/design/coverage.md $(GO) test -v -count=1 -timeout 60m -run '^TestCoverage$$|^TestUntilStopsFalsely$$' ./internal/coverage
 
 .PHONY: bench
 bench: build ## measure deem against a bare loop, and check the targets (ten to twenty minutes)

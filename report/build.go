@@ -14,8 +14,9 @@ import (
 // Report returns the report of the records so far. The builder stays usable, so
 // a report can be made while a run goes on.
 func (b *Builder) Report() Report {
+	b = b.settled()
 	metrics := b.main.metrics()
-	hold := b.main.hold(b.head.MaxUnjudged)
+	hold := b.hold()
 	clusters := b.clusters()
 	by := estimator{clustered: clusters.Robust, resample: b.head.resampling()}
 	r := Report{
@@ -29,7 +30,6 @@ func (b *Builder) Report() Report {
 		Aspects:    b.aspectRows(by, hold != nil),
 		Labels:     b.labelRows(),
 		Readings:   b.readingRows(by),
-		Noise:      b.noise(by, metrics[0], hold != nil),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}
@@ -40,6 +40,7 @@ func (b *Builder) Report() Report {
 	for i, metric := range metrics {
 		r.Metrics[i] = b.main.figures(by, metric, hold != nil)
 	}
+	r.Noise = b.noiseOf(by, r.Metrics[0])
 	r.Stopped = b.stopped(r.Metrics)
 	r.Clusters = clusters.with(r.Metrics[0].Judged)
 	r.Confidence = b.confidence(r.Noise)
@@ -47,6 +48,20 @@ func (b *Builder) Report() Report {
 	r.Upstream = b.upstream(r.Metrics[0])
 	r.Notes = b.notes(r)
 	return r
+}
+
+// hold returns why the headline is withheld, or nil. With several trials each trial of an
+// item that has no verdict counts.
+func (b *Builder) hold() *Hold {
+	if b.head.Trials < 2 {
+		return b.main.hold(b.head.MaxUnjudged, "item")
+	}
+	var all tally
+	for _, t := range b.trials {
+		all.items += t.items
+		all.unjudged += t.unjudged
+	}
+	return all.hold(b.head.MaxUnjudged, "trial")
 }
 
 // clusters counts the clusters and says whether intervals must allow for them.
@@ -121,12 +136,16 @@ func (b *Builder) categoryRows(by estimator, metric string, withheld bool) []Cat
 // failures.
 func (b *Builder) trialRows(by estimator) []Trial {
 	rows := make([]Trial, 0, len(b.trials))
-	if len(b.trials) == 1 && b.head.Trials <= 1 {
-		return rows
+	trials := maps.Clone(b.trials)
+	if b.head.Trials < 2 {
+		if len(trials) == 0 {
+			return rows
+		}
+		trials[0] = b.main
 	}
-	for _, i := range slices.Sorted(maps.Keys(b.trials)) {
-		t := b.trials[i]
-		hold := t.hold(b.head.MaxUnjudged)
+	for _, i := range slices.Sorted(maps.Keys(trials)) {
+		t := trials[i]
+		hold := t.hold(b.head.MaxUnjudged, "item")
 		rows = append(rows, Trial{Trial: i, Hold: hold, Figures: t.figures(by, t.metrics()[0], hold != nil)})
 	}
 	return rows
@@ -172,7 +191,7 @@ func (b *Builder) readingRows(by estimator) []Reading {
 	rows := make([]Reading, 0, len(b.readings))
 	for _, name := range slices.Sorted(maps.Keys(b.readings)) {
 		r := b.readings[name]
-		hold := r.hold(b.head.MaxUnjudged)
+		hold := r.hold(b.head.MaxUnjudged, "item")
 		rows = append(rows, Reading{
 			Reading: name, Hold: hold, Figures: r.figures(by, r.metrics()[0], hold != nil),
 			Differ: r.differ.n, Examples: r.differ.first.ids(),

@@ -1,11 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"deem"
-	"deem/internal/doc"
 	"deem/report/spent"
 	"deem/stat"
 )
@@ -23,29 +23,51 @@ const noVerdict deem.Kind = "no_verdict"
 // A Builder gathers records into a report. Its memory grows with the number of
 // distinct categories, labels, aspects, trials and models, and with the number of
 // clusters in each category up to a limit, and not with the number of records. Where
-// items are judged several times, [Head.Trials] must say how often, and an item is
-// held until all its trials are there. A Builder is not safe for use by several
-// goroutines at once.
+// items are judged several times, [Head.Trials] must say how often: every number is then
+// made of the means of items over their trials, and an item is held until all its trials
+// are there. A Builder is not safe for use by several goroutines at once.
 type Builder struct {
 	head    Head
 	records int
 
-	main       *tally // trial 0
-	trials     map[int]*tally
-	categories map[string]*tally
-	failures   map[deem.Kind]*named
-	labels     map[string]int
-	aspects    map[string]*aspect
-	readings   map[string]*reread
-	judges     map[string]struct{}
-	calls      ledger
-	spent      spent.Meter
-	repeats    repeats
-	sureness   sureness
-	inClusters int
-	looks      *looks // nil without a rule to stop by
+	sums
+	items    gather
+	trials   map[int]*tally // of each trial, if there are several
+	readings map[string]*reread
 
-	badScores, badWeights, badAspects, bothSet int
+	failures map[deem.Kind]*named
+	labels   map[string]int
+	judges   map[string]struct{}
+	calls    ledger
+	spent    spent.Meter
+	sureness sureness
+	looks    *looks // nil without a rule to stop by
+
+	badScores, badWeights, bothSet int
+}
+
+// sums are what items come to whose trials are all there.
+type sums struct {
+	main       *tally
+	categories map[string]*tally
+	aspects    map[string]*aspect
+	noise      repeatSums
+	inClusters int
+	badAspects int
+}
+
+// clone returns a copy that shares nothing that changes.
+func (s *sums) clone() sums {
+	out := *s
+	out.main, out.noise = s.main.clone(), *s.noise.clone()
+	out.categories, out.aspects = map[string]*tally{}, map[string]*aspect{}
+	for name, t := range s.categories {
+		out.categories[name] = t.clone()
+	}
+	for name, a := range s.aspects {
+		out.aspects[name] = new(*a)
+	}
+	return out
 }
 
 // A named counts items and remembers the first few of them.
@@ -54,33 +76,42 @@ type named struct {
 	first firsts
 }
 
+func (n *named) clone() *named { return &named{n.n, slices.Clone(n.first)} }
+
 // An aspect gathers one aspect of many verdicts.
 type aspect struct {
 	values   stat.Moments
 	min, max float64
+	seen     bool
 }
 
 // A reread gathers what another reading gives.
 type reread struct {
 	tally
 	differ named
+	items  gather
+}
+
+// add adds an item.
+func (r *reread) add(it *gathered, limit int) {
+	r.tally.add(it.outcome(limit))
+	if it.differs {
+		r.differ.add(it.place, it.id, readingExamples)
+	}
 }
 
 // New returns a builder of a report under the given head.
 func New(h Head) *Builder {
-	main := &tally{}
 	h = h.sane()
 	b := &Builder{
-		head:       h,
-		main:       main,
-		trials:     map[int]*tally{0: main},
-		categories: map[string]*tally{},
-		failures:   map[deem.Kind]*named{},
-		labels:     map[string]int{},
-		aspects:    map[string]*aspect{},
-		readings:   map[string]*reread{},
-		judges:     map[string]struct{}{},
-		repeats:    repeats{want: h.Trials, limit: h.maxAlone(), pending: map[itemKey]*repeated{}},
+		head:     h,
+		sums:     sums{main: &tally{}, categories: map[string]*tally{}, aspects: map[string]*aspect{}},
+		items:    gather{want: h.Trials},
+		trials:   map[int]*tally{},
+		readings: map[string]*reread{},
+		failures: map[deem.Kind]*named{},
+		labels:   map[string]int{},
+		judges:   map[string]struct{}{},
 	}
 	if h.Until != nil {
 		b.looks = newLooks(*h.Until)
@@ -112,32 +143,75 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		b.badWeights++
 	}
 	v, kind := b.outcome(rec)
-	o := outcome{v: v, weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()}
-	entry(b.trials, rec.Trial).add(o)
-	b.repeats.add(&rec, v, weight, o.member)
-	if rec.Trial != 0 {
-		// Trials of one item are no new items: only trial 0 makes the numbers.
+	if rec.Trial != 0 || b.head.Trials > 1 {
+		o := outcome{weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()}
+		o.set(v)
+		entry(b.trials, rec.Trial).add(o)
+	}
+	if rec.Trial != 0 && b.head.Trials < 2 {
+		// Nobody says how many trials there are, so that an item cannot wait for them.
 		return true
 	}
-	b.spent.Add(rec.Item)
-	entry(b.categories, doc.OrNone(rec.Item.Category)).add(o)
-	if o.member.named {
-		b.inClusters++
+	if rec.Trial == 0 {
+		b.spent.Add(rec.Item)
 	}
-	if b.looks != nil {
+	if v != nil {
+		b.sureness.add(v)
+		b.addLabel(v.Label)
+	} else {
+		entry(b.failures, kind).add(rec.Position, rec.Item.ID, failureExamples)
+	}
+	if it := b.items.add(&rec, v, weight, false); it != nil {
+		b.addItem(it)
+		b.items.release(it)
+	}
+	if b.looks != nil { // which goes with one trial alone
 		b.looks.add(rec.Position, rec.Item, v, weight)
 		if rec.Item.Cluster == "" || b.main.items == b.head.Items {
 			b.look()
 		}
 	}
-	if v == nil {
-		entry(b.failures, kind).add(rec, failureExamples)
-		return true
-	}
-	b.sureness.add(v)
-	b.addLabel(v.Label)
-	b.addAspects(v.Aspects, weight)
 	return true
+}
+
+// addItem adds an item whose trials are there.
+func (b *Builder) addItem(it *gathered) {
+	o := it.outcome(b.head.maxAlone())
+	b.main.add(o)
+	entry(b.categories, it.category).add(o)
+	if o.member.named {
+		b.inClusters++
+	}
+	if o.failed < 1 {
+		b.addAspects(it)
+		b.noise.add(it, b.head.maxAlone())
+	}
+}
+
+// settled returns the builder with the items that still wait for a trial: itself, if there
+// are none, and otherwise a copy.
+func (b *Builder) settled() *Builder {
+	waits := len(b.items.pending) > 0
+	for _, r := range b.readings {
+		waits = waits || len(r.items.pending) > 0
+	}
+	if !waits {
+		return b
+	}
+	out := *b
+	out.sums = b.sums.clone()
+	for _, it := range b.items.pending {
+		out.addItem(it)
+	}
+	out.readings = map[string]*reread{}
+	for name, r := range b.readings {
+		of := &reread{tally: *r.tally.clone(), differ: *r.differ.clone()}
+		for _, it := range r.items.pending {
+			of.add(it, b.head.maxAlone())
+		}
+		out.readings[name] = of
+	}
+	return &out
 }
 
 // outcome returns the verdict of rec, or nil and why there is none. A score that
@@ -166,26 +240,41 @@ func (b *Builder) addLabel(label string) {
 	b.labels[label]++
 }
 
-// addAspects adds the aspects of one verdict.
-func (b *Builder) addAspects(aspects map[string]float64, weight float64) {
-	for name, x := range aspects {
-		if !(x >= -1e100 && x <= 1e100) { // also NaN
-			b.badAspects++
-			continue
+// addAspects adds the aspects of an item, each the mean over the trials that have it.
+func (b *Builder) addAspects(it *gathered) {
+	var means map[string]stat.Moments
+	for _, v := range it.votes {
+		for name, x := range v.aspects {
+			if !(x >= -1e100 && x <= 1e100) { // also NaN
+				b.badAspects++
+				continue
+			}
+			a := entry(b.aspects, name)
+			if !a.seen {
+				a.min, a.max, a.seen = x, x, true
+			}
+			a.min, a.max = min(a.min, x), max(a.max, x)
+			if len(it.votes) == 1 {
+				a.values.Add(x, it.weight)
+				continue
+			}
+			if means == nil {
+				means = map[string]stat.Moments{}
+			}
+			m := means[name]
+			m.Add(x, 1)
+			means[name] = m
 		}
-		a := entry(b.aspects, name)
-		if a.values.N() == 0 {
-			a.min, a.max = x, x
-		}
-		a.min, a.max = min(a.min, x), max(a.max, x)
-		a.values.Add(x, weight)
+	}
+	for name, m := range means {
+		b.aspects[name].values.Add(m.Mean(), it.weight)
 	}
 }
 
 // AddReread adds what the named reading of the reply in rec would have given: a
-// verdict or a failure. Only trial 0 counts, as everywhere.
+// verdict or a failure.
 func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f *deem.Failure) {
-	if rec.Trial != 0 {
+	if rec.Trial != 0 && b.head.Trials < 2 {
 		return
 	}
 	if f != nil || (v != nil && !usableScore(v.Score)) {
@@ -197,9 +286,10 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	}
 	weight, _ := weightOf(rec.Item)
 	r := entry(b.readings, reading)
-	r.add(outcome{v: v, weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()})
-	if differ(was, v) {
-		r.differ.add(rec, readingExamples)
+	r.items.want = b.head.Trials
+	if it := r.items.add(&rec, v, weight, differ(was, v)); it != nil {
+		r.add(it, b.head.maxAlone())
+		r.items.release(it)
 	}
 }
 
@@ -215,10 +305,10 @@ func differ(a, b *deem.Verdict) bool {
 	return a.Label != b.Label || a.Score != b.Score
 }
 
-// add counts rec and remembers it if it is among the first limit.
-func (n *named) add(rec deem.Record, limit int) {
+// add counts an item and remembers it if it is among the first limit.
+func (n *named) add(position int, id string, limit int) {
 	n.n++
-	n.first.add(rec.Position, rec.Item.ID, limit)
+	n.first.add(position, id, limit)
 }
 
 // A firsts holds the ids of the items with the smallest positions. Position
@@ -230,14 +320,14 @@ type place struct {
 	id       string
 }
 
-// add enters the item if it is among the first limit.
+// add enters the item if it is among the first limit and not there yet.
 func (f *firsts) add(position int, id string, limit int) {
 	p := place{position, id}
 	at := len(*f)
 	for at > 0 && p.before((*f)[at-1]) {
 		at--
 	}
-	if at >= limit {
+	if at >= limit || at > 0 && (*f)[at-1] == p {
 		return
 	}
 	// The id may be a piece of a long line, which must not be kept alive.

@@ -100,7 +100,8 @@ type pair struct {
 // thousand draws can show.
 func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric string) pair {
 	one := part.values(metric)
-	countable := one.Binary() && rest.Binary() && !one.Weighted() && !rest.Weighted()
+	// Means of trials are counted as if rounded in sum, which makes the test more careful.
+	countable := (metric != MeanScore || one.Binary() && rest.Binary()) && !one.Weighted() && !rest.Weighted()
 	if !by.clustered {
 		out := pair{one: independent(metric, one), rest: independent(metric, rest)}
 		if countable {
@@ -122,7 +123,7 @@ func (by estimator) pairOf(part *tally, whole *cast, rest stat.Moments, metric s
 	return out
 }
 
-// hits returns how many of zeros and ones are ones.
+// hits returns how many of zeros and ones are ones, and the nearest such number of others.
 func hits(m stat.Moments) int { return int(math.Round(m.Mean() * float64(m.N()))) }
 
 // exactWithin returns the p-value of the exact test of whether the items of a category

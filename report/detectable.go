@@ -10,8 +10,8 @@ import (
 // Systems that are worth comparing usually differ on a tenth to a third of the items.
 const AssumedDiscordance = 0.2
 
-// Detectable is the smallest difference to another run over the same items that could
-// be seen: what a run of this size is good for.
+// Detectable is the smallest difference to another run over the same items that would be
+// detected with the given power.
 type Detectable struct {
 	N int `json:"n"`
 

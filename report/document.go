@@ -70,7 +70,7 @@ type paper struct {
 // together.
 func (p *paper) mark(warnings ...string) []int {
 	if p.Clusters.few(p.Items) {
-		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters })
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return w == stat.WarnFewClusters || w == stat.WarnVeryFewClusters })
 	}
 	return p.Mark(warnings...)
 }
@@ -115,13 +115,17 @@ func (p *paper) headline() {
 			tile.Value, tile.Interval, tile.Marks = doc.Percent(f.Judged.Value), f.Judged.Ends("%.1f", 100), p.mark(f.Judged.Warnings...)
 		}
 		tiles = append(tiles, tile)
-		if f.Unjudged > 0 && i == 0 {
+		if len(p.Failures) > 0 && i == 0 {
+			what := "unjudged items"
+			if p.Head.Trials > 1 {
+				what = "failed trials"
+			}
 			tiles = append(tiles, doc.Tile{
 				Name: "strict", Value: doc.Percent(f.Strict.Value), Interval: f.Strict.Ends("%.1f", 100),
-				About: "unjudged items counted as wrong", Marks: p.mark(f.Strict.Warnings...),
+				About: what + " counted as wrong", Marks: p.mark(f.Strict.Warnings...),
 			}, doc.Tile{
 				Name: "band", Value: doc.Percent(f.Band.Lo) + " to " + doc.Percent(f.Band.Hi),
-				About: "with all unjudged items wrong, or all right",
+				About: "with all " + what + " wrong, or all right",
 			})
 		}
 	}
@@ -145,15 +149,20 @@ func (p *paper) headline() {
 func (p *paper) unjudged(n int) string {
 	text := words.Comma(n) + " unjudged"
 	var kinds []string
+	failed := 0
 	for _, f := range p.Failures {
+		failed += f.N
 		if len(p.Failures) == 1 {
 			kinds = append(kinds, kindName(f.Kind)+doc.Prefix(": ", doc.IDs(f.Examples, f.N)))
 		} else {
 			kinds = append(kinds, words.Comma(f.N)+" "+kindName(f.Kind))
 		}
 	}
-	if n == 0 || len(kinds) == 0 {
+	if len(kinds) == 0 {
 		return text
+	}
+	if p.Head.Trials > 1 {
+		text += fmt.Sprintf("; %s of %s failed", words.Comma(failed), words.Count(p.Records, "trial"))
 	}
 	return text + " (" + strings.Join(kinds, ", ") + ")"
 }
@@ -182,7 +191,7 @@ func (p *paper) figuresTable(what, metric string) doc.Table {
 // the score itself, and is left out. Both warn of nearly the same, and share their marks.
 func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 	score, strict := p.estimate(f.Judged, f.Items > f.Unjudged), doc.Cell{}
-	if p.Unjudged > 0 && f.Items > 0 {
+	if len(p.Failures) > 0 && f.Items > 0 {
 		strict = doc.Cell{Text: doc.Share(f.Strict), Estimate: &f.Strict}
 		warnings := f.Strict.Warnings
 		if f.Judged != nil {
@@ -241,11 +250,6 @@ func (p *paper) trials() {
 	}
 	blocks := []doc.Block{}
 	if n := p.Noise; n != nil {
-		if n.Mean != nil {
-			t.Rows = append(t.Rows,
-				[]doc.Cell{doc.T("mean"), p.estimate(n.Mean, false), doc.N(n.Mean.N), doc.N(n.Unjudged)},
-				[]doc.Cell{doc.T("majority"), p.estimate(n.Majority, false), doc.N(n.Majority.N), doc.N(n.Unjudged)})
-		}
 		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(n.Words()) + ".", Marks: p.mark(append(slices.Clone(n.Warnings), n.FlipRate.Warnings...)...)})
 		if n.Flipped > 0 {
 			blocks = append(blocks, doc.Paragraph{Text: "Items whose trials differ: " + doc.IDs(n.Examples, n.Flipped)})
@@ -321,16 +325,20 @@ func (r Report) Warning() string {
 
 // informs reports whether a note only says how numbers were made.
 func (r Report) informs(note string) bool {
-	return note == noteTrials(len(r.Trials)) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
+	return note == noteTrials(r.Head.Trials) || note == noteClusters(r.Clusters, r.Items) && !r.Clusters.few(r.Items)
 }
 
-// failures lists the unjudged items by kind.
+// failures lists the unjudged items, or failed trials of items, by kind.
 func (p *paper) failures() {
-	t := doc.Table{Columns: []doc.Column{doc.Col("kind"), doc.Num("items"), doc.Col("first ones")}}
+	title, what := "Unjudged items by kind", "items"
+	if p.Head.Trials > 1 {
+		title, what = "Failed trials by kind", "trials"
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("kind"), doc.Num(what), doc.Col("first ones")}}
 	for _, f := range p.Failures {
 		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
 	}
-	p.Add(doc.Section{ID: "unjudged", Title: "Unjudged items by kind", Detail: true, Blocks: []doc.Block{t}})
+	p.Add(doc.Section{ID: "unjudged", Title: title, Detail: true, Blocks: []doc.Block{t}})
 }
 
 // metrics shows all numbers of all metrics where there is more than one, and what a run

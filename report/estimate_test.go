@@ -109,7 +109,7 @@ func TestFewClustersNarrowNothing(t *testing.T) {
 	}
 }
 
-// What could be seen is bounded by the number of clusters: a comparison turns them round
+// What would be detected is bounded by the number of clusters: a comparison turns them round
 // as a whole, and five can be turned in 32 ways only.
 func TestDetectableInFewClusters(t *testing.T) {
 	least := func(clusters int) float64 {

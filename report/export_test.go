@@ -1,7 +1,7 @@
 package report
 
 // Pending returns how many items wait for a trial.
-func (b *Builder) Pending() int { return len(b.repeats.pending) }
+func (b *Builder) Pending() int { return len(b.items.pending) }
 
 // Fixed returns the sum of the numbers as groups sum them up.
 func Fixed(numbers ...float64) float64 {

@@ -60,14 +60,24 @@ type group struct {
 	score   fixed // weight times score
 	pass    fixed // the weight of those that pass
 	items   uint32
+
+	// lostScore and lostPass are how much of score and pass is lost when failed trials of
+	// judged items count as wrong.
+	lostScore, lostPass fixed
 }
 
 func (g group) plus(o group) group {
-	return group{g.w.plus(o.w), g.missing.plus(o.missing), g.score.plus(o.score), g.pass.plus(o.pass), g.items + o.items}
+	return group{
+		g.w.plus(o.w), g.missing.plus(o.missing), g.score.plus(o.score), g.pass.plus(o.pass), g.items + o.items,
+		g.lostScore.plus(o.lostScore), g.lostPass.plus(o.lostPass),
+	}
 }
 
 func (g group) minus(o group) group {
-	return group{g.w.minus(o.w), g.missing.minus(o.missing), g.score.minus(o.score), g.pass.minus(o.pass), g.items - o.items}
+	return group{
+		g.w.minus(o.w), g.missing.minus(o.missing), g.score.minus(o.score), g.pass.minus(o.pass), g.items - o.items,
+		g.lostScore.minus(o.lostScore), g.lostPass.minus(o.lostPass),
+	}
 }
 
 // Groups are the sums of clusters by their keys. When there are more of them than the
@@ -164,12 +174,12 @@ type side struct {
 
 // of returns the weight of the group and its mean, and whether it has any weight.
 func (s side) of(g group) (mean, weight float64, ok bool) {
-	sum, w := g.score, g.w
+	sum, lost, w := g.score, g.lostScore, g.w
 	if s.metric == PassRate {
-		sum = g.pass
+		sum, lost = g.pass, g.lostPass
 	}
 	if s.strict {
-		w = w.plus(g.missing)
+		sum, w = sum.minus(lost), w.plus(g.missing)
 	}
 	if w == (fixed{}) {
 		return 0, 0, false

@@ -2,11 +2,13 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/stat"
 )
 
@@ -25,15 +27,10 @@ type Noise struct {
 	Items    int `json:"items"`
 	Repeated int `json:"repeated"`
 
-	// Unjudged counts the items that no trial gave a verdict on.
+	// Unjudged counts the items that no trial gave a verdict on, and Failed the trials
+	// without a verdict of the other items.
 	Unjudged int `json:"unjudged"`
-
-	// Mean is the mean over items of the mean of their trials, and Majority the share
-	// of items to which most of their trials say yes, a tie counting one half. Both are
-	// null when the headline is withheld, and when too many records of all trials are
-	// without a verdict.
-	Mean     *stat.Estimate `json:"mean"`
-	Majority *stat.Estimate `json:"majority"`
+	Failed   int `json:"failed"`
 
 	// FlipRate is the share of the repeated items whose trials differ, where a score
 	// from one half on is a yes and a pass mark decides if there is one. Examples are
@@ -42,8 +39,8 @@ type Noise struct {
 	Flipped  int           `json:"flipped"`
 	Examples []string      `json:"examples"`
 
-	// SESampling and SEJudge are the standard errors of Mean that come from the choice
-	// of items and from the judge; SETotal is both together.
+	// SESampling and SEJudge are the standard errors of the headline that come from the
+	// choice of items and from the judge; SETotal is both together.
 	SESampling float64 `json:"se_sampling"`
 	SEJudge    float64 `json:"se_judge"`
 	SETotal    float64 `json:"se_total"`
@@ -74,16 +71,14 @@ type Level struct {
 	Items  int `json:"items"`
 }
 
-// repeats gathers the trials of each item. An item is held until all its trials are
-// there and then added to sums, so memory does not grow with items as long as the
-// trials of one item come next to each other, as they do from a store. In any other
-// order the items that wait for a trial are held, some hundred bytes each.
-type repeats struct {
+// gather brings together the trials of each item. An item is held until all its trials
+// are there, so memory does not grow with items as long as the trials of one item come
+// next to each other, as they do from a store. In any other order the items that wait for
+// a trial are held, some hundred bytes each. The zero value is for one trial.
+type gather struct {
 	want    int
-	limit   int
-	pending map[itemKey]*repeated
-	free    []*repeated
-	sums    repeatSums
+	pending map[itemKey]*gathered
+	free    []*gathered
 }
 
 // itemKey tells items apart, also in a file that holds an id twice.
@@ -92,88 +87,110 @@ type itemKey struct {
 	id       uint64
 }
 
-// repeated is one item whose trials are gathered.
-type repeated struct {
-	id     string
-	place  int
-	weight float64
-	member member
-	seen   int
-	votes  []vote
+// gathered is one item with what its trials gave.
+type gathered struct {
+	id, category string
+	place        int
+	weight       float64
+	member       member
+	seen         int
+	votes        []vote
+	differs      bool // some trial differs from another reading of it
 }
 
 // A vote is what one trial gave.
 type vote struct {
-	trial  int
-	score  float64
-	marked bool
-	pass   float64
+	trial   int
+	score   float64
+	marked  bool
+	pass    float64
+	aspects map[string]float64
 }
 
-// add adds one trial of an item.
-func (r *repeats) add(rec *deem.Record, v *deem.Verdict, weight float64, m member) {
-	if r.want < 2 {
-		return
-	}
+// add adds one trial of an item, which may differ from another reading of it, and returns
+// the item if it was the last.
+func (g *gather) add(rec *deem.Record, v *deem.Verdict, weight float64, differs bool) *gathered {
 	key := itemKey{rec.Position, scatter(rec.Item.ID)}
-	it, ok := r.pending[key]
+	it, ok := g.pending[key]
 	if !ok {
-		it = r.fresh()
-		// The id may be a piece of a long line, which must not be kept alive.
-		it.id, it.place, it.weight, it.member = strings.Clone(rec.Item.ID), rec.Position, weight, m
-		r.pending[key] = it
+		it = g.fresh()
+		it.id, it.category, it.place = rec.Item.ID, doc.OrNone(rec.Item.Category), rec.Position
+		it.weight, it.member = weight, memberOf(rec.Item)
 	}
 	it.seen++
+	it.differs = it.differs || differs
 	if v != nil {
 		it.votes = append(it.votes, voteOf(rec.Trial, v))
 	}
-	if it.seen >= r.want {
-		delete(r.pending, key)
-		r.sums.add(it, r.limit)
-		r.free = append(r.free, it)
+	if it.seen >= g.want {
+		delete(g.pending, key)
+		return it
 	}
+	if !ok {
+		if g.pending == nil {
+			g.pending = map[itemKey]*gathered{}
+		}
+		// The texts may be pieces of a long line, which must not be kept alive.
+		it.id, it.category = strings.Clone(it.id), strings.Clone(it.category)
+		g.pending[key] = it
+	}
+	return nil
 }
 
 // fresh returns an empty item, if possible one that is no longer needed.
-func (r *repeats) fresh() *repeated {
-	if n := len(r.free); n > 0 {
-		it := r.free[n-1]
-		r.free = r.free[:n-1]
-		*it = repeated{votes: it.votes[:0]}
+func (g *gather) fresh() *gathered {
+	if n := len(g.free); n > 0 {
+		it := g.free[n-1]
+		g.free = g.free[:n-1]
+		*it = gathered{votes: it.votes[:0]}
 		return it
 	}
-	return &repeated{votes: make([]vote, 0, r.want)}
+	return &gathered{votes: make([]vote, 0, max(g.want, 1))}
+}
+
+// release takes back an item that is no longer needed.
+func (g *gather) release(it *gathered) {
+	clear(it.votes)
+	g.free = append(g.free, it)
 }
 
 func voteOf(trial int, v *deem.Verdict) vote {
-	out := vote{trial: trial, score: v.Score, marked: v.Pass != nil}
+	out := vote{trial: trial, score: v.Score, marked: v.Pass != nil, aspects: v.Aspects}
 	if v.Pass != nil && *v.Pass {
 		out.pass = 1
 	}
 	return out
 }
 
-// all returns the sums over all items, those included that still wait for a trial.
-func (r *repeats) all() *repeatSums {
-	if len(r.pending) == 0 {
-		return &r.sums
+// outcome returns what became of the item.
+func (it *gathered) outcome(limit int) outcome {
+	// The order of trials must not show in the last digit of their mean.
+	slices.SortFunc(it.votes, func(a, b vote) int {
+		return cmp.Or(cmp.Compare(a.trial, b.trial), cmp.Compare(a.score, b.score), cmp.Compare(a.pass, b.pass))
+	})
+	o := outcome{marked: true, weight: it.weight, member: it.member, limit: limit}
+	o.failed = float64(it.seen-len(it.votes)) / float64(it.seen)
+	for _, v := range it.votes {
+		o.score += v.score
+		o.pass += v.pass
+		o.marked = o.marked && v.marked
+		o.graded = o.graded || v.score != 0 && v.score != 1
 	}
-	s := r.sums.clone()
-	for _, it := range r.pending {
-		s.add(it, r.limit)
+	if n := float64(len(it.votes)); n > 0 {
+		o.score, o.pass = math.Min(o.score/n, 1), o.pass/n
 	}
-	return s
+	return o
 }
 
 // repeatSums are what the trials of all items sum up to, for the score and for the
 // pass mark: which of them is the metric is known only at the end.
 type repeatSums struct {
 	score, pass noiseSums
-	unjudged    int
+	failed      int
 }
 
 func (s *repeatSums) clone() *repeatSums {
-	return &repeatSums{score: s.score.clone(), pass: s.pass.clone(), unjudged: s.unjudged}
+	return &repeatSums{score: s.score.clone(), pass: s.pass.clone(), failed: s.failed}
 }
 
 // of returns the sums of a metric.
@@ -184,16 +201,12 @@ func (s *repeatSums) of(metric string) *noiseSums {
 	return &s.score
 }
 
-// add adds an item.
-func (s *repeatSums) add(it *repeated, limit int) {
-	if len(it.votes) == 0 {
-		s.unjudged++
+// add adds a judged item.
+func (s *repeatSums) add(it *gathered, limit int) {
+	if it.seen < 2 {
 		return
 	}
-	// The order of trials must not show in the last digit of their mean.
-	slices.SortFunc(it.votes, func(a, b vote) int {
-		return cmp.Or(cmp.Compare(a.trial, b.trial), cmp.Compare(a.score, b.score), cmp.Compare(a.pass, b.pass))
-	})
+	s.failed += it.seen - len(it.votes)
 	marked := true
 	for _, v := range it.votes {
 		marked = marked && v.marked
@@ -206,7 +219,7 @@ func (s *repeatSums) add(it *repeated, limit int) {
 
 // noiseSums are the sums for one metric.
 type noiseSums struct {
-	means, majority, flips tally
+	flips tally
 
 	// within has the variance of each repeated item's trials, weighted by the trials
 	// beyond its first, so that its mean is the pooled one. shares has one part in so
@@ -220,19 +233,12 @@ type noiseSums struct {
 
 func (s *noiseSums) clone() noiseSums {
 	out := *s
-	for _, t := range []*tally{&out.means, &out.majority, &out.flips} {
-		t.cast = t.cast.clone()
-	}
-	out.flipped.first = slices.Clone(s.flipped.first)
-	out.levels = make(map[[2]int]int, len(s.levels))
-	for level, n := range s.levels {
-		out.levels[level] = n
-	}
+	out.flips, out.flipped, out.levels = *s.flips.clone(), *s.flipped.clone(), maps.Clone(s.levels)
 	return out
 }
 
 // add adds an item, of which value gives the number that counts.
-func (s *noiseSums) add(it *repeated, limit int, value func(vote) float64) {
+func (s *noiseSums) add(it *gathered, limit int, value func(vote) float64) {
 	n := len(it.votes)
 	sum, yes := 0.0, 0
 	for _, v := range it.votes {
@@ -244,11 +250,6 @@ func (s *noiseSums) add(it *repeated, limit int, value func(vote) float64) {
 		s.fractional = s.fractional || x != 0 && x != 1
 	}
 	mean := math.Min(sum/float64(n), 1)
-	enter := func(t *tally, x, weight float64) {
-		t.add(outcome{v: &deem.Verdict{Score: x}, weight: weight, member: it.member, limit: limit})
-	}
-	enter(&s.means, mean, it.weight)
-	enter(&s.majority, majority(yes, n), it.weight)
 	s.shares.Add(1/float64(n), it.weight*it.weight)
 	if n < 2 {
 		return
@@ -258,61 +259,38 @@ func (s *noiseSums) add(it *repeated, limit int, value func(vote) float64) {
 		squares += float64((value(v) - mean) * (value(v) - mean))
 	}
 	s.within.Add(squares/float64(n-1), float64(n-1))
-	flip := 0.0
+	flip := outcome{weight: 1, member: it.member, limit: limit}
 	if yes > 0 && yes < n {
-		flip = 1
-		s.flipped.n++
-		s.flipped.first.add(it.place, it.id, flipExamples)
+		flip.score = 1
+		s.flipped.add(it.place, it.id, flipExamples)
 	}
-	enter(&s.flips, flip, 1)
+	s.flips.add(flip)
 	if s.levels == nil {
 		s.levels = map[[2]int]int{}
 	}
 	s.levels[[2]int{max(yes, n-yes), n}]++
 }
 
-// majority returns what most of n trials said, of which yes said yes.
-func majority(yes, n int) float64 {
-	switch {
-	case 2*yes > n:
-		return 1
-	case 2*yes < n:
-		return 0
-	}
-	return 0.5
-}
-
-// noise returns what the trials say about noise, nil when no item was judged twice.
-func (b *Builder) noise(by estimator, metric string, withheld bool) *Noise {
-	all := b.repeats.all()
-	s := all.of(metric)
+// noiseOf returns what the trials say about noise, nil when no item was judged twice.
+func (b *Builder) noiseOf(by estimator, headline Figures) *Noise {
+	s := b.noise.of(headline.Metric)
 	if s.flips.items == 0 {
 		return nil
 	}
 	n := &Noise{
-		Metric: metric, Trials: b.repeats.want, Items: s.means.items, Repeated: s.flips.items, Unjudged: all.unjudged,
+		Metric: headline.Metric, Trials: b.items.want, Items: b.main.judged(), Repeated: s.flips.items,
+		Unjudged: b.main.unjudged, Failed: b.noise.failed,
 		Flipped: s.flipped.n, Examples: s.flipped.first.ids(), Agreement: s.agreement(),
 	}
 	n.FlipRate = by.estimate(&s.flips, side{metric: Score})
-	mean := by.estimate(&s.means, side{metric: MeanScore})
-	most := by.estimate(&s.majority, side{metric: s.majority.metrics()[0]})
-	if !withheld && !b.silent() {
-		n.Mean, n.Majority = &mean, &most
+	mean := headline.Judged
+	if mean == nil {
+		mean = new(by.estimate(b.main, side{metric: headline.Metric}))
 	}
-	n.spread(s, mean)
-	n.TrialSD = b.trialSD(metric)
+	n.spread(s, b.main, *mean)
+	n.TrialSD = b.trialSD(headline.Metric)
 	n.warn(s)
 	return n
-}
-
-// silent reports whether too many records of all trials are without a verdict.
-func (b *Builder) silent() bool {
-	var all tally
-	for _, t := range b.trials {
-		all.items += t.items
-		all.unjudged += t.unjudged
-	}
-	return all.hold(b.head.MaxUnjudged) != nil
 }
 
 // spread fills in the standard errors.
@@ -321,12 +299,12 @@ func (b *Builder) silent() bool {
 // random effects (R. A. Fisher, Statistical Methods for Research Workers, 1925): the
 // spread of an item's trials about their mean is the judge's, and what the means of
 // items vary beyond that comes from the items.
-func (n *Noise) spread(s *noiseSums, mean stat.Estimate) {
-	m := s.means.score
+func (n *Noise) spread(s *noiseSums, items *tally, mean stat.Estimate) {
+	m := items.values(n.Metric)
 	total := m.Variance() / m.EffectiveN()
 	n.DFSampling, n.DFJudge = m.EffectiveN()-1, s.within.Weight()
 	if mean.Clusters > 0 {
-		_, n.DFSampling = s.means.cast.clustered(side{metric: MeanScore}).StandardError()
+		_, n.DFSampling = items.cast.clustered(side{metric: n.Metric}).StandardError()
 	}
 	switch {
 	case mean.Clusters > 0 && mean.Method == stat.MethodNone:

@@ -14,7 +14,6 @@ import (
 
 	"deem"
 	"deem/report"
-	"deem/stat"
 )
 
 // audited are answers to LoCoMo that somebody had judged three times each, and what he
@@ -23,12 +22,11 @@ import (
 var audited = []struct {
 	path     string
 	mean, sd float64 // in percent; the deviation divides by 3, where ours divides by 2
-	majority float64
 	flipped  int
 }{
-	{"fc-baseline/results/gpt-4o-mini-memos/eval_results.json", 74.29, 0.05, 74.35, 17},
-	{"fc-baseline/results/gpt-4o-mini-cot/eval_results.json", 79.89, 0.12, 79.94, 12},
-	{"ap-baseline/v1/ap_eval_results_scored.json", 10.61, math.NaN(), math.NaN(), -1},
+	{"fc-baseline/results/gpt-4o-mini-memos/eval_results.json", 74.29, 0.05, 17},
+	{"fc-baseline/results/gpt-4o-mini-cot/eval_results.json", 79.89, 0.12, 12},
+	{"ap-baseline/v1/ap_eval_results_scored.json", 10.61, math.NaN(), -1},
 }
 
 func TestLoCoMoAudit(t *testing.T) {
@@ -38,26 +36,20 @@ func TestLoCoMoAudit(t *testing.T) {
 		h.Trials, h.Items = 3, len(recs)/3
 		r := build(h, recs).Report()
 		n := r.Noise
-		t.Logf("%s: %s: %s", tt.path, noiseLine(n), n.Words())
-		checkPercent(t, tt.path+": mean of trials", n.Mean.Value, tt.mean)
+		t.Logf("%s: mean %.2f ± %.2f over trials, standard error %.2f from items and %.2f from the judge: %s",
+			tt.path, 100*r.Metrics[0].Judged.Value, 100*n.TrialSD, 100*n.SESampling, 100*n.SEJudge, n.Words())
+		checkPercent(t, tt.path+": score", r.Metrics[0].Judged.Value, tt.mean)
 		checkPercent(t, tt.path+": standard deviation of trials", n.TrialSD*math.Sqrt(2.0/3), tt.sd)
-		checkPercent(t, tt.path+": majority", n.Majority.Value, tt.majority)
 		if tt.flipped >= 0 && n.Flipped != tt.flipped {
 			t.Errorf("%s: trials differ on %d items, want %d", tt.path, n.Flipped, tt.flipped)
 		}
 		if n.SESampling < 10*n.SEJudge {
 			t.Errorf("%s: sampling error %v, judge noise %v: want the first more than ten times the second", tt.path, n.SESampling, n.SEJudge)
 		}
-		if got := n.Mean.Clusters; got != 10 {
+		if got := r.Metrics[0].Judged.Clusters; got != 10 {
 			t.Errorf("%s: %d clusters, want the 10 conversations", tt.path, got)
 		}
 	}
-}
-
-// noiseLine shows sampling error beside judge noise.
-func noiseLine(n *report.Noise) string {
-	return fmt.Sprintf("mean %.2f ± %.2f over trials, majority %.2f, standard error %.2f from items and %.2f from the judge",
-		100*n.Mean.Value, 100*n.TrialSD, 100*n.Majority.Value, 100*n.SESampling, 100*n.SEJudge)
 }
 
 // checkPercent compares a share with a percentage that was published with two decimals.
@@ -128,43 +120,71 @@ func trialRecords(t *rapid.T) (recs []deem.Record, scores [][]float64) {
 	return recs, scores
 }
 
-// For independent items of equal weight the report says what package stat says, which
-// holds all scores where the report holds sums.
-func TestNoiseIsThatOfStat(t *testing.T) {
+// Every trial counts: the score is the mean over items of the mean of their trials, and
+// the two kinds of noise are those of the textbook, computed here from all scores, where
+// the report holds sums.
+func TestEveryTrialCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recs, scores := trialRecords(t)
 		h := head()
 		h.Trials, h.MaxUnjudged = 3, 1
-		got := build(h, recs).Report().Noise
-		want := stat.Noise(scores)
-		if want.FlipRate.N == 0 {
-			if got != nil {
-				t.Fatalf("noise = %+v, want none when no item was judged twice", got)
+		r := build(h, recs).Report()
+		var sum, strict, squares, within, shares, items, failures, df, flips, repeated float64
+		var means []float64
+		for _, list := range scores {
+			var votes []float64
+			total := 0.0
+			for _, x := range list {
+				if !math.IsNaN(x) {
+					votes, total = append(votes, x), total+x
+				}
 			}
+			strict += total / 3
+			failures += float64(3 - len(votes))
+			if len(votes) == 0 {
+				continue
+			}
+			n, yes := float64(len(votes)), 0.0
+			mean := total / n
+			means, sum, items, shares = append(means, mean), sum+mean, items+1, shares+1/n
+			for _, x := range votes {
+				within += (x - mean) * (x - mean)
+				yes += math.Floor(x + 0.5)
+			}
+			df += n - 1
+			if n > 1 {
+				repeated++
+			}
+			if yes > 0 && yes < n {
+				flips++
+			}
+		}
+		for _, m := range means {
+			squares += (m - sum/items) * (m - sum/items)
+		}
+		f := r.Metrics[0]
+		check := func(what string, got, want float64) {
+			if math.Abs(got-want) > 1e-7 {
+				t.Fatalf("%s = %v, want %v for %v", what, got, want, scores)
+			}
+		}
+		check("items without a verdict", float64(f.Unjudged), float64(len(scores))-items)
+		check("strict", f.Strict.Value, strict/float64(len(scores)))
+		check("upper end of the band", f.Band.Hi, (strict+failures/3)/float64(len(scores)))
+		if items > 0 {
+			check("score", f.Judged.Value, sum/items)
+		}
+		if (r.Noise == nil) != (repeated == 0) {
+			t.Fatalf("noise = %+v with %v items judged twice", r.Noise, repeated)
+		}
+		if repeated == 0 || items < 2 {
 			return
 		}
-		lower := want.Mean.Lo
-		if got.Mean.Method == stat.MethodWilson && !got.Mean.Has(stat.WarnNoSpread) { // all means are 0 or 1
-			lower = stat.Proportion(int(math.Round(want.Mean.Value*float64(want.Mean.N))), want.Mean.N).Lo
-		}
-		for _, c := range []struct {
-			what      string
-			got, want float64
-		}{
-			{"mean", got.Mean.Value, want.Mean.Value},
-			{"lower end", got.Mean.Lo, lower},
-			{"majority", got.Majority.Value, want.Majority.Value},
-			{"flip rate", got.FlipRate.Value, want.FlipRate.Value},
-			{"flip rate's upper end", got.FlipRate.Hi, want.FlipRate.Hi},
-			{"sampling error", got.SESampling, want.SESampling},
-			{"judge noise", got.SEJudge, want.SEJudge},
-			{"both", got.SETotal, want.SETotal},
-			{"deviation of trials", got.TrialSD, want.TrialSD},
-		} {
-			if math.Abs(c.got-c.want) > 1e-7 {
-				t.Fatalf("%s = %v, want %v as stat.Noise has it for %v", c.what, c.got, c.want, scores)
-			}
-		}
+		judge, total := within/df*shares/items/items, squares/(items-1)/items
+		check("judge noise", r.Noise.SEJudge, math.Sqrt(judge))
+		check("sampling error", r.Noise.SESampling, math.Sqrt(math.Max(0, total-judge)))
+		check("both", r.Noise.SETotal, math.Sqrt(math.Max(total, judge)))
+		check("flip rate", r.Noise.FlipRate.Value, flips/repeated)
 	})
 }
 
@@ -223,8 +243,8 @@ func TestNoiseOfNothing(t *testing.T) {
 	if got := r.Noise.Words(); strings.Contains(got, "±") || !strings.Contains(got, "neither noise can be measured") {
 		t.Errorf("noise of equal scores: %q", got)
 	}
-	if r.Noise.Mean.Lo > 0.95 {
-		t.Errorf("the mean of 40 equal items has the interval [%v, %v], want a wider one", r.Noise.Mean.Lo, r.Noise.Mean.Hi)
+	if est := r.Metrics[0].Judged; est.Lo > 0.95 {
+		t.Errorf("the mean of 40 equal items has the interval [%v, %v], want a wider one", est.Lo, est.Hi)
 	}
 }
 
@@ -242,8 +262,9 @@ func TestNoiseWithheld(t *testing.T) {
 			b.Add(rec)
 		}
 	}
-	if n := b.Report().Noise; n.Mean != nil || n.Majority != nil {
-		t.Errorf("mean %v and majority %v are given, want none: 5 of 80 records are without a verdict", n.Mean, n.Majority)
+	r := b.Report()
+	if r.Metrics[0].Judged != nil || r.Hold == nil || !strings.HasPrefix(r.Hold.Reason, "5 of 80 trials") {
+		t.Errorf("score %v, withheld %+v, want none: 5 of 80 trials are without a verdict", r.Metrics[0].Judged, r.Hold)
 	}
 }
 

@@ -18,7 +18,7 @@ func (b *Builder) notes(r Report) []string {
 		b.noteNothing(r),
 		r.Stopped.note(),
 		noteSelf(r.Head),
-		noteTrials(len(r.Trials)),
+		noteTrials(r.Head.Trials),
 		b.noteUntold(),
 		b.noteJudges(),
 		noteModels(r.Calls.Models),
@@ -71,21 +71,20 @@ func (b *Builder) noteNothing(r Report) string {
 // noteSelf says that the judge may favour its own kind.
 func noteSelf(h Head) string { return SelfGrading(words.Clean(h.Model), words.Clean(h.SystemModel)) }
 
-// noteTrials says which trial the numbers come from.
+// noteTrials says how the trials count.
 func noteTrials(trials int) string {
 	if trials < 2 {
 		return ""
 	}
-	return fmt.Sprintf("there are %d trials, and all numbers but those of the trials, their noise, the calls and the cost are of trial 0 alone: "+
-		"judging an item again makes no new item", trials)
+	return fmt.Sprintf("every item counts with the mean of its %d trials: judging an item again makes no new item", trials)
 }
 
 // noteUntold says why several trials say nothing about the judge's noise.
 func (b *Builder) noteUntold() string {
-	if len(b.trials) == 1 || b.head.Trials > 1 {
+	if len(b.trials) == 0 || b.head.Trials > 1 {
 		return ""
 	}
-	return "the head of the report does not say how often items are judged, so the judge's own noise was not measured"
+	return "the head of the report does not say how often items are judged, so only the first trial counts"
 }
 
 // noteJudges says that records of several judges were mixed.
@@ -123,8 +122,13 @@ func noteClusters(c Clusters, items int) string {
 			"to keep memory bounded, clusters were put together at random, which is safe", which, words.Comma(c.N))
 	}
 	if c.few(items) {
-		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and are too narrow where a few clusters hold most failures",
-			which, words.Count(c.N, "cluster"), degrees(max(c.N+items-c.Items-1, 0)))
+		units := c.N + items - c.Items // An item without a cluster stands alone, and is as good as one.
+		but := "are too narrow where a few clusters hold most failures"
+		if units < stat.VeryFewClusters {
+			but = "are too wide rather than too narrow"
+		}
+		return fmt.Sprintf("%s come in only %s: the intervals rest on few of them (at most %s), and %s",
+			which, words.Count(c.N, "cluster"), degrees(max(units-1, 0)), but)
 	}
 	return fmt.Sprintf("%s come in %s, and intervals allow for that", which, words.Count(c.N, "cluster"))
 }

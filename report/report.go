@@ -18,8 +18,8 @@ type Report struct {
 	Version string `json:"version"` // "deem.report/1"
 	Head    Head   `json:"head"`
 
-	// Records counts all records, those of every trial. Items, Judged and
-	// Unjudged count the records of trial 0, on which all numbers stand.
+	// Records counts all records, those of every trial. Judged counts the items with a
+	// verdict in any trial, and Unjudged the others.
 	Records  int `json:"records"`
 	Items    int `json:"items"`
 	Judged   int `json:"judged"`
@@ -92,8 +92,8 @@ type Report struct {
 
 // The metrics of a report.
 const (
-	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark
-	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1
+	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark, averaged over trials
+	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1, averaged over trials
 	MeanScore = "mean score" // the mean of scores between 0 and 1
 )
 
@@ -121,7 +121,7 @@ type Band struct {
 	Hi float64 `json:"hi"`
 }
 
-// A Hold says why a headline is withheld.
+// A Hold says why a headline is withheld. With several trials it counts trials of items.
 type Hold struct {
 	Reason   string  `json:"reason"` // the same in plain words, without a full stop
 	Unjudged int     `json:"unjudged"`
@@ -130,10 +130,10 @@ type Hold struct {
 }
 
 // reason returns the reason in plain words.
-func (h Hold) reason() string {
+func (h Hold) reason(noun string) string {
 	part := float64(h.Unjudged) / float64(max(h.Items, 1))
 	return fmt.Sprintf("%s of %s (%s%%) %s unjudged, and at most %s%% may be",
-		words.Comma(h.Unjudged), words.Count(h.Items, "item"), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
+		words.Comma(h.Unjudged), words.Count(h.Items, noun), doc.Short(100*part), words.IsAre(h.Unjudged), doc.Short(100*h.Limit))
 }
 
 // Upstream is a number under the name of those who would print it.
@@ -144,7 +144,8 @@ type Upstream struct {
 	Unjudged int           `json:"unjudged"`
 }
 
-// Failures are the unjudged items of one kind.
+// Failures are the unjudged items of one kind or, where items are judged several times,
+// the trials of items without a verdict.
 type Failures struct {
 	Kind deem.Kind `json:"kind"`
 	N    int       `json:"n"`

@@ -218,7 +218,7 @@ func TestNotes(t *testing.T) {
 			recs := many(1, 4)
 			recs[0].Item.Cluster, recs[1].Item.Cluster = "c", "c"
 			return recs
-		}, "2 of 4 items come in only 1 cluster: the intervals rest on few of them (at most 2 degrees of freedom), and are too narrow where a few clusters hold most failures"},
+		}, "2 of 4 items come in only 1 cluster: the intervals rest on few of them (at most 2 degrees of freedom), and are too wide rather than too narrow"},
 		{"many clusters", nil, func() []deem.Record {
 			recs := many(1, 65_537)
 			for i := range recs {
@@ -240,7 +240,7 @@ func TestNotes(t *testing.T) {
 				recs[i].Trial = 1
 			}
 			return recs
-		}, "the head of the report does not say how often items are judged, so the judge's own noise was not measured"},
+		}, "the head of the report does not say how often items are judged, so only the first trial counts"},
 		{"bad confidence", nil, func() []deem.Record {
 			recs := many(1, 3)
 			sure := math.NaN()

@@ -9,23 +9,53 @@ import (
 // only at the end, so it gathers for all of them.
 type tally struct {
 	items, unjudged int
-	unmarked        int // verdicts without a pass mark
+	unmarked        int  // judged items of which some verdict has no pass mark
+	graded          bool // some verdict has a score other than 0 and 1
 
-	score, pass stat.Moments
+	score, pass sides
 
-	// A zero and a one for every failure, with the item's weight: the two ends of
-	// the band.
-	wrong, right stat.Moments
+	// failed has the share of trials without a verdict of each item that has one.
+	failed stat.Moments
 
 	cast cast
 }
 
-// An outcome is what became of one item: a verdict, or nil for a failure.
+// sides are the values of a metric: of items that every trial judged, of those that only
+// some did, and of all items with a failure, where each failure counts as wrong.
+type sides struct{ whole, part, strict stat.Moments }
+
+// add adds a value, of an item of which a share of the trials failed.
+func (s *sides) add(x, failed, weight float64) {
+	if failed == 0 {
+		s.whole.Add(x, weight)
+		return
+	}
+	if failed < 1 {
+		s.part.Add(x, weight)
+	}
+	s.strict.Add(float64(x*(1-failed)), weight)
+}
+
+// An outcome is what became of one item: the means of its verdicts.
 type outcome struct {
-	v      *deem.Verdict
+	score, pass float64
+	marked      bool    // every verdict has a pass mark
+	graded      bool    // some verdict has a score other than 0 and 1
+	failed      float64 // the share of trials without a verdict; 1 means unjudged
+
 	weight float64
 	member member
 	limit  int // how many groups of items without a cluster are told apart
+}
+
+// set takes over a verdict, or nil for a failure.
+func (o *outcome) set(v *deem.Verdict) {
+	if v == nil {
+		o.failed = 1
+		return
+	}
+	one := voteOf(0, v)
+	o.score, o.pass, o.marked, o.graded = v.Score, one.pass, one.marked, v.Score != 0 && v.Score != 1
 }
 
 // add adds an outcome.
@@ -33,15 +63,23 @@ func (t *tally) add(o outcome) {
 	t.items++
 	g := group{items: 1}
 	weight := fixedOf(o.weight)
-	if o.v == nil {
+	if o.failed > 0 {
+		t.failed.Add(o.failed, o.weight)
+	}
+	t.score.add(o.score, o.failed, o.weight)
+	if o.failed == 1 {
 		t.unjudged++
-		t.wrong.Add(0, o.weight)
-		t.right.Add(1, o.weight)
 		g.missing = weight
+		t.pass.add(0, 1, o.weight)
 	} else {
-		g.w, g.score = weight, fixedOf(o.weight*o.v.Score)
-		t.score.Add(o.v.Score, o.weight)
-		g.pass = t.addPass(o.v.Pass, o.weight)
+		t.graded = t.graded || o.graded
+		g.w, g.score, g.lostScore = weight, fixedOf(o.weight*o.score), fixedOf(o.weight*o.score*o.failed)
+		if o.marked {
+			t.pass.add(o.pass, o.failed, o.weight)
+			g.pass, g.lostPass = fixedOf(o.weight*o.pass), fixedOf(o.weight*o.pass*o.failed)
+		} else {
+			t.unmarked++
+		}
 	}
 	if o.member.named {
 		t.cast.named.add(o.member.key, g, maxNamed)
@@ -50,18 +88,11 @@ func (t *tally) add(o outcome) {
 	}
 }
 
-// addPass adds a pass mark and returns how much weight passes.
-func (t *tally) addPass(pass *bool, weight float64) fixed {
-	switch {
-	case pass == nil:
-		t.unmarked++
-	case *pass:
-		t.pass.Add(1, weight)
-		return fixedOf(weight)
-	default:
-		t.pass.Add(0, weight)
-	}
-	return fixed{}
+// clone returns a copy that shares nothing that changes.
+func (t *tally) clone() *tally {
+	out := *t
+	out.cast = t.cast.clone()
+	return &out
 }
 
 // judged returns how many outcomes are verdicts.
@@ -70,7 +101,7 @@ func (t *tally) judged() int { return t.items - t.unjudged }
 // metrics returns the metrics that the verdicts make, the headline first.
 func (t *tally) metrics() []string {
 	score := MeanScore
-	if t.score.Binary() {
+	if !t.graded {
 		score = Score
 	}
 	if t.judged() > 0 && t.unmarked == 0 {
@@ -79,48 +110,59 @@ func (t *tally) metrics() []string {
 	return []string{score}
 }
 
+// of returns the values of a metric.
+func (t *tally) of(metric string) *sides {
+	if metric == PassRate {
+		return &t.pass
+	}
+	return &t.score
+}
+
 // values returns what the metric is computed from.
 func (t *tally) values(metric string) stat.Moments {
-	if metric == PassRate {
-		return t.pass
-	}
-	return t.score
+	s := t.of(metric)
+	m := s.whole
+	m.Merge(s.part)
+	return m
 }
 
 // strict returns the same with failures counted as wrong.
 func (t *tally) strict(metric string) stat.Moments {
-	m := t.values(metric)
-	m.Merge(t.wrong)
+	s := t.of(metric)
+	m := s.whole
+	m.Merge(s.strict)
 	return m
 }
 
 // hold returns why an estimate over the judged items would mislead, or nil.
-func (t *tally) hold(limit float64) *Hold {
+func (t *tally) hold(limit float64, noun string) *Hold {
 	if t.items == 0 || float64(t.unjudged)/float64(t.items) <= limit {
 		return nil
 	}
 	h := &Hold{Unjudged: t.unjudged, Items: t.items, Limit: limit}
-	h.Reason = h.reason()
+	h.Reason = h.reason(noun)
 	return h
 }
 
 // figures returns the numbers of one metric, without the first of them when it
 // is withheld.
 func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
-	best := t.values(metric)
-	best.Merge(t.right)
 	f := Figures{
 		Metric: metric,
 		Strict: by.estimate(t, side{metric, true}),
 		Items:  t.items, Unjudged: t.unjudged,
 	}
-	f.Band = Band{Lo: f.Strict.Value, Hi: best.Mean()}
+	all := t.strict(metric)
+	f.Band = Band{Lo: f.Strict.Value, Hi: f.Strict.Value}
+	if t.failed.N() > 0 {
+		f.Band.Hi = min(1, f.Strict.Value+t.failed.Mean()*t.failed.Weight()/all.Weight())
+	}
 	if t.items == 0 {
 		f.Band = Band{Lo: 0, Hi: 1}
 	}
 	switch {
 	case withheld || t.judged() == 0:
-	case t.unjudged == 0:
+	case t.failed.N() == 0:
 		// Without failures the two are one, and resampling takes time.
 		est := f.Strict
 		f.Judged = &est

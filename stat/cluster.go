@@ -12,13 +12,21 @@ const (
 	MethodClusterBootstrap = "cluster-bootstrap"
 )
 
-// FewClusters is the number of clusters below which an estimate carries [WarnFewClusters].
-const FewClusters = 30
+// FewClusters is the number of clusters below which an estimate carries [WarnFewClusters],
+// and VeryFewClusters that below which it carries [WarnVeryFewClusters] instead. By
+// simulation (make coverage), an interval at 0.95 from 5 and 7 clusters holds the truth in
+// 0.93 to 0.99 of the draws, and one from 10 in 0.88 where a few hold most failures.
+const (
+	FewClusters     = 30
+	VeryFewClusters = 8
+)
 
 // The warnings about clusters.
 const (
 	WarnFewClusters = "fewer than 30 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too narrow where a few of them hold most failures"
+	WarnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
+		"it is too wide rather than too narrow"
 	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
 	WarnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
@@ -138,8 +146,8 @@ func (c *Clustered) excesses() []clusterSum {
 // 169-181, for a regression on nothing but a constant: the sandwich estimator in
 // which the excess of a cluster with the share h of all weight is divided by
 // sqrt(1-h), with Satterthwaite's degrees of freedom for equal weights within
-// clusters. With clusters of equal size it is the usual estimator with n-1; with
-// unequal ones it is less optimistic.
+// clusters. With clusters of equal size it is the usual estimator with n-1 degrees of
+// freedom, and with unequal ones it has fewer.
 func (c *Clustered) StandardError() (se, df float64) {
 	return robustError(c.excesses())
 }
@@ -204,7 +212,7 @@ func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate 
 	est = shaped(est, tQuantile(level, df), b)
 	switch {
 	case len(list) < FewClusters:
-		est = est.Warn(WarnFewClusters)
+		est = est.Warn(fewClusters(len(list)))
 	case spreadOver(list) < fewHold:
 		est = est.Warn(WarnFewHold)
 	}
@@ -236,9 +244,17 @@ func (c *Clustered) steady(est Estimate, b Bounds) Estimate {
 	flat := noSpread(c.all, float64(est.Clusters), est.Level, b)
 	flat.Clusters = est.Clusters
 	if est.Clusters < FewClusters {
-		flat = flat.Warn(WarnFewClusters)
+		flat = flat.Warn(fewClusters(est.Clusters))
 	}
 	return flat
+}
+
+// fewClusters returns the warning about few clusters.
+func fewClusters(n int) string {
+	if n < VeryFewClusters {
+		return WarnVeryFewClusters
+	}
+	return WarnFewClusters
 }
 
 // shaped returns est with an interval of z standard errors: on both sides when b

@@ -71,7 +71,7 @@ func TestClusteredByHand(t *testing.T) {
 		t.Errorf("StandardError = %v with %v degrees of freedom, want %v with %v", se, gotDF, want, 1/df)
 	}
 	est := c.Mean(0.95, stat.Unit)
-	if !near(est.Value, 0.6, 1e-15) || est.N != 10 || est.Clusters != 3 || !est.Has(stat.WarnFewClusters) || est.SE != se {
+	if !near(est.Value, 0.6, 1e-15) || est.N != 10 || est.Clusters != 3 || !est.Has(stat.WarnVeryFewClusters) || est.SE != se {
 		t.Errorf("Mean = %+v, want 0.6 of 10 values in 3 clusters, with a warning", est)
 	}
 }

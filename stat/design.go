@@ -50,7 +50,7 @@ func (d Design) mark(e Estimate, b Bounds) Estimate {
 		none.Clusters = 1
 		return none
 	case d.Clusters < FewClusters:
-		return e.Warn(WarnFewClusters)
+		return e.Warn(fewClusters(d.Clusters))
 	case d.Few:
 		return e.Warn(WarnFewHold)
 	}

@@ -41,15 +41,21 @@ func ProportionAt(k, n int, level float64) Estimate {
 //
 // Source: L. Kish, Survey Sampling (1965), chapter 8. The effective number is
 // right when weights have nothing to do with values; when heavy items are also
-// the hard ones, the interval is approximate. Values between 0 and 1 are
-// accepted too: since their variance is at most p(1-p), the interval is then
-// wider than it need be, never narrower.
+// the hard ones, the interval is approximate.
+//
+// Values between 0 and 1, as the shares of an item's trials that say yes, vary less than
+// p(1-p). Their interval has Wilson's shape, with as many independent zeros and ones as
+// would have their standard error and Student's quantile, as in [Clustered.Mean].
 func WeightedProportion(m Moments, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if m.N() == 0 {
 		return warnIf(m.warnSkipped(unknown(Unit.middle(), 0, level, Unit, WarnNoValues)), warning)
 	}
-	est := wilson(Unit.clip(m.Mean()), m.EffectiveN(), level)
+	p, e := Unit.clip(m.Mean()), m.EffectiveN()
+	est := wilson(p, e, level)
+	if v := m.Variance(); !m.Binary() && e > 1 && v > 0 {
+		est = shaped(Estimate{Value: p, SE: math.Sqrt(v / e), Level: level, Method: MethodWilson}, tQuantile(level, e-1), Unit)
+	}
 	est.N = m.N()
 	return warnIf(m.warnSkipped(m.warnWeighted(est)), warning)
 }

@@ -285,7 +285,7 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 // withheld says why there is no score.
 func withheld(r report.Report, most float64) error {
 	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
-		errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), shareFlag{&most})
+		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), shareFlag{&most})
 	return deem.WithHint(err, "%s", remedy(r))
 }
 

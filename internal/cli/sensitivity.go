@@ -437,9 +437,6 @@ func (c column) score(judge int) sensitivity.Score {
 	m := r.Metrics[0]
 	out.Estimate, out.Lo, out.Hi = m.Judged, m.Band.Lo, m.Band.Hi
 	out.Passes = m.Metric == report.PassRate
-	if r.Noise != nil && r.Noise.Mean != nil {
-		out.Estimate, out.Passes = r.Noise.Mean, false
-	}
 	return out
 }
 

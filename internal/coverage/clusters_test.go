@@ -9,6 +9,7 @@ import (
 
 	"deem"
 	"deem/report"
+	"deem/report/agree"
 	"deem/stat"
 )
 
@@ -27,12 +28,13 @@ func clusterShares(rng *rand.Rand, n int, p, icc float64) []float64 {
 }
 
 // held returns what became of an interval: whether it holds the truth, and whether it
-// carries one of the warnings.
+// carries one of the warnings that it may be too narrow, or too wide.
 func held(est stat.Estimate, truth float64, warnings ...string) outcome {
 	return outcome{
 		hit:    est.Lo <= truth && truth <= est.Hi,
 		none:   est.Method == stat.MethodNone,
 		warned: slices.ContainsFunc(warnings, est.Has),
+		wide:   slices.ContainsFunc(wideWarnings, est.Has),
 	}
 }
 
@@ -45,10 +47,10 @@ func record(id, cluster, category string, yes bool) deem.Record {
 	return deem.Record{Item: deem.Item{ID: id, Cluster: cluster, Category: category}, Verdict: v}
 }
 
-// clusterCells are the headline of a report over 5, 10 and 30 clusters of 20 items.
+// clusterCells are the headline of a report over 5 to 30 clusters of 20 items.
 func clusterCells() []cell {
 	var cells []cell
-	for _, n := range []int{5, 10, 30} {
+	for _, n := range []int{5, 7, 10, 30} {
 		for _, icc := range []float64{0, 0.05, 0.3} {
 			for _, p := range []float64{0.5, 0.8, 0.95} {
 				cells = append(cells, cell{
@@ -69,5 +71,9 @@ func clusterCells() []cell {
 	return cells
 }
 
-// clusterWarnings say that an interval from clusters may be too narrow, or too wide.
-var clusterWarnings = []string{stat.WarnFewClusters, stat.WarnFewHold, stat.WarnLucky, stat.WarnSteady, stat.WarnNoSpread}
+// clusterWarnings say that an interval may be too narrow, and wideWarnings that it may be
+// too wide.
+var (
+	clusterWarnings = []string{stat.WarnFewClusters, stat.WarnFewHold}
+	wideWarnings    = []string{stat.WarnVeryFewClusters, stat.WarnLucky, stat.WarnSteady, stat.WarnNoSpread, agree.WarnFewInStrata}
+)

@@ -91,7 +91,7 @@ func Compare(ctx context.Context, st store.Store, runs []Compared, people []*Peo
 	labelled := make([]*labelledRun, len(runs))
 	for i, r := range runs {
 		described[i] = r.Describe()
-		records[i] = st.Records(ctx, r.ID, store.Query{Trial: new(int)})
+		records[i] = st.Records(ctx, r.ID, store.Query{})
 		if o.Labels {
 			labelled[i] = &labelledRun{people: people[i], agreement: agree.New(agree.Options{}), opinions: map[string]*compare.Opinion{}}
 			records[i] = labelled[i].watch(records[i])
@@ -128,7 +128,7 @@ type labelledRun struct {
 func (l *labelledRun) watch(records iter.Seq2[deem.Record, error]) iter.Seq2[deem.Record, error] {
 	return func(yield func(deem.Record, error) bool) {
 		for rec, err := range records {
-			if err == nil && l.people != nil {
+			if err == nil && l.people != nil && rec.Trial == 0 {
 				truth := l.people.Of(rec.Item)
 				l.agreement.Add(agree.Pair{Item: rec.Item, Position: rec.Position, Verdict: rec.Verdict, Truth: truth})
 				if truth != nil && !truth.Tie {

@@ -102,7 +102,7 @@ type (
 	}
 	uncertainty struct {
 		SE        *standardError `json:"standard_error,omitempty"`
-		Interval  confInterval   `json:"confidence_interval"`
+		Interval  *confInterval  `json:"confidence_interval,omitempty"`
 		N         int            `json:"num_samples"`
 		Bootstrap int            `json:"num_bootstrap_samples,omitempty"`
 	}
@@ -233,9 +233,12 @@ func (b aggregator) result(category string, f report.Figures, est stat.Estimate,
 	}
 }
 
-// uncertainty returns the interval as it was made.
+// uncertainty returns the interval as it was made, and none where the data allow none.
 func (b aggregator) uncertainty(est stat.Estimate) uncertainty {
-	u := uncertainty{N: est.N, Interval: confInterval{est.Lo, est.Hi, est.Level, est.Method}}
+	u := uncertainty{N: est.N}
+	if est.Method != stat.MethodNone {
+		u.Interval = &confInterval{est.Lo, est.Hi, est.Level, est.Method}
+	}
 	if est.SE > 0 {
 		u.SE = &standardError{est.SE, est.Method}
 	}

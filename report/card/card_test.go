@@ -142,6 +142,18 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
+// Where the data allow no interval, none is written: 0 and 1 would be a claim.
+func TestAggregateWithoutInterval(t *testing.T) {
+	b := report.New(report.Head{Judge: "exact", Dataset: "d.jsonl", Items: 40, Complete: true})
+	for i := range 40 { // of one conversation
+		rec := deem.Record{Item: deem.Item{ID: fmt.Sprint(i), Cluster: "c"}, Position: i, Verdict: &deem.Verdict{Label: "x", Score: float64(i % 2)}}
+		b.Add(rec)
+	}
+	if text := markdown(t, b.Report(), asAggregate); strings.Contains(text, "confidence_interval") || !strings.Contains(text, `"num_samples": 40`) {
+		t.Errorf("an interval is written:\n%s", text)
+	}
+}
+
 func TestAggregateOfNothing(t *testing.T) {
 	err := card.Aggregate(&bytes.Buffer{}, report.New(report.Head{Judge: "exact"}).Report(), card.Source{})
 	if !errors.Is(err, card.ErrNoScore) {

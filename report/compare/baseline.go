@@ -244,9 +244,9 @@ func ones(list []float64) int {
 }
 
 // counts returns the zeros and ones that a share was made of, and nil when items had
-// weights or clusters and a share says less than that.
+// weights, clusters or trials and a share says less than that.
 func counts(est stat.Estimate) []float64 {
-	if est.EffectiveN != 0 || est.Clusters != 0 || est.N > 10_000_000 || est.N < 1 {
+	if est.EffectiveN != 0 || est.SE != 0 || est.Clusters != 0 || est.N > 10_000_000 || est.N < 1 {
 		return nil
 	}
 	list := make([]float64, est.N)

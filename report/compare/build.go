@@ -58,7 +58,7 @@ func (b *Builder) metric() string {
 	judged, binary := 0, true
 	for i := range b.sides {
 		judged += b.sides[i].items - b.sides[i].unjudged
-		binary = binary && b.sides[i].score.moments.Binary()
+		binary = binary && !b.sides[i].graded
 	}
 	switch {
 	case judged > 0 && b.unmarked == 0:
@@ -69,7 +69,12 @@ func (b *Builder) metric() string {
 	return MeanScore
 }
 
-// binary reports whether all values of a metric are 0 or 1.
+// graded reports whether some score is neither 0 nor 1.
+func (b *Builder) graded() bool {
+	return slices.ContainsFunc(b.sides, func(s side) bool { return s.graded })
+}
+
+// binary reports whether all verdicts are 0 or 1 by a metric.
 func binary(metric string) bool { return metric != MeanScore }
 
 // hold returns why the differences are withheld, or nil.
@@ -135,6 +140,7 @@ func (p *pair) contrasts(metric string) (judged, strict *contrast) {
 type found struct {
 	Difference
 	at, strict func(level float64) stat.Estimate
+	failed     bool // some trial has no verdict, so that strict differs
 }
 
 // difference returns the difference of a pair by a metric, before p-values are
@@ -157,7 +163,7 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 		exact := stat.McNemar(judged.up, judged.down)
 		d.McNemar = &exact
 	}
-	return found{Difference: d, at: at, strict: func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) }}
+	return found{Difference: d, at: at, strict: func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) }, failed: p.failed}
 }
 
 // settle gives differences that are looked at together their adjusted p-values and their
@@ -191,7 +197,7 @@ func (b *Builder) settle(list []*found, categories bool) {
 				est = est.Holding(0)
 			}
 			d.Estimate, d.Strict = &est, d.strict(together)
-			if d.Unjudged == 0 {
+			if d.Unjudged == 0 && !d.failed {
 				d.Strict = est
 			}
 		}
@@ -269,7 +275,7 @@ func (b *Builder) pairRows(pairings []Pairing, metric string, withheld bool) []P
 // secondDifference returns the difference of mean scores, when the metric is the pass
 // rate and scores are not that alone.
 func (b *Builder) secondDifference(p *pair, metric string, withheld bool) *Difference {
-	if metric != PassRate || p.score.first.Binary() && p.score.second.Binary() {
+	if metric != PassRate || !b.graded() {
 		return nil
 	}
 	d := b.difference(p, MeanScore, withheld)

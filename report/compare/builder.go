@@ -22,6 +22,7 @@ type Builder struct {
 	crowds map[string]int     // how often runs said yes and no in this pattern, as "\x01\x00\x01", of items without a cluster
 
 	clusters map[string][]float64 // how many items of a cluster each run passes
+	split    [][]float64          // the same of items without a cluster whose trials differ
 
 	rows, inAll, judgedByAll int
 	missing                  []named // by run
@@ -51,6 +52,7 @@ type tally struct {
 	items, unjudged   int
 	score, pass       values // of judged items
 	allScore, allPass values // with failures as 0
+	graded            bool   // some score is neither 0 nor 1
 }
 
 // add adds what a run says about an item.
@@ -58,22 +60,15 @@ func (t *tally) add(c *Cell) {
 	t.items++
 	score, pass := 0.0, 0.0
 	if c.Judged {
-		score, pass = c.Score, passed(c)
+		score, pass = c.Score, c.share()
 		t.score.add(c.Cluster, score, c.Weight)
 		t.pass.add(c.Cluster, pass, c.Weight)
+		t.graded = t.graded || c.graded()
 	} else {
 		t.unjudged++
 	}
-	t.allScore.add(c.Cluster, score, c.Weight)
-	t.allPass.add(c.Cluster, pass, c.Weight)
-}
-
-// passed returns 1 for yes and 0 for no.
-func passed(c *Cell) float64 {
-	if c.yes() {
-		return 1
-	}
-	return 0
+	t.allScore.add(c.Cluster, score*(1-c.Failed), c.Weight)
+	t.allPass.add(c.Cluster, pass*(1-c.Failed), c.Weight)
 }
 
 // A pair gathers the differences of two runs.
@@ -81,16 +76,18 @@ type pair struct {
 	unjudged          int // items that not both judged
 	score, pass       contrast
 	allScore, allPass contrast // with failures as 0
+	failed            bool     // some trial has no verdict
 }
 
 // add adds what two runs say about an item that both have. The baseline's weight and
 // cluster count.
 func (p *pair) add(a, b *Cell) {
-	var score, pass [2]float64
+	var score, pass, kept [2]float64
 	for i, c := range []*Cell{a, b} {
 		if c.Judged {
-			score[i], pass[i] = c.Score, passed(c)
+			score[i], pass[i], kept[i] = c.Score, c.share(), 1-c.Failed
 		}
+		p.failed = p.failed || kept[i] < 1
 	}
 	if a.Judged && b.Judged {
 		p.score.add(a.Cluster, score[0], score[1], a.Weight)
@@ -98,8 +95,8 @@ func (p *pair) add(a, b *Cell) {
 	} else {
 		p.unjudged++
 	}
-	p.allScore.add(a.Cluster, score[0], score[1], a.Weight)
-	p.allPass.add(a.Cluster, pass[0], pass[1], a.Weight)
+	p.allScore.add(a.Cluster, score[0]*kept[0], score[1]*kept[1], a.Weight)
+	p.allPass.add(a.Cluster, pass[0]*kept[0], pass[1]*kept[1], a.Weight)
 }
 
 // New returns a builder of a comparison of the runs, of which the first is the
@@ -205,18 +202,24 @@ func (b *Builder) addCommon(r Row) {
 	if cluster != "" && b.clusters[cluster] == nil {
 		b.clusters[cluster] = make([]float64, len(r.Cells))
 	}
+	shares := make([]float64, len(r.Cells))
+	whole := true
 	for i := range r.Cells {
 		c := r.Cells[i]
 		b.common[i].add(&c)
-		if c.yes() {
-			pattern[i] = 1
-			if cluster != "" {
-				b.clusters[cluster][i]++
-			}
+		shares[i] = c.share()
+		whole = whole && (shares[i] == 0 || shares[i] == 1)
+		pattern[i] = byte(shares[i])
+		if cluster != "" {
+			b.clusters[cluster][i] += shares[i]
 		}
 	}
-	if cluster == "" {
+	switch {
+	case cluster != "":
+	case whole:
 		b.crowds[string(pattern)]++
+	default:
+		b.split = append(b.split, shares)
 	}
 }
 

@@ -89,7 +89,7 @@ func (b *Builder) addLabels(j int, first, second *Cell) {
 	it := twice{pass: stat.OnBoth{Cluster: first.Cluster, Weight: first.Weight}}
 	it.score = it.pass
 	for s, c := range []*Cell{first, second} {
-		it.pass.Judge[s], it.score.Judge[s] = passed(c), c.Score
+		it.pass.Judge[s], it.score.Judge[s] = c.share(), c.Score
 		it.pass.People[s], it.score.People[s] = math.NaN(), math.NaN()
 		if o := c.People; o != nil {
 			it.pass.People[s], it.score.People[s] = 0, o.Score
@@ -164,10 +164,10 @@ func (b *Builder) correct(items []twice, j int, metric string) (found, [2]Correc
 				continue
 			case people == 1:
 				sides[s].Right++
-				sides[s].Rejected += int(1 - judge)
+				sides[s].Rejected += 1 - int(judge+0.5)
 			default:
 				sides[s].Wrong++
-				sides[s].Accepted += int(judge)
+				sides[s].Accepted += int(judge + 0.5)
 			}
 			sides[s].Labels++
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // Join pairs the records of several runs by the ids of their items and yields a row
-// for each item. Only records of trial 0 are looked at, and ids are unique within a
-// run.
+// for each item. The trials of an item come next to each other and count with their
+// mean, and ids are unique within a run.
 //
 // The runs are read side by side, one record of each at a time, and a row is yielded
 // as soon as all runs have brought their part of it. When the runs have their items in
@@ -28,7 +28,7 @@ func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
 			}
 		}()
 		for _, run := range runs {
-			next, stop := iter.Pull2(run)
+			next, stop := iter.Pull2(j.items(run))
 			j.next, stops = append(j.next, next), append(stops, stop)
 		}
 		if err := j.pair(yield); err != nil {
@@ -39,8 +39,8 @@ func Join(runs ...iter.Seq2[deem.Record, error]) iter.Seq2[Row, error] {
 
 // A joiner pairs the records of several runs.
 type joiner struct {
-	next    []func() (deem.Record, error, bool) // nil once a run is at its end
-	names   map[string]string                   // categories, labels and the like, each once
+	next    []func() (runItem, error, bool) // nil once a run is at its end
+	names   map[string]string               // categories, labels and the like, each once
 	waiting map[string]*waitingRow
 	order   []*waitingRow // all that wait, and some that no longer do
 	seed    maphash.Seed
@@ -59,7 +59,7 @@ func (j *joiner) pair(yield func(Row, error) bool) error {
 			if next == nil {
 				continue
 			}
-			rec, err, ok := next()
+			it, err, ok := next()
 			switch {
 			case !ok:
 				j.next[i] = nil
@@ -68,10 +68,7 @@ func (j *joiner) pair(yield func(Row, error) bool) error {
 				return err
 			}
 			open = true
-			if rec.Trial != 0 {
-				continue
-			}
-			if row, whole := j.add(i, rec); whole && !yield(row, nil) {
+			if row, whole := j.add(i, it); whole && !yield(row, nil) {
 				return nil
 			}
 		}
@@ -84,16 +81,86 @@ func (j *joiner) pair(yield func(Row, error) bool) error {
 	return nil
 }
 
-// add adds the record of the i-th run to its row, and reports whether the row is
-// whole.
-func (j *joiner) add(i int, rec deem.Record) (Row, bool) {
-	w, ok := j.waiting[rec.Item.ID]
+// A runItem is an item of one run.
+type runItem struct {
+	id   string
+	cell Cell
+}
+
+// items yields the items of a run, each with the mean of its trials.
+func (j *joiner) items(run iter.Seq2[deem.Record, error]) iter.Seq2[runItem, error] {
+	return func(yield func(runItem, error) bool) {
+		var it runItem
+		var trials []Cell
+		for rec, err := range run {
+			if len(trials) > 0 && (err != nil || rec.Item.ID != it.id || rec.Position != trials[0].Position) {
+				if it.cell = meanOf(trials); !yield(it, nil) {
+					return
+				}
+				trials = trials[:0]
+			}
+			if err != nil {
+				yield(runItem{}, err)
+				return
+			}
+			if len(trials) == 0 {
+				it.id = strings.Clone(rec.Item.ID)
+			}
+			trials = append(trials, j.cell(rec))
+		}
+		if len(trials) > 0 {
+			it.cell = meanOf(trials)
+			yield(it, nil)
+		}
+	}
+}
+
+// meanOf returns what the trials of an item say together.
+func meanOf(trials []Cell) Cell {
+	out := trials[0]
+	if len(trials) == 1 {
+		return out
+	}
+	var judged []Cell
+	for _, c := range trials {
+		if c.Judged {
+			judged = append(judged, c)
+		}
+	}
+	if len(judged) == 0 {
+		return out
+	}
+	out.Judged, out.Kind, out.Score, out.Verdicts = true, "", 0, len(judged)
+	out.Failed = float64(len(trials)-len(judged)) / float64(len(trials))
+	marked := true
+	for _, c := range judged {
+		out.Score += c.Score
+		out.Yes += c.share()
+		out.Graded = out.Graded || c.graded()
+		marked = marked && c.Pass != nil
+	}
+	n := float64(len(judged))
+	out.Score, out.Yes, out.Pass = min(out.Score/n, 1), out.Yes/n, nil
+	if marked {
+		out.Pass = new(out.yes())
+	}
+	for _, c := range judged {
+		if out.Label = c.Label; c.yes() == out.yes() {
+			break
+		}
+	}
+	return out
+}
+
+// add adds an item of the i-th run to its row, and reports whether the row is whole.
+func (j *joiner) add(i int, it runItem) (Row, bool) {
+	w, ok := j.waiting[it.id]
 	if !ok {
-		w = &waitingRow{row: Row{ID: strings.Clone(rec.Item.ID), Cells: make([]Cell, len(j.next))}}
+		w = &waitingRow{row: Row{ID: it.id, Cells: make([]Cell, len(j.next))}}
 		j.waiting[w.row.ID] = w
 		j.queue(w)
 	}
-	w.row.Cells[i] = j.cell(rec)
+	w.row.Cells[i] = it.cell
 	if w.parts++; w.parts < len(j.next) {
 		return Row{}, false
 	}

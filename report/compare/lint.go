@@ -99,9 +99,8 @@ func lintRuns(runs []Run) []Finding {
 				words.Clean(page.OrNone(base.Endpoint)), base.called(), words.Clean(page.OrNone(r.Endpoint)), r.called())})
 		}
 		if max(r.Trials, 1) != max(base.Trials, 1) {
-			// Trial 0 of both is as comparable as if there were no other.
 			list = append(list, Finding{Level: Warning, Kind: KindTrials, Message: fmt.Sprintf(
-				"%s has %s and %s has %s; the first trial of each is compared",
+				"%s has %s and %s has %s; the mean of the trials of each is compared, and that of fewer trials has more of the judge's noise",
 				base.called(), words.Count(max(base.Trials, 1), "trial"), r.called(), words.Count(max(r.Trials, 1), "trial"))})
 		}
 	}

@@ -45,12 +45,12 @@ func (b *Builder) ranking(runs []Run, pairings []Pairing, metric string) *Rankin
 }
 
 // cochran returns the test of whether all runs are equally good: Cochran's, or a
-// permutation test that keeps clusters together.
+// permutation test that keeps clusters, and the trials of an item, together.
 func (b *Builder) cochran(metric string) *stat.Test {
 	if len(b.runs) < 3 || !binary(metric) {
 		return nil
 	}
-	if b.common[0].score.several {
+	if b.common[0].score.several || len(b.split) > 0 {
 		test := stat.ClusteredQ(b.crowdRows(), 0, b.opts.Seed)
 		return &test
 	}
@@ -69,7 +69,7 @@ func (b *Builder) cochran(metric string) *stat.Test {
 // crowdRows returns how many items of each cluster every run passes. An item without a
 // cluster is one.
 func (b *Builder) crowdRows() [][]float64 {
-	rows := slices.Collect(maps.Values(b.clusters))
+	rows := append(slices.Collect(maps.Values(b.clusters)), b.split...)
 	for pattern, n := range b.crowds {
 		row := make([]float64, len(pattern))
 		for i := range row {

@@ -90,7 +90,7 @@ func (o Options) sane() Options {
 // The metrics that runs are compared by. They are those of a report.
 const (
 	PassRate  = "pass rate"  // the share of items that meet the judge's pass mark
-	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1
+	Score     = "score"      // the share of items with score 1, when all scores are 0 or 1, averaged over trials
 	MeanScore = "mean score" // the mean of scores between 0 and 1
 )
 
@@ -109,11 +109,20 @@ type Cell struct {
 	Cluster  string
 	Weight   float64
 
+	// Judged says that some trial gave a verdict. Score is the mean of its verdicts, Pass
+	// whether at least half of them pass, nil if one has no pass mark, and Label that of
+	// the first verdict that sides with the majority.
 	Judged bool
 	Label  string
 	Score  float64
 	Pass   *bool
 	Kind   deem.Kind // of the failure, when the item is unjudged
+
+	// The following are 0 for an item that was judged once.
+	Verdicts int     // how many verdicts there are, when the item has several trials
+	Yes      float64 // the share of them that say yes
+	Graded   bool    // one of them has a score other than 0 and 1
+	Failed   float64 // the share of trials without a verdict, 0 when all of them failed
 
 	People *Opinion // nil when nobody labelled the response
 
@@ -122,10 +131,21 @@ type Cell struct {
 }
 
 // yes reads the cell's verdict as yes or no: whether it passes or, without a pass
-// mark, whether its score is at least one half.
-func (c *Cell) yes() bool {
-	if c.Pass != nil {
-		return *c.Pass
+// mark, whether its score is at least one half. Of several verdicts half must say so.
+func (c *Cell) yes() bool { return c.share() >= 0.5 }
+
+// share returns the share of the cell's verdicts that say yes.
+func (c *Cell) share() float64 {
+	switch {
+	case c.Verdicts > 0:
+		return c.Yes
+	case c.Pass != nil && *c.Pass, c.Pass == nil && c.Score >= 0.5:
+		return 1
 	}
-	return c.Score >= 0.5
+	return 0
+}
+
+// graded reports whether a verdict has a score other than 0 and 1.
+func (c *Cell) graded() bool {
+	return c.Graded || c.Verdicts == 0 && c.Score != 0 && c.Score != 1
 }

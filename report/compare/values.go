@@ -130,9 +130,9 @@ func (c *contrast) add(cluster string, first, second, weight float64) {
 func (c *contrast) n() int { return c.diffs.n() }
 
 // counted reports whether the difference is one of two counts, which is when all
-// scores are 0 or 1 and all items weigh the same.
+// items are 0 or 1, which means of trials need not be, and weigh the same.
 func (c *contrast) counted(binary bool) bool {
-	return binary && !c.diffs.moments.Weighted()
+	return binary && !c.diffs.moments.Weighted() && c.first.Binary() && c.second.Binary()
 }
 
 // wide are the bounds of a difference of two scores.

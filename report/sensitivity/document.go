@@ -254,7 +254,7 @@ func (p *paper) changes(s System) {
 			}
 		}
 	}
-	p.Add(doc.Section{Title: "Verdicts that changed (~ = within noise)", Blocks: append([]doc.Block{t}, blocks...)})
+	p.Add(doc.Section{Title: "Verdicts that changed (~ = not distinguishable from zero at 5%)", Blocks: append([]doc.Block{t}, blocks...)})
 }
 
 // flips shows items on which more than two judges differ.
@@ -356,7 +356,7 @@ func (o Order) head() string {
 var fates = map[string]string{
 	Stands:  "holds, and every judge establishes it",
 	Kept:    "same order, not established by every judge",
-	Unclear: "no common order, within noise",
+	Unclear: "no common order is established",
 	Turned:  "REVERSED: judges establish opposite orders",
 }
 

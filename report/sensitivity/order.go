@@ -238,6 +238,6 @@ func (r Report) Survives() string {
 var counted = map[string]string{
 	Stands:  "in the same order and established by all judges",
 	Kept:    "in the same order but not established by all judges",
-	Unclear: "without a common order, within noise",
+	Unclear: "without an established common order",
 	Turned:  "reversed",
 }

@@ -167,7 +167,7 @@ func TestNumbers(t *testing.T) {
 		t.Errorf("ranks = %+v, want two judges with opposite orders", r.Ranks)
 	}
 	if len(r.Orders) != 1 || r.Orders[0].Fate != sensitivity.Unclear || !r.Orders[0].Paired || len(r.Orders[0].Under) != 2 {
-		t.Errorf("orders = %+v, want one pair of systems under two judges, within noise", r.Orders)
+		t.Errorf("orders = %+v, want one pair of systems under two judges, with no order established", r.Orders)
 	}
 	if r.Agrees() || len(r.Disagreeing()) != 1 {
 		t.Errorf("disagreeing = %v, want one", r.Disagreeing())
