@@ -360,7 +360,7 @@ COMMANDS
   deem demo     judge a bundled example offline       deem run      judge a dataset
   deem plan     what a run would ask, cost and take   deem lock     promise what will be judged
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
-  deem compare  runs beside each other, paired        deem rejudge  score published results again
+  deem compare  compare runs item by item             deem rejudge  score published results again
   deem agree    compare a judge with human labels     deem labels   keep what people said of items
   deem claims   check a table of percentages          deem rank     order systems compared in pairs
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise

@@ -23,14 +23,14 @@ import (
 	"deem/report/compare"
 )
 
-const compareHelp = `Set two or more runs beside each other, item by item, and say which system is better,
-by how much, and whether that can be told from no difference at all. The first run is the baseline, and
-every difference is what another run has more than the baseline.
+const compareHelp = `Compare two or more runs item by item: which system is better, by how much, and whether
+the difference is distinguishable from zero. The first run is the baseline; every
+difference is another run minus the baseline. -v prints tests, strict differences and notes.
 
-Runs are named as in "deem report", with a name for their system if one likes:
-"deem compare rag=last~1 memory=last". Items are paired by their ids. First comes
-what makes the comparison unfair: another judge, other items, other references. Then
-the command refuses to compare, unless --anyway says that it shall.
+Runs are named as in "deem report", and may be given a name for their system:
+"deem compare rag=last~1 memory=last". Items are paired by their ids. Runs that differ in
+more than their systems (another judge, other items, other references) are not compared
+unless --anyway is given.
 
 With --baseline FILE the baseline is a report that "deem report --json" wrote, for
 when its run is no longer kept. Its items are gone, so that nothing can be paired.
@@ -74,12 +74,13 @@ type compareOptions struct {
 func (a *app) compareCommand() *cobra.Command {
 	o := compareOptions{Options: compare.Options{MaxUnjudged: report.DefaultMaxUnjudged, Seed: 1}}
 	cmd := &cobra.Command{
-		Use: "compare BASELINE RUN... [flags]", Short: "set runs beside each other, item by item", Long: compareHelp,
+		Use: "compare BASELINE RUN... [flags]", Short: "compare runs item by item", Long: compareHelp,
 		Example: "  deem compare last~1 last\n  deem compare rag=last~1 memory=last --gate 'overall.lo >= -1pp' --html compare.html\n" +
 			"  deem report last~1 --json > baseline.json\n  deem compare last --baseline baseline.json",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.compare(cmd.Context(), args, o) },
 	}
 	fs := cmd.Flags()
+	a.verboseFlag(cmd)
 	fs.StringVar(&o.baseline, "baseline", "", "compare with this `run`, or with the report in this file of JSON")
 	fs.StringArrayVar(&o.gates, "gate", nil, "end with code 4 unless this `condition` holds, as 'overall >= -1pp'; may be repeated")
 	notFromFile(fs, "gate")
@@ -333,7 +334,7 @@ func (a *app) printComparison(c compare.Comparison, outcomes []gate.Outcome) err
 		}{c, outcomes})
 		return nil
 	}
-	if err := c.Text(a.out); err != nil {
+	if err := a.document(c.Document()); err != nil {
 		return err
 	}
 	printGates(a.out, outcomes)

@@ -74,7 +74,7 @@ func (a axis) at(x float64) float64 { return math.Min(math.Max((x-a.lo)/(a.hi-a.
 
 // head returns the ends of the axis for a column of so many characters.
 func (a axis) head(width int) string {
-	lo, hi := a.label(a.lo), a.label(a.hi)
+	lo, hi := strings.TrimSuffix(a.label(a.lo), " pp"), strings.TrimSuffix(a.label(a.hi), " pp")
 	return lo + strings.Repeat(" ", max(1, width-len(lo)-len(hi))) + hi
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -72,7 +72,7 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 		}
 		return Saved{Side: c.Runs[0], Metric: c.Metric}.checked()
 	case file.Version != "deem.report/1":
-		return Saved{}, deem.WithHint(fmt.Errorf("this is no report, but %q", page.Cell(file.Version, page.NameWidth)),
+		return Saved{}, deem.WithHint(fmt.Errorf("this is no report, but %q", doc.Clip(file.Version, 32)),
 			"deem report RUN --json writes one")
 	case len(file.Metrics) == 0:
 		return Saved{}, errors.New("this report has no number")
@@ -85,7 +85,7 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 func (s Saved) checked() (Saved, error) {
 	for _, f := range append([]Figures{s.Side.Figures}, s.Side.Categories...) {
 		if !possible(f.Strict) || f.Judged != nil && !possible(*f.Judged) || f.Unjudged < 0 || f.Items < f.Unjudged {
-			return Saved{}, fmt.Errorf("this is no report: the numbers of %q are impossible", page.Cell(cmp.Or(f.Category, "overall"), page.NameWidth))
+			return Saved{}, fmt.Errorf("this is no report: the numbers of %q are impossible", doc.Clip(cmp.Or(f.Category, "overall"), 32))
 		}
 	}
 	return s, nil

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 	"deem/stat"
 )
 
@@ -87,7 +87,7 @@ func (b *Builder) hold(runs []Run) *Hold {
 		}
 		worst = &Hold{Run: runs[i].Name, Unjudged: t.unjudged, Items: t.items, Limit: b.opts.MaxUnjudged}
 		worst.Reason = fmt.Sprintf("%s of %s of %s %s unjudged, and at most %s%% may be",
-			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged), page.Short(100*b.opts.MaxUnjudged))
+			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged), doc.Short(100*b.opts.MaxUnjudged))
 	}
 	return worst
 }
@@ -106,7 +106,7 @@ func (b *Builder) sideOf(i int, r Run, metric string) Side {
 
 // categoryNames returns the categories in order, and none when no item has one.
 func categoryNames[V any](m map[string]V) []string {
-	if _, ok := m[page.None]; ok && len(m) == 1 {
+	if _, ok := m[doc.None]; ok && len(m) == 1 {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(m))

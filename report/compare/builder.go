@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/report/internal/page"
+	"deem/internal/doc"
 )
 
 // A Builder gathers rows into a comparison. Its memory grows with the number of
@@ -165,7 +165,7 @@ func (r Row) first() *Cell {
 func (b *Builder) addSide(i int, c *Cell) {
 	s := &b.sides[i]
 	s.add(c)
-	entry(s.strata, page.OrNone(c.Category)).add(c)
+	entry(s.strata, doc.OrNone(c.Category)).add(c)
 	s.answeredBy.add(c.answeredBy)
 	s.answerPrompts.add(c.prompt)
 	if c.Judged && c.Pass == nil {
@@ -176,7 +176,7 @@ func (b *Builder) addSide(i int, c *Cell) {
 // addPairs adds the row to all pairs of runs that have it.
 func (b *Builder) addPairs(r Row, category string) {
 	k := len(r.Cells)
-	in := entry(b.strata, page.OrNone(category))
+	in := entry(b.strata, doc.OrNone(category))
 	if in.pairs == nil {
 		in.pairs = make([]pair, k)
 	}

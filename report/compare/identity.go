@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/report/internal/page"
 )
 
 // A Part is one thing in which two judges differ.
@@ -65,7 +65,7 @@ func excerpt(s string, at int) string {
 	}
 	// A character that breaks a line is shown, since line ends are what copies of a
 	// prompt often differ in.
-	return page.Cell(fmt.Sprintf("%q", s[at:min(len(s), at+4*maxValue)]), maxValue/2)
+	return doc.Clip(fmt.Sprintf("%q", s[at:min(len(s), at+4*maxValue)]), maxValue/2)
 }
 
 // quoted returns a short value as it is shown.

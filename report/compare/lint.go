@@ -8,9 +8,9 @@ import (
 	"unicode"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/words"
 	"deem/judge"
-	"deem/report/internal/page"
 )
 
 // The levels of a finding.
@@ -96,7 +96,7 @@ func lintRuns(runs []Run) []Finding {
 		if r.Endpoint != base.Endpoint {
 			list = append(list, Finding{Level: Warning, Kind: KindEndpoint, Message: fmt.Sprintf(
 				"the judge's model was reached at %s for %s and at %s for %s: two servers may run different models under one name",
-				words.Clean(page.OrNone(base.Endpoint)), base.called(), words.Clean(page.OrNone(r.Endpoint)), r.called())})
+				words.Clean(doc.OrNone(base.Endpoint)), base.called(), words.Clean(doc.OrNone(r.Endpoint)), r.called())})
 		}
 		if max(r.Trials, 1) != max(base.Trials, 1) {
 			list = append(list, Finding{Level: Warning, Kind: KindTrials, Message: fmt.Sprintf(
@@ -128,7 +128,7 @@ func lintJudges(a, b Run) (Finding, bool) {
 	}
 	who := "one judge"
 	if x.Model != "" {
-		who = "the judge model " + page.Cell(x.Model, page.NameWidth)
+		who = "the judge model " + doc.Clip(x.Model, 32)
 	}
 	return Finding{Level: Warning, Kind: KindJudge, Message: fmt.Sprintf(
 		"the verdicts on %s and on %s were recorded by others under %s; its prompt is not in the files, so that it is not known to be the same",
@@ -149,8 +149,8 @@ func recordedRule(s *judge.Spec) map[string]string {
 func judgeFinding(a, b Run) Finding {
 	f := Finding{Level: Error, Kind: KindJudge, Parts: specParts(a, b)}
 	f.Message = fmt.Sprintf("%s was judged by %s (hash %s) and %s by %s (hash %s)",
-		a.called(), page.Cell(a.Judge, page.NameWidth), words.Clean(deem.ShortHash(a.JudgeHash)),
-		b.called(), page.Cell(b.Judge, page.NameWidth), words.Clean(deem.ShortHash(b.JudgeHash)))
+		a.called(), doc.Clip(a.Judge, 32), words.Clean(deem.ShortHash(a.JudgeHash)),
+		b.called(), doc.Clip(b.Judge, 32), words.Clean(deem.ShortHash(b.JudgeHash)))
 	if len(f.Parts) == 0 {
 		f.Message += "; what differs is not known"
 		return f
@@ -214,7 +214,7 @@ func has(n int) string {
 
 // itemsFinding returns an error about items that names the first of them.
 func itemsFinding(kind string, n Named, what string) Finding {
-	ids := page.Cells(n.Examples, page.IDWidth)
+	ids := doc.IDs(n.Examples, 0)
 	if n.N > len(n.Examples) {
 		ids += ", ..."
 	}
@@ -232,7 +232,7 @@ func (b *Builder) lintUnjudged(runs []Run) []Finding {
 		list = append(list, Finding{Level: Warning, Kind: KindUnjudged, N: t.unjudged, Message: fmt.Sprintf(
 			"%s of %s of %s %s unjudged (%s%%), and at most %s%% may be",
 			words.Comma(t.unjudged), words.Count(t.items, "item"), runs[i].called(), words.IsAre(t.unjudged),
-			page.Short(100*float64(t.unjudged)/float64(t.items)), page.Short(100*b.opts.MaxUnjudged))})
+			doc.Short(100*float64(t.unjudged)/float64(t.items)), doc.Short(100*b.opts.MaxUnjudged))})
 	}
 	return list
 }
@@ -250,7 +250,7 @@ func lintAnswers(runs []Run) []Finding {
 		if base.AnswerModel != "" && r.AnswerModel != "" && base.AnswerModel != r.AnswerModel {
 			list = append(list, Finding{Level: Warning, Kind: KindAnswerModel, Message: fmt.Sprintf(
 				"%s answered with %s and %s with %s: the difference is also one of these models",
-				base.called(), page.Cell(base.AnswerModel, page.IDWidth), r.called(), page.Cell(r.AnswerModel, page.IDWidth))})
+				base.called(), doc.Clip(base.AnswerModel, 48), r.called(), doc.Clip(r.AnswerModel, 48))})
 		}
 		if base.AnswerPrompt != "" && r.AnswerPrompt != "" && base.AnswerPrompt != r.AnswerPrompt {
 			list = append(list, Finding{Level: Warning, Kind: KindAnswerPrompt, Message: fmt.Sprintf(
@@ -261,7 +261,7 @@ func lintAnswers(runs []Run) []Finding {
 		if family := familyOf(r.Model); family != "" && family == familyOf(r.AnswerModel) {
 			list = append(list, Finding{Level: Warning, Kind: KindSelf, Message: fmt.Sprintf(
 				"%s answered with %s and was judged by %s: judges prefer their own family's answers",
-				r.called(), page.Cell(r.AnswerModel, page.IDWidth), page.Cell(r.Model, page.IDWidth))})
+				r.called(), doc.Clip(r.AnswerModel, 48), doc.Clip(r.Model, 48))})
 		}
 	}
 	return list
@@ -309,4 +309,4 @@ func begins(word, name string) bool {
 }
 
 // called returns the name of a run in a sentence.
-func (r Run) called() string { return page.Cell(page.OrNone(r.Name), page.NameWidth) }
+func (r Run) called() string { return doc.Clip(doc.OrNone(r.Name), 32) }

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"deem/internal/doc"
 	"deem/internal/words"
-	"deem/report/internal/page"
 )
 
-// notes returns what a reader must know beside the numbers.
+// notes returns what a reader must know about the numbers.
 func (b *Builder) notes(c Comparison) []string {
 	all := []string{
 		noteAnyway(c),
@@ -48,7 +48,7 @@ func (b *Builder) noteNothing(c Comparison) string {
 	if c.Refused || b.judgedByAll > 0 {
 		return ""
 	}
-	return "no item was judged in all runs, so nothing is known about their difference"
+	return "no item was judged in all runs, so their difference is unknown"
 }
 
 // noteFlips says what it takes to pass when scores have no pass mark.
@@ -56,7 +56,7 @@ func noteFlips(c Comparison) string {
 	if c.Metric != MeanScore || len(c.Pairs) == 0 {
 		return ""
 	}
-	return "scores have no pass mark: an item counts as won or lost in the list of items when its score crosses one half"
+	return "scores have no pass mark: an item counts as won or lost when its score crosses one half"
 }
 
 // noteClusters says that items are not independent.
@@ -65,9 +65,9 @@ func (b *Builder) noteClusters(c Comparison) string {
 		return ""
 	}
 	diffs := &b.pairs[0].score.diffs
-	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests turn whole clusters", words.Count(len(diffs.named), "cluster"))
+	note := fmt.Sprintf("items come in %s: intervals are cluster-robust, and tests permute whole clusters", words.Count(len(diffs.named), "cluster"))
 	if n := diffs.groups().Clusters(); math.Ldexp(2, -n) >= 1-b.opts.Level {
-		note += fmt.Sprintf("; with so few no p is below %s, and no difference can be established", page.Short(math.Ldexp(2, -n)))
+		note += fmt.Sprintf("; with so few, p cannot be below %s, and no difference can be established", doc.Short(math.Ldexp(2, -n)))
 	}
 	return note
 }
@@ -79,7 +79,7 @@ func notePermutation(c Comparison) string {
 	}
 	for _, p := range c.Pairs {
 		if drawn(p.Overall) || p.Score != nil && drawn(*p.Score) || slices.ContainsFunc(p.Categories, drawn) {
-			return fmt.Sprintf("p-values of scores come from 9,999 random patterns of signs, drawn with seed %d", c.Seed)
+			return fmt.Sprintf("p-values of scores come from 9,999 random sign permutations (seed %d)", c.Seed)
 		}
 	}
 	return ""
@@ -90,7 +90,7 @@ func notePermutation(c Comparison) string {
 func noteCautious(c Comparison) string {
 	for _, p := range c.Pairs {
 		if p.Overall.cautious() {
-			return "where ~ stands beside an overall interval that leaves out 0, the exact test, or the correction for several pairs of runs, is more cautious than the interval"
+			return "~ = not significant by the exact test or after correction for several pairs of runs, even if the interval excludes 0"
 		}
 	}
 	return ""
@@ -112,7 +112,7 @@ func noteCategories(c Comparison) string {
 		}
 		if tested > 1 {
 			return fmt.Sprintf("the intervals of the %d categories are simultaneous: they hold together with %s%% confidence, and p is adjusted by Bonferroni to match",
-				tested, page.Short(100*c.Level))
+				tested, doc.Short(100*c.Level))
 		}
 	}
 	return ""
@@ -123,8 +123,8 @@ func noteMargin(c Comparison) string {
 	if c.Margin == 0 || len(c.Pairs) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("= marks what is equivalent within ±%s pp: both one-sided tests are below %s, which is where an interval at %s%% lies within the margin",
-		points(c.Margin), page.Short(1-c.Level), page.Short(100*(2*c.Level-1)))
+	return fmt.Sprintf("= means equivalent within ±%s pp: both one-sided tests are below %s, so the %s%% interval lies within the margin",
+		points(c.Margin), doc.Short(1-c.Level), doc.Short(100*(2*c.Level-1)))
 }
 
 // noteMarks says why there is no pass rate although some verdicts would make one.

@@ -25,7 +25,7 @@ func TestNoOrder(t *testing.T) {
 	if err := c.Text(&text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"no order is established", "   -  ", "test that all runs are equally good: p = 1.0000"} {
+	for _, want := range []string{"No order is established", "   -  ", "Test that all runs are equally good: p = 1.0000"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)
 		}
@@ -86,8 +86,8 @@ func TestMargin(t *testing.T) {
 		equivalent, ok bool
 		says           string
 	}{
-		{"no margin", few, 0, compare.Undecided, false, false, "not distinguishable from zero at 5%; the data allow -0.7 to 0.2 pp"},
-		{"within", few, 0.01, compare.Equivalent, true, true, "is equivalent within ±1.0 pp (90% interval [-0.6, 0.1], p = 0.0"},
+		{"no margin", few, 0, compare.Undecided, false, false, "No difference between B and A is shown at the 5% level: -0.2 pp [-0.7, +0.2]"},
+		{"within", few, 0.01, compare.Equivalent, true, true, "is equivalent within ±1.0 pp (90% interval [-0.6, +0.1], p = 0.0"},
 		{"worse", many, 0.01, compare.Worse, false, false, "is worse than"},
 		{"worse and still within", some, 0.02, compare.Worse, true, true, "That is equivalent within ±2.0 pp"},
 		{"undecided", mixed, 0.01, compare.Undecided, false, false, "It is not shown to be equivalent within ±1.0 pp"},

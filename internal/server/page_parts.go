@@ -1,7 +1,0 @@
-package server
-
-// A pageNote is a footnote.
-type pageNote struct {
-	N    int
-	Text string
-}
