@@ -68,7 +68,7 @@ var arrows = []arrow{
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
-	{"internal/dataset", []string{".", "internal/text"}, "files become items before any judge is chosen"},
+	{"internal/dataset", []string{".", "internal/text", "internal/fetch"}, "files become items before any judge is chosen"},
 	{words, nil, "numbers and texts are written for people the same way everywhere, so whoever writes for people may import it"},
 	{"internal/usage", []string{".", "internal/text"}, "who is to mend an error is known where it is made, and told where it is shown"},
 	{"internal/catalog", []string{"**"}, "everything that has a name is known here: judges, vendors and benchmarks"},
@@ -86,6 +86,7 @@ var arrows = []arrow{
 	{"internal/claims", []string{".", "stat"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
 	{"internal/telemetry", []string{".", "model"}, "whoever watches a run changes nothing in it"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
+	{"internal/fetch", []string{".", words}, "files come from elsewhere by name, whatever is in them"},
 	{"internal/cloud", []string{"."}, "a cloud wants signatures and tokens, whatever the wire"},
 	{"internal/lock", []string{"."}, "what was promised before a run is held against what was done, by whoever knows both"},
 	{"internal/gate", []string{".", "internal/usage", "internal/text", "stat", "report", "report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},

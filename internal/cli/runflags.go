@@ -13,7 +13,7 @@ import (
 func (o *runOptions) flags(f *pflag.FlagSet) {
 	o.maxUnjudged = report.DefaultMaxUnjudged
 	f.SortFlags = false
-	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, - for standard input; may be given again")
+	f.StringArrayVar(&o.data, "data", nil, "read items from this `file`, folder, pattern, https:// or hf:// address, - for standard input; may be given again")
 	f.StringArrayVar(&o.responses, "responses", nil, "read the system's responses from this `file`, where a benchmark keeps them apart; may be given again")
 	f.BoolVar(&o.requireAll, "require-all", false, "a question of the benchmark without a response is an error")
 	f.StringToStringVar(&o.judge.With, "with", nil, "an option of the benchmark's own, as `name=value` (deem list benchmarks); may be given again")

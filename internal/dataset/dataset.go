@@ -22,7 +22,7 @@ type Problems = deem.Problems
 
 // A Source says where items come from.
 type Source struct {
-	Names  []string  // files; "-" is standard input; several are read one after the other
+	Names  []string  // files, folders, patterns or addresses; "-" is standard input; see [OpenFiles]
 	Stdin  io.Reader // what "-" reads
 	Format string    // one of [Formats]; "" decides by name and first bytes
 	Map    Mapping   // which column holds what, see [ParseMapping]; nil decides by the names of the columns
@@ -74,7 +74,7 @@ func open(ctx context.Context, src Source, idLimit int) (*Dataset, error) {
 		return nil, errors.Join(err, files.Close())
 	}
 	return &Dataset{
-		files: files, columns: cols, names: slices.Clone(src.Names), notes: s.notes(),
+		files: files, columns: cols, names: files.names, notes: s.notes(),
 		limit: src.Limit, size: s.items, noRefs: s.noRefs, hash: s.hash.String(),
 	}, nil
 }
@@ -133,7 +133,8 @@ func (d *Dataset) Len() int { return d.size }
 // another format, or compressed, have the same hash.
 func (d *Dataset) Hash() string { return d.hash }
 
-// Names returns the names of the files as the source gave them.
+// Names returns the names of the files as the source gave them; those of data on the hub
+// say at which commit they were read.
 func (d *Dataset) Names() []string { return slices.Clone(d.names) }
 
 // Notes returns what the user should know about how the files were read: columns

@@ -10,12 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"deem"
+	"deem/internal/fetch"
 )
 
 // errChanged says that a file is no longer what was checked.
@@ -54,8 +56,8 @@ func packingOf(head []byte) packing {
 
 // openFile looks at one input and finds out how to read it. What cannot be read
 // twice is copied to a temporary file.
-func openFile(ctx context.Context, name string, in Input) (*file, error) {
-	f, err := locate(ctx, name, in.Stdin)
+func openFile(ctx context.Context, e fetch.File, in Input) (*file, error) {
+	f, err := locate(ctx, e, in.Stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +67,70 @@ func openFile(ctx context.Context, name string, in Input) (*file, error) {
 	return f, nil
 }
 
+// expand returns the files that names stand for, and the names as reports show them.
+func expand(ctx context.Context, names []string) (files []fetch.File, shown []string, err error) {
+	for _, name := range names {
+		var some []fetch.File
+		if fetch.IsRemote(name) {
+			some, err = fetch.Files(ctx, name, fetch.Options{Wanted: readable})
+			for _, f := range some {
+				shown = append(shown, f.Name)
+			}
+		} else {
+			some, err = expandLocal(name)
+			shown = append(shown, name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, some...)
+	}
+	return files, shown, nil
+}
+
+// expandLocal returns the files of a folder, or those that fit a pattern, or the name.
+func expandLocal(name string) ([]fetch.File, error) {
+	info, err := os.Stat(name)
+	var found []string
+	switch {
+	case name != "-" && err == nil && info.IsDir():
+		err := filepath.WalkDir(name, func(at string, d fs.DirEntry, err error) error {
+			switch hidden := strings.HasPrefix(d.Name(), ".") && at != name; {
+			case err != nil:
+				return openError(at, err)
+			case hidden && d.IsDir():
+				return fs.SkipDir
+			case !hidden && d.Type().IsRegular() && readable(at):
+				found = append(found, at)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, deem.WithHint(fmt.Errorf("open %s: no file in this folder is data", name), "its files must end in .jsonl, .json, .csv, .tsv or .parquet; others can be named with --format")
+		}
+	case err != nil && strings.ContainsAny(name, "*?["):
+		if found, err = filepath.Glob(name); err != nil || len(found) == 0 {
+			return nil, deem.WithHint(fmt.Errorf("open %s: no file fits this pattern", name), "see what is there: ls %s", filepath.Dir(name))
+		}
+	default:
+		found = []string{name}
+	}
+	files := make([]fetch.File, len(found))
+	for i, f := range found {
+		files[i] = fetch.File{Name: f, Path: f}
+	}
+	return files, nil
+}
+
+// readable reports whether the name of a file promises a format.
+func readable(name string) bool { return extensions[extension(name)] != "" }
+
 // locate finds the bytes of an input.
-func locate(ctx context.Context, name string, stdin io.Reader) (*file, error) {
+func locate(ctx context.Context, e fetch.File, stdin io.Reader) (*file, error) {
+	name := e.Path
 	if name == "-" {
 		if stdin == nil {
 			stdin = bytes.NewReader(nil)
@@ -77,8 +141,6 @@ func locate(ctx context.Context, name string, stdin io.Reader) (*file, error) {
 	switch {
 	case err != nil:
 		return nil, openError(name, err)
-	case info.IsDir():
-		return nil, deem.WithHint(fmt.Errorf("open %s: it is a directory", name), "give the files in it, as with: %s", filepath.Join(name, "*.jsonl"))
 	case info.Mode()&(fs.ModeDevice|fs.ModeSocket|fs.ModeIrregular) != 0:
 		return nil, deem.WithHint(fmt.Errorf("open %s: it is a device, not a file", name), "give a file, or - for standard input")
 	case !info.Mode().IsRegular():
@@ -89,7 +151,7 @@ func locate(ctx context.Context, name string, stdin io.Reader) (*file, error) {
 		f, err := spooled(ctx, name, pipe)
 		return f, errors.Join(err, pipe.Close())
 	}
-	return &file{name: name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
+	return &file{name: e.Name, path: name, size: info.Size(), mtime: info.ModTime()}, nil
 }
 
 // openError says in plain words why a file cannot be opened.

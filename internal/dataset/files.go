@@ -15,7 +15,7 @@ import (
 
 // An Input says which files to read rows from.
 type Input struct {
-	Names  []string  // "-" is standard input; several are read one after the other
+	Names  []string  // files, folders, patterns or addresses; "-" is standard input; see [OpenFiles]
 	Stdin  io.Reader // what "-" reads
 	Format string    // one of [Formats]; "" decides by name and first bytes
 
@@ -35,6 +35,7 @@ type Input struct {
 // Files are inputs whose rows can be read, more than once.
 type Files struct {
 	files []*file
+	names []string // as they were given, but that of data on the hub with its commit
 	want  func(column string) bool
 
 	unquoted bool
@@ -43,7 +44,9 @@ type Files struct {
 	notes []string
 }
 
-// OpenFiles opens the inputs and recognises their formats. Standard input, and
+// OpenFiles opens the inputs, one after the other, and recognises their formats. A folder
+// stands for the files below it whose names have an ending that we know, in order; so does
+// a pattern such as data/*.jsonl. Addresses are fetched, see package fetch. Standard input, and
 // whatever else cannot be read twice, is copied to a temporary file that Close
 // removes.
 func OpenFiles(ctx context.Context, in Input) (*Files, error) {
@@ -53,9 +56,13 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 	if i := slices.Index(in.Names, "-"); i >= 0 && slices.Contains(in.Names[i+1:], "-") {
 		return nil, errors.New("standard input can be read only once, but \"-\" is given more often")
 	}
-	fs := &Files{want: in.Want, unquoted: in.Unquoted}
-	for _, name := range in.Names {
-		f, err := openFile(ctx, name, in)
+	found, names, err := expand(ctx, in.Names)
+	if err != nil {
+		return nil, err
+	}
+	fs := &Files{names: names, want: in.Want, unquoted: in.Unquoted}
+	for _, e := range found {
+		f, err := openFile(ctx, e, in)
 		if err != nil {
 			return nil, errors.Join(err, fs.Close())
 		}

@@ -191,12 +191,12 @@ func TestManyKeys(t *testing.T) {
 	}
 }
 
-// TestDevices holds that a device, which may never end, is refused, and a directory too.
+// TestDevices holds that a device, which may never end, is refused, and a folder without data too.
 func TestDevices(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"/dev/zero", "open /dev/zero: it is a device, not a file"},
 		{"/dev/random", "open /dev/random: it is a device, not a file"},
-		{t.TempDir(), "open ...: it is a directory"},
+		{t.TempDir(), "open ...: no file in this folder is data"},
 	} {
 		if _, err := os.Stat(tt.name); err != nil {
 			t.Skip("no such device here:", err)
@@ -248,7 +248,7 @@ func TestFilesThatCannotBeOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct{ name, want, hint string }{
-		{folder, "open " + folder + ": it is a directory", "give the files in it, as with: " + folder + "/*.jsonl"},
+		{folder + "/*.csv", "open " + folder + "/*.csv: no file fits this pattern", "see what is there: ls " + folder},
 		{folder + "/itmes.jsonl", "open " + folder + "/itmes.jsonl: no such file", "did you mean " + name + "?"},
 		{folder + "/x/y.jsonl", "open " + folder + "/x/y.jsonl: no such file", ""},
 		{closed, "read " + closed + ": open " + closed + ": no permission to read it", "see who may: ls -l " + closed},

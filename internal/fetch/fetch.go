@@ -1,0 +1,359 @@
+// Package fetch brings files from web servers and from the Hugging Face Hub to this
+// machine, and keeps them in a cache.
+//
+// An address is https://HOST/PATH, which may end in #sha256=HEX, or
+// hf://datasets/OWNER/NAME[@REVISION]/PATH, where the path is a file, a folder or a
+// pattern. A revision of the hub that is not a commit is resolved to one first, so that
+// the name of the dataset says which data it was.
+//
+// A file is downloaded once. One that a commit or a checksum names is never asked for
+// again; of any other the server is asked whether it has changed. A download that broke
+// off goes on where it stopped.
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"deem"
+	"deem/internal/words"
+)
+
+// A File is one that was fetched.
+type File struct {
+	Name string // its address, with the commit for files of the hub
+	Path string // where it is on this machine
+}
+
+// Options say how files are fetched.
+type Options struct {
+	Cache    string                   // the folder of the cache; "" means deem in the user's cache folder
+	MaxBytes int64                    // of one file; 0 means 8 GiB
+	Get      func(name string) string // reads environment variables; nil means [os.Getenv]
+	Wanted   func(name string) bool   // chooses files in a folder of the hub; nil takes all
+}
+
+// IsRemote reports whether a name is an address that this package fetches.
+func IsRemote(name string) bool {
+	scheme, _, ok := strings.Cut(name, "://")
+	return ok && (scheme == "https" || scheme == "http" || scheme == "hf")
+}
+
+// Files fetches what an address names: one file, or several of the hub.
+func Files(ctx context.Context, address string, o Options) ([]File, error) {
+	if o.Get == nil {
+		o.Get = os.Getenv
+	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, 8<<30)
+	if o.Cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return nil, deem.WithHint(fmt.Errorf("fetch %s: no folder for the cache: %w", address, err), "set XDG_CACHE_HOME to a folder")
+		}
+		o.Cache = filepath.Join(dir, "deem", "data")
+	}
+	if strings.HasPrefix(address, "hf://") {
+		return fromHub(ctx, address, o)
+	}
+	d, err := parse(address)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", address, err)
+	}
+	d.o = o
+	file, err := d.fetch(ctx)
+	if err != nil {
+		return nil, explain(address, err)
+	}
+	return []File{{Name: address, Path: file}}, nil
+}
+
+// explain names the address, and keeps the hint.
+func explain(address string, err error) error {
+	if hint := deem.HintOf(err); hint != "" {
+		return deem.WithHint(fmt.Errorf("fetch %s: %w", address, err), "%s", hint)
+	}
+	return fmt.Errorf("fetch %s: %w", address, err)
+}
+
+// A download is one file on its way.
+type download struct {
+	o      Options
+	url    *url.URL
+	sum    string // the SHA-256 that it must have, "" when that is not known
+	size   int64  // the size that it must have, 0 when that is not known
+	pinned bool   // the address names these bytes and no others
+	token  string
+}
+
+var isSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// parse reads the address of a web server.
+func parse(address string) (download, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return download{}, errors.New("it is not an address")
+	}
+	if u.Scheme == "http" && !loopback(u.Hostname()) {
+		return download{}, deem.WithHint(errors.New("data that anybody on the way can change is not fetched"), "write https:// instead of http://")
+	}
+	d := download{url: u}
+	if u.Fragment != "" {
+		sum, ok := strings.CutPrefix(u.Fragment, "sha256=")
+		if sum = strings.ToLower(sum); !ok || !isSum.MatchString(sum) {
+			return d, deem.WithHint(fmt.Errorf("%q is not a checksum", u.Fragment), "end the address in #sha256= and 64 hexadecimal digits, or leave it out")
+		}
+		d.sum, d.pinned, u.Fragment = sum, true, ""
+	}
+	return d, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// local reports whether a host is this machine or one of a private network.
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return loopback(host) || ip != nil && (ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified())
+}
+
+// A meta is what is known about a file in the cache, whole or in part.
+type meta struct {
+	URL      string `json:"url"`
+	ETag     string `json:"etag,omitempty"`
+	Modified string `json:"last_modified,omitempty"`
+	Size     int64  `json:"size"`
+	SHA256   string `json:"sha256,omitempty"` // "" while the file is not whole
+}
+
+// fetch returns the path of the file in the cache, after it was brought there.
+func (d download) fetch(ctx context.Context) (string, error) {
+	key := sha256.Sum256([]byte(d.url.String()))
+	dir := filepath.Join(d.o.Cache, hex.EncodeToString(key[:16]))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// The name is kept, since its ending tells the format.
+	file := filepath.Join(dir, "data-"+strings.Map(plain, path.Base(d.url.Path)))
+	known := readMeta(dir, "meta.json")
+	info, err := os.Stat(file)
+	whole := err == nil && known.SHA256 != "" && info.Size() == known.Size
+	if whole && d.pinned && (d.sum == "" || d.sum == known.SHA256) {
+		return file, nil
+	}
+	if !whole {
+		known = meta{}
+	}
+	if err := d.bring(ctx, dir, file, known); err != nil {
+		return "", err
+	}
+	return file, nil
+}
+
+func plain(r rune) rune {
+	if r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r
+	}
+	return '_'
+}
+
+// bring downloads the file, unless the server says that what is known has not changed.
+func (d download) bring(ctx context.Context, dir, file string, known meta) error {
+	part := readMeta(dir, "part.json")
+	partFile := filepath.Join(dir, "part")
+	header := http.Header{}
+	var have int64
+	switch info, err := os.Stat(partFile); {
+	case known.SHA256 != "":
+		setIf(header, "If-None-Match", known.ETag)
+		setIf(header, "If-Modified-Since", known.Modified)
+	case err == nil && part.ETag != "" && info.Size() > 0:
+		have = info.Size()
+		header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		header.Set("If-Range", part.ETag)
+	}
+	resp, err := d.get(ctx, header)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch resp.StatusCode {
+	case http.StatusNotModified:
+		return nil
+	case http.StatusOK:
+		have = 0
+	case http.StatusPartialContent:
+	case http.StatusRequestedRangeNotSatisfiable:
+		_ = os.Remove(partFile)
+		return d.bring(ctx, dir, file, meta{})
+	default:
+		return d.refusal(resp)
+	}
+	if total := have + resp.ContentLength; resp.ContentLength >= 0 && (total > d.o.MaxBytes || d.size > 0 && total != d.size) {
+		if d.size > 0 && total != d.size {
+			return fmt.Errorf("the server offers %s bytes, and %s were announced", words.Comma(int(total)), words.Comma(int(d.size)))
+		}
+		return d.tooLarge()
+	}
+	now := meta{URL: d.url.String(), ETag: strong(resp.Header.Get("ETag")), Modified: resp.Header.Get("Last-Modified")}
+	if err := writeMeta(dir, "part.json", now); err != nil {
+		return err
+	}
+	if err := d.save(partFile, have, resp.Body); err != nil {
+		return err
+	}
+	now.SHA256, now.Size, err = sumOf(partFile)
+	if err != nil {
+		return err
+	}
+	if d.sum != "" && now.SHA256 != d.sum {
+		err := fmt.Errorf("its SHA-256 is %s, and %s was asked for", now.SHA256, d.sum)
+		return errors.Join(deem.WithHint(err, "the data is not what was named: compare both with their source"), os.Remove(partFile))
+	}
+	if err := os.Rename(partFile, file); err != nil {
+		return err
+	}
+	return writeMeta(dir, "meta.json", now)
+}
+
+func setIf(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
+}
+
+// strong returns an ETag that identifies bytes, "" for others.
+func strong(etag string) string {
+	if strings.HasPrefix(etag, "W/") {
+		return ""
+	}
+	return etag
+}
+
+func (d download) tooLarge() error {
+	return deem.WithHint(fmt.Errorf("it has more than %s bytes", words.Comma(int(d.o.MaxBytes))), "download it yourself, and name the file")
+}
+
+// save appends what comes to the part that is there.
+func (d download) save(partFile string, have int64, body io.Reader) error {
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if have == 0 {
+		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(partFile, flags, 0o600) //nolint:gosec // It is in the cache.
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(f, io.LimitReader(body, d.o.MaxBytes-have+1))
+	err = errors.Join(err, f.Close())
+	switch {
+	case err != nil:
+		return deem.WithHint(fmt.Errorf("it broke off after %s bytes: %w", words.Comma(int(have+n)), err), "the same command goes on where it stopped")
+	case have+n > d.o.MaxBytes:
+		return errors.Join(d.tooLarge(), os.Remove(partFile))
+	}
+	return nil
+}
+
+func sumOf(file string) (sum string, size int64, err error) {
+	f, err := os.Open(file) //nolint:gosec // It is in the cache.
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
+
+func readMeta(dir, name string) (m meta) {
+	text, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // It is in the cache.
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return meta{}
+	}
+	return m
+}
+
+func writeMeta(dir, name string, m meta) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(dir, name+".new")
+	if err := os.WriteFile(tmp, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(dir, name))
+}
+
+// maxRedirects is how often a server may send us elsewhere.
+const maxRedirects = 5
+
+// get asks a server. A token is sent to the host that it is for and to no other.
+func (d download) get(ctx context.Context, header http.Header) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url.String(), nil)
+	if err != nil {
+		return nil, errors.New("it is not an address")
+	}
+	r.Header = header.Clone()
+	r.Header.Set("User-Agent", "deem")
+	if d.token != "" {
+		r.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	client := http.Client{CheckRedirect: func(to *http.Request, via []*http.Request) error {
+		switch {
+		case len(via) > maxRedirects:
+			return errors.New("the server sends us from one address to the next")
+		case d.url.Scheme == "https" && to.URL.Scheme != "https":
+			return fmt.Errorf("the server sends us to %s, which is not encrypted", to.URL.Host)
+		case !local(d.url.Hostname()) && local(to.URL.Hostname()):
+			return fmt.Errorf("the server sends us to %s, in a private network", to.URL.Host)
+		}
+		return nil
+	}, Transport: transport}
+	resp, err := client.Do(r)
+	if err != nil {
+		var inner *url.Error
+		if errors.As(err, &inner) {
+			err = inner.Err // The whole would repeat the address, with what is secret in it.
+		}
+		return nil, err
+	}
+	return resp, nil
+}
+
+var transport = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 60 * time.Second
+	t.DisableCompression = true // What is stored packed stays so.
+	return t
+}()
+
+// refusal says why a server did not send the file.
+func (d download) refusal(resp *http.Response) error {
+	err := fmt.Errorf("the server answers HTTP %d %s", resp.StatusCode, strings.ToLower(http.StatusText(resp.StatusCode)))
+	switch {
+	case slices.Contains([]int{401, 403}, resp.StatusCode) && d.token == "":
+		return deem.WithHint(err, "for a dataset of the hub that is not public, set HF_TOKEN; otherwise download it yourself, and name the file")
+	case resp.StatusCode == 404:
+		return deem.WithHint(err, "check the address in a browser")
+	}
+	return err
+}

@@ -1,0 +1,227 @@
+package fetch_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/fetch"
+)
+
+func sum(data []byte) string {
+	s := sha256.Sum256(data)
+	return hex.EncodeToString(s[:])
+}
+
+// A site serves files, counts requests, and breaks off the first answer after cut bytes.
+type site struct {
+	mu       sync.Mutex
+	files    map[string][]byte
+	requests []string // path, range and status
+	cut      int
+	token    string // that files want
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, ok := s.files[r.URL.Path]
+	s.requests = append(s.requests, strings.TrimSpace(r.URL.Path+" "+r.Header.Get("Range")))
+	switch {
+	case s.token != "" && r.Header.Get("Authorization") != "Bearer "+s.token:
+		w.WriteHeader(http.StatusUnauthorized)
+	case !ok:
+		w.WriteHeader(http.StatusNotFound)
+	case s.cut > 0:
+		w.Header().Set("ETag", `"`+sum(data)[:8]+`"`)
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		_, _ = w.Write(data[:s.cut])
+		w.(http.Flusher).Flush()
+		s.cut = 0
+		panic(http.ErrAbortHandler)
+	default:
+		w.Header().Set("ETag", `"`+sum(data)[:8]+`"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	}
+}
+
+func (s *site) asked() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.requests
+	s.requests = nil
+	return list
+}
+
+func start(t *testing.T, s *site) string {
+	t.Helper()
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func read(t *testing.T, files []fetch.File, err error) string {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []byte
+	for _, f := range files {
+		data, err := os.ReadFile(f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	return string(all)
+}
+
+// A file is fetched once, asked about afterwards, and fetched again when it has changed.
+func TestCache(t *testing.T) {
+	t.Parallel()
+	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}}
+	url := start(t, s)
+	o := fetch.Options{Cache: t.TempDir()}
+	for i, want := range []string{"one\n", "one\n", "two, longer\n"} {
+		if i == 2 {
+			s.files["/a.jsonl"] = []byte(want)
+		}
+		files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+		if got := read(t, files, err); got != want || !strings.HasSuffix(files[0].Path, "data-a.jsonl") {
+			t.Errorf("the %d. time: %q in %v", i+1, got, files)
+		}
+	}
+	if got := s.asked(); len(got) != 3 {
+		t.Errorf("asked %v", got)
+	}
+	pinned := url + "/a.jsonl#sha256=" + sum([]byte("two, longer\n"))
+	files, err := fetch.Files(t.Context(), pinned, o)
+	if got := read(t, files, err); got != "two, longer\n" || len(s.asked()) != 0 {
+		t.Errorf("with a checksum: %q", got)
+	}
+}
+
+// A download that broke off goes on where it stopped.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	data := bytes.Repeat([]byte("0123456789\n"), 20_000)
+	s := &site{files: map[string][]byte{"/a.jsonl": data}, cut: 100_000}
+	url := start(t, s)
+	o := fetch.Options{Cache: t.TempDir()}
+	_, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	if err == nil || !strings.Contains(err.Error(), "broke off after 100,000 bytes") {
+		t.Fatalf("a download that breaks off: %v", err)
+	}
+	s.asked()
+	files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	if got := read(t, files, err); got != string(data) {
+		t.Errorf("%d bytes, want %d", len(got), len(data))
+	}
+	if got := s.asked(); len(got) != 1 || got[0] != "/a.jsonl bytes=100000-" {
+		t.Errorf("asked %v", got)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	s := &site{files: map[string][]byte{"/a.jsonl": []byte("one\n"), "/big.jsonl": make([]byte, 2000)}}
+	url := start(t, s)
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path+"x", http.StatusFound)
+	}))
+	t.Cleanup(away.Close)
+	for _, tt := range []struct{ address, want, hint string }{
+		{url + "/a.jsonl#sha256=" + sum([]byte("other")), "its SHA-256 is " + sum([]byte("one\n")), "compare both"},
+		{url + "/a.jsonl#md5=0", `"md5=0" is not a checksum`, "#sha256="},
+		{url + "/none.jsonl", "the server answers HTTP 404 not found", "browser"},
+		{url + "/big.jsonl", "it has more than 1,000 bytes", "download it yourself"},
+		{away.URL + "/a", "from one address to the next", ""},
+		{"http://example.org/a.jsonl", "data that anybody on the way can change is not fetched", "https://"},
+		{"hf://models/a/b", "is not a dataset on the hub", "hf://datasets/OWNER/NAME/PATH"},
+	} {
+		_, err := fetch.Files(t.Context(), tt.address, fetch.Options{Cache: t.TempDir(), MaxBytes: 1000})
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(deem.HintOf(err), tt.hint) {
+			t.Errorf("%s: %v, hint %q", tt.address, err, deem.HintOf(err))
+		}
+	}
+}
+
+const commit = "0123456789abcdef0123456789abcdef01234567"
+
+// A dataset of the hub is read at a commit, over pages of its list, with its checksums and
+// the user's token, which no other host gets.
+func TestHub(t *testing.T) {
+	t.Parallel()
+	data := map[string][]byte{"data/a.jsonl": []byte("a\n"), "data/b.jsonl": []byte("b\n"), "README.md": []byte("readme\n")}
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("another host was given the token")
+		}
+		_, _ = w.Write(data[strings.TrimPrefix(r.URL.Path, "/lfs/")])
+	}))
+	t.Cleanup(elsewhere.Close)
+	other := strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)
+	var asked []string
+	var base string
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Path)
+		if r.Header.Get("Authorization") != "Bearer hf_secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		file := func(name string) map[string]any {
+			return map[string]any{"type": "file", "path": name, "size": len(data[name]), "oid": "x", "lfs": map[string]any{"oid": sum(data[name]), "size": len(data[name])}}
+		}
+		switch r.URL.Path {
+		case "/api/datasets/acme/answers/revision/main":
+			_ = json.NewEncoder(w).Encode(map[string]string{"sha": commit})
+		case "/api/datasets/acme/answers/tree/" + commit, "/api/datasets/acme/answers/tree/" + commit + "/data":
+			if r.URL.Query().Get("cursor") == "" {
+				w.Header().Set("Link", "<"+base+r.URL.Path+`?recursive=true&cursor=2>; rel="next"`)
+				_ = json.NewEncoder(w).Encode([]any{map[string]any{"type": "directory", "path": "data"}, file("data/b.jsonl")})
+				return
+			}
+			list := []any{file("data/a.jsonl")}
+			if !strings.HasSuffix(r.URL.Path, "/data") {
+				list = append(list, file("README.md"))
+			}
+			_ = json.NewEncoder(w).Encode(list)
+		default:
+			http.Redirect(w, r, other+"/lfs/"+strings.TrimPrefix(r.URL.Path, "/datasets/acme/answers/resolve/"+commit+"/"), http.StatusFound)
+		}
+	}))
+	t.Cleanup(hub.Close)
+	base = hub.URL
+	env := map[string]string{"HF_ENDPOINT": hub.URL, "HF_TOKEN": "hf_secret"}
+	o := fetch.Options{Cache: t.TempDir(), Get: func(name string) string { return env[name] }, Wanted: func(name string) bool { return strings.HasSuffix(name, ".jsonl") }}
+	for address, want := range map[string]string{
+		"hf://datasets/acme/answers":                             "a\nb\n",
+		"hf://datasets/acme/answers/data":                        "a\nb\n",
+		"hf://datasets/acme/answers/data/*.jsonl":                "a\nb\n",
+		"hf://datasets/acme/answers/data/b.jsonl":                "b\n",
+		"hf://datasets/acme/answers@" + commit + "/data/b.jsonl": "b\n",
+	} {
+		files, err := fetch.Files(t.Context(), address, o)
+		if got := read(t, files, err); got != want || !strings.HasPrefix(files[0].Name, "hf://datasets/acme/answers@"+commit+"/data/") {
+			t.Errorf("%s: %q in %v", address, got, files)
+		}
+	}
+	asked = nil
+	if _, err := fetch.Files(t.Context(), "hf://datasets/acme/answers/none.jsonl", o); err == nil || !strings.Contains(err.Error(), "no such file at commit "+commit) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	env["HF_TOKEN"] = ""
+	if _, err := fetch.Files(t.Context(), "hf://datasets/acme/answers", o); err == nil || !strings.Contains(deem.HintOf(err), "HF_TOKEN") {
+		t.Errorf("without a token: %v", err)
+	}
+}

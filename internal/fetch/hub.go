@@ -1,0 +1,183 @@
+package fetch
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/words"
+)
+
+// hubAddress is hf://datasets/OWNER/NAME[@REVISION][/PATH].
+var hubAddress = regexp.MustCompile(`^hf://datasets/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?$`)
+
+var isCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// maxFiles bounds the files that one address names.
+const maxFiles = 1000
+
+// A hub is a dataset on the Hugging Face Hub, at a commit.
+type hub struct {
+	o        Options
+	endpoint *url.URL
+	token    string
+	name     string // OWNER/NAME
+	commit   string
+}
+
+// An entry is a file or folder as the hub lists it.
+type entry struct {
+	Type string `json:"type"`
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	LFS  struct {
+		OID string `json:"oid"` // the SHA-256
+	} `json:"lfs"`
+}
+
+// fromHub fetches the files of a dataset on the hub.
+func fromHub(ctx context.Context, address string, o Options) ([]File, error) {
+	m := hubAddress.FindStringSubmatch(address)
+	if m == nil {
+		return nil, deem.WithHint(fmt.Errorf("%s is not a dataset on the hub", address), "write hf://datasets/OWNER/NAME/PATH, or hf://datasets/OWNER/NAME@REVISION/PATH")
+	}
+	endpoint, err := url.Parse(cmp.Or(o.Get("HF_ENDPOINT"), "https://huggingface.co"))
+	if err != nil || endpoint.Host == "" {
+		return nil, errors.New("HF_ENDPOINT is not the address of a server")
+	}
+	h := &hub{o: o, endpoint: endpoint, token: o.Get("HF_TOKEN"), name: m[1], commit: m[2]}
+	files, err := h.fetch(ctx, strings.Trim(m[3], "/"))
+	if err != nil {
+		return nil, explain(address, err)
+	}
+	return files, nil
+}
+
+func (h *hub) fetch(ctx context.Context, name string) ([]File, error) {
+	if !isCommit.MatchString(h.commit) {
+		var revision struct {
+			SHA string `json:"sha"`
+		}
+		if _, err := h.ask(ctx, "/api/datasets/"+h.name+"/revision/"+url.PathEscape(cmp.Or(h.commit, "main")), &revision); err != nil {
+			return nil, err
+		}
+		if !isCommit.MatchString(revision.SHA) {
+			return nil, errors.New("the hub does not say which commit that is")
+		}
+		h.commit = revision.SHA
+	}
+	entries, err := h.list(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	for _, e := range entries {
+		d := download{
+			o: h.o, url: h.endpoint.JoinPath("datasets", h.name, "resolve", h.commit, e.Path),
+			size: e.Size, pinned: true, token: h.token,
+		}
+		if sum := strings.TrimPrefix(e.LFS.OID, "sha256:"); isSum.MatchString(sum) {
+			d.sum = sum
+		}
+		at, err := d.fetch(ctx)
+		if err != nil {
+			return nil, explain(e.Path, err)
+		}
+		files = append(files, File{Name: "hf://datasets/" + h.name + "@" + h.commit + "/" + e.Path, Path: at})
+	}
+	return files, nil
+}
+
+// list returns the files that a path names: itself, those in a folder, or those that fit a
+// pattern.
+func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
+	folder := name
+	if i := strings.IndexAny(name, "*?["); i >= 0 {
+		folder = path.Dir(name[:i] + "x")
+	} else if path.Ext(name) != "" {
+		folder = path.Dir(name)
+	}
+	if folder == "." {
+		folder = ""
+	}
+	var list []entry
+	next := strings.TrimSuffix("/api/datasets/"+h.name+"/tree/"+h.commit+"/"+folder, "/") + "?recursive=true"
+	for next != "" {
+		var page []entry
+		var err error
+		if next, err = h.ask(ctx, next, &page); err != nil {
+			return nil, err
+		}
+		for _, e := range page {
+			if e.Type == "file" && h.fits(e.Path, name, folder) {
+				list = append(list, e)
+			}
+		}
+		if len(list) > maxFiles {
+			return nil, fmt.Errorf("it names more than %s files", words.Comma(maxFiles))
+		}
+	}
+	if len(list) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("the dataset has no such file at commit %s", h.commit), "see its files at %s", h.endpoint.JoinPath("datasets", h.name, "tree", h.commit))
+	}
+	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Path, b.Path) })
+	return list, nil
+}
+
+// fits reports whether a file is one that was asked for.
+func (h *hub) fits(file, name, folder string) bool {
+	if file == name {
+		return true
+	}
+	if strings.ContainsAny(name, "*?[") {
+		ok, err := path.Match(name, file)
+		return err == nil && ok
+	}
+	in := folder == name && (folder == "" || strings.HasPrefix(file, folder+"/"))
+	return in && (h.o.Wanted == nil || h.o.Wanted(file))
+}
+
+// ask asks the API of the hub, and returns where the next page of the answer is.
+func (h *hub) ask(ctx context.Context, where string, into any) (next string, err error) {
+	u, err := h.endpoint.Parse(strings.TrimSuffix(h.endpoint.Path, "/") + where)
+	if err != nil {
+		return "", errors.New("it is not an address")
+	}
+	if u.Host != h.endpoint.Host {
+		return "", fmt.Errorf("the hub sends us to %s", u.Host)
+	}
+	d := download{o: h.o, url: u, token: h.token}
+	resp, err := d.get(ctx, http.Header{"Accept": {"application/json"}})
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return "", d.refusal(resp)
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 64<<20)).Decode(into); err != nil {
+		return "", errors.New("the answer of the hub is not what its API gives")
+	}
+	for _, link := range strings.Split(resp.Header.Get("Link"), ",") {
+		target, rel, ok := strings.Cut(link, ";")
+		if !ok || !strings.Contains(rel, `rel="next"`) {
+			continue
+		}
+		to, err := u.Parse(strings.Trim(strings.TrimSpace(target), "<>"))
+		if err != nil || to.Host != u.Host {
+			return "", errors.New("the hub names a next page that is not its own")
+		}
+		return strings.TrimPrefix(to.RequestURI(), strings.TrimSuffix(h.endpoint.Path, "/")), nil
+	}
+	return "", nil
+}
