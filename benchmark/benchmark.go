@@ -148,7 +148,7 @@ type Benchmark struct {
 
 // All returns the benchmarks that deem knows, written out by hand.
 func All() []Benchmark {
-	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench(), infiniteBench(), longMemEval2()}
+	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench(), infiniteBench(), longMemEval2(), beamBenchmark()}
 }
 
 // Named returns the benchmark of that name.

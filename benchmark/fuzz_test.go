@@ -92,6 +92,9 @@ func seedStory(f *testing.F) {
 			}
 		}
 	}
+	rubrics := uint8(slices.IndexFunc(benchmark.All(), func(b benchmark.Benchmark) bool { return b.Name == "beam" }))
+	f.Add(rubrics, uint8(1), at("beam/chats/100K/1/probing_questions/probing_questions.json"), at("beam/answers/100K/1/answers.json"), `{"score": 0.5}`)
+	f.Add(rubrics, uint8(0), `{"chat":1,"ability":"event_ordering","index":0,"question":"q","rubric":["a","b"],"llm_response":"a\n\nb"}`, "", `{"positions": [{"position": 2}, {"position": 1}]}`)
 	f.Add(uint8(3), uint8(21), `{"_id":"a","difficulty":"easy","length":"short","response":"(B)","answer":"B","pred":"B"}`, "", "")
 	f.Add(uint8(4), uint8(0), `{"id":0,"ground_truth":[],"prediction":null}`+"\n{", "", "")
 	f.Add(uint8(1), uint8(0), `{"uuid":1,"sessions":[{"memory_points":[],"extracted_memories":["m"],"dialogue":[],"questions":[{}]}]}`, "", "{}")

@@ -1,0 +1,328 @@
+package beam
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/text"
+	"deem/judge"
+)
+
+// readerVersion is raised when a reading may give another verdict than before, so that the
+// judge's hash changes with it.
+const readerVersion = 1
+
+//go:embed prompts
+var promptFiles embed.FS
+
+// A P is one of the judges of BEAM under one reading: it asks about each item of the rubric
+// and, for event ordering, about the order as the judge does. It is pure and may be used by
+// several goroutines.
+type P struct {
+	name, reading string
+	prompts       map[string]string
+	params        judge.Params
+}
+
+var (
+	_ judge.Readable = (*P)(nil)
+	_ judge.Dialogue = (*P)(nil)
+)
+
+// ProtocolOptions say which judge is meant.
+type ProtocolOptions struct {
+	Judge   string // [Mem0Name], [OmniName] or [UpstreamName]
+	Reading string // "" means [Upstream]
+
+	Repo    string            // the clone with upstream's prompts
+	Prompts map[string]string // upstream's prompts, in place of the clone
+}
+
+// Protocol returns a judge's protocol.
+func Protocol(o ProtocolOptions) (*P, error) {
+	p := &P{name: o.Judge, reading: o.Reading, params: judge.Params{Temperature: new(float64)}}
+	if p.reading == "" {
+		p.reading = Upstream
+	}
+	if !slices.Contains(Readings(), p.reading) {
+		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", o.Judge, o.Reading, strings.Join(Readings(), ", "))
+	}
+	switch o.Judge {
+	case Mem0Name:
+		p.params.JSON, p.params.MaxTokens = true, 4096
+		p.prompts = embedded(map[string]string{promptSystem: "mem0/system.txt", promptNugget: "mem0/nugget.fmt.txt"})
+	case OmniName:
+		p.prompts = embedded(map[string]string{
+			promptSystem: "omnimemeval/system.txt", promptNugget: "omnimemeval/rubric.fmt.txt", promptOrdering: "omnimemeval/ordering.fmt.txt",
+		})
+	case UpstreamName:
+		if p.prompts = o.Prompts; p.prompts != nil {
+			return p, checkPinned(p.prompts)
+		}
+		var err error
+		p.prompts, err = readClone(o.Repo)
+		return p, err
+	default:
+		return nil, fmt.Errorf("beam has no judge %q; it has %s", o.Judge, strings.Join(Judges(), ", "))
+	}
+	return p, nil
+}
+
+// embedded returns prompts by name.
+func embedded(files map[string]string) map[string]string {
+	prompts := map[string]string{}
+	for name, file := range files {
+		b, err := promptFiles.ReadFile("prompts/" + file)
+		if err != nil {
+			panic("beam: a prompt is not embedded: " + err.Error())
+		}
+		prompts[name] = string(b)
+	}
+	return prompts
+}
+
+// Name returns the name of the judge.
+func (p *P) Name() string { return p.name }
+
+// Reading returns the name of the reading in force.
+func (p *P) Reading() string { return p.reading }
+
+// Spec returns the bytes of the prompts, the reading and the parameters.
+func (p *P) Spec() judge.Spec {
+	params := p.params
+	return judge.Spec{Kind: judge.KindModel, Name: p.name, Version: readerVersion, Reading: p.reading, Prompts: p.prompts, Params: &params}
+}
+
+// Reread returns the protocol under the reading to compare with. Upstream's prompts are
+// filled otherwise under the fixed reading, so that no other reads the same replies.
+func (p *P) Reread() judge.Readable {
+	other := *p
+	switch {
+	case p.name == UpstreamName && p.reading == Fixed:
+		return nil
+	case p.reading != Upstream:
+		other.reading = Upstream
+	case p.name == UpstreamName:
+		other.reading = Float
+	default:
+		other.reading = Fixed
+	}
+	return &other
+}
+
+// FailuresWrong returns false. The programs of the vendors count an item of a rubric whose
+// reply they cannot read as 0, which is not the same as a question that is wrong, and
+// upstream's stops.
+func (p *P) FailuresWrong() bool { return false }
+
+// Several returns true.
+func (p *P) Several() bool { return true }
+
+// Request returns the request about the first item of the rubric.
+func (p *P) Request(it deem.Item) (deem.Request, error) {
+	reqs, err := p.Requests(it)
+	if err != nil {
+		return deem.Request{}, err
+	}
+	return reqs[0], nil
+}
+
+// Read reads the reply to that request.
+func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	return p.readNugget(it, reply.Text)
+}
+
+// rubricOf returns the rubric of an item.
+func rubricOf(it deem.Item) ([]string, error) {
+	rubric, err := judge.ParseCriteria(it.Fields[fieldRubric])
+	if err != nil || len(rubric) == 0 {
+		return nil, deem.Failf(deem.Input, "the item has no rubric")
+	}
+	return rubric, nil
+}
+
+// Requests returns the requests about the rubric and, for event ordering, those about the
+// order. Of upstream's, which compare lines with events until one fits, it is the most.
+func (p *P) Requests(it deem.Item) ([]deem.Request, error) {
+	rubric, err := rubricOf(it)
+	if err != nil {
+		return nil, err
+	}
+	ordering := it.Category == EventOrdering
+	if ordering && p.name == OmniName {
+		return []deem.Request{p.askPositions(it, rubric)}, nil
+	}
+	var reqs []deem.Request
+	for _, item := range rubric {
+		reqs = append(reqs, p.askNugget(it, item))
+	}
+	if ordering && p.name == UpstreamName {
+		for _, line := range p.lines(it.Response) {
+			for _, item := range rubric {
+				reqs = append(reqs, p.askSame(item, line))
+			}
+		}
+	}
+	return reqs, nil
+}
+
+// Talk asks about each item of the rubric, and about the order of events.
+func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
+	rubric, err := rubricOf(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	ordering := it.Category == EventOrdering
+	if ordering && p.name == OmniName {
+		return p.hear(it, ask, p.askPositions(it, rubric), func(reply string) (deem.Verdict, error) { return readPositions(reply, len(rubric)) })
+	}
+	var o order
+	if ordering && p.name == UpstreamName {
+		if o, err = p.order(it, rubric, ask); err != nil {
+			return deem.Verdict{}, err
+		}
+	}
+	v, err := judge.Criteria{}.Judge(rubric, func(i int) (deem.Verdict, error) {
+		return p.hear(it, ask, p.askNugget(it, rubric[i]), func(reply string) (deem.Verdict, error) { return p.readNugget(it, reply) })
+	})
+	switch {
+	case err != nil:
+		return deem.Verdict{}, err
+	case p.name == Mem0Name:
+		pass := v.Score >= 0.5
+		v.Pass, v.Label, v.Score = &pass, "FAIL", text.Round(v.Score, 4)
+		if pass {
+			v.Label = "PASS"
+		}
+	case ordering && p.name == UpstreamName:
+		v.Aspects = o.aspects()
+		v.Aspects["llm_judge_score"] = v.Score
+		if v.Score = o.tau; p.reading == Fixed {
+			v.Score = o.final
+		}
+	}
+	return v, nil
+}
+
+// order aligns the lines of the response with the rubric and scores their order.
+func (p *P) order(it deem.Item, rubric []string, ask judge.Ask) (order, error) {
+	lines, read := p.lines(it.Response), saysYes
+	if p.reading == Fixed {
+		read = clearlySays
+	}
+	aligned, err := align(rubric, lines, func(item, line int) (bool, error) {
+		v, err := p.hear(it, ask, p.askSame(rubric[item], lines[line]), read)
+		return v.Score == 1, err
+	})
+	if err != nil {
+		return order{}, err
+	}
+	if p.reading == Fixed {
+		return fixedOrder(rubric, aligned), nil
+	}
+	o, err := orderOf(rubric, aligned)
+	if err != nil {
+		return o, deem.Failf(deem.OutOfRange, "%v", err)
+	}
+	return o, nil
+}
+
+// lines returns the lines of a response that may be events: all of them upstream.
+func (p *P) lines(response string) []string {
+	lines := strings.Split(response, "\n")
+	if p.reading == Fixed {
+		lines = slices.DeleteFunc(lines, func(line string) bool { return !isEvent(line) })
+	}
+	return lines
+}
+
+// A heard is the protocol with another way to read a reply.
+type heard struct {
+	*P
+	read func(reply string) (deem.Verdict, error)
+}
+
+func (h heard) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) { return h.read(reply.Text) }
+
+// hear makes one call and reads the reply. One that says nothing is a failure.
+func (p *P) hear(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
+	reply, err := ask(req)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return judge.Read(heard{p, read}, it, reply)
+}
+
+// readNugget reads the reply about one item of the rubric.
+func (p *P) readNugget(it deem.Item, reply string) (deem.Verdict, error) {
+	switch {
+	case p.reading == Fixed, p.reading == Float && p.name != UpstreamName:
+		return offered(reply, p.reading == Float)
+	case p.name == Mem0Name:
+		return readMem0(reply)
+	case p.name == OmniName:
+		return readOmni(reply)
+	}
+	return readUpstream(reply, p.reading == Upstream && it.Category != EventOrdering)
+}
+
+// askNugget renders the prompt about one item of the rubric.
+func (p *P) askNugget(it deem.Item, item string) deem.Request {
+	if p.name != UpstreamName {
+		return p.request(p.prompts[promptSystem], format(p.prompts[promptNugget],
+			"question", it.Question, "nugget", item, "rubric_item", item, "llm_response", it.Response, "response", it.Response))
+	}
+	// One text after the other, as upstream does: a value that holds a mark is filled again.
+	prompt := p.prompts[promptNugget]
+	if p.reading == Fixed {
+		prompt = strings.NewReplacer("<question>", it.Question, "<rubric_item>", item, "<llm_response>", it.Response).Replace(prompt)
+	} else {
+		prompt = strings.ReplaceAll(strings.ReplaceAll(prompt, "<rubric_item>", item), "<llm_response>", it.Response)
+	}
+	return p.request("", prompt)
+}
+
+// askPositions renders the prompt about the places of all events.
+func (p *P) askPositions(it deem.Item, rubric []string) deem.Request {
+	var list strings.Builder
+	for i, item := range rubric {
+		if i > 0 {
+			list.WriteByte('\n')
+		}
+		fmt.Fprintf(&list, "%d. %s", i+1, item)
+	}
+	return p.request(p.prompts[promptSystem], format(p.prompts[promptOrdering],
+		"question", it.Question, "reference_ordering", list.String(), "response", it.Response))
+}
+
+// askSame renders the prompt about an event and a line of the response.
+func (p *P) askSame(item, line string) deem.Request {
+	return p.request(p.prompts[promptSameAsked], format(p.prompts[promptSame], "first_paragraph", item, "second_paragraph", line))
+}
+
+func (p *P) request(system, user string) deem.Request {
+	var messages []deem.Message
+	if system != "" {
+		messages = append(messages, deem.Message{Role: "system", Content: system})
+	}
+	return deem.Request{
+		Messages:    append(messages, deem.Message{Role: "user", Content: user}),
+		Temperature: p.params.Temperature, MaxTokens: p.params.MaxTokens, JSON: p.params.JSON,
+	}
+}
+
+// format fills a prompt as Python's str.format does, in one pass. Names and values take
+// turns.
+func format(prompt string, values ...string) string {
+	pairs := []string{"{{", "{", "}}", "}"}
+	for i, value := range values {
+		if i%2 == 0 {
+			value = "{" + value + "}"
+		}
+		pairs = append(pairs, value)
+	}
+	return strings.NewReplacer(pairs...).Replace(prompt)
+}

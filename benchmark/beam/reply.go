@@ -1,0 +1,295 @@
+package beam
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/extract"
+	"deem/internal/text"
+	"deem/internal/words"
+)
+
+// nugget makes the verdict on one rubric item. The label is the score as the model said
+// it, and the score is how it counts.
+func nugget(said string, score float64, reason string) (deem.Verdict, error) {
+	if math.IsNaN(score) || math.IsInf(score, 0) {
+		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the score is %s", said)
+	}
+	return deem.Verdict{Label: said, Score: score, Reason: reason}, nil
+}
+
+func unreadable(reply string) error {
+	return deem.Failf(deem.Unparseable, "the reply has no score: %s", clip(reply))
+}
+
+func clip(s string) string { return words.Clip(strings.Join(text.Split(s), " "), 80) }
+
+// clamp moves a score to the nearest that was offered, as two vendors do.
+func clamp(score float64) float64 {
+	switch {
+	case score >= 0.75:
+		return 1
+	case score >= 0.25:
+		return 0.5
+	}
+	return 0
+}
+
+// offered reads the score that a reply clearly says, whatever stands around it. With any,
+// numbers between those that were offered count too.
+func offered(reply string, anyScore bool) (deem.Verdict, error) {
+	o, ok := extract.Last(extract.Body(reply), "score")
+	if !ok {
+		return deem.Verdict{}, unreadable(reply)
+	}
+	said, _ := o.Field("score")
+	score, err := extract.Number(said, extract.Scale{Min: 0, Max: 1})
+	switch {
+	case err != nil:
+		return deem.Verdict{}, err
+	case !anyScore && !slices.Contains([]float64{0, 0.5, 1}, score):
+		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the score is %v, and 0, 0.5 and 1 were offered", score)
+	}
+	return nugget(text.Float(score), score, o.Text("reason"))
+}
+
+// loads reads JSON as json.loads does.
+func loads(raw string) (any, error) {
+	dec := json.NewDecoder(strings.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, err
+	}
+	if dec.More() {
+		return nil, errors.New("extra data")
+	}
+	return v, nil
+}
+
+// pyFloat returns float(v), and whether Python has one.
+func pyFloat(v any) (float64, bool) {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		return f, err == nil || math.IsInf(f, 0)
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case string:
+		f, err := strconv.ParseFloat(strings.ReplaceAll(text.Strip(v), "_", ""), 64)
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// saidScore writes a score as the model said it.
+func saidScore(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(v)
+}
+
+func reasonIn(fields map[string]any) string {
+	s, _ := fields["reason"].(string)
+	return s
+}
+
+// readMem0 reads as the harness of Mem0 does: a JSON object, perhaps within "final"; a score
+// that is missing or no number is 0. What is no JSON it counts as 0 after five attempts,
+// and here it is a failure.
+func readMem0(reply string) (deem.Verdict, error) {
+	v, err := loads(text.Strip(reply))
+	fields, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return deem.Verdict{}, unreadable(reply)
+	}
+	if final, ok := fields["final"]; ok && len(fields) == 1 {
+		if inner, ok := final.(string); ok {
+			if final, err = loads(inner); err != nil {
+				return deem.Verdict{}, unreadable(reply)
+			}
+		}
+		if inner, ok := final.(map[string]any); ok {
+			fields = inner
+		}
+	}
+	said, given := fields["score"]
+	score, _ := pyFloat(said)
+	label := "none"
+	if given {
+		label = saidScore(said)
+	}
+	return nugget(label, clamp(score), reasonIn(fields))
+}
+
+var (
+	omniObject    = regexp.MustCompile(`\{[^{}]*"score"\s*:\s*([0-9.]+)[^{}]*\}`)
+	omniScore     = regexp.MustCompile(`"?score"?\s*[:=]\s*([0-9.]+)`)
+	omniPositions = regexp.MustCompile(`(?s)\{[^{}]*"positions"\s*:\s*\[.*?\]\s*\}`)
+)
+
+// readOmni reads as _extract_item_score of OmniMemEval does. What that counts as 0 because
+// it cannot read it is a failure.
+func readOmni(reply string) (deem.Verdict, error) {
+	if m := omniObject.FindString(reply); m != "" {
+		if v, err := loads(m); err == nil {
+			fields, _ := v.(map[string]any)
+			if score, ok := pyFloat(fields["score"]); ok {
+				return nugget(saidScore(fields["score"]), clamp(score), reasonIn(fields))
+			}
+		}
+	}
+	m := omniScore.FindStringSubmatch(reply)
+	if m == nil {
+		return deem.Verdict{}, unreadable(reply)
+	}
+	score, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return deem.Verdict{}, unreadable(reply) // The program stops at it.
+	}
+	return nugget(m[1], clamp(score), firstRunes(reply, 200))
+}
+
+func firstRunes(s string, n int) string {
+	if runes := []rune(s); len(runes) > n {
+		return string(runes[:n])
+	}
+	return s
+}
+
+// readPositions reads where the events of a rubric stand in a response, and scores them as
+// _judge_event_ordering of OmniMemEval does: tau by coverage.
+func readPositions(reply string, events int) (deem.Verdict, error) {
+	v, err := loads(omniPositions.FindString(reply))
+	fields, ok := v.(map[string]any)
+	list, isList := fields["positions"].([]any)
+	if err != nil || !ok || !isList {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no positions: %s", clip(reply))
+	}
+	var want, got []int
+	for i, e := range list {
+		entry, ok := e.(map[string]any)
+		if !ok {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "a position is not an object: %s", clip(reply))
+		}
+		place := any(json.Number("-1"))
+		if p, ok := entry["position"]; ok {
+			place = p
+		}
+		at, ok := pyFloat(place)
+		if _, isText := place.(string); !ok || isText {
+			return deem.Verdict{}, deem.Failf(deem.Unparseable, "a position is not a number: %s", clip(reply))
+		}
+		if at > 0 && i < events {
+			// Only the order of the places matters; halves would keep theirs, too.
+			want, got = append(want, i), append(got, int(math.Round(at*1024)))
+		}
+	}
+	coverage := float64(len(want)) / float64(events)
+	aspects := map[string]float64{"coverage": coverage}
+	score := coverage * 0.5
+	if len(want) >= 2 {
+		tau := tauB(want, got)
+		if math.IsNaN(tau) {
+			tau = 0
+		}
+		aspects["tau_norm"] = math.Max(0, (tau+1)/2)
+		score = aspects["tau_norm"] * coverage
+	}
+	return deem.Verdict{Label: "scored", Score: score, Aspects: aspects}, nil
+}
+
+var (
+	fencedJSON = regexp.MustCompile("(?s)```(?:json)?\\s*(\\[.*\\]|\\{.*\\})\\s*```")
+	anyJSON    = regexp.MustCompile(`(?s)(\{.*?\}|\[.*?\])`)
+)
+
+// parseUpstream reads JSON as parse_json_response of upstream does, and where that fails
+// as the library does that it falls back to, as far as a lenient reader of ours goes.
+func parseUpstream(reply string) (map[string]any, error) {
+	reply = text.Strip(reply)
+	whole := reply
+	if strings.HasPrefix(reply, "```") {
+		if m := fencedJSON.FindStringSubmatch(reply); m != nil {
+			whole = text.Strip(m[1])
+		}
+	}
+	v, err := loads(whole)
+	if err != nil {
+		if m := anyJSON.FindString(whole); m != "" {
+			v, err = loads(m)
+		}
+	}
+	if err != nil {
+		o, ok := extract.Last(reply, "score")
+		if !ok {
+			return nil, unreadable(reply)
+		}
+		return o.Fields, nil
+	}
+	fields, ok := v.(map[string]any)
+	if !ok {
+		return nil, deem.Failf(deem.Unparseable, "the reply is JSON and not an object: %s", clip(reply))
+	}
+	return fields, nil
+}
+
+// readUpstream reads a rubric item as upstream does. Nine abilities take int() of the
+// score, and event ordering float(). No range is checked, and where the conversion fails
+// upstream stops.
+func readUpstream(reply string, truncate bool) (deem.Verdict, error) {
+	fields, err := parseUpstream(reply)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	said, given := fields["score"]
+	if !given {
+		return deem.Verdict{}, unreadable(reply)
+	}
+	score, ok := pyFloat(said)
+	if truncate {
+		var n int64
+		n, ok = text.Int(said)
+		score = float64(n)
+	}
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the score is not a number: %s", clip(saidScore(said)))
+	}
+	return nugget(saidScore(said), score, reasonIn(fields))
+}
+
+// saysYes reads the reply to the question whether two snippets describe the same event, as
+// upstream does.
+func saysYes(reply string) (deem.Verdict, error) {
+	if strings.Contains(text.Lower(reply), "yes") {
+		return deem.Verdict{Label: "YES", Score: 1}, nil
+	}
+	return deem.Verdict{Label: "NO"}, nil
+}
+
+// clearlySays reads the same reply, and takes only a clear YES or NO.
+func clearlySays(reply string) (deem.Verdict, error) {
+	f, err := extract.Label(extract.Body(reply), []string{"YES", "NO"})
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	v := deem.Verdict{Label: f.Label}
+	if f.Label == "YES" {
+		v.Score = 1
+	}
+	return v, nil
+}
