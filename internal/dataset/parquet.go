@@ -2,11 +2,12 @@ package dataset
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"deem"
@@ -19,7 +20,6 @@ func parquetRows(b *body, f *file, want func(string) bool, yield yield) error {
 	if err != nil {
 		return deem.WithHint(fmt.Errorf("read %s: %w", f.name, err), "the file may be cut off or broken; see whether another program reads it")
 	}
-	defer p.close()
 	row := Row{File: f.name, names: p.names, values: make([]Value, len(p.names))}
 	for {
 		err := p.next(&row)
@@ -41,46 +41,63 @@ type parquetReader struct {
 	nodes  []*node // one for each name; nil when the column is not wanted
 	leaves []*leaf // of all nodes
 
-	groups []parquet.RowGroup
+	file   io.ReaderAt
+	size   int64
+	groups []format.RowGroup
 	left   int64 // rows left in the group that is being read
 }
 
 // openParquet reads the schema.
 func openParquet(r io.ReaderAt, size int64, want func(string) bool) (p *parquetReader, err error) {
 	defer rescue(&err)
-	if err := checkFooter(r, size); err != nil {
-		return nil, err
-	}
-	f, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	meta, err := readFooter(r, size)
 	if err != nil {
 		return nil, err
 	}
-	p = &parquetReader{groups: f.RowGroups()}
-	for _, column := range f.Root().Columns() {
-		p.names = append(p.names, column.Name())
-		var n *node
-		if want == nil || want(column.Name()) {
-			n = p.newNode(column, 0, 0)
+	p = &parquetReader{file: r, size: size, groups: meta.RowGroups}
+	schema := schemaReader{rest: meta.Schema}
+	root, err := schema.next()
+	if err != nil {
+		return nil, err
+	}
+	for range root.NumChildren.V {
+		n, err := schema.node(0, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		p.names = append(p.names, n.name)
+		if want == nil || want(n.name) {
+			p.leaves = append(p.leaves, n.leaves(nil)...)
+		} else {
+			n = nil
 		}
 		p.nodes = append(p.nodes, n)
 	}
 	return p, nil
 }
 
-// checkFooter refuses a file whose footer would be longer than the file. The library makes
-// room for as much as the file says, which may be four gigabytes, before it looks.
-func checkFooter(r io.ReaderAt, size int64) error {
+// readFooter reads what the end of a file says about it.
+func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	var tail [8]byte // how long the footer is, and the mark of the format
 	if size < 12 {
-		return fmt.Errorf("a Parquet file has more than %d bytes", size)
+		return nil, fmt.Errorf("a Parquet file has more than %d bytes", size)
 	}
 	if _, err := r.ReadAt(tail[:], size-8); err != nil {
-		return err
+		return nil, err
 	}
-	if n := int64(binary.LittleEndian.Uint32(tail[:4])); n > size-12 {
-		return fmt.Errorf("its footer would have %d bytes, and the file has %d", n, size)
+	if string(tail[4:]) != "PAR1" {
+		return nil, fmt.Errorf("it ends with %q, not with PAR1", tail[4:])
 	}
-	return nil
+	n := int64(binary.LittleEndian.Uint32(tail[:4]))
+	if n > size-12 {
+		return nil, fmt.Errorf("its footer would have %d bytes, and the file has %d", n, size)
+	}
+	text := make([]byte, n)
+	if _, err := r.ReadAt(text, size-8-n); err != nil {
+		return nil, err
+	}
+	meta, _, err := new(format.FooterDecoder).Decode(text)
+	return meta, err
 }
 
 // rescue turns a panic of the library, which broken files can cause, into an
@@ -115,8 +132,30 @@ const (
 	mapNode     // a group around repeated pairs
 )
 
-func (p *parquetReader) newNode(c *parquet.Column, def, rep int) *node {
-	n := &node{name: c.Name(), optional: c.Optional(), repeated: c.Repeated(), kind: groupNode}
+// A schemaReader makes nodes of the elements of a schema, which stand in the order of a walk.
+type schemaReader struct {
+	rest   []format.SchemaElement
+	column int // of the next leaf
+}
+
+func (s *schemaReader) next() (*format.SchemaElement, error) {
+	if len(s.rest) == 0 {
+		return nil, errors.New("its schema is cut off")
+	}
+	e := &s.rest[0]
+	s.rest = s.rest[1:]
+	return e, nil
+}
+
+func (s *schemaReader) node(def, rep, depth int) (*node, error) {
+	e, err := s.next()
+	if err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, fmt.Errorf("its columns are nested more than %d deep", maxDepth)
+	}
+	n := &node{name: e.Name, optional: e.RepetitionType.V == format.Optional, repeated: e.RepetitionType.V == format.Repeated, kind: groupNode}
 	if n.optional || n.repeated {
 		def++
 	}
@@ -124,29 +163,95 @@ func (p *parquetReader) newNode(c *parquet.Column, def, rep int) *node {
 		rep++
 	}
 	n.def, n.rep = def, rep
-	if c.Leaf() {
-		n.kind, n.leaf = leafNode, &leaf{column: c.Index(), single: rep == 0, render: renderOf(c.Type())}
-		p.leaves = append(p.leaves, n.leaf)
-		return n
+	logical := logicalType(e)
+	if e.Type.Valid {
+		n.kind, n.leaf = leafNode, &leaf{column: s.column, single: rep == 0, render: renderOf(e, logical)}
+		n.leaf.pages = pages{kind: e.Type.V, width: widthOf(e), maxRep: rep, maxDef: def}
+		s.column++
+		return n, nil
 	}
-	for _, child := range c.Columns() {
-		n.children = append(n.children, p.newNode(child, def, rep))
+	for range e.NumChildren.V {
+		child, err := s.node(def, rep, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
 	}
 	if len(n.children) > 0 {
 		n.leaf = n.children[0].leaf
 	}
-	n.kind = kindOfGroup(c, n.children)
-	return n
+	n.kind = kindOfGroup(logical, n.children)
+	return n, nil
+}
+
+// widthOf returns how many bytes a value takes, 0 for those that say it themselves.
+func widthOf(e *format.SchemaElement) int {
+	switch e.Type.V {
+	case format.Int32, format.Float:
+		return 4
+	case format.Int64, format.Double:
+		return 8
+	case format.Int96:
+		return 12
+	case format.FixedLenByteArray:
+		return int(e.TypeLength.V)
+	}
+	return 0
+}
+
+// leaves appends all leaves of the node.
+func (n *node) leaves(list []*leaf) []*leaf {
+	if n.kind == leafNode {
+		return append(list, n.leaf)
+	}
+	for _, child := range n.children {
+		list = child.leaves(list)
+	}
+	return list
+}
+
+// logicalType returns what a type means. Old writers say it in another field.
+func logicalType(e *format.SchemaElement) format.LogicalTypeValue {
+	if e.LogicalType.Value != nil || !e.ConvertedType.Valid {
+		return e.LogicalType.Value
+	}
+	milli, micro := format.TimeUnit{Value: new(format.MilliSeconds)}, format.TimeUnit{Value: new(format.MicroSeconds)}
+	switch e.ConvertedType.V {
+	case deprecated.UTF8:
+		return new(format.StringType)
+	case deprecated.Map:
+		return new(format.MapType)
+	case deprecated.List:
+		return new(format.ListType)
+	case deprecated.Enum:
+		return new(format.EnumType)
+	case deprecated.Json:
+		return new(format.JsonType)
+	case deprecated.Date:
+		return new(format.DateType)
+	case deprecated.Decimal:
+		return &format.DecimalType{Scale: e.Scale.V, Precision: e.Precision.V}
+	case deprecated.TimeMillis:
+		return &format.TimeType{IsAdjustedToUTC: true, Unit: milli}
+	case deprecated.TimeMicros:
+		return &format.TimeType{IsAdjustedToUTC: true, Unit: micro}
+	case deprecated.TimestampMillis:
+		return &format.TimestampType{IsAdjustedToUTC: true, Unit: milli}
+	case deprecated.TimestampMicros:
+		return &format.TimestampType{IsAdjustedToUTC: true, Unit: micro}
+	case deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64:
+		return new(format.IntType) // It is not signed.
+	}
+	return nil
 }
 
 // kindOfGroup recognises lists and maps, which are groups with one repeated child.
-func kindOfGroup(c *parquet.Column, children []*node) nodeKind {
-	logical := c.Type().LogicalType()
-	if logical == nil || len(children) != 1 || !children[0].repeated {
+func kindOfGroup(logical format.LogicalTypeValue, children []*node) nodeKind {
+	if len(children) != 1 || !children[0].repeated {
 		return groupNode
 	}
 	child := children[0]
-	switch logical.Value.(type) {
+	switch logical.(type) {
 	case *format.ListType:
 		// Files of today have another group between the list and its elements,
 		// old ones may not.
@@ -166,14 +271,15 @@ func kindOfGroup(c *parquet.Column, children []*node) nodeKind {
 func (p *parquetReader) next(row *Row) (err error) {
 	defer rescue(&err)
 	for p.left == 0 {
-		p.close()
 		if len(p.groups) == 0 {
 			return io.EOF
 		}
-		p.left = p.groups[0].NumRows()
-		chunks := p.groups[0].ColumnChunks()
+		p.left = p.groups[0].NumRows
 		for _, l := range p.leaves {
-			l.open(chunks[l.column])
+			l.ahead = false
+			if err := l.pages.open(p.file, p.size, &p.groups[0].Columns[l.column].MetaData); err != nil {
+				return err
+			}
 		}
 		p.groups = p.groups[1:]
 	}
@@ -199,20 +305,13 @@ func (p *parquetReader) next(row *Row) (err error) {
 	return nil
 }
 
-// close gives back the pages of the group.
-func (p *parquetReader) close() {
-	for _, l := range p.leaves {
-		l.close()
-	}
-}
-
 // isNaN reports whether the node is a number in the row that reads as null.
 func (n *node) isNaN() bool {
 	if n == nil || n.kind != leafNode || n.repeated || n.leaf == nil || n.leaf.render == nil {
 		return false
 	}
 	v := n.leaf.peek()
-	return !v.IsNull() && v.Kind() != parquet.ByteArray && string(n.leaf.write(nil, v)) == "null"
+	return !v.null && n.leaf.pages.kind != format.ByteArray && string(n.leaf.write(nil, v)) == "null"
 }
 
 // value returns the value of the node in the row: plain text as it is, all else as
@@ -221,8 +320,8 @@ func (n *node) value() Value {
 	if n == nil || n.leaf == nil {
 		return Value{}
 	}
-	if v := n.leaf.peek(); n.kind == leafNode && !n.repeated && n.leaf.render == nil && !v.IsNull() {
-		return Value{literal, v.ByteArray()}
+	if v := n.leaf.peek(); n.kind == leafNode && !n.repeated && n.leaf.render == nil && !v.null {
+		return Value{literal, v.data}
 	}
 	if cap(n.buf) > keptBuffer {
 		n.buf = nil
@@ -238,7 +337,7 @@ func (n *node) write(b []byte) []byte {
 		return append(b, "null"...) // a group without members
 	case n.repeated:
 		return n.writeList(b)
-	case n.optional && n.leaf.peek().DefinitionLevel() < n.def:
+	case n.optional && int(n.leaf.peek().def) < n.def:
 		n.skip()
 		return append(b, "null"...)
 	}
@@ -252,12 +351,12 @@ func (n *node) writeList(b []byte) []byte {
 
 // each appends every occurrence of a repeated node in the row.
 func (n *node) each(b []byte, write func([]byte) []byte) []byte {
-	if n.leaf.peek().DefinitionLevel() < n.def {
+	if int(n.leaf.peek().def) < n.def {
 		n.skip()
 		return b
 	}
 	b = write(b)
-	for n.leaf.more() && n.leaf.peek().RepetitionLevel() == n.rep {
+	for n.leaf.more() && int(n.leaf.peek().rep) == n.rep {
 		b = write(append(b, ','))
 	}
 	return b
@@ -304,29 +403,14 @@ func (n *node) writePair(b []byte) []byte {
 // A leaf reads the values of one column, row by row.
 type leaf struct {
 	column int
-	single bool                               // a row has exactly one value
-	render func([]byte, parquet.Value) []byte // nil for text
+	single bool                             // a row has exactly one value
+	render func([]byte, parquetCell) []byte // nil for text
 
-	pages  parquet.Pages
-	page   parquet.Page
-	values parquet.ValueReader
-	batch  [64]parquet.Value
-	unread []parquet.Value // of the batch
-	row    []parquet.Value
-	taken  int // of the row
-}
-
-func (l *leaf) open(chunk parquet.ColumnChunk) { l.pages = chunk.Pages() }
-
-func (l *leaf) close() {
-	if l.page != nil {
-		parquet.Release(l.page)
-	}
-	if l.pages != nil {
-		// Nothing was written; there is nothing that closing could lose.
-		_ = l.pages.Close()
-	}
-	l.pages, l.page, l.values, l.unread = nil, nil, nil, nil
+	pages pages
+	head  parquetCell // the first one of the next row, if ahead
+	ahead bool
+	row   []parquetCell
+	taken int // of the row
 }
 
 // nextRow collects the values of the next row: the next value, and those behind it
@@ -334,84 +418,49 @@ func (l *leaf) close() {
 func (l *leaf) nextRow() error {
 	l.row, l.taken = l.row[:0], 0
 	for {
-		if len(l.unread) == 0 {
-			if err := l.fill(); err == io.EOF && len(l.row) > 0 {
+		if !l.ahead {
+			var err error
+			if l.head, err = l.pages.next(); err == io.EOF && len(l.row) > 0 {
 				return nil
 			} else if err != nil {
 				return err
 			}
+			l.ahead = true
 		}
-		if len(l.row) > 0 && l.unread[0].RepetitionLevel() == 0 {
+		if len(l.row) > 0 && l.head.rep == 0 {
 			return nil
 		}
-		l.row = append(l.row, l.unread[0])
-		l.unread = l.unread[1:]
+		l.row, l.ahead = append(l.row, l.head), false
 		if l.single {
 			return nil
 		}
 	}
 }
 
-// fill reads a batch of values.
-func (l *leaf) fill() error {
-	for {
-		if l.values != nil {
-			n, err := l.values.ReadValues(l.batch[:])
-			if l.unread = l.batch[:n]; n > 0 {
-				return nil
-			}
-			if err != nil && err != io.EOF {
-				return err
-			}
-		}
-		if err := l.turn(); err != nil {
-			return err
-		}
-	}
-}
-
-// turn goes to the next page. Values of the row that lie in the one before are
-// copied first.
-func (l *leaf) turn() error {
-	for i, v := range l.row {
-		l.row[i] = v.Clone()
-	}
-	if l.page != nil {
-		parquet.Release(l.page)
-		l.page, l.values = nil, nil
-	}
-	page, err := l.pages.ReadPage()
-	if err != nil {
-		return err
-	}
-	l.page, l.values = page, page.Values()
-	return nil
-}
-
 // more reports whether the row has values that were not taken.
 func (l *leaf) more() bool { return l.taken < len(l.row) }
 
 // peek returns the next value of the row, a null behind the last.
-func (l *leaf) peek() parquet.Value {
+func (l *leaf) peek() parquetCell {
 	if !l.more() {
-		return parquet.Value{}
+		return parquetCell{null: true}
 	}
 	return l.row[l.taken]
 }
 
-func (l *leaf) take() parquet.Value {
+func (l *leaf) take() parquetCell {
 	v := l.peek()
 	l.taken++
 	return v
 }
 
 // write appends a value as JSON.
-func (l *leaf) write(b []byte, v parquet.Value) []byte {
+func (l *leaf) write(b []byte, v parquetCell) []byte {
 	switch {
-	case v.IsNull():
+	case v.null:
 		return append(b, "null"...)
 	case l.render == nil:
-		return appendString(b, string(v.ByteArray()))
+		return appendString(b, string(v.data))
 	}
 	return l.render(b, v)
 }

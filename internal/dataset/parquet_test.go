@@ -140,6 +140,68 @@ func TestParquetTypes(t *testing.T) {
 	}
 }
 
+// TestParquetEncodings reads what the library writes in every encoding and compression that
+// it has, over several pages and with values that are absent.
+func TestParquetEncodings(t *testing.T) {
+	type row struct {
+		ID       string   `parquet:"id,delta,snappy"`
+		Response string   `parquet:"response,dict,gzip"`
+		A        string   `parquet:"a,delta,brotli"`
+		B        int32    `parquet:"b,delta,lz4"`
+		C        int64    `parquet:"c,delta,zstd"`
+		D        float64  `parquet:"d,split,snappy"`
+		E        float32  `parquet:"e,split,uncompressed"`
+		F        bool     `parquet:"f"`
+		G        *bool    `parquet:"g,optional"`
+		H        *int64   `parquet:"h,optional,dict"`
+		I        [3]byte  `parquet:"i,delta"`
+		J        []string `parquet:"j,list,dict"`
+		K        string   `parquet:"k,plain,zstd"`
+	}
+	const n = 3000
+	rows, want := make([]row, n), make([]deem.Item, n)
+	for i := range rows {
+		yes, number := i%3 == 0, int64(i%50)
+		r := row{
+			ID: fmt.Sprintf("id-%05d", i), Response: fmt.Sprint("r", i%7), A: strings.Repeat("a", i%9), B: int32(i - 1500), C: int64(i) << 33, D: float64(i) / 4, E: float32(i) / 8,
+			F: i%5 < 2, I: [3]byte([]byte(fmt.Sprintf("%03d", i%1000))), K: fmt.Sprint("k", i),
+		}
+		var j []string
+		for k := range i % 4 {
+			j = append(j, fmt.Sprint("v", (i+k)%300))
+		}
+		r.J = j
+		fields := map[string]string{
+			"a": r.A, "b": fmt.Sprint(r.B), "c": fmt.Sprint(r.C), "f": map[bool]string{true: "True", false: "False"}[r.F], "i": string(r.I[:]), "k": r.K,
+			"j": "['" + strings.Join(j, "', '") + "']",
+		}
+		if len(j) == 0 {
+			fields["j"] = "[]"
+		}
+		for name, f := range map[string]float64{"d": r.D, "e": float64(r.E)} {
+			if fields[name] = fmt.Sprint(f); f == math.Trunc(f) {
+				fields[name] += ".0"
+			}
+		}
+		if yes {
+			r.G, fields["g"] = &r.F, fields["f"]
+		}
+		if i%2 == 0 {
+			r.H, fields["h"] = &number, fmt.Sprint(number)
+		}
+		rows[i], want[i] = r, deem.Item{ID: r.ID, Response: r.Response, Fields: fields}
+	}
+	src := dataset.Source{Fields: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}}
+	for _, version := range []int{1, 2} {
+		for _, size := range []int{500, 1 << 20} {
+			text := parquetOf(t, rows, parquet.DataPageVersion(version), parquet.PageBufferSize(size))
+			if diff := cmp.Diff(want, items(t, "a.parquet", text, src)); diff != "" {
+				t.Errorf("version %d in pages of %d bytes (-want +got):\n%.3000s", version, size, diff)
+			}
+		}
+	}
+}
+
 // TestParquetNested reaches into what other programs nest.
 func TestParquetNested(t *testing.T) {
 	type turn struct {

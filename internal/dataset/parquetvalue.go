@@ -10,40 +10,39 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 // renderOf returns how values of a type become JSON, or nil for text. What JSON has
 // no type for becomes the text that Python would print.
-func renderOf(t parquet.Type) func([]byte, parquet.Value) []byte {
-	if logical := t.LogicalType(); logical != nil {
-		if render, ok := renderOfLogical(logical, t); ok {
-			return render
-		}
+func renderOf(e *format.SchemaElement, logical format.LogicalTypeValue) func([]byte, parquetCell) []byte {
+	if render, ok := renderOfLogical(e, logical); ok {
+		return render
 	}
-	switch t.Kind() {
-	case parquet.Boolean:
-		return func(b []byte, v parquet.Value) []byte { return strconv.AppendBool(b, v.Boolean()) }
-	case parquet.Int32:
-		return func(b []byte, v parquet.Value) []byte { return strconv.AppendInt(b, int64(v.Int32()), 10) }
-	case parquet.Int64:
-		return func(b []byte, v parquet.Value) []byte { return strconv.AppendInt(b, v.Int64(), 10) }
-	case parquet.Int96:
-		return func(b []byte, v parquet.Value) []byte { return appendTime(b, int96Time(v), "2006-01-02 15:04:05") }
-	case parquet.Float:
-		return func(b []byte, v parquet.Value) []byte { return appendFloat(b, float64(v.Float()), 32) }
-	case parquet.Double:
-		return func(b []byte, v parquet.Value) []byte { return appendFloat(b, v.Double(), 64) }
-	case parquet.FixedLenByteArray:
+	switch e.Type.V {
+	case format.Boolean:
+		return func(b []byte, v parquetCell) []byte { return strconv.AppendBool(b, v.data[0] != 0) }
+	case format.Int32, format.Int64:
+		return func(b []byte, v parquetCell) []byte { return strconv.AppendInt(b, integer(v), 10) }
+	case format.Int96:
+		return func(b []byte, v parquetCell) []byte { return appendTime(b, int96Time(v), "2006-01-02 15:04:05") }
+	case format.Float:
+		return func(b []byte, v parquetCell) []byte {
+			return appendFloat(b, float64(math.Float32frombits(binary.LittleEndian.Uint32(v.data))), 32)
+		}
+	case format.Double:
+		return func(b []byte, v parquetCell) []byte {
+			return appendFloat(b, math.Float64frombits(binary.LittleEndian.Uint64(v.data)), 64)
+		}
+	case format.FixedLenByteArray:
 		return appendBytes
 	}
 	return nil
 }
 
 // renderOfLogical is renderOf for types that say more than how they are stored.
-func renderOfLogical(logical *format.LogicalType, t parquet.Type) (func([]byte, parquet.Value) []byte, bool) {
-	switch lt := logical.Value.(type) {
+func renderOfLogical(e *format.SchemaElement, logical format.LogicalTypeValue) (func([]byte, parquetCell) []byte, bool) {
+	switch lt := logical.(type) {
 	case *format.StringType, *format.EnumType:
 		return nil, true
 	case *format.JsonType:
@@ -51,8 +50,8 @@ func renderOfLogical(logical *format.LogicalType, t parquet.Type) (func([]byte, 
 	case *format.UUIDType:
 		return appendUUID, true
 	case *format.DateType:
-		return func(b []byte, v parquet.Value) []byte {
-			return appendTime(b, time.Unix(int64(v.Int32())*86400, 0).UTC(), time.DateOnly)
+		return func(b []byte, v parquetCell) []byte {
+			return appendTime(b, time.Unix(integer(v)*86400, 0).UTC(), time.DateOnly)
 		}, true
 	case *format.TimestampType:
 		layout := "2006-01-02 15:04:05"
@@ -60,36 +59,41 @@ func renderOfLogical(logical *format.LogicalType, t parquet.Type) (func([]byte, 
 			layout += "+00:00"
 		}
 		unit := lt.Unit.Value.Duration()
-		return func(b []byte, v parquet.Value) []byte { return appendTime(b, instant(v.Int64(), unit), layout) }, true
+		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), layout) }, true
 	case *format.TimeType:
 		unit := lt.Unit.Value.Duration()
-		return func(b []byte, v parquet.Value) []byte { return appendTime(b, instant(integer(v), unit), time.TimeOnly) }, true
+		return func(b []byte, v parquetCell) []byte { return appendTime(b, instant(integer(v), unit), time.TimeOnly) }, true
 	case *format.DecimalType:
-		scale := int(lt.Scale)
-		return func(b []byte, v parquet.Value) []byte { return appendDecimal(b, unscaled(v), scale) }, true
+		scale, whole := int(lt.Scale), e.Type.V == format.Int32 || e.Type.V == format.Int64
+		return func(b []byte, v parquetCell) []byte {
+			if whole {
+				return appendDecimal(b, big.NewInt(integer(v)), scale)
+			}
+			return appendDecimal(b, unscaled(v.data), scale)
+		}, true
 	case *format.IntType:
 		if !lt.IsSigned {
 			return appendUnsigned, true
 		}
 	case *format.Float16Type:
-		return func(b []byte, v parquet.Value) []byte { return appendFloat(b, half(v.ByteArray()), 32) }, t.Length() == 2
+		return func(b []byte, v parquetCell) []byte { return appendFloat(b, half(v.data), 32) }, e.TypeLength.V == 2
 	}
 	return nil, false
 }
 
 // integer returns the number in a value of either width.
-func integer(v parquet.Value) int64 {
-	if v.Kind() == parquet.Int32 {
-		return int64(v.Int32())
+func integer(v parquetCell) int64 {
+	if len(v.data) == 4 {
+		return int64(int32(binary.LittleEndian.Uint32(v.data))) //nolint:gosec // It is signed.
 	}
-	return v.Int64()
+	return int64(binary.LittleEndian.Uint64(v.data)) //nolint:gosec // It is signed.
 }
 
-func appendUnsigned(b []byte, v parquet.Value) []byte {
-	if v.Kind() == parquet.Int32 {
-		return strconv.AppendUint(b, uint64(v.Uint32()), 10)
+func appendUnsigned(b []byte, v parquetCell) []byte {
+	if len(v.data) == 4 {
+		return strconv.AppendUint(b, uint64(binary.LittleEndian.Uint32(v.data)), 10)
 	}
-	return strconv.AppendUint(b, v.Uint64(), 10)
+	return strconv.AppendUint(b, binary.LittleEndian.Uint64(v.data), 10)
 }
 
 // appendFloat appends a number that stays a float when it is whole. NaN is how
@@ -133,8 +137,8 @@ func half(p []byte) float64 {
 }
 
 // appendJSON appends a value that is JSON already, and as text if it is not.
-func appendJSON(b []byte, v parquet.Value) []byte {
-	s := scanner{text: v.ByteArray()}
+func appendJSON(b []byte, v parquetCell) []byte {
+	s := scanner{text: v.data}
 	s.space()
 	begin := s.pos
 	if err := s.value(0); err == nil {
@@ -143,11 +147,11 @@ func appendJSON(b []byte, v parquet.Value) []byte {
 			return append(b, s.text[begin:end]...)
 		}
 	}
-	return appendString(b, string(v.ByteArray()))
+	return appendString(b, string(v.data))
 }
 
-func appendUUID(b []byte, v parquet.Value) []byte {
-	p := v.ByteArray()
+func appendUUID(b []byte, v parquetCell) []byte {
+	p := v.data
 	if len(p) != 16 {
 		return appendBytes(b, v)
 	}
@@ -156,11 +160,11 @@ func appendUUID(b []byte, v parquet.Value) []byte {
 
 // appendBytes appends bytes of which nothing is known: as text if they are, and
 // otherwise in hexadecimal.
-func appendBytes(b []byte, v parquet.Value) []byte {
-	if p := v.ByteArray(); utf8.Valid(p) {
+func appendBytes(b []byte, v parquetCell) []byte {
+	if p := v.data; utf8.Valid(p) {
 		return appendString(b, string(p))
 	}
-	return fmt.Appendf(b, `"%x"`, v.ByteArray())
+	return fmt.Appendf(b, `"%x"`, v.data)
 }
 
 // instant returns the time that is n units after the epoch.
@@ -171,11 +175,10 @@ func instant(n int64, unit time.Duration) time.Time {
 
 // int96Time reads the timestamps of old writers: nanoseconds of the day, and the
 // Julian day.
-func int96Time(v parquet.Value) time.Time {
-	i := v.Int96()
-	nanos := int64(uint64(i[1])<<32 | uint64(i[0]))
+func int96Time(v parquetCell) time.Time {
+	nanos, day := integer(parquetCell{data: v.data[:8]}), integer(parquetCell{data: v.data[8:12]})
 	const epoch = 2440588 // the Julian day of 1970-01-01
-	return time.Unix((int64(i[2])-epoch)*86400, nanos).UTC()
+	return time.Unix((day-epoch)*86400, nanos).UTC()
 }
 
 // appendTime appends a time as Python prints it: a fraction only if there is one,
@@ -189,12 +192,8 @@ func appendTime(b []byte, t time.Time, layout string) []byte {
 	return append(t.AppendFormat(append(b, '"'), layout), '"')
 }
 
-// unscaled returns the integer of a decimal.
-func unscaled(v parquet.Value) *big.Int {
-	if kind := v.Kind(); kind == parquet.Int32 || kind == parquet.Int64 {
-		return big.NewInt(integer(v))
-	}
-	p := v.ByteArray()
+// unscaled returns the integer of a decimal that is stored as bytes.
+func unscaled(p []byte) *big.Int {
 	n := new(big.Int).SetBytes(p)
 	if len(p) > 0 && p[0]&0x80 != 0 { // two's complement, big endian
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(p))))
