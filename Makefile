@@ -16,6 +16,7 @@ GOLANGCI_VERSION    := v2.14.0
 GOFUMPT_VERSION     := v0.12.0
 GOVULNCHECK_VERSION := v1.8.0
 GOTESTSUM_VERSION   := v1.13.0
+ACTIONLINT_VERSION  := v1.7.8
 
 # How long each fuzz target runs, and what `make bench-go` measures.
 FUZZTIME  ?= 30s
@@ -60,7 +61,7 @@ build: ## build bin/deem, one static binary
 # In CI a skipped test is a failure unless .ci/skips.txt lists it.
 .PHONY: test
 test: $(TOOLS)/gotestsum ## run every test with the race detector, and install what that needs
-	scripts/need.sh cc clients postgres chromium python npm
+	scripts/need.sh cc clients postgres chromium python npm packagers
 	scripts/minilm.sh $(TOOLS)/minilm
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
@@ -83,7 +84,7 @@ size: ## print how large deem is; COMMITS="A B" puts earlier commits beside it
 	scripts/size.sh $(COMMITS)
 
 .PHONY: lint
-lint: lint-fmt lint-vet lint-arrows lint-shell lint-words lint-go lint-vuln ## run every check that is not a test
+lint: lint-fmt lint-vet lint-arrows lint-shell lint-words lint-actions lint-go lint-vuln ## run every check that is not a test
 
 .PHONY: lint-fmt
 lint-fmt: $(TOOLS)/gofumpt ## is every file formatted?
@@ -107,6 +108,10 @@ lint-shell: ## are the scripts sound?
 .PHONY: lint-words
 lint-words: ## are the finished documents in plain English?
 	scripts/words.sh --finished
+
+.PHONY: lint-actions
+lint-actions: $(TOOLS)/actionlint ## are the workflows sound?
+	$(TOOLS)/bin/actionlint .github/workflows/*.yml examples/ci/github.yml
 
 .PHONY: lint-go
 lint-go: $(TOOLS)/golangci-lint ## golangci-lint, as .golangci.yml says
@@ -153,12 +158,20 @@ bench-peers: build ## measure deem and two other tools from npm (ten minutes, an
 	bench/peers/peers.py $(PEERS)
 
 .PHONY: release
-release: ## build the archives of a release into dist/, with checksums, parts and formula
-	$(GO) run ./internal/ci/release -out dist $(RELEASEFLAGS)
+release: ## build everything that a release has into dist/ (RELEASEFLAGS="--only linux-amd64" for one platform)
+	scripts/release.py --out dist $(RELEASEFLAGS)
 
 .PHONY: release-check
-release-check: ## build a release into a scratch folder, twice where it must be the same, and look at it
-	$(GO) run ./internal/ci/release -check $(RELEASEFLAGS)
+release-check: ## build a release twice in different folders, and look at all of it (minutes)
+	$(GO) test -tags=soak -count=1 -v -run '^TestSoakRelease$$' -timeout 60m ./internal/ci/packages
+
+.PHONY: publish
+publish: ## put the addresses of publish.env where readers look for them
+	scripts/publish.sh write
+
+.PHONY: publish-check
+publish-check: ## is every address set that a published deem needs?
+	scripts/publish.sh check
 
 .PHONY: match-model
 match-model: ## fit the model of match to the labelled items in DATA=FILE
@@ -175,7 +188,7 @@ bench-go: ## run the benchmarks that BENCH names (all), BENCHTIME each (1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) -timeout 60m $(PKGS)
 
 .PHONY: tools
-tools: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/govulncheck $(TOOLS)/gotestsum ## build the pinned tools
+tools: $(TOOLS)/golangci-lint $(TOOLS)/gofumpt $(TOOLS)/govulncheck $(TOOLS)/gotestsum $(TOOLS)/actionlint ## build the pinned tools
 
 .PHONY: clean
 clean: ## remove what was built, but not the tools
@@ -200,4 +213,5 @@ endef
 $(eval $(call tool,golangci-lint,$(GOLANGCI_VERSION),github.com/golangci/golangci-lint/v2/cmd/golangci-lint))
 $(eval $(call tool,gofumpt,$(GOFUMPT_VERSION),mvdan.cc/gofumpt))
 $(eval $(call tool,govulncheck,$(GOVULNCHECK_VERSION),golang.org/x/vuln/cmd/govulncheck))
+$(eval $(call tool,actionlint,$(ACTIONLINT_VERSION),github.com/rhysd/actionlint/cmd/actionlint))
 $(eval $(call tool,gotestsum,$(GOTESTSUM_VERSION),gotest.tools/gotestsum))

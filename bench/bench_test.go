@@ -24,7 +24,7 @@ func TestAgainstBare(t *testing.T) {
 		t.Skip("a short run measures nothing")
 	}
 	l := &lab{dir: t.TempDir(), deem: filepath.Join(t.TempDir(), "deem")}
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", l.deem, "../cmd/deem")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags", "-s -w", "-o", l.deem, "../cmd/deem")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -37,7 +37,10 @@ func (w *terminal) String() string {
 func buildDeem(t *testing.T) string {
 	t.Helper()
 	deem := filepath.Join(t.TempDir(), "deem")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", deem, "../cmd/deem").CombinedOutput(); err != nil {
+	// The flags are those of the Makefile, so that what it compiled is used again.
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags", "-s -w", "-o", deem, "../cmd/deem")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return deem

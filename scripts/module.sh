@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# module.sh PATH: rename the Go module, for whoever publishes deem: make module PATH=example.org/you/deem.
+# module.sh PATH: rename the Go module, to publish deem: make module PATH=example.org/you/deem.
 # It rewrites go.mod, imports, documents and build flags in place.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,5 +14,5 @@ find . \( -name .git -o -name .tools \) -prune -o -type f \( -name '*.go' -o -na
   xargs -0 sed -i -E "s#^([[:space:]]*(import )?([[:alnum:]_.]+ )?)\"$old(/[^\"]*)?\"([[:space:]]*(//.*)?)\$#\\1\"$new\\4\"\\5#"
 sed -i -E "s#^module $old(/|\$)#module $new\\1#; s#^require $old #require $new #; s#^replace $old #replace $new #" go.mod tools/*/go.mod
 sed -i -E "s#(-X |go doc |pkg: |\")$old/(internal|cmd|judge|bench)#\\1$new/\\2#g" Makefile deploy/Dockerfile docs/library.md \
-  bench/main.go internal/ci/release/*.go internal/golden/read.go internal/soak/main_test.go
+  bench/main.go internal/golden/read.go internal/soak/main_test.go
 echo "module $old is now $new; run make fmt test"

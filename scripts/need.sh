@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that the programs that tests start are installed:
-#   scripts/need.sh cc clients postgres chromium python npm
+#   scripts/need.sh cc clients postgres chromium python npm packagers
 # On Debian, as root or with a sudo that asks for no password, it installs what is
 # missing. Elsewhere it says which tests need a missing program, and fails.
 set -euo pipefail
@@ -39,9 +39,14 @@ has() {
     "$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)" -c 'import ensurepip, mypy, pandas, pytest, venv, xdist' 2>/dev/null
     ;;
   npm) command -v node >/dev/null && command -v npm >/dev/null ;;
+  packagers)
+    for name in dpkg rpm ssh-keygen; do
+      command -v "$name" >/dev/null || return 1
+    done
+    ;;
   shellcheck) command -v shellcheck >/dev/null ;;
   *)
-    echo "need: error: unknown program $1: choose from cc clients postgres chromium python npm shellcheck" >&2
+    echo "need: error: unknown program $1: choose from cc clients postgres chromium python npm packagers shellcheck" >&2
     exit 2
     ;;
   esac
@@ -55,6 +60,7 @@ packages() {
   chromium) echo chromium fonts-dejavu-core ;;
   python) echo python3 python3-venv python3-pip python3-pytest python3-pytest-xdist python3-pandas mypy ;;
   npm) echo nodejs npm ;;
+  packagers) echo dpkg rpm openssh-client ;;
   shellcheck) echo shellcheck ;;
   esac
 }
@@ -67,6 +73,7 @@ purpose() {
   chromium) echo "Chromium is missing; the browser tests of internal/server need it (DEEM_CHROMIUM can name the program)" ;;
   python) echo "python3 with venv, pytest, pytest-xdist, pandas and mypy is missing; the tests of the Python package (internal/ci/packages) need them" ;;
   npm) echo "node or npm is missing; make bench-peers installs other tools with it, and internal/ci/packages installs the npm packages" ;;
+  packagers) echo "dpkg, rpm or ssh-keygen is missing; internal/ci/packages installs the packages of a release with them" ;;
   shellcheck) echo "shellcheck is missing; make lint-shell checks the scripts with it" ;;
   esac
 }

@@ -122,6 +122,46 @@ def test_pandas():
     assert table["id"].tolist() == ["a", "b", "c"]
 
 
+class Dataset:
+    """What deem uses of a Hugging Face dataset: it yields a dict for each row, and more of its
+    methods are there only to be mistaken for those of a data frame."""
+
+    column_names = list(ITEMS[0])
+
+    def __len__(self):
+        return len(ITEMS)
+
+    def __iter__(self):
+        return iter(ITEMS)
+
+    def __getitem__(self, key):
+        return [it[key] for it in ITEMS] if isinstance(key, str) else ITEMS[key]
+
+    def to_dict(self):
+        return {name: self[name] for name in self.column_names}
+
+    def to_pandas(self):
+        raise AssertionError("pandas is not needed")
+
+
+class PolarsFrame:
+    """What deem uses of a polars data frame."""
+
+    columns = list(ITEMS[0])
+
+    def to_dicts(self):
+        return [dict(it) for it in ITEMS]
+
+    def to_dict(self):
+        raise AssertionError("this is how pandas is read")
+
+
+@pytest.mark.parametrize("items", [Dataset(), PolarsFrame()], ids=["hugging face", "polars"])
+def test_other_tables(items):
+    run = deem.judge(items, "contains")
+    assert [r.score for r in run.records()] == [1, 0, 1]
+
+
 def test_model(server):
     run = deem.judge(ITEMS, "universal", "openai:m", base_url=server.url)
     assert run.score == pytest.approx(2 / 3)
@@ -258,8 +298,17 @@ def test_claims():
     assert "85" in json.dumps(found.data)
 
 
+def test_rejudge(tmp_path):
+    rows = [{"id": it["id"], "question": it["question"], "answer": it["references"][0], "response": it["response"], "score": int(it["id"] != "b")} for it in ITEMS]
+    (tmp_path / "results.json").write_text(json.dumps(rows))
+    found = deem.rejudge("results.json", claimed="90%")
+    claim = found["systems"][0]["claims"][0]
+    assert claim["right"] == 2 and claim["n"] == 3 and not claim["agrees"]
+
+
 def test_html():
-    assert "66.7%" in deem.judge(ITEMS, "contains")._repr_html_()
+    html = deem.judge([dict(it, category="<b>" + it["category"]) for it in ITEMS], "contains")._repr_html_()
+    assert "66.7%" in html and "<td>&lt;b&gt;fr</td>" in html
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

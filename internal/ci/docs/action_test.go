@@ -179,29 +179,71 @@ func (r *runner) outputs(t *testing.T) map[string]string {
 	return values
 }
 
-// TestActionInstalls fetches a binary with the right hash and with a wrong one.
+// TestActionInstalls fetches the archive of a release with the right checksum, with a wrong
+// one and with none, and takes it out of the cache the second time.
 func TestActionInstalls(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Log("no curl here: the step that fetches a binary is not run")
+		t.Log("no curl here: the step that fetches a release is not run")
 		return
 	}
-	built, err := os.ReadFile(binary)
+	folder := t.TempDir()
+	archive := filepath.Join(folder, "deem-0.1.0-linux-amd64.tar.gz")
+	tar := exec.CommandContext(t.Context(), "tar", "-czhf", archive, "--transform", "s,^,deem-0.1.0-linux-amd64/,", "-C", filepath.Dir(binary), "deem")
+	if out, err := tar.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	packed, err := os.ReadFile(archive)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256(built)
+	sum := sha256.Sum256(packed)
+	right := hex.EncodeToString(sum[:])
 	a := readAction(t)
-	for _, c := range []struct {
-		sum  string
-		want int
-	}{{hex.EncodeToString(sum[:]), 0}, {strings.Repeat("0", 64), 1}, {"", 1}} {
+	install := func(r *runner, sum string) (string, int) {
+		return r.do(t, a, a.step(t, "install"), map[string]string{"release-url": "file://" + archive, "release-sha256": sum})
+	}
+	for sum, want := range map[string]int{right: 0, strings.Repeat("0", 64): 1, "": 1} {
 		r := newRunner(t, "http://127.0.0.1:9")
-		out, code := r.do(t, a, a.step(t, "install"), map[string]string{"binary-url": "file://" + binary, "binary-sha256": c.sum})
-		if code != c.want {
-			t.Errorf("install with the hash %q ends with %d, want %d\n%s", c.sum, code, c.want, out)
+		if out, code := install(r, sum); code != want {
+			t.Errorf("install with the checksum %q ends with %d, want %d\n%s", sum, code, want, out)
 		}
-		if _, err := os.Stat(r.file("GITHUB_PATH")); (err == nil) != (c.want == 0) {
-			t.Errorf("install with the hash %q: path given %v, want %v", c.sum, err == nil, c.want == 0)
+		if _, err := os.Stat(r.file("GITHUB_PATH")); (err == nil) != (want == 0) {
+			t.Errorf("install with the checksum %q: path given %v, want %v", sum, err == nil, want == 0)
+		}
+	}
+	r := newRunner(t, "http://127.0.0.1:9")
+	if out, code := install(r, right); code != 0 {
+		t.Fatalf("install ends with %d\n%s", code, out)
+	}
+	if err := os.Remove(archive); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := install(r, right); code != 0 {
+		t.Errorf("install out of the cache ends with %d\n%s", code, out)
+	}
+	out, code := r.do(t, a, step{Run: `"$RUNNER_TEMP/deem-bin/deem" version`}, nil)
+	if code != 0 || !strings.HasPrefix(out, "deem ") {
+		t.Errorf("what was installed ends with %d\n%s", code, out)
+	}
+}
+
+// TestWorkflows holds the workflow of this repository to .ci/run, and the templates to asking
+// for the run file. make lint-actions lints the workflow.
+func TestWorkflows(t *testing.T) {
+	var workflow struct {
+		Permissions map[string]string
+		Jobs        map[string]struct{ Steps []struct{ Uses, Run string } }
+	}
+	if err := yaml.Unmarshal([]byte(read(t, ".github/workflows/ci.yml")), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	steps := workflow.Jobs["ci"].Steps
+	if len(steps) == 0 || steps[len(steps)-1].Run != ".ci/run" || workflow.Permissions["contents"] != "read" || len(workflow.Permissions) != 1 {
+		t.Errorf("ci.yml runs %+v with the permissions %v, want .ci/run with contents: read", steps, workflow.Permissions)
+	}
+	for _, name := range []string{".github/ISSUE_TEMPLATE/bug.yml", ".github/pull_request_template.md"} {
+		if !strings.Contains(read(t, name), "deem export RUN -o run.deem") {
+			t.Errorf("%s does not ask for the run file", name)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package packages_test installs the Python wheel and the npm packages as a user does, in
-// fresh environments and without a network, and runs the Python package's own tests.
+// Package packages_test builds a release for this platform and installs its packages as a
+// user does: in fresh environments, without a network, and on a PATH without Go. It also
+// runs the Python package's own tests.
 package packages_test
 
 import (
@@ -25,10 +26,12 @@ func TestMain(m *testing.M) {
 
 var (
 	build  sync.Once
-	folder string // with the binary, and dist with its packages
+	folder string // with dist, the release, and key, which signed it
 )
 
-// built builds the binary and the packages once and returns their folder.
+const host = runtime.GOOS + "-" + runtime.GOARCH
+
+// built builds a release for this platform once and returns the folder that dist is in.
 func built(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -42,14 +45,34 @@ func built(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, root(t), nil, "go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "deem"), "./cmd/deem")
-		pack(t, filepath.Join(dir, "dist"), filepath.Join(dir, "deem"))
+		key := filepath.Join(dir, "key")
+		run(t, dir, nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "a test", "-f", key)
+		release(t, root(t), filepath.Join(dir, "dist"), key, "--version", "v0.1.0", "--only", host)
 		folder = dir
 	})
 	if folder == "" {
-		t.Fatal("the packages could not be built")
+		t.Fatal("the release could not be built")
 	}
 	return folder
+}
+
+// release builds a release out of the sources in a folder.
+func release(t *testing.T, sources, out, key string, args ...string) {
+	t.Helper()
+	env := append(os.Environ(), "DEEM_SIGNING_KEY="+key, "PYTHONDONTWRITEBYTECODE=1")
+	run(t, sources, env, python(t), append([]string{"scripts/release.py", "--out", out}, args...)...)
+}
+
+// bare is an environment without Go and without a network, whose PATH begins with first.
+func bare(t *testing.T, first, home string) []string {
+	t.Helper()
+	path := first + ":/usr/bin:/bin"
+	for _, dir := range filepath.SplitList(path) {
+		if _, err := os.Stat(filepath.Join(dir, "go")); err == nil {
+			t.Skipf("go is in %s: it cannot be left out of the PATH", dir)
+		}
+	}
+	return []string{"PATH=" + path, "HOME=" + home, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "LANG=C.UTF-8"}
 }
 
 func root(t *testing.T) string {
@@ -59,12 +82,6 @@ func root(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// pack makes the packages of a binary for this platform.
-func pack(t *testing.T, out, binary string) {
-	t.Helper()
-	run(t, root(t), nil, python(t), "scripts/packages.py", "--version", "v0.1.0rc1", "--out", out, runtime.GOOS+"-"+runtime.GOARCH+"="+binary)
 }
 
 // python returns the interpreter of the system, which has the packages that Debian has.
@@ -81,8 +98,7 @@ func python(t *testing.T) string {
 	return name
 }
 
-// run runs a command and returns what it printed. The environment holds no Go and no
-// proxy, so that nothing is built or downloaded behind our back.
+// run runs a command and returns what it printed.
 func run(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
@@ -109,11 +125,11 @@ func one(t *testing.T, pattern string) string {
 
 func TestPython(t *testing.T) {
 	dir := built(t)
-	wheel := one(t, filepath.Join(dir, "dist", "*.whl"))
 	venv := filepath.Join(dir, "venv")
-	bare := []string{"PATH=" + filepath.Join(venv, "bin") + ":/usr/bin:/bin", "HOME=" + dir, "PIP_NO_INDEX=1", "PIP_DISABLE_PIP_VERSION_CHECK=1", "LANG=C.UTF-8"}
+	bare := bare(t, filepath.Join(venv, "bin"), dir)
 	run(t, dir, bare, python(t), "-m", "venv", "--system-site-packages", venv)
-	run(t, dir, bare, filepath.Join(venv, "bin", "pip"), "install", "--quiet", wheel)
+	bare = append(bare, "DEEM=file://"+filepath.Join(dir, "dist"))
+	run(t, dir, bare, "bash", "-c", installLine(t, "pip install"))
 
 	t.Run("command", func(t *testing.T) {
 		if out := run(t, dir, bare, filepath.Join(venv, "bin", "deem"), "demo"); !strings.Contains(out, "69.7%") {
@@ -123,7 +139,7 @@ func TestPython(t *testing.T) {
 	t.Run("import", func(t *testing.T) {
 		out := run(t, dir, bare, filepath.Join(venv, "bin", "python"), "-c",
 			`import deem; run = deem.judge([{"question": "q", "references": ["Paris"], "response": "Paris"}]); print(deem.__version__, run.score)`)
-		if strings.TrimSpace(out) != "0.1.0rc1 1.0" {
+		if strings.TrimSpace(out) != "0.1.0 1.0" {
 			t.Errorf("python printed %q", out)
 		}
 	})
@@ -157,31 +173,6 @@ func TestPython(t *testing.T) {
 	})
 }
 
-// The same input gives the same bytes.
-func TestReproducible(t *testing.T) {
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "deem")
-	if err := os.WriteFile(binary, []byte("a binary"), 0o755); err != nil { //nolint:gosec // It stands for a program.
-		t.Fatal(err)
-	}
-	pack(t, filepath.Join(dir, "one"), binary)
-	pack(t, filepath.Join(dir, "two"), binary)
-	names, err := filepath.Glob(filepath.Join(dir, "one", "*"))
-	if err != nil || len(names) != 3 {
-		t.Fatalf("packages %v, %v, want a wheel and two npm packages", names, err)
-	}
-	for _, name := range names {
-		first, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := os.ReadFile(filepath.Join(dir, "two", filepath.Base(name)))
-		if err != nil || !bytes.Equal(first, second) {
-			t.Errorf("%s differs in the second build (%v)", filepath.Base(name), err)
-		}
-	}
-}
-
 func TestNPM(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip("npm is not installed; scripts/need.sh npm installs it")
@@ -191,13 +182,13 @@ func TestNPM(t *testing.T) {
 	if err := os.MkdirAll(app, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	tarballs, err := filepath.Glob(filepath.Join(dir, "dist", "*.tgz"))
-	if err != nil || len(tarballs) != 2 {
-		t.Fatalf("npm packages %v, %v, want two", tarballs, err)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err)
 	}
-	path := os.Getenv("PATH")
-	bare := []string{"PATH=" + path, "HOME=" + dir}
-	run(t, app, bare, "npm", append([]string{"install", "--offline", "--no-audit", "--no-fund"}, tarballs...)...)
+	bare := bare(t, filepath.Dir(node), dir)
+	bare = append(bare, "DEEM=file://"+filepath.Join(dir, "dist"), "npm_config_offline=true", "npm_config_audit=false")
+	run(t, app, bare, "bash", "-c", installLine(t, "npm install"))
 	if out := run(t, app, bare, "npx", "--offline", "deem", "demo"); !strings.Contains(out, "69.7%") {
 		t.Errorf("npx deem demo printed\n%s", out)
 	}
