@@ -112,9 +112,8 @@ func TestSums(t *testing.T) {
 	}
 	formula := read(t, filepath.Join(dist, "deem.rb"))
 	archive := "deem-0.1.0-" + host + ".tar.gz"
-	digest, _, _ := strings.Cut(sums[:strings.Index(sums, "  "+archive)+1], "  ")
-	digest = strings.TrimSpace(digest[strings.LastIndexByte(digest, '\n')+1:])
-	if !strings.Contains(formula, `/`+archive+`"`) || !strings.Contains(formula, `sha256 "`+digest+`"`) {
+	digest := regexp.MustCompile(`(?m)^(\w+)  ` + regexp.QuoteMeta(archive) + `$`).FindStringSubmatch(sums)
+	if digest == nil || !strings.Contains(formula, `/`+archive+`"`) || !strings.Contains(formula, `sha256 "`+digest[1]+`"`) {
 		t.Errorf("the formula lacks %s with %s:\n%s", archive, digest, formula)
 	}
 	if ruby, err := exec.LookPath("ruby"); err == nil {
