@@ -148,7 +148,7 @@ func (t *truths) noneBy(where string, n int, who []string) error {
 func (t *truths) options(ctx context.Context) (agree.Options, error) {
 	known, err := knownOf(ctx, t.o.known)
 	o := agree.Options{
-		Judge: findings.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items,
+		Judge: findings.Party(t.run), People: t.other == nil, Items: t.run.Dataset.Items, Trials: t.run.Trials,
 		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged,
 		SystemModel: t.o.model(t.run), Own: t.o.family, SameFamily: report.SameFamily, Registry: known,
 	}

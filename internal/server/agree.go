@@ -168,7 +168,7 @@ func (s *Server) agreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error) {
 	got := &agreed{votes: map[string]int{}}
 	o := agree.Options{
-		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items,
+		Judge: findings.Party(ask.run), People: ask.other == nil, Items: ask.run.Dataset.Items, Trials: ask.run.Trials,
 		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged,
 		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel, SameFamily: report.SameFamily,
 	}

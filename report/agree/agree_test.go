@@ -474,3 +474,29 @@ func TestOwnWithoutWrongAnswers(t *testing.T) {
 		t.Errorf("want that there is no wrong answer in:\n%s", got)
 	}
 }
+
+// Under a plan the judge's own rate is known from all items: it has one interval, that of
+// the raw score.
+func TestPlanGivesTheJudgeOneInterval(t *testing.T) {
+	b := agree.New(agree.Options{People: true, Draws: 2, Trials: 3})
+	for i := range 200 {
+		yes := i%4 != 0
+		v := &deem.Verdict{Label: "no"}
+		stratum, of, every := "p-1", 50, 8
+		if yes {
+			v, stratum, of, every = &deem.Verdict{Label: "yes", Score: 1}, "p-2", 150, 10
+		}
+		p := agree.Pair{Item: deem.Item{ID: fmt.Sprint(i)}, Position: i, Verdict: v}
+		if i%every < 2 && (yes || i%8 == 0) {
+			p.Truth = &agree.Truth{Yes: i%3 > 0, Stratum: stratum, Of: of, Probability: 0.2}
+		}
+		b.Add(p)
+	}
+	a := b.Agreement()
+	if a.Corrected.Mix.Drawn != "plan" || a.All.JudgeRate.Lo != a.Corrected.Raw.Lo || a.All.JudgeRate.Hi != a.Corrected.Raw.Hi {
+		t.Errorf("drawn by %q, judge rate %+v, raw score %+v: want a plan and one interval", a.Corrected.Mix.Drawn, a.All.JudgeRate, a.Corrected.Raw)
+	}
+	if !slices.ContainsFunc(a.Notes, func(s string) bool { return strings.HasPrefix(s, "each item has 3 trials, and the first is compared") }) {
+		t.Errorf("notes = %q, want one about the trials", a.Notes)
+	}
+}

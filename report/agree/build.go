@@ -30,6 +30,9 @@ func (b *Builder) Agreement() Agreement {
 		a.Withheld = &Hold{Unjudged: b.unjudged, Items: b.items, MaxUnjudged: b.o.MaxUnjudged}
 	} else {
 		a.Corrected = b.correct(a.All.Confusion, a.All.PeopleRate)
+		if a.Corrected != nil && a.Corrected.Mix.Drawn == string(byPlan) {
+			a.All.JudgeRate = a.Corrected.Raw // The weighted labels give the same share, known from all items.
+		}
 	}
 	a.Scores = b.scores(a.Withheld != nil)
 	a.Notes = b.notes(a)

@@ -20,8 +20,9 @@ type Options struct {
 	Truth  Party
 	People bool // Truth are people
 
-	// Items is how many items the run has, 0 when that is not known.
-	Items int
+	// Items is how many items the run has, 0 when that is not known, and Trials how often
+	// each is judged; 0 means once.
+	Items, Trials int
 
 	Level float64 // of all intervals; 0 means 0.95
 	Seed  uint64  // of the bootstrap of alpha

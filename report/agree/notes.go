@@ -21,11 +21,20 @@ func (b *Builder) notes(a Agreement) []string {
 		noteTies(a.Counts.Ties),
 		b.noteMissing(a.Counts),
 		noteTruth(a),
+		noteTrials(b.o.Trials),
 		b.noteWeights(),
 		b.noteClusters(a.Counts.Both),
 		b.noteOwn(a.Own),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// noteTrials says which verdict is compared, where there are several.
+func noteTrials(trials int) string {
+	if trials < 2 {
+		return ""
+	}
+	return fmt.Sprintf("each item has %d trials, and the first is compared: agreement is that of one verdict, and the raw score that of the first trial", trials)
 }
 
 func noteFew(c Counts) string {
