@@ -13,7 +13,7 @@ import (
 
 	"deem/benchmark"
 	"deem/benchmark/locomo"
-	"deem/report/errata"
+	"deem/internal/report/errata"
 )
 
 // published returns the content of a file that others published and we do not ship.

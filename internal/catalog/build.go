@@ -7,6 +7,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/report/errata"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
@@ -14,7 +15,6 @@ import (
 	"deem/judge/panel"
 	"deem/judge/rule"
 	"deem/model"
-	"deem/report/errata"
 )
 
 // Parts are what a judge needs that its spec cannot hold. A judge that needs a part that

@@ -11,11 +11,11 @@ import (
 	"deem"
 	"deem/internal/dataset"
 	"deem/internal/findings"
+	"deem/internal/report/errata"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/errata"
 )
 
 // errataOptions are what a run is told about faults in the answer key.

@@ -13,10 +13,10 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/report/card"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/card"
 )
 
 // The formats of an export that other programs read.

@@ -12,11 +12,11 @@ import (
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/gate"
+	reportprobe "deem/internal/report/probe"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/probe"
-	reportprobe "deem/report/probe"
 )
 
 // card counts what the judge did.

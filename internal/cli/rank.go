@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/report/rank"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge/pairwise"
 	"deem/report"
-	"deem/report/rank"
 	"deem/stat"
 )
 

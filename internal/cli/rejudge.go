@@ -19,9 +19,9 @@ import (
 	"deem/benchmark/locomo"
 	"deem/internal/catalog"
 	"deem/internal/published"
+	"deem/internal/report/sensitivity"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report/sensitivity"
 )
 
 const rejudgeHelp = `Check what others published, and judge the same responses again.

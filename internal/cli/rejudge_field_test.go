@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 )
 
 // sharedField is where real files lie that vendors published, and made-up rows in the

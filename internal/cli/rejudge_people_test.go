@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 )
 
 // The answers of five systems that people judged, beside the rule "contains/text": one

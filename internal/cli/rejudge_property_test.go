@@ -17,7 +17,7 @@ import (
 
 	"deem/internal/cli"
 	results "deem/internal/published"
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 )
 
 // columnMeanings are names that people give to columns, by what they mean. The test has

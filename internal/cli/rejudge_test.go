@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 )
 
 // sharedData is where real results lie that others published. They are not part of the

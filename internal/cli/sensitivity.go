@@ -15,10 +15,10 @@ import (
 	"deem/internal/extract"
 	"deem/internal/findings"
 	"deem/internal/published"
+	"deem/internal/report/sensitivity"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/sensitivity"
 )
 
 // A stand gathers what several judges say of several systems' responses.

@@ -14,10 +14,10 @@ import (
 	"deem/benchmark"
 	"deem/internal/catalog"
 	"deem/internal/gate"
+	"deem/internal/report/errata"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/errata"
 )
 
 // ErrNoErrata means that the list of faults that a run was told of is not where it was.

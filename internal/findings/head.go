@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"deem/benchmark/locomo"
+	"deem/internal/report/card"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/rule"
 	"deem/report"
-	"deem/report/card"
 )
 
 // harnessOf returns what a report says of how a run was made. All of it is kept with

@@ -10,10 +10,10 @@ import (
 
 	"deem/bundle"
 	"deem/internal/findings"
+	"deem/internal/report/card"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/card"
 )
 
 // A form is one in which a run is exported.

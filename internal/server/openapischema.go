@@ -9,8 +9,8 @@ import (
 
 	"deem"
 	"deem/internal/gate"
+	"deem/internal/report/errata"
 	"deem/internal/store"
-	"deem/report/errata"
 	"deem/stat"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"deem/internal/doc"
 	"deem/internal/findings"
+	reportprobe "deem/internal/report/probe"
 	"deem/internal/store"
 	"deem/probe"
 	"deem/report"
-	reportprobe "deem/report/probe"
 )
 
 // probeRoutes are the page of what a judge did with probes.

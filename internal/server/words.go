@@ -23,7 +23,6 @@ func (s *Server) functions() template.FuncMap {
 		"count":    words.Count,
 		"dollars":  words.Dollars,
 		"excerpt":  excerpt,
-		"itemURL":  itemURL,
 		"itemsURL": itemsURL,
 		"percent":  percent,
 		"runURL":   runURL,

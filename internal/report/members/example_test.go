@@ -3,7 +3,7 @@ package members_test
 import (
 	"fmt"
 
-	"deem/report/members"
+	"deem/internal/report/members"
 )
 
 // Two judges vote on three items; the panel follows the majority of those who voted.

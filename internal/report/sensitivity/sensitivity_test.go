@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 	"deem/stat"
 )
 

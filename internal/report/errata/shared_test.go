@@ -10,12 +10,12 @@ import (
 
 	"deem"
 	"deem/benchmark/locomo"
+	"deem/internal/report/errata"
 	"deem/report"
-	"deem/report/errata"
 )
 
 // shared is where real data lies that others published and we do not ship.
-const shared = "../../../shared"
+const shared = "../../../../shared"
 
 // audit returns the list of the locomo-audit project. It skips the test if the list is not
 // there.

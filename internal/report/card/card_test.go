@@ -21,11 +21,11 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/report/card"
 	"deem/judge"
 	"deem/judge/rule"
 	"deem/model/fake"
 	"deem/report"
-	"deem/report/card"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

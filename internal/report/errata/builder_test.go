@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/report/errata"
 	"deem/report"
-	"deem/report/errata"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"deem"
+	reportprobe "deem/internal/report/probe"
 	"deem/probe"
-	reportprobe "deem/report/probe"
 )
 
 // The card of a judge that accepts everything.

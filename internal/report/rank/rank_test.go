@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/report/rank"
+	"deem/internal/report/rank"
 )
 
 // Verdicts about one item are one cluster, whichever systems they compare.

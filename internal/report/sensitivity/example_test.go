@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/report/sensitivity"
+	"deem/internal/report/sensitivity"
 )
 
 // Two judges over the same answers of one system: how far apart are they?

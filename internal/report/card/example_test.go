@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"deem"
+	"deem/internal/report/card"
 	"deem/report"
-	"deem/report/card"
 )
 
 // The card of a report says who judged, so that two numbers can be told to be comparable.

@@ -3,7 +3,7 @@ package rank_test
 import (
 	"fmt"
 
-	"deem/report/rank"
+	"deem/internal/report/rank"
 )
 
 // Four of five pairs prefer the response of memory, whichever was shown first.

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
+	reportprobe "deem/internal/report/probe"
 	"deem/probe"
-	reportprobe "deem/report/probe"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/report/errata"
+	"deem/internal/report/errata"
 )
 
 // write writes a file into a folder of the test's own.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/report/errata"
+	"deem/internal/report/errata"
 )
 
 // FuzzRead reads any list of faults and corrects an item with it. There is an error that

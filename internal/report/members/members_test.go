@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"deem/report/members"
+	"deem/internal/report/members"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"deem"
-	"deem/report/errata"
+	"deem/internal/report/errata"
 )
 
 // A list of known faults is matched with the items of a dataset.
