@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,7 +101,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	f.StringArrayVar(&o.annotate, "annotator", nil, "take only labels of this `person`; may be given again")
 	f.BoolVar(&o.criteria, "criteria", false, "compare the criteria of items, each under the id ITEM#N, and not the items")
 	labelFlags(cmd, &o.labels)
-	f.Var(widthFlag{&o.width}, "width", "say how many more labels make the corrected interval this `wide`, as 4pp")
+	f.Var(widthFlag(&o.width), "width", "say how many more labels make the corrected interval this `wide`, as 4pp")
 	f.IntVar(&o.plan, "plan", 0, "choose `n` items to label, and do nothing else")
 	f.StringVarP(&o.out, "output", "o", "-", "write the items to label to this `file`, - for standard output")
 	f.Uint64Var(&o.seed, "seed", 0, "the `number` that chance begins with, for --plan and the interval of alpha")
@@ -114,7 +113,7 @@ func (a *app) agreeCommand() *cobra.Command {
 	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to look whether the judge favours its own kind (default: what the run was told)")
 	notFromFile(f, "system-model") // A run knows best which system it was of.
 	f.StringVar(&o.family, "own-family", "", "the `model` whose kind of answers are the judge's own (default: the judge's model)")
-	f.Var(shareFlag{&o.maxUnjudged}, "max-unjudged", "withhold scores when more items than this `share` are unjudged")
+	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold scores when more items than this `share` are unjudged")
 	return cmd
 }
 
@@ -131,35 +130,21 @@ func labelFlags(cmd *cobra.Command, src *labels.Source) {
 }
 
 // widthFlag is a width in percentage points: 4pp, 4% or 0.04.
-type widthFlag struct{ to *float64 }
-
-func (f widthFlag) String() string {
-	if f.to == nil || *f.to == 0 {
-		return ""
+func widthFlag(to *float64) valueFlag[float64] {
+	f := pointsFlag(to)
+	f.kind, f.parse = "width", func(s string) (float64, error) {
+		number, points := strings.CutSuffix(strings.Replace(s, "%", "pp", 1), "pp")
+		v, err := parseNumber(number)
+		if points {
+			v /= 100
+		}
+		if err == nil && (v <= 0 || v >= 1) {
+			err = fmt.Errorf("%s is no width between 0 and 100pp", s)
+		}
+		return v, err
 	}
-	return strconv.FormatFloat(*f.to*100, 'g', 6, 64) + "pp"
+	return f
 }
-
-func (f widthFlag) Set(s string) error {
-	number, points := strings.CutSuffix(s, "pp")
-	if !points {
-		number, points = strings.CutSuffix(s, "%")
-	}
-	v, err := parseNumber(number)
-	if err != nil {
-		return err
-	}
-	if points {
-		v /= 100
-	}
-	if v <= 0 || v >= 1 {
-		return fmt.Errorf("%s is no width between 0 and 100pp", s)
-	}
-	*f.to = v
-	return nil
-}
-
-func (f widthFlag) Type() string { return "width" }
 
 // check refuses options that make no sense together.
 func (o agreeOptions) check(files []string, other bool) error {
@@ -291,7 +276,7 @@ func verdictOf(ag agree.Agreement) error {
 	}
 	if h := ag.Withheld; h != nil {
 		return fmt.Errorf("%w: %s of %s, and more than %s withholds the scores",
-			errUnjudged, words.Comma(h.Unjudged), words.Comma(h.Items), shareFlag{&h.MaxUnjudged})
+			errUnjudged, words.Comma(h.Unjudged), words.Comma(h.Items), percent(h.MaxUnjudged))
 	}
 	return nil
 }

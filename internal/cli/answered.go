@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"iter"
 
 	"deem"
 	"deem/internal/published"
@@ -22,19 +21,8 @@ func (j answeredJudge) Judge(ctx context.Context, it deem.Item) (deem.Verdict, e
 	return j.judge.Judge(ctx, it)
 }
 
-// answeredItems are the items of a set that have a response: those that a batch may ask
+// answered returns the items of a set that have a response: those that a batch may ask
 // about, and by which it is tried whether a judge can judge them.
-type answeredItems struct{ items }
-
-func (s answeredItems) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range s.items.Items() {
-			if err == nil && it.Fields[published.NoResponse] != "" {
-				continue
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
+func answered(data items) items {
+	return view(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) { return it, it.Fields[published.NoResponse] == "" }))
 }

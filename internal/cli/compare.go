@@ -93,8 +93,8 @@ func (a *app) compareCommand() *cobra.Command {
 	notFromFile(fs, "labels")
 	fs.BoolVar(&o.fromStore, "labels-from-store", false, "correct the difference by the labels in the database")
 	labelFlags(cmd, &o.source)
-	fs.Var(pointsFlag{&o.Margin}, "margin", "the largest difference that does not matter, as `1pp`: runs within it are equivalent")
-	fs.Var(shareFlag{&o.MaxUnjudged}, "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
+	fs.Var(pointsFlag(&o.Margin), "margin", "the largest difference that does not matter, as `1pp`: runs within it are equivalent")
+	fs.Var(shareFlag(&o.MaxUnjudged), "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
 	return cmd
 }
 

@@ -3,13 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/report/errata"
 	"deem/internal/store"
@@ -65,7 +63,6 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 
 // corrected returns the items with the references that the errata correct.
 func (a *app) corrected(data items, m *errata.Matched) (items, error) {
-	c := correctedItems{items: data, matched: m}
 	n := 0
 	for it, err := range data.Items() {
 		if err != nil {
@@ -75,39 +72,16 @@ func (a *app) corrected(data items, m *errata.Matched) (items, error) {
 			n++
 		}
 	}
-	var err error
-	if c.hash, err = dataset.HashItems(c.Items()); err != nil {
+	c, err := derive(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		it, _ = m.Correct(it)
+		return it, true
+	}))
+	if err != nil {
 		return nil, err
 	}
+	c.names = append(slices.Clone(c.names), "corrected by "+m.Errata().Name())
 	a.say("%s corrected by %s: these are not the published items", words.Count(n, "reference"), m.Errata().Name())
 	return c, nil
-}
-
-// correctedItems are items with some of their references replaced, and so another
-// dataset: runs of it never go on with runs of the published one.
-type correctedItems struct {
-	items
-	matched *errata.Matched
-	hash    string
-}
-
-func (c correctedItems) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range c.items.Items() {
-			if err == nil {
-				it, _ = c.matched.Correct(it)
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
-}
-
-func (c correctedItems) Hash() string { return c.hash }
-
-func (c correctedItems) Names() []string {
-	return append(slices.Clone(c.items.Names()), "corrected by "+c.matched.Errata().Name())
 }
 
 // errataOf says what the errata do to the numbers of a run: those of the given file, or

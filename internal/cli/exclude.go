@@ -2,13 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"deem"
-	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/usage"
 )
@@ -31,7 +29,14 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 	if len(list) == 0 {
 		return data, nil, nil
 	}
-	r := remaining{items: data, categories: map[string]int{}, ids: map[string]int{}}
+	categories, ids := map[string]int{}, map[string]int{} // which exclusion leaves them out
+	out := func(it deem.Item) (int, bool) {
+		at, ok := ids[it.ID]
+		if !ok {
+			at, ok = categories[it.Category]
+		}
+		return at, ok
+	}
 	counts := make([]findings.Exclusion, len(list))
 	for i, text := range list {
 		counts[i].Items = text
@@ -40,9 +45,9 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 		case err != nil:
 			return nil, nil, err
 		case kind == "id":
-			r.ids[name] = i
+			ids[name] = i
 		default:
-			r.categories[name] = i
+			categories[name] = i
 		}
 	}
 	seen := map[string]bool{}
@@ -51,10 +56,8 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 			return nil, nil, err
 		}
 		seen[it.Category] = true
-		if at, out := r.out(it); out {
+		if at, ok := out(it); ok {
 			counts[at].N++
-		} else {
-			r.n++
 		}
 	}
 	for _, c := range counts {
@@ -62,9 +65,11 @@ func excluded(data items, list []string) (items, []findings.Exclusion, error) {
 			return nil, nil, noneExcluded(c.Items, seen)
 		}
 	}
-	var err error
-	r.hash, err = dataset.HashItems(r.Items())
-	return r, counts, err
+	rest, err := derive(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		_, ok := out(it)
+		return it, !ok
+	}))
+	return rest, counts, err
 }
 
 // noneExcluded says that an exclusion leaves out nothing, and what there is.
@@ -76,36 +81,3 @@ func noneExcluded(text string, categories map[string]bool) error {
 	}
 	return usage.Mark(deem.WithHint(err, "an id is case-sensitive, and an item that is left out twice counts once"))
 }
-
-// remaining are items without some of them, and so another dataset.
-type remaining struct {
-	items
-	categories, ids map[string]int // which exclusion leaves them out
-	hash            string
-	n               int
-}
-
-// out returns the exclusion that leaves an item out, and whether there is one.
-func (r remaining) out(it deem.Item) (int, bool) {
-	if at, ok := r.ids[it.ID]; ok {
-		return at, true
-	}
-	at, ok := r.categories[it.Category]
-	return at, ok
-}
-
-func (r remaining) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range r.items.Items() {
-			if _, out := r.out(it); err == nil && out {
-				continue
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
-}
-
-func (r remaining) Len() int     { return r.n }
-func (r remaining) Hash() string { return r.hash }

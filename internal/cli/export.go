@@ -114,7 +114,7 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
 	cmd.Flags().StringVar(&format, "format", "", "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
-	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	notFromFile(cmd.Flags(), "format") // There it is the format of the data.
 	file.flags(cmd)
 	more.flags(cmd)

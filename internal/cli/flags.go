@@ -14,6 +14,8 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/text"
+	"deem/internal/words"
+	"deem/model"
 )
 
 // flagError says what is wrong with a flag in words of ours, and which flag was meant.
@@ -74,102 +76,71 @@ func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 
 var errNegative = errors.New("cannot be negative")
 
-// countFlag is a whole number that is not negative.
-type countFlag struct{ to *int }
-
-func (f countFlag) String() string {
-	if f.to == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.to)
+// A valueFlag is a flag with a value of type T.
+type valueFlag[T any] struct {
+	to     *T
+	kind   string
+	parse  func(string) (T, error)
+	format func(T) string
 }
 
-func (f countFlag) Set(s string) error {
-	n, err := strconv.Atoi(s)
+func (f valueFlag[T]) String() string { return f.format(*f.to) }
+func (f valueFlag[T]) Type() string   { return f.kind }
+
+func (f valueFlag[T]) Set(s string) error {
+	v, err := f.parse(s)
+	if err == nil {
+		*f.to = v
+	}
+	return err
+}
+
+// notNegative returns a number that was parsed, unless it is negative.
+func notNegative[T int | time.Duration](n T, err error) (T, error) {
 	if err == nil && n < 0 {
 		err = errNegative
 	}
-	if err != nil {
-		return err
-	}
-	*f.to = n
-	return nil
+	return n, err
 }
 
-func (f countFlag) Type() string { return "int" }
+// countFlag is a whole number that is not negative.
+func countFlag(to *int) valueFlag[int] {
+	return valueFlag[int]{to, "int", func(s string) (int, error) { return notNegative(strconv.Atoi(s)) }, strconv.Itoa}
+}
 
 // timeFlag is a time that is not negative; none is 0.
-type timeFlag struct{ to *time.Duration }
-
-func (f timeFlag) String() string {
-	if f.to == nil || *f.to == 0 {
-		return ""
-	}
-	return f.to.String()
+func timeFlag(to *time.Duration) valueFlag[time.Duration] {
+	parse := func(s string) (time.Duration, error) { return notNegative(time.ParseDuration(s)) }
+	return valueFlag[time.Duration]{to, "duration", parse, func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	}}
 }
 
-func (f timeFlag) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err == nil && d < 0 {
-		err = errNegative
-	}
-	if err != nil {
-		return err
-	}
-	*f.to = d
-	return nil
+// optionalFlag is a value that may be absent.
+func optionalFlag[T any](to *catalog.Optional[T], kind string, parse func(string) (T, error), format func(T) string) valueFlag[catalog.Optional[T]] {
+	return valueFlag[catalog.Optional[T]]{to, kind, func(s string) (catalog.Optional[T], error) {
+		v, err := parse(s)
+		return catalog.Optional[T]{Value: v, Set: true}, err
+	}, func(o catalog.Optional[T]) string {
+		if !o.Set {
+			return ""
+		}
+		return format(o.Value)
+	}}
 }
-
-func (f timeFlag) Type() string { return "duration" }
 
 // numberFlag is a number that may be absent.
-type numberFlag struct{ to *catalog.Optional[float64] }
-
-func (f numberFlag) String() string {
-	if f.to == nil || !f.to.Set {
-		return ""
-	}
-	return strconv.FormatFloat(f.to.Value, 'g', -1, 64)
+func numberFlag(to *catalog.Optional[float64]) valueFlag[catalog.Optional[float64]] {
+	return optionalFlag(to, "number", parseNumber, func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) })
 }
 
-func (f numberFlag) Set(s string) error {
-	v, err := parseNumber(s)
-	if err != nil {
-		return err
-	}
-	f.to.Value, f.to.Set = v, true
-	return nil
+// moneyFlag is a sum of dollars that may be absent, in millionths.
+func moneyFlag(to *catalog.Optional[int64]) valueFlag[catalog.Optional[int64]] {
+	return optionalFlag(to, "dollars", model.ParseDollars, words.ExactDollars)
 }
-
-func (f numberFlag) Type() string { return "number" }
-
-// shareFlag is a share from 0 to 1, which may also be written as 1%.
-type shareFlag struct{ to *float64 }
-
-func (f shareFlag) String() string {
-	if f.to == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*f.to*100, 'g', 6, 64) + "%"
-}
-
-func (f shareFlag) Set(s string) error {
-	number, percent := strings.CutSuffix(s, "%")
-	v, err := parseNumber(number)
-	if err != nil {
-		return err
-	}
-	if percent {
-		v /= 100
-	}
-	if v < 0 || v > 1 {
-		return fmt.Errorf("%s lies outside 0 to 1, or 0%% to 100%%", s)
-	}
-	*f.to = v
-	return nil
-}
-
-func (f shareFlag) Type() string { return "share" }
 
 func parseNumber(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
@@ -179,32 +150,50 @@ func parseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// pointsFlag is a difference of shares from 0 to 1, which may also be written as 1pp.
-type pointsFlag struct{ to *float64 }
+// hundredths writes a share as a number of hundredths.
+func hundredths(x float64) string { return strconv.FormatFloat(x*100, 'g', 6, 64) }
 
-func (f pointsFlag) String() string {
-	if f.to == nil || *f.to == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(*f.to*100, 'g', 6, 64) + "pp"
+// percent writes a share as 1%.
+func percent(x float64) string { return hundredths(x) + "%" }
+
+// shareFlag is a share from 0 to 1, which may also be written as 1%.
+func shareFlag(to *float64) valueFlag[float64] {
+	return valueFlag[float64]{to, "share", func(s string) (float64, error) {
+		number, isPercent := strings.CutSuffix(s, "%")
+		v, err := parseNumber(number)
+		if isPercent {
+			v /= 100
+		}
+		if err == nil && (v < 0 || v > 1) {
+			err = fmt.Errorf("%s lies outside 0 to 1, or 0%% to 100%%", s)
+		}
+		return v, err
+	}, percent}
 }
 
-func (f pointsFlag) Set(s string) error {
+// pointsFlag is a difference of shares from 0 to 1, which may also be written as 1pp.
+func pointsFlag(to *float64) valueFlag[float64] {
+	return valueFlag[float64]{to, "points", parsePoints, func(x float64) string {
+		if x == 0 {
+			return ""
+		}
+		return hundredths(x) + "pp"
+	}}
+}
+
+func parsePoints(s string) (float64, error) {
 	number, points := strings.CutSuffix(s, "pp")
 	v, err := parseNumber(number)
 	switch {
 	case err != nil:
-		return err
+		return 0, err
 	case points:
 		v /= 100
 	case v >= 1:
-		return fmt.Errorf("%s is a difference of shares: write %spp for percentage points", s, number)
+		return 0, fmt.Errorf("%s is a difference of shares: write %spp for percentage points", s, number)
 	}
 	if v <= 0 || v >= 1 {
-		return fmt.Errorf("%s lies outside 0pp to 100pp", s)
+		return 0, fmt.Errorf("%s lies outside 0pp to 100pp", s)
 	}
-	*f.to = v
-	return nil
+	return v, nil
 }
-
-func (f pointsFlag) Type() string { return "points" }

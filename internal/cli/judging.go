@@ -185,7 +185,7 @@ func (a *app) conduct(ctx context.Context, r *run.Run, data items, o runOptions)
 	if err := a.announcePlan(ctx, r, data, o); err != nil {
 		return nil, err
 	}
-	if err := a.throughBatches(ctx, r, answeredItems{data}, o); err != nil {
+	if err := a.throughBatches(ctx, r, answered(data), o); err != nil {
 		return nil, err
 	}
 	if live == nil {

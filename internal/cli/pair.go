@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,34 +14,6 @@ import (
 	"deem/internal/words"
 	"deem/judge/pairwise"
 )
-
-// pairedItems are items with the response of another system beside their own.
-type pairedItems struct {
-	items
-	other map[string]string // by id
-	names []string
-	hash  string
-}
-
-func (p pairedItems) Hash() string    { return p.hash }
-func (p pairedItems) Names() []string { return p.names }
-
-func (p pairedItems) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range p.items.Items() {
-			if other, ok := p.other[it.ID]; ok && err == nil {
-				it.Fields = maps.Clone(it.Fields)
-				if it.Fields == nil {
-					it.Fields = map[string]string{}
-				}
-				it.Fields[pairwise.Field] = other
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
-}
 
 // pair puts the responses of --other beside those of the items, by id. They are held in
 // memory. An item without another response stays, and is unjudged.
@@ -63,28 +33,35 @@ func (a *app) pair(ctx context.Context, data items, o runOptions, judgings []cat
 	if err != nil {
 		return nil, usage.Mark(err)
 	}
-	p := pairedItems{items: data, other: map[string]string{}, names: append(slices.Clone(data.Names()), set.Names()...)}
+	others := map[string]string{} // by id
 	for it, err := range set.Items() {
 		if err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
-		p.other[it.ID] = it.Response
+		others[it.ID] = it.Response
 	}
-	if p.hash, err = dataset.HashItems(p.Items()); err != nil {
+	p, err := derive(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		if other, ok := others[it.ID]; ok {
+			it = withField(it, pairwise.Field, other)
+		}
+		return it, true
+	}))
+	if err != nil {
 		return nil, errors.Join(err, set.Close())
 	}
-	return p, errors.Join(a.unpaired(p, strings.Join(o.other, ", ")), set.Close())
+	p.names = append(slices.Clone(p.names), set.Names()...)
+	return p, errors.Join(a.unpaired(data, others, strings.Join(o.other, ", ")), set.Close())
 }
 
 // unpaired says which items have nothing to compare with. That none has is a mistake.
-func (a *app) unpaired(p pairedItems, name string) error {
+func (a *app) unpaired(data items, others map[string]string, name string) error {
 	found, n := 0, 0
-	for it, err := range p.items.Items() {
+	for it, err := range data.Items() {
 		if err != nil {
 			return err
 		}
 		n++
-		if _, ok := p.other[it.ID]; ok {
+		if _, ok := others[it.ID]; ok {
 			found++
 		}
 	}

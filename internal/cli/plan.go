@@ -68,7 +68,7 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
-	cmd.Flags().Var(pointsFlag{&margin}, "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
+	cmd.Flags().Var(pointsFlag(&margin), "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
 	cmd.Flags().IntVar(&split, "split", 0, "say how to spend this `number` of calls on items and trials, and do nothing else")
 	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials that tells the variances, for --split")
 	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what a further item costs, in `calls`, for --split (default: only the items of the run are at hand)")
@@ -392,7 +392,7 @@ func addMicros(a, b *int64) *int64 {
 // named so that no run exceeds it unseen.
 func (a *app) confirm(p plan.Plan, o runOptions) error {
 	if !a.attended() || slices.Contains(o.data, "-") {
-		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag{&o.askAbove})
+		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
 		return usage.Mark(deem.WithHint(err, "--yes goes on; --max-cost bounds what is spent: %s", p.Line()))
 	}
 	fmt.Fprint(a.err, "deem: go on? [y/N] ")

@@ -60,7 +60,7 @@ func (a *app) showCards(cards []probe.Card, gates []gate.Gate, o probeOptions) e
 	}
 	for _, c := range cards {
 		if c.Withheld() {
-			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), shareFlag{&c.MaxUnjudged})
+			err := fmt.Errorf("%w: %s of %s, and more than %s withholds a rate", errUnjudged, words.Comma(c.Unjudged), words.Count(c.Probes, "probe"), percent(c.MaxUnjudged))
 			return deem.WithHint(err, "the rates of each kind are shown with their unjudged probes; --max-unjudged allows more")
 		}
 	}

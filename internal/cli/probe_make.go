@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -144,7 +142,12 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 	if len(stale) == 0 {
 		return judgings, data, nil
 	}
-	return judgings, staleItems{data, stale}, nil
+	return judgings, view(data, changed(data, func(_ int, it deem.Item) (deem.Item, bool) {
+		if value, ok := stale[it.ID]; ok {
+			it = withField(it, probe.StaleFields[0], value)
+		}
+		return it, true
+	})), nil
 }
 
 // staleValues returns what was right before, by item.
@@ -164,27 +167,4 @@ func (a *app) staleValues(ctx context.Context, o runOptions) (map[string]string,
 		}
 	}
 	return stale, nil
-}
-
-// staleItems are items that also know what was right before an update.
-type staleItems struct {
-	items
-	stale map[string]string
-}
-
-func (s staleItems) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for it, err := range s.items.Items() {
-			if value, ok := s.stale[it.ID]; ok {
-				it.Fields = maps.Clone(it.Fields)
-				if it.Fields == nil {
-					it.Fields = map[string]string{}
-				}
-				it.Fields[probe.StaleFields[0]] = value
-			}
-			if !yield(it, err) {
-				return
-			}
-		}
-	}
 }

@@ -56,7 +56,7 @@ func (a *app) queueCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(moneyFlag{&maxCost}, "max-cost", "with resume: let the run cost this many US `dollars` in all")
+	f.Var(moneyFlag(&maxCost), "max-cost", "with resume: let the run cost this many US `dollars` in all")
 	f.StringVar(&priority, "priority", "", "with resume: high, normal or low")
 	return cmd
 }

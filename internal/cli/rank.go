@@ -40,7 +40,7 @@ func (a *app) rankCommand() *cobra.Command {
 		Example: "  deem rank last~2 last~1 last\n  deem rank rag:memory=last~1 memory:plain=last --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rank(cmd.Context(), args, most, anyway) },
 	}
-	cmd.Flags().Var(shareFlag{&most}, "max-unjudged", "withhold the strengths when more pairs than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag(&most), "max-unjudged", "withhold the strengths when more pairs than this `share` are unjudged")
 	cmd.Flags().BoolVar(&anyway, "anyway", false, "put verdicts of different judges together, with a warning")
 	return cmd
 }
@@ -93,7 +93,7 @@ func (a *app) rank(ctx context.Context, args []string, most float64, anyway bool
 	}
 	if float64(r.Unjudged) > most*float64(r.Items) {
 		return deem.WithHint(fmt.Errorf("%w: %s of %s, and more than %s withholds the strengths",
-			errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), shareFlag{&most}), "deem report says why; --max-unjudged allows more")
+			errUnjudged, words.Comma(r.Unjudged), words.Comma(r.Items), percent(most)), "deem report says why; --max-unjudged allows more")
 	}
 	if a.json {
 		writeJSON(a.out, r)

@@ -442,7 +442,7 @@ func (a *app) judgesAgain(ctx context.Context, systems []checkedSystem, o *rejud
 		if err := sys.set.CheckResponses(); err != nil {
 			return nil, usage.Mark(err)
 		}
-		sets[i] = answeredItems{sys.set}
+		sets[i] = answered(sys.set)
 	}
 	probe := *r
 	probe.data, probe.format = []string{"-"}, "" // The items are there already.

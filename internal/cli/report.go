@@ -91,7 +91,7 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.show(cmd.Context(), st, args, want)
 		},
 	}
-	cmd.Flags().Var(shareFlag{&want.MaxUnjudged}, "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score when more items than this `share` are unjudged")
 	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	a.verboseFlag(cmd)
@@ -285,7 +285,7 @@ func (a *app) printJSON(all []finished, agreements []agree.Pairing) error {
 // withheld says why there is no score.
 func withheld(r report.Report, most float64) error {
 	err := fmt.Errorf("%w: %s of %s, and more than %s withholds the score",
-		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), shareFlag{&most})
+		errUnjudged, words.Comma(r.Hold.Unjudged), words.Comma(r.Hold.Items), percent(most))
 	return deem.WithHint(err, "%s", remedy(r))
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"deem"
-	"deem/internal/dataset"
 	"deem/internal/findings"
 	"deem/internal/run"
 	"deem/internal/store"
@@ -42,7 +40,7 @@ func (u untilOptions) parse() (within float64, against string, err error) {
 			continue
 		}
 		points = strings.ReplaceAll(points, " ", "")
-		if err := (pointsFlag{&within}).Set(points); err != nil {
+		if within, err = parsePoints(points); err != nil {
 			return 0, "", usage.Errorf("--until %s: %w", u.rule, err)
 		}
 		return within, "", nil
@@ -160,15 +158,8 @@ func (o runOptions) resume(ctx context.Context, r *run.Run) (*findings.Reporter,
 	return live, nil
 }
 
-// shuffled are items in random order. Items of one cluster stay together.
-type shuffled struct {
-	items
-	list []deem.Item
-	hash string
-}
-
 // shuffle puts items into the random order that a seed gives, by other random numbers
-// than --sample draws with. It holds them all in memory.
+// than --sample draws with. Items of one cluster stay together. It holds them all in memory.
 func shuffle(data items, seed uint64) (items, error) {
 	var units [][]deem.Item
 	clusters := map[string]int{}
@@ -185,24 +176,13 @@ func shuffle(data items, seed uint64) (items, error) {
 		units[at] = append(units[at], it)
 	}
 	rand.New(rand.NewPCG(seed, 1)).Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
-	s := shuffled{items: data}
-	for _, unit := range units {
-		s.list = append(s.list, unit...)
-	}
-	var err error
-	s.hash, err = dataset.HashItems(s.Items())
-	return s, err
-}
-
-func (s shuffled) Items() iter.Seq2[deem.Item, error] {
-	return func(yield func(deem.Item, error) bool) {
-		for _, it := range s.list {
-			if !yield(it, nil) {
-				return
+	return derive(data, func(yield func(deem.Item, error) bool) {
+		for _, unit := range units {
+			for _, it := range unit {
+				if !yield(it, nil) {
+					return
+				}
 			}
 		}
-	}
+	})
 }
-
-func (s shuffled) Len() int     { return len(s.list) }
-func (s shuffled) Hash() string { return s.hash }

@@ -18,7 +18,7 @@ func TestNumbersInWords(t *testing.T) {
 		{roughly(59 * time.Second), "60s"},
 		{roughly(200 * time.Second), "3m20s"},
 		{roughly(125 * time.Minute), "2h5m"},
-		{shareFlag{new(float64)}.String(), "0%"},
+		{percent(0), "0%"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

@@ -18,7 +18,6 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/queue"
-	"deem/internal/store"
 	"deem/internal/store/postgres"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -164,23 +163,9 @@ func (o workerOptions) check(env catalog.Environment) error {
 func (a *app) workerWith(o workerOptions) queue.WorkerOptions {
 	return queue.WorkerOptions{
 		Slots: o.slots, Grace: o.grace, Dead: o.dead, Version: version(),
-		Open:  func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
-		Wire:  a.telemetry.Wire,
-		Model: a.telemetry.Model,
-		Say:   func(message string) { a.say("%s", message) },
-		Watch: func(ctx context.Context, run store.Run, j deem.Judge, m deem.Model) (context.Context, deem.Judge, func(deem.Record), func()) {
-			ctx, told := a.telemetry.Run(ctx, telemetry.RunInfo{
-				ID: run.ID, Judge: run.Judge.Name, JudgeHash: run.Judge.Hash, Model: run.Model,
-				Items: run.Dataset.Items, Trials: run.Trials, Concurrency: o.slots, Before: run.Records, Asks: m,
-			})
-			var mu sync.Mutex
-			each := func(rec deem.Record) {
-				mu.Lock()
-				defer mu.Unlock()
-				told.Add(rec)
-			}
-			return ctx, told.Judge(j), each, func() { told.End(nil) }
-		},
+		Open:      func(m queue.Model, timeout time.Duration) (deem.Model, error) { return a.openForRun(m, timeout, o) },
+		Say:       func(message string) { a.say("%s", message) },
+		Telemetry: a.telemetry,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/run"
 	"deem/internal/store"
+	"deem/internal/telemetry"
 	"deem/model"
 )
 
@@ -26,15 +27,14 @@ type engagement struct {
 	changed time.Time
 	judge   deem.Judge
 
-	ctx     context.Context //nolint:containedctx // in which all chunks of the run are judged
-	each    func(deem.Record)
-	unwatch func()
+	ctx  context.Context //nolint:containedctx // in which all chunks of the run are judged
+	told *telemetry.Run
 
 	share *share       // nil when calls at once are not bounded
 	money *run.Account // nil when money is not
 
 	models []deem.Model // that are open
-	asks   deem.Model   // the first of them, with its decorators
+	asks   deem.Model   // the last of them, with its decorators
 
 	halted context.Context // done once no further item is taken
 	stop   context.CancelFunc
@@ -63,38 +63,24 @@ func (w *Worker) newEngagement(ctx context.Context, runID string) (*engagement, 
 		// An engagement that ends may still hold money when the next one begins.
 		e.money = w.c.account(runID, fmt.Sprintf("%s#%d", w.id, w.accounts.Add(1)), *e.o.MaxMicros)
 	}
-	if err := e.restore(); err != nil {
+	j, err := Restore(e.run, e.open)
+	if err != nil {
 		e.stop()
 		return nil, errors.Join(err, e.closeModels())
 	}
-	return e, nil
-}
-
-// restore makes the judge. It must be the one that the run has, to the byte.
-func (e *engagement) restore() error {
-	made := map[string]deem.Model{}
-	j, err := Restore(e.run, func(name, settings string) (deem.Model, error) {
-		key := name + "\x00" + settings
-		if m, ok := made[key]; ok {
-			return m, nil
-		}
-		m, err := e.open(name, settings)
-		if err == nil {
-			made[key] = m
-		}
-		return m, err
-	})
-	if err != nil {
-		return err
+	asks := e.asks
+	if len(e.models) > 1 {
+		asks = nil
 	}
-	e.ctx, e.judge, e.each, e.unwatch = e.w.o.Watch(e.w.hard, e.run, j, e.asks)
-	return nil
+	e.ctx, e.told = w.o.Telemetry.Run(w.hard, run.Info(e.run, asks, w.o.Slots))
+	e.judge = e.told.Judge(j)
+	return e, nil
 }
 
 // Restore makes the judge of a run from its spec. It is an error when what comes of it is
 // another judge.
-func Restore(run store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
-	return catalog.Stored(run.Judge, catalog.Parts{Model: open})
+func Restore(row store.Run, open func(name, settings string) (deem.Model, error)) (deem.Judge, error) {
+	return catalog.Stored(row.Judge, catalog.Parts{Model: open})
 }
 
 // open opens a model with the keys of this worker and puts the decorators around it. It
@@ -115,20 +101,14 @@ func (e *engagement) open(name, settings string) (deem.Model, error) {
 	if got := deem.SettingsOf(wire); got != settings {
 		return nil, fmt.Errorf("the run asks %s with the settings %s, and this worker would ask with %s", name, settings, got)
 	}
-	limit := e.w.c.newLimit(m, e.o, e.share)
-	o := model.Options{
-		Replies: e.w.known, Cache: model.CacheOptions{Fresh: e.o.Fresh || e.o.RetryUnjudged}, Prices: e.o.Prices,
-		Retry: model.RetryOptions{Attempts: e.o.Retries + 1},
-		Limit: model.LimitOptions{Concurrency: e.w.o.Slots, Fleet: limit}, Answered: e.run.Answered,
-	}
+	how := run.Options{Concurrency: e.w.o.Slots, Retries: e.o.Retries, Prices: e.o.Prices, Fresh: e.o.Fresh, RetryUnjudged: e.o.RetryUnjudged}
 	if e.money != nil {
-		o.Purse = e.money.Purse()
+		how.Purse = e.money.Purse()
 	}
-	assembled := e.w.o.Model(model.Assemble(e.w.o.Wire(wire), o))
-	if e.asks == nil {
-		e.asks = assembled
-	}
-	return assembled, nil
+	o := how.Decorators(e.w.known)
+	o.Limit.Fleet, o.Answered = e.w.c.newLimit(m, e.o, e.share), e.run.Answered
+	e.asks = e.w.o.Telemetry.Model(model.Assemble(e.w.o.Telemetry.Wire(wire), o))
+	return e.asks, nil
 }
 
 // account returns the money of a run that a worker has. The holder is the id of the worker
@@ -177,7 +157,7 @@ func (e *engagement) renew(ctx context.Context) error {
 // end gives back what the engagement has. No chunk is under way.
 func (e *engagement) end(ctx context.Context) error {
 	e.stop()
-	e.unwatch()
+	e.told.End(nil)
 	errs := []error{e.money.Close(ctx)}
 	if e.share != nil {
 		_, err := e.w.c.pool.Exec(ctx, `DELETE FROM queue_shares WHERE run = $1 AND worker = $2`, e.run.ID, e.w.id)

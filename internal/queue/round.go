@@ -137,7 +137,7 @@ func (w *Worker) round(ctx context.Context) error {
 		}
 	}
 	list = slices.DeleteFunc(list, func(s seen) bool { return s.over || s.failed != nil })
-	w.letGo(ctx, list)
+	w.release(ctx, list)
 	if w.draining.Err() == nil {
 		errs = append(errs, w.listen(ctx, list))
 	}
@@ -154,9 +154,9 @@ func (c *Control) finish(ctx context.Context, run string) error {
 	return err
 }
 
-// letGo ends the engagement with runs that are not queued any more, were changed, or
+// release ends the engagement with runs that are not queued any more, were changed, or
 // cannot be judged by this worker.
-func (w *Worker) letGo(ctx context.Context, list []seen) {
+func (w *Worker) release(ctx context.Context, list []seen) {
 	queued := map[string]time.Time{}
 	for _, s := range list {
 		queued[s.run] = s.changed

@@ -77,7 +77,7 @@ func (e *engagement) judgeChunk(ctx context.Context, c chunk) error {
 		k.places[it.Item.ID] = it.Position
 	}
 	return run.Job{
-		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.each,
+		Store: k, Run: e.run, Judge: waiter{judge: e.judge, w: e.w, priority: e.o.Priority}, Items: stream(items), Each: e.told.Add,
 		// Commits go over a network, so they are larger than those of one process.
 		Commits: store.WriterOptions{MaxRows: 250, MaxWait: 30 * time.Millisecond},
 		Options: deem.Options{

@@ -19,7 +19,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"deem"
-	"deem/internal/store"
+	"deem/internal/telemetry"
 )
 
 // WorkerOptions say how a worker goes about its work. The zero value of each field but
@@ -31,16 +31,7 @@ type WorkerOptions struct {
 	// the worker does not judge runs that ask the model.
 	Open func(m Model, timeout time.Duration) (deem.Model, error)
 
-	// Wire and Model go around models, next to the wire and outermost, as for those who
-	// watch; nil changes nothing.
-	Wire, Model func(deem.Model) deem.Model
-
-	// Watch, if it is set, is told of each run that this worker begins to judge, with its
-	// judge and the model that it asks, of several the first, nil for a rule. It
-	// returns the context to judge in and the judge to ask, both of which may be those
-	// that it was given, what is told of every record, also from several goroutines, and
-	// what is called when the worker is done with the run.
-	Watch func(ctx context.Context, run store.Run, j deem.Judge, m deem.Model) (context.Context, deem.Judge, func(deem.Record), func())
+	Telemetry *telemetry.Telemetry // nil tells nobody
 
 	// Say is told what a person may want to know; nil means nobody is.
 	Say func(message string)
@@ -69,18 +60,6 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}
-	}
-	same := func(m deem.Model) deem.Model { return m }
-	if o.Wire == nil {
-		o.Wire = same
-	}
-	if o.Model == nil {
-		o.Model = same
-	}
-	if o.Watch == nil {
-		o.Watch = func(ctx context.Context, _ store.Run, j deem.Judge, _ deem.Model) (context.Context, deem.Judge, func(deem.Record), func()) {
-			return ctx, j, func(deem.Record) {}, func() {}
-		}
 	}
 	return o
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -38,7 +39,9 @@ type Run struct {
 
 	judged, unjudged attribute.Set
 	started          time.Time
-	records, failed  int
+
+	mu              sync.Mutex // held while a record is told of
+	records, failed int
 }
 
 // Run begins to tell of a run. The context that it returns is the one to judge in.
@@ -144,11 +147,13 @@ func (t *Telemetry) unjudged(ctx context.Context, span trace.Span, err error) {
 	}
 }
 
-// Add tells of a record. It is called from one goroutine.
+// Add tells of a record.
 func (r *Run) Add(rec deem.Record) {
 	if r == nil {
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	t, set := r.t, r.judged
 	ctx := context.WithValue(r.ctx, placeKey{}, &place{run: r.info.ID, item: &rec.Item.ID, try: rec.Trial})
 	r.records++
