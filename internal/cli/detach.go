@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func (a *app) checkDetach(o *runOptions) error {
 		}
 		return nil
 	}
-	if _, err := queue.ParsePriority(o.detach.priorityName()); err != nil {
+	if _, err := queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String())); err != nil {
 		return usage.Mark(err)
 	}
 	var flag string
@@ -70,13 +71,6 @@ func (a *app) checkDetach(o *runOptions) error {
 	}
 	o.model.Uncalled = true
 	return nil
-}
-
-func (o detachOptions) priorityName() string {
-	if o.priority == "" {
-		return queue.Normal.String()
-	}
-	return o.priority
 }
 
 // openQueue opens the store and the queue in it.
@@ -193,7 +187,7 @@ func workable(s store.Spec, g catalog.Choice) error {
 
 // forWorkers says what workers have to know.
 func (o runOptions) forWorkers(g catalog.Choice) (queue.Options, error) {
-	p, err := queue.ParsePriority(o.detach.priorityName())
+	p, err := queue.ParsePriority(cmp.Or(o.detach.priority, queue.Normal.String()))
 	if err != nil {
 		return queue.Options{}, err
 	}

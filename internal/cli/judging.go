@@ -193,13 +193,12 @@ func (a *app) conduct(ctx context.Context, r *run.Run, data items, o runOptions)
 			return nil, err
 		}
 	}
-	enough := make(chan struct{}) // closed when the rule of the run holds
-	ctx, stop, release := a.watch(ctx, o.deadline, enough)
+	ctx, stop, release := a.watch(ctx, o.deadline)
 	defer release()
 	p := a.startProgress(r, o)
 	defer p.stop()
 	return live, r.Do(ctx, run.Job{
-		Items: data.Items(), Options: deem.Options{Stop: stop},
+		Items: data.Items(), Options: deem.Options{Stop: stop.stop},
 		Enough: func() bool { return live != nil && live.Builder.Stopped() },
 		Each: func(rec deem.Record) {
 			p.add(rec)
@@ -209,9 +208,8 @@ func (a *app) conduct(ctx context.Context, r *run.Run, data items, o runOptions)
 			if live == nil {
 				return
 			}
-			before := live.Builder.Stopped()
-			if live.Add(rec); live.Builder.Stopped() && !before {
-				close(enough)
+			if live.Add(rec); live.Builder.Stopped() {
+				stop.gently("the rule of --until holds: calls in flight finish and are kept; Ctrl-C cancels them")
 			}
 		},
 	})

@@ -172,7 +172,20 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data i
 		return plan.Plan{}, err
 	}
 	opts.Estimate = most > 0
-	done, err := a.doneBefore(ctx, st, g.Choice, data, o)
+	return a.planWith(ctx, st, g.Choice, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+		if d, ok := g.Protocol.(judge.Decider); ok {
+			if _, ok := d.Decide(it); ok {
+				return nil, nil
+			}
+		}
+		return judge.Requests(g.Protocol, it)
+	})
+}
+
+// planWith plans a run whose requests about an item are what ask returns: none when the
+// item is decided without asking.
+func (a *app) planWith(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int, opts plan.Options, ask func(deem.Item) ([]deem.Request, error)) (plan.Plan, error) {
+	done, err := a.doneBefore(ctx, st, g, data, o)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -182,7 +195,21 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data i
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		if err := planItem(ctx, p, g, it, done); err != nil {
+		reqs, failed := ask(it)
+		switch {
+		case failed != nil:
+			p.AddUnjudgeable(failed)
+		case len(reqs) == 0:
+			p.AddDecided()
+		case done == nil:
+			err = p.Add(ctx, reqs...)
+		default:
+			var missing []int
+			if missing, err = done(it); err == nil {
+				err = p.AddMissing(ctx, missing, reqs...)
+			}
+		}
+		if err != nil {
 			return plan.Plan{}, err
 		}
 		if n++; n == most {
@@ -190,29 +217,6 @@ func (a *app) planOf(ctx context.Context, st store.Store, g catalog.Leaf, data i
 		}
 	}
 	return p.PlanOf(data.Len()), nil
-}
-
-// planItem adds what the judge would ask about one item.
-func planItem(ctx context.Context, p *plan.Planner, g catalog.Leaf, it deem.Item, done func(deem.Item) ([]int, error)) error {
-	if d, ok := g.Protocol.(judge.Decider); ok {
-		if _, ok := d.Decide(it); ok {
-			p.AddDecided()
-			return nil
-		}
-	}
-	reqs, err := judge.Requests(g.Protocol, it)
-	if err != nil {
-		p.AddUnjudgeable(err)
-		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
-	}
-	if done == nil {
-		return p.Add(ctx, reqs...)
-	}
-	missing, err := done(it)
-	if err != nil {
-		return err
-	}
-	return p.AddMissing(ctx, missing, reqs...)
 }
 
 // planOptions says what the run would be like, as far as earlier runs tell.

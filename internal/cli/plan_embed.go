@@ -38,43 +38,14 @@ func (l *listener) Embed(_ context.Context, texts []string) ([][]float32, error)
 func (a *app) planEmbeddings(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions, most int) (plan.Plan, error) {
 	heard := &listener{}
 	asked := rule.Semantic(heard)
-	done, err := a.doneBefore(ctx, st, g, data, o)
-	if err != nil {
-		return plan.Plan{}, err
+	opts := plan.Options{
+		Model: embeddingModel(o).Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
 	}
-	m := embeddingModel(o)
-	p := plan.New(plan.Options{
-		Model: m.Name(), Prices: o.Prices, Concurrency: o.Concurrency, RPM: o.RPM, TPM: o.TPM, Trials: o.Trials, Estimate: true,
+	return a.planWith(ctx, st, g, data, o, most, opts, func(it deem.Item) ([]deem.Request, error) {
+		heard.texts = nil
+		if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
+			return nil, err
+		}
+		return []deem.Request{model.EmbedRequest(heard.texts)}, nil
 	})
-	n := 0
-	for it, err := range data.Items() {
-		if err != nil {
-			return plan.Plan{}, err
-		}
-		if err := planEmbedding(ctx, p, asked, heard, it, done); err != nil {
-			return plan.Plan{}, err
-		}
-		if n++; n == most {
-			break
-		}
-	}
-	return p.PlanOf(data.Len()), nil
-}
-
-// planEmbedding adds what the rule would have embedded for one item.
-func planEmbedding(ctx context.Context, p *plan.Planner, asked deem.Judge, heard *listener, it deem.Item, done func(deem.Item) ([]int, error)) error {
-	heard.texts = nil
-	if _, err := asked.Judge(ctx, it); err != nil && heard.texts == nil {
-		p.AddUnjudgeable(err)
-		return nil //nolint:nilerr // an item that cannot be judged is part of the plan
-	}
-	req := model.EmbedRequest(heard.texts)
-	if done == nil {
-		return p.Add(ctx, req)
-	}
-	missing, err := done(it)
-	if err != nil {
-		return err
-	}
-	return p.AddMissing(ctx, missing, req)
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -366,11 +365,14 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, stopSignals()...)
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { a.interruptible(signals, over, cancel, srv.Kill) })
+	release := onInterrupt(func(n int) {
+		if n > 1 {
+			srv.Kill()
+			return
+		}
+		a.say("stopping: calls in flight finish and are kept; again to cancel them")
+		cancel()
+	})
 	a.welcome(l.Addr().String(), o)
 	err = a.leftBehind(ctx, srv, o)
 	if err == nil {
@@ -379,30 +381,11 @@ func (a *app) listen(ctx context.Context, srv *server.Server, st store.Store, o 
 		err = errors.Join(err, l.Close())
 		srv.Close()
 	}
-	signal.Stop(signals)
-	close(over)
-	wg.Wait()
+	release()
 	if err != nil {
 		return err
 	}
 	return a.reportInterrupted(context.WithoutCancel(ctx), srv, st)
-}
-
-// interruptible calls first at the first interrupt, and second at each later one.
-func (a *app) interruptible(signals <-chan os.Signal, over <-chan struct{}, first, second func()) {
-	for n := 0; ; n++ {
-		select {
-		case <-over:
-			return
-		case <-signals:
-		}
-		if n == 0 {
-			a.say("stopping: calls in flight finish and are kept; again to cancel them")
-			first()
-		} else {
-			second()
-		}
-	}
 }
 
 // welcome says where the server is. A program that starts one on any free port reads it.

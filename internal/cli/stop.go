@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,68 +32,71 @@ func stopSignals() []os.Signal {
 	return signals
 }
 
-// watch makes the first interrupt close the returned channel and the second cancel the
-// returned context. The deadline, unless it is zero, counts as the first interrupt, and
-// as the second one when the calls in flight have had their grace. Enough, once closed,
-// counts as the first interrupt too; it may be nil.
-func (a *app) watch(ctx context.Context, deadline time.Time, enough <-chan struct{}) (context.Context, <-chan struct{}, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	w := &watcher{app: a, stop: make(chan struct{}), cancel: cancel}
+// onInterrupt calls do with the number of each interrupt, the first being 1, until the
+// function that it returns is called.
+func onInterrupt(do func(n int)) (release func()) {
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, stopSignals()...)
-	var timer *time.Timer
-	var due <-chan time.Time
-	if !deadline.IsZero() {
-		timer = time.NewTimer(time.Until(deadline))
-		due = timer.C
-	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for {
+		for n := 1; ; n++ {
 			select {
 			case <-over:
 				return
-			case <-enough:
-				enough = nil
-				if w.n > 0 {
-					continue // It stops already.
-				}
-				w.interrupt("the rule of --until holds: calls in flight finish and are kept; Ctrl-C cancels them")
 			case <-signals:
-				w.interrupt("stopping: calls in flight finish and are kept; again to cancel them")
-			case <-due:
-				w.interrupt(fmt.Sprintf("the time of --run-timeout is over: calls in flight have %v to finish", grace))
-				timer.Reset(grace)
+				do(n)
 			}
 		}
 	})
-	return ctx, w.stop, func() {
+	return func() {
 		signal.Stop(signals)
 		close(over)
 		wg.Wait()
-		if timer != nil {
-			timer.Stop()
+	}
+}
+
+// A stopper stops a run: first gently, and then it cancels the calls in flight.
+type stopper struct {
+	app    *app
+	stop   chan struct{} // closed once no further item is taken
+	cancel context.CancelFunc
+	n      atomic.Int32
+}
+
+// gently says why the run stops, unless it stops already.
+func (s *stopper) gently(why string) {
+	if s.n.CompareAndSwap(0, 1) {
+		s.app.say("%s", why)
+		close(s.stop)
+	}
+}
+
+// watch returns what stops a run at the first interrupt, and the context that the second
+// one cancels. The deadline, unless it is zero, counts as the first interrupt, and as the
+// second one when the calls in flight have had their grace.
+func (a *app) watch(ctx context.Context, deadline time.Time) (context.Context, *stopper, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &stopper{app: a, stop: make(chan struct{}), cancel: cancel}
+	again := func(why string) {
+		if s.n.Load() > 0 {
+			cancel()
 		}
+		s.gently(why)
+	}
+	release := onInterrupt(func(int) { again("stopping: calls in flight finish and are kept; again to cancel them") })
+	if deadline.IsZero() {
+		return ctx, s, func() { release(); cancel() }
+	}
+	due := time.AfterFunc(time.Until(deadline), func() {
+		again(fmt.Sprintf("the time of --run-timeout is over: calls in flight have %v to finish", grace))
+	})
+	late := time.AfterFunc(time.Until(deadline)+grace, cancel)
+	return ctx, s, func() {
+		release()
+		due.Stop()
+		late.Stop()
 		cancel()
 	}
-}
-
-// A watcher stops a run, gently and then hard. It belongs to one goroutine.
-type watcher struct {
-	app    *app
-	n      int
-	stop   chan struct{}
-	cancel context.CancelFunc
-}
-
-// interrupt is gentle the first time, and says so.
-func (w *watcher) interrupt(words string) {
-	if w.n++; w.n > 1 {
-		w.cancel()
-		return
-	}
-	w.app.say("%s", words)
-	close(w.stop)
 }
 
 // unfinished says how far a run came that ended early, and how to go on.

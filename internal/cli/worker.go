@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"path"
 	"strings"
 	"sync"
@@ -197,27 +195,14 @@ func (o workerOptions) takes(name string) bool {
 func (a *app) workUntilStopped(ctx context.Context, w *queue.Worker) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	signals, over := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, stopSignals()...)
-	defer signal.Stop(signals)
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(over)
-	wg.Go(func() {
-		for n := 0; ; n++ {
-			select {
-			case <-over:
-				return
-			case <-signals:
-			}
-			if n > 0 {
-				cancel()
-				continue
-			}
-			a.say("stopping: calls in flight finish and are kept, the rest goes to other workers; again to cancel them")
-			w.Drain()
+	defer onInterrupt(func(n int) {
+		if n > 1 {
+			cancel()
+			return
 		}
-	})
+		a.say("stopping: calls in flight finish and are kept, the rest goes to other workers; again to cancel them")
+		w.Drain()
+	})()
 	return w.Run(ctx)
 }
 
