@@ -10,6 +10,7 @@ import (
 	"deem"
 	"deem/benchmark/internal/tally"
 	"deem/internal/text"
+	"deem/judge"
 )
 
 // Metrics gather the records of a run and turn them into the published numbers: a mean for
@@ -24,6 +25,7 @@ type Metrics struct {
 	tau, f1   tally.Tally // of event ordering: tau_norm, and tau times F1
 	rubrics   [][]string  // of event ordering
 	counted   map[string]float64
+	own       tally.Tally // as the program of a vendor counts
 }
 
 // counts are the items of one line, and what upstream makes of them: the mean over chats of
@@ -93,6 +95,7 @@ func (m *Metrics) Add(rec deem.Record) {
 			m.rubrics = append(m.rubrics, rubric)
 		}
 	}
+	m.countOwn(rec)
 	v := rec.Verdict
 	if v == nil {
 		return
@@ -107,6 +110,22 @@ func (m *Metrics) Add(rec deem.Record) {
 		m.f1.Score(rec.Item.Cluster, final)
 	}
 	m.count(rec)
+}
+
+// countOwn adds the score that the program of a vendor gives: an item of a rubric that it
+// cannot read is 0.
+func (m *Metrics) countOwn(rec deem.Record) {
+	if rec.Judge != Mem0Name && rec.Judge != OmniName {
+		return
+	}
+	p, err := Protocol(ProtocolOptions{Judge: rec.Judge})
+	if err != nil {
+		return
+	}
+	p.zero = true
+	if v, can, err := judge.Again(p, rec); can && err == nil {
+		m.own.Score(rec.Item.Cluster, v.Score)
+	}
 }
 
 // count adds the nuggets of a record, and what its score would be if half points were cut
@@ -235,6 +254,9 @@ func (m *Metrics) Text(w io.Writer) error {
 	} else {
 		fmt.Fprintf(&b, "note: BEAM's script prints abilities and no overall number\n")
 	}
+	if m.own.N() > 0 && m.overall.Unjudged() > 0 {
+		fmt.Fprintf(&b, "as the program of %s counts, which takes an item of a rubric that it cannot read for 0: %.4f over %d questions\n", m.judge, m.own.Mean(), m.own.N())
+	}
 	m.nuggets(&b)
 	m.ordering(&b)
 	_, err := io.WriteString(w, b.String())
@@ -279,6 +301,9 @@ func (m *Metrics) JSON() any {
 	}
 	if n := m.counted["questions"]; n > 0 {
 		out["cut"], out["cut_but_event_ordering"] = m.counted["cut"]/n, m.counted["cut but for event ordering"]/n
+	}
+	if m.own.N() > 0 {
+		out["as_the_vendor_counts"] = m.own.Mean()
 	}
 	if m.judge == UpstreamName && len(m.rubrics) > 0 {
 		out["event_ordering"] = map[string]any{"tau_norm": m.tau.Mean(), "tau_times_f1": m.f1.Mean(), "floors": Floors(m.rubrics)}

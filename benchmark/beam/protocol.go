@@ -2,6 +2,7 @@ package beam
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,6 +26,10 @@ type P struct {
 	name, reading string
 	prompts       map[string]string
 	params        judge.Params
+
+	// zero counts a call that brought no score as 0, as the programs of the vendors do.
+	// No verdict is made so, only their number.
+	zero bool
 }
 
 var (
@@ -185,12 +190,16 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 			return deem.Verdict{}, err
 		}
 	}
-	v, err := judge.Criteria{}.Judge(rubric, func(i int) (deem.Verdict, error) {
+	v, err := p.rule().Judge(rubric, func(i int) (deem.Verdict, error) {
 		return p.hear(it, ask, p.askNugget(it, rubric[i]), func(reply string) (deem.Verdict, error) { return p.readNugget(it, reply) })
 	})
+	failed := slices.IndexFunc(v.Parts, func(part deem.Part) bool { return part.Failure != nil })
 	switch {
 	case err != nil:
 		return deem.Verdict{}, err
+	case failed >= 0:
+		f := v.Parts[failed].Failure
+		return deem.Verdict{}, &deem.Failure{Kind: f.Kind, Detail: fmt.Sprintf("criterion %d of %d: %s", failed+1, len(rubric), f.Detail)}
 	case p.name == Mem0Name:
 		pass := v.Score >= 0.5
 		v.Pass, v.Label, v.Score = &pass, "FAIL", text.Round(v.Score, 4)
@@ -205,6 +214,15 @@ func (p *P) Talk(it deem.Item, ask judge.Ask) (deem.Verdict, error) {
 		}
 	}
 	return v, nil
+}
+
+// rule says what becomes of a question with a failed item. It is unjudged; but for the
+// vendors' own number the other items are asked about all the same.
+func (p *P) rule() judge.Criteria {
+	if p.name == UpstreamName {
+		return judge.Criteria{}
+	}
+	return judge.Criteria{Failed: judge.FailedPartial}
 }
 
 // order aligns the lines of the response with the rubric and scores their order.
@@ -250,10 +268,14 @@ func (h heard) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) { retur
 // hear makes one call and reads the reply. One that says nothing is a failure.
 func (p *P) hear(it deem.Item, ask judge.Ask, req deem.Request, read func(string) (deem.Verdict, error)) (deem.Verdict, error) {
 	reply, err := ask(req)
-	if err != nil {
-		return deem.Verdict{}, err
+	var v deem.Verdict
+	if err == nil {
+		v, err = judge.Read(heard{p, read}, it, reply)
 	}
-	return judge.Read(heard{p, read}, it, reply)
+	if _, failed := errors.AsType[*deem.Failure](err); failed && p.zero {
+		return deem.Verdict{Label: "none"}, nil
+	}
+	return v, err
 }
 
 // readNugget reads the reply about one item of the rubric.

@@ -26,6 +26,8 @@ class Verdict:
     aspects: Dict[str, float] = field(default_factory=dict)
     reason: str = ""
     confidence: Optional[float] = None
+    parts: List[Dict[str, Any]] = field(default_factory=list)
+    """The verdicts on the criteria of the item: name, label, score, reason or failure."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Record:
                 aspects=dict(verdict.get("aspects") or {}),
                 reason=verdict.get("reason", ""),
                 confidence=verdict.get("confidence"),
+                parts=list(verdict.get("parts") or []),
             ),
             failure=None if failure is None else Failure(failure["kind"], failure.get("detail", "")),
             calls=[_call(c) for c in data.get("calls") or []],
