@@ -33,6 +33,7 @@ type file struct {
 	packed packing
 	format string
 	shape  shape
+	note   string // about how it is read
 }
 
 type packing uint8
@@ -277,6 +278,8 @@ func (f *file) recognise(ctx context.Context, in Input) error {
 		return err
 	}
 	switch {
+	case (f.format == formatJSON || f.format == formatJSONL) && areTraces(head):
+		return f.fromTraces(ctx)
 	case f.format == formatParquet && f.packed != unpacked:
 		return f.unpack(ctx)
 	case f.format == formatJSON:

@@ -67,6 +67,7 @@ func OpenFiles(ctx context.Context, in Input) (*Files, error) {
 			return nil, errors.Join(err, fs.Close())
 		}
 		fs.files = append(fs.files, f)
+		fs.note(f.note)
 	}
 	return fs, nil
 }

@@ -22,7 +22,7 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	it := deem.Item{
 		Category: optional(l.category.of(row)),
 		Cluster:  optional(l.cluster.of(row)),
-		Question: optional(l.question.of(row)),
+		Question: l.itemQuestion(row),
 	}
 	var err error
 	if it.ID, err = l.itemID(row); err != nil {
@@ -40,6 +40,14 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		it.Fields = map[string]string{groundTruth: rendering}
 	}
 	return it, l.addFields(&it, row)
+}
+
+func (l *layout) itemQuestion(row *Row) string {
+	v := l.question.of(row)
+	if v.Missing() {
+		return ""
+	}
+	return v.Said("user")
 }
 
 // optional returns the text of a value, "" for a missing one.
@@ -67,7 +75,7 @@ func (l *layout) itemID(row *Row) (string, error) {
 func (l *layout) itemResponse(row *Row) (string, error) {
 	v := l.response.of(row)
 	if !v.Missing() {
-		return v.Str(), nil
+		return v.Said("assistant"), nil
 	}
 	if v.form != absent {
 		return "", deem.WithHint(errors.New("the response is null"), "a system that gave nothing has the empty text as its response")

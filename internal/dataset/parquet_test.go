@@ -106,7 +106,7 @@ func TestParquetTypes(t *testing.T) {
 		{parquet.Leaf(parquet.FixedLenByteArrayType(2)), []byte("ab"), "ab"},
 		{parquet.Leaf(parquet.FixedLenByteArrayType(2)), []byte{0xff, 1}, "ff01"},
 		{parquet.UUID(), []byte("0123456789abcdef"), "30313233-3435-3637-3839-616263646566"},
-		{parquet.JSON(), []byte(` {"b": 1, "a": [true]} `), "{'b': 1, 'a': [True]}"},
+		{parquet.JSON(), []byte(` {"b": 1, "a": [true]} `), `{"b": 1, "a": [true]}`},
 		{parquet.JSON(), []byte(`no JSON`), "no JSON"},
 		{parquet.Date(), int32(19497), "2023-05-20"},
 		{parquet.Timestamp(parquet.Millisecond), day.UnixMilli(), "2023-05-20 10:30:00+00:00"},

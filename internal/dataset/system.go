@@ -24,7 +24,18 @@ func systemSlots(names []string) []fieldSlot {
 			}
 		}
 	}
+	// Langfuse exports seconds in a column whose name does not say so.
+	if s, ok := slotNamed("latency", names); ok && hasAll(names, "totalcost", "timestamp") {
+		list = append(list, fieldSlot{slot: s, name: deem.FieldLatency, source: "latency_s"})
+	}
 	return list
+}
+
+// hasAll reports whether there are columns of these plain names.
+func hasAll(names []string, plain ...string) bool {
+	return !slices.ContainsFunc(plain, func(p string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return PlainName(n) == p })
+	})
 }
 
 // slotNamed finds a column by its plain name. A name with a dot leads into a value.

@@ -1,0 +1,423 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/text"
+)
+
+// Traces in the JSON of OTLP, as the collector of OpenTelemetry writes them to a file, are
+// read as items: each trace that asked a model is one. Its question, response and retrieved
+// context come from the attributes of its spans, by the conventions of OpenTelemetry for
+// generative AI and by those of OpenInference.
+
+// areTraces reports whether a text begins as traces do.
+func areTraces(head []byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
+	rest, ok := bytes.CutPrefix(head, []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"resourceSpans"`))
+}
+
+// A traceSpan is a part of a trace.
+type traceSpan struct {
+	Trace  string      `json:"traceId"`
+	Parent string      `json:"parentSpanId"`
+	Start  json.Number `json:"startTimeUnixNano"`
+	End    json.Number `json:"endTimeUnixNano"`
+
+	Attributes []attribute `json:"attributes"`
+	Events     []struct {
+		Attributes []attribute `json:"attributes"`
+	} `json:"events"`
+}
+
+type attribute struct {
+	Key   string   `json:"key"`
+	Value anyValue `json:"value"`
+}
+
+// An anyValue is a value of any type.
+type anyValue struct {
+	Text   *string         `json:"stringValue"`
+	Int    json.RawMessage `json:"intValue"` // a number, or a text that holds one
+	Double *float64        `json:"doubleValue"`
+	Array  *struct {
+		Values []anyValue `json:"values"`
+	} `json:"arrayValue"`
+	List *struct {
+		Values []attribute `json:"values"`
+	} `json:"kvlistValue"`
+}
+
+// plain returns the value as JSON has it.
+func (v anyValue) plain() any {
+	switch {
+	case v.Text != nil:
+		return *v.Text
+	case v.Int != nil:
+		return json.Number(strings.Trim(string(v.Int), `"`))
+	case v.Double != nil:
+		return *v.Double
+	case v.Array != nil:
+		list := make([]any, len(v.Array.Values))
+		for i, e := range v.Array.Values {
+			list[i] = e.plain()
+		}
+		return list
+	case v.List != nil:
+		m := map[string]any{}
+		for _, a := range v.List.Values {
+			m[a.Key] = a.Value.plain()
+		}
+		return m
+	}
+	return nil
+}
+
+// The attributes that say something about an item, the most usual first.
+var (
+	spanInput     = []string{"input.value", "gen_ai.input.messages", "gen_ai.prompt", "traceloop.entity.input", "langfuse.trace.input", "langfuse.observation.input"}
+	spanOutput    = []string{"output.value", "gen_ai.output.messages", "gen_ai.completion", "traceloop.entity.output", "langfuse.trace.output", "langfuse.observation.output"}
+	spanReference = []string{"deem.reference", "langfuse.experiment.item.expected_output", "expected_output", "reference"}
+	spanSession   = []string{"session.id", "gen_ai.conversation.id", "langfuse.session.id"}
+	spanIn        = []string{"gen_ai.usage.input_tokens", "llm.token_count.prompt", "gen_ai.usage.prompt_tokens"}
+	spanOut       = []string{"gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens"}
+	spanCost      = []string{"gen_ai.usage.cost", "llm.cost.total", "langfuse.observation.cost_details.total"}
+	spanModel     = []string{"gen_ai.response.model", "gen_ai.request.model", "llm.model_name"}
+)
+
+// A trace is what is known about one.
+type trace struct {
+	id, question, response, session, model string
+
+	rooted     bool // question and response are those of the whole
+	references []string
+	context    []string
+	room       int     // bytes of the context
+	in, out    float64 // tokens
+	cost, took float64 // dollars, milliseconds
+	tokens     bool
+	priced     bool
+}
+
+// maxContext bounds the documents of a trace that are kept.
+const maxContext = 1 << 20
+
+// readTraces calls yield with the traces that asked a model, in the order in which they
+// begin, and returns how many there are without a question and a response. Memory holds
+// what is kept of each, not the spans.
+func readTraces(r io.Reader, yield func(trace) error) (silent int, err error) {
+	byID := map[string]*trace{}
+	var order []*trace
+	dec := json.NewDecoder(r)
+	dec.UseNumber()
+	inSpans := false
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return 0, fmt.Errorf("not the JSON of traces: %w", err)
+		}
+		if key, ok := tok.(string); ok {
+			inSpans = key == "spans"
+			continue
+		}
+		if tok != json.Delim('[') || !inSpans {
+			inSpans = false
+			continue
+		}
+		for inSpans = false; dec.More(); {
+			var s traceSpan
+			if err := dec.Decode(&s); err != nil {
+				return 0, fmt.Errorf("not the JSON of traces: %w", err)
+			}
+			t := byID[s.Trace]
+			if t == nil {
+				t = &trace{id: s.Trace}
+				byID[s.Trace] = t
+				order = append(order, t)
+			}
+			t.add(s)
+		}
+	}
+	for _, t := range order {
+		if t.question == "" || t.response == "" {
+			silent++
+			continue
+		}
+		if err := yield(*t); err != nil {
+			return silent, err
+		}
+	}
+	return silent, nil
+}
+
+// add takes in what a span says.
+func (t *trace) add(s traceSpan) {
+	values := map[string]any{}
+	for _, e := range s.Events { // Older programs put texts into events.
+		for _, a := range e.Attributes {
+			values[a.Key] = a.Value.plain()
+		}
+	}
+	for _, a := range s.Attributes {
+		values[a.Key] = a.Value.plain()
+	}
+	find := func(names []string) any {
+		for _, name := range names {
+			if v, ok := values[name]; ok && v != nil && v != "" {
+				return v
+			}
+		}
+		return nil
+	}
+	root := s.Parent == "" || strings.Trim(s.Parent, "0") == ""
+	question, response := said(find(spanInput), "user"), said(find(spanOutput), "assistant")
+	retrieved := documents(values)
+	switch {
+	case len(retrieved) > 0:
+		for _, d := range retrieved {
+			if t.room += len(d); t.room <= maxContext {
+				t.context = append(t.context, d)
+			}
+		}
+	case root && question != "" && response != "":
+		t.question, t.response, t.rooted = question, response, true
+	case !t.rooted && response != "" && question != "" && find(spanModel) != nil:
+		if t.question == "" {
+			t.question = question
+		}
+		t.response = response // of the last call
+	}
+	for _, name := range spanReference {
+		if r := said(values[name], "assistant"); r != "" && len(t.references) == 0 {
+			t.references = []string{r}
+		}
+	}
+	if v := said(find(spanSession), ""); v != "" {
+		t.session = v
+	}
+	if v := said(find(spanModel), ""); v != "" {
+		t.model = v
+	}
+	if in, ok := number(find(spanIn)); ok {
+		t.in, t.tokens = t.in+in, true
+	}
+	if out, ok := number(find(spanOut)); ok {
+		t.out, t.tokens = t.out+out, true
+	}
+	if cost, ok := number(find(spanCost)); ok {
+		t.cost, t.priced = t.cost+cost, true
+	}
+	if start, end := nanos(s.Start), nanos(s.End); root && end > start {
+		t.took = float64(end-start) / 1e6
+	}
+}
+
+func nanos(n json.Number) int64 {
+	v, err := strconv.ParseInt(strings.Trim(n.String(), `"`), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+func number(v any) (float64, bool) {
+	x, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	return x, err == nil
+}
+
+// documents returns the texts that a span retrieved, in their order.
+func documents(values map[string]any) []string {
+	const prefix, suffix = "retrieval.documents.", ".document.content"
+	byPlace := map[int]string{}
+	for name, v := range values {
+		place, ok := strings.CutPrefix(name, prefix)
+		place, is := strings.CutSuffix(place, suffix)
+		n, err := strconv.Atoi(place)
+		if text, plain := v.(string); ok && is && err == nil && plain {
+			byPlace[n] = text
+		}
+	}
+	var places []int
+	for n := range byPlace {
+		places = append(places, n)
+	}
+	slices.Sort(places)
+	list := make([]string, len(places))
+	for i, n := range places {
+		list[i] = byPlace[n]
+	}
+	return list
+}
+
+// Said returns the text of a value. Where it is a message of a chat or a list of them, as
+// exports of traces have it, that is the last one of the role; any other object or list is
+// written as JSON.
+func (v Value) Said(role string) string {
+	if v.form != raw || v.data[0] != '{' && v.data[0] != '[' {
+		return v.Str()
+	}
+	var structure any
+	if json.Unmarshal(v.data, &structure) != nil {
+		return v.Str()
+	}
+	if isChat(structure) {
+		if found := said(structure, role); found != "" {
+			return found
+		}
+	}
+	return string(v.JSON())
+}
+
+// isChat reports whether a structure is a message, a list of messages, or an object that
+// has one.
+func isChat(structure any) bool {
+	switch v := structure.(type) {
+	case map[string]any:
+		_, role := v["role"]
+		return role || isChat(v["messages"])
+	case []any:
+		return len(v) > 0 && !slices.ContainsFunc(v, func(e any) bool {
+			m, _ := e.(map[string]any)
+			return m["role"] == nil
+		})
+	}
+	return false
+}
+
+// said returns the text in a value: the value itself, or the last message of a role in the
+// messages that it holds, as JSON or as a structure.
+func said(v any, role string) string {
+	if t, ok := v.(string); ok {
+		trimmed := strings.TrimSpace(t)
+		if !strings.HasPrefix(trimmed, "[") && !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, `"`) {
+			return t
+		}
+		var inner any
+		if json.Unmarshal([]byte(trimmed), &inner) != nil {
+			return t
+		}
+		if found := said(inner, role); found != "" {
+			return found
+		}
+		return t
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range slices.Backward(v) {
+			m, ok := e.(map[string]any)
+			if ok && (m["role"] == role || m["role"] == nil) {
+				return said(m, role)
+			}
+		}
+	case map[string]any:
+		for _, name := range []string{"content", "parts", "text", "messages", "question", "query", "input", "answer", "output", "response", "message"} {
+			if name == "parts" || name == "content" {
+				if joined := partsOf(v[name]); joined != "" {
+					return joined
+				}
+				continue
+			}
+			if found := said(v[name], role); found != "" {
+				return found
+			}
+		}
+	case json.Number, float64:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// partsOf returns the texts of a message, which may have several parts.
+func partsOf(v any) string {
+	if t, ok := v.(string); ok {
+		return t
+	}
+	list, _ := v.([]any)
+	var texts []string
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		for _, name := range []string{"text", "content"} {
+			if t, ok := m[name].(string); ok && t != "" {
+				texts = append(texts, t)
+				break
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// row returns the trace as a row of JSON.
+func (t trace) row() ([]byte, error) {
+	row := map[string]any{"id": t.id, "question": t.question, "response": t.response}
+	set := func(name, value string) {
+		if value != "" {
+			row[name] = value
+		}
+	}
+	set("cluster", t.session)
+	set("context", strings.Join(t.context, "\n\n"))
+	if len(t.references) > 0 {
+		row["references"] = t.references
+	}
+	if t.tokens {
+		row[deem.FieldTokensIn], row[deem.FieldTokensOut] = text.Float(t.in), text.Float(t.out)
+	}
+	if t.priced {
+		row[deem.FieldCost] = text.Float(t.cost)
+	}
+	if t.took > 0 {
+		row[deem.FieldLatency] = text.Float(t.took)
+	}
+	line, err := json.Marshal(row)
+	return append(line, '\n'), err
+}
+
+// fromTraces replaces a file of traces by a copy that has a row for each that asked a
+// model.
+func (f *file) fromTraces(ctx context.Context) error {
+	r, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	spool, err := tempFile()
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	n := 0
+	silent, err := readTraces(contextReader(ctx, r), func(t trace) error {
+		line, err := t.row()
+		if err == nil {
+			n++
+			_, err = spool.Write(line)
+		}
+		return err
+	})
+	if err = errors.Join(err, r.Close()); err == nil && n == 0 {
+		err = deem.WithHint(fmt.Errorf("none of %d traces has a question and a response", silent),
+			"the spans need input.value and output.value, or gen_ai.input.messages and gen_ai.output.messages; many programs leave texts out unless they are told to keep them")
+	}
+	size, sizeErr := spool.Seek(0, io.SeekEnd)
+	if err = errors.Join(err, sizeErr); err != nil {
+		return errors.Join(err, closeTemp(spool))
+	}
+	err = f.close()
+	f.spool, f.size, f.packed, f.path, f.format = spool, size, unpacked, "", formatJSONL
+	f.note = fmt.Sprintf("reading %d traces of %s as items", n, f.name)
+	if silent > 0 {
+		f.note += fmt.Sprintf("; %d others have no question or no response", silent)
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package dataset_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"deem"
+	"deem/internal/dataset"
+)
+
+func attr(key, value string) string {
+	return fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, key, value)
+}
+
+func count(key string, n int) string {
+	return fmt.Sprintf(`{"key":%q,"value":{"intValue":"%d"}}`, key, n)
+}
+
+func spanOf(trace, id, parent string, from, to int64, attributes ...string) string {
+	return fmt.Sprintf(`{"traceId":%q,"spanId":%q,"parentSpanId":%q,"name":"x","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%d","attributes":[%s]}`,
+		trace, id, parent, from, to, strings.Join(attributes, ","))
+}
+
+func spansOf(spans ...string) string {
+	return `{"resourceSpans":[{"resource":{"attributes":[` + attr("service.name", "rag") + `]},"scopeSpans":[{"scope":{"name":"spans"},"spans":[` + strings.Join(spans, ",") + `]}]}]}`
+}
+
+// Traces by the conventions of OpenInference and of OpenTelemetry are items, with what they
+// took the system.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	text := spansOf(
+		spanOf("t1", "a", "", 1_000_000_000, 1_750_000_000, attr("openinference.span.kind", "CHAIN"), attr("input.value", "Where was Ada born?"), attr("output.value", "In London."), attr("deem.reference", "London"), attr("session.id", "s1")),
+		spanOf("t1", "b", "a", 1, 2, attr("openinference.span.kind", "RETRIEVER"), attr("retrieval.documents.1.document.content", "second"), attr("retrieval.documents.0.document.content", "first")),
+		spanOf("t1", "c", "a", 1, 2, attr("llm.model_name", "m"), attr("input.value", "prompt"), attr("output.value", "In London."), count("llm.token_count.prompt", 90), count("llm.token_count.completion", 4), `{"key":"llm.cost.total","value":{"doubleValue":0.002}}`),
+	) + "\n" + spansOf(
+		spanOf("t2", "a", "0000000000000000", 0, 2_000_000, attr("http.route", "/ask")),
+		spanOf("t2", "b", "a", 1, 2, attr("gen_ai.request.model", "m"), count("gen_ai.usage.input_tokens", 7), count("gen_ai.usage.output_tokens", 2),
+			attr("gen_ai.input.messages", `[{"role":"system","parts":[{"type":"text","content":"Be brief."}]},{"role":"user","parts":[{"type":"text","content":"How long?"}]}]`),
+			attr("gen_ai.output.messages", `[{"role":"assistant","parts":[{"type":"text","content":"7 years"}],"finish_reason":"stop"}]`)),
+		spanOf("t3", "a", "", 0, 1, attr("db.system", "postgresql")),
+	) + "\n"
+	name := filepath.Join(t.TempDir(), "traces.json")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}, Fields: []string{"context"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	var got []deem.Item
+	for it, err := range d.Items() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, it)
+	}
+	if len(got) != 2 {
+		t.Fatalf("%d items", len(got))
+	}
+	one, two := got[0], got[1]
+	if one.ID != "t1" || one.Question != "Where was Ada born?" || one.Response != "In London." || one.References[0] != "London" || one.Cluster != "s1" ||
+		one.Fields["context"] != "first\n\nsecond" || one.Fields[deem.FieldTokensIn] != "90" && one.Fields[deem.FieldTokensIn] != "90.0" || one.Fields[deem.FieldCost] != "0.002" || !strings.HasPrefix(one.Fields[deem.FieldLatency], "750") {
+		t.Errorf("%+v", one)
+	}
+	if two.ID != "t2" || two.Question != "How long?" || two.Response != "7 years" || !strings.HasPrefix(two.Fields[deem.FieldLatency], "2") {
+		t.Errorf("%+v", two)
+	}
+	if notes := strings.Join(d.Notes(), "\n"); !strings.Contains(notes, "reading 2 traces of "+name+" as items; 1 others have no question or no response") {
+		t.Errorf("notes %s", notes)
+	}
+}
+
+// A file of many spans and few evaluations is read in bounded memory; one without texts, or
+// cut off, is refused.
+func TestTraceTrouble(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text []byte) string {
+		name := filepath.Join(dir, "t.json")
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for text, want := range map[string]string{
+		spansOf(spanOf("t", "a", "", 0, 1, attr("db.system", "x"))):         "none of 1 traces has a question and a response",
+		spansOf(spanOf("t", "a", "", 0, 1, attr("input.value", "q")))[:120]: "not the JSON of traces",
+		`{"resourceSpans": 17}`: "none of 0 traces",
+	} {
+		if _, err := dataset.Open(t.Context(), dataset.Source{Names: []string{write([]byte(text))}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", text, err, want)
+		}
+	}
+	var big bytes.Buffer
+	big.WriteString(`{"resourceSpans":[{"scopeSpans":[{"spans":[`)
+	const spans = 200_000
+	for i := range spans {
+		if i > 0 {
+			big.WriteString(",")
+		}
+		attributes := []string{attr("http.url", strings.Repeat("x", 100))}
+		if i%20_000 == 0 {
+			attributes = []string{attr("input.value", "q"), attr("output.value", "r")}
+		}
+		big.WriteString(spanOf(fmt.Sprintf("t%d", i/20), fmt.Sprint(i), map[bool]string{false: "p"}[i%20 == 0], 0, 1, attributes...))
+	}
+	big.WriteString(`]}]}]}`)
+	name := write(big.Bytes())
+	size := big.Len()
+	big = bytes.Buffer{}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if d.Len() != 10 {
+		t.Errorf("%d items", d.Len())
+	}
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > int64(size)/4 {
+		t.Errorf("a file of %d bytes holds %d bytes of memory", size, grown)
+	}
+	_ = d.Close()
+}
+
+// An export of Langfuse is read without a mapping: messages become texts, and its latency is
+// in seconds.
+func TestLangfuseExport(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "traces.json")
+	text := `[{"id":"a1","timestamp":"2026-01-01T00:00:00Z","sessionId":"s","input":{"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Where was Ada born?"}]},
+		"output":{"role":"assistant","content":"In London."},"expectedOutput":"London","latency":1.25,"totalCost":0.002,"inputTokens":90,"outputTokens":4},
+		{"id":"a2","timestamp":"2026-01-01T00:00:00Z","sessionId":"s","input":{"depth":3},"output":["x",1],"expectedOutput":"x","latency":0.5,"totalCost":0.001,"inputTokens":9,"outputTokens":2}]`
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	var got []deem.Item
+	for it, err := range d.Items() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, it)
+	}
+	if one := got[0]; one.Question != "Where was Ada born?" || one.Response != "In London." || one.Fields[deem.FieldCost] != "0.002" || !strings.HasPrefix(one.Fields[deem.FieldLatency], "1250") {
+		t.Errorf("%+v", one)
+	}
+	if two := got[1]; two.Question != `{"depth":3}` || two.Response != `["x",1]` {
+		t.Errorf("an object and a list: %q and %q", two.Question, two.Response)
+	}
+}
