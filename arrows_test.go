@@ -37,6 +37,7 @@ var arrows = []arrow{
 
 	{"internal/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
 	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
+	{"judge/choice", []string{".", "judge", "internal/text"}, "a judge of chosen options asks nobody"},
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*", "judge/match"}, "a rule judges without a model and without a protocol, and says what it is as every judge does; match is in its table"},
 	{"judge", []string{".", "internal/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
@@ -125,7 +126,7 @@ var libraries = []library{
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},
 	{"golang.org/x/term", []string{"internal/cli"}, "only a command has a terminal"},
-	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/compose", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs"}, "YAML is what people write by hand: judges, settings, providers, labels and tables of claims; it is never a format of items"},
+	{"go.yaml.in/yaml/v3", []string{"judge", "internal/catalog", "internal/compose", "internal/labels", "internal/claims", "internal/cli", "internal/cli/schemas", "internal/ci/docs", "benchmark/internal/clone"}, "YAML is what people write by hand: judges, settings, providers, labels, tables of claims, and prompts in repositories of others; it is never a format of items"},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"judge", "internal/cli/schemas", "internal/server"}, "a schema checks what a person wrote: a judge or a settings file; and in tests what the server answers"},
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},

@@ -76,9 +76,14 @@ func seedStory(f *testing.F) {
 		}
 		return string(text)
 	}
+	place := func(name string) uint8 {
+		return uint8(slices.IndexFunc(benchmark.All(), func(b benchmark.Benchmark) bool { return b.Name == name }))
+	}
 	f.Add(uint8(0), uint8(1), at("longmemeval/questions.json"), at("longmemeval/hypotheses.jsonl"), "yes")
 	f.Add(uint8(1), uint8(0), at("halumem/tiny_eval_results.jsonl"), "", "```json\n{\"score\": 2}\n```")
 	f.Add(uint8(2), uint8(1), at("locomo/conversations.json"), at("locomo/responses.jsonl"), `{"label": "CORRECT"}`)
+	f.Add(place("personamem"), uint8(2), at("personamem/benchmark.csv"), at("personamem/choices.jsonl"), `\boxed{0.5}`)
+	f.Add(place("evermembench"), uint8(1), at("evermembench/questions.json"), at("evermembench/answers.jsonl"), `{"label": "CORRECT"}`)
 	for which, folder := range map[uint8]string{3: "longbench/pred/tiny-model", 4: "infinitebench/results/tiny-model"} {
 		files, err := os.ReadDir(filepath.Join("..", "examples", filepath.FromSlash(folder)))
 		if err != nil {
@@ -92,7 +97,7 @@ func seedStory(f *testing.F) {
 			}
 		}
 	}
-	rubrics := uint8(slices.IndexFunc(benchmark.All(), func(b benchmark.Benchmark) bool { return b.Name == "beam" }))
+	rubrics := place("beam")
 	f.Add(rubrics, uint8(1), at("beam/chats/100K/1/probing_questions/probing_questions.json"), at("beam/answers/100K/1/answers.json"), `{"score": 0.5}`)
 	f.Add(rubrics, uint8(0), `{"chat":1,"ability":"event_ordering","index":0,"question":"q","rubric":["a","b"],"llm_response":"a\n\nb"}`, "", `{"positions": [{"position": 2}, {"position": 1}]}`)
 	f.Add(uint8(3), uint8(21), `{"_id":"a","difficulty":"easy","length":"short","response":"(B)","answer":"B","pred":"B"}`, "", "")

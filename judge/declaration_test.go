@@ -145,7 +145,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"slot from nowhere", "params:", "slots: {response: answer}\nparams:", `judge.yaml:11: slot response comes from "answer", which no item has`, true},
 		{"slot not used", "params:", "slots: {proof: fields.proof}\nparams:", `judge.yaml:11: slot proof is declared and the prompt does not use it`, false},
 		{"as for a response", "params:", "slots: {response: {as: lines}}\nparams:", `says "as", which is for references only`, false},
-		{"unknown part", "params:", "read: {how: loads, part: half}\nparams:", `judge.yaml:11: no part of a reply is called "half"; there are braces, fence, final, label, lenient`, true},
+		{"unknown part", "params:", "read: {how: loads, part: half}\nparams:", `judge.yaml:11: no part of a reply is called "half"; there are braces, fence, final, label, lenient, span`, true},
 		{"else without a label", "params:", "read: {how: loads, else: MAYBE}\nparams:", `judge.yaml:11: else is "MAYBE", which is not one of the labels`, false},
 		{"failures", "params:", "failures: skip\nparams:", `judge.yaml:11: failures is "skip"`, true},
 		{"no YAML", "labels:", "labels", `judge.yaml:7: no YAML:`, true},

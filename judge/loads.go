@@ -44,6 +44,31 @@ var parts = map[string]func(reply string) string{
 		}
 		return text.Strip(reply)
 	},
+	// span: what stands in the first fence, else from the first { to the last }. Where that
+	// is not JSON, a reply that has the word CORRECT and not the word WRONG is right.
+	"span": func(reply string) string {
+		body := reply
+		if _, rest, ok := strings.Cut(reply, "```json"); ok {
+			body, _, _ = strings.Cut(rest, "```")
+		} else if _, rest, ok := strings.Cut(reply, "```"); ok {
+			body, _, _ = strings.Cut(rest, "```")
+		} else if from, to := strings.Index(reply, "{"), strings.LastIndex(reply, "}"); from >= 0 && to > from {
+			body = reply[from : to+1]
+		}
+		body = text.Strip(body)
+		if object, err := text.Loads(body); err == nil {
+			if inner, ok := object["label"].(map[string]any); ok { // a label in a label
+				if b, err := deem.Canonical(inner); err == nil {
+					return string(b)
+				}
+			}
+			return body
+		}
+		if all := text.Upper(reply); strings.Contains(all, "CORRECT") && !strings.Contains(all, "WRONG") {
+			return `{"label": "CORRECT"}`
+		}
+		return `{"label": "WRONG"}`
+	},
 	// lenient: the last object that can be made of the reply, as repairing parsers do.
 	"lenient": func(reply string) string {
 		o, key, ok := extract.LastOfAny(reply, "label")

@@ -125,3 +125,12 @@ func (t template) fill(values map[string]string) string {
 	}
 	return b.String()
 }
+
+// Format fills the slots of a prompt as Python's str.format does.
+func Format(prompt string, values map[string]string) (string, error) {
+	t, err := parseTemplate(prompt, nil)
+	if err != nil {
+		return "", err
+	}
+	return t.fill(values), nil
+}

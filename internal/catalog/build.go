@@ -11,6 +11,7 @@ import (
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
+	"deem/judge/choice"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
@@ -177,6 +178,9 @@ func (p Parts) named(s judge.Spec) (deem.Judge, error) {
 			err = fmt.Errorf("judge %s is not a rule", s.Name)
 		}
 		return j.Rule, err
+	}
+	if isChoice(s.Name) {
+		return choice.New(s.Name, s.Name, ""), nil
 	}
 	j, ok := rule.NamedWith(s.Name, p.Embedder)
 	switch {

@@ -16,6 +16,7 @@ import (
 	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/judge"
+	"deem/judge/choice"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"
@@ -48,9 +49,18 @@ func FileExists(name string) bool {
 	return err == nil
 }
 
+// ruleNames returns the names of the rules that belong to no benchmark.
+func ruleNames() []string {
+	names := rule.Names()
+	for _, c := range choice.Rules() {
+		names = append(names, c[0])
+	}
+	return names
+}
+
 // JudgeNames returns the names of all judges that need no file.
 func JudgeNames() []string {
-	names := append(append(rule.Names(), judge.Builtins()...), judge.KindPairwise)
+	names := append(append(ruleNames(), judge.Builtins()...), judge.KindPairwise)
 	for _, b := range benchmark.All() {
 		names = append(names, b.Judges...)
 	}
@@ -61,7 +71,7 @@ func JudgeNames() []string {
 // must not make us open files.
 func KnownRule(name string) bool {
 	for _, part := range together(name) {
-		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(rule.Names(), part) {
+		if _, ok := benchmark.OfJudge(part); !ok && !slices.Contains(ruleNames(), part) {
 			return false
 		}
 	}
@@ -142,7 +152,7 @@ func chooseSingle(name string, o JudgeOptions, several bool) (Choice, error) {
 		return ChooseBenchmark(b, name, o)
 	}
 	parts := Parts{Embedder: o.Embedder, Thesaurus: o.Thesaurus}
-	if slices.Contains(rule.Names(), name) {
+	if slices.Contains(ruleNames(), name) {
 		j, err := parts.named(judge.Spec{Name: name})
 		if err != nil {
 			return Choice{}, err
@@ -298,7 +308,15 @@ func wanted(s judge.Spec) []string {
 	if s.Kind == judge.KindPairwise {
 		fields = append(fields, pairwise.Field)
 	}
+	if isChoice(s.Name) {
+		fields = append(fields, choice.OptionsField)
+	}
 	return fields
+}
+
+// isChoice tells the rules for questions of multiple choice from others.
+func isChoice(name string) bool {
+	return slices.ContainsFunc(choice.Rules(), func(c [2]string) bool { return c[0] == name })
 }
 
 // External reports whether the judge is a program of the user's own.

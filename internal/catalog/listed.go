@@ -3,6 +3,7 @@ package catalog
 import (
 	"deem/benchmark"
 	"deem/judge"
+	"deem/judge/choice"
 	"deem/judge/rule"
 )
 
@@ -41,6 +42,9 @@ func Judges() []Listed {
 	var list []Listed
 	for _, name := range rule.Names() {
 		list = append(list, Listed{Name: name, Kind: "rule", About: rule.Doc(name)})
+	}
+	for _, c := range choice.Rules() {
+		list = append(list, Listed{Name: c[0], Kind: "rule", About: c[1]})
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)

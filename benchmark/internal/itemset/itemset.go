@@ -15,6 +15,7 @@ import (
 
 	"deem"
 	"deem/internal/dataset"
+	"deem/internal/text"
 )
 
 // A Row is one row of a file. Here and below the words of package dataset stand under
@@ -127,4 +128,15 @@ func (ps *Problems) Err(otherwise string) error {
 		return err
 	}
 	return deem.WithHint(&ps.all, "%s", advice)
+}
+
+// Content returns the text of a value. Of a chat message that Python or JSON wrote into one
+// text it returns what is said.
+func Content(v Value) string {
+	if value, err := text.Literal(v.Str()); err == nil {
+		if message, ok := value.(map[string]any); ok && message["content"] != nil {
+			return text.Str(message["content"])
+		}
+	}
+	return v.Str()
 }

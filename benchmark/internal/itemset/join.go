@@ -27,11 +27,20 @@ type Join struct {
 	// columns that Question and Answer look at. Formats that can, do not read the others.
 	ID, Response, Further []string
 
+	// Key returns the id of a row without a column for it, from what else is in the row. It
+	// may be nil.
+	Key func(row *Row) (string, bool)
+
 	// Question fills in the item of a question: all but its id and its response.
 	Question func(it *deem.Item, row *Row) error
 
 	// Answer adds to an item what else the row with its response says. It may be nil.
 	Answer func(it *deem.Item, row *Row) error
+
+	// Keep says which items are wanted, and Dropped what a note says of the others. It may be
+	// nil.
+	Keep    func(it deem.Item) bool
+	Dropped string
 
 	// Notes returns what else the user should know about the items. It may be nil.
 	Notes func(items []deem.Item) []string
@@ -90,6 +99,17 @@ func (j Join) Open(ctx context.Context) (Held, error) {
 	if err := g.problems.Err(advice); err != nil {
 		return Held{}, err
 	}
+	if j.Keep != nil {
+		var dropped []string
+		items = slices.DeleteFunc(items, func(it deem.Item) bool {
+			if !j.Keep(it) {
+				dropped = append(dropped, it.ID)
+				return true
+			}
+			return false
+		})
+		g.notes = Note(g.notes, dropped, "question", j.Dropped)
+	}
 	if len(items) == 0 {
 		return Held{}, g.nothing()
 	}
@@ -119,6 +139,11 @@ func (j Join) IsRow(keys []string) bool {
 // RowID returns the id of a row.
 func (j Join) RowID(row *Row) (string, error) {
 	v, ok := First(row, j.ID...)
+	if !ok && j.Key != nil {
+		if id, ok := j.Key(row); ok {
+			return id, nil
+		}
+	}
 	if !ok || v.Blank() {
 		return "", At(row, "the row has no %s", j.ID[0])
 	}

@@ -1,0 +1,113 @@
+package evermembench
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"deem"
+	"deem/benchmark/internal/clone"
+	"deem/judge"
+	"deem/judge/choice"
+)
+
+// Choice returns the judge of questions with options under a reading; "" means [Upstream].
+func Choice(reading string) (deem.Judge, error) {
+	switch reading {
+	case "", Upstream:
+		return choice.New(choice.EverMemBench, ChoiceName, Upstream), nil
+	case Strict:
+		return choice.New(choice.Strict, ChoiceName, Strict), nil
+	}
+	return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
+}
+
+// The sums of the prompts in config/prompts.yaml.
+const (
+	systemSum = "86ee4e80790a40fe0276f037d448b27b2e292322ef1ee4eeda3a4daee3159920"
+	userSum   = "51ac1ef2d68074baf47133fd19771ca10bd19f54c17d8fbfa8a3c1ac2b7938da"
+)
+
+// The names of the prompts.
+const (
+	system = "system"
+	user   = "user"
+)
+
+// Prompts reads the prompts of open questions from a clone of upstream's repository.
+func Prompts(repo string) (map[string]string, error) {
+	r := clone.Repo{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
+	s, err := r.YAML("eval/config/prompts.yaml", systemSum, "llm_judge", "system_prompt")
+	if err != nil {
+		return nil, err
+	}
+	u, err := r.YAML("eval/config/prompts.yaml", userSum, "llm_judge", "user_prompt")
+	return map[string]string{system: s, user: u}, err
+}
+
+// A QA is the protocol of evaluator.py under one reading: questions with options are
+// decided by rule, and open ones are asked about.
+type QA struct {
+	*judge.Declared
+	options deem.Judge // judges questions with options
+}
+
+var _ judge.Decider = (*QA)(nil)
+
+// Protocol returns the protocol with the given prompts.
+func Protocol(reading string, prompts map[string]string) (*QA, error) {
+	d := &judge.Declaration{
+		Name: UpstreamName, System: prompts[system], Prompt: prompts[user],
+		Slots:  map[string]judge.Slot{"golden_answer": {From: []string{"references"}}, "generated_answer": {From: []string{"response"}}},
+		Labels: []judge.Label{{Label: "CORRECT", Score: 1}, {Label: "WRONG"}},
+		Readings: map[string]judge.Reader{
+			Upstream: {How: "loads", Part: "span", Fold: true, Trim: true, Else: "WRONG"},
+			Strict:   {How: "json", Key: "label"},
+		},
+		FailuresWrong: true, Params: judge.Params{Temperature: new(float64)},
+	}
+	p, err := d.Protocol(reading)
+	if err != nil {
+		return nil, err
+	}
+	options, err := Choice(p.Reading())
+	return &QA{p, options}, err
+}
+
+// Spec returns the declaration and, by name, the prompts, from which it is made again.
+func (q *QA) Spec() judge.Spec {
+	s, d := q.Declared.Spec(), q.Declaration()
+	s.Prompts = map[string]string{system: d.System, user: d.Prompt}
+	return s
+}
+
+// Reread returns the protocol under the other reading.
+func (q *QA) Reread() judge.Readable {
+	other, ok := q.Declared.Reread().(*judge.Declared)
+	if !ok {
+		return nil
+	}
+	options, err := Choice(other.Reading())
+	if err != nil {
+		return nil
+	}
+	return &QA{other, options}
+}
+
+// Decide decides a question with options by rule.
+func (q *QA) Decide(it deem.Item) (deem.Verdict, bool) {
+	if it.Category != multipleChoice {
+		return deem.Verdict{}, false
+	}
+	v, err := q.options.Judge(context.Background(), it)
+	return v, err == nil
+}
+
+// Request renders the prompt for an open question.
+func (q *QA) Request(it deem.Item) (deem.Request, error) {
+	if it.Category == multipleChoice {
+		_, err := q.options.Judge(context.Background(), it) // It was not decided, so it failed.
+		return deem.Request{}, err
+	}
+	return q.Declared.Request(it)
+}

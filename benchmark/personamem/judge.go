@@ -1,0 +1,166 @@
+package personamem
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/benchmark/internal/clone"
+	"deem/judge"
+	"deem/judge/choice"
+)
+
+// Choice returns the judge of chosen options under a reading; "" means [Upstream].
+func Choice(reading string) (deem.Judge, error) {
+	by := map[string]string{"": choice.PersonaMem, Upstream: choice.PersonaMem, OmniMemEval: choice.OmniMemEval, Strict: choice.Strict}[reading]
+	if by == "" {
+		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", ChoiceName, reading, strings.Join(Readings(), ", "))
+	}
+	if reading == "" {
+		reading = Upstream
+	}
+	return choice.New(by, ChoiceName, reading), nil
+}
+
+// The sums of the two prompts in inference_utils.py.
+const (
+	positiveSum = "f462671eceeb4ef07610b3e13afc8312c6622def032539062951b584375e87b5"
+	negativeSum = "1f0d8e0276fd4059e2364fb1da57ce89a12550629933901f96aaa84493427a0f"
+)
+
+// The names of the prompts.
+const (
+	positive = "positive"
+	negative = "negative" // for a preference not to personalise
+)
+
+// readerVersion is raised when a reading may give another verdict than before.
+const readerVersion = 1
+
+// Prompts reads the prompts of open answers from a clone of upstream's repository.
+func Prompts(repo string) (map[string]string, error) {
+	r := clone.Repo{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
+	yes, err := r.Python("inference_utils.py", "JUDGE_PROMPT_NARROW_POSITIVE", positiveSum)
+	if err != nil {
+		return nil, err
+	}
+	no, err := r.Python("inference_utils.py", "JUDGE_PROMPT_NARROW_NEGATIVE", negativeSum)
+	return map[string]string{positive: yes, negative: no}, err
+}
+
+// OpenAnswers is the protocol of open answers under one reading.
+type OpenAnswers struct {
+	reading string
+	prompts map[string]string
+}
+
+var _ judge.Readable = (*OpenAnswers)(nil)
+
+// Protocol returns the protocol of open answers with the given prompts.
+func Protocol(reading string, prompts map[string]string) (*OpenAnswers, error) {
+	switch reading {
+	case "":
+		reading = Upstream
+	case Upstream, Strict:
+	default:
+		return nil, fmt.Errorf("judge %s has no reading %q; it has %s, %s", OpenName, reading, Upstream, Strict)
+	}
+	return &OpenAnswers{reading, prompts}, nil
+}
+
+// Name returns "personamem/open".
+func (p *OpenAnswers) Name() string { return OpenName }
+
+// Reading returns the name of the reading in force.
+func (p *OpenAnswers) Reading() string { return p.reading }
+
+// Spec returns the prompts and the reading.
+func (p *OpenAnswers) Spec() judge.Spec {
+	return judge.Spec{Kind: judge.KindModel, Name: OpenName, Version: readerVersion, Reading: p.reading, Prompts: p.prompts}
+}
+
+// FailuresWrong returns true under upstream's reading: its program scores a reply without a
+// number 0.
+func (p *OpenAnswers) FailuresWrong() bool { return p.reading == Upstream }
+
+// Reread returns the protocol under the other reading.
+func (p *OpenAnswers) Reread() judge.Readable {
+	other := map[string]string{Upstream: Strict, Strict: Upstream}[p.reading]
+	return &OpenAnswers{other, p.prompts}
+}
+
+// Request renders the prompt of the preference.
+func (p *OpenAnswers) Request(it deem.Item) (deem.Request, error) {
+	preference, ok := it.Fields[fieldPreference]
+	switch {
+	case !ok:
+		return deem.Request{}, deem.Failf(deem.Input, "the item has no preference")
+	case strings.HasPrefix(it.Response, "ERROR:"):
+		return deem.Request{}, deem.Failf(deem.Input, "the response is an error of the system, which upstream leaves out: %.60s", it.Response)
+	case it.Fields[choice.OptionsField] != "":
+		return deem.Request{}, deem.Failf(deem.Input, "the response takes an option, which is judged by %s", ChoiceName)
+	}
+	name := positive
+	if strings.HasPrefix(strings.ToLower(preference), "do not") {
+		name = negative
+	}
+	prompt, err := judge.Format(p.prompts[name], map[string]string{"user_query": it.Question, "preference": preference, "model_response": it.Response})
+	if err != nil {
+		return deem.Request{}, err
+	}
+	return deem.Prompt(prompt), nil
+}
+
+// The patterns of extract_judge_decision in inference_utils.py, in order.
+var (
+	boxed = []*regexp.Regexp{
+		regexp.MustCompile(`\\boxed\{([0-9]*\.?[0-9]+)\}`),
+		regexp.MustCompile(`\\boxed\s*\{([0-9]*\.?[0-9]+)\}`),
+	}
+	scored = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)score[:\s]+([0-9]*\.?[0-9]+)`),
+		regexp.MustCompile(`(?i)rating[:\s]+([0-9]*\.?[0-9]+)`),
+		regexp.MustCompile(`([0-9]*\.[0-9]+)\s*/\s*1\.?0?`),
+	}
+)
+
+// Read returns the score. Upstream's reading moves a boxed number to the ends of the scale
+// and looks for others where there is none; the strict one wants one boxed number on the
+// scale.
+func (p *OpenAnswers) Read(_ deem.Item, reply deem.Reply) (deem.Verdict, error) {
+	verdict := func(score float64) (deem.Verdict, error) { return deem.Verdict{Label: "scored", Score: score}, nil }
+	for _, pattern := range boxed {
+		all := pattern.FindAllStringSubmatch(reply.Text, -1)
+		if len(all) == 0 {
+			continue
+		}
+		score, err := strconv.ParseFloat(all[0][1], 64)
+		if err != nil {
+			continue
+		}
+		if p.reading == Upstream {
+			return verdict(min(score, 1))
+		}
+		for _, m := range all {
+			if m[1] != all[0][1] {
+				return deem.Verdict{}, deem.Failf(deem.Contradictory, "the reply boxes %s and %s", all[0][1], m[1])
+			}
+		}
+		if score > 1 {
+			return deem.Verdict{}, deem.Failf(deem.OutOfRange, "%s is above 1", all[0][1])
+		}
+		return verdict(score)
+	}
+	if p.reading == Upstream {
+		for _, pattern := range scored {
+			if m := pattern.FindStringSubmatch(reply.Text); m != nil {
+				if score, err := strconv.ParseFloat(m[1], 64); err == nil && score <= 1 {
+					return verdict(score)
+				}
+			}
+		}
+	}
+	return deem.Verdict{}, deem.Failf(deem.Unparseable, "the reply has no score in \\boxed{}")
+}
