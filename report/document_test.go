@@ -23,7 +23,7 @@ func TestStatisticsDocument(t *testing.T) {
 		"`" + string(stat.BootstrapBCa) + "`", "`" + string(stat.BootstrapPercentile) + "`", "`" + report.MethodMover + "`",
 		report.Score, report.PassRate, report.MeanScore,
 		stat.WarnFewClusters, first(report.WarnFew), first(stat.WarnSteady), first(stat.WarnNoSpread), first(stat.WarnWeighted),
-		first(stat.WarnSteadyDraws), first(stat.WarnFewTrials), first(stat.WarnFractional),
+		first(stat.WarnSteadyDraws), first(report.WarnFewTrials), first(report.WarnFractional),
 		first(strings.Replace(report.Differs, " (", ":", 1)),
 		build(head(), many(250, 500)).Report().Detectable.Words(),
 	} {

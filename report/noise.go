@@ -12,6 +12,12 @@ import (
 	"deem/stat"
 )
 
+// The warnings about repeated trials.
+const (
+	WarnFewTrials  = "fewer than three trials: the spread of their means is rough"
+	WarnFractional = "not all scores are 0 or 1: flips count a score from one half on as yes"
+)
+
 // flipExamples is how many items a report names whose trials differ.
 const flipExamples = 10
 
@@ -347,9 +353,9 @@ func (s *noiseSums) agreement() []Level {
 // warn fills in the warnings.
 func (n *Noise) warn(s *noiseSums) {
 	if n.Trials < 3 {
-		n.Warnings = append(n.Warnings, stat.WarnFewTrials)
+		n.Warnings = append(n.Warnings, WarnFewTrials)
 	}
 	if s.fractional {
-		n.Warnings = append(n.Warnings, stat.WarnFractional)
+		n.Warnings = append(n.Warnings, WarnFractional)
 	}
 }

@@ -7,11 +7,11 @@
 // gathered in a [Histogram] and read as quantiles.
 //
 // Items of one conversation stand or fall together; [Clustered] gathers them by
-// cluster, and its error bars are wider for it. [Paired] sets two systems side by
-// side on the same items. Whether they differ at all is for [McNemar],
+// cluster, and its error bars are wider for it. [PairedProportions] compares two
+// systems on the same items. Whether they differ at all is for [McNemar],
 // [PairedPermutation] and the other functions that return a [Test]; [Holm] adjusts
-// when there are many of them. [Trials] tell the judge's own noise from that of
-// which items were asked, and [NeededN] says how many items a difference takes.
+// when there are many of them. [BestSplit] spends a budget on items and trials, and
+// [NeededNPaired] says how many items a difference takes.
 // A [Sequence] has an interval that holds at every look, for those who stop when they
 // know enough.
 //

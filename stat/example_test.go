@@ -63,15 +63,6 @@ func ExampleHolm() {
 	// Output: [0.060 0.030 0.060]
 }
 
-// Three trials over eight items, of which one flips: the spread of the three means
-// is far smaller than the error of the mean.
-func ExampleNoise() {
-	yes, no := []float64{1, 1, 1}, []float64{0, 0, 0}
-	r := stat.Noise([][]float64{yes, yes, yes, yes, no, no, no, {1, 0, 1}})
-	fmt.Printf("published ±%.2f, judge ±%.2f, sampling ±%.2f\n", r.TrialSD, r.SEJudge, r.SESampling)
-	// Output: published ±0.07, judge ±0.04, sampling ±0.17
-}
-
 // To see a difference of 5 points when a fifth of the verdicts differ.
 func ExampleNeededNPaired() {
 	fmt.Println(stat.NeededNPaired(0.05, 0.2, stat.DefaultLevel, stat.DefaultPower))

@@ -1,11 +1,9 @@
 package stat_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"deem/stat"
@@ -93,54 +91,6 @@ func TestPairedProportionsCoverage(t *testing.T) {
 	t.Logf("tango: mean coverage %.4f, worst %.4f", mean, worst)
 	if mean < 0.94 || mean > 0.97 || worst < 0.90 {
 		t.Errorf("mean coverage %.4f, worst %.4f, want 0.94 to 0.97 and at least 0.90", mean, worst)
-	}
-}
-
-func TestPairedDifferenceChoice(t *testing.T) {
-	x, y := []float64{1, 1, 0, 1, 0, 1}, []float64{1, 0, 0, 0, 1, 1}
-	halves := []float64{0.5, 0, 0, 0, 1, 1}
-	for _, tt := range []struct {
-		name   string
-		y      []float64
-		o      stat.DifferenceOptions
-		method string
-	}{
-		{"verdicts", y, stat.DifferenceOptions{}, stat.MethodTango},
-		{"scores", halves, stat.DifferenceOptions{}, stat.MethodT},
-		{"weights", y, stat.DifferenceOptions{Weights: []float64{1, 2, 1, 1, 1, 1}}, stat.MethodT},
-		{"equal weights", y, stat.DifferenceOptions{Weights: []float64{2, 2, 2, 2, 2, 2}}, stat.MethodTango},
-		{"clusters", y, stat.DifferenceOptions{Clusters: []string{"a", "a", "b", "b", "", "c"}}, stat.MethodClusterRobust},
-		{"clusters without names", y, stat.DifferenceOptions{Clusters: make([]string, 6)}, stat.MethodTango},
-	} {
-		est, err := stat.PairedDifference(x, tt.y, tt.o)
-		if err != nil || est.Method != tt.method {
-			t.Errorf("%s: %+v, %v, want the method %s", tt.name, est, err, tt.method)
-		}
-	}
-	for name, o := range map[string]stat.DifferenceOptions{
-		"weights": {Weights: []float64{1}}, "clusters": {Clusters: []string{"a"}},
-	} {
-		if _, err := stat.PairedDifference(x, y, o); err == nil {
-			t.Errorf("too few %s give no error", name)
-		}
-	}
-	if _, err := stat.PairedDifference(x, y[:1], stat.DifferenceOptions{}); err == nil {
-		t.Error("lists of different length give no error")
-	}
-	est, err := stat.PairedDifference(nil, nil, stat.DifferenceOptions{})
-	if err != nil || !est.Has(stat.WarnNoValues) || est.Lo != -1 || est.Hi != 1 {
-		t.Errorf("no pairs: %+v, %v, want [-1, 1] and a warning", est, err)
-	}
-}
-
-func TestPairedWins(t *testing.T) {
-	var p stat.Paired
-	for i, pair := range [][2]float64{{1, 0}, {0.5, 0.2}, {0, 1}, {1, 1}, {math.NaN(), 1}} {
-		p.Add(fmt.Sprint(i), pair[0], pair[1], 1)
-	}
-	up, down, ties := p.Wins()
-	if diff := cmp.Diff([]int{2, 1, 1, 4}, []int{up, down, ties, p.N()}); diff != "" || p.Binary() {
-		t.Errorf("wins, losses, ties, pairs (-want +got):\n%s", diff)
 	}
 }
 
