@@ -145,7 +145,7 @@ func TestPagesSay(t *testing.T) {
 	}{
 		{"/", []string{w.first.ID, w.next.ID, w.going.ID, "universal", deem.ShortHash(w.first.Judge.Hash), "v1.2.3", "<progress"}},
 		{first, []string{
-			"The score is withheld", "unjudged items counted as wrong", "confidence intervals", "<svg", "kind=provider",
+			"The score is withheld", "counted as wrong", "confidence intervals", "<svg", "kind=provider",
 			"Latency of replies", "Confidence", "labelled items", w.first.Judge.Hash, "http://localhost:9/v1", ">trial<",
 		}},
 		{first + "/items", []string{"36 records", "unjudged: provider", "Disagrees with", w.next.ID, "items.csv", "<kbd>j</kbd>"}},
