@@ -30,6 +30,7 @@ func (b *Builder) Report() Report {
 		Aspects:    b.aspectRows(by, hold != nil),
 		Labels:     b.labelRows(),
 		Readings:   b.readingRows(by),
+		Retrieval:  b.ranked.Report(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/report/retrieval"
 	"deem/report/spent"
 	"deem/stat"
 )
@@ -40,6 +41,7 @@ type Builder struct {
 	judges   map[string]struct{}
 	calls    ledger
 	spent    spent.Meter
+	ranked   *retrieval.Builder
 	sureness sureness
 	looks    *looks // nil without a rule to stop by
 
@@ -112,6 +114,7 @@ func New(h Head) *Builder {
 		failures: map[deem.Kind]*named{},
 		labels:   map[string]int{},
 		judges:   map[string]struct{}{},
+		ranked:   retrieval.New(),
 	}
 	if h.Until != nil {
 		b.looks = newLooks(*h.Until)
@@ -154,6 +157,9 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 	}
 	if rec.Trial == 0 {
 		b.spent.Add(rec.Item)
+		if l, ok := retrieval.Of(rec.Item); ok {
+			b.ranked.Add(l)
+		}
 	}
 	if v != nil {
 		b.sureness.add(v)

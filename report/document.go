@@ -39,6 +39,7 @@ func (r Report) Document() *doc.Document {
 	p.part(r.Members)
 	p.part(r.Errata)
 	p.Add(doc.Section{ID: "published", Title: "As the benchmark publishes it", Blocks: []doc.Block{doc.Pre(r.published())}})
+	r.Retrieval.AddTo(p.Document)
 	spent.AddTo(p.Document, r.System)
 	p.summary()
 	p.failures()

@@ -8,6 +8,7 @@ import (
 	"deem"
 	"deem/internal/doc"
 	"deem/internal/words"
+	"deem/report/retrieval"
 	"deem/report/spent"
 	"deem/stat"
 )
@@ -59,6 +60,10 @@ type Report struct {
 	Labels   []Label   `json:"labels"` // the most frequent first
 	Readings []Reading `json:"readings"`
 	Clusters Clusters  `json:"clusters"`
+
+	// Retrieval scores what the system retrieved, where items say it in their fields. It is
+	// absent otherwise.
+	Retrieval *retrieval.Report `json:"retrieval,omitempty"`
 
 	// System is what the responses took the system under test, where items say it in their
 	// fields tokens_in, tokens_out, latency_ms and cost. Calls are what the judge took.

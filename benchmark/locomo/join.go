@@ -307,11 +307,34 @@ func (s *slot) item() deem.Item {
 	}
 	if s.answer.retrieved {
 		fields[ContextField] = list(s.answer.context)
+		if gold := goldOf(s.evidence, s.answer.context); len(gold) > 0 && !slices.Equal(gold, s.evidence) {
+			fields[goldField] = list(gold)
+		}
 	}
 	if len(fields) > 0 {
 		it.Fields = fields
 	}
 	return it
+}
+
+// goldField is the field in which a report on retrieval looks for what should be found.
+const goldField = "gold_ids"
+
+// goldOf returns the turns of the evidence or, where the system retrieves sessions, their
+// sessions.
+func goldOf(evidence, context []string) []string {
+	gold := apart(evidence)
+	if len(context) == 0 || !strings.HasPrefix(context[0], "S") {
+		return gold
+	}
+	var sessions []string
+	for _, id := range gold {
+		session, _, _ := strings.Cut("S"+id[1:], ":")
+		if !slices.Contains(sessions, session) {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions
 }
 
 // list writes ids as a JSON list.

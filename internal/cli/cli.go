@@ -147,7 +147,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
-		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.rankCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
+		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.rankCommand(), a.retrievalCommand(), a.agreeCommand(), a.labelsCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
 		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(),
 	)
@@ -369,7 +369,7 @@ COMMANDS
   deem init     write a deem.yaml                     deem doctor   check store, keys and model
   deem serve    web page and HTTP API                 deem worker   judge for a shared database
   deem queue    runs that workers judge               deem migrate-store  copy runs into another database
-  deem runs     release money that was set aside
+  deem runs     release money that was set aside      deem retrieval  score ranked lists of documents
   deem version  say which deem this is                deem completion SHELL, deem help COMMAND
 
 Start with "deem demo", then "deem run --data answers.jsonl".

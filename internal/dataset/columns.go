@@ -110,6 +110,7 @@ type layout struct {
 	responsePath string // where rows have the response, "" when none had any so far
 
 	fields []fieldSlot // a later one of the same name wins
+	ranked bool        // there may be a ranked list
 }
 
 // layouts are those of the last few kinds of rows: programs that leave empty
@@ -190,6 +191,7 @@ func (c *columns) layout(names []string) *layout {
 
 		responsePath: c.bound[toResponse],
 		fields:       c.fieldSlots(names),
+		ranked:       slices.ContainsFunc(names, isRetrievalColumn),
 	}
 }
 

@@ -175,6 +175,9 @@ func (l *layout) addFields(it *deem.Item, row *Row) error {
 		}
 		it.Fields[name] = v.Str()
 	}
+	if l.ranked {
+		setRetrieved(it, row.Get)
+	}
 	for _, f := range l.fields {
 		switch v := f.of(row); {
 		case f.source != "" && !v.Blank():

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,10 +64,11 @@ func InMilliseconds(column, value string) string {
 	return text.Float(x * 1000)
 }
 
-// SetSystemFields enters into an item what its response took the system under test. It is
-// for readers that make items themselves: get returns the value in a column, or at a path
-// with dots.
+// SetSystemFields enters into an item what its response took the system under test, and
+// what the system retrieved. It is for readers that make items themselves: get returns the
+// value in a column, or at a path with dots.
 func SetSystemFields(it *deem.Item, get func(path string) Value) {
+	setRetrieved(it, get)
 	for _, field := range SystemFields() {
 		for _, name := range ColumnNames(field) {
 			v := get(name)
@@ -82,8 +84,11 @@ func SetSystemFields(it *deem.Item, get func(path string) Value) {
 	}
 }
 
-// IsSystemColumn reports whether a column may say what a response took the system.
+// IsSystemColumn reports whether [SetSystemFields] looks at a column.
 func IsSystemColumn(column string) bool {
+	if isRetrievalColumn(column) {
+		return true
+	}
 	plain := PlainName(column)
 	for _, field := range SystemFields() {
 		for _, name := range ColumnNames(field) {
@@ -93,4 +98,103 @@ func IsSystemColumn(column string) bool {
 		}
 	}
 	return false
+}
+
+// The columns of a ranked list and of the documents that it should find, in files about
+// retrieval. The last of each are those of LongMemEval's programs.
+var (
+	rankedColumns = []string{"retrieved", "retrieved_ids", "ranked", "ranked_ids", "ranking", "retrievedConversationIds", "retrieval_results.ranked_items"}
+	goldColumns   = []string{"gold_ids", "relevant_ids", "evidence_ids", "relevantConversationIds", "answer_session_ids"}
+)
+
+// The fields of an item that hold them, as JSON lists.
+const (
+	fieldRanked = "retrieved"
+	fieldGold   = "gold_ids"
+)
+
+// Ranked returns the ids of the documents that a row lists, the best first.
+func Ranked(get func(path string) Value) ([]string, bool) { return documentIDs(get, rankedColumns) }
+
+// Gold returns the ids of the documents that hold the answer. Also are further columns.
+func Gold(get func(path string) Value, also ...string) ([]string, bool) {
+	return documentIDs(get, slices.Concat(goldColumns, also))
+}
+
+// documentIDs returns the ids in the first of the columns that holds a list: texts or
+// numbers, or objects with an id.
+func documentIDs(get func(path string) Value, columns []string) ([]string, bool) {
+	for _, column := range columns {
+		list, ok := get(column).List()
+		if !ok {
+			continue
+		}
+		ids := make([]string, 0, len(list))
+		for _, v := range list {
+			for _, key := range []string{"corpus_id", "doc_id", "id"} {
+				if inner := v.Get(key); !inner.Missing() {
+					v = inner
+					break
+				}
+			}
+			ids = append(ids, v.Str())
+		}
+		return ids, true
+	}
+	return nil, false
+}
+
+// Sessions returns a ranked list of turns as one of the sessions that hold them, each at
+// its first place, where the gold documents are sessions: the id of a turn is that of its
+// session, an underscore and a number. Other lists stay as they are.
+func Sessions(ranked, gold []string) []string {
+	turns := false
+	for _, id := range ranked {
+		if slices.Contains(gold, id) {
+			return ranked
+		}
+		at := strings.LastIndexByte(id, '_')
+		turns = turns || at > 0 && slices.Contains(gold, id[:at])
+	}
+	if !turns {
+		return ranked
+	}
+	var list []string
+	for _, id := range ranked {
+		if at := strings.LastIndexByte(id, '_'); at > 0 {
+			id = id[:at]
+		}
+		if !slices.Contains(list, id) {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// setRetrieved enters into an item what the system retrieved and what it should have,
+// where a row says both.
+func setRetrieved(it *deem.Item, get func(path string) Value) {
+	ranked, ok := Ranked(get)
+	gold, also := Gold(get)
+	if !ok || !also {
+		return
+	}
+	if it.Fields == nil {
+		it.Fields = map[string]string{}
+	}
+	for field, ids := range map[string][]string{fieldRanked: Sessions(ranked, gold), fieldGold: gold} {
+		text, err := json.Marshal(ids)
+		if err != nil {
+			panic("dataset: " + err.Error()) // Strings always have a JSON.
+		}
+		it.Fields[field] = string(text)
+	}
+}
+
+// isRetrievalColumn reports whether a column may hold a ranked list or its gold documents.
+func isRetrievalColumn(column string) bool {
+	return slices.ContainsFunc(slices.Concat(rankedColumns, goldColumns), func(name string) bool {
+		head, _, _ := strings.Cut(name, ".")
+		return head == column
+	})
 }

@@ -46,10 +46,10 @@ var columns = []column{
 	{"call_count", func(r *Row) string { return integer(r.CallCount) }},
 	{"cached_count", func(r *Row) string { return integer(r.CachedCount) }},
 	{"attempts", func(r *Row) string { return integer(r.Attempts) }},
-	{"input_tokens", func(r *Row) string { return integer(r.InputTokens) }},
-	{"output_tokens", func(r *Row) string { return integer(r.OutputTokens) }},
-	{"cost_micros", func(r *Row) string { return integer(r.CostMicros) }},
-	{"latency_ms", func(r *Row) string { return number(&r.LatencyMS) }},
+	{"judge_input_tokens", func(r *Row) string { return integer(r.InputTokens) }},
+	{"judge_output_tokens", func(r *Row) string { return integer(r.OutputTokens) }},
+	{"judge_cost_micros", func(r *Row) string { return integer(r.CostMicros) }},
+	{"judge_latency_ms", func(r *Row) string { return number(&r.LatencyMS) }},
 }
 
 // Columns returns the names of the columns in their order.

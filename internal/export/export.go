@@ -76,10 +76,10 @@ type Row struct {
 	CallCount     int64   `json:"call_count" parquet:"call_count"`
 	CachedCount   int64   `json:"cached_count" parquet:"cached_count"`
 	Attempts      int64   `json:"attempts" parquet:"attempts"`
-	InputTokens   int64   `json:"input_tokens" parquet:"input_tokens"`
-	OutputTokens  int64   `json:"output_tokens" parquet:"output_tokens"`
-	CostMicros    int64   `json:"cost_micros" parquet:"cost_micros"`
-	LatencyMS     float64 `json:"latency_ms" parquet:"latency_ms"`
+	InputTokens   int64   `json:"judge_input_tokens" parquet:"judge_input_tokens"`
+	OutputTokens  int64   `json:"judge_output_tokens" parquet:"judge_output_tokens"`
+	CostMicros    int64   `json:"judge_cost_micros" parquet:"judge_cost_micros"`
+	LatencyMS     float64 `json:"judge_latency_ms" parquet:"judge_latency_ms"`
 }
 
 // A Part is the verdict on one criterion, laid flat.

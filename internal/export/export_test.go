@@ -106,12 +106,12 @@ func TestCSV(t *testing.T) {
 		{
 			"id": "q1", "position": "0", "weight": "2", "references": `["7 years","seven \"long\" years"]`, "response": "7, I think\nyes",
 			"label": "CORRECT", "score": "1", "pass": "", "failure": "", "reason": "same", "reply": "CORRECT",
-			"call_count": "2", "attempts": "4", "cost_micros": "17", "latency_ms": "250", "input_tokens": "100",
+			"call_count": "2", "attempts": "4", "judge_cost_micros": "17", "judge_latency_ms": "250", "judge_input_tokens": "100",
 			"model_reported": "gpt-4o-mini-2024-07-18", "fingerprint": "fp_1", "item_hash": records()[0].Item.Hash(),
 		},
 		{
 			"id": "q2", "question": "=1+1", "response": "=cmd|' /C calc'!A0", "label": "fail", "score": "0.6", "pass": "false", "confidence": "0.75",
-			"aspects": `{"accuracy":8,"tone":3}`, "fields": `{"evidence":"s1, s2"}`, "cached_count": "1", "cost_micros": "0", "latency_ms": "0",
+			"aspects": `{"accuracy":8,"tone":3}`, "fields": `{"evidence":"s1, s2"}`, "cached_count": "1", "judge_cost_micros": "0", "judge_latency_ms": "0",
 		},
 		{"id": "q3", "label": "", "score": "", "failure": "unparseable", "failure_detail": "the reply says nothing: \x00 <hm>", "weight": "", "reply": ""},
 		{"id": "q4", "response": "-5", "score": "0", "label": "INCORRECT", "failure": ""},

@@ -1,0 +1,230 @@
+// Package retrieval scores ranked lists of documents against the documents that hold the
+// answer. Each metric has one name and one definition, because hit@k, recall@k and all@k
+// are mixed up in public: a list that finds one of two documents has a hit, half of the
+// recall, and not all.
+package retrieval
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"deem"
+	"deem/internal/doc"
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// The fields of an item that hold a ranked list and the documents that it should find,
+// both as JSON lists of ids. The first of several names counts.
+var (
+	rankedFields = []string{"retrieved", "context_ids"}
+	goldFields   = []string{"gold_ids", "evidence"}
+)
+
+// A List is what a system retrieved for one question.
+type List struct {
+	ID, Cluster string
+	Ranked      []string // ids of documents, the best first
+	Gold        []string // ids of the documents that hold the answer
+}
+
+// Of returns the list that the fields of an item hold, false when they hold none.
+func Of(it deem.Item) (List, bool) {
+	l := List{ID: it.ID, Cluster: it.Cluster}
+	var ranked, gold bool
+	l.Ranked, ranked = ids(it.Fields, rankedFields)
+	l.Gold, gold = ids(it.Fields, goldFields)
+	return l, ranked && gold
+}
+
+func ids(fields map[string]string, names []string) ([]string, bool) {
+	for _, name := range names {
+		if text := fields[name]; text != "" {
+			return decode(text)
+		}
+	}
+	return nil, false
+}
+
+// decode stands apart, so that an item without a list costs no memory.
+func decode(text string) (list []string, ok bool) {
+	err := json.Unmarshal([]byte(text), &list)
+	return list, err == nil
+}
+
+// DefaultK are the depths at which lists are scored when nobody asks for others.
+func DefaultK() []int { return []int{5, 10} }
+
+// A metric is a number between 0 and 1 for one list.
+type metric struct {
+	name, about string
+	of          func(found []bool, gold int) float64 // of the first k places
+}
+
+var atK = []metric{
+	{"hit", "1 when any gold document is among the first k", func(found []bool, _ int) float64 { return indicator(count(found) > 0) }},
+	{"recall", "the share of the gold documents among the first k", func(found []bool, gold int) float64 { return float64(count(found)) / float64(gold) }},
+	{"all", "1 when every gold document is among the first k", func(found []bool, gold int) float64 { return indicator(count(found) == gold) }},
+	{"precision", "gold documents among the first k, divided by k", func(found []bool, _ int) float64 { return float64(count(found)) / float64(len(found)) }},
+	{"nDCG", "discounted gain over the best possible, place i discounted by log2(i+1)", func(found []bool, gold int) float64 {
+		return ndcg(found, gold, func(i int) float64 { return math.Log2(float64(i + 1)) })
+	}},
+	{"LongMemEval-ndcg_any", "the same, place i discounted by log2(i) from the second on, as LongMemEval has it", func(found []bool, gold int) float64 {
+		return ndcg(found, gold, func(i int) float64 { return math.Max(math.Log2(float64(i)), 1) })
+	}},
+}
+
+const (
+	mrr      = "MRR"
+	mrrAbout = "1 divided by the place of the first gold document, 0 without one"
+)
+
+func indicator(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func count(found []bool) (n int) {
+	for _, f := range found {
+		if f {
+			n++
+		}
+	}
+	return n
+}
+
+// ndcg returns the gain of what was found over that of all gold documents in front.
+func ndcg(found []bool, gold int, discount func(place int) float64) float64 {
+	got, best := 0.0, 0.0
+	for i, f := range found {
+		if f {
+			got += 1 / discount(i+1)
+		}
+		if i < gold {
+			best += 1 / discount(i+1)
+		}
+	}
+	return got / best
+}
+
+// A Figure is one metric over all lists.
+type Figure struct {
+	Metric   string        `json:"metric"` // as "recall@5"
+	About    string        `json:"about"`
+	Estimate stat.Estimate `json:"estimate"`
+}
+
+// A Report is what ranked lists are worth.
+type Report struct {
+	Version string   `json:"version"` // "deem.retrieval/1"
+	N       int      `json:"n"`       // lists that are scored
+	NoGold  int      `json:"no_gold"` // lists without a gold document, in no number
+	Short   int      `json:"short"`   // lists with fewer documents than the largest k
+	Figures []Figure `json:"figures"`
+}
+
+// A Builder gathers lists. Make one with [New].
+type Builder struct {
+	ks      []int
+	values  map[string]*stat.Clustered
+	n       int
+	noGold  int
+	short   int
+	largest int
+}
+
+// New returns a builder that scores at these depths; none means [DefaultK].
+func New(ks ...int) *Builder {
+	if len(ks) == 0 {
+		ks = DefaultK()
+	}
+	ks = slices.Compact(slices.Sorted(slices.Values(ks)))
+	return &Builder{ks: ks, values: map[string]*stat.Clustered{}, largest: ks[len(ks)-1]}
+}
+
+// Add adds a list. A list without gold documents has no score: whatever was retrieved,
+// there was nothing to find.
+func (b *Builder) Add(l List) {
+	gold := map[string]bool{}
+	for _, id := range l.Gold {
+		gold[id] = true
+	}
+	if len(gold) == 0 {
+		b.noGold++
+		return
+	}
+	b.n++
+	if len(l.Ranked) < b.largest {
+		b.short++
+	}
+	found, seen, reciprocal := make([]bool, max(len(l.Ranked), b.largest)), map[string]bool{}, 0.0
+	for i, id := range l.Ranked {
+		// A document that is listed twice counts at its first place.
+		if found[i] = gold[id] && !seen[id]; found[i] && reciprocal == 0 {
+			reciprocal = 1 / float64(i+1)
+		}
+		seen[id] = true
+	}
+	for _, m := range atK {
+		for _, k := range b.ks {
+			b.add(name(m, k), l.Cluster, m.of(found[:k], len(gold)))
+		}
+	}
+	b.add(mrr, l.Cluster, reciprocal)
+}
+
+func (b *Builder) add(name, cluster string, x float64) {
+	c, ok := b.values[name]
+	if !ok {
+		c = &stat.Clustered{}
+		b.values[name] = c
+	}
+	c.Add(cluster, x, 1)
+}
+
+func name(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
+
+// Report returns the numbers, nil when no list was added.
+func (b *Builder) Report() *Report {
+	if b.n+b.noGold == 0 {
+		return nil
+	}
+	r := &Report{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
+	figure := func(name, about string) {
+		if c := b.values[name]; c != nil {
+			r.Figures = append(r.Figures, Figure{name, about, c.Score(stat.DefaultLevel, c.Several())})
+		}
+	}
+	for _, k := range b.ks {
+		for _, m := range atK {
+			figure(name(m, k), m.about)
+		}
+	}
+	figure(mrr, mrrAbout)
+	return r
+}
+
+// AddTo adds the numbers to a document.
+func (r *Report) AddTo(d *doc.Document) {
+	if r == nil {
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("retrieval"), doc.Est("mean [95%]"), doc.Num("n"), doc.Col("is").InDetail()}}
+	for _, f := range r.Figures {
+		cell := d.Coefficient(f.Estimate, 3)
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(f.Metric), cell, doc.N(r.N), doc.T(f.About)})
+	}
+	var notes []doc.Block
+	if r.NoGold > 0 {
+		notes = append(notes, doc.Paragraph{Text: fmt.Sprintf("%s without a gold document, in no number.", words.Count(r.NoGold, "list"))})
+	}
+	if r.Short > 0 {
+		notes = append(notes, doc.Paragraph{Text: fmt.Sprintf("%s with fewer documents than the largest k: the missing ones count as not found.", words.Count(r.Short, "list"))})
+	}
+	d.Add(doc.Section{ID: "retrieval", Blocks: append([]doc.Block{t}, notes...)})
+}
