@@ -111,9 +111,10 @@ func (m *Meter) Sums(clustered bool) []Sum {
 		}
 		s := Sum{
 			Field: measures[i].field, Unit: measures[i].unit, N: n, Missing: m.items - n - g.unusable, Unusable: g.unusable,
-			Mean: stat.MeanIn(g.values, stat.DefaultLevel, stat.Bounds{Lo: 0, Hi: math.MaxFloat64}), Total: g.values.Sum(),
+			Mean: stat.Mean(g.values, stat.DefaultLevel), Total: g.values.Sum(),
 			P50: g.quantile(0.5), P95: g.quantile(0.95),
 		}
+		s.Mean.Lo = max(s.Mean.Lo, 0) // no response takes less than nothing
 		if clustered {
 			s.Mean = s.Mean.Warn(WarnIndependent)
 		}

@@ -78,3 +78,14 @@ func TestAddTo(t *testing.T) {
 		}
 	}
 }
+
+// TestEqual: equal values have an interval without width, and not one without an end.
+func TestEqual(t *testing.T) {
+	var m spent.Meter
+	for range 6 {
+		m.Add(item("tokens_out", "20"))
+	}
+	if e := m.Sums(false)[0].Mean; e.Lo != 20 || e.Hi != 20 || len(e.Warnings) == 0 {
+		t.Errorf("the mean of equal values is %+v", e)
+	}
+}
