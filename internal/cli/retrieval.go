@@ -64,7 +64,9 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 	b := retrieval.New(o.ks...)
 	read := a.rankedRows
 	if len(args) > 0 {
-		read = func(ctx context.Context, o retrievalOptions, b *retrieval.Builder) error { return a.rankedItems(ctx, args[0], o, b) }
+		read = func(ctx context.Context, o retrievalOptions, b *retrieval.Builder) error {
+			return a.rankedItems(ctx, args[0], o, b)
+		}
 	}
 	if err := read(ctx, o, b); err != nil {
 		return usage.Mark(err)
