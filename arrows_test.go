@@ -79,7 +79,7 @@ var arrows = []arrow{
 	{"internal/store/bundled", []string{".", "bundle", "internal/store"}, "a run file is a store that nobody writes to"},
 	{"internal/store/internal/*", []string{".", "internal/store"}, "what the stores have in common knows none of them"},
 	{"internal/store/*", []string{".", "internal/store", "internal/store/internal/*"}, "a store is one folder, and no store knows another"},
-	{"internal/run", []string{"**"}, "a run is conducted the same way by command, server and worker"},
+	{"internal/run", []string{".", "model", "internal/store", "internal/batch", "internal/telemetry", "internal/usage"}, "a run is conducted the same way by command, server and worker, whatever the judge is made of"},
 	{"internal/queue", []string{"**"}, "a worker makes the judge of a run and keeps its records; what hands out the work is below it"},
 	{"internal/plan", []string{".", "model", "internal/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store", "internal/usage"}, "a batch is the same requests by another road; the wires bring the road"},
@@ -154,7 +154,7 @@ var testOnly = []string{"github.com/chromedp/chromedp", "github.com/google/go-cm
 
 // assembled lists the packages that know everything: nothing but the row
 // above may import them, not even a test, and only they may import many.
-var assembled = []string{"internal/catalog", "internal/findings", "internal/run", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
+var assembled = []string{"internal/catalog", "internal/findings", "internal/queue", "internal/server", "internal/cli", "internal/cli/schemas", "cmd/*"}
 
 // words is a leaf that every package but a leaf may import. It counts for no width.
 const words = "internal/words"

@@ -294,6 +294,9 @@ func (o JudgeOptions) chooseRule(r deem.Judge, parts Parts, several bool) (Choic
 // Name returns the judge's name.
 func (c Choice) Name() string { return c.Spec.Name }
 
+// Asks reports whether the judge asks a model.
+func (c Choice) Asks() bool { return c.Spec.Asks() }
+
 // Wanted returns the item fields that the judge may want from a dataset.
 func (c Choice) Wanted() []string { return wanted(c.Spec) }
 

@@ -88,7 +88,7 @@ func underWay(ctx context.Context, st store.Store, run store.Run) (bool, error) 
 
 // throughBatches takes the requests that a run misses through the vendor's batches, if that
 // was asked for, and lets the model answer from what came of them.
-func (a *app) throughBatches(ctx context.Context, r *run.Run, data items, o runOptions) error {
+func (a *app) throughBatches(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
 	bs, ok := r.Setup.Store.(store.Batches)
 	served, asks := model.As[*batch.Model](r.Model)
 	if !ok || !asks {
@@ -99,7 +99,7 @@ func (a *app) throughBatches(ctx context.Context, r *run.Run, data items, o runO
 	if err != nil {
 		return err
 	}
-	leaf, _ := r.Setup.Choice.Single()
+	leaf, _ := g.Single()
 	requests := missingRequests(ctx, r, leaf, data, done)
 	if err := a.runBatches(ctx, bs, requests, r, leaf, o); err != nil {
 		return err

@@ -152,7 +152,7 @@ func (a *app) enqueue(ctx context.Context, st *postgres.Store, c *queue.Control,
 	}
 	a.announce(r, o)
 	var q queue.Queuing
-	if err = a.announcePlan(ctx, r, data, o); err == nil {
+	if err = a.announcePlan(ctx, r, g, data, o); err == nil {
 		var options queue.Options
 		if options, err = o.forWorkers(g); err == nil {
 			q, err = c.Enqueue(ctx, queue.Work{Run: r.Run, Items: data.Items(), Options: options})

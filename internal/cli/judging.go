@@ -48,7 +48,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 		return "", nil, err
 	}
 	r.Judge = answeredJudge{r.Judge}
-	live, err = a.conduct(ctx, r, data, o)
+	live, err = a.conduct(ctx, r, g, data, o)
 	if err = r.End(ctx, err); err != nil {
 		return "", nil, a.unfinished(ctx, r, o, err)
 	}
@@ -164,7 +164,7 @@ func (a *app) announce(r *run.Run, o runOptions) {
 
 // conduct judges the items of a run that was begun, and returns what it found, nil when
 // that is to be read from the store.
-func (a *app) conduct(ctx context.Context, r *run.Run, data items, o runOptions) (*findings.Reporter, error) {
+func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) (*findings.Reporter, error) {
 	var live *findings.Reporter
 	var err error
 	if o.until.on() {
@@ -182,10 +182,10 @@ func (a *app) conduct(ctx context.Context, r *run.Run, data items, o runOptions)
 			return nil, err
 		}
 	}
-	if err := a.announcePlan(ctx, r, data, o); err != nil {
+	if err := a.announcePlan(ctx, r, g, data, o); err != nil {
 		return nil, err
 	}
-	if err := a.throughBatches(ctx, r, answered(data), o); err != nil {
+	if err := a.throughBatches(ctx, r, g, answered(data), o); err != nil {
 		return nil, err
 	}
 	if live == nil {

@@ -314,8 +314,8 @@ var errDeclined = errors.New("not started: the answer was not yes")
 
 // announcePlan prints one line of the plan before money is spent, and asks when the run may
 // cost more than the user wants to be asked about.
-func (a *app) announcePlan(ctx context.Context, r *run.Run, data items, o runOptions) error {
-	st, g := r.Setup.Store, r.Setup.Choice
+func (a *app) announcePlan(ctx context.Context, r *run.Run, g catalog.Choice, data items, o runOptions) error {
+	st := r.Setup.Store
 	if !g.Spec.Asks() && !embeds(g, o) || g.External() || r.State == store.Done && !o.RetryUnjudged {
 		return nil
 	}

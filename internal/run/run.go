@@ -16,7 +16,6 @@ import (
 
 	"deem"
 	"deem/internal/batch"
-	"deem/internal/catalog"
 	"deem/internal/store"
 	"deem/internal/telemetry"
 	"deem/internal/usage"
@@ -56,10 +55,18 @@ func (o Options) Affordable(name, tier string) error {
 	return usage.Mark(model.Unpriced(name, tier))
 }
 
+// A Choice is a judge that was chosen, with its models open.
+type Choice interface {
+	// Assemble makes the judge, with what decorate puts around each of its models.
+	Assemble(decorate func(wire deem.Model) deem.Model) (deem.Judge, error)
+	Models() (names, endpoints string)
+	Asks() bool // whether it asks a model
+}
+
 // A Setup is what a run is made of.
 type Setup struct {
 	Store   store.Store
-	Choice  catalog.Choice // the judge, with its models open
+	Choice  Choice
 	Dataset store.DatasetSpec
 	Options Options
 
@@ -94,14 +101,11 @@ type Run struct {
 // New makes the judge of a run, with the decorators around its models.
 func New(s Setup) (*Run, error) {
 	r := &Run{Setup: s}
-	for _, l := range s.Choice.Leaves() {
-		if err := s.Options.Affordable(l.Wire.Name(), model.TierOf(l.Wire)); err != nil {
-			return nil, err
-		}
-	}
-	asked := []deem.Model{}
+	var asked []deem.Model
+	var unpriced error
 	var err error
 	r.Judge, err = s.Choice.Assemble(func(wire deem.Model) deem.Model {
+		unpriced = errors.Join(unpriced, s.Options.Affordable(wire.Name(), model.TierOf(wire)))
 		if _, shared := wire.(*model.Limiter); !shared {
 			r.models = append(r.models, wire)
 			wire = s.Telemetry.Wire(wire)
@@ -116,6 +120,9 @@ func New(s Setup) (*Run, error) {
 		return asked[len(asked)-1]
 	})
 	if err == nil {
+		err = unpriced
+	}
+	if err == nil {
 		r.Spec, err = Spec(s.Choice, r.Judge, s.Dataset, s.Options.Trials)
 	}
 	if err != nil {
@@ -128,8 +135,8 @@ func New(s Setup) (*Run, error) {
 }
 
 // Spec returns what a store keeps of a run, without its settings.
-func Spec(c catalog.Choice, j deem.Judge, data store.DatasetSpec, trials int) (store.Spec, error) {
-	who, err := Describe(j, !c.Spec.Asks())
+func Spec(c Choice, j deem.Judge, data store.DatasetSpec, trials int) (store.Spec, error) {
+	who, err := Describe(j, !c.Asks())
 	s := store.Spec{Judge: who, Dataset: data, Trials: trials}
 	s.Model, s.Endpoint = c.Models()
 	return s, err

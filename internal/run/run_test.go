@@ -8,21 +8,23 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/catalog"
 	"deem/internal/run"
 	"deem/internal/store"
 	"deem/model"
 )
 
-// match returns a run of the judge match over five items that is not begun yet.
+// A rule is a choice that asks no model.
+type rule struct{ deem.Judge }
+
+func (c rule) Assemble(func(deem.Model) deem.Model) (deem.Judge, error) { return c.Judge, nil }
+func (rule) Models() (names, endpoints string)                          { return "", "" }
+func (rule) Asks() bool                                                 { return false }
+
+// match returns a run of a rule over five items that is not begun yet.
 func match(t *testing.T, st store.Store, edit func(*run.Setup)) *run.Run {
 	t.Helper()
-	c, err := catalog.Choose("match", catalog.JudgeOptions{}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := run.Setup{
-		Store: st, Choice: c, Dataset: store.DatasetSpec{Names: []string{"five"}, Hash: "five", Items: 5},
+		Store: st, Choice: rule{&judge{}}, Dataset: store.DatasetSpec{Names: []string{"five"}, Hash: "five", Items: 5},
 		Options: run.Options{Concurrency: 2, Trials: 1},
 	}
 	if edit != nil {
@@ -84,11 +86,11 @@ func TestUnpricedModelIsRefused(t *testing.T) {
 // TestPanicEndsTheRun has a judge that panics on the fourth item. The process goes on, and
 // what was judged and paid for is kept.
 func TestPanicEndsTheRun(t *testing.T) {
-	for _, rule := range []bool{true, false} {
-		t.Run(fmt.Sprint("rule ", rule), func(t *testing.T) {
+	for _, isRule := range []bool{true, false} {
+		t.Run(fmt.Sprint("rule ", isRule), func(t *testing.T) {
 			st := open(t)
 			row := begin(t, st)
-			row.Judge.Rule = rule
+			row.Judge.Rule = isRule
 			j := twice{second: func(it deem.Item) error {
 				if it.ID == "q3" {
 					panic("bug")
@@ -105,7 +107,7 @@ func TestPanicEndsTheRun(t *testing.T) {
 					t.Errorf("the verdict on %s is lost", id)
 				}
 			}
-			if rec, ok := recordOf(t, st, row, "q3"); ok == rule || ok && !store.IsUnfinished(rec) {
+			if rec, ok := recordOf(t, st, row, "q3"); ok == isRule || ok && !store.IsUnfinished(rec) {
 				t.Errorf("q3 has the record %+v (%v), want its calls, and no verdict", rec, ok)
 			}
 		})

@@ -162,7 +162,7 @@ func (js *runJobs) begin(ctx context.Context, sub submission, d spooled) (j *run
 	if err := js.room(j.client); err != nil {
 		return nil, false, err
 	}
-	if r.Spec.Settings, err = js.settings(ctx, r, sub); err != nil {
+	if r.Spec.Settings, err = js.settings(ctx, r, g.As, sub); err != nil {
 		return nil, false, err
 	}
 	if err := r.Begin(ctx); err != nil {
@@ -195,10 +195,10 @@ func (js *runJobs) options(sub submission) run.Options {
 
 // settings returns what the run keeps of how it was asked for. A run that has records keeps
 // what it was told when they were made, such as its benchmark and its lock.
-func (js *runJobs) settings(ctx context.Context, r *run.Run, sub submission) (json.RawMessage, error) {
+func (js *runJobs) settings(ctx context.Context, r *run.Run, judge string, sub submission) (json.RawMessage, error) {
 	set := runSettings{Settings: findings.Settings{
 		Concurrency: js.s.models.limit.Concurrency, Reading: sub.Reading, System: sub.System, SystemModel: sub.SystemModel,
-		Judge: r.Setup.Choice.As, Deem: js.s.version,
+		Judge: judge, Deem: js.s.version,
 	}}
 	earlier, found, err := run.Find(ctx, js.s.store, r.Spec.Key())
 	if err != nil {
