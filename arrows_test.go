@@ -59,8 +59,8 @@ var arrows = []arrow{
 	{"model/*", []string{".", "model/internal/*"}, "a vendor is one folder, and no vendor knows another"},
 
 	{"internal/doc", []string{"stat"}, "a report is one document, which three renderers write"},
-	{"report/spent", []string{".", "stat", "internal/doc"}, "what the system under test spent is summed up the same way in every report"},
-	{"report", []string{".", "stat", "internal/doc", "report/spent", "report/retrieval"}, "a report is made of records alone: it never calls a model or opens a store"},
+	{"internal/report/spent", []string{".", "stat", "internal/doc"}, "what the system under test spent is summed up the same way in every report"},
+	{"report", []string{".", "stat", "internal/doc", "internal/report/spent", "internal/report/retrieval"}, "a report is made of records alone: it never calls a model or opens a store"},
 	{"internal/report/errata", []string{".", "stat", "internal/text", "report", "internal/doc", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"internal/report/card", []string{".", "judge", "stat", "report", "internal/doc"}, "a card is a report told to strangers: who made the number, and of what"},
 	{"internal/report/probe", []string{".", "stat", "probe", "internal/doc"}, "the card of a judge is counted in probe and shown here"},

@@ -8,7 +8,7 @@ import (
 	"deem"
 )
 
-// anyText returns texts nobody thought of: all characters, and bytes that are no UTF-8.
+// anyText returns texts nobody thought of: all characters, and bytes that are not UTF-8.
 func anyText() *rapid.Generator[string] {
 	bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 12), func(b []byte) string { return string(b) })
 	hard := rapid.SampledFrom([]string{"", `\ufffd`, "\u2028\u2029", "<&>", "\x00\b\f\n\r\t\x1f\x7f", `"\`, "\xff\xc3(", "\ufffd", "é你😀"})
@@ -59,7 +59,7 @@ func checkHash(rt *rapid.T, got string, v any) {
 func TestNoJSONPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("the hash of a request with a schema that is no JSON did not panic")
+			t.Error("the hash of a request with a schema that is not JSON did not panic")
 		}
 	}()
 	deem.Request{Schema: []byte("{")}.Hash()

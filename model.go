@@ -51,7 +51,7 @@ type Wired interface {
 	Model
 
 	// Wire returns the parameters of the call for req as the vendor names them, and the
-	// parameters of req that are left out, each with the reason. Messages are no part of
+	// parameters of req that are left out, each with the reason. Messages are not part of
 	// it, and nobody is called.
 	Wire(req Request) (sent, dropped string)
 }
@@ -89,7 +89,7 @@ type Request struct {
 	// made once more if the vendor says that it does not support them.
 	Optional []string `json:"optional,omitempty"`
 
-	// Trial is the how-manieth time this request is made, from 0. It is no part
+	// Trial is the how-manieth time this request is made, from 0. It is not part
 	// of the prompt; it keeps trials apart in the cache.
 	Trial int `json:"trial,omitempty"`
 }

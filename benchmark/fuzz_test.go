@@ -183,7 +183,7 @@ func verdictOn(t *testing.T, j deem.Judge, it deem.Item, at int) deem.Record {
 	}
 	failure, ok := errors.AsType[*deem.Failure](err)
 	if !ok {
-		t.Fatalf("%s of %+v: %v, which is no failure", j.Name(), it, err)
+		t.Fatalf("%s of %+v: %v, which is not a failure", j.Name(), it, err)
 	}
 	rec.Failure = failure
 	return rec

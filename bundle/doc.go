@@ -33,7 +33,7 @@ import (
 // Format names the format and its version. It is the first line of every bundle.
 const Format = "deem.bundle/1"
 
-// ErrDamaged means that a file is no bundle, is not whole, or was changed. What
+// ErrDamaged means that a file is not a bundle, is not whole, or was changed. What
 // exactly is wrong [Verify] says.
 var ErrDamaged = errors.New("the bundle is damaged")
 

@@ -181,7 +181,7 @@ func (t *tailReader) format() error {
 	case strings.HasPrefix(want, string(got)):
 		return fmt.Errorf("%w: the file ends in its first line", ErrDamaged)
 	default:
-		return fmt.Errorf("%w: it is no bundle: it does not begin with %q", ErrDamaged, Format)
+		return fmt.Errorf("%w: it is not a bundle: it does not begin with %q", ErrDamaged, Format)
 	}
 }
 

@@ -26,7 +26,7 @@ type Reader struct {
 }
 
 // NewReader reads what stands before the first item. The error wraps [ErrDamaged] when
-// the file is no bundle, [ErrNewer] when this deem is too old for it. Close ends it.
+// the file is not a bundle, [ErrNewer] when this deem is too old for it. Close ends it.
 func NewReader(from io.Reader) (*Reader, error) {
 	lines, err := newScanner(from)
 	if err != nil {

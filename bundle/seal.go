@@ -133,7 +133,7 @@ func (w wireRecord) isSealed() bool {
 	return all
 }
 
-// sealed returns the sealed form of a header: whether a bundle is redacted is no part
+// sealed returns the sealed form of a header: whether a bundle is redacted is not part
 // of its chain.
 func (h Header) sealed() Header {
 	h.Redacted = false

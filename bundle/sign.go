@@ -117,7 +117,7 @@ func block(text []byte, kind string) ([]byte, error) {
 	b, _ := pem.Decode(text)
 	switch {
 	case b == nil:
-		return nil, deem.WithHint(errors.New("it is no key in PEM"), keyAdvice)
+		return nil, deem.WithHint(errors.New("it is not a key in PEM"), keyAdvice)
 	case b.Type != kind:
 		return nil, deem.WithHint(fmt.Errorf("it holds a %q, and a %q is wanted", b.Type, kind), keyAdvice)
 	}

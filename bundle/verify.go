@@ -120,7 +120,7 @@ type Verification struct {
 	Findings []Finding `json:"findings"`
 	Total    int       `json:"total_findings"`
 
-	// Notes say what could not be checked, and why. They are no findings.
+	// Notes say what could not be checked, and why. They are not findings.
 	Notes []string `json:"notes"`
 }
 

@@ -90,7 +90,7 @@ type wireLogprob struct {
 	Top     []wireLogprob `json:"top,omitempty"`
 }
 
-// clean returns s with U+FFFD for each byte that is no UTF-8, as JSON has it.
+// clean returns s with U+FFFD for each byte that is not UTF-8, as JSON has it.
 func clean(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -255,7 +255,7 @@ func decodeItem(body []byte) (wireItem, error) {
 	}
 	w := wireItem{hash: v.Hash, item: v.Item, position: v.Position}
 	if !isHash(w.hash) {
-		return w, fmt.Errorf("%w: an item's hash is no SHA-256", ErrDamaged)
+		return w, fmt.Errorf("%w: an item's hash is not a SHA-256", ErrDamaged)
 	}
 	return w, sameForm(body, w.encode())
 }

@@ -73,7 +73,7 @@ func TestWireCanonical(t *testing.T) {
 	}
 }
 
-// Sealing leaves no text, keeps what is no text, and is the same for texts that are
+// Sealing leaves no text, keeps what is not text, and is the same for texts that are
 // not UTF-8 before and after they were written.
 func TestSealed(t *testing.T) {
 	t.Parallel()

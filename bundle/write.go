@@ -36,7 +36,7 @@ type Options struct {
 }
 
 // Write writes a bundle and returns its manifest. The same source gives the same
-// bytes. After an error what was written is no bundle.
+// bytes. After an error what was written is not a bundle.
 func Write(to io.Writer, src Source, o Options) (Manifest, error) {
 	f, err := newFileWriter(to)
 	if err != nil {
@@ -45,7 +45,7 @@ func Write(to io.Writer, src Source, o Options) (Manifest, error) {
 	w := &writer{file: f, redact: o.Redact, head: first}
 	m, err := w.all(src, o.Key)
 	if err != nil {
-		// The encoder holds memory until it is closed; what it writes now is no bundle.
+		// The encoder holds memory until it is closed; what it writes now is not a bundle.
 		return Manifest{}, errors.Join(err, w.file.enc.Close())
 	}
 	return m, w.file.Close()

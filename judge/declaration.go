@@ -20,7 +20,7 @@ type Declaration struct {
 	// Name identifies the judge in records and reports.
 	Name string `json:"name"`
 
-	// About says in one line what the judge decides. It is no part of the
+	// About says in one line what the judge decides. It is not part of the
 	// judge's identity.
 	About string `json:"-"`
 

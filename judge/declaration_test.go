@@ -118,7 +118,7 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"key twice", "  so-so: 0.5", "  rude: 0.5", `judge.yaml:10: labels has the key "rude" twice`, true},
 		{"unknown slot", "{response}", "{respons}", `judge.yaml:6: the prompt uses the slot {respons}, which is not declared; did you mean {response}?`, false},
 		{"unknown slot far off", "{response}", "{xyz} {response}", `judge.yaml:6: the prompt uses the slot {xyz}, which is not declared; declare it under slots, or write {{xyz}} for braces`, false},
-		{"single brace", "Is this polite?", `Say {"label": 1}`, `judge.yaml:4: {"label": 1} is no slot`, false},
+		{"single brace", "Is this polite?", `Say {"label": 1}`, `judge.yaml:4: {"label": 1} is not a slot`, false},
 		{"open brace", "{response}", "{response", `judge.yaml:6: a single { in the prompt`, false},
 		{"closing brace", "{response}", "response}", `judge.yaml:6: a single } in the prompt`, false},
 		{"no response", "{response}", "{question}", `judge.yaml:3: the prompt does not show the response`, false},

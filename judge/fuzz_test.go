@@ -88,7 +88,7 @@ func FuzzReplies(f *testing.F) {
 				v, err := judge.Read(p, it, reply)
 				if err != nil {
 					if !slices.Contains(deem.Kinds(), kindOf(err)) {
-						t.Errorf("%s reads %q as %v, which is no failure", p.Name(), text, err)
+						t.Errorf("%s reads %q as %v, which is not a failure", p.Name(), text, err)
 					}
 					continue
 				}

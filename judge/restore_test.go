@@ -62,7 +62,7 @@ func identityOf(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	if !json.Valid(text) {
-		t.Fatalf("the identity is no JSON: %s", text)
+		t.Fatalf("the identity is not JSON: %s", text)
 	}
 	return string(text)
 }

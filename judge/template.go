@@ -84,11 +84,11 @@ func slotName(s string, at int) (string, error) {
 	name := s[1 : 1+end]
 	for _, r := range name {
 		if r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "", &templateError{at, fmt.Sprintf("{%s} is no slot: a name has letters, digits and _; write {{ for a brace", clip(name))}
+			return "", &templateError{at, fmt.Sprintf("{%s} is not a slot: a name has letters, digits and _; write {{ for a brace", clip(name))}
 		}
 	}
 	if name == "" {
-		return "", &templateError{at, "{} is no slot: name it, or write {{}} for braces"}
+		return "", &templateError{at, "{} is not a slot: name it, or write {{}} for braces"}
 	}
 	return name, nil
 }

@@ -203,7 +203,7 @@ func (p *Purse) exhausted(need int64) error {
 func ParseDollars(text string) (micros int64, err error) {
 	micros, ok := parseDollars(strings.TrimPrefix(strings.TrimSpace(text), "$"))
 	if !ok {
-		return 0, fmt.Errorf("%q is no sum of dollars, as 1.50, of at most a million and with at most six decimals", text)
+		return 0, fmt.Errorf("%q is not a sum of dollars, as 1.50, of at most a million and with at most six decimals", text)
 	}
 	return micros, nil
 }

@@ -16,7 +16,7 @@ type Builder struct {
 	head     Head
 	seen     map[string]*seen // by id of the probe
 	failures map[deem.Kind]int
-	foreign  int // records of items that are no probes
+	foreign  int // records of items that are not probes
 }
 
 // A seen is what is known of one probe. Only what a mistake shows is kept of its texts.
@@ -255,7 +255,7 @@ func mistakes(all []*seen) []Mistake {
 func (b *Builder) notes(c Card) []string {
 	var notes []string
 	if b.foreign > 0 {
-		notes = append(notes, fmt.Sprintf("%d records are of items that are no probes, and were left out", b.foreign))
+		notes = append(notes, fmt.Sprintf("%d records are of items that are not probes, and were left out", b.foreign))
 	}
 	if c.Unjudged > 0 {
 		notes = append(notes, "an unjudged probe is neither accepted nor rejected: rates are over those that were judged")

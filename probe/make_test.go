@@ -252,7 +252,7 @@ var pieces = []string{
 	"about", "B12", "10:30", "3-4", "北京", "、", "é", "\u200b", "not mentioned", "", " ", "999999999999999999999", "0", "-", "the sea", "'s",
 }
 
-// Whatever the references are, a wrong answer is no reference and a right one is made
+// Whatever the references are, a wrong answer is not a reference and a right one is made
 // from it, and nothing panics.
 func TestProbesOfAnyReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -24,7 +24,7 @@ func makeReordered(s subject) (response, whyNot string) {
 func makeNumberWords(s subject) (response, whyNot string) {
 	if ns := numbers(s.ref); len(ns) == 1 && !s.unanswerable() {
 		n, err := strconv.Atoi(ns[0].digits)
-		symbol := strings.ContainsAny(s.ref, "$€£¥%°") // "$three" is no English
+		symbol := strings.ContainsAny(s.ref, "$€£¥%°") // "$three" is not English
 		if err == nil && n < 10000 && !isYear(ns[0]) && !symbol {
 			return ns[0].replace(s.ref, spell(n)), ""
 		}
@@ -120,7 +120,7 @@ func makeTranslated(s subject) (response, whyNot string) {
 	}
 	known := translations(s.ref)
 	if len(known) == 0 {
-		return "", "the reference is no word or date that has a known translation"
+		return "", "the reference is not a word or date that has a known translation"
 	}
 	in := slices.Sorted(maps.Keys(known))
 	return known[in[s.number(len(in))]], ""

@@ -21,7 +21,7 @@ const (
 	abstention              // says that there is no answer
 	yesNo
 	date
-	when // a time that is no whole date
+	when // a time that is not a whole date
 	number
 	list
 	name
@@ -215,7 +215,7 @@ var joints = sync.OnceValue(func() *regexp.Regexp {
 // sentences are the beginnings of texts whose commas separate no list.
 var sentences = []string{"he", "she", "they", "it", "i", "we", "you", "because", "the user", "when", "after", "before", "since"}
 
-// parts returns the parts of a list, and nil for what is no list for sure. A comma may
+// parts returns the parts of a list, and nil for what is not a list for sure. A comma may
 // stand between a city and its country, so two parts are a list only with "and" or a
 // semicolon between them.
 func parts(ref string) []string {
@@ -233,7 +233,7 @@ func parts(ref string) []string {
 	}
 	longest := 4
 	if len(found) == 2 {
-		longest = 3 // two clauses are no list
+		longest = 3 // two clauses are not a list
 	}
 	for i, part := range found {
 		if n := len(strings.Fields(part)); n == 0 || n > longest || slices.Index(found, part) < i {

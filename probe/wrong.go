@@ -16,7 +16,7 @@ const (
 	whyNoNumber     = "the reference has not exactly one number"
 	whyNoDate       = "the reference has not exactly one date"
 	whyNoName       = "the reference has no name in it"
-	whyNoList       = "the reference is no list"
+	whyNoList       = "the reference is not a list"
 	whyInexact      = "the reference is not exact"
 	whyNoStale      = "the item does not say what was right before"
 	whyNoTopic      = "the question has no topic to be vague about"
@@ -142,7 +142,7 @@ func makeNumber(s subject) (response, whyNot string) {
 	if isYear(n) {
 		return n.replace(s.ref, strconv.Itoa(int(value)+sign(r)*(3+r.IntN(9)))), ""
 	}
-	// Far enough to be no rounding and no slip, near enough to be believed.
+	// Too far to be a rounding or a slip, near enough to be believed.
 	shifted := value + 2 + float64(r.IntN(5))
 	if value >= 10 {
 		shifted = value * (1.3 + float64(r.IntN(50))/100)

@@ -30,7 +30,7 @@ func (b *Builder) Report() Report {
 		Aspects:    b.aspectRows(by, hold != nil),
 		Labels:     b.labelRows(),
 		Readings:   b.readingRows(by),
-		Retrieval:  b.ranked.Report(),
+		Retrieval:  b.ranked.Summary(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
 	}
@@ -72,7 +72,7 @@ func (b *Builder) clusters() Clusters {
 	if named.shift > 0 {
 		c.N, c.More = maxNamed, true
 	}
-	// Clusters of one item each are no clusters. When there are too many to tell, they
+	// Clusters of one item each are not clusters. When there are too many to tell, they
 	// are taken for clusters, which is right in either case.
 	c.Robust = c.More || named.several()
 	return c

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"deem"
-	"deem/report/retrieval"
-	"deem/report/spent"
+	"deem/internal/report/retrieval"
+	"deem/internal/report/spent"
 	"deem/stat"
 )
 
@@ -221,7 +221,7 @@ func (b *Builder) settled() *Builder {
 }
 
 // outcome returns the verdict of rec, or nil and why there is none. A score that
-// is no score is not counted as one: the item is unjudged, and a note says so.
+// is not a score is not counted as one: the item is unjudged, and a note says so.
 func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 	switch {
 	case rec.Failure != nil:

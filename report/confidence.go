@@ -11,7 +11,7 @@ const (
 	FromTrials   = "trials"   // the share of an item's trials that side with the majority
 )
 
-// Confidence is how sure the judge is. It is no claim about truth: how often a sure
+// Confidence is how sure the judge is. It is not a claim about truth: how often a sure
 // judge is right, only labels can tell.
 type Confidence struct {
 	Source string  `json:"source"` // "verdicts" or "trials"

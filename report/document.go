@@ -13,8 +13,8 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/report/spent"
 	"deem/internal/words"
-	"deem/report/spent"
 	"deem/stat"
 )
 

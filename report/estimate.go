@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"deem/report/spent"
+	"deem/internal/report/spent"
 	"deem/stat"
 )
 

@@ -227,7 +227,7 @@ func TestFlipsOfPassMarks(t *testing.T) {
 	}
 }
 
-// No spread is no proof that there is none.
+// No spread is not proof that there is none.
 func TestNoiseOfNothing(t *testing.T) {
 	h := head()
 	h.Trials = 2

@@ -28,8 +28,8 @@ func (b *Builder) notes(r Report) []string {
 		noteEstimated(r.Calls.Estimated),
 		noteOdd(b.badScores, "record", "a score outside 0 to 1, and count as unjudged (out_of_range)"),
 		noteOdd(b.bothSet, "record", "a verdict and a failure, and count as unjudged"),
-		noteOdd(b.badWeights, "record", "a weight that is no usable number, and count with weight 1"),
-		noteOdd(b.badAspects, "verdict", "an aspect that is no usable number, which was left out"),
+		noteOdd(b.badWeights, "record", "a weight that is not a usable number, and count with weight 1"),
+		noteOdd(b.badAspects, "verdict", "an aspect that is not a usable number, which was left out"),
 		noteOdd(b.sureness.bad, "verdict", "a confidence outside 0 to 1, which was left out"),
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })

@@ -7,9 +7,9 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/report/retrieval"
+	"deem/internal/report/spent"
 	"deem/internal/words"
-	"deem/report/retrieval"
-	"deem/report/spent"
 	"deem/stat"
 )
 
@@ -63,7 +63,7 @@ type Report struct {
 
 	// Retrieval scores what the system retrieved, where items say it in their fields. It is
 	// absent otherwise.
-	Retrieval *retrieval.Report `json:"retrieval,omitempty"`
+	Retrieval *retrieval.Summary `json:"retrieval,omitempty"`
 
 	// System is what the responses took the system under test, where items say it in their
 	// fields tokens_in, tokens_out, latency_ms and cost. Calls are what the judge took.

@@ -70,7 +70,7 @@ func TestWithheld(t *testing.T) {
 		{"all allowed", 0, 5, 1, false},
 		{"all unjudged", 0, 5, 0.99, true},
 		{"nothing", 0, 0, 0, false},
-		{"a limit that is no number allows none", 999, 1, math.NaN(), true},
+		{"a limit that is not a number allows none", 999, 1, math.NaN(), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestNotes(t *testing.T) {
 			recs[0].Verdict.Aspects = map[string]float64{"tone": math.NaN()}
 			recs[1].Verdict.Aspects = map[string]float64{"tone": math.Inf(1)}
 			return recs
-		}, "2 verdicts hold an aspect that is no usable number, which was left out"},
+		}, "2 verdicts hold an aspect that is not a usable number, which was left out"},
 		{"some marks", nil, func() []deem.Record {
 			recs := many(1, 3)
 			recs[0].Verdict.Pass = &pass
@@ -301,7 +301,7 @@ func TestReportTwice(t *testing.T) {
 func TestJSONReadsBack(t *testing.T) {
 	for _, sc := range scenes {
 		want := sc.build().Report()
-		// A byte that is no UTF-8 is written as an escape and read as a character.
+		// A byte that is not UTF-8 is written as an escape and read as a character.
 		raw := bytes.ReplaceAll(data(t, want), []byte(`\ufffd`), []byte("\ufffd"))
 		var got report.Report
 		if err := json.Unmarshal(raw, &got); err != nil {
@@ -435,7 +435,7 @@ func checkText(t *rapid.T, r report.Report) {
 		t.Fatal(err)
 	}
 	if !utf8.ValidString(b.String()) {
-		t.Fatalf("the text is no UTF-8: %q", b.String())
+		t.Fatalf("the text is not UTF-8: %q", b.String())
 	}
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")

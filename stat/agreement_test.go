@@ -151,7 +151,7 @@ func TestKrippendorffErrors(t *testing.T) {
 		}
 	}
 	if _, err := stat.Krippendorff([][]float64{{1, 2}, {1, 3}}, "cardinal"); err == nil {
-		t.Error("an unknown scale is no error")
+		t.Error("an unknown scale is not an error")
 	}
 }
 

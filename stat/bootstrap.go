@@ -70,7 +70,7 @@ const (
 // means are rounded as NumPy rounds them here, and the answer is that of SciPy.
 func BootstrapMeanWith(indices [][]int, values []float64, level float64, method BootstrapMethod) (Estimate, error) {
 	if at := slices.IndexFunc(values, func(x float64) bool { return !(math.Abs(x) <= maxSize) }); at >= 0 {
-		return Estimate{}, fmt.Errorf("value %d is no usable number: %v", at, values[at])
+		return Estimate{}, fmt.Errorf("value %d is not a usable number: %v", at, values[at])
 	}
 	if len(indices) == 0 {
 		return Estimate{}, errors.New("there is no resample")

@@ -145,7 +145,7 @@ func TestBootstrapMeanDegenerate(t *testing.T) {
 		{"all equal", []float64{0.3, 0.3, 0.3}, nil, stat.WarnNoSpreadUnbounded, 3},
 		{"no numbers", []float64{0.1, nan, 0.2, math.Inf(1)}, nil, stat.WarnSkipped, 2},
 		{"too few weights", []float64{0.1, 0.2, 0.4}, []float64{1, 2}, stat.WarnSkipped, 2},
-		{"no level", []float64{0.1, 0.2}, nil, "7 is no confidence level between 0 and 1: 0.95 was used", 2},
+		{"no level", []float64{0.1, 0.2}, nil, "7 is not a confidence level between 0 and 1: 0.95 was used", 2},
 	} {
 		for _, method := range bootstraps {
 			r := stat.Resampling{Draws: 100}
@@ -186,7 +186,7 @@ func TestBootstrapMeanWithErrors(t *testing.T) {
 		{"before the values", [][]int{{-1}}, []float64{1, 2}, "resample 0 takes value -1 of 2"},
 		{"none", nil, []float64{1, 2}, "there is no resample"},
 		{"empty", [][]int{{}}, []float64{1, 2}, "resample 0 is empty"},
-		{"no number", [][]int{{0}}, []float64{math.NaN()}, "value 0 is no usable number: NaN"},
+		{"no number", [][]int{{0}}, []float64{math.NaN()}, "value 0 is not a usable number: NaN"},
 	} {
 		_, err := stat.BootstrapMeanWith(tt.indices, tt.values, 0.95, stat.BootstrapBCa)
 		if err == nil || err.Error() != tt.want {

@@ -239,7 +239,7 @@ func TestIsotonicPredict(t *testing.T) {
 	}
 	for name, w := range map[string][]float64{"no weight": {0, 0, 0}, "negative": {1, -1, 1}, "lengths": {1}} {
 		if _, err := stat.Isotonic([]float64{1, 2, 3}, []float64{0, 1, 4}, w, stat.IsotonicOptions{}); err == nil {
-			t.Errorf("%s is no error", name)
+			t.Errorf("%s is not an error", name)
 		}
 	}
 }

@@ -91,9 +91,9 @@ func TestClassificationOfOtherLabels(t *testing.T) {
 		t.Errorf("Labels (-want +got, error %v):\n%s", err, diff)
 	}
 	if _, err := stat.Classification(truth, given[1:], nil); err == nil {
-		t.Error("lists of different length are no error")
+		t.Error("lists of different length are not an error")
 	}
 	if _, err := stat.Classification(nil, nil, nil); err == nil {
-		t.Error("no labels are no error")
+		t.Error("no labels are not an error")
 	}
 }

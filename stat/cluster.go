@@ -295,7 +295,7 @@ func (c *Clustered) Score(level float64, clustered bool) Estimate {
 func (c *Clustered) Several() bool { return c.N() > c.Clusters() }
 
 // OfClusters returns an estimate with the warning that fits where clusters have the same
-// mean: their items, whose moments these are, are no equal values if they differ within
+// mean: their items, whose moments these are, are not equal values if they differ within
 // clusters.
 func (e Estimate) OfClusters(items Moments) Estimate {
 	if i := slices.Index(e.Warnings, WarnNoSpread); i >= 0 && e.Clusters > 0 && items.Variance() > 0 {

@@ -136,7 +136,7 @@ func checkPairs(x, y []float64) error {
 	for _, list := range [][]float64{x, y} {
 		for i, v := range list {
 			if !(math.Abs(v) <= maxSize) {
-				return fmt.Errorf("value %d of a correlation is %v, which is no usable number", i+1, v)
+				return fmt.Errorf("value %d of a correlation is %v, which is not a usable number", i+1, v)
 			}
 		}
 		if slices.Min(list) == slices.Max(list) {

@@ -66,7 +66,7 @@ const (
 		"the interval is the widest that values within their bounds allow"
 	WarnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
 	WarnWeighted          = "items carry different weights: the interval uses Kish's effective n"
-	WarnSkipped           = "values that are no usable number, or have no usable weight, were left out"
+	WarnSkipped           = "values that are not usable numbers, or have no usable weight, were left out"
 	WarnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
 )
 
@@ -198,7 +198,7 @@ func checkLevel(level float64) (float64, string) {
 	if level > 0 && level < 1 {
 		return level, ""
 	}
-	return DefaultLevel, fmt.Sprintf("%v is no confidence level between 0 and 1: %v was used", level, DefaultLevel)
+	return DefaultLevel, fmt.Sprintf("%v is not a confidence level between 0 and 1: %v was used", level, DefaultLevel)
 }
 
 // warnIf returns e with the warning, or e alone when there is none.

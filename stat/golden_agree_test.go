@@ -359,7 +359,7 @@ func goldenPearson(in pairs) (any, error) {
 // called it an error.
 func constant(err error) (stat.Correlation, error) {
 	if err == nil {
-		return stat.Correlation{}, errors.New("a list without spread is no error")
+		return stat.Correlation{}, errors.New("a list without spread is not an error")
 	}
 	return stat.Correlation{Estimate: stat.Estimate{Value: nan, Lo: nan, Hi: nan}, P: nan}, nil
 }

@@ -44,7 +44,7 @@ func TestAdjustProperties(t *testing.T) {
 	})
 }
 
-// A p-value that is none is no evidence.
+// A p-value that is none is not evidence.
 func TestAdjustAnyInput(t *testing.T) {
 	p := []float64{math.NaN(), math.Inf(1), -1, 0.01, 7}
 	before := slices.Clone(p)

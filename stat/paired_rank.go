@@ -87,7 +87,7 @@ type signedRanks struct {
 	warnings    []string
 }
 
-// newSignedRanks ranks the differences. Those that are no number are left out.
+// newSignedRanks ranks the differences. Those that are not numbers are left out.
 func newSignedRanks(d []float64, o WilcoxonOptions) (signedRanks, error) {
 	finite := slices.DeleteFunc(slices.Clone(d), func(x float64) bool { return x-x != 0 })
 	var w signedRanks

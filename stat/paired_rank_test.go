@@ -76,7 +76,7 @@ func TestWilcoxonErrors(t *testing.T) {
 		x, y []float64
 		want string
 	}{
-		"other lengths": {[]float64{1}, nil, "the two lists differ in length, so their values are no pairs"},
+		"other lengths": {[]float64{1}, nil, "the two lists differ in length, so their values are not pairs"},
 		"nothing":       {nil, nil, "there is no pair to test"},
 		"no number":     {[]float64{math.NaN()}, []float64{1}, "there is no pair to test"},
 		"no difference": {[]float64{1, 2}, []float64{1, 2}, "no pair differs, so there is nothing to rank"},

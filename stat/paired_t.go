@@ -6,7 +6,7 @@ import (
 )
 
 // errLengths says that paired values do not pair.
-var errLengths = errors.New("the two lists differ in length, so their values are no pairs")
+var errLengths = errors.New("the two lists differ in length, so their values are not pairs")
 
 // TTest returns Student's two-sided test of whether the mean is at zero. The
 // statistic is t.

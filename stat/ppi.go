@@ -301,7 +301,7 @@ func checkPPI(y, yhat, unlabelled []float64) error {
 	for _, list := range [][]float64{y, yhat, unlabelled} {
 		for i, v := range list {
 			if !(math.Abs(v) <= maxSize) {
-				return fmt.Errorf("score %d is %v, which is no usable number", i+1, v)
+				return fmt.Errorf("score %d is %v, which is not a usable number", i+1, v)
 			}
 		}
 	}

@@ -33,9 +33,9 @@ func TestProportionDegenerate(t *testing.T) {
 		}},
 		{"more hits than tries", 5, 4, 0.95, stat.Proportion(4, 4).Warn(stat.WarnRange)},
 		{"negative hits", -1, 4, 0.95, stat.Proportion(0, 4).Warn(stat.WarnRange)},
-		{"no level", 1, 4, 0, stat.Proportion(1, 4).Warn("0 is no confidence level between 0 and 1: 0.95 was used")},
-		{"percent for level", 1, 4, 95, stat.Proportion(1, 4).Warn("95 is no confidence level between 0 and 1: 0.95 was used")},
-		{"NaN for level", 1, 4, math.NaN(), stat.Proportion(1, 4).Warn("NaN is no confidence level between 0 and 1: 0.95 was used")},
+		{"no level", 1, 4, 0, stat.Proportion(1, 4).Warn("0 is not a confidence level between 0 and 1: 0.95 was used")},
+		{"percent for level", 1, 4, 95, stat.Proportion(1, 4).Warn("95 is not a confidence level between 0 and 1: 0.95 was used")},
+		{"NaN for level", 1, 4, math.NaN(), stat.Proportion(1, 4).Warn("NaN is not a confidence level between 0 and 1: 0.95 was used")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ const WarnSeparated = "the scores separate right from wrong completely, so their
 // equal scores counting half, which is the area under the receiver operating
 // characteristic. Weights may be nil; otherwise there is one per answer, and an
 // answer of weight 0 does not count. It is an error if right or wrong answers are
-// missing, or if a score or weight is no usable number.
+// missing, or if a score or weight is not a usable number.
 //
 // Source: D. Bamber, Journal of Mathematical Psychology 12 (1975), 387-415. The
 // interval at level 0.95 uses the variance of E. R. DeLong, D. M. DeLong and D. L.

@@ -109,7 +109,7 @@ func reasonIn(fields map[string]any) string {
 }
 
 // readMem0 reads as the harness of Mem0 does: a JSON object, perhaps within "final"; a score
-// that is missing or no number is 0. What is no JSON it counts as 0 after five attempts,
+// that is missing or no number is 0. What is not JSON it counts as 0 after five attempts,
 // and here it is a failure.
 func readMem0(reply string) (deem.Verdict, error) {
 	v, err := loads(text.Strip(reply))

@@ -56,7 +56,7 @@ var (
 // keys that its aggregation looks at.
 const (
 	fieldDialogue   = "dialogue"          // of the session, as the accuracy prompt shows it
-	fieldGolden     = "golden_memories"   // the memory points of the session that are no interference
+	fieldGolden     = "golden_memories"   // the memory points of the session that are not interference
 	fieldOriginal   = "original_memories" // what an update replaces
 	fieldEvidence   = "evidence"          // the memory points that a question rests on, a line each
 	fieldContext    = "context"           // what the system retrieved for a question

@@ -27,7 +27,7 @@ type oddities struct {
 	kept        int // such updates that the fixed reading keeps
 	unasked     int // updates for which the system was never asked
 	notStrings  int // is_update is neither "True" nor "False"
-	unimportant int // points that are no interference and have no importance
+	unimportant int // points that are not interference and have no importance
 	unknownType int // memory types that upstream does not know
 	unanswered  int // questions without a response
 	incomplete  int // questions without something else

@@ -52,7 +52,7 @@ func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 	}
 	object, err := text.Loads(fenced)
 	if err != nil {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is no JSON object: %v: %s", err, clip(fenced))
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the fenced text is not JSON object: %v: %s", err, clip(fenced))
 	}
 	reason, _ := object[reasonOf[it.Category]].(string)
 	switch it.Category {
@@ -76,7 +76,7 @@ func readUpstream(it deem.Item, reply string) (deem.Verdict, *deem.Failure) {
 func upstreamScore(it deem.Item, value any, reason string) (deem.Verdict, *deem.Failure) {
 	n, ok := text.Int(value)
 	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the score is no integer to Python, which upstream notes as invalid: %s", clip(text.Repr(value)))
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the score is not an integer to Python, which upstream notes as invalid: %s", clip(text.Repr(value)))
 	}
 	if n < 0 || n > 2 {
 		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "the score %d lies outside 0 to 2; upstream would count it, as %d halves", n, n)

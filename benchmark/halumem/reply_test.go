@@ -234,7 +234,7 @@ func FuzzRead(f *testing.F) {
 			v, err := judge.Read(protocol(t, name), it, deem.Reply{Text: reply, Stop: deem.StopEnd})
 			switch {
 			case err != nil && kindOf(err) == "":
-				t.Errorf("reading %s of %q: error %v is no failure", name, reply, err)
+				t.Errorf("reading %s of %q: error %v is not a failure", name, reply, err)
 			case err == nil && !slices.Contains(labels[it.Category], v.Label):
 				t.Errorf("reading %s of %q: label %q was not offered", name, reply, v.Label)
 			case err == nil && (v.Score < 0 || v.Score > 1):

@@ -65,7 +65,7 @@ type importer struct {
 // run reads the outer object.
 func (im *importer) run(ctx context.Context) error {
 	if err := im.expect('{'); err != nil {
-		return errors.New("it is no JSON object of lists of records")
+		return errors.New("it is not JSON object of lists of records")
 	}
 	lists := 0
 	for im.dec.More() {
@@ -247,7 +247,7 @@ func (im *importer) verdict(it deem.Item, row map[string]any) (deem.Verdict, *de
 func (im *importer) score(it deem.Item, value, included any) (deem.Verdict, *deem.Failure) {
 	number, ok := value.(json.Number)
 	if !ok {
-		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the recorded score is no number: %s", clip(text.Repr(value)))
+		return deem.Verdict{}, deem.Failf(deem.Unparseable, "the recorded score is not a number: %s", clip(text.Repr(value)))
 	}
 	n, err := number.Float64()
 	if err != nil || n != 0 && n != 1 && n != 2 {

@@ -75,8 +75,8 @@ func TestReadResults(t *testing.T) {
 // TestReadResultsErrors wants the name of the file and the place in it.
 func TestReadResultsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                     "read x.json: it is no JSON object",
-		`[]`:                                   "read x.json: it is no JSON object",
+		``:                                     "read x.json: it is not JSON object",
+		`[]`:                                   "read x.json: it is not JSON object",
 		`{}`:                                   "none of the lists",
 		`{"overall_score": {}}`:                "none of the lists",
 		`{"memory_update_records": {}}`:        "memory_update_records: ",

@@ -305,7 +305,7 @@ func (m *Metrics) notes() []string {
 		notes = append(notes, words.Count(m.strangers, "record")+" left out, because its category or label is none of this benchmark's")
 	}
 	if m.reading == Fixed {
-		notes = append(notes, "the fixed reading: omitted updates stay updates, and interference is no part of the memory types; not comparable with published numbers")
+		notes = append(notes, "the fixed reading: omitted updates stay updates, and interference is not part of the memory types; not comparable with published numbers")
 	}
 	return notes
 }

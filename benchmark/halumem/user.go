@@ -36,7 +36,7 @@ type point struct {
 	isUpdate  string // as Python would write it: "True" for the string and the boolean
 	asString  bool   // is_update is a string, as published
 	original  []string
-	noList    bool // original_memories is no list of strings
+	noList    bool // original_memories is not a list of strings
 	asked     bool // the system was asked what it remembers of the point
 	retrieved []string
 }
@@ -134,7 +134,7 @@ func readUser(row *itemset.Row) (*user, error) {
 func readSession(v itemset.Value) (session, error) {
 	o, ok := objectOf(v)
 	if !ok {
-		return session{}, flawf("it is no object")
+		return session{}, flawf("it is not an object")
 	}
 	s := session{generated: truthy(o["is_generated_qa_session"]), addTime: o.number("add_dialogue_duration_ms")}
 	var err error
@@ -145,7 +145,7 @@ func readSession(v itemset.Value) (session, error) {
 		return s, err
 	}
 	if s.extracted, ok = stringsOf(o["extracted_memories"]); !ok {
-		return s, flawf("extracted_memories is no list of strings; is this the file that a system's adapter wrote?")
+		return s, flawf("extracted_memories is not a list of strings; is this the file that a system's adapter wrote?")
 	}
 	s.memories = strings.Join(s.extracted, "\n")
 	s.golden = goldenOf(s.points)
@@ -161,7 +161,7 @@ func truthy(v itemset.Value) bool {
 	return !slices.Contains([]string{"None", "False", "0", "0.0", "-0.0", "[]", "{}"}, v.Str())
 }
 
-// goldenOf joins the memory points that are no interference.
+// goldenOf joins the memory points that are not interference.
 func goldenOf(points []point) string {
 	var list []string
 	for _, p := range points {
@@ -191,7 +191,7 @@ func readPoints(o object) ([]point, error) {
 func readPoint(v itemset.Value) (point, error) {
 	o, ok := objectOf(v)
 	if !ok {
-		return point{}, flawf("it is no object")
+		return point{}, flawf("it is not an object")
 	}
 	for _, key := range []string{"memory_content", "is_update", "memory_source"} {
 		if o[key].Missing() {
@@ -209,7 +209,7 @@ func readPoint(v itemset.Value) (point, error) {
 		return p, nil
 	}
 	if p.retrieved, ok = stringsOf(o["memories_from_system"]); !ok {
-		return p, flawf("memories_from_system is no list of strings")
+		return p, flawf("memories_from_system is not a list of strings")
 	}
 	return p, nil
 }
@@ -243,13 +243,13 @@ func readQuestions(o object) ([]question, error) {
 	}
 	values, ok := o["questions"].List()
 	if !ok {
-		return nil, flawf("questions is no list")
+		return nil, flawf("questions is not a list")
 	}
 	list := make([]question, len(values))
 	for i, v := range values {
 		q, ok := objectOf(v)
 		if !ok {
-			return nil, flawf("question %d is no object", i)
+			return nil, flawf("question %d is not an object", i)
 		}
 		list[i] = readQuestion(q)
 	}

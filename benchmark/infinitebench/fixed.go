@@ -100,7 +100,7 @@ func inARow(list, part []string) bool {
 
 // aNumber is a number with its sign. What stands before must not make it part of a
 // name, as in func_6351, or what a function is called with, as in f(-3), and a minus
-// between numbers is no sign. A comma ends a number, because lists without spaces are
+// between numbers is not a sign. A comma ends a number, because lists without spaces are
 // more frequent here than thousands.
 var aNumber = regexp.MustCompile(`(?:^|[^\w.(]|(?:^|\W)\()(-?\d+(?:\.\d+)?)`)
 
@@ -131,7 +131,7 @@ func calculated(response string, label any) (float64, error) {
 		}
 	}
 	if !ok || len(want) == 0 {
-		return 0, deem.Failf(deem.Input, "label %s is no list of numbers", words.Clip(text.Repr(label), clipped))
+		return 0, deem.Failf(deem.Input, "label %s is not a list of numbers", words.Clip(text.Repr(label), clipped))
 	}
 	got := numbers(response)
 	n := agreed(got, want)

@@ -46,7 +46,7 @@ func prediction(row *itemset.Row) (string, error) {
 		}
 		v := row.Get(column)
 		if !itemset.IsText(v) {
-			return "", deem.WithHint(itemset.At(row, "%q is no text, but %s", column, clip(v)),
+			return "", deem.WithHint(itemset.At(row, "%q is not text, but %s", column, clip(v)),
 				"if the system gave nothing, write an empty text")
 		}
 		return v.Str(), nil
@@ -66,7 +66,7 @@ func (src *source) addLabel(it *deem.Item, row *itemset.Row) error {
 	raw := v.JSON()
 	switch raw[0] {
 	case 'n', '{':
-		return itemset.At(row, "%q is no text, number or list, but %s", src.labelKey, clip(v))
+		return itemset.At(row, "%q is not text, number or list, but %s", src.labelKey, clip(v))
 	}
 	list, isList := v.List()
 	if !isList || src.task == mathCalc {

@@ -101,7 +101,7 @@ func labelOf(it deem.Item) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader([]byte(raw)))
 	dec.UseNumber()
 	if err := dec.Decode(&label); err != nil {
-		return nil, deem.Failf(deem.Input, "the label is no JSON: %v", err)
+		return nil, deem.Failf(deem.Input, "the label is not JSON: %v", err)
 	}
 	return label, nil
 }

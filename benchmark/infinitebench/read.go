@@ -23,7 +23,7 @@ type Options struct {
 	Stdin io.Reader // never read: the task is the name of the file
 
 	// RequireAll makes a task without a file, a task with fewer items than are
-	// published, and a line that is no JSON errors.
+	// published, and a line that is not JSON errors.
 	RequireAll bool
 
 	Limit int // only the first so many items; 0 means all
@@ -58,7 +58,7 @@ type source struct {
 }
 
 // Open reads everything once and checks it. When lines are wrong, the error is a
-// [*deem.Problems] with their places. A line that is no JSON is left out and noted
+// [*deem.Problems] with their places. A line that is not JSON is left out and noted
 // instead: a file that upstream published ends in such a line, and its own program
 // stops there. One line is in memory at a time.
 func Open(ctx context.Context, o Options) (*Set, error) {
@@ -120,7 +120,7 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 	return err
 }
 
-// unusable adds the lines that are no JSON to the problems where they cannot be
+// unusable adds the lines that are not JSON to the problems where they cannot be
 // passed over: when all must be there, and when a file has no other line.
 func (s *Set) unusable(problems *itemset.Problems, requireAll bool) {
 	for _, src := range s.order {
@@ -168,14 +168,14 @@ func (src *source) begin(row *itemset.Row) error {
 	return itemset.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
 }
 
-// read yields the items of all files. Lines that are no JSON were noted already.
+// read yields the items of all files. Lines that are not JSON were noted already.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 	return itemset.Made(usable(s.in.Rows(ctx)), func(row *itemset.Row) (deem.Item, error) {
 		return s.item(row, s.sources[row.File])
 	})
 }
 
-// usable leaves out the lines that are no JSON.
+// usable leaves out the lines that are not JSON.
 func usable(rows iter.Seq2[*itemset.Row, error]) iter.Seq2[*itemset.Row, error] {
 	return func(yield func(*itemset.Row, error) bool) {
 		for row, err := range rows {

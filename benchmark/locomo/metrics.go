@@ -59,7 +59,7 @@ func NewMetrics(o MetricsOptions) *Metrics {
 // Add adds a record.
 func (m *Metrics) Add(rec deem.Record) {
 	if rec.Trial != 0 {
-		return // Trials of one item are no new items.
+		return // Trials of one item are not new items.
 	}
 	if m.judge == "" {
 		m.judge = rec.Judge

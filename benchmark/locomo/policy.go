@@ -47,7 +47,7 @@ func ParsePolicy(name string) (Policy, error) {
 	return "", fmt.Errorf("no policy %q for category 5; there are %s", name, strings.Join(names, ", "))
 }
 
-// recordedFive is no policy that can be chosen: somebody else judged category 5, in a
+// recordedFive is not a policy that can be chosen: somebody else judged category 5, in a
 // way that the records do not tell, and it counts.
 const recordedFive Policy = "recorded"
 

@@ -116,7 +116,7 @@ func (o object) first(columns ...string) (itemset.Value, bool) {
 }
 
 // scalar returns the text of the first of the columns that has one. Lists and
-// objects are no text.
+// objects are not text.
 func (o object) scalar(columns ...string) string {
 	for _, c := range columns {
 		v, ok := o.values[c]
@@ -182,7 +182,7 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 	}
 }
 
-// member looks into a member of an object that is no row.
+// member looks into a member of an object that is not a row.
 func (w *walker) member(name string, v itemset.Value, at place, conversation string, depth int) {
 	if o, ok := valueObject(v); ok {
 		w.object(o, at, conversation, -1, depth+1)
@@ -277,7 +277,7 @@ func (w *walker) row(o object) (row, error) {
 	if r.category != "" {
 		if _, ok := categoryOf(r.category); !ok {
 			return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),
-				"names are no key, because different people give them to different categories; write the number that the data has")
+				"names are not keys, because different people give them to different categories; write the number that the data has")
 		}
 	}
 	return r, w.texts(o, &r)

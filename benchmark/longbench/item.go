@@ -48,7 +48,7 @@ func textOf(row *itemset.Row, column string) (string, error) {
 		return "", deem.WithHint(itemset.At(row, "the line has no %q", column),
 			"if the system gave nothing, write an empty text")
 	case !itemset.IsText(v):
-		return "", itemset.At(row, "%q is no text, but %s", column, clip(v))
+		return "", itemset.At(row, "%q is not text, but %s", column, clip(v))
 	}
 	return v.Str(), nil
 }
@@ -78,12 +78,12 @@ func texts(row *itemset.Row, column string) ([]string, error) {
 	list, ok := v.List()
 	if !ok {
 		// Upstream would go through the characters of a text.
-		return nil, itemset.At(row, "%q is no list of texts, but %s", column, clip(v))
+		return nil, itemset.At(row, "%q is not a list of texts, but %s", column, clip(v))
 	}
 	all := make([]string, 0, len(list))
 	for _, e := range list {
 		if !itemset.IsText(e) {
-			return nil, itemset.At(row, "%q has an element that is no text, but %s", column, clip(e))
+			return nil, itemset.At(row, "%q has an element that is not text, but %s", column, clip(e))
 		}
 		all = append(all, e.Str())
 	}
@@ -118,7 +118,7 @@ func (s *Set) addLength(it *deem.Item, row *itemset.Row) error {
 		return nil
 	}
 	if _, ok := v.Float(); !ok {
-		return itemset.At(row, "%q is no number, but %s", fieldLength, clip(v))
+		return itemset.At(row, "%q is not a number, but %s", fieldLength, clip(v))
 	}
 	itemset.SetField(it, fieldLength, v.Str())
 	return nil

@@ -72,7 +72,7 @@ func (t task) score(it deem.Item, reading string) (float64, error) {
 	}
 	response := it.Response
 	if t.oneLine {
-		// A carriage return and a space are no line feed: upstream leaves them.
+		// A carriage return and a space are not line feeds: upstream leaves them.
 		response, _, _ = strings.Cut(strings.TrimLeft(response, "\n"), "\n")
 	}
 	best := 0.0
@@ -150,7 +150,7 @@ func (t task) classes(it deem.Item, reading string) ([]string, error) {
 	}
 	var classes []string
 	if err := json.Unmarshal([]byte(list), &classes); err != nil {
-		return nil, deem.Failf(deem.Input, "the classes are no JSON list of texts: %v", err)
+		return nil, deem.Failf(deem.Input, "the classes are not JSON list of texts: %v", err)
 	}
 	return classes, nil
 }

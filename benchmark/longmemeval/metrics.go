@@ -42,7 +42,7 @@ func NewMetrics() *Metrics {
 // Add adds a record.
 func (m *Metrics) Add(rec deem.Record) {
 	if rec.Trial != 0 {
-		return // Trials of one item are no new items.
+		return // Trials of one item are not new items.
 	}
 	t, ok := m.types[rec.Item.Category]
 	if !ok {

@@ -162,7 +162,7 @@ func TestBadInput(t *testing.T) {
 	for name, c := range map[string]struct{ data, responses, want, hint string }{
 		"question twice":      {good + good, answer, `d.jsonl:2: question "q1" was given before, at d.jsonl:1`, ""},
 		"response twice":      {good, answer + answer, `r.jsonl:2: question "q1" was answered before, at r.jsonl:1`, ""},
-		"data is no JSON":     {good + "{'question_id': 1}\n", answer, "d.jsonl:2: not JSON", "double quotes"},
+		"data is not JSON":    {good + "{'question_id': 1}\n", answer, "d.jsonl:2: not JSON", "double quotes"},
 		"response cut off":    {good, answer + `{"question_id": "q2", "hypo`, "r.jsonl:2: not JSON", ""},
 		"response a list":     {good, answer + "[1]\n", "r.jsonl:2: a row must be an object", ""},
 		"no id":               {good + `{"question": "?"}`, answer, "d.jsonl:2: the row has no question_id", ""},

@@ -146,7 +146,7 @@ func (p *parcel) add() error {
 func lineID(batch, key string) (string, error) {
 	sum, err := hex.DecodeString(key)
 	if err != nil || len(sum) != sha256.Size {
-		return "", fmt.Errorf("the key %q of a request is no SHA-256", key)
+		return "", fmt.Errorf("the key %q of a request is not a SHA-256", key)
 	}
 	return batch + "-" + base64.RawURLEncoding.EncodeToString(sum), nil
 }

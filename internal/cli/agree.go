@@ -139,7 +139,7 @@ func widthFlag(to *float64) valueFlag[float64] {
 			v /= 100
 		}
 		if err == nil && (v <= 0 || v >= 1) {
-			err = fmt.Errorf("%s is no width between 0 and 100pp", s)
+			err = fmt.Errorf("%s is not a width between 0 and 100pp", s)
 		}
 		return v, err
 	}
@@ -226,7 +226,7 @@ func agreeArgs(ctx context.Context, st store.Store, args []string) (run store.Ru
 // noRunOrFile says that a name is neither, when it looks like a file.
 func noRunOrFile(name string, err error) error {
 	if strings.ContainsAny(name, "./") {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is no file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is not a file, and no run", name), "a run is an id, its beginning, last or last~1; deem list runs shows them"))
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func edit(t *testing.T, path string) {
 		`UPDATE replies SET sum = deem_seal(n, CAST(key AS BLOB), CAST(body AS BLOB), latency, attempts, cost_micros, unpriced)`,
 		`UPDATE records SET (label, score, pass) = (SELECT label, score, pass FROM records WHERE ` + last + ` AND score = 1 LIMIT 1) WHERE score = 0 AND ` + last,
 		`UPDATE records SET sum = CAST(deem_seal(n, run, CAST(item_id AS BLOB), trial, item, position, CAST(category AS BLOB), CAST(cluster AS BLOB),
-			weight, CAST(judge AS BLOB), CAST(label AS BLOB), score, pass, confidence, CAST(reason AS BLOB), CAST(aspects AS BLOB),
+			weight, CAST(judge AS BLOB), CAST(label AS BLOB), score, pass, confidence, CAST(reason AS BLOB), CAST(parts AS BLOB),
 			CAST(kind AS BLOB), CAST(detail AS BLOB), calls, substr(sum, 17)) || substr(sum, 17) AS BLOB)`,
 	} {
 		if _, err := db.ExecContext(t.Context(), statement); err != nil {

@@ -340,7 +340,7 @@ func flagUsages(fs *pflag.FlagSet) string {
 	fs.SortFlags = false
 	fs.VisitAll(func(f *pflag.Flag) {
 		if f.DefValue == "[]" {
-			f.DefValue = "" // of keys and values; nothing is no default to speak of
+			f.DefValue = "" // of keys and values; nothing is not a default to speak of
 		}
 	})
 	return fs.FlagUsagesWrapped(100)

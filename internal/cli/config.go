@@ -30,7 +30,7 @@ import (
 var configSchema []byte
 
 // configKeys are the settings that deem.yaml may hold, each named after the flag
-// that it stands for. What belongs to one invocation, as --fresh, is no setting.
+// that it stands for. What belongs to one invocation, as --fresh, is not a setting.
 var configKeys = []string{
 	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
 	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "pass",

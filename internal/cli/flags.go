@@ -53,7 +53,7 @@ func (s *said) Error() string { return s.words }
 
 func (s *said) Unwrap() error { return s.err }
 
-// wrongValue says what is wrong with the value of a flag: of the value, as "is no whole
+// wrongValue says what is wrong with the value of a flag: of the value, as "is not a whole
 // number", or as the flag itself puts it.
 func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 	switch kind := e.GetFlag().Value.Type(); {
@@ -62,11 +62,11 @@ func wrongValue(e *pflag.InvalidValueError) (what string, ofValue bool) {
 	case errors.Is(e, strconv.ErrRange):
 		return "is too large", true
 	case kind == "int":
-		return "is no whole number", true
+		return "is not a whole number", true
 	case kind == "uint64":
-		return "is no whole number from 0", true
+		return "is not a whole number from 0", true
 	case kind == "duration":
-		return "is no time, as 30s or 2m", true
+		return "is not a time, as 30s or 2m", true
 	case kind == "bool":
 		return "is neither true nor false", true
 	default:
@@ -145,7 +145,7 @@ func moneyFlag(to *catalog.Optional[int64]) valueFlag[catalog.Optional[int64]] {
 func parseNumber(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return v, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // FuzzConfig reads any deem.yaml into the flags of deem run. What is wrong is told with its
 // line; what is taken is what YAML says: each text of a list reaches its flag, and nothing
-// that is no text does.
+// that is not text does.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"judge: universal\nmodel: openai:gpt-4o\n", "data: [a.jsonl, b.jsonl]\nmap: {question: q}\n", "headers: {a: b}\nmodel_options: {x: 1}", "max_cost: $1\nmax-cost: 2",

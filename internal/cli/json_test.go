@@ -54,10 +54,10 @@ func TestJSONIsOneDocument(t *testing.T) {
 			t.Errorf("deem %s: exit code %d, want %d\n%s", c.args, code, c.code, errs)
 		}
 		if code == 0 && (!json.Valid([]byte(out)) || errs != "") {
-			t.Errorf("deem %s: standard output is no JSON document, or standard error not empty:\n%s\n%s", c.args, out, errs)
+			t.Errorf("deem %s: standard output is not JSON document, or standard error not empty:\n%s\n%s", c.args, out, errs)
 		}
 		if code != 0 && (!json.Valid([]byte(errs)) || out != "") {
-			t.Errorf("deem %s: standard error is no JSON document, or standard output not empty:\n%s\n%s", c.args, errs, out)
+			t.Errorf("deem %s: standard error is not JSON document, or standard output not empty:\n%s\n%s", c.args, errs, out)
 		}
 	}
 	for _, args := range []string{"run --nosuch --json=false", "run --nosuch", "run --nosuch -- --json"} {

@@ -92,14 +92,14 @@ func (out output) check(name string, reads []readFile) error {
 	case !info.Mode().IsRegular() && out.appended, info.Mode().IsRegular() && info.Size() == 0:
 		return nil // a terminal or a pipe, or a file with nothing to lose
 	case !info.Mode().IsRegular():
-		return thereAlready(name, "--"+out.flag, "is no file")
+		return thereAlready(name, "--"+out.flag, "is not a file")
 	}
 	head, err := readHead(name)
 	if err != nil {
 		return err
 	}
 	if !out.ours(head) {
-		return thereAlready(name, "--"+out.flag, "is no "+out.what)
+		return thereAlready(name, "--"+out.flag, "is not a "+out.what)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ any other program in JSONL, JSON, CSV or Parquet as far as their columns say wha
 hold. "deem list formats" lists them all. --map names other columns.
 
 First the published number is made again from the rows, by the file's own rule, and set
-beside what the file says of itself, or --claimed says. What is no verdict, as SKIP,
+beside what the file says of itself, or --claimed says. What is not a verdict, as SKIP,
 ERROR, judge_failed or null, is unjudged. The recorded verdicts are kept as a run of
 their own, which every other command reads. Where the judge's replies are in the file,
 they are read again too, which costs nothing.

@@ -193,7 +193,7 @@ func TestRejudgeMistakes(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "no file of results is named"},
 		{"none.json", "none.json: no such file"},
-		{"results.json --claimed much", `--claimed much: the claim "much" is no number`},
+		{"results.json --claimed much", `--claimed much: the claim "much" is not a number`},
 		{"results.json plain.csv --claimed 50%", "--claimed is about one system, and there are 2"},
 		{"results.json results.json", "results.json is named twice"},
 		{"x=results.json x=plain.csv", ""},

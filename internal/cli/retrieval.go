@@ -12,9 +12,9 @@ import (
 	"deem/benchmark"
 	"deem/internal/dataset"
 	"deem/internal/doc"
+	"deem/internal/report/retrieval"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report/retrieval"
 )
 
 const retrievalHelp = `Score ranked lists of documents against the documents that hold the answer. A row has an id,
@@ -71,7 +71,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 	if err := read(ctx, o, b); err != nil {
 		return usage.Mark(err)
 	}
-	r := b.Report()
+	r := b.Summary()
 	if r == nil {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), `a row needs "retrieved", a list of ids, and "gold_ids"`))
 	}

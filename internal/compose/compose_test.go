@@ -102,7 +102,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		d, ok, err := compose.Parse("f.yaml", []byte(text))
 		if ok && err == nil && (d == nil || d.Name == "" || len(d.Members) == 0) {
-			t.Errorf("%q: %+v, which is no judge", text, d)
+			t.Errorf("%q: %+v, which is not a judge", text, d)
 		}
 	})
 }

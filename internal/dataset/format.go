@@ -109,7 +109,7 @@ func firstByte(head []byte) byte {
 	return head[0]
 }
 
-// checkText recognises files that are no text of ours.
+// checkText recognises files that are not text of ours.
 func checkText(head []byte) error {
 	for _, s := range strangers {
 		if bytes.HasPrefix(head, []byte(s.magic)) {

@@ -30,7 +30,7 @@ func TestAppendString(t *testing.T) {
 		s := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\u2028\u2029", "\x00\x1f\x7f\"\\", "<&>", "\ufffd", "\b\f\n\r\t"})).Draw(t, "s")
 		quoted := appendString(nil, s)
 		if !json.Valid(quoted) {
-			t.Fatalf("appendString(%q) = %s, which is no JSON", s, quoted)
+			t.Fatalf("appendString(%q) = %s, which is not JSON", s, quoted)
 		}
 		if got := unquote(quoted); got != s {
 			t.Fatalf("unquote(appendString(%q)) = %q", s, got)

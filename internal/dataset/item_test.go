@@ -73,7 +73,7 @@ func TestItem(t *testing.T) {
 		{"a text that looks like a list", `{"response":"r","references":"[\"a\"]"}`, dataset.Source{}, refs("", `["a"]`)},
 		{"answer beside a response", `{"output":"r","answer":"Oslo"}`, dataset.Source{}, refs("", "Oslo")},
 		{"our own name wins", `{"response":"r","references":["a","b"],"answer":"c","gold":"d"}`, dataset.Source{}, refs("", "a", "b")},
-		{"label is no reference", `{"response":"r","label":"CORRECT"}`, dataset.Source{}, refs("")},
+		{"label is not a reference", `{"response":"r","label":"CORRECT"}`, dataset.Source{}, refs("")},
 
 		// The other parts.
 		{"category is a number", `{"response":"r","category":3}`, dataset.Source{}, func(it *deem.Item) { it.Category = "3" }},
@@ -169,7 +169,7 @@ func TestNotes(t *testing.T) {
 			},
 		},
 		{
-			"what the user mapped is no news", "a.jsonl", `{"i":1,"q":"q","a":"a","hypothesis":"r"}`,
+			"what the user mapped is not news", "a.jsonl", `{"i":1,"q":"q","a":"a","hypothesis":"r"}`,
 			dataset.Source{Map: mapping(t, "id=i,question=q,references=a,response=hypothesis")},
 			nil,
 		},

@@ -326,13 +326,13 @@ func (s *scanner) escape() error {
 	case 'u':
 		r, size := escapedRune(s.text[s.pos:])
 		if size == 0 {
-			return s.fail(`%s is no escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
+			return s.fail(`%s is not an escape: \u wants four hexadecimal digits`, excerpt(s.text[s.pos:min(s.pos+6, len(s.text))]))
 		}
 		s.lone = s.lone || r == utf8.RuneError && size == 6 && !isReplacement(s.text[s.pos:])
 		s.pos += size
 		return nil
 	}
-	return s.fail("%s is no escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
+	return s.fail("%s is not an escape in JSON", excerpt(s.text[s.pos:s.pos+2]))
 }
 
 // isReplacement reports whether p begins with an escape that names U+FFFD

@@ -64,7 +64,7 @@ func mappedColumn(s string) (column, rest string, err error) {
 			return "", "", fmt.Errorf("a quote is not closed in %s", s)
 		}
 		if column, err = strconv.Unquote(quoted); err != nil {
-			return "", "", fmt.Errorf("%s is no quoted name: %w", quoted, err)
+			return "", "", fmt.Errorf("%s is not a quoted name: %w", quoted, err)
 		}
 		rest = strings.TrimLeft(s[len(quoted):], " \t")
 		if rest != "" && rest[0] != ',' {
@@ -101,7 +101,7 @@ func canonicalTarget(target string) string {
 	return target
 }
 
-// check refuses what is no part of an item and columns without a name.
+// check refuses what is not part of an item and columns without a name.
 func (m Mapping) check() error {
 	for _, target := range m.targets() {
 		field, isField := strings.CutPrefix(target, fieldPrefix)

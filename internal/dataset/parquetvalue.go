@@ -201,7 +201,7 @@ func unscaled(p []byte) *big.Int {
 	return n
 }
 
-// appendDecimal appends a decimal with all its digits, as text: it is no float.
+// appendDecimal appends a decimal with all its digits, as text: it is not a float.
 func appendDecimal(b []byte, n *big.Int, scale int) []byte {
 	digits := new(big.Int).Abs(n).String()
 	if scale > 0 {

@@ -32,7 +32,7 @@ type Row struct {
 func (r *Row) Names() []string { return r.names }
 
 // Get returns the value in the named column. It is missing when there is no such
-// column. A dotted path that is no name of a column reaches into objects and,
+// column. A dotted path that is not a name of a column reaches into objects and,
 // with a number from 0, into lists: "meta.answers.0".
 func (r *Row) Get(path string) Value {
 	at, rest := resolve(path, r.names)

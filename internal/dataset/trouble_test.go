@@ -25,7 +25,7 @@ func TestTrouble(t *testing.T) {
 		src               dataset.Source
 		want, hint        string
 	}{
-		// Files that are no data.
+		// Files that are not data.
 		{"empty", "a.jsonl", "", dataset.Source{}, "no items in FILE", ""},
 		{"blank", "a.json", " \n\n", dataset.Source{}, "no items in FILE", ""},
 		{"an empty list", "a.json", "[]", dataset.Source{}, "no items in FILE", ""},
@@ -61,8 +61,8 @@ func TestTrouble(t *testing.T) {
 		{"NaN that goes on", "a.jsonl", `{"x":NaNs}`, dataset.Source{}, `FILE:1: not JSON: found "s}" where a comma or the end of the object should be (byte 9 of the line)`, ""},
 		{"printed by Python", "a.jsonl", `{'response': 'r'}`, dataset.Source{}, `FILE:1: not JSON: found "'response': 'r'}" where a key in double quotes should be (byte 2 of the line)`, "JSON wants double quotes; write the file with json.dumps rather than str"},
 		{"a tab in a string", "a.jsonl", "{\"response\":\"a\tb\"}", dataset.Source{}, `FILE:1: not JSON: the control character U+0009 stands in a string; JSON wants it escaped (byte 15 of the line)`, ""},
-		{"no escape", "a.jsonl", `{"response":"\x41"}`, dataset.Source{}, `FILE:1: not JSON: "\\x" is no escape in JSON (byte 14 of the line)`, ""},
-		{"half an escape", "a.jsonl", `{"response":"\u00"}`, dataset.Source{}, `FILE:1: not JSON: "\\u00\"}" is no escape: \u wants four hexadecimal digits (byte 14 of the line)`, ""},
+		{"no escape", "a.jsonl", `{"response":"\x41"}`, dataset.Source{}, `FILE:1: not JSON: "\\x" is not an escape in JSON (byte 14 of the line)`, ""},
+		{"half an escape", "a.jsonl", `{"response":"\u00"}`, dataset.Source{}, `FILE:1: not JSON: "\\u00\"}" is not an escape: \u wants four hexadecimal digits (byte 14 of the line)`, ""},
 		{"a number with a leading zero", "a.jsonl", `{"response":01}`, dataset.Source{}, `FILE:1: not JSON: found "1}" where a comma or the end of the object should be (byte 14 of the line)`, ""},
 		{"a key twice", "a.jsonl", ok + `{"id":2,"response":"r","response":"s"}`, dataset.Source{}, `FILE:2: the key "response" stands twice in one object`, "programs disagree about which of the two counts: keep one"},
 		{"a key twice, spelled differently", "a.jsonl", `{"response":"r","r\u0065sponse":"s"}`, dataset.Source{}, `FILE:1: the key "response" stands twice in one object`, ""},

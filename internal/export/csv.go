@@ -91,7 +91,7 @@ func object[V []string | map[string]string | map[string]float64 | []Part](v V) s
 	}
 	text, err := deem.Canonical(v)
 	if err != nil {
-		return "" // An aspect that is no number; stores keep none.
+		return "" // An aspect that is not a number; stores keep none.
 	}
 	return string(text)
 }

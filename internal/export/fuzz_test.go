@@ -34,11 +34,11 @@ func FuzzExport(f *testing.F) {
 		write(t, export.NewJSONL(&lines, export.Run{}), recs)
 		for line := range strings.Lines(lines.String()) {
 			if !json.Valid([]byte(line)) {
-				t.Errorf("the line %q is no JSON", line)
+				t.Errorf("the line %q is not JSON", line)
 			}
 		}
 		if !utf8.ValidString(text) {
-			return // What is no UTF-8 is no text of a Parquet file.
+			return // What is not UTF-8 is not text of a Parquet file.
 		}
 		for i, row := range parquetOf(t, recs) {
 			if row.Response != text || row.ID != recs[i].Item.ID && utf8.ValidString(id) {

@@ -34,7 +34,7 @@ const numberBody = `(` + decimal + `(?:[eE][+-]?[0-9]+)?)` +
 // as "8", "8/10", "8 out of 10" or "8分". What the number is out of must be the top
 // of the scale, because 4/5 on a scale to ten is neither 4 nor surely 8. In an
 // object such as {"score": 8, "reason": "..."} the score counts. Booleans and null
-// are no numbers.
+// are not numbers.
 //
 // The failure is OutOfRange when the number is outside the scale, or not whole on
 // a scale of whole numbers, and Unparseable when there is no number.
@@ -58,13 +58,13 @@ func Number(v any, s Scale) (float64, error) {
 			}
 		}
 	}
-	return 0, deem.Failf(deem.Unparseable, "%s is no number", show(v))
+	return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(v))
 }
 
 // numberIn reads a number that is all of text but for its wrapping.
 func numberIn(text string, s Scale) (float64, error) {
 	if len(text) > window {
-		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(text))
+		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(text))
 	}
 	clean := strings.TrimFunc(narrow(text), func(r rune) bool {
 		return isSpace(r) || isMarkup(r)
@@ -75,7 +75,7 @@ func numberIn(text string, s Scale) (float64, error) {
 	}
 	m := numberText().FindStringSubmatch(clean)
 	if m == nil {
-		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(text))
+		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(text))
 	}
 	return s.parse(m[1], m[2])
 }
@@ -89,7 +89,7 @@ func (s Scale) parse(num, outOf string) (float64, error) {
 	}
 	x, err := strconv.ParseFloat(num, 64)
 	if err != nil && !math.IsInf(x, 0) {
-		return 0, deem.Failf(deem.Unparseable, "%s is no number", show(num))
+		return 0, deem.Failf(deem.Unparseable, "%s is not a number", show(num))
 	}
 	return s.check(x)
 }
@@ -98,7 +98,7 @@ func (s Scale) parse(num, outOf string) (float64, error) {
 func (s Scale) check(x float64) (float64, error) {
 	switch {
 	case math.IsNaN(x):
-		return 0, deem.Failf(deem.Unparseable, "NaN is no number")
+		return 0, deem.Failf(deem.Unparseable, "NaN is not a number")
 	case !(x >= s.Min && x <= s.Max) || math.IsInf(x, 0):
 		return 0, deem.Failf(deem.OutOfRange, "%v is not from %v to %v", x, s.Min, s.Max)
 	case s.Integer && x != math.Trunc(x):

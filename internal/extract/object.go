@@ -21,7 +21,7 @@ type Object struct {
 	Truncated bool
 
 	// HalfKey and HalfText are the key and the beginning of a string value that
-	// was cut off. It is not in Fields, because half a label is no label; half a
+	// was cut off. It is not in Fields, because half a label is not a label; half a
 	// reason may still be worth showing.
 	HalfKey, HalfText string
 

@@ -261,7 +261,7 @@ func (p *parser) quotedKey(n int, closers string) (string, bool) {
 type state int
 
 const (
-	bad   state = iota // this is no JSON
+	bad   state = iota // this is not JSON
 	none               // there is nothing where a value should be
 	half               // the text ended inside the value
 	whole              // the value is complete

@@ -18,7 +18,7 @@ const (
 	Unavailable Fault = "unavailable" // 500, 502, 503 or 529
 	Reset       Fault = "reset"       // the connection is reset before the answer
 	Slow        Fault = "slow"        // the body drips, and is complete at last
-	Malformed   Fault = "malformed"   // a body that is no JSON
+	Malformed   Fault = "malformed"   // a body that is not JSON
 	Truncated   Fault = "truncated"   // the connection breaks in the middle of the body
 	WrongType   Fault = "wrong_type"  // a web page with status 200
 	NoChoices   Fault = "no_choices"  // JSON without a reply in it

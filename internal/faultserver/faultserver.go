@@ -114,7 +114,7 @@ type Server struct {
 	first  time.Time // of the refusals
 }
 
-// New returns a server. It panics when the shares of faults are no shares, or name a
+// New returns a server. It panics when the shares of faults are not shares, or name a
 // fault that there is not.
 func New(o Options) *Server {
 	o = o.withDefaults()

@@ -85,7 +85,7 @@ func (a answer) reply(t *testing.T) reply {
 		t.Fatalf("status %d, error %v, want a reply", a.status, a.err)
 	}
 	if err := json.Unmarshal([]byte(a.text), &r); err != nil {
-		t.Fatalf("the reply %q is no JSON: %v", a.text, err)
+		t.Fatalf("the reply %q is not JSON: %v", a.text, err)
 	}
 	return r
 }
@@ -185,7 +185,7 @@ func TestFaults(t *testing.T) {
 		},
 		faultserver.Malformed: func(t *testing.T, a answer) {
 			if a.err != nil || a.status != 200 || json.Valid([]byte(a.text)) {
-				t.Errorf("status %d, error %v, body %s, want a whole body that is no JSON", a.status, a.err, a.text)
+				t.Errorf("status %d, error %v, body %s, want a whole body that is not JSON", a.status, a.err, a.text)
 			}
 		},
 		faultserver.Truncated: func(t *testing.T, a answer) {

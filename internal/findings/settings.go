@@ -53,7 +53,7 @@ func (s Settings) BenchmarkOptions() benchmark.Options {
 	return benchmark.Options{Data: s.Data, Responses: s.Responses, Limit: s.Limit, Reading: s.Reading, With: s.With, Judges: s.Judges}
 }
 
-// Settings are what a run was told that is no part of what it is. They are kept
+// Settings are what a run was told that is not part of what it is. They are kept
 // with it, so that its benchmark's numbers and files can be made again.
 type Settings struct {
 	Concurrency int      `json:"concurrency"`

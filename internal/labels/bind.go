@@ -106,8 +106,8 @@ func bindYAML(name string, data []byte, hash string) ([]byte, error) {
 	return insert(data, at, "judge_hash: "+hash+"\n"), nil
 }
 
-// bindTable adds a column to a table. Line ends inside quoted cells are no ends of
-// rows, and empty lines are no rows.
+// bindTable adds a column to a table. Line ends inside quoted cells are not ends of
+// rows, and empty lines are not rows.
 func bindTable(data []byte, comma byte, hash string) []byte {
 	var out []byte
 	cell, quoted, start := "judge_hash", false, 0

@@ -104,7 +104,7 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 func (r *reader) grade(text string) (decision, string, error) {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return decision{}, "", fmt.Errorf("the score %q is no number", text)
+		return decision{}, "", fmt.Errorf("the score %q is not a number", text)
 	}
 	scale := cmp.Or(r.scale, 1)
 	if x < 0 || x > scale {

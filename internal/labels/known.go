@@ -71,7 +71,7 @@ func (r *reader) known(rw row) (Known, bool) {
 	case !hasPeople:
 		people = !judge
 	case judge == people:
-		r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is no disagreement", id)
+		r.bad(rw.file, rw.line, form, "item %q: judge and people say the same, which is not a disagreement", id)
 		return Known{}, false
 	}
 	k.Judge, k.People = judge, people

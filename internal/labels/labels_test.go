@@ -146,7 +146,7 @@ func TestReadProblems(t *testing.T) {
 		{"beyond the scale", "l.csv", "id,score\na,7\n", `l.csv:2: item "a": the score 7 lies outside 0 to 1`, "--scale 10"},
 		{"a label beyond the scale", "l.csv", "id,label\na,7\n", `the score 7 lies outside 0 to 1`, "--scale 10"},
 		{"no number", "l.csv", "id,score\na,NaN\n", "", ""},
-		{"a strange score", "l.csv", "id,score\na,high\n", `the score "high" is no number`, ""},
+		{"a strange score", "l.csv", "id,score\na,high\n", `the score "high" is not a number`, ""},
 		{"no id", "l.jsonl", `{"label":"yes"}`, `l.jsonl:1: no item is named (columns here: label)`, "--columns item=NAME"},
 		{"no labels", "l.jsonl", `{"id":"a","mark":"yes"}` + "\n" + `{"id":"b","mark":"yes"}`, `l.jsonl: none of the 2 rows has a label (columns here: id, mark)`, "--columns label=NAME"},
 		{"no items", "l.jsonl", `{"key":"a","label":"yes"}` + "\n" + `{"key":"b","label":"yes"}`, `l.jsonl: none of the 2 rows names an item (columns here: key, label)`, "--columns item=NAME"},
@@ -156,13 +156,13 @@ func TestReadProblems(t *testing.T) {
 		{"two minds of one person", "l.csv", "id,label,annotator\na,yes,anna\na,no,anna\n", `labelled twice by anna`, ""},
 		{"two judges", "l.csv", "id,label,judge_hash\na,yes,3f9c2a10b7e4\nb,no,aaaaaaaaaaaa\n", "bound to judge aaaaaaaaaaaa, and others to 3f9c2a10b7e4", ""},
 		{"a short hash", "l.yaml", "judge_hash: 3f9c\na: yes\n", "too short", ""},
-		{"a confidence beyond", "l.csv", "id,label,confidence\na,yes,90\n", `the confidence "90" is no number from 0 to 1`, ""},
+		{"a confidence beyond", "l.csv", "id,label,confidence\na,yes,90\n", `the confidence "90" is not a number from 0 to 1`, ""},
 		{"no YAML", "l.yaml", "a: [\n", "l.yaml:", ""},
 		{"two lists", "l.yaml", "labels:\n  - {id: a, label: yes}\nothers:\n  - {id: b, label: no}\n", "l.yaml:4: the file has two lists", ""},
 		{"a list of words", "l.yaml", "- yes\n- no\n", "l.yaml:1: a label wants keys and values", ""},
 		{"nothing", "l.csv", "id,label\n", "there are no labels in it", "id,label"},
 		{"a sentence", "l.yaml", "just words\n", "wants a list of labels", ""},
-		{"a scale that is none", "l.yaml", "scale: big\na: yes\n", `the scale "big" is no positive number`, ""},
+		{"a scale that is none", "l.yaml", "scale: big\na: yes\n", `the scale "big" is not a positive number`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := labels.Read(t.Context(), labels.Source{Names: []string{write(t, c.file, c.text)}})
@@ -326,7 +326,7 @@ func TestKnown(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"- {judge: yes}\n", "no item is named"},
 		{"- {id: a}\n", "neither what the judge says nor what people say"},
-		{"- {id: a, judge: yes, people: yes}\n", "which is no disagreement"},
+		{"- {id: a, judge: yes, people: yes}\n", "which is not a disagreement"},
 		{"- {id: a, judge: maybe}\n", `judge says "maybe"`},
 		{"- {id: a, judge: yes}\n- {id: a, judge: no}\n", "stands in line 1 already"},
 	} {
@@ -448,7 +448,7 @@ func FuzzRead(f *testing.F) {
 			if list, err := labels.ReadKnown(t.Context(), path); err == nil {
 				for _, k := range list {
 					if k.Judge == k.People {
-						t.Errorf("%s: %+v is no disagreement", name, k)
+						t.Errorf("%s: %+v is not a disagreement", name, k)
 					}
 				}
 			}

@@ -252,7 +252,7 @@ func (r *reader) label(rw row, id string, d decision) {
 func confidence(text string) (float64, error) {
 	x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(x >= 0 && x <= 1) {
-		return 0, fmt.Errorf("the confidence %q is no number from 0 to 1", text)
+		return 0, fmt.Errorf("the confidence %q is not a number from 0 to 1", text)
 	}
 	return x, nil
 }

@@ -51,7 +51,7 @@ func (r *reader) readAll(name string) ([]byte, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// A flaw is why a text is no YAML.
+// A flaw is why a text is not YAML.
 type flaw struct {
 	line    int
 	message string
@@ -133,7 +133,7 @@ func (r *reader) yamlHead(h *head, name, key string, value *yaml.Node) {
 	case "scale":
 		x, err := strconv.ParseFloat(value.Value, 64)
 		if err != nil || !(x > 0) {
-			r.bad(name, value.Line, "", "the scale %q is no positive number", value.Value)
+			r.bad(name, value.Line, "", "the scale %q is not a positive number", value.Value)
 		}
 		h.Scale = x
 	}

@@ -69,7 +69,7 @@ type Judge struct {
 func (l Lock) Hash() string {
 	hash, err := deem.Hash(l)
 	if err != nil {
-		panic(fmt.Sprintf("lock: %v", err)) // A share that is no number; Check refuses it.
+		panic(fmt.Sprintf("lock: %v", err)) // A share that is not a number; Check refuses it.
 	}
 	return hash
 }
@@ -93,16 +93,16 @@ func Read(r io.Reader) (Lock, error) {
 		return Lock{}, err
 	}
 	if len(data) > maxSize {
-		return Lock{}, fmt.Errorf("this is no lock: it is larger than %d bytes", maxSize)
+		return Lock{}, fmt.Errorf("this is not a lock: it is larger than %d bytes", maxSize)
 	}
 	var is struct {
 		Version string `json:"version"`
 	}
 	if err := json.Unmarshal(data, &is); err != nil {
-		return Lock{}, fmt.Errorf("this is no lock: %w", err)
+		return Lock{}, fmt.Errorf("this is not a lock: %w", err)
 	}
 	if is.Version != Version {
-		return Lock{}, fmt.Errorf("this is no lock of version %s: it says version %q", Version, is.Version)
+		return Lock{}, fmt.Errorf("this is not a lock of version %s: it says version %q", Version, is.Version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()

@@ -88,7 +88,7 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// What a promise does not cover is no difference.
+// What a promise does not cover is not a difference.
 func TestKept(t *testing.T) {
 	for name, change := range map[string]func(l *lock.Lock){
 		"nothing":           func(*lock.Lock) {},
@@ -118,9 +118,9 @@ func TestReadRefuses(t *testing.T) {
 		return strings.ReplaceAll(good, old, with)
 	}
 	for _, c := range []struct{ text, want string }{
-		{"", "this is no lock"},
-		{"judge: universal", "this is no lock"},
-		{good[:len(good)/2], "this is no lock"},
+		{"", "this is not a lock"},
+		{"judge: universal", "this is not a lock"},
+		{good[:len(good)/2], "this is not a lock"},
 		{replace("deem.lock/1", "deem.lock/2"), `it says version "deem.lock/2"`},
 		{replace(`"trials"`, `"tirals"`), "tirals"},
 		{replace(strings.Repeat("9b", 32), ""), "no dataset hash"},

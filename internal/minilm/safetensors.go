@@ -35,7 +35,7 @@ func readSafetensors(data []byte) (map[string]tensor, error) {
 		return nil, deem.WithHint(errors.New("it is a pointer of Git LFS and not the file itself"), "fetch the file with git lfs pull")
 	}
 	if len(data) < 8 {
-		return nil, fmt.Errorf("%d bytes are no safetensors file", len(data))
+		return nil, fmt.Errorf("%d bytes are not a safetensors file", len(data))
 	}
 	n := binary.LittleEndian.Uint64(data)
 	if n > maxHeader || n > uint64(len(data)-8) {

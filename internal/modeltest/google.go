@@ -192,7 +192,7 @@ func logprobsGoogle(tokens []deem.TokenLogprob) any {
 func encodeGoogle(v any) Raw {
 	body, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are no numbers
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
 	}
 	return Raw{Body: string(body), Header: map[string]string{"Content-Type": "application/json; charset=UTF-8"}}
 }

@@ -409,7 +409,7 @@ func (s suite) testHang(t *testing.T) {
 	}
 }
 
-// testInterrupted checks that the end of the caller's context is no error of the
+// testInterrupted checks that the end of the caller's context is not an error of the
 // model.
 func (s suite) testInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -542,7 +542,7 @@ func (s suite) testContentType(t *testing.T) {
 	}
 }
 
-// testNotUTF8 has the server send bytes that are no text, as models do whose tokens
+// testNotUTF8 has the server send bytes that are not text, as models do whose tokens
 // are cut in the middle of a character.
 func (s suite) testNotUTF8(t *testing.T) {
 	raw := s.wire.Reply(Say("yesXno").Reply)

@@ -111,7 +111,7 @@ func replyOllama(reply deem.Reply) Raw {
 	}
 	body, err := json.Marshal(answer)
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are no numbers
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
 	}
 	return Raw{Body: string(body), Header: map[string]string{"Content-Type": "application/json; charset=utf-8"}}
 }

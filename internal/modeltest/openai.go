@@ -108,7 +108,7 @@ func replyOpenAI(reply deem.Reply) Raw {
 		},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are no numbers
+		panic(fmt.Sprintf("modeltest: encode reply: %v", err)) // log-probabilities that are not numbers
 	}
 	return Raw{Body: string(body), Header: map[string]string{"X-Request-Id": reply.RequestID}}
 }

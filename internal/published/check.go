@@ -32,7 +32,7 @@ type Check struct {
 
 	Agrees bool `json:"agrees"`
 
-	// How says what it takes to come to the number: a way of counting that is no fault.
+	// How says what it takes to come to the number: a way of counting that is not a fault.
 	How string `json:"how,omitempty"`
 
 	// Because says which other way of counting gives what is claimed.
@@ -94,7 +94,7 @@ type result struct {
 	ok       bool
 }
 
-// check compares a claim with the ways of counting that are no fault, and if none of
+// check compares a claim with the ways of counting that are not a fault, and if none of
 // them gives it, looks for one that does.
 func (t *tally) check(c Claim) Check {
 	out := Check{Claim: c, Share: !c.about.isCount() && c.about.stat != statAspect && c.about.stat != statBenchmark}
@@ -123,7 +123,7 @@ func (t *tally) check(c Claim) Check {
 // is reports whether a number is the one that is claimed, as far as its digits go.
 func (c Claim) is(x float64) bool { return math.Abs(x-c.Value) <= c.slack+1e-9 }
 
-// ways returns the ways to count that are no fault, the file's own first.
+// ways returns the ways to count that are not a fault, the file's own first.
 func (t *tally) ways(m measure) []result {
 	items := t.in(m.category)
 	switch m.stat {

@@ -67,7 +67,7 @@ func TestClaims(t *testing.T) {
 
 func TestClaimsThatAreNone(t *testing.T) {
 	s := open(t, "a.json", rows(`"yes"`), published.Source{})
-	for spec, want := range map[string]string{"much": "no number", "3/2": "no share", "x/2": "no share", "nonsense=3": `no number "nonsense"`, "-1": "no number", "NaN": "no number"} {
+	for spec, want := range map[string]string{"much": "not a number", "3/2": "not a share", "x/2": "not a share", "nonsense=3": `no number "nonsense"`, "-1": "not a number", "NaN": "not a number"} {
 		_, err := s.ParseClaim(spec)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseClaim(%q) = %v, want %q", spec, err, want)

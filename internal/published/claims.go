@@ -74,7 +74,7 @@ var byCategory = []string{
 }
 
 // aside are the keys of objects that are about something else: settings, other systems,
-// parts of the rows that are no category.
+// parts of the rows that are not a category.
 var aside = []string{"config", "comparison", "baseline", "baselines", "args", "usage", "perconversation", "latency", "bysystem"}
 
 // plainName returns a name without case and marks.
@@ -276,7 +276,7 @@ func (f *claimFinder) size(path string, v node) {
 	}
 }
 
-// appendClaim adds a claim, unless the value is no number.
+// appendClaim adds a claim, unless the value is not a number.
 func appendClaim(list []Claim, name string, v node, m measure) []Claim {
 	x, ok := v.float()
 	if !ok {
@@ -329,7 +329,7 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 		k, err1 := strconv.ParseFloat(strings.TrimSpace(right), 64)
 		n, err2 := strconv.ParseFloat(strings.TrimSpace(all), 64)
 		if err1 != nil || err2 != nil || !(0 <= k && k <= n && 0 < n && n <= math.MaxInt32) {
-			return Claim{}, fmt.Errorf("the claim %q is no share", spec)
+			return Claim{}, fmt.Errorf("the claim %q is not a share", spec)
 		}
 		c.Value, c.slack = k/n, 0.5/n
 		return c, nil
@@ -337,7 +337,7 @@ func parseNumber(c Claim, spec, value string) (Claim, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
 	x, ok := node{kind: str, text: digits}.float()
 	if !ok || x < 0 && m.stat != statBenchmark { // a correlation may be negative
-		return Claim{}, deem.WithHint(fmt.Errorf("the claim %q is no number", spec), "write it as 88.6%%, 0.886, 443/500 or NAME=88.6%%")
+		return Claim{}, deem.WithHint(fmt.Errorf("the claim %q is not a number", spec), "write it as 88.6%%, 0.886, 443/500 or NAME=88.6%%")
 	}
 	c.Value, c.slack = x, slackOf(digits)
 	if percent || x > 1 && !m.isCount() && m.stat != statAspect {

@@ -8,7 +8,7 @@
 // verdicts as records of a judge that is named after the file. Where the judge's own
 // replies stand in the file, they are the calls of the records.
 //
-// What is no verdict, as SKIP, ERROR, judge_failed or null, becomes a failure: unjudged
+// What is not a verdict, as SKIP, ERROR, judge_failed or null, becomes a failure: unjudged
 // is not wrong, whatever the program made of it.
 //
 // A file often says what its rows amount to. Such a number is a [Claim], and

@@ -172,7 +172,7 @@ func TestBrokenArchives(t *testing.T) {
 		{"no header", evalFile(t, zip.Deflate, "", inspectSamples...), "with 4 samples and no header.json: the evaluation has not ended"},
 		{"another archive", other, "no log of inspect"},
 		{"no samples", evalFile(t, zip.Deflate, inspectHeader), "has no samples"},
-		{"a sample that is no JSON", evalFile(t, zip.Store, inspectHeader, "{"), "samples/a_epoch_1.json: not JSON"},
+		{"a sample that is not JSON", evalFile(t, zip.Store, inspectHeader, "{"), "samples/a_epoch_1.json: not JSON"},
 		{"bytes that changed", damaged, "samples/a_epoch_1.json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (s *Set) benchmarkOf(src Source, columns bool) (string, error) {
 		return "", nil
 	case loCoMo:
 		if !s.isLoCoMo() {
-			return "", deem.WithHint(fmt.Errorf("%s: these are no results of LoCoMo: its categories are the numbers from 1 to 5, and each question belongs to a conversation", strings.Join(s.names, ", ")),
+			return "", deem.WithHint(fmt.Errorf("%s: these are not results of LoCoMo: its categories are the numbers from 1 to 5, and each question belongs to a conversation", strings.Join(s.names, ", ")),
 				"--map category=COLUMN,cluster=COLUMN says which columns hold them")
 		}
 		return loCoMo, nil

@@ -48,7 +48,7 @@ func TestBenchmarkOfRows(t *testing.T) {
 		{"the user says so", "longmemeval", []string{"q1", "knowledge-update"}, "longmemeval", ""},
 		{"the user says so of strange rows", "longmemeval", []string{"1", "single-session-user", "2", "abstention"}, "longmemeval", ""},
 		{"the user says not", "none", []string{"gpt4_2655b836", "single-session-user"}, "", ""},
-		{"not LoCoMo, whatever the user says", "locomo", []string{"1", "single-session-user"}, "", "these are no results of LoCoMo"},
+		{"not LoCoMo, whatever the user says", "locomo", []string{"1", "single-session-user"}, "", "these are not results of LoCoMo"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := rowsOf(t, tt.told, tt.pairs...)

@@ -149,7 +149,7 @@ locomo_0_qa0|1|locomo_exp_user_0|Who?|Ada|Ada #2 => empty
 				"locomo_1/q0|2|locomo_1|When?|2022|2022 => CORRECT 1 (Same year.\n\n{\"label\": \"CORRECT\"})  said \"Same year.\\n\\n{\\\"label\\\": \\\"CORRECT\\\"}\"\n",
 		},
 		{
-			name: "what is no verdict",
+			name: "what is not a verdict",
 			text: `{"id":1,"question":"q","answer":"a","response":"r","label":"SKIP"}
 {"id":2,"question":"q","answer":"a","response":"r","label":"ERROR"}
 {"id":3,"question":"q","answer":"a","response":"r","label":"judge_failed","judge_failure_reason":"429"}

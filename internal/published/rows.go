@@ -232,7 +232,7 @@ func (b *builder) item(r row) deem.Item {
 }
 
 // id returns the file's own id, or the place of the row in its conversation: a
-// question may be asked twice, so it is no key.
+// question may be asked twice, so it is not a key.
 func (b *builder) id(r row, cluster string) string {
 	index := b.indexes[cluster]
 	b.indexes[cluster]++

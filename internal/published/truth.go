@@ -9,7 +9,7 @@ import (
 )
 
 // readTruth reads what a row says is true of its response, where a column was named.
-// What is no verdict there is no truth either.
+// What is not a verdict there is no truth either.
 func (b *builder) readTruth(r row) {
 	path, ok := b.layout.mapping[partTruth]
 	if !ok {

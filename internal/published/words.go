@@ -9,7 +9,7 @@ import (
 )
 
 // The labels that programs write, in lower case: for right, for wrong, and for no
-// verdict at all. A label that is none of them is no verdict either.
+// verdict at all. A label that is none of them is not a verdict either.
 var (
 	rightWords = []string{
 		"yes", "y", "true", "t", "correct", "right", "pass", "passed", "accept", "accepted", "ok", "success",
@@ -91,7 +91,7 @@ func (v vocabulary) decide(label string, right bool) outcome {
 	return judged(label, 0)
 }
 
-// word reads a label. White space and punctuation around it are no part of it, as in
+// word reads a label. White space and punctuation around it are not part of it, as in
 // "Yes."
 func (v vocabulary) word(n node) outcome {
 	label := strings.TrimSpace(n.text)
@@ -125,7 +125,7 @@ func (v vocabulary) word(n node) outcome {
 func (v vocabulary) grade(n node) outcome {
 	x, ok := n.float()
 	if !ok {
-		return failed(deem.Unparseable, "the file says %s, which is no number", clip(n.text))
+		return failed(deem.Unparseable, "the file says %s, which is not a number", clip(n.text))
 	}
 	scale := v.scale
 	if scale == 0 {

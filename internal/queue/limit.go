@@ -32,8 +32,8 @@ const (
 type limit struct {
 	c        *Control
 	key      string
-	gap      time.Duration // between two requests; 0 is no bound
-	perToken time.Duration // 0 is no bound
+	gap      time.Duration // between two requests; 0 is not a bound
+	perToken time.Duration // 0 is not a bound
 	share    *share        // of the calls at once; nil when they are not bounded
 	line     batch[int, time.Time]
 

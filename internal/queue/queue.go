@@ -158,7 +158,7 @@ func ParsePriority(s string) (Priority, error) {
 			return p, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no priority: high, normal or low", s)
+	return 0, fmt.Errorf("%q is not a priority: high, normal or low", s)
 }
 
 // String returns the priority in lower case.

@@ -88,7 +88,7 @@ func TestWrongLines(t *testing.T) {
 	ask := func(query, body string) apiAnswer {
 		return ts.ask(t, "POST", "/api/v1/runs"+query, body, "Content-Type", asLines)
 	}
-	ask("", lines(3)+"{no JSON\n").wantProblem(t, 400, `"index":3`, "no JSON")
+	ask("", lines(3)+"{no JSON\n").wantProblem(t, 400, `"index":3`, "not JSON")
 	ask("", lines(1)+`{"response":"a"} {"response":"b"}`).wantProblem(t, 400, `"index":1`, "follows")
 	ask("", `{"response":"`+strings.Repeat("x", 17<<20)+`"}`).wantProblem(t, 413, "line 1")
 	ask("?judgee=match", lines(1)).wantProblem(t, 400, `did you mean \"judge\"`)

@@ -345,12 +345,12 @@ func TestWrongItems(t *testing.T) {
 		words      []string
 	}{
 		{"no body", "", 415, []string{"Content-Type"}},
-		{"no JSON", `{"items": [`, 400, []string{"no JSON"}},
-		{"a list", `[]`, 400, []string{"no JSON object"}},
+		{"not JSON", `{"items": [`, 400, []string{"not JSON"}},
+		{"a list", `[]`, 400, []string{"not a JSON object"}},
 		{"behind", `{"items":[{"response":"x"}]} {}`, 400, []string{"follows"}},
 		{"twice", `{"items":[{"response":"x"}],"items":[]}`, 400, []string{"twice"}},
 		{"no items", `{"judge":"match"}`, 400, []string{"no items"}},
-		{"items is no list", `{"items":{}}`, 400, []string{"list"}},
+		{"items is not a list", `{"items":{}}`, 400, []string{"list"}},
 		{"unknown field", `{"itemz":1,"items":[{"response":"x"}]}`, 400, []string{"itemz", `did you mean \"items\"`}},
 		{"unknown field of an item", `{"items":[{"response":"x"},{"respnse":"x"}]}`, 400, []string{`"index":1`, "respnse", `did you mean \"response\"`}},
 		{"no response", `{"items":[{"id":"a"}]}`, 400, []string{`"index":0`, `"id":"a"`, "no response", "empty text"}},
@@ -369,7 +369,7 @@ func TestWrongItems(t *testing.T) {
 		{"model not allowed", `{"judge":"universal","model":"openai:gpt-4o","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"replay", `{"judge":"universal","model":"replay:/etc/passwd","items":[{"response":"x"}]}`, 403, []string{"does not ask"}},
 		{"reading", `{"reading":"strict","items":[{"response":"x"}]}`, 400, []string{"reading says nothing"}},
-		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{`"detail":"max_cost: \"much\" is no sum`}},
+		{"cost", `{"max_cost":"much","items":[{"response":"x"}]}`, 400, []string{`"detail":"max_cost: \"much\" is not a sum`}},
 		{"two judges", `{"judge":"match","declaration":"x","items":[{"response":"x"}]}`, 400, []string{"one of the two"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

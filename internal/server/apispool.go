@@ -336,7 +336,7 @@ func decodeStrictly(raw []byte, to any, what string, more ...string) error {
 		return usage.Unknown("field", name, append(fieldNames(to), more...))
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s is no JSON: %w", what, err)
+		return fmt.Errorf("%s is not JSON: %w", what, err)
 	}
 	return err // A member that reads itself says what is wrong with it.
 }

@@ -232,7 +232,7 @@ func expect(dec *json.Decoder, want json.Delim) error {
 	case got != want && want == '[':
 		return badRequest("items is a list of items")
 	case got != want:
-		return badRequest("the body is no JSON object")
+		return badRequest("the body is not a JSON object")
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func noJSON(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, errStalled) {
 		return err
 	}
-	return usage.Errorf("the body is no JSON: %w", err)
+	return usage.Errorf("the body is not JSON: %w", err)
 }
 
 // readQuery reads what stands in the address where the body is nothing but items.

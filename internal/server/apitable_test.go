@@ -131,7 +131,7 @@ func (c *structure) keys(what string, v any, allowed, required string) {
 	c.t.Helper()
 	m, ok := v.(map[string]any)
 	if !ok {
-		c.t.Errorf("%s is no object", what)
+		c.t.Errorf("%s is not an object", what)
 		return
 	}
 	for key := range m {
@@ -185,7 +185,7 @@ func (c *structure) path(path string, item map[string]any) {
 
 func (c *structure) response(what, status string, r map[string]any) {
 	if !regexp.MustCompile(`^([1-5][0-9][0-9]|default)$`).MatchString(status) {
-		c.t.Errorf("%s is no status", what)
+		c.t.Errorf("%s is not a status", what)
 	}
 	if r["$ref"] != nil {
 		return

@@ -37,7 +37,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 			case strings.EqualFold(name, "wait"):
 				n, err := strconv.Atoi(strings.Trim(value, `" `))
 				if err != nil || n < 0 {
-					return 0, badRequest("Prefer: wait=%s is no number of seconds", value)
+					return 0, badRequest("Prefer: wait=%s is not a number of seconds", value)
 				}
 				// Bounded before it is multiplied: too many seconds would be less than none.
 				wait = time.Duration(min(n, int(maxWait/time.Second))) * time.Second

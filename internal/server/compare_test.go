@@ -185,7 +185,7 @@ func TestFlips(t *testing.T) {
 	b := keepRun(t, st, "memory.jsonl", "one", plainItems(150, "memory"), func(i int) string {
 		switch {
 		case i == 7:
-			return "" // Unjudged on one side is no difference.
+			return "" // Unjudged on one side is not a difference.
 		case i%2 == 0 || i%15 == 0:
 			return sayRight
 		case i%3 == 0:

@@ -80,7 +80,7 @@ func checkAnswer(t *testing.T, target string, answer *httptest.ResponseRecorder)
 		checkElements(t, target, elements(t, target, answer.Body.String()))
 	case kind == "application/json", kind == "application/problem+json":
 		if !json.Valid(answer.Body.Bytes()) {
-			t.Errorf("%q is answered with %q, which is no JSON", target, answer.Body)
+			t.Errorf("%q is answered with %q, which is not JSON", target, answer.Body)
 		}
 	}
 }

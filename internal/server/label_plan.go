@@ -207,7 +207,7 @@ func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 	return found, found >= 0
 }
 
-// Labelling remembers what people are doing. It is no loss when a server forgets it: an
+// Labelling remembers what people are doing. It is not a loss when a server forgets it: an
 // item that was put off comes again sooner, and undo goes by the time of the labels.
 type labelling struct {
 	mu    sync.Mutex

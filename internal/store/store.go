@@ -60,7 +60,7 @@ type Spec struct {
 	// Model is the name of the judge's model, "" for a rule.
 	Model string `json:"model,omitempty"`
 
-	// Endpoint is where the model was reached. It is no part of the judge, but
+	// Endpoint is where the model was reached. It is not part of the judge, but
 	// two servers that go by one model's name may not be one model, so it is
 	// part of the key. [Spec.Clean] strips what may be secret in it.
 	Endpoint string `json:"endpoint,omitempty"`
@@ -197,7 +197,7 @@ type Store interface {
 	// [Store.Release] or [Store.Close], another Begin with that key, in this
 	// process or another, gets [ErrBusy]. The claim dies with the process.
 	//
-	// A run that is continued takes over the settings, which are no part of the
+	// A run that is continued takes over the settings, which are not part of the
 	// key. It takes over the names of the dataset only while it has no record:
 	// afterwards other files with the same items are no reason to call the run
 	// otherwise. A run that was done stays so until a record is appended.
@@ -228,7 +228,7 @@ type Store interface {
 	// the calls of the old one stay in front of the new calls: nothing that was
 	// paid for is lost. Replies with a key go to the reply cache.
 	//
-	// What has no text in JSON is refused: a score that is no number, a record
+	// What has no text in JSON is refused: a score that is not a number, a record
 	// with both a verdict and a failure, or with neither. Bytes that are not
 	// UTF-8 become U+FFFD.
 	Append(ctx context.Context, runID string, recs []deem.Record) error

@@ -199,7 +199,7 @@ func (c *collector) sum(t *testing.T, name string, want ...string) int64 {
 		return 0
 	}
 	if m.GetSum() == nil || !m.GetSum().IsMonotonic {
-		t.Fatalf("%s is no counter", name)
+		t.Fatalf("%s is not a counter", name)
 	}
 	var n int64
 	for _, p := range m.GetSum().DataPoints {

@@ -158,7 +158,7 @@ func TestSettingsInDisorder(t *testing.T) {
 		want string
 		some bool
 	}{
-		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=otel-canary-0123456789"}, "OTEL_EXPORTER_OTLP_ENDPOINT is no address", false},
+		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=otel-canary-0123456789"}, "OTEL_EXPORTER_OTLP_ENDPOINT is not an address", false},
 		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS=otel-canary-0123456789"}, "OTEL_EXPORTER_OTLP_HEADERS is not", false},
 		{[]string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_TRACES_EXPORTER=console", "OTEL_METRICS_EXPORTER=none"}, "OTEL_TRACES_EXPORTER is neither", false},
 	} {

@@ -193,7 +193,7 @@ func (w *watchedWire) trouble(ctx context.Context, span trace.Span, n int, took 
 	}
 	level := slog.LevelWarn
 	if kind == "canceled" {
-		level = slog.LevelDebug // somebody stopped the run: that is no trouble of the model
+		level = slog.LevelDebug // somebody stopped the run: that is not trouble of the model
 	}
 	w.t.tell(ctx, level, "attempt failed", func() []slog.Attr {
 		return append([]slog.Attr{slog.String("model", w.Name()), slog.Int("attempt", n), millis("duration_ms", took)}, w.t.errorAttrs(kind, err)...)

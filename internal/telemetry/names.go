@@ -7,7 +7,7 @@ const scope = "deem"
 // are spelt out here because the conventions are still being developed: a name changes
 // when we decide so, and not with a library.
 //
-//nolint:gosec // tokens of text are no credentials
+//nolint:gosec // tokens of text are not credentials
 const (
 	attrOperation     = "gen_ai.operation.name"
 	attrProvider      = "gen_ai.provider.name"
@@ -70,7 +70,7 @@ var providers = map[string]string{"google": "gcp.gemini"}
 
 // The instruments, with what they are called in OpenTelemetry.
 //
-//nolint:gosec // tokens of text are no credentials
+//nolint:gosec // tokens of text are not credentials
 const (
 	metricDuration = "gen_ai.client.operation.duration"
 	metricTokens   = "gen_ai.client.token.usage"

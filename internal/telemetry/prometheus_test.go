@@ -314,8 +314,8 @@ func TestServeAddress(t *testing.T) {
 		{"127.0.0.1:0", false, ""},
 		{"localhost:0", false, ""},
 		{"0.0.0.0:0", true, ""},
-		{"", false, "no address"},
-		{"localhost", false, "no address"},
+		{"", false, "not an address"},
+		{"localhost", false, "not an address"},
 		{"localhost:http", false, "no port"},
 		{"127.0.0.1:70000", false, "no port"},
 		{"-1", false, "no port"},
@@ -332,7 +332,7 @@ func TestServeAddress(t *testing.T) {
 	}
 	taken := strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/metrics")
 	if _, _, err := tel.Serve(t.Context(), taken); err == nil {
-		t.Errorf("Serve(%q) twice is no error", taken)
+		t.Errorf("Serve(%q) twice is not an error", taken)
 	}
 }
 

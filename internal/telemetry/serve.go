@@ -57,7 +57,7 @@ func splitAddress(address string) (host, port string, err error) {
 	host, port = "", address
 	if _, err := strconv.Atoi(address); err != nil {
 		if host, port, err = net.SplitHostPort(address); err != nil {
-			return "", "", fmt.Errorf("%q is no address as 127.0.0.1:9464", address)
+			return "", "", fmt.Errorf("%q is not an address as 127.0.0.1:9464", address)
 		}
 	}
 	if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {

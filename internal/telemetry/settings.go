@@ -95,7 +95,7 @@ func readTarget(getenv func(string) string, signal, path string) (*target, error
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s is no address as http://localhost:4318", name)
+		return nil, fmt.Errorf("%s is not an address as http://localhost:4318", name)
 	}
 	to := &target{timeout: defaultTimeout}
 	if name == otlp+"ENDPOINT" {
@@ -163,7 +163,7 @@ func (v variables) rest(to *target) error {
 	if name, value := v.get("TIMEOUT"); value != "" {
 		n, err := strconv.Atoi(value)
 		if err != nil || n <= 0 || n > maxTimeout {
-			return fmt.Errorf("%s is no number of milliseconds", name)
+			return fmt.Errorf("%s is not a number of milliseconds", name)
 		}
 		to.timeout = time.Duration(n) * time.Millisecond
 	}
@@ -177,7 +177,7 @@ func (v variables) trust(to *target) error {
 		pem, err := os.ReadFile(file)
 		pool := x509.NewCertPool()
 		if err != nil || !pool.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("%s is no file with certificates", name)
+			return fmt.Errorf("%s is not a file with certificates", name)
 		}
 		to.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	}
@@ -188,7 +188,7 @@ func (v variables) trust(to *target) error {
 	_, key := v.get("CLIENT_KEY")
 	pair, err := tls.LoadX509KeyPair(file, key)
 	if err != nil {
-		return fmt.Errorf("%s and its key are no pair of files", name)
+		return fmt.Errorf("%s and its key are not a pair of files", name)
 	}
 	if to.tls == nil {
 		to.tls = &tls.Config{MinVersion: tls.VersionTLS12}

@@ -65,13 +65,13 @@ func TestReadSettings(t *testing.T) {
 
 		{"another protocol", "*ENDPOINT=http://a:4317\n*PROTOCOL=grpc", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and deem speaks OTLP over HTTP only"},
 		{"another exporter", "*ENDPOINT=http://a:1\nOTEL_TRACES_EXPORTER=zipkin", settings{service: "deem", metrics: to("http://a:1/v1/metrics")}, "OTEL_TRACES_EXPORTER is neither otlp nor none"},
-		{"no scheme", "*ENDPOINT=secret:4318", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_ENDPOINT is no address as http://localhost:4318"},
-		{"no URL", "*TRACES_ENDPOINT=http://[secret", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is no address as http://localhost:4318"},
+		{"no scheme", "*ENDPOINT=secret:4318", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_ENDPOINT is not an address as http://localhost:4318"},
+		{"no URL", "*TRACES_ENDPOINT=http://[secret", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not an address as http://localhost:4318"},
 		{"no header", "*ENDPOINT=http://a:1\n*HEADERS=secret", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value,name=value"},
 		{"a broken escape", "*ENDPOINT=http://a:1\n*HEADERS=x=secret%zz", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_HEADERS is not of the form name=value,name=value"},
-		{"no time", "*METRICS_ENDPOINT=http://a:1\n*TIMEOUT=5s", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_TIMEOUT is no number of milliseconds"},
-		{"no authority", "*TRACES_ENDPOINT=http://a:1\n*CERTIFICATE=/nowhere", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_CERTIFICATE is no file with certificates"},
-		{"no pair", "*TRACES_ENDPOINT=http://a:1\n*CLIENT_CERTIFICATE=/nowhere", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key are no pair of files"},
+		{"no time", "*METRICS_ENDPOINT=http://a:1\n*TIMEOUT=5s", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_TIMEOUT is not a number of milliseconds"},
+		{"no authority", "*TRACES_ENDPOINT=http://a:1\n*CERTIFICATE=/nowhere", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_CERTIFICATE is not a file with certificates"},
+		{"no pair", "*TRACES_ENDPOINT=http://a:1\n*CLIENT_CERTIFICATE=/nowhere", settings{service: "deem"}, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and its key are not a pair of files"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := readSettings(variable(tt.variables))

@@ -363,7 +363,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// How a run ended is told, and an interruption is no error.
+// How a run ended is told, and an interruption is not an error.
 func TestRunEnds(t *testing.T) {
 	for _, tt := range []struct {
 		err   error

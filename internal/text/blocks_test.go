@@ -143,7 +143,7 @@ func TestBlocksAreEqual(t *testing.T) {
 			i, j := 0, 0
 			for _, m := range list {
 				if m.N == 0 || m.A < i || m.B < j || !slices.Equal(x[m.A:m.A+m.N], y[m.B:m.B+m.N]) {
-					t.Errorf("%s: %v is no block after %d, %d", name, m, i, j)
+					t.Errorf("%s: %v is not a block after %d, %d", name, m, i, j)
 				}
 				i, j = m.A+m.N, m.B+m.N
 			}

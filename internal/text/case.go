@@ -62,7 +62,7 @@ func isASCII(s string) bool {
 }
 
 // invalid returns the bytes at s[i:] that were read as U+FFFD: three if the
-// character stands there itself, one if a byte is no UTF-8.
+// character stands there itself, one if a byte is not UTF-8.
 func invalid(s string, i int) string {
 	_, size := utf8.DecodeRuneInString(s[i:])
 	return s[i : i+size]

@@ -9,6 +9,6 @@
 // CPython 3.11 knows Unicode 14 and Go a later version, so characters that were
 // assigned in between may be treated differently.
 //
-// A Python string cannot hold invalid UTF-8. Bytes that are no UTF-8 pass through
+// A Python string cannot hold invalid UTF-8. Bytes that are not UTF-8 pass through
 // unchanged, and [Repr] writes them as Python writes a byte it could not decode.
 package text

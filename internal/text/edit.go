@@ -2,7 +2,7 @@ package text
 
 import "unicode/utf8"
 
-// chars returns the characters of s. A byte that is no UTF-8 is a character of its
+// chars returns the characters of s. A byte that is not UTF-8 is a character of its
 // own: the negative of it, so that [join] can undo it.
 func chars(s string) []rune {
 	list := make([]rune, 0, len(s))

@@ -33,7 +33,7 @@ func LongBenchZh(s string) string {
 }
 
 // dropFunc deletes the characters of s for which drop holds, and keeps bytes that
-// are no UTF-8.
+// are not UTF-8.
 func dropFunc(s string, drop func(rune) bool) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -17,7 +17,7 @@ func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" }
 // normalWords returns the words of s in lower case and without punctuation and
 // articles. A word with other characters than letters, digits and punctuation of ASCII
 // is left to careful, whose white space separates words. A control character is such
-// a one: it is no part of a word, and yet no space.
+// a one: it is not part of a word, and yet no space.
 //
 // The programs that it stands for do one thing after the other to the whole text. No
 // step looks past white space, so that here a word goes through all of them before the

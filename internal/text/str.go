@@ -246,7 +246,7 @@ func parseDict(dec *json.Decoder) Dict {
 	for dec.More() {
 		key, ok := token(dec).(string)
 		if !ok {
-			panic("text: the key of a JSON object is no string")
+			panic("text: the key of a JSON object is not a string")
 		}
 		value := parseValue(dec)
 		if i, seen := at[key]; seen {

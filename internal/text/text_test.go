@@ -249,7 +249,7 @@ func FuzzStrings(f *testing.F) {
 		}
 		text.Int(s)
 		if !bytes.Contains([]byte(s), []byte(text.Strip(s))) {
-			t.Errorf("Strip(%q) = %q is no part of it", s, text.Strip(s))
+			t.Errorf("Strip(%q) = %q is not part of it", s, text.Strip(s))
 		}
 	})
 }

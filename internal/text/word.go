@@ -93,7 +93,7 @@ func kindOf(c rune) kind {
 	return control
 }
 
-// lowerLetters returns a word of ASCII in lower case and without what is no letter or
+// lowerLetters returns a word of ASCII in lower case and without what is not a letter or
 // digit. A word that changes is written to b, which gets room for that many bytes:
 // those that may follow. What b holds is not changed later, so that the word may be a
 // part of it.

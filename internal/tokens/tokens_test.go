@@ -157,7 +157,7 @@ func TestEstimateGrows(t *testing.T) {
 func TestInvalidText(t *testing.T) {
 	for _, model := range []string{"openai:gpt-4o", "anthropic:claude-opus-5"} {
 		if got := tokens.For(model).Text("a\xff\xfeb"); got < 2 {
-			t.Errorf("%s: Text of bytes that are no text = %d, want some", model, got)
+			t.Errorf("%s: Text of bytes that are not text = %d, want some", model, got)
 		}
 	}
 }

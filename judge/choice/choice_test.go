@@ -132,7 +132,7 @@ func TestChoiceVectors(t *testing.T) {
 		t.Fatalf("%d and %d vectors, want 23 and 12", len(vectors.Upstream), len(vectors.Omni))
 	}
 	for _, v := range vectors.Upstream {
-		// A letter that was not offered is a failure, and so is no letter.
+		// A letter that was not offered is a failure, and so is not a letter.
 		want := map[string]string{"": "unparseable", "T": "out_of_range", "N": "out_of_range"}[v.Letter]
 		reference := "A"
 		if want == "" {

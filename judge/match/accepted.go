@@ -112,7 +112,7 @@ var parens = sync.OnceValue(func() *regexp.Regexp {
 
 // parenthesised returns the text without its parentheses, and what stands in them
 // where that is another name: an abbreviation, or announced as one. What merely
-// narrows the answer, as in "Paris (France)", is no answer by itself.
+// narrows the answer, as in "Paris (France)", is not an answer by itself.
 func parenthesised(s string) []string {
 	found := parens().FindAllStringSubmatch(s, 4)
 	if found == nil {

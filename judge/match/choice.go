@@ -3,7 +3,7 @@ package match
 import "strings"
 
 // choiceLetter returns the option that a reference names: "B", "(B)", "B.", "B)
-// Paris". It is "" where the reference is no option.
+// Paris". It is "" where the reference is not an option.
 func choiceLetter(ref string) string {
 	ref = strings.TrimSpace(ref)
 	bare := strings.Trim(ref, "()[].: ")

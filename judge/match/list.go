@@ -55,7 +55,7 @@ func (c *comparison) entry(text string) finding {
 	if !ok {
 		return c.byWords(a)
 	}
-	// Other entries have other numbers, so they are no rivals.
+	// Other entries have other numbers, so they are not rivals.
 	t := c.tally(want)
 	if len(t.hits) == 0 {
 		return finding{call: wrong, conf: .8}

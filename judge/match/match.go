@@ -379,7 +379,7 @@ func (r *reading) answersOnly(to int) bool {
 }
 
 // plainAnswers are the words that mean yes or no in a reference. "Right" may be a
-// side, and "certainly" is no answer key.
+// side, and "certainly" is not an answer key.
 var plainAnswers = set("yes no true false yeah nope")
 
 var explains = set("because since as he she they it i you")

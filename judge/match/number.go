@@ -23,7 +23,7 @@ type quantity struct {
 	ordinal bool
 	year    bool // a bare number that may be a year
 	vague   bool // "about", "over", "a couple"
-	weak    bool // "one" or "a", which may be no number at all
+	weak    bool // "one" or "a", which may not be a number at all
 }
 
 // base returns the quantity in the base unit of its dimension.
@@ -226,7 +226,7 @@ func readHalf(toks []token, n numeral) numeral {
 }
 
 // readArticle reads "a dozen", "a hundred", "half a dozen", "half an hour" and "a
-// couple"; other articles are no number, save that "a week" is one week.
+// couple"; other articles are not numbers, save that "a week" is one week.
 func readArticle(toks []token, i int) (numeral, bool) {
 	if toks[i].text == "half" {
 		return readHalfOf(toks, i)

@@ -2,7 +2,7 @@ package match
 
 // byOption decides where the question offers two options, "the workshop or the
 // webinar?", and the reference is one of them. Then having the words of the
-// reference is no evidence, for a wrong response has them too; what counts is
+// reference is not evidence, for a wrong response has them too; what counts is
 // which option the response settles on.
 func (c *comparison) byOption(_ string, a *reading) (finding, bool) {
 	one, other := c.question.options()

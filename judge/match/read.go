@@ -126,7 +126,7 @@ func (r *reading) addQuantity(i int, n numeral) int {
 	if r.isVague(i) {
 		q.vague = true
 	}
-	if !n.ordinal { // the first year is no duration
+	if !n.ordinal { // the first year is not a duration
 		q.unit, q.to = r.unitAround(i, n.to)
 	}
 	if q.unit.dim == noDimension {
@@ -146,7 +146,7 @@ func (r *reading) addQuantity(i int, n numeral) int {
 }
 
 // addNumberElem adds the number as one element, so that "twenty-one" equals 21.
-// The article of "a week" is read as a quantity but is no content.
+// The article of "a week" is read as a quantity but is not content.
 func (r *reading) addNumberElem(i int, n numeral) {
 	if n.to == i+1 && articles[r.toks[i].text] {
 		return

@@ -213,7 +213,7 @@ func (t *tokenizer) number() {
 	t.add(token{kind: number, grouped: start > first})
 }
 
-// negative reports whether the digits at t.i follow a minus sign that is no hyphen
+// negative reports whether the digits at t.i follow a minus sign that is not a hyphen
 // and no bullet. A currency may stand between, as in -$5.
 func (t *tokenizer) negative() bool {
 	head := strings.TrimRightFunc(t.s[:t.i], isCurrency)

@@ -378,7 +378,7 @@ func neighbours(list []quantity, i int) []quantity {
 }
 
 // countsOther returns what the response counts where it is not what the reference
-// counts. A noun of the question or one that both texts share is no difference.
+// counts. A noun of the question or one that both texts share is not a difference.
 func (c *comparison) countsOther(a *reading, want quantity, hits []quantity) (string, bool) {
 	if want.noun == "" || c.question.has(want.noun) {
 		return "", false

@@ -397,7 +397,7 @@ func (c *comparison) partial(a *reading, want, missing []elem, share float64) fi
 }
 
 // leadsWith reports whether e stands before a comma or a parenthesis in which the
-// rest is: France is no answer where "Paris (France)" is.
+// rest is: France is not an answer where "Paris (France)" is.
 func (r *reading) leadsWith(e elem) bool {
 	for i := e.tok + 1; i < len(r.toks); i++ {
 		if r.toks[i].brk == comma || r.toks[i].brk == clause {

@@ -33,7 +33,7 @@ func FuzzJudge(f *testing.F) {
 		v, err := pairwise.New("", judge.New(p, m)).Judge(t.Context(), pair(a, b))
 		if err != nil {
 			if _, ok := errors.AsType[*deem.Failure](err); !ok {
-				t.Errorf("%q and %q: %v, which is no failure", first, second, err)
+				t.Errorf("%q and %q: %v, which is not a failure", first, second, err)
 			}
 			return
 		}

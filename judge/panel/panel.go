@@ -1,7 +1,7 @@
 // Package panel makes one judge of several: a [New] panel asks different judges and
 // lets them vote, and [Repeat] asks the same judge several times.
 //
-// A member that fails abstains: a failure is no vote, neither yes nor no. When too few
+// A member that fails abstains: a failure is not a vote, neither yes nor no. When too few
 // members have voted, or as many for yes as for no, the panel has no verdict either,
 // and says so with a failure. What each member said stands in the verdict: its vote as
 // the aspect "member/NAME", and its words in the reason.
@@ -110,7 +110,7 @@ func New(members []Member, o Options) (*Panel, error) {
 // is a trial of its own, so that no reply is taken from the cache for another.
 func Repeat(j deem.Judge, k int, o Options) (*Panel, error) {
 	if k < 2 {
-		return nil, fmt.Errorf("asking %d times is no repeating: two times or more", k)
+		return nil, fmt.Errorf("asking %d times is not repeating it: ask two times or more", k)
 	}
 	p := &Panel{opts: o, kind: judge.KindRepeat}
 	for i := range k {

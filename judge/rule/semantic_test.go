@@ -188,7 +188,7 @@ func TestSemanticErrors(t *testing.T) {
 	}
 }
 
-// TestSemanticInterrupted checks that an interruption is no failure of the item.
+// TestSemanticInterrupted checks that an interruption is not a failure of the item.
 func TestSemanticInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := rule.Semantic(embedder(func(string) ([]float32, error) {

@@ -20,7 +20,7 @@ func TestLlama(t *testing.T) {
 	t.Run("errors", func(t *testing.T) { testLlamaErrors(t, url, m) })
 }
 
-// testLlamaChat has the model say nonsense twenty times, of which some is no UTF-8.
+// testLlamaChat has the model say nonsense twenty times, of which some is not UTF-8.
 func testLlamaChat(t *testing.T, m *anthropic.Model) {
 	cut, replaced := 0, 0
 	for range 20 {
@@ -36,7 +36,7 @@ func testLlamaChat(t *testing.T, m *anthropic.Model) {
 			t.Fatalf("Complete: %v", err)
 		}
 		if !utf8.ValidString(reply.Text) {
-			t.Errorf("text %q is no UTF-8", reply.Text)
+			t.Errorf("text %q is not UTF-8", reply.Text)
 		}
 		if strings.Contains(reply.Text, "\uFFFD") {
 			replaced++
@@ -53,7 +53,7 @@ func testLlamaChat(t *testing.T, m *anthropic.Model) {
 		}
 	}
 	if cut == 0 || replaced == 0 {
-		t.Errorf("%d of 20 replies were cut and %d were no UTF-8, so this tests less than it should", cut, replaced)
+		t.Errorf("%d of 20 replies were cut and %d were not UTF-8, so this tests less than it should", cut, replaced)
 	}
 }
 

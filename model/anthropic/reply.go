@@ -55,7 +55,7 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 		return deem.Reply{}, m.client.StatusError(a)
 	}
 	if w.Type != "message" && w.Content == nil {
-		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer is no message"))
+		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer is not a message"))
 	}
 	text, called, err := w.text()
 	if err != nil {
@@ -71,7 +71,7 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 }
 
 // text returns the text of the reply: the input of our tool, if it was called, else
-// all texts. Thoughts are no part of it.
+// all texts. Thoughts are not part of it.
 func (w *wireReply) text() (text string, called bool, err error) {
 	var b strings.Builder
 	for _, part := range w.Content {

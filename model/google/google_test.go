@@ -210,7 +210,7 @@ func TestRecordedReplies(t *testing.T) {
 		want       deem.Reply
 	}{
 		{
-			"thoughts are no part of the text",
+			"thoughts are not part of the text",
 			`{
   "candidates": [
     {

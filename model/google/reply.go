@@ -157,7 +157,7 @@ func (u usage) tokens() deem.Usage {
 }
 
 // tokens translates log-probabilities. The tokens of thoughts come before those of
-// the text and are no part of it, so they are left out.
+// the text and are not part of it, so they are left out.
 func (l logprobsResult) tokens(text string, thought bool) []deem.TokenLogprob {
 	var list []deem.TokenLogprob
 	for i, c := range l.ChosenCandidates {

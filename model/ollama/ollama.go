@@ -28,7 +28,7 @@
 // Ollama does not count the tokens of a prompt that it still remembers: the input of
 // such a reply is 0, or that of its last part. It does not tell thoughts from text
 // when it counts, so that reasoning is 0 and part of the output. What a model thinks
-// is no part of the text of its reply.
+// is not part of the text of its reply.
 package ollama
 
 import (
@@ -97,7 +97,7 @@ func (o Options) String() string {
 	return fmt.Sprintf("ollama.Options{Model: %q}", o.Model)
 }
 
-// GoString returns the same as String, so that %#v is no leak either.
+// GoString returns the same as String, so that %#v is not a leak either.
 func (o Options) GoString() string { return o.String() }
 
 // LogValue returns the same as String for structured logs.

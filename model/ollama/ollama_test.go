@@ -227,7 +227,7 @@ func TestRecordedReplies(t *testing.T) {
 		want       deem.Reply
 	}{
 		{
-			"thoughts are no part of the text",
+			"thoughts are not part of the text",
 			`{"model":"qwen3:4b","created_at":"2026-11-15T09:10:11.123456789Z","message":{"role":"assistant","content":"yes","thinking":"Is it no? I say no."},"done":true,"done_reason":"stop","total_duration":4883583458,"load_duration":1334875,"prompt_eval_count":26,"prompt_eval_duration":342546000,"eval_count":282,"eval_duration":4535599000}`,
 			deem.Reply{Text: "yes", Stop: deem.StopEnd, Model: "qwen3:4b", Usage: deem.Usage{Input: 26, Output: 282}},
 		},

@@ -34,7 +34,7 @@ type tokenLogprob struct {
 var errWithin = errors.New("the answer is an error")
 
 // decode makes a reply of the text of a successful answer. Its error is errWithin, or
-// that of a text that makes no sense. What the model thought is no part of the text.
+// that of a text that makes no sense. What the model thought is not part of the text.
 func decode(text []byte) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(text, &w); err != nil {

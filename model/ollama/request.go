@@ -67,7 +67,7 @@ func (m *Model) encode(req deem.Request, window int) wireRequest {
 }
 
 // Wire returns the parameters of the call for req. All that a request has can be sent. The
-// window is no part of it: it depends on the length of the prompt.
+// window is not part of it: it depends on the length of the prompt.
 func (m *Model) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req, 0).sent(), ""
 }

@@ -71,7 +71,7 @@ func (m *Model) learn(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-// show asks the server about the model. It is no error if the server does not say:
+// show asks the server about the model. It is not an error if the server does not say:
 // something between us may let chats through and nothing else. What is wrong with
 // the server will show in the chat too.
 func (m *Model) show(ctx context.Context) (facts, error) {

@@ -148,7 +148,7 @@ func TestOldServerCuts(t *testing.T) {
 	}
 }
 
-// TestReplyFillsTheWindow is cut off by its length, which is no cut of the prompt.
+// TestReplyFillsTheWindow is cut off by its length, which is not a cut of the prompt.
 func TestReplyFillsTheWindow(t *testing.T) {
 	s := machine{trained: 4096, writes: 10_000}
 	reply, err := s.open(t, ollama.Options{}).Complete(t.Context(), words(100))

@@ -29,7 +29,7 @@ func sound(reply deem.Reply, err error) string {
 		return "an error that is neither passing nor fatal nor the item's own"
 	}
 	if s := err.Error(); len(s) > 800 || strings.ContainsAny(s, "\n\r") || strings.Contains(s, "sk-secret-0123") {
-		return "an error that is no short line without secrets"
+		return "an error that is not a short line without secrets"
 	}
 	if reply.Text != "" {
 		return "a reply beside an error"
@@ -106,7 +106,7 @@ func FuzzEmbed(f *testing.F) {
 		}
 		for _, x := range slices.Concat(vectors...) {
 			if x-x != 0 {
-				t.Errorf("%q gave %v, which holds what is no number", text, vectors)
+				t.Errorf("%q gave %v, which holds what is not a number", text, vectors)
 			}
 		}
 	})

@@ -26,7 +26,7 @@ func TestLlama(t *testing.T) {
 	t.Run("errors", func(t *testing.T) { testLlamaErrors(t, url, m) })
 }
 
-// testLlamaChat has the model say nonsense twenty times, of which some is no UTF-8.
+// testLlamaChat has the model say nonsense twenty times, of which some is not UTF-8.
 func testLlamaChat(t *testing.T, m *openai.Model) {
 	said, replaced := 0, 0
 	for seed := range int64(20) {
@@ -42,7 +42,7 @@ func testLlamaChat(t *testing.T, m *openai.Model) {
 			t.Fatalf("Complete: %v", err)
 		}
 		if !utf8.ValidString(reply.Text) {
-			t.Errorf("text %q is no UTF-8", reply.Text)
+			t.Errorf("text %q is not UTF-8", reply.Text)
 		}
 		if reply.Text != "" {
 			said++
@@ -58,7 +58,7 @@ func testLlamaChat(t *testing.T, m *openai.Model) {
 		}
 	}
 	if said < 10 || replaced == 0 {
-		t.Errorf("%d of 20 replies have a text and %d were no UTF-8, so this tests less than it should", said, replaced)
+		t.Errorf("%d of 20 replies have a text and %d were not UTF-8, so this tests less than it should", said, replaced)
 	}
 }
 

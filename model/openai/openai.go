@@ -106,7 +106,7 @@ func (o Options) String() string {
 	return fmt.Sprintf("openai.Options{Model: %q}", o.Model)
 }
 
-// GoString returns the same as String, so that %#v is no leak either.
+// GoString returns the same as String, so that %#v is not a leak either.
 func (o Options) GoString() string { return o.String() }
 
 // LogValue returns the same as String for structured logs.

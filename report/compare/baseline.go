@@ -59,20 +59,20 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 	}
 	var file reportFile
 	if err := json.Unmarshal(text, &file); err != nil {
-		return Saved{}, fmt.Errorf("this is no report: %w", err)
+		return Saved{}, fmt.Errorf("this is not a report: %w", err)
 	}
 	switch {
 	case file.Version == Version:
 		var c Comparison
 		if err := json.Unmarshal(text, &c); err != nil {
-			return Saved{}, fmt.Errorf("this is no comparison: %w", err)
+			return Saved{}, fmt.Errorf("this is not a comparison: %w", err)
 		}
 		if len(c.Runs) == 0 {
 			return Saved{}, errors.New("this comparison has no run")
 		}
 		return Saved{Side: c.Runs[0], Metric: c.Metric}.checked()
 	case file.Version != "deem.report/1":
-		return Saved{}, deem.WithHint(fmt.Errorf("this is no report, but %q", doc.Clip(file.Version, 32)),
+		return Saved{}, deem.WithHint(fmt.Errorf("this is not a report, but %q", doc.Clip(file.Version, 32)),
 			"deem report RUN --json writes one")
 	case len(file.Metrics) == 0:
 		return Saved{}, errors.New("this report has no number")
@@ -85,7 +85,7 @@ func ReadBaseline(r io.Reader) (Saved, error) {
 func (s Saved) checked() (Saved, error) {
 	for _, f := range append([]Figures{s.Side.Figures}, s.Side.Categories...) {
 		if !possible(f.Strict) || f.Judged != nil && !possible(*f.Judged) || f.Unjudged < 0 || f.Items < f.Unjudged {
-			return Saved{}, fmt.Errorf("this is no report: the numbers of %q are impossible", doc.Clip(cmp.Or(f.Category, "overall"), 32))
+			return Saved{}, fmt.Errorf("this is not a report: the numbers of %q are impossible", doc.Clip(cmp.Or(f.Category, "overall"), 32))
 		}
 	}
 	return s, nil

@@ -325,7 +325,7 @@ func TestClusters(t *testing.T) {
 	if c.Runs[0].Judged.Method != stat.MethodClusterRobust {
 		t.Errorf("the first run's interval is %s, want %s", c.Runs[0].Judged.Method, stat.MethodClusterRobust)
 	}
-	for i := range a { // A cluster for each item is no cluster.
+	for i := range a { // A cluster for each item is not a cluster.
 		name := fmt.Sprint("c", i)
 		a[i].Item.Cluster, b[i].Item.Cluster = name, name
 	}
@@ -367,7 +367,7 @@ func TestFewClustersShowLittle(t *testing.T) {
 	}
 }
 
-// Scores that cancel out within every cluster are no difference, whatever rounding makes
+// Scores that cancel out within every cluster are not a difference, whatever rounding makes
 // of their sum.
 func TestScoresThatCancelOut(t *testing.T) {
 	a, b := pattern(strings.Repeat("y", 30)), pattern(strings.Repeat("y", 30))

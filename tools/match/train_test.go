@@ -84,7 +84,7 @@ func TestFit(t *testing.T) {
 		t.Error("fitting twice gives two models")
 	}
 	if _, err := NewSheet(nil); err == nil {
-		t.Error("a sheet of no items is no error")
+		t.Error("a sheet of no items is not an error")
 	}
 }
 
@@ -141,7 +141,7 @@ func TestNearMisses(t *testing.T) {
 	}
 	for _, m := range nearMisses(rows) {
 		if m.Right || m.Item.Response == m.Item.References[0] || strings.Contains(m.Item.Response, m.Item.References[0]) {
-			t.Errorf("%q is no near miss of %q", m.Item.Response, m.Item.References[0])
+			t.Errorf("%q is not a near miss of %q", m.Item.Response, m.Item.References[0])
 		}
 	}
 	if n := len(nearMisses(rows)); n != 2 {

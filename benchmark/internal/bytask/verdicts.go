@@ -24,7 +24,7 @@ func NewVerdicts(judge, reading string) Verdicts {
 }
 
 // Add notes a record. It returns false for one that counts in no number: a later
-// trial, because trials of one item are no new items.
+// trial, because trials of one item are not new items.
 func (v *Verdicts) Add(rec deem.Record) bool {
 	if rec.Trial != 0 {
 		return false

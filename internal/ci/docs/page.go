@@ -161,7 +161,7 @@ func (p *parser) describeRun(b *Block, detail string) {
 		case isExit:
 			code, err := strconv.Atoi(exit)
 			if err != nil {
-				p.wrong(p.markAt, "%q is no exit status", exit)
+				p.wrong(p.markAt, "%q is not an exit status", exit)
 			}
 			b.Exit = code
 		case word == "server":

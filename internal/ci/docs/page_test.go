@@ -51,7 +51,7 @@ func TestParseFindsWhatIsWrong(t *testing.T) {
 		{page("<!-- output -->", "'''text", "x", "'''"), "a.md:2: no block was run whose output this could be"},
 		{page("<!-- run: quickly -->", "'''sh", "x", "'''"), `a.md:1: the comment "run": "quickly" says nothing that we know`},
 		{page("<!-- not run -->", "'''sh", "x", "'''"), `a.md:1: the comment "not run": "" says nothing that we know`},
-		{page("<!-- run: exit x -->", "'''sh", "x", "'''"), `a.md:1: "x" is no exit status`},
+		{page("<!-- run: exit x -->", "'''sh", "x", "'''"), `a.md:1: "x" is not an exit status`},
 		{page("<!-- run -->", "prose", "'''yaml", "x", "'''"), "a.md:1: no block follows the comment"},
 		{page("'''go", "x", "'''"), "a.md:1: a block of Go needs <!-- from: FILE --> above it, so that it stays true"},
 		{page("'''text", "x", "'''"), "a.md:1: a block of text needs <!-- output --> or <!-- not output: REASON --> above it"},

@@ -46,7 +46,7 @@ const maxExamples = 10
 func New(m *Matched, h report.Head, judge deem.Judge) *Builder {
 	h.Trials, h.UpstreamName = 1, ""
 	all := h
-	h.Items = 0 // A part of the items is no run that was left unfinished.
+	h.Items = 0 // A part of the items is not a run that was left unfinished.
 	return &Builder{
 		matched: m, judge: judge, kinds: map[string]int{},
 		published: report.New(all), ceiling: report.New(all),

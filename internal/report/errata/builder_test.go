@@ -193,7 +193,7 @@ func TestPassMark(t *testing.T) {
 	}
 }
 
-// TestJudgeEnds returns an error that is no failure of one item.
+// TestJudgeEnds returns an error that is not a failure of one item.
 func TestJudgeEnds(t *testing.T) {
 	broken := errors.New("disk on fire")
 	judge := judgeFunc(func(deem.Item) (deem.Verdict, error) { return deem.Verdict{}, broken })

@@ -47,7 +47,7 @@ func (m *Matched) Correct(it deem.Item) (deem.Item, bool) {
 const groundTruth = "ground_truth"
 
 // truthFields are the names under which references go. A field of another name that
-// says the same, as a place that is also the answer, is no copy of them.
+// says the same, as a place that is also the answer, is not a copy of them.
 func truthFields() []string {
 	names := []string{"label"} // of InfiniteBench
 	for _, c := range dataset.Columns() {

@@ -36,7 +36,7 @@ func TestPack(t *testing.T) {
 		}
 	})
 	if got := unpack(pack("a\xff\x00")); got != "a\ufffd\x00" {
-		t.Errorf("a text that is no UTF-8 becomes %q", got)
+		t.Errorf("a text that is not UTF-8 becomes %q", got)
 	}
 }
 

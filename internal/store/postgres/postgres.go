@@ -171,7 +171,7 @@ func parse(raw string) (*pgxpool.Config, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil || !IsURL(raw) {
-		return nil, bad("this is no URL of a Postgres database")
+		return nil, bad("this is not a URL of a Postgres database")
 	}
 	if strings.Contains(u.EscapedPath(), "@") {
 		// The name of the database is shown, and this one may be half a password.

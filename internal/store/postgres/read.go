@@ -176,7 +176,7 @@ func (r *textRef) UnmarshalJSON(raw []byte) error {
 	}
 	hash, err := hex.DecodeString(digits)
 	if err != nil || len(hash) != len(r.hash) {
-		return fmt.Errorf("%q is no hash of a text", digits)
+		return fmt.Errorf("%q is not a hash of a text", digits)
 	}
 	r.hash = body.Sum(hash)
 	return nil

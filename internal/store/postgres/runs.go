@@ -74,7 +74,7 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 
 const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1`
 
-// adopt takes over what is no part of the key, but for the names of a run that has
+// adopt takes over what is not part of the key, but for the names of a run that has
 // records.
 func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	if _, err := scanRun(tx.QueryRow(ctx, selectRun+` WHERE r.n = $1`, n)); err != nil {

@@ -152,7 +152,7 @@ func fill(t *testing.T, s *postgres.Store) {
 	for _, err := range []error{
 		s.Append(t.Context(), judged.ID, recs), s.Append(t.Context(), judged.ID, recs[3:4]), s.Append(t.Context(), ruled.ID, without),
 		s.PutLabels(t.Context(), []store.Label{{
-			Item: "hash", ID: "q1", Dataset: "data", Annotator: "anna", Yes: true, Label: "CORRECT", Score: 1, Note: "sure", Labelled: storetest.Epoch,
+			Item: "hash", ID: "q1", Dataset: "data", Annotator: "anna", Yes: true, Label: "CORRECT", Score: 1, Note: "sure", Drawn: "8c1f-2 1/700", Labelled: storetest.Epoch,
 		}}),
 	} {
 		if err != nil {

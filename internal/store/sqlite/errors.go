@@ -31,7 +31,7 @@ var troubles = map[int]trouble{
 		"free some space and run the command again; everything committed so far is kept",
 	},
 	sqlite3.SQLITE_NOTADB: {
-		"it is no database",
+		"it is not a database",
 		"name another file with --db, or move this one away",
 	},
 	sqlite3.SQLITE_CORRUPT: damaged,

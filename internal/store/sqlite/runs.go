@@ -65,7 +65,7 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	return run, resumed, err
 }
 
-// adopt takes over what is no part of the key, but for the names of a run that has
+// adopt takes over what is not part of the key, but for the names of a run that has
 // records.
 func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error {
 	if _, err := scanRun(conn.QueryRowContext(ctx, selectRun+` WHERE n = ?`, n)); err != nil {

@@ -133,8 +133,8 @@ func (x *searcher) close() error {
 	return os.RemoveAll(x.temp)
 }
 
-// errStrange means that the file is no index of this database.
-var errStrange = errors.New("it is no index of this database")
+// errStrange means that the file is not an index of this database.
+var errStrange = errors.New("it is not an index of this database")
 
 // withSearch opens the index, makes it if need be, and lets do work with it. If the
 // index turns out to be damaged it is made anew, and do is called once more.
@@ -206,7 +206,7 @@ func (s *Store) searchDB(path string) (*sql.DB, error) {
 // it makes or closes it. That takes milliseconds, unless the disk is very busy.
 const searchWait = 10 * time.Second
 
-// mustBeSearch refuses what is no index of the database with the given source.
+// mustBeSearch refuses what is not an index of the database with the given source.
 func mustBeSearch(ctx context.Context, db *sql.DB, source string) error {
 	var id, version int64
 	row := db.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)`)

@@ -121,8 +121,8 @@ func TestCannotOpen(t *testing.T) {
 		}, "not a directory", "--db"},
 		{"text", func(t *testing.T) string {
 			return write(t, "deem.db", []byte(strings.Repeat("no database at all\n", 400)))
-		}, "it is no database", "--db"},
-		{"short text", func(t *testing.T) string { return write(t, "deem.db", []byte("hello\n")) }, "it is no database", "--db"},
+		}, "it is not a database", "--db"},
+		{"short text", func(t *testing.T) string { return write(t, "deem.db", []byte("hello\n")) }, "it is not a database", "--db"},
 		{"another program's", func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "history.db")
 			execute(t, path, "CREATE TABLE visits (url TEXT)", "INSERT INTO visits VALUES ('x')")

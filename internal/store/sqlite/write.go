@@ -117,7 +117,7 @@ func (s *Store) transact(ctx context.Context, do func(context.Context, *writer) 
 	if err != nil {
 		// SQLite may have undone the transaction itself, as it does when the
 		// disk is full. Then there is nothing to roll back, and its saying so
-		// is no news.
+		// is not news.
 		_, _ = w.conn.ExecContext(ctx, "ROLLBACK")
 	}
 	return err

@@ -208,7 +208,7 @@ func drawCall(rt *rapid.T) deem.Call {
 	return c
 }
 
-// testNotUTF8 holds that bytes that are no text come back as U+FFFD, everywhere,
+// testNotUTF8 holds that bytes that are not text come back as U+FFFD, everywhere,
 // and that the record is found under the id it was given.
 func testNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)

@@ -465,7 +465,7 @@ func testBrowseRefused(t *testing.T, s suite) {
 }
 
 // testBrowseEmpty holds that a run without records can be looked at, and that a search
-// before anything was indexed is no error.
+// before anything was indexed is not an error.
 func testBrowseEmpty(t *testing.T, s suite) {
 	st := s.open(t)
 	b, ok := browse(t, st)

@@ -253,7 +253,7 @@ func testPages(t *testing.T, s suite) {
 			diff(t, fmt.Sprintf("pages of %d", limit), got, want)
 		}
 	}
-	// A place that is no record is a place still.
+	// A place that is not a record is a place still.
 	got := query(t, st, run.ID, store.Query{After: &store.Cursor{Position: 100, Trial: 1 << 20}, Limit: 1})
 	if len(got) != 1 || got[0].Position != 120 {
 		t.Errorf("after position 100 came %v, want position 120", got)

@@ -88,7 +88,7 @@ func testBrowseText(t *testing.T, s suite) {
 		`"不是长城"`: {"zh"}, "東京": {"ja"}, "タワー": {"ja"}, "ワタ": nil, "東京タワーに": {"ja"}, "ラーメン": {"ja"}, "友達 東京": {"ja"},
 		"พระธาตุ": {"th"}, "ดอยสุเทพ": {"th"}, "เชียงราย": nil,
 		"경복궁": {"ko"}, "경복궁*": {"ko"}, "어제": {"ko"}, "ताजमहल": {"hi"}, "कल": {"hi"}, "эрмитаж": {"ru"}, "ХОДИЛИ": {"ru"},
-		// Signs are no operators.
+		// Signs are not operators.
 		"AND": {"signs"}, "a AND zzz": nil, "tower OR zzz": nil, "NOT tower": nil, "NEAR(a, b)": {"signs"}, "NOT": {"signs"},
 		"quoted": {"signs"}, `"quoted`: {"signs"}, `""quoted""`: {"signs"}, `\"quoted\"`: {"signs"}, "response:tower": nil,
 		"words:quoted": nil, "^quoted": {"signs"}, "-quoted": {"signs"}, "+quoted": {"signs"}, "{quoted}": {"signs"}, "quoted)": {"signs"},

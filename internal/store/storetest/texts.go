@@ -137,7 +137,7 @@ func testTextsShared(t *testing.T, s suite) {
 	diff(t, "records after all", all(t, st, run.ID), want)
 }
 
-// testTextsNotUTF8 holds that bytes which are no text become U+FFFD in long texts
+// testTextsNotUTF8 holds that bytes which are not text become U+FFFD in long texts
 // as they do in short ones.
 func testTextsNotUTF8(t *testing.T, s suite) {
 	st, run := s.begin(t)

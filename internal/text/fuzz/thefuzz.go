@@ -2,7 +2,7 @@ package fuzz
 
 // TheFuzz is thefuzz 0.22: the ratios of [RapidFuzz] as whole numbers. All but the first two
 // are of the texts in lower case and without punctuation, and without the characters of
-// Latin-1 that are no ASCII unless the name begins with U.
+// Latin-1 that are not ASCII unless the name begins with U.
 type TheFuzz struct{}
 
 // Ratio is [RapidFuzz.Ratio], rounded.

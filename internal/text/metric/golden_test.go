@@ -201,7 +201,7 @@ func (in bleuInput) sentence(t *testing.T) []string {
 	return refs
 }
 
-// corpus turns sets of references into lists by response. A null is no reference.
+// corpus turns sets of references into lists by response. A null is not a reference.
 func (in bleuInput) corpus(t *testing.T) [][]string {
 	var sets [][]*string
 	if err := json.Unmarshal(in.References, &sets); err != nil {

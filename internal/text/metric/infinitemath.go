@@ -81,7 +81,7 @@ func mathFind(response string, label any) (float64, error) {
 	case isBool || isInt(number):
 		n, ok := text.BigInt(first)
 		if !ok {
-			return 0, fmt.Errorf("number %.40s is no integer, as the label is", first)
+			return 0, fmt.Errorf("number %.40s is not an integer, as the label is", first)
 		}
 		return score(equalsInt(label, n)), nil
 	}

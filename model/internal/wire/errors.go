@@ -154,7 +154,7 @@ func (c *Client) Garbled(a Answer, err error) error {
 	return &deem.ModelError{Kind: deem.Provider, Passing: true, Absent: foreign(page), Billed: a.OK(), Err: err}
 }
 
-// foreign reports whether an answer is no API's at all: a page, or words. One that begins
+// foreign reports whether an answer is not an API's at all: a page, or words. One that begins
 // as JSON may have been cut off.
 func foreign(answer string) bool {
 	answer = strings.TrimSpace(answer)

@@ -75,7 +75,7 @@ type Options struct {
 // String returns the options without their secrets.
 func (o Options) String() string { return fmt.Sprintf("wire.Options{Vendor: %q}", o.Vendor) }
 
-// GoString returns the same as String, so that %#v is no leak either.
+// GoString returns the same as String, so that %#v is not a leak either.
 func (o Options) GoString() string { return o.String() }
 
 // A Client calls one server. It is safe for concurrent use.

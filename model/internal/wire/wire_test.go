@@ -333,7 +333,7 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestAbsent tells an answer that is no API's from one that was cut off.
+// TestAbsent tells an answer that is not an API's from one that was cut off.
 func TestAbsent(t *testing.T) {
 	c := open(t, wire.Options{Base: base(t, "http://localhost:1")})
 	for text, want := range map[string]bool{

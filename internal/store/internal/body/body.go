@@ -36,11 +36,11 @@ type Encoder struct {
 	known map[string]Sum
 }
 
-// Item returns an item as stores keep it. A weight that is no number has no JSON;
+// Item returns an item as stores keep it. A weight that is not a number has no JSON;
 // whoever made the item, a store must not fall over it.
 func (e *Encoder) Item(it deem.Item) (Item, error) {
 	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
-		return Item{}, fmt.Errorf("the weight %v is no number", it.Weight)
+		return Item{}, fmt.Errorf("the weight %v is not a number", it.Weight)
 	}
 	it, long := takeLong(it)
 	for i := range long {
@@ -134,7 +134,7 @@ func Encode(v any) (string, error) {
 // Decode reads JSON that Encode wrote.
 func Decode(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
-// Valid returns s with U+FFFD for each byte that is no UTF-8. The texts in JSON lose such
+// Valid returns s with U+FFFD for each byte that is not UTF-8. The texts in JSON lose such
 // bytes when they are encoded; those in columns of their own lose them here, so that every
 // store gives back the same.
 func Valid(s string) string {

@@ -15,7 +15,7 @@ import (
 )
 
 // drawItem returns an item nobody thought of, with texts around the length from
-// which they are kept by themselves, and bytes that are no UTF-8.
+// which they are kept by themselves, and bytes that are not UTF-8.
 func drawItem(rt *rapid.T) deem.Item {
 	bytes := rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 20), func(b []byte) string { return string(b) })
 	str := rapid.OneOf(rapid.String(), bytes)

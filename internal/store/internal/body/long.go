@@ -60,7 +60,7 @@ func takeLong(it deem.Item) (deem.Item, []Text) {
 	for i := range it.References {
 		take(&it.References[i], placeReferences+"/"+strconv.Itoa(i))
 	}
-	// Names that are no UTF-8 may become one name when they are mended. Which of
+	// Names that are not UTF-8 may become one name when they are mended. Which of
 	// their values remains is for the JSON to say, so they stay in it.
 	if validNames(it.Fields) {
 		it.Fields = maps.Clone(it.Fields)

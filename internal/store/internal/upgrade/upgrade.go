@@ -30,7 +30,7 @@ func Postgres(files fs.FS, versions string) Schema {
 	return newSchema(goose.DialectPostgres, files, versions)
 }
 
-// newSchema panics if the files are no migrations: they are a part of the program.
+// newSchema panics if the files are not migrations: they are a part of the program.
 func newSchema(dialect goose.Dialect, files fs.FS, versions string) Schema {
 	folder, err := fs.Sub(files, "migrations")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/report/spent"
+	"deem/internal/report/spent"
 )
 
 func item(pairs ...string) deem.Item {

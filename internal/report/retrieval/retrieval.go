@@ -119,8 +119,8 @@ type Figure struct {
 	Estimate stat.Estimate `json:"estimate"`
 }
 
-// A Report is what ranked lists are worth.
-type Report struct {
+// A Summary is what ranked lists are worth.
+type Summary struct {
 	Version string   `json:"version"` // "deem.retrieval/1"
 	N       int      `json:"n"`       // lists that are scored
 	NoGold  int      `json:"no_gold"` // lists without a gold document, in no number
@@ -189,12 +189,12 @@ func (b *Builder) add(name, cluster string, x float64) {
 
 func name(m metric, k int) string { return m.name + "@" + strconv.Itoa(k) }
 
-// Report returns the numbers, nil when no list was added.
-func (b *Builder) Report() *Report {
+// Summary returns the numbers, nil when no list was added.
+func (b *Builder) Summary() *Summary {
 	if b.n+b.noGold == 0 {
 		return nil
 	}
-	r := &Report{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
+	r := &Summary{Version: "deem.retrieval/1", N: b.n, NoGold: b.noGold, Short: b.short}
 	figure := func(name, about string) {
 		if c := b.values[name]; c != nil {
 			r.Figures = append(r.Figures, Figure{name, about, c.Score(stat.DefaultLevel, c.Several())})
@@ -210,7 +210,7 @@ func (b *Builder) Report() *Report {
 }
 
 // AddTo adds the numbers to a document.
-func (r *Report) AddTo(d *doc.Document) {
+func (r *Summary) AddTo(d *doc.Document) {
 	if r == nil {
 		return
 	}

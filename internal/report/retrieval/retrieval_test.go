@@ -11,7 +11,7 @@ import (
 
 	"deem"
 	"deem/benchmark/longmemeval"
-	"deem/report/retrieval"
+	"deem/internal/report/retrieval"
 )
 
 // program computes the metrics from their textbook definitions, in another language and
@@ -78,7 +78,7 @@ func TestPython(t *testing.T) {
 	for _, l := range all {
 		b.Add(l)
 	}
-	r := b.Report()
+	r := b.Summary()
 	if len(r.Figures) != len(want) {
 		t.Errorf("%d numbers, want %d", len(r.Figures), len(want))
 	}
@@ -105,7 +105,7 @@ func TestLongMemEval(t *testing.T) {
 		b := retrieval.New(5)
 		b.Add(l)
 		hit, all, ndcg := longmemeval.Retrieval(places, l.Gold, corpus, 5)
-		for _, f := range b.Report().Figures {
+		for _, f := range b.Summary().Figures {
 			want, ok := map[string]float64{"hit@5": hit, "all@5": all, "LongMemEval-ndcg_any@5": ndcg}[f.Metric]
 			if ok && math.Abs(f.Estimate.Value-want) > 1e-12 {
 				t.Fatalf("%s = %v, want %v", f.Metric, f.Estimate.Value, want)
@@ -123,7 +123,7 @@ func TestOf(t *testing.T) {
 	if !ok || l.Ranked[0] != "S1" || l.Gold[0] != "S1" {
 		t.Errorf("Of = %+v, %v", l, ok)
 	}
-	if retrieval.New().Report() != nil {
+	if retrieval.New().Summary() != nil {
 		t.Error("a report of no list")
 	}
 }
