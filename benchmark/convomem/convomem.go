@@ -238,7 +238,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 
 // Read returns the verdict that the reply gives under the protocol's reading.
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
-	label := ""
+	var label string
 	if p.reading == Strict {
 		found, err := extract.Label(extract.Mask(extract.Body(reply.Text), it.Response), []string{"RIGHT", "WRONG"})
 		if err != nil {

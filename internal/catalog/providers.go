@@ -114,7 +114,7 @@ func (p Provider) check() error {
 func (p Provider) vendor() Vendor {
 	v := Vendor{
 		Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
-		Options: []string{maxReply}, open: func(name string, at access) (deem.Model, error) { return p.open(name, at) },
+		Options: []string{maxReply}, open: p.open,
 	}
 	if p.Wire == "openai" {
 		v.Options = []string{"reasoning", "service-tier", "thinking", maxReply}

@@ -352,7 +352,7 @@ func (d download) refusal(resp *http.Response) error {
 	switch {
 	case slices.Contains([]int{401, 403}, resp.StatusCode) && d.token == "":
 		return deem.WithHint(err, "for a dataset of the hub that is not public, set HF_TOKEN; otherwise download it yourself, and name the file")
-	case resp.StatusCode == 404:
+	case resp.StatusCode == http.StatusNotFound:
 		return deem.WithHint(err, "check the address in a browser")
 	}
 	return err

@@ -66,7 +66,7 @@ func readBedrock(r *http.Request, body []byte) (string, deem.Request, error) {
 	case r.Method != http.MethodPost || !ok || !call:
 		return "", deem.Request{}, fmt.Errorf("no such call: %s %s", r.Method, r.URL.Path)
 	case r.Header.Get("Authorization") == "":
-		return "", deem.Request{}, errors.New("Missing Authentication Token")
+		return "", deem.Request{}, errors.New("missing authentication token")
 	}
 	var w bedrockRequest
 	dec := json.NewDecoder(strings.NewReader(string(body)))
