@@ -9,6 +9,7 @@ import (
 
 	"deem/report"
 	"deem/report/compare"
+	"deem/stat"
 )
 
 // addRow adds an item that each of several runs passes or not.
@@ -110,7 +111,7 @@ func marginCells() []cell {
 	for _, tt := range []struct {
 		clusters, size int
 		icc            float64
-	}{{400, 1, 0}, {1000, 1, 0}, {20, 20, 0}, {30, 20, 0.1}} {
+	}{{400, 1, 0}, {1000, 1, 0}, {20, 20, 0}, {30, 20, 0.1}, {60, 20, 0.1}, {100, 20, 0.1}} {
 		cells = append(cells, cell{
 			name: fmt.Sprintf("compare --margin 5pp, %d clusters of %d, ICC %g, 5 pp worse", tt.clusters, tt.size, tt.icc), want: alarms,
 			draw: func(rng *rand.Rand) outcome {
@@ -129,7 +130,8 @@ func marginCells() []cell {
 						addRow(b, fmt.Sprint(i, " ", k), cluster, "", first || both, second || both)
 					}
 				}
-				return outcome{hit: b.Comparison().Pairs[0].Overall.Equivalence.Equivalent}
+				e := b.Comparison().Pairs[0].Overall.Equivalence
+				return outcome{hit: e.Equivalent, warned: slices.Contains(e.Interval.Warnings, stat.WarnOneSided)}
 			},
 		})
 	}

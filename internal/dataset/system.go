@@ -16,39 +16,34 @@ func systemSlots(names []string) []fieldSlot {
 	if slices.Contains(names, "judge_hash") {
 		return nil
 	}
+	at := make(map[string]int, len(names)) // by plain name; the first counts
+	for i, name := range slices.Backward(names) {
+		at[PlainName(name)] = i
+	}
+	find := func(name string) (slot, bool) {
+		head, rest, _ := strings.Cut(name, ".")
+		if i, ok := at[PlainName(name)]; ok {
+			return slot{i, ""}, true
+		}
+		i, ok := at[PlainName(head)]
+		return slot{i, rest}, ok
+	}
 	var list []fieldSlot
 	for _, target := range SystemFields() {
 		for _, name := range ColumnNames(target) {
-			if s, ok := slotNamed(name, names); ok {
+			if s, ok := find(name); ok {
 				list = append(list, fieldSlot{slot: s, name: target, source: name})
 				break
 			}
 		}
 	}
 	// Langfuse exports seconds in a column whose name does not say so.
-	if s, ok := slotNamed("latency", names); ok && hasAll(names, "totalcost", "timestamp") {
+	_, priced := at["totalcost"]
+	_, timed := at["timestamp"]
+	if s, ok := find("latency"); ok && priced && timed {
 		list = append(list, fieldSlot{slot: s, name: deem.FieldLatency, source: "latency_s"})
 	}
 	return list
-}
-
-// hasAll reports whether there are columns of these plain names.
-func hasAll(names []string, plain ...string) bool {
-	return !slices.ContainsFunc(plain, func(p string) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return PlainName(n) == p })
-	})
-}
-
-// slotNamed finds a column by its plain name. A name with a dot leads into a value.
-func slotNamed(name string, names []string) (slot, bool) {
-	head, rest, _ := strings.Cut(name, ".")
-	for _, want := range [][2]string{{name, ""}, {head, rest}} {
-		plain := PlainName(want[0])
-		if at := slices.IndexFunc(names, func(n string) bool { return PlainName(n) == plain }); at >= 0 {
-			return slot{at, want[1]}, true
-		}
-	}
-	return slot{}, false
 }
 
 // InMilliseconds returns the text of a value in the unit of its field: columns of seconds
@@ -86,19 +81,20 @@ func SetSystemFields(it *deem.Item, get func(path string) Value) {
 
 // IsSystemColumn reports whether [SetSystemFields] looks at a column.
 func IsSystemColumn(column string) bool {
-	if isRetrievalColumn(column) {
-		return true
-	}
-	plain := PlainName(column)
+	return isRetrievalColumn(column) || systemColumns[PlainName(column)]
+}
+
+// systemColumns are the plain names of the columns that say what a response took.
+var systemColumns = func() map[string]bool {
+	columns := map[string]bool{}
 	for _, field := range SystemFields() {
 		for _, name := range ColumnNames(field) {
-			if head, _, _ := strings.Cut(name, "."); PlainName(name) == plain || PlainName(head) == plain {
-				return true
-			}
+			head, _, _ := strings.Cut(name, ".")
+			columns[PlainName(name)], columns[PlainName(head)] = true, true
 		}
 	}
-	return false
-}
+	return columns
+}()
 
 // The columns of a ranked list and of the documents that it should find, in files about
 // retrieval. The last of each are those of LongMemEval's programs.
@@ -192,9 +188,13 @@ func setRetrieved(it *deem.Item, get func(path string) Value) {
 }
 
 // isRetrievalColumn reports whether a column may hold a ranked list or its gold documents.
-func isRetrievalColumn(column string) bool {
-	return slices.ContainsFunc(slices.Concat(rankedColumns, goldColumns), func(name string) bool {
+func isRetrievalColumn(column string) bool { return retrievalColumns[column] }
+
+var retrievalColumns = func() map[string]bool {
+	columns := map[string]bool{}
+	for _, name := range slices.Concat(rankedColumns, goldColumns) {
 		head, _, _ := strings.Cut(name, ".")
-		return head == column
-	})
-}
+		columns[head] = true
+	}
+	return columns
+}()

@@ -227,6 +227,9 @@ func (d *found) equivalence(o Options, many int) {
 		NotWorse: math.Min(1, times*stat.NotBelow(d.at, o.Margin).P),
 		Interval: d.at(1 - 2*alpha/times),
 	}
+	if n := e.Interval.Clusters; n > 0 && n < stat.EnoughForOneSided {
+		e.Interval = e.Interval.Warn(stat.WarnOneSided)
+	}
 	e.Equivalent, e.NonInferior = e.P < alpha, e.NotWorse < alpha
 	d.Equivalence = e
 }
