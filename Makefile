@@ -31,7 +31,7 @@ DRAWS ?= 4000
 
 # A package whose tests take longer hangs. The slowest machine we know of
 # needs a tenth of it.
-TESTTIME ?= 20m
+TESTTIME ?= 30m
 
 # The version is stamped here, so the go command need not ask git, which
 # refuses in a folder that belongs to somebody else.
