@@ -98,8 +98,8 @@ func (p *P) Spec() judge.Spec {
 	}
 }
 
-// Reread returns the protocol under the reading to compare with: strict beside upstream's,
-// and upstream's beside the others.
+// Reread returns the protocol under the reading to compare with: strict for upstream's,
+// and upstream's for the others.
 func (p *P) Reread() judge.Readable {
 	twin := *p
 	if twin.reading = Upstream; p.reading == Upstream {

@@ -73,7 +73,7 @@ func readQuestion(it *deem.Item, row *itemset.Row) error {
 	if v, ok := itemset.First(row, questionColumns...); ok {
 		it.Question = v.Str()
 		if inner := v.Get("text"); !inner.Missing() {
-			it.Question = inner.Str() // with a picture beside it
+			it.Question = inner.Str() // which comes with a picture
 		}
 	}
 	v, ok := itemset.First(row, referenceColumns...)

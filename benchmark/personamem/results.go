@@ -28,7 +28,7 @@ type result struct {
 	NarrowScore *float64          `json:"narrow_judge_score,omitempty"`
 }
 
-// ResultsName returns the name of upstream's result file beside a file of responses.
+// ResultsName returns the name of upstream's result file in the folder of the responses.
 func ResultsName(responses, judge string) string {
 	mode := "mcq"
 	if judge == OpenName {

@@ -14,9 +14,7 @@ import (
 
 	"deem"
 	"deem/internal/cloud"
-	"deem/model/anthropic"
 	"deem/model/bedrock"
-	"deem/model/google"
 	"deem/model/openai"
 )
 
@@ -78,7 +76,7 @@ func ParseProviders(text []byte) ([]Vendor, error) {
 var (
 	providerName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 	rejectable   = []string{"temperature", "top_p", "seed", "stop", "top_logprobs", "schema"}
-	wires        = []string{"openai", "anthropic", "google", "bedrock"}
+	wires        = []string{"openai", "bedrock"}
 	placeholder  = regexp.MustCompile(`\{([A-Z][A-Z0-9_]*)\}`)
 )
 
@@ -92,6 +90,8 @@ func (p Provider) check() error {
 		return fmt.Errorf("a name has lower-case letters, digits and hyphens")
 	case !slices.Contains(wires, p.Wire):
 		return fmt.Errorf("wire %q is unknown; there are %s", p.Wire, strings.Join(wires, ", "))
+	case p.Wire == "bedrock" && p.Name != "bedrock":
+		return fmt.Errorf("the wire bedrock is for the provider bedrock alone")
 	case p.Wire != "openai" && (len(rejects)+len(p.Rename)+len(p.Models) > 0 || p.Header != ""):
 		return fmt.Errorf("header, rejects, rename and models are for the wire openai")
 	case p.URL == "" && p.Server == "" && p.Wire != "bedrock":
@@ -110,7 +110,7 @@ func (p Provider) check() error {
 	return nil
 }
 
-// vendor returns the provider as those who ask models know it.
+// vendor returns the provider as a vendor.
 func (p Provider) vendor() Vendor {
 	v := Vendor{
 		Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
@@ -147,12 +147,7 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 			authorize = g.Authorize
 		}
 	}
-	switch p.Wire {
-	case "anthropic":
-		return anthropic.New(anthropic.Options{Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile})
-	case "google":
-		return google.New(google.Options{Model: name, BaseURL: at.base, Key: at.key, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile})
-	case "bedrock":
+	if p.Wire == "bedrock" {
 		if region == "" && at.uncalled {
 			region = "us-east-1"
 		}

@@ -174,12 +174,12 @@ func TestParseProviders(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ text, want string }{
 		{"- {name: Acme, wire: openai, url: https://a.test}", "a name has lower-case letters"},
-		{"- {name: acme, wire: grpc, url: https://a.test}", `wire "grpc" is unknown; there are openai, anthropic, google, bedrock`},
+		{"- {name: acme, wire: grpc, url: https://a.test}", `wire "grpc" is unknown; there are openai, bedrock`},
 		{"- {name: acme, wire: openai}", "it needs url, or server"},
 		{"- {name: acme, wire: openai, url: a.test}", `url "a.test" is not the address of a server`},
 		{"- {name: acme, wire: openai, url: https://a.test, rejects: [logprobs]}", `rejects "logprobs" is unknown`},
 		{"- {name: acme, wire: openai, url: https://a.test, auth: azure}", `auth is aws or google, not "azure"`},
-		{"- {name: acme, wire: google, url: https://a.test, rename: {a: b}}", "are for the wire openai"},
+		{"- {name: acme, wire: bedrock, url: https://a.test}", "for the provider bedrock alone"},
 		{"- {name: acme, wires: openai, url: https://a.test}", "field wires not found"},
 	} {
 		if _, err := catalog.ParseProviders([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {

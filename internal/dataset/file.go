@@ -110,7 +110,7 @@ func expandLocal(name string) ([]fetch.File, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, deem.WithHint(fmt.Errorf("open %s: no file in this folder is data", name), "its files must end in .jsonl, .json, .csv, .tsv or .parquet; others can be named with --format")
+			return nil, deem.WithHint(fmt.Errorf("open %s: there are no data files in this folder", name), "its files must end in .jsonl, .json, .csv, .tsv or .parquet; others can be named with --format")
 		}
 	case err != nil && strings.ContainsAny(name, "*?["):
 		if found, err = filepath.Glob(name); err != nil || len(found) == 0 {

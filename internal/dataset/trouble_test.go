@@ -196,7 +196,7 @@ func TestDevices(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"/dev/zero", "open /dev/zero: it is a device, not a file"},
 		{"/dev/random", "open /dev/random: it is a device, not a file"},
-		{t.TempDir(), "open ...: no file in this folder is data"},
+		{t.TempDir(), "open ...: there are no data files in this folder"},
 	} {
 		if _, err := os.Stat(tt.name); err != nil {
 			t.Skip("no such device here:", err)

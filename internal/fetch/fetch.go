@@ -8,7 +8,7 @@
 //
 // A file is downloaded once. One that a commit or a checksum names is never asked for
 // again; of any other the server is asked whether it has changed. A download that broke
-// off goes on where it stopped.
+// off is resumed.
 package fetch
 
 import (
@@ -265,7 +265,7 @@ func (d download) save(partFile string, have int64, body io.Reader) error {
 	err = errors.Join(err, f.Close())
 	switch {
 	case err != nil:
-		return deem.WithHint(fmt.Errorf("it broke off after %s bytes: %w", words.Comma(int(have+n)), err), "the same command goes on where it stopped")
+		return deem.WithHint(fmt.Errorf("it broke off after %s bytes: %w", words.Comma(int(have+n)), err), "run the same command again to resume the download")
 	case have+n > d.o.MaxBytes:
 		return errors.Join(d.tooLarge(), os.Remove(partFile))
 	}

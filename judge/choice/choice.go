@@ -204,7 +204,7 @@ func rightLetters(references []string, options map[string]string) ([][]string, e
 		}
 	}
 	if len(sets) == 0 {
-		return nil, deem.Failf(deem.Input, "the right answer is none of the options")
+		return nil, deem.Failf(deem.Input, "the right answer is not among the options")
 	}
 	return sets, nil
 }
