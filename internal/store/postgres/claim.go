@@ -296,6 +296,9 @@ func (c *claims) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
 	defer cancel()
+	// The server ends a closed connection in its own time. Unlocking first frees the claims
+	// before this returns; an error here means that the connection is broken.
+	_, _ = c.conn.Exec(ctx, `SELECT pg_advisory_unlock_all()`)
 	err := c.conn.Close(ctx)
 	c.conn = nil
 	if passing(err) {
