@@ -123,6 +123,8 @@ type Run struct {
 	// cost: those in flight, and those that timed out or whose process was killed. It
 	// counts as spent until [Money.Settle].
 	SetAsideMicros int64 `json:"set_aside_micros,omitempty"`
+
+	About About `json:"about,omitzero"`
 }
 
 // Answered reports whether an item has a verdict.
@@ -210,13 +212,13 @@ type Store interface {
 	// this store has not claimed the run.
 	Release(runID string) error
 
-	// Run returns the run that ref means: its whole id, a beginning of it that
+	// Run returns the run, not a deleted one, that ref means: its whole id, a beginning of it that
 	// no other id has, "last" for the newest run, or "last~1" for the one
 	// before. The error is [ErrNotFound] or [ErrAmbiguous] with a hint that
 	// names the nearest runs.
 	Run(ctx context.Context, ref string) (Run, error)
 
-	// Runs returns all runs, newest first.
+	// Runs returns all runs that are not deleted, newest first.
 	Runs(ctx context.Context) iter.Seq2[Run, error]
 
 	// Status says what is known about an item and trial. It is meant to be

@@ -72,7 +72,7 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	return run, resumed, errors.Join(err, s.forget(ctx))
 }
 
-const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1`
+const newestRun = `SELECT coalesce(max(n), 0) FROM runs WHERE key = $1 AND deleted IS NULL`
 
 // adopt takes over what is not part of the key, but for the names of a run that has
 // records.
@@ -178,7 +178,7 @@ func (s *Store) Release(runID string) error {
 func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	var ids []string
 	err := s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT id FROM runs ORDER BY n DESC`)
+		rows, err := s.pool.Query(ctx, `SELECT id FROM runs WHERE deleted IS NULL ORDER BY n DESC`)
 		if err != nil {
 			return err
 		}
@@ -208,14 +208,19 @@ const pageRuns = 64
 
 // Runs implements [store.Store].
 func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+	return s.runsWhere(ctx, "r.deleted IS NULL")
+}
+
+func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
 	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
-		page, err := s.runPage(ctx, last)
+		page, err := s.runPage(ctx, condition, last)
 		return page, s.explain("read", err)
 	})
 }
 
-// runPage returns the newest runs that are older than last, or the newest of all.
-func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, err error) {
+// runPage returns the newest runs with a condition that are older than last, or the newest
+// of all.
+func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
 	before := int64(math.MaxInt64)
 	if last.ID != "" {
 		if before, err = s.number(ctx, last.ID); err != nil {
@@ -223,7 +228,7 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 		}
 	}
 	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, selectRun+` WHERE r.n < $1 ORDER BY r.n DESC LIMIT $2`, before, pageRuns)
+		rows, err := s.pool.Query(ctx, selectRun+` WHERE `+condition+` AND r.n < $1 ORDER BY r.n DESC LIMIT $2`, before, pageRuns)
 		if err != nil {
 			return err
 		}
@@ -260,7 +265,7 @@ func (r *runRow) seal() []byte {
 	})
 }
 
-const selectRun = `SELECT ` + runColumns + `, r.state, greatest(r.updated, c.updated),
+const selectRun = `SELECT ` + runColumns + `, r.state, r.about, r.deleted, greatest(r.updated, c.updated),
 	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0),
 	CASE WHEN r.charged_micros IS NULL THEN r.unsettled_micros ELSE ` + moneyLeft + ` END
 	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
@@ -270,8 +275,10 @@ const selectRun = `SELECT ` + runColumns + `, r.state, greatest(r.updated, c.upd
 func scanRun(row pgx.Row) (store.Run, error) {
 	var run store.Run
 	var r runRow
+	var about *string
+	var deleted *int64
 	var updated int64
-	err := row.Scan(append(r.targets(), &run.State, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
+	err := row.Scan(append(r.targets(), &run.State, &about, &deleted, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -286,6 +293,10 @@ func scanRun(row pgx.Row) (store.Run, error) {
 	if r.names != nil {
 		err = json.Unmarshal([]byte(*r.names), &run.Dataset.Names)
 	}
+	if about != nil {
+		err = errors.Join(err, json.Unmarshal([]byte(*about), &run.About))
+	}
+	run.About.Deleted = timeOf(deleted)
 	return run, err
 }
 

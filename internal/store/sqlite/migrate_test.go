@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +16,9 @@ func TestNextMigration(t *testing.T) {
 	path := openInside(t).path
 	before, now := steps, latest
 	t.Cleanup(func() { steps, latest = before, now })
-	steps, latest = slices.Concat(before, []string{"CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (7);"}), 2
+	steps, latest = slices.Concat(before, []string{"CREATE TABLE more (n INTEGER); INSERT INTO more VALUES (7);"}), now+1
 	_, err := OpenReadOnly(t.Context(), path, Options{})
-	if err == nil || !strings.Contains(err.Error(), "older deem (schema 1, this deem reads 2)") || deem.HintOf(err) == "" {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("older deem (schema %d, this deem reads %d)", now, now+1)) || deem.HintOf(err) == "" {
 		t.Errorf("OpenReadOnly of an older database: error %v, want one with a hint", err)
 	}
 	for range 2 { // The second time there is nothing to do.
@@ -44,7 +45,7 @@ func TestApplyAllOrNone(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	before, now := steps, latest
 	t.Cleanup(func() { steps, latest = before, now })
-	steps, latest = slices.Concat(before, []string{"CREATE TABLE labels (n INTEGER)"}), 2
+	steps, latest = slices.Concat(before, []string{"CREATE TABLE labels (n INTEGER)"}), now+1
 	if err := apply(t.Context(), db); err == nil {
 		t.Fatal("a table was made twice")
 	}

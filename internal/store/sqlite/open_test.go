@@ -123,9 +123,9 @@ func TestCheck(t *testing.T) {
 	blank := write(t, "deem.db", nil)
 	missing := filepath.Join(t.TempDir(), "not", "yet", "deem.db")
 	for path, want := range map[string]sqlite.Health{
-		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 1, Latest: 1, Runs: 1, Records: 120},
-		blank:   {Path: blank, Exists: true, Latest: 1},
-		missing: {Path: missing, Latest: 1},
+		path:    {Path: path, Exists: true, Bytes: info.Size(), Schema: 2, Latest: 2, Runs: 1, Records: 120},
+		blank:   {Path: blank, Exists: true, Latest: 2},
+		missing: {Path: missing, Latest: 2},
 	} {
 		got, err := sqlite.Check(t.Context(), path, sqlite.Options{})
 		if err != nil {

@@ -45,7 +45,7 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fresh bool) (store.Run, bool, error) {
 	var n int64
 	if !fresh {
-		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ?`, spec.Key()).Scan(&n)
+		err := conn.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) FROM runs WHERE key = ? AND deleted IS NULL`, spec.Key()).Scan(&n)
 		if err != nil {
 			return store.Run{}, false, err
 		}
@@ -180,7 +180,7 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 
 // ids returns the ids of all runs, newest first.
 func (s *Store) ids(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs ORDER BY n DESC`)
+	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs WHERE deleted IS NULL ORDER BY n DESC`)
 	if err != nil {
 		return nil, err
 	}
@@ -198,21 +198,26 @@ func (s *Store) ids(ctx context.Context) ([]string, error) {
 
 // Runs implements [store.Store].
 func (s *Store) Runs(ctx context.Context) iter.Seq2[store.Run, error] {
+	return s.runsWhere(ctx, "deleted IS NULL")
+}
+
+func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store.Run, error] {
 	return query.Pages(pageRuns, func(last store.Run) ([]store.Run, error) {
-		page, err := s.runPage(ctx, last)
+		page, err := s.runPage(ctx, condition, last)
 		return page, s.explain("read", err)
 	})
 }
 
-// runPage returns the newest runs that are older than last, or the newest of all.
-func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, err error) {
+// runPage returns the newest runs with a condition that are older than last, or the newest
+// of all.
+func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
 	before := int64(math.MaxInt64)
 	if last.ID != "" {
 		if before, err = s.number(ctx, last.ID); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE n < ? ORDER BY n DESC LIMIT ?`, before, pageRuns)
+	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE `+condition+` AND n < ? ORDER BY n DESC LIMIT ?`, before, pageRuns)
 	if err != nil {
 		return nil, err
 	}
@@ -229,18 +234,19 @@ func (s *Store) runPage(ctx context.Context, last store.Run) (page []store.Run, 
 
 var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
-	records, unjudged, cost_micros, ` + setAside + ` FROM runs`
+	records, unjudged, cost_micros, about, deleted, ` + setAside + ` FROM runs`
 
 // scanRun reads a row of selectRun.
 func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	var run store.Run
 	var created, updated int64
-	var identity, names, settings sql.NullString
+	var identity, names, settings, about sql.NullString
+	var deleted sql.NullInt64
 	var sound bool
 	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
-		&run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)
+		&run.Records, &run.Unjudged, &run.CostMicros, &about, &deleted, &run.SetAsideMicros)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -252,6 +258,10 @@ func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	if names.Valid {
 		err = json.Unmarshal([]byte(names.String), &run.Dataset.Names)
 	}
+	if about.Valid {
+		err = errors.Join(err, json.Unmarshal([]byte(about.String), &run.About))
+	}
+	run.About.Deleted = timeOf(deleted)
 	return run, err
 }
 

@@ -61,6 +61,9 @@ func FillForCopy(t *testing.T, st store.Store) (ids []string) {
 		t.Fatal(err)
 	}
 	ids = append(ids, run.ID)
+	if e, ok := st.(store.Editor); ok {
+		mustEdit(t, e, run.ID, func(a *store.About) { a.Name, a.Tags, a.Note = "the first", []string{"baseline"}, "a note" })
+	}
 
 	// One that found its replies in the cache, is not done, and has batches.
 	run, _ = mustBegin(t, st, Spec("second"), false)

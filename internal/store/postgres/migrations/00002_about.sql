@@ -1,0 +1,6 @@
+-- What people note about a run, and when they deleted it.
+
+-- +goose Up
+
+ALTER TABLE runs ADD COLUMN about TEXT; -- JSON: name, tags and note
+ALTER TABLE runs ADD COLUMN deleted BIGINT;

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"iter"
+	"time"
+
+	"deem/internal/store"
+	"deem/internal/store/internal/body"
+)
+
+var _ store.Editor = (*Store)(nil)
+
+// Edit implements [store.Editor].
+func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About)) (store.Run, error) {
+	run, err := s.anyRun(ctx, s.read, runID)
+	if err != nil {
+		return store.Run{}, s.explain("edit a run in", err)
+	}
+	if next := run.About; run.About.Deleted.IsZero() {
+		if change(&next); !next.Deleted.IsZero() {
+			c, err := s.claimKey(run.Key())
+			if err != nil {
+				return store.Run{}, err
+			}
+			defer c.release() //nolint:errcheck // The claim is that of this call alone.
+		}
+	}
+	err = s.transact(ctx, func(ctx context.Context, w *writer) error {
+		if run, err = s.anyRun(ctx, w.conn, runID); err != nil {
+			return err
+		}
+		change(&run.About)
+		run.About = run.About.Clean()
+		noted, deleted := run.About, nanos(run.About.Deleted)
+		noted.Deleted = time.Time{}
+		about, err := body.Encode(noted)
+		if err != nil {
+			return err
+		}
+		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, deleted, runID)
+		return err
+	})
+	return run, s.explain("edit a run in", err)
+}
+
+// anyRun returns the run with an id, deleted or not.
+func (s *Store) anyRun(ctx context.Context, q interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}, runID string,
+) (store.Run, error) {
+	run, err := scanRun(q.QueryRowContext(ctx, selectRun+` WHERE id = ?`, runID))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = store.NotFound(runID)
+	}
+	return run, err
+}
+
+// Deleted implements [store.Editor].
+func (s *Store) Deleted(ctx context.Context) iter.Seq2[store.Run, error] {
+	return s.runsWhere(ctx, "deleted IS NOT NULL")
+}
+
+// Purge implements [store.Editor].
+func (s *Store) Purge(ctx context.Context, runID string) error {
+	err := s.transact(ctx, func(ctx context.Context, w *writer) error {
+		run, err := s.anyRun(ctx, w.conn, runID)
+		if err != nil {
+			return err
+		}
+		if run.About.Deleted.IsZero() {
+			return store.NotDeleted(runID)
+		}
+		for _, statement := range []string{
+			`DELETE FROM calls WHERE record IN (SELECT r.n FROM records r JOIN runs ON runs.n = r.run WHERE runs.id = ?)`,
+			`DELETE FROM records WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+			`DELETE FROM batch_lines WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+			`DELETE FROM batches WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+			`DELETE FROM holdings WHERE run = (SELECT n FROM runs WHERE id = ?)`,
+			`DELETE FROM runs WHERE id = ?`,
+		} {
+			if _, err := w.conn.ExecContext(ctx, statement, runID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.numbers.Delete(runID)
+	return s.explain("purge a run of", err)
+}

@@ -1,0 +1,144 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"deem/internal/store"
+)
+
+// edits returns the store as one whose runs can be edited, or false when they cannot.
+func edits(t *testing.T, st store.Store) (store.Editor, bool) {
+	t.Helper()
+	e, ok := st.(store.Editor)
+	if !ok {
+		t.Log("the runs of this store cannot be edited, and need not be")
+	}
+	return e, ok
+}
+
+func mustEdit(t *testing.T, e store.Editor, id string, change func(*store.About)) store.Run {
+	t.Helper()
+	run, err := e.Edit(t.Context(), id, change)
+	if err != nil {
+		t.Fatalf("Edit(%s): %v", id, err)
+	}
+	return run
+}
+
+// testEdit checks that what is noted about a run comes back, and changes nothing else.
+func testEdit(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	e, ok := edits(t, st)
+	if !ok {
+		return
+	}
+	mustAppend(t, st, run.ID, Record(0))
+	want := mustRun(t, st, run.ID)
+	want.About = store.About{Name: "before the fix", Tags: []string{"baseline", "two-words"}, Note: "line 1\nline \x00 '2'"}
+	got := mustEdit(t, e, run.ID, func(a *store.About) {
+		a.Name, a.Tags, a.Note = "  before\n the fix ", []string{"two words", "baseline", " ", "baseline"}, "line 1\nline \x00 '2'\n"
+	})
+	diff(t, "the edited run", got, want)
+	diff(t, "the run read again", mustRun(t, s.open(t), run.ID), want)
+	got = mustEdit(t, e, run.ID, func(a *store.About) { a.Tags = append(a.Tags, "a") })
+	want.About.Tags = []string{"a", "baseline", "two-words"}
+	diff(t, "the run with one more tag", got, want)
+	got = mustEdit(t, e, run.ID, func(a *store.About) { *a = store.About{} })
+	want.About = store.About{}
+	diff(t, "the run without notes", got, want)
+	if _, err := e.Edit(t.Context(), "20200101-000000", func(*store.About) {}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Edit of an unknown run: %v, want ErrNotFound", err)
+	}
+}
+
+// testDelete checks that a deleted run is found by the editor alone, that a new run does
+// not resume it, and that it can be brought back.
+func testDelete(t *testing.T, s suite) {
+	st, run := s.begin(t)
+	e, ok := edits(t, st)
+	if !ok {
+		return
+	}
+	mustAppend(t, st, run.ID, Record(0))
+	remove := func(a *store.About) { a.Deleted = time.Unix(1700000000, 5).UTC() }
+	if _, err := e.Edit(t.Context(), run.ID, remove); !errors.Is(err, store.ErrBusy) {
+		t.Errorf("deleting a run that is being judged: %v, want ErrBusy", err)
+	}
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	want := mustRun(t, st, run.ID)
+	gone := mustEdit(t, e, run.ID, remove)
+	if !gone.About.Deleted.Equal(time.Unix(1700000000, 5)) {
+		t.Errorf("Deleted = %v", gone.About.Deleted)
+	}
+	if _, err := st.Run(t.Context(), run.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Run of a deleted run: %v, want ErrNotFound", err)
+	}
+	if got := collect(t, st.Runs(t.Context())); len(got) != 0 {
+		t.Errorf("Runs returns %d runs, want none", len(got))
+	}
+	diff(t, "Deleted", collect(t, e.Deleted(t.Context())), []store.Run{gone})
+	second, resumed := mustBegin(t, st, Spec(""), false)
+	if resumed || second.ID == run.ID {
+		t.Errorf("Begin = %s, resumed %v, want a new run", second.ID, resumed)
+	}
+	diff(t, "the run that was brought back", mustEdit(t, e, run.ID, func(a *store.About) { a.Deleted = time.Time{} }), want)
+	if got := collect(t, st.Runs(t.Context())); len(got) != 2 {
+		t.Errorf("Runs returns %d runs, want both", len(got))
+	}
+}
+
+// testPurge checks that a purged run is gone with its records, and that neither other runs
+// nor the search in a later run are affected.
+func testPurge(t *testing.T, s suite) {
+	st, kept := s.begin(t)
+	e, ok := edits(t, st)
+	if !ok {
+		return
+	}
+	browser, _ := st.(store.Browser)
+	mustAppend(t, st, kept.ID, Record(0), Record(1))
+	want := all(t, st, kept.ID)
+	run, _ := mustBegin(t, st, Spec("other"), false)
+	mustAppend(t, st, run.ID, Record(0), Record(1), Record(2))
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Purge(t.Context(), run.ID); err == nil {
+		t.Error("Purge removed a run that was not deleted")
+	}
+	if _, err := browser.Index(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	mustEdit(t, e, run.ID, func(a *store.About) { a.Deleted = time.Now() })
+	if err := e.Purge(t.Context(), run.ID); err != nil {
+		t.Fatalf("Purge: %v", err)
+	}
+	for what, err := range map[string]error{"Purge": e.Purge(t.Context(), run.ID), "Append": st.Append(t.Context(), run.ID, want)} {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s of a purged run: %v, want ErrNotFound", what, err)
+		}
+	}
+	diff(t, "the records of the other run", all(t, st, kept.ID), want)
+	// The new run may take the numbers of the one that is gone, but not its words.
+	next, _ := mustBegin(t, st, Spec("third"), false)
+	rec := Record(0)
+	rec.Item.Response = "gamma"
+	mustAppend(t, st, next.ID, rec)
+	for done := false; !done; {
+		at, err := browser.Index(t.Context(), next.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done = at.Complete()
+	}
+	for text, n := range map[string]int{"gamma": 1, Record(0).Item.Response: 0} {
+		recs, err := browser.View(t.Context(), next.ID, store.View{Text: text})
+		if err != nil || len(recs) != n {
+			t.Errorf("a search for %q finds %d records, %v, want %d", text, len(recs), err, n)
+		}
+	}
+}
