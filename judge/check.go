@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,6 +50,7 @@ func (x *decoder) check(n *yaml.Node) {
 	}
 	x.checkVerdict(n)
 	x.checkReadings()
+	x.checkSchema()
 	x.checkPrompts()
 }
 
@@ -81,7 +83,7 @@ func (x *decoder) checkReadings() {
 	ofAspects := len(d.Aspects) > 0
 	if x.lines["read"] == 0 {
 		how := "label"
-		if ofAspects {
+		if ofAspects || x.derive || d.Params.Schema != "" {
 			how = "json"
 		}
 		d.Readings = map[string]Reader{Strict: {How: how}}
@@ -213,7 +215,7 @@ func (x *decoder) unknownSlot(src *source, p part) {
 }
 
 // spareable are the parameters that a judge can go without.
-var spareable = []string{"json", "max_tokens", "seed", "stop", "temperature", "top_logprobs", "top_p"}
+var spareable = []string{"json", "max_tokens", "schema", "seed", "stop", "temperature", "top_logprobs", "top_p"}
 
 // check holds the parameters to the ranges that vendors share.
 func (p Params) check() error {
@@ -226,6 +228,8 @@ func (p Params) check() error {
 		return fmt.Errorf("max_tokens is %d; it must be at least 1", p.MaxTokens)
 	case p.TopLogprobs < 0 || p.TopLogprobs > 20:
 		return fmt.Errorf("top_logprobs %d lies outside 0 to 20", p.TopLogprobs)
+	case p.Schema != "" && !json.Valid([]byte(p.Schema)):
+		return errors.New("schema is not JSON")
 	}
 	for _, name := range p.Optional {
 		if !slices.Contains(spareable, name) {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -134,6 +135,10 @@ type Params struct {
 	JSON        bool     `json:"json,omitempty"`
 	TopLogprobs int      `json:"top_logprobs,omitempty"`
 
+	// Schema is the text of the JSON Schema that the reply must meet. How it is enforced
+	// depends on the vendor.
+	Schema string `json:"schema,omitempty"`
+
 	// Optional names the parameters without which the judge may ask if the vendor says
 	// that it does not support them.
 	Optional []string `json:"optional,omitempty"`
@@ -197,8 +202,12 @@ func (d *Declaration) Fields() []string {
 // request returns a request with the declared parameters.
 func (d *Declaration) request(messages ...deem.Message) deem.Request {
 	p := d.Params
-	return deem.Request{
+	req := deem.Request{
 		Messages: messages, Temperature: p.Temperature, TopP: p.TopP, MaxTokens: p.MaxTokens,
 		Seed: p.Seed, Stop: p.Stop, JSON: p.JSON, TopLogprobs: p.TopLogprobs, Optional: p.Optional,
 	}
+	if p.Schema != "" {
+		req.Schema = json.RawMessage(p.Schema)
+	}
+	return req
 }

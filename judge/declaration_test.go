@@ -76,7 +76,9 @@ func TestValidJudges(t *testing.T) {
 		"rating":  "name: a\nprompt: '{response}'\naspects: {overall: {min: 1, max: 10}}\nread: rating\n",
 		"slots": "name: my/judge.v2\nsystem: You judge.\nprompt: '{out} {proof} {gold}'\nslots:\n  out: {from: response, fence: true}\n" +
 			"  proof: {from: fields.evidence, default: none}\n  gold: {from: [fields.ground_truth, references], as: lines}\nlabels: {a: 1, b: 0}\nread: {how: json, key: verdict, reason: why}\n",
-		"readings": "name: a\nprompt: '{response}'\nlabels: {yes: 1, no: 0}\nread: {upstream: exact, strict: label}\nfailures: wrong\n",
+		"schema":     valid + "  schema: true\n  optional: [schema]\n",
+		"own schema": valid + "  schema: {type: object, properties: {label: {type: string}}}\n",
+		"readings":   "name: a\nprompt: '{response}'\nlabels: {yes: 1, no: 0}\nread: {upstream: exact, strict: label}\nfailures: wrong\n",
 	} {
 		if err := meets(t, s, text); err != nil {
 			t.Errorf("%s does not meet the schema: %v", name, err)

@@ -71,6 +71,7 @@ type decoder struct {
 	prompts []*source           // the prompt and, if there is one, the system text
 	slots   map[string]position // where each slot was declared
 	lines   map[string]int      // where each top-level key stands
+	derive  bool                // params.schema is true: the schema follows from the rest
 }
 
 type position struct{ line int }
@@ -424,6 +425,7 @@ func (x *decoder) readParams(n *yaml.Node) {
 		"stop":         func(v *yaml.Node) { x.texts(v, "stop", &p.Stop) },
 		"json":         func(v *yaml.Node) { x.truth(v, "json", &p.JSON) },
 		"top_logprobs": func(v *yaml.Node) { x.integer(v, "top_logprobs", &logprobs) },
+		"schema":       x.readSchema,
 		"optional":     func(v *yaml.Node) { x.texts(v, "optional", &p.Optional) },
 	})
 	p.MaxTokens, p.TopLogprobs = int(maxTokens), int(logprobs)

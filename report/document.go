@@ -411,6 +411,7 @@ func (p *paper) facts() doc.Facts {
 	}
 	list = append(list, doc.Facts{
 		{Name: "parameters", Text: strings.Join(n.ParamList(), ", ")},
+		{Name: "replies by", Text: n.Structured()},
 		{Name: "not sent", Text: strings.Join(n.DroppedList(), "; ")},
 		{Name: "model", Text: doc.Join(", ", h.Model, seenWords(p.Report))},
 		{Name: "system", Text: doc.Join(", ", h.System, doc.Prefix("model ", h.SystemModel))},

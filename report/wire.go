@@ -50,7 +50,7 @@ func WireList(text string) []string { return Harness{Params: parseWire(text)}.Pa
 
 // asked are the parameters of a judge that say how it asks. What was sent takes their
 // place.
-var asked = []string{"json", "max_tokens", "optional", "seed", "stop", "temperature", "top_logprobs", "top_p", "settings"}
+var asked = []string{"json", "max_tokens", "optional", "schema", "seed", "stop", "temperature", "top_logprobs", "top_p", "settings"}
 
 // asSent returns the harness with the parameters that were sent in place of those that the
 // judge declares. Where calls differ, all their values are given.
@@ -82,6 +82,26 @@ func (h Harness) asSent(list []Wire) Harness {
 		}
 	}
 	return h
+}
+
+// Structured says in which way replies were held to a schema, "" if the judge has none.
+func (h Harness) Structured() string {
+	var ways []string
+	for _, name := range slices.Sorted(maps.Keys(h.Params)) {
+		switch {
+		case !strings.HasPrefix(h.Params[name], "sha256:"):
+		case strings.HasPrefix(name, "tool"):
+			ways = append(ways, "the input of a tool call ("+name+")")
+		case name == "format":
+			ways = append(ways, "a grammar ("+name+")")
+		case name != "schema": // which is the judge's own, before the first reply
+			ways = append(ways, "a JSON schema ("+name+")")
+		}
+	}
+	if h.Dropped["schema"] != "" {
+		ways = append(ways, "no schema: it was not sent")
+	}
+	return strings.Join(ways, " or ")
 }
 
 // either adds a value to those that there are.

@@ -259,6 +259,11 @@ func (s suite) testSent(t *testing.T) {
 	half, seed := 0.5, int64(42)
 	req := deem.Request{
 		Messages: deem.Prompt("Is it so?").Messages, MaxTokens: 77, Temperature: &half, TopP: &half, Seed: &seed, Stop: []string{"END"}, TopLogprobs: 5,
+		Schema: json.RawMessage(`{"type":"object","properties":{"label":{"type":"string"}},"required":["label"],"additionalProperties":false}`),
+	}
+	schema, err := deem.Hash(req.Schema)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var mu sync.Mutex
 	var arrived deem.Request
@@ -298,6 +303,7 @@ func (s suite) testSent(t *testing.T) {
 		"seed":         arrived.Seed != nil && has("42"),
 		"stop":         len(arrived.Stop) > 0 && has("END"),
 		"top_logprobs": arrived.TopLogprobs > 0 && has("5"),
+		"schema":       len(arrived.Schema) > 0 && has("sha256:"+deem.ShortHash(schema)),
 	} {
 		if there == (dropped.Get(param) != "") {
 			t.Errorf("%s arrived as the reply says: %t, and is dropped for %q; sent %q", param, there, dropped.Get(param), reply.Sent)

@@ -139,6 +139,7 @@ func verdict(prompt string) string {
 		{"relevance", `{"reasoning": "As it should be.", "correctness": 9, "relevance": 9}`, `{"reasoning": "Another day.", "correctness": 2, "relevance": 9}`},
 		{"CORRECT or WRONG", `{"reason": "As it should be.", "label": "CORRECT"}`, `{"reason": "Another day.", "label": "WRONG"}`},
 		{"INCORRECT", "CORRECT", "INCORRECT"},
+		{"then the label, SAME", `{"why": "As it should be.", "label": "SAME"}`, `{"why": "Another day.", "label": "DIFFERENT"}`},
 		{"DIFFERENT", "SAME", "DIFFERENT"},
 		{"SECOND or TIE", "FIRST", "SECOND"},
 		{"Reply with a JSON object", `{"reason": "As it should be.", "label": "right"}`, `{"reason": "Another day.", "label": "wrong"}`},

@@ -76,6 +76,12 @@ func (d *describer) judge(who string, s judge.Spec, threshold *float64) {
 		_ = json.Unmarshal(text, &own) // It is an object.
 	}
 	delete(own, "optional")
+	if schema, ok := own["schema"].(string); ok {
+		hash, err := deem.Hash(json.RawMessage(schema))
+		if err == nil {
+			own["schema"] = "sha256:" + deem.ShortHash(hash)
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(own)) {
 		d.param(who, key, own[key])
 	}

@@ -30,7 +30,7 @@ func Sent(body []byte, without ...string) string {
 }
 
 // schemas are the names under which vendors take a JSON Schema.
-var schemas = []string{"schema", "input_schema", "parameters", "responseJsonSchema", "format"}
+var schemas = []string{"schema", "input_schema", "parameters", "responseJsonSchema", "format", "json"}
 
 func flatten(to url.Values, path string, value any) {
 	switch value := value.(type) {

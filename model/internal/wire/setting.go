@@ -61,7 +61,7 @@ func SettingHint(model, param string, unsupported bool) string {
 	case "temperature", "max_tokens":
 		mend = fmt.Sprintf("set another with --%s, or %s", strings.ReplaceAll(param, "_", "-"), mend)
 	case "schema":
-		mend = "take schema out of the judge's file"
+		mend = "take params.schema out of the judge's file"
 	}
 	if unsupported {
 		mend += fmt.Sprintf(", or allow the judge to go without it there: params.optional: [%s]", param)
