@@ -148,7 +148,7 @@ type Benchmark struct {
 
 // All returns the benchmarks that deem knows, written out by hand.
 func All() []Benchmark {
-	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench(), infiniteBench(), longMemEval2(), beamBenchmark(), personaMem(), everMemBench(), convoMem()}
+	return []Benchmark{longMemEval(), haluMem(), loCoMo(), longBench(), infiniteBench(), longMemEval2(), beamBenchmark(), personaMem(), everMemBench(), convoMem(), memoryAgentBench()}
 }
 
 // Named returns the benchmark of that name.

@@ -29,6 +29,10 @@ type Table struct {
 
 	Notes []string // what to beware of
 
+	// Apart says that each group has a metric of its own, so that a table of several has no
+	// line over all items.
+	Apart bool
+
 	all    Tally
 	groups map[string]map[string]*Tally
 }
@@ -71,7 +75,7 @@ type TableLine struct {
 	Line
 }
 
-// Lines returns the lines of the table, that over all items last.
+// Lines returns the lines of the table, that over all items, if there is one, last.
 func (t *Table) Lines() []TableLine {
 	var list []TableLine
 	clustered := t.all.Clustered()
@@ -80,6 +84,9 @@ func (t *Table) Lines() []TableLine {
 			of := t.groups[by][value]
 			list = append(list, TableLine{by, value, of.Right(), of.Line(clustered)})
 		}
+	}
+	if t.Apart && len(list) > 0 {
+		return list
 	}
 	return append(list, TableLine{"", "overall", t.all.Right(), t.all.Line(clustered)})
 }

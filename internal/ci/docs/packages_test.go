@@ -14,12 +14,13 @@ import (
 
 // lacking are public packages without an example, and why.
 var lacking = map[string]string{
-	"internal/minilm":        "it needs the files of a model, which are not ours to ship",
-	"benchmark/beam":         "docs/benchmarks/beam.md runs it",
-	"benchmark/convomem":     "docs/benchmarks/convomem.md runs it",
-	"benchmark/evermembench": "docs/benchmarks/evermembench.md runs it",
-	"benchmark/longmemeval2": "docs/benchmarks/longmemeval-v2.md runs it",
-	"benchmark/personamem":   "docs/benchmarks/personamem.md runs it",
+	"internal/minilm":            "it needs the files of a model, which are not ours to ship",
+	"benchmark/beam":             "docs/benchmarks/beam.md runs it",
+	"benchmark/convomem":         "docs/benchmarks/convomem.md runs it",
+	"benchmark/evermembench":     "docs/benchmarks/evermembench.md runs it",
+	"benchmark/longmemeval2":     "docs/benchmarks/longmemeval-v2.md runs it",
+	"benchmark/memoryagentbench": "docs/benchmarks/memoryagentbench.md runs it",
+	"benchmark/personamem":       "docs/benchmarks/personamem.md runs it",
 }
 
 // TestPackages looks whether each public package says what it is for, and shows how it
