@@ -65,6 +65,13 @@ const (
 	FieldCost      = "cost"       // US dollars
 )
 
+// The fields of an item that say which trace and which span of it the response comes from.
+// Exports to trace stores attach verdicts there.
+const (
+	FieldTrace = "trace_id"
+	FieldSpan  = "span_id"
+)
+
 // Hash returns the SHA-256 of the item's canonical JSON in hexadecimal. Two
 // items with the same hash are the same to every judge.
 func (it Item) Hash() string { return sum(it.Canonical()) }

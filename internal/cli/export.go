@@ -28,7 +28,10 @@ benchmark's own scripts write it, so that whatever reads their files reads ours.
 
 The formats "csv", "jsonl", "parquet" and "junit" hold a row, or a test case, for each
 item: what was asked, answered and decided. An item without a verdict has no score in
-them, and is an error and no failure in JUnit.
+them, and is an error in JUnit, not a failure.
+
+"langfuse", "phoenix" and "otel" are scores, annotations and evaluation events that these
+platforms take, one JSON document on each line. "mlflow" and "wandb" are tables in CSV.
 
 The formats "markdown" and "html" are the report as tables for a README or a comment,
 and as one page that stands alone, with the first items below it: --items says how many.

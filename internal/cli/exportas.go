@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/export"
 	"deem/internal/findings"
 	"deem/internal/report/card"
 	"deem/internal/store"
@@ -22,9 +23,9 @@ import (
 // The formats of an export that other programs read.
 const (
 	formatUpstream  = "upstream" // another name for results
-	formatCSV       = findings.CSV
-	formatJSONL     = findings.JSONL
-	formatParquet   = findings.Parquet
+	formatCSV       = "csv"
+	formatJSONL     = "jsonl"
+	formatParquet   = "parquet"
 	formatJUnit     = findings.JUnit
 	formatMarkdown  = "markdown"
 	formatCard      = "card"
@@ -33,10 +34,17 @@ const (
 )
 
 // exportFormats are all formats, in the order of the help.
-var exportFormats = []string{
-	formatResults, formatUpstream, formatBundle, formatCSV, formatJSONL, formatParquet, formatJUnit,
-	formatMarkdown, formatHTML, formatCard, formatCardJSON, formatAggregate,
-}
+var exportFormats = slices.Concat([]string{formatResults, formatUpstream, formatBundle}, recordFormats,
+	[]string{formatMarkdown, formatHTML, formatCard, formatCardJSON, formatAggregate})
+
+// recordFormats are the formats that hold the records of a run.
+var recordFormats = func() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		names = append(names, f.Name)
+	}
+	return append(names, formatJUnit)
+}()
 
 // formatOf guesses the format by the name of the file, else it is results. A file of JSON
 // lines may be a benchmark's own, which only the run can tell.
@@ -83,7 +91,7 @@ func (o *exportOptions) flags(cmd *cobra.Command) {
 // check refuses options that say nothing to the format.
 func (o exportOptions) check(cmd *cobra.Command) error {
 	for flag, formats := range map[string][]string{
-		"items": {formatHTML}, "spreadsheet": {formatCSV}, "organization": {formatAggregate}, "relationship": {formatAggregate},
+		"items": {formatHTML}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
 		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
 	} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {
@@ -105,8 +113,7 @@ func (a *app) exportAs(ctx context.Context, st store.Store, ref, out string, o e
 	if err != nil {
 		return err
 	}
-	switch o.format {
-	case formatCSV, formatJSONL, formatParquet, formatJUnit:
+	if slices.Contains(recordFormats, o.format) {
 		if out == "" && o.format == formatParquet {
 			return usage.Mark(deem.WithHint(errors.New("a Parquet file is not for a terminal"), "name a file with -o, or - for standard output"))
 		}

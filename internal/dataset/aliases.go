@@ -84,13 +84,16 @@ var columnTable = []Column{
 		Also: []string{"latency_s", "latency_seconds", "latency_sec", "duration_seconds", "elapsed_seconds", "response_time_seconds"},
 	},
 	{Target: deem.FieldCost, Names: []string{"cost", "cost_usd", "total_cost", "total_cost_usd"}},
+	{Target: deem.FieldTrace, Names: []string{"trace_id"}},
+	{Target: deem.FieldSpan, Names: []string{"span_id", "observation_id"}},
 }
 
-// SystemFields returns the parts that say what a response took the system under test.
+// SystemFields returns the parts that say what a response took the system under test, and
+// which trace it comes from.
 // They become fields of the item. Where a row has several columns for one of them, the
 // first in the table counts.
 func SystemFields() []string {
-	return []string{deem.FieldTokensIn, deem.FieldTokensOut, deem.FieldLatency, deem.FieldCost}
+	return []string{deem.FieldTokensIn, deem.FieldTokensOut, deem.FieldLatency, deem.FieldCost, deem.FieldTrace, deem.FieldSpan}
 }
 
 // Answer is the name that means two things. Beside another reference and no response it

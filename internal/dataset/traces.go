@@ -30,6 +30,7 @@ func areTraces(head []byte) bool {
 // A traceSpan is a part of a trace.
 type traceSpan struct {
 	Trace  string      `json:"traceId"`
+	ID     string      `json:"spanId"`
 	Parent string      `json:"parentSpanId"`
 	Start  json.Number `json:"startTimeUnixNano"`
 	End    json.Number `json:"endTimeUnixNano"`
@@ -97,7 +98,7 @@ var (
 
 // A trace is what is known about one.
 type trace struct {
-	id, question, response, session, model string
+	id, span, question, response, session, model string
 
 	rooted     bool // question and response are those of the whole
 	references []string
@@ -193,12 +194,12 @@ func (t *trace) add(s traceSpan) {
 			}
 		}
 	case root && question != "" && response != "":
-		t.question, t.response, t.rooted = question, response, true
+		t.question, t.response, t.span, t.rooted = question, response, s.ID, true
 	case !t.rooted && response != "" && question != "" && find(spanModel) != nil:
 		if t.question == "" {
 			t.question = question
 		}
-		t.response = response // of the last call
+		t.response, t.span = response, s.ID // of the last call
 	}
 	for _, name := range spanReference {
 		if r := said(values[name], "assistant"); r != "" && len(t.references) == 0 {
@@ -367,6 +368,7 @@ func (t trace) row() ([]byte, error) {
 			row[name] = value
 		}
 	}
+	set(deem.FieldSpan, t.span)
 	set("cluster", t.session)
 	set("context", strings.Join(t.context, "\n\n"))
 	if len(t.references) > 0 {

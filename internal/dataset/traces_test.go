@@ -69,6 +69,9 @@ func TestTraces(t *testing.T) {
 		one.Fields["context"] != "first\n\nsecond" || one.Fields[deem.FieldTokensIn] != "90" && one.Fields[deem.FieldTokensIn] != "90.0" || one.Fields[deem.FieldCost] != "0.002" || !strings.HasPrefix(one.Fields[deem.FieldLatency], "750") {
 		t.Errorf("%+v", one)
 	}
+	if one.Fields[deem.FieldSpan] != "a" || two.Fields[deem.FieldSpan] != "b" {
+		t.Errorf("the responses are of the spans %q and %q", one.Fields[deem.FieldSpan], two.Fields[deem.FieldSpan])
+	}
 	if two.ID != "t2" || two.Question != "How long?" || two.Response != "7 years" || !strings.HasPrefix(two.Fields[deem.FieldLatency], "2") {
 		t.Errorf("%+v", two)
 	}

@@ -85,7 +85,7 @@ func word(s *string) string {
 }
 
 // object writes a list or a map as canonical JSON, and nothing when it is empty.
-func object[V []string | map[string]string | map[string]float64 | []Part](v V) string {
+func object[V []string | map[string]string | map[string][]string | map[string]float64 | []Part](v V) string {
 	if len(v) == 0 {
 		return ""
 	}
@@ -107,18 +107,21 @@ type CSVOptions struct {
 // A CSV writes comma-separated values in UTF-8 with one line of names, quoted as RFC
 // 4180 has it, with line ends of one character.
 type CSV struct {
-	run   Run
-	o     CSVOptions
-	w     *csv.Writer
-	named bool
-	cells []string
+	run     Run
+	columns []column
+	o       CSVOptions
+	w       *csv.Writer
+	named   bool
+	cells   []string
 }
 
 var _ Writer = (*CSV)(nil)
 
-// NewCSV returns a writer of CSV.
-func NewCSV(w io.Writer, run Run, o CSVOptions) *CSV {
-	return &CSV{run: run, o: o, w: csv.NewWriter(w), cells: make([]string, len(columns))}
+// NewCSV returns a writer of CSV with all columns.
+func NewCSV(w io.Writer, run Run, o CSVOptions) *CSV { return newCSV(w, run, columns, o) }
+
+func newCSV(w io.Writer, run Run, columns []column, o CSVOptions) *CSV {
+	return &CSV{run: run, columns: columns, o: o, w: csv.NewWriter(w), cells: make([]string, len(columns))}
 }
 
 // Add writes one row.
@@ -127,7 +130,7 @@ func (c *CSV) Add(rec deem.Record) error {
 		return err
 	}
 	row := c.run.Of(rec)
-	for i, col := range columns {
+	for i, col := range c.columns {
 		c.cells[i] = col.cell(&row)
 		if c.o.Spreadsheet {
 			c.cells[i] = harmless(c.cells[i])
@@ -142,7 +145,10 @@ func (c *CSV) names() error {
 		return nil
 	}
 	c.named = true
-	return c.w.Write(Columns())
+	for i, col := range c.columns {
+		c.cells[i] = col.name
+	}
+	return c.w.Write(c.cells)
 }
 
 // Close writes what is left. A run without records has a line of names.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"deem"
@@ -18,13 +19,8 @@ import (
 	"deem/report"
 )
 
-// The formats in which the records of a run are written for other programs.
-const (
-	CSV     = "csv"
-	JSONL   = "jsonl"
-	Parquet = "parquet"
-	JUnit   = "junit"
-)
+// JUnit is the format of [WriteRecords] that [export.Formats] does not have.
+const JUnit = "junit"
 
 // An ExportOptions says how records are written.
 type ExportOptions struct {
@@ -38,19 +34,15 @@ func WriteRecords(ctx context.Context, w io.Writer, st store.Store, run store.Ru
 	records := func() iter.Seq2[deem.Record, error] {
 		return store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true}))
 	}
-	var to export.Writer
-	switch format {
-	case CSV:
-		to = export.NewCSV(w, as, export.CSVOptions{Spreadsheet: o.Spreadsheet})
-	case JSONL:
-		to = export.NewJSONL(w, as)
-	case Parquet:
-		to = export.NewParquet(w, as)
-	case JUnit:
+	if format == JUnit {
 		return export.JUnit(w, as, records)
-	default:
+	}
+	formats := export.Formats()
+	at := slices.IndexFunc(formats, func(f export.Format) bool { return f.Name == format })
+	if at < 0 {
 		return fmt.Errorf("records are not written as %q", format)
 	}
+	to := formats[at].New(w, as, export.CSVOptions{Spreadsheet: o.Spreadsheet})
 	for rec, err := range records() {
 		if err != nil {
 			return err

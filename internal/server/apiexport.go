@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"deem/bundle"
+	"deem/internal/export"
 	"deem/internal/findings"
 	"deem/internal/report/card"
 	"deem/internal/store"
@@ -25,20 +26,21 @@ type form struct {
 // forms lists those that "deem export" has too, but for a benchmark's own files: these
 // are made of the files that the benchmark read, which a server may not have.
 func forms() []form {
-	return []form{
+	list := []form{
 		{"deem", "application/vnd.deem.run", "deem", func(s *Server, ctx context.Context, w io.Writer, run store.Run) error {
 			_, err := findings.WriteBundle(ctx, w, s.store, run, strings.TrimSpace("deem "+s.version), bundle.Options{})
 			return err
 		}},
-		{"csv", "text/csv; charset=utf-8", "csv", recordsAs(findings.CSV)},
-		{"jsonl", ndjson, "jsonl", recordsAs(findings.JSONL)},
-		{"parquet", "application/vnd.apache.parquet", "parquet", recordsAs(findings.Parquet)},
 		{"junit", "application/xml", "xml", recordsAs(findings.JUnit)},
 		{"html", "text/html; charset=utf-8", "html", (*Server).writePage},
 		{"markdown", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Write(w, r) })},
 		{"card", "text/markdown; charset=utf-8", "md", reportAs(func(r report.Report, w io.Writer) error { return card.Markdown(w, r) })},
 		{"card-json", "application/json", "json", reportAs(func(r report.Report, w io.Writer) error { return card.New(r).JSON(w) })},
 	}
+	for _, f := range export.Formats() {
+		list = append(list, form{f.Name, f.Media, f.Ending, recordsAs(f.Name)})
+	}
+	return list
 }
 
 // recordsAs returns what writes the records of a run.

@@ -1,0 +1,260 @@
+package export
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"deem"
+)
+
+// A Format is a form of records that [Format.New] writes.
+type Format struct {
+	Name, Media, Ending string
+
+	// New returns a writer of the format. The options are for CSV.
+	New func(w io.Writer, run Run, o CSVOptions) Writer
+}
+
+// Formats returns the formats in the order in which help lists them. JUnit is not among
+// them, because [JUnit] reads the records twice.
+func Formats() []Format {
+	const csvType, jsonType = "text/csv; charset=utf-8", "application/json"
+	table := func(columns func(Run) []column) func(io.Writer, Run, CSVOptions) Writer {
+		return func(w io.Writer, run Run, o CSVOptions) Writer { return newCSV(w, run, columns(run), o) }
+	}
+	list := func(open, end string, entry func(Run, finding) any) func(io.Writer, Run, CSVOptions) Writer {
+		return func(w io.Writer, run Run, _ CSVOptions) Writer {
+			return &batches{w: w, run: run, open: open, close: end, entry: entry}
+		}
+	}
+	return []Format{
+		{"csv", csvType, "csv", func(w io.Writer, run Run, o CSVOptions) Writer { return NewCSV(w, run, o) }},
+		{"jsonl", "application/x-ndjson", "jsonl", func(w io.Writer, run Run, _ CSVOptions) Writer { return NewJSONL(w, run) }},
+		{"parquet", "application/vnd.apache.parquet", "parquet", func(w io.Writer, run Run, _ CSVOptions) Writer { return NewParquet(w, run) }},
+		{"langfuse", jsonType, "json", list(`{"batch":[`, `]}`, langfuse)},
+		{"phoenix", jsonType, "json", list(`{"data":[`, `]}`, phoenix)},
+		{"otel", jsonType, "json", list(`{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"deem"}}]},"scopeLogs":[{"scope":{"name":"deem"},"logRecords":[`, `]}]}]}`, otel)},
+		{"mlflow", csvType, "csv", table(mlflow)},
+		{"wandb", csvType, "csv", table(wandb)},
+	}
+}
+
+// A finding is one result about an item, in the way in which platforms keep them: the
+// verdict, or one of its aspects, or a failure, which has no score.
+type finding struct {
+	*Row
+	name   string // the judge, or the judge and the aspect
+	label  string
+	score  *float64
+	reason string
+	at     time.Time
+}
+
+// findings returns the results in a record.
+func (run Run) findings(rec deem.Record) []finding {
+	row := run.Of(rec)
+	f := finding{Row: &row, name: rec.Judge, label: word(row.Label), score: row.Score, reason: row.Reason, at: run.Created}
+	for _, c := range rec.Calls {
+		if !c.Started.IsZero() {
+			f.at = c.Started
+		}
+	}
+	if row.Failure != nil {
+		f.reason = "unjudged: " + deem.Failf(deem.Kind(*row.Failure), "%s", row.FailureDetail).Error()
+	}
+	list := []finding{f}
+	for _, aspect := range slices.Sorted(maps.Keys(row.Aspects)) {
+		score := row.Aspects[aspect]
+		list = append(list, finding{Row: &row, name: f.name + "." + aspect, score: &score, at: f.at})
+	}
+	return list
+}
+
+// id returns what tells a result from all others.
+func (f finding) id() string { return fmt.Sprintf("%s-%d-%d-%s", f.Run, f.Position, f.Trial, f.name) }
+
+// trace and span return what the item was read from, else its id.
+func (f finding) trace() string { return orElse(f.Fields[deem.FieldTrace], f.ID) }
+func (f finding) span() string  { return orElse(f.Fields[deem.FieldSpan], f.ID) }
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// metadata returns what platforms have no place of their own for.
+func (f finding) metadata() members {
+	m := members{"run": f.Run, "judge_hash": f.JudgeHash, "item": f.ID, "trial": f.Trial}
+	for name, value := range map[string]string{"label": f.label, "category": f.Category, "failure": word(f.Failure)} {
+		if value != "" {
+			m[name] = value
+		}
+	}
+	return m
+}
+
+// members are the members of a JSON object.
+type members = map[string]any
+
+// langfuse returns an event of Langfuse's POST /api/public/ingestion: a score for the
+// trace. A number is the only thing that a numeric score can be, so a failure is a
+// categorical score with a name of its own.
+func langfuse(_ Run, f finding) any {
+	body := members{
+		"id": f.id(), "traceId": f.trace(), "name": f.name, "dataType": "NUMERIC", "value": f.score,
+		"comment": f.reason, "metadata": f.metadata(),
+	}
+	if f.score == nil {
+		body["name"], body["dataType"], body["value"] = f.name+".failure", "CATEGORICAL", f.Failure
+	}
+	if span := f.Fields[deem.FieldSpan]; span != "" {
+		body["observationId"] = span
+	}
+	return members{"id": f.id(), "type": "score-create", "timestamp": f.at.UTC().Format(time.RFC3339Nano), "body": body}
+}
+
+// phoenix returns an annotation of Phoenix's POST /v1/span_annotations. A failure has an
+// explanation, and neither label nor score.
+func phoenix(run Run, f finding) any {
+	kind := "LLM"
+	if run.Model == "" {
+		kind = "CODE"
+	}
+	result := members{"score": f.score, "explanation": f.reason}
+	if f.label != "" {
+		result["label"] = f.label
+	}
+	return members{
+		"span_id": f.span(), "name": f.name, "annotator_kind": kind, "result": result, "metadata": f.metadata(),
+		"identifier": fmt.Sprintf("%s-%d", f.Run, f.Trial), // The same export twice is one annotation.
+	}
+}
+
+// otel returns log records of OTLP: events gen_ai.evaluation.result of OpenTelemetry's
+// conventions for generative AI. A failure has error.type in place of a score.
+func otel(_ Run, f finding) any {
+	text := func(key, value string) members { return members{"key": key, "value": members{"stringValue": value}} }
+	attributes := []members{text("gen_ai.evaluation.name", f.name)}
+	if f.score != nil {
+		attributes = append(attributes, members{"key": "gen_ai.evaluation.score.value", "value": members{"doubleValue": f.score}})
+	}
+	for _, a := range [][2]string{
+		{"gen_ai.evaluation.score.label", f.label},
+		{"gen_ai.evaluation.explanation", f.reason},
+		{"error.type", word(f.Failure)},
+		{"deem.judge.model", f.Model},
+		{"deem.run.id", f.Run},
+		{"deem.judge.hash", f.JudgeHash},
+		{"deem.item.id", f.ID},
+	} {
+		if a[1] != "" {
+			attributes = append(attributes, text(a[0], a[1]))
+		}
+	}
+	attributes = append(attributes, members{"key": "deem.trial", "value": members{"intValue": integer(f.Trial)}})
+	record := members{"timeUnixNano": strconv.FormatInt(f.at.UnixNano(), 10), "eventName": "gen_ai.evaluation.result", "attributes": attributes}
+	if hasBytes(f.trace(), 16) {
+		record["traceId"] = f.trace()
+		if hasBytes(f.span(), 8) {
+			record["spanId"] = f.span()
+		}
+	}
+	return record
+}
+
+// hasBytes reports whether a text is n bytes in hexadecimal.
+func hasBytes(s string, n int) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == n
+}
+
+// mlflow returns the columns of the table that mlflow.genai.evaluate returns.
+func mlflow(run Run) []column {
+	return []column{
+		{"request_id", func(r *Row) string { return r.ID }},
+		{"inputs", func(r *Row) string { return object(map[string]string{"question": r.Question}) }},
+		{"outputs", func(r *Row) string { return r.Response }},
+		{"expectations", func(r *Row) string {
+			if len(r.References) == 1 {
+				return object(map[string]string{"expected_response": r.References[0]})
+			}
+			return object(map[string][]string{"expected_responses": r.References})
+		}},
+		{"tags", func(r *Row) string {
+			return object(map[string]string{"run": r.Run, "judge_hash": r.JudgeHash, "category": r.Category, "label": word(r.Label), "trial": integer(r.Trial)})
+		}},
+		{run.Judge + "/value", func(r *Row) string { return number(r.Score) }},
+		{run.Judge + "/rationale", func(r *Row) string { return r.Reason }},
+		{run.Judge + "/error_code", func(r *Row) string { return word(r.Failure) }},
+		{run.Judge + "/error_message", func(r *Row) string { return r.FailureDetail }},
+	}
+}
+
+// wandb returns the columns of a table for people to look at.
+func wandb(Run) []column {
+	var list []column
+	for _, name := range []string{
+		"id", "trial", "category", "question", "references", "response", "judge", "label", "score", "pass", "confidence", "aspects", "reason",
+		"failure", "failure_detail", "model", "judge_cost_micros", "judge_latency_ms", "run",
+	} {
+		list = append(list, columns[slices.IndexFunc(columns, func(c column) bool { return c.name == name })])
+	}
+	return list
+}
+
+// batchBytes is about how long a line of JSON becomes. Langfuse takes 3.5 MB at once, and
+// readers of lines are seldom made for longer ones.
+const batchBytes = 1 << 20
+
+// A batches writer writes JSON documents that hold a list of results, one document on each
+// line, which is what one request to the platform may carry.
+type batches struct {
+	w           io.Writer
+	run         Run
+	open, close string // around the results
+	entry       func(run Run, f finding) any
+
+	written int // bytes of the document that is open, 0 before the first
+}
+
+var _ Writer = (*batches)(nil)
+
+// Add writes the results of a record.
+func (b *batches) Add(rec deem.Record) error {
+	for _, f := range b.run.findings(rec) {
+		text, err := json.Marshal(b.entry(b.run, f))
+		if err != nil {
+			return fmt.Errorf("item %s: %w", f.ID, err)
+		}
+		between := ","
+		switch {
+		case b.written == 0:
+			between = b.open
+		case b.written+len(text) > batchBytes:
+			between, b.written = b.close+"\n"+b.open, 0
+		}
+		n, err := io.WriteString(b.w, between+string(text))
+		if b.written += n; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends the last document. A run without records has an empty one.
+func (b *batches) Close() error {
+	end := b.close + "\n"
+	if b.written == 0 {
+		end = b.open + end
+	}
+	_, err := io.WriteString(b.w, end)
+	return err
+}
