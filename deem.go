@@ -34,7 +34,7 @@ type Item struct {
 	// Category is the benchmark's stratum, as "temporal-reasoning".
 	Category string `json:"category,omitempty"`
 
-	// Cluster names items that stand or fall together, as the questions about
+	// Cluster names items that are not independent, as the questions about
 	// one conversation do. Clusters widen error bars.
 	Cluster string `json:"cluster,omitempty"`
 

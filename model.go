@@ -89,7 +89,7 @@ type Request struct {
 	// made once more if the vendor says that it does not support them.
 	Optional []string `json:"optional,omitempty"`
 
-	// Trial is the how-manieth time this request is made, from 0. It is not part
+	// Trial is the number of the time this request is made, from 0. It is not part
 	// of the prompt; it keeps trials apart in the cache.
 	Trial int `json:"trial,omitempty"`
 }

@@ -193,7 +193,7 @@ func each(items []deem.Item) iter.Seq2[deem.Item, error] {
 }
 
 // Estimate returns the mean score of the judged items, with its interval, and how many
-// items are unjudged. Items that share a cluster stand or fall together, which widens the
+// items are unjudged. Items that share a cluster are not independent, which widens the
 // interval as in a report.
 func (vs *Verdicts) Estimate() (est stat.Estimate, unjudged int) {
 	var c stat.Clustered

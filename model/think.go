@@ -116,7 +116,7 @@ func (p *Probing) learn(req deem.Request, reply deem.Reply, err error) (deem.Rep
 		return reply, err
 	case err == nil && silent(reply):
 		room := RoomOf(p.inner)
-		why := fmt.Errorf("%s thinks before it answers: it used all %d tokens of its first reply and said nothing", p.Name(), req.MaxTokens+room)
+		why := fmt.Errorf("%s is a reasoning model: its first reply used all %d tokens and was empty", p.Name(), req.MaxTokens+room)
 		why = deem.WithHint(why, "give it room to think with --thinking medium, or low, high or a number of tokens above %d; the run stopped with one reply paid for", max(room, reply.Usage.Output))
 		p.shut = &deem.ModelError{Kind: deem.Truncated, Fatal: true, Err: why}
 		return reply, nil

@@ -183,7 +183,7 @@ func (t *tally) add(s *seen) {
 const WarnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
 
 // rate returns the share of errors. Over several kinds one item has several probes, and
-// within the kind of injections too. They stand or fall together, so the interval is the
+// within the kind of injections too. They are not independent, so the interval is the
 // one for clusters then.
 func (t *tally) rate(most float64) Rate {
 	r := t.Rate

@@ -138,7 +138,7 @@ func TestDetectableInFewClusters(t *testing.T) {
 	}
 }
 
-// Items of one cluster that stand or fall together are worth one item.
+// Items of one cluster that are not independent are worth one item.
 func TestClustersWiden(t *testing.T) {
 	recs := many(0, 400)
 	for i := range recs {

@@ -82,7 +82,7 @@ func (g group) minus(o group) group {
 
 // Groups are the sums of clusters by their keys. When there are more of them than the
 // limit, groups become one, at random and as often as needed. That keeps
-// memory bounded and intervals honest: items that stand or fall together still do, so
+// memory bounded and intervals honest: items that are not independent still do, so
 // a coarser group is a cluster too. Which groups become one depends on their names
 // alone, and not on the order in which they came.
 type groups struct {

@@ -212,7 +212,7 @@ type Reading struct {
 	Examples []string `json:"examples"`
 }
 
-// Clusters count the groups of items that stand or fall together.
+// Clusters count the groups of items that are not independent.
 type Clusters struct {
 	N     int  `json:"n"`
 	More  bool `json:"more,omitempty"` // there are more than N; counting stopped there

@@ -35,7 +35,7 @@ const (
 )
 
 // Clustered gathers weighted values that come in clusters, as the questions about
-// one conversation do. Values of one cluster stand or fall together, so there is
+// one conversation do. Values of one cluster are not independent, so there is
 // less in them than their number says, and the error bars must be wider. It keeps
 // sums per cluster, so memory grows with clusters and not with values, and the
 // order of the values changes no digit. The zero value is ready to use; copies share

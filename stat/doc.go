@@ -6,7 +6,7 @@
 // [Moments], which keep sums and not scores, and become a [Mean]. Durations are
 // gathered in a [Histogram] and read as quantiles.
 //
-// Items of one conversation stand or fall together; [Clustered] gathers them by
+// Items of one conversation are not independent; [Clustered] gathers them by
 // cluster, and its error bars are wider for it. [PairedProportions] compares two
 // systems on the same items. Whether they differ at all is for [McNemar],
 // [PairedPermutation] and the other functions that return a [Test]; [Holm] adjusts

@@ -66,7 +66,7 @@ func NewMetrics(reading string) *Metrics {
 	}
 }
 
-// scores add up what items scored, from 0 to 1. Items of one user stand or fall together,
+// scores add up what items scored, from 0 to 1. Items of one user are not independent,
 // so the sums of each user are kept: all counts an unjudged item as 0, and valid leaves
 // it out.
 type scores struct {

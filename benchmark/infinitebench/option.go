@@ -37,7 +37,7 @@ func settlesOn(response, ref string) bool {
 	case len(ref) == 1 && ref[0] >= 'A' && ref[0] <= 'D':
 		return letter == ref
 	case letter != "":
-		return false // The letter counts, whatever text stands beside it.
+		return false // The letter counts, whatever text follows it.
 	case begins(response, ref):
 		return true
 	}

@@ -152,7 +152,7 @@ func (m *Metrics) lineOf(t *counts) Line {
 func (m *Metrics) Warnings() []string {
 	var list []string
 	if m.others {
-		list = append(list, "the records are of several judges, whose scores are no one number")
+		list = append(list, "the records come from several judges, whose scores cannot be combined")
 	}
 	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number")
 	if m.uninvited() {

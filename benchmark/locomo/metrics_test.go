@@ -108,7 +108,7 @@ func TestMetricsSeveralJudges(t *testing.T) {
 	m := locomo.NewMetrics(locomo.MetricsOptions{})
 	m.Add(record("locomo/f1", "a", "4", 1))
 	m.Add(record("j", "b", "4", 1))
-	if got := text(t, m); !strings.Contains(got, "locomo, several judges") || !strings.Contains(got, "are no one number") || m.Upstream() != "" {
+	if got := text(t, m); !strings.Contains(got, "locomo, several judges") || !strings.Contains(got, "cannot be combined") || m.Upstream() != "" {
 		t.Errorf("text\n%s", got)
 	}
 }

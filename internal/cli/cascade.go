@@ -413,7 +413,7 @@ func (k *keptPromise) add(cluster string, agrees bool) {
 	k.seen[cluster] = true
 }
 
-// share returns the share of agreement. Items of one cluster stand or fall together, and
+// share returns the share of agreement. Items of one cluster are not independent, and
 // chance explains more of what they do than of what independent ones do.
 func (k *keptPromise) share() stat.Estimate {
 	est := stat.ClopperPearson(k.agreed, k.n, stat.DefaultLevel)

@@ -192,7 +192,7 @@ func TestUnknownThinkerStops(t *testing.T) {
 	if n := len(srv.calls()); n != 1 {
 		t.Errorf("%d replies were paid for, want 1", n)
 	}
-	if said := p.err.String(); !strings.Contains(said, "thinks before it answers") || !strings.Contains(said, "--thinking medium") {
+	if said := p.err.String(); !strings.Contains(said, "is a reasoning model") || !strings.Contains(said, "--thinking medium") {
 		t.Errorf("the error says\n%s", said)
 	}
 	if kept := run(t, dir, 3, "report", "last", "--json").out.String(); !strings.Contains(kept, `"kind": "truncated"`) {

@@ -104,7 +104,7 @@ func Test(t *testing.T, metrics map[string]Metric, o Options) {
 	for _, name := range slices.Sorted(maps.Keys(metrics)) {
 		t.Run(name, func(t *testing.T) {
 			if len(byMetric[name]) == 0 && len(shared) == 0 {
-				t.Skip("the vectors beside the repository are not here, and none of this metric may be part of it")
+				t.Skip("../shared is missing, and the vectors of this metric may not be part of the repository")
 			}
 			check(t, metrics[name], dedupe(byMetric[name]), o)
 		})

@@ -85,7 +85,7 @@ func bound(name string, data []byte, old, hash string) ([]byte, error) {
 		}
 	}
 	return nil, deem.WithHint(fmt.Errorf("%s has no place for the hash of a judge", name),
-		"a CSV has one in each row, a JSONL in its first line, a YAML or JSON beside its list of labels")
+		"a CSV has one in each row, a JSONL in its first line, a YAML or JSON next to its list of labels")
 }
 
 func insert(data []byte, at int, text string) []byte {

@@ -53,7 +53,7 @@ type Options struct {
 	Estimate bool
 
 	// Room is how many tokens a request has for thoughts besides its own limit, for a model
-	// that thinks before it answers; 0 means that it does not.
+	// that reasons before it answers; 0 means that it does not.
 	Room int
 
 	// Output is how many tokens a reply has on average, from earlier replies to the same

@@ -36,7 +36,7 @@ func piecesOf(p piece, member string) []piece {
 
 // readSamples reads a log of inspect: a header, and samples with the scores of one or
 // several scorers. An epoch asks the system anew, so it is another response and another
-// item; the items of one sample stand or fall together.
+// item; the items of one sample are not independent.
 func (s *Set) readSamples(src Source, header node, samples []piece) error {
 	s.Shape = shapeInspect
 	scorers := scorersOf(samples)

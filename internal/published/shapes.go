@@ -56,7 +56,7 @@ var rowShapes = []rowShape{
 	{"LoCoMo results as Mem0 writes them", "rows with llm_score and a category from 1 to 5, by conversation (memobase too)", func(v, b string, _, _ bool) bool { return b == loCoMo && v == "llm_score" }},
 	{"LoCoMo results of Zep", "rows with grade, by conversation", func(v, b string, _, clustered bool) bool { return v == "grade" && (b == loCoMo || clustered) }},
 	{"LoCoMo results", "other rows with a verdict and a category from 1 to 5, by conversation", func(_, b string, _, _ bool) bool { return b == loCoMo }},
-	{"LongMemEval results", "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form (gpt4_2655b836), or question_id is a column beside hypothesis or question_type", func(_, b string, _, _ bool) bool { return b == longMemEval }},
+	{"LongMemEval results", "other rows with a verdict whose categories are all types of LongMemEval, and one of them is single-session-..., or the ids are of its form (gpt4_2655b836), or question_id is a column next to hypothesis or question_type", func(_, b string, _, _ bool) bool { return b == longMemEval }},
 	{"rows with verdicts", "rows with a question or an id, a response, and one of: " + plainVerdicts(), func(_, _ string, _, _ bool) bool { return true }},
 }
 

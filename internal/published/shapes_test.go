@@ -18,7 +18,7 @@ func TestShapesInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, ok := strings.Cut(string(text), "| results | known by |\n|---|---|\n")
+	_, after, ok := strings.Cut(string(text), "| results | recognised by |\n|---|---|\n")
 	if !ok {
 		t.Fatal("docs/rejudge.md has no table of results")
 	}

@@ -63,7 +63,7 @@ func (s *Server) readAgree(r *http.Request) (agreeAsk, error) {
 			err = badRequest("a judge agrees with itself: both are run %s", run.ID)
 		}
 		if err == nil && other.Dataset.Hash != run.Dataset.Hash {
-			err = badRequest("runs %s and %s judged different items, so their judges cannot be set beside each other", run.ID, other.ID)
+			err = badRequest("runs %s and %s judged different items, so their judges cannot be compared", run.ID, other.ID)
 		}
 		ask.other = &other
 		return ask, err

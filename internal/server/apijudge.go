@@ -121,7 +121,7 @@ func (ms *models) open(judge, name string) (deem.Model, error) {
 	}
 	err := fmt.Errorf("this server does not ask %q", name)
 	if len(ms.names) > 0 {
-		return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks %s; whoever starts it chooses", strings.Join(ms.names, ", ")))
+		return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "this server asks %s only; its operator chooses the models", strings.Join(ms.names, ", ")))
 	}
 	return nil, withStatus(http.StatusForbidden, deem.WithHint(err, "it asks no model; deem serve --model %s allows it", name))
 }

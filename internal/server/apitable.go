@@ -173,12 +173,12 @@ func (s *Server) runOperations() []operation {
 			answers: []answer{{status: http.StatusOK, about: "The file.", content: files}}, handle: s.getExport,
 		},
 		{
-			method: "GET", path: "/runs/{id}/labels", id: "getLabels", tag: "labels", summary: "List what people said of the items of a run.",
+			method: "GET", path: "/runs/{id}/labels", id: "getLabels", tag: "labels", summary: "List the human labels of a run's items.",
 			params: []parameter{runID()}, answers: answersJSON("The labels.", labelsOut{}), handle: s.getLabels,
 		},
 		{
-			method: "POST", path: "/runs/{id}/labels", id: "postLabels", tag: "labels", summary: "Keep what people said of items.",
-			about: "All labels are kept, or none. A label belongs to the item with its response, and not to the run: whoever judges the same item later can be set beside it. " +
+			method: "POST", path: "/runs/{id}/labels", id: "postLabels", tag: "labels", summary: "Add human labels.",
+			about: "All labels are kept, or none. A label belongs to the item with its response, and not to the run: later judges of the same item are compared with it. " +
 				"A second label of the same annotator takes the place of the first.",
 			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(sentLabels{}), example: exampleLabels}},
 			maxBody: maxSubmission, answers: answersJSON("The labels are kept.", keptLabels{}), handle: s.postLabels,

@@ -123,7 +123,7 @@ func (s *Server) compared(ctx context.Context, ask compareAsk) (*beside, error) 
 // comparedRuns returns the runs that are named, each once.
 func (s *Server) comparedRuns(ctx context.Context, refs []string) ([]findings.Compared, error) {
 	if len(refs) > maxCompared {
-		return nil, badRequest("%d runs are too many to set beside each other: at most %d are compared", len(refs), maxCompared)
+		return nil, badRequest("%d runs are too many to compare: the limit is %d", len(refs), maxCompared)
 	}
 	var runs []findings.Compared
 	for _, ref := range refs {

@@ -34,7 +34,7 @@ type Fitted struct {
 	Agreed  int `json:"agreed"`  // of these people say the same of so many
 
 	// Clustered counts labels that were left out, so that one item at most is taken of
-	// each cluster: items that stand or fall together are not independent evidence.
+	// each cluster: items that are not independent are not independent evidence.
 	Clustered int `json:"clustered,omitempty"`
 }
 

@@ -58,7 +58,7 @@ type Thesaurus interface {
 var _ Thesaurus = (*nltk.WordNet)(nil)
 
 const meteorDoc = "METEOR of NLTK with the best reference, over the words of word_tokenize: " +
-	"equal words, equal stems, and synonyms of WordNet, which must be at hand"
+	"equal words, equal stems, and synonyms of WordNet, which must be installed"
 
 // A meteor judge looks synonyms up.
 type meteor struct {

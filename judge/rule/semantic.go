@@ -31,7 +31,7 @@ const semanticPass = 0.75
 // worth before anybody sees the number.
 const semanticDoc = `the cosine of the embeddings of the response and its best reference; ` +
 	`it cannot tell "3" from "4" or "allergic" from "not allergic" (cosine .95), ` +
-	`and set beside people it is a worse judge than token recall (AUC .80 against .94)`
+	`and it agrees with human labels less well than token recall (AUC .80 against .94)`
 
 // semantic scores the angle between two embeddings.
 type semantic struct {

@@ -29,7 +29,7 @@ const (
 
 // kinds are all fakes, in the order in which they are listed.
 var kinds = []kind{
-	{"say", "say=TEXT", "says TEXT, whatever it is asked", someText, say},
+	{"say", "say=TEXT", "always says TEXT", someText, say},
 	{"labels", "labels=A|B|...", "says one of the labels, chosen by the prompt; ?p=0.8 is the share of the first", someLabels, label},
 	{"echo", "echo", "says the prompt back", noText, echo},
 	{"gibberish", "gibberish", "says words that mean nothing", noText, gibberish},

@@ -308,7 +308,7 @@ func (m *Model) cramped(req deem.Request, f facts) error {
 	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
 		return nil
 	}
-	err := fmt.Errorf("the server says that %s thinks before it answers, and the judge allows %d tokens for its answer and none for thoughts", m.name, req.MaxTokens)
+	err := fmt.Errorf("the server says that %s is a reasoning model, but the judge allows %d tokens for the answer and none for reasoning", m.name, req.MaxTokens)
 	return &deem.ModelError{Kind: deem.Provider, Fatal: true, Err: deem.WithHint(err, "add --thinking medium, low, high, a number of tokens, or off")}
 }
 

@@ -9,7 +9,7 @@ import (
 	"deem/stat"
 )
 
-// A Party is one of two judges that are set beside each other.
+// A Party is one of two judges that are compared.
 type Party struct {
 	Run       string `json:"run,omitempty"`
 	Judge     string `json:"judge"`

@@ -42,7 +42,7 @@ const maxExamples = 10
 // New returns a builder under the head of the run's own report. The judge is asked
 // about items with corrected references. It must be the one of the run, and must cost
 // nothing; where it cannot know, its error is [ErrUnasked]. It is nil when the run's
-// judge is not to be had.
+// judge is not available.
 func New(m *Matched, h report.Head, judge deem.Judge) *Builder {
 	h.Trials, h.UpstreamName = 1, ""
 	all := h
@@ -132,7 +132,7 @@ func (b *Builder) rejudge(ctx context.Context, rec deem.Record, calls []deem.Cal
 // ask asks the judge about an item.
 func (b *Builder) ask(ctx context.Context, it deem.Item) (*deem.Verdict, *deem.Failure, error) {
 	if b.judge == nil {
-		return nil, deem.Failf(unasked, "the judge of the run is not to be had"), nil
+		return nil, deem.Failf(unasked, "the judge of the run is not available"), nil
 	}
 	v, err := b.judge.Judge(ctx, it)
 	if err == nil {

@@ -17,7 +17,7 @@ const (
 	Rejudged  = "re-judged" // a judge that was asked now
 )
 
-// A Judge is one of those that are set beside each other.
+// A Judge is one of those that are compared.
 type Judge struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`

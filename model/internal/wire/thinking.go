@@ -49,10 +49,10 @@ func (t Thinking) Set() bool { return t != Thinking{} }
 
 // NotThinking is the error for a model that does not think and was asked to.
 func NotThinking(vendor, model string) error {
-	return deem.WithHint(fmt.Errorf("%s:%s does not think before it answers", vendor, model), "leave --thinking out")
+	return deem.WithHint(fmt.Errorf("%s:%s is not a reasoning model", vendor, model), "leave --thinking out")
 }
 
 // AlwaysThinking is the error for a model that was asked not to think and cannot do so.
 func AlwaysThinking(vendor, model string) error {
-	return deem.WithHint(fmt.Errorf("%s:%s always thinks before it answers", vendor, model), "--thinking low has it think least")
+	return deem.WithHint(fmt.Errorf("%s:%s is a reasoning model and cannot be told not to think", vendor, model), "--thinking low is the least it accepts")
 }
