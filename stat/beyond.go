@@ -16,10 +16,17 @@ const FewRated = 20
 // WarnFewRated says why there is no interval.
 const WarnFewRated = "fewer than 20 items: too few for an interval of agreement beyond chance"
 
-// The coefficients of two judges who say yes or no, besides [GwetAC].
+// A Coefficient is a way to compare agreement with what chance would give.
+type Coefficient string
+
+// The coefficients of two judges who say yes or no.
 const (
 	CohenKappa        Coefficient = "cohen"        // each judge has a rate of yes of its own
 	KrippendorffAlpha Coefficient = "krippendorff" // one rate of yes for both, and a correction for small n
+
+	// GwetAC is Gwet's AC1. It stays near the share of agreement where one label is much
+	// more frequent than the other, which is where kappa collapses.
+	GwetAC Coefficient = "gwet"
 )
 
 // A YesNo is a [Confusion] whose items may carry weights.

@@ -1,8 +1,6 @@
 package stat
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -41,16 +39,13 @@ func (r Resampling) level() (float64, string) {
 // A BootstrapMethod makes an interval of resampled means.
 type BootstrapMethod string
 
-// The methods. BCa corrects for bias and skewness and is the best of the three for
-// scores; percentile and basic are here because others report them.
+// The methods. BCa corrects for bias and skewness; where it cannot, the percentile
+// method takes its place.
 //
 // Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap (1993),
-// chapters 13 and 14; A. C. Davison and D. V. Hinkley, Bootstrap Methods and their
-// Application (1997), chapter 5, for basic. All three are too narrow for few
-// values: with 20 normal values an interval at 0.95 holds the truth in some 0.93.
+// chapters 13 and 14. Both are too narrow for few values: with 20 normal values an interval at 0.95 holds the truth in some 0.93.
 const (
 	BootstrapPercentile BootstrapMethod = "bootstrap-percentile"
-	BootstrapBasic      BootstrapMethod = "bootstrap-basic"
 	BootstrapBCa        BootstrapMethod = "bootstrap-bca"
 )
 
@@ -60,70 +55,6 @@ const (
 		"the interval is the percentile one"
 	WarnFewDraws = "too few draws for this level: the ends of the interval are the extremes of the draws"
 )
-
-// BootstrapMeanWith returns the mean of the values with the bootstrap interval that
-// follows from the resamples in indices, each of which lists places in values. It
-// is for those who drew the indices elsewhere; see [BootstrapMean].
-//
-// BCa asks which resampled means are below the mean and which are equal to it, and
-// a resample with the values in another order may differ from it by rounding. So
-// means are rounded as NumPy rounds them here, and the answer is that of SciPy.
-func BootstrapMeanWith(indices [][]int, values []float64, level float64, method BootstrapMethod) (Estimate, error) {
-	if at := slices.IndexFunc(values, func(x float64) bool { return !(math.Abs(x) <= maxSize) }); at >= 0 {
-		return Estimate{}, fmt.Errorf("value %d is not a usable number: %v", at, values[at])
-	}
-	if len(indices) == 0 {
-		return Estimate{}, errors.New("there is no resample")
-	}
-	means := make([]float64, len(indices))
-	var picked []float64
-	for i, places := range indices {
-		picked = picked[:0]
-		for _, at := range places {
-			if at < 0 || at >= len(values) {
-				return Estimate{}, fmt.Errorf("resample %d takes value %d of %d", i, at, len(values))
-			}
-			picked = append(picked, values[at])
-		}
-		if len(picked) == 0 {
-			return Estimate{}, fmt.Errorf("resample %d is empty", i)
-		}
-		means[i] = pairwise(picked) / float64(len(picked))
-	}
-	level, warning := checkLevel(level)
-	mean := 0.0
-	if len(values) > 0 {
-		mean = pairwise(values) / float64(len(values))
-	}
-	est := resampled(MomentsOf(values), mean, means, level, method, skewness(values, nil, mean))
-	return warnIf(est, warning), nil
-}
-
-// pairwise returns the sum of the values, rounded as NumPy rounds it: in eight
-// interleaved sums up to 128 values, and by halves above.
-func pairwise(values []float64) float64 {
-	n := len(values)
-	switch {
-	case n < 8:
-		return sum(values)
-	case n > 128:
-		half := n / 2
-		half -= half % 8
-		return pairwise(values[:half]) + pairwise(values[half:])
-	}
-	r := [8]float64(values)
-	i := 8
-	for ; i+8 <= n; i += 8 {
-		for j := range r {
-			r[j] += values[i+j]
-		}
-	}
-	total := ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]))
-	for _, x := range values[i:] {
-		total += x
-	}
-	return total
-}
 
 // resampled returns the estimate that follows from resampled means, where the mean
 // itself is rounded as they are.
@@ -164,9 +95,6 @@ func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, accelerat
 		est = est.Warn(WarnFewDraws)
 	}
 	est.Lo, est.Hi = quantileOf(means, lo), quantileOf(means, hi)
-	if est.Method == string(BootstrapBasic) {
-		est.Lo, est.Hi = 2*est.Value-est.Hi, 2*est.Value-est.Lo
-	}
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)
 	return est
 }

@@ -497,3 +497,14 @@ func largest(x []float64) float64 {
 	}
 	return most
 }
+
+// tTail returns the chance of a t at least as far from 0 as value/se.
+func tTail(value, se, df float64) float64 {
+	if se == 0 {
+		if value == 0 {
+			return 1
+		}
+		return 0
+	}
+	return studentBoth(value/se, df)
+}

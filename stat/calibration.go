@@ -13,29 +13,12 @@ type Binning struct {
 	// Count is how many bins there are. 0 means 10.
 	Count int
 
-	// Mass says that bins hold equally many probabilities rather than being
-	// equally wide.
-	Mass Mass
-
-	// Cuts are the inner ends of the bins, in order. They replace Count and Mass.
+	// Cuts are the inner ends of the bins, in order. They replace Count.
 	Cuts []float64
 
 	// LowerEnds says that a bin has its lower end and not its upper: [0.2, 0.3).
 	LowerEnds bool
 }
-
-// A Mass is a way to make bins hold equally many probabilities.
-type Mass string
-
-// The ways to cut by mass. The zero value cuts by width.
-const (
-	// MassSplit cuts half-way between neighbours of the sorted list (Kumar,
-	// Liang and Ma 2019).
-	MassSplit Mass = "split"
-
-	// MassQuantile cuts at quantiles, linear between neighbours.
-	MassQuantile Mass = "quantile"
-)
 
 // A Bin is the probabilities that fell together, and what became of them.
 type Bin struct {
@@ -60,7 +43,7 @@ func Reliability(probs []float64, truth []bool, b Binning) ([]Bin, error) {
 	if err := checkProbs(probs, truth); err != nil {
 		return nil, err
 	}
-	cuts := b.cuts(probs)
+	cuts := b.cuts()
 	n, hits := make([]int, len(cuts)+1), make([]int, len(cuts)+1)
 	sums := make([]exact, len(cuts)+1)
 	for i, p := range probs {
@@ -103,7 +86,7 @@ func (b Binning) find(cuts []float64, p float64) int {
 }
 
 // cuts returns the inner ends of the bins.
-func (b Binning) cuts(probs []float64) []float64 {
+func (b Binning) cuts() []float64 {
 	if b.Cuts != nil {
 		return slices.Sorted(slices.Values(b.Cuts))
 	}
@@ -111,46 +94,11 @@ func (b Binning) cuts(probs []float64) []float64 {
 	if count <= 0 {
 		count = 10
 	}
-	switch b.Mass {
-	case MassSplit:
-		return splitCuts(probs, count)
-	case MassQuantile:
-		return quantileCuts(probs, count)
-	}
 	cuts := make([]float64, count-1)
 	for i := range cuts {
 		cuts[i] = float64(i+1) / float64(count)
 	}
 	return cuts
-}
-
-// quantileCuts cuts at quantiles. The percentages are computed as NumPy does, since
-// a probability that lies on a cut would otherwise fall into another bin.
-func quantileCuts(probs []float64, count int) []float64 {
-	percents := make([]float64, count-1)
-	step := 1 / float64(count)
-	for i := range percents {
-		percents[i] = float64(i+1) * step * 100
-	}
-	return Percentiles(probs, percents)
-}
-
-// splitCuts cuts the sorted list into parts whose lengths differ by one at most,
-// the longer ones first, half-way between the last of one and the first of the
-// next.
-func splitCuts(probs []float64, count int) []float64 {
-	sorted := slices.Sorted(slices.Values(probs))
-	count = min(count, len(sorted))
-	var cuts []float64
-	at := 0
-	for part := range count - 1 {
-		at += len(sorted) / count
-		if part < len(sorted)%count {
-			at++
-		}
-		cuts = append(cuts, (sorted[at-1]+sorted[at])/2)
-	}
-	return slices.Compact(cuts)
 }
 
 // A CalibrationError is how far stated probabilities are from what came true, over
@@ -188,37 +136,13 @@ func ECE(probs []float64, truth []bool, b Binning) (CalibrationError, error) {
 // Brier returns the mean squared difference of probability and truth: 0 is perfect,
 // and a constant 0.5 scores 0.25 (Brier 1950). Errors are those of [ECE].
 func Brier(probs []float64, truth []bool) (float64, error) {
-	return meanLoss(probs, truth, func(p, y float64) float64 { return (p - y) * (p - y) })
-}
-
-// smallestProb bounds how certain a probability may claim to be in LogLoss, so that
-// one certain error costs 36 and not infinity.
-const smallestProb = 0x1p-52
-
-// LogLoss returns the mean of minus the logarithm of the probability given to what
-// came true (Good 1952). Probabilities within 2^-52 of 0 or 1 are moved away from
-// it. Errors are those of [ECE].
-func LogLoss(probs []float64, truth []bool) (float64, error) {
-	return meanLoss(probs, truth, func(p, y float64) float64 {
-		p = min(max(p, smallestProb), 1-smallestProb)
-		if y == 1 {
-			return -math.Log(p)
-		}
-		return -math.Log(1 - p)
-	})
-}
-
-func meanLoss(probs []float64, truth []bool, loss func(p, y float64) float64) (float64, error) {
 	if err := checkProbs(probs, truth); err != nil {
 		return 0, err
 	}
 	var sum exact
 	for i, p := range probs {
-		y := 0.0
-		if truth[i] {
-			y = 1
-		}
-		sum.add(loss(p, y))
+		d := p - float64(boolToInt(truth[i]))
+		sum.add(d * d)
 	}
 	return sum.float() / float64(len(probs)), nil
 }

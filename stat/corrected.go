@@ -15,17 +15,18 @@ const (
 		"the labelled items may differ from the others"
 )
 
-// RoganGladen returns the share of right answers among n that a judge alone saw,
+// RoganGladenIn returns the share of right answers among n that a judge alone saw,
 // of which it accepted rawPositives, corrected for the errors it made on labelled
 // answers:
 //
 //	(p + specificity - 1) / (sensitivity + specificity - 1)
 //
 // where p is the share it accepted. The labelled answers need not have the same
-// share of right ones, which is what sets this apart from [PPIProportion]: it is
+// share of right ones, which is what sets this apart from [PPIIn]: it is
 // enough that the judge errs on a right answer, and on a wrong one, as often as
 // elsewhere. The price is a wider interval. The labelled items must not be counted
-// among the n.
+// among the n. The interval is that of as many independent items as a sample of the
+// design is worth.
 //
 // Source: W. J. Rogan and B. Gladen, "Estimating prevalence from the results of a
 // screening test", American Journal of Epidemiology 107 (1978), 71-76. The interval
@@ -37,12 +38,6 @@ const (
 // 94.1% to 96.3% with 200 labels and the errors of real judges, and was up to 97.5%.
 // Where the labels do not show sensitivity + specificity to be above 1, the interval
 // is all of [0, 1], for any score could then lie behind what the judge said.
-func RoganGladen(rawPositives, n int, labelled Confusion, level float64) Estimate {
-	return RoganGladenIn(Design{}, rawPositives, n, labelled, level)
-}
-
-// RoganGladenIn returns what [RoganGladen] does, from a sample of the given design: the
-// interval is that of as many independent items as the sample is worth.
 func RoganGladenIn(d Design, rawPositives, n int, labelled Confusion, level float64) Estimate {
 	level, warning := checkLevel(level)
 	c := labelled.counts()

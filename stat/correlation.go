@@ -113,18 +113,6 @@ func KendallTauB(x, y []float64) (Correlation, error) {
 	return Correlation{zInterval(tau, len(x), 0.437, 4, MethodFieller), c.p()}, nil
 }
 
-// KendallTauC returns Stuart's tau-c of x and y, which reaches 1 also when the two
-// lists have different numbers of distinct values. Errors are those of [Pearson].
-//
-// Source: A. Stuart, "The estimation and comparison of strengths of association in
-// contingency tables", Biometrika 40 (1953), 105-110.
-func KendallTauC(x, y []float64) (float64, error) {
-	if err := checkPairs(x, y); err != nil {
-		return 0, err
-	}
-	return concordance(x, y).tauC(), nil
-}
-
 // checkPairs returns why two lists have no correlation.
 func checkPairs(x, y []float64) error {
 	switch {
@@ -218,4 +206,26 @@ func rankCorrelation(x, y []float64) float64 {
 	scale := 1 / (n - 1)
 	sx, sy := math.Sqrt(xx*scale), math.Sqrt(yy*scale)
 	return max(-1, min(xy*scale/sx/sy, 1))
+}
+
+// midRanks returns the rank of each value from 1 on; tied values share the mean of
+// their ranks.
+func midRanks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	ranks := make([]float64, len(values))
+	for start := 0; start < len(order); {
+		end := start + 1
+		for end < len(order) && values[order[end]] == values[order[start]] {
+			end++
+		}
+		for _, i := range order[start:end] {
+			ranks[i] = float64(start+1+end) / 2
+		}
+		start = end
+	}
+	return ranks
 }

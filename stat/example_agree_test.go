@@ -8,7 +8,7 @@ import (
 
 // A judge accepted 2,000 of 3,000 answers. On 200 others that people labelled too, it
 // accepted 15 of 80 wrong ones and rejected 6 of 120 right ones.
-func ExamplePPIProportion() {
+func ExamplePPIOf() {
 	labelled := stat.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}
 	raw := stat.Proportion(2000, 3000)
 	ppi := stat.PPIOf(labelled, 2000, 3000, 0.95)
@@ -24,16 +24,16 @@ func ExamplePPIProportion() {
 
 func ExampleConfusion() {
 	c := stat.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}
-	fmt.Printf("accuracy %.3f kappa %.3f AC1 %.3f\n", c.Accuracy(0.95).Value, c.Kappa(0.95).Value, c.AC1(0.95).Value)
-	accept := c.FalseAccept(0.95)
+	fmt.Printf("accuracy %.3f kappa %.3f\n", c.Accuracy(0.95).Value, c.Kappa(0.95).Value)
+	accept := stat.Proportion(c.FP, c.FP+c.TN)
 	fmt.Printf("accepts %.1f%% [%.1f, %.1f] of wrong answers, n=%d\n", 100*accept.Value, 100*accept.Lo, 100*accept.Hi, accept.N)
 	// Output:
-	// accuracy 0.895 kappa 0.777 AC1 0.802
+	// accuracy 0.895 kappa 0.777
 	// accepts 18.8% [11.7, 28.7] of wrong answers, n=80
 }
 
-func ExampleRoganGladen() {
-	est := stat.RoganGladen(2000, 3000, stat.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}, 0.95)
+func ExampleRoganGladenIn() {
+	est := stat.RoganGladenIn(stat.Design{}, 2000, 3000, stat.Confusion{TP: 114, FN: 6, FP: 15, TN: 65}, 0.95)
 	fmt.Printf("%.1f%% [%.1f, %.1f] by %s\n", 100*est.Value, 100*est.Lo, 100*est.Hi, est.Method)
 	// Output:
 	// 62.8% [56.8, 68.4] by lang-reiczigel

@@ -1,76 +1,121 @@
 package stat
 
+import "math"
+
+// MethodGwet is the interval of an agreement coefficient by Gwet's linearised
+// variance and Student's t.
+const MethodGwet = "gwet"
+
+// The warnings of agreement among several judges.
+const (
+	WarnNoPairs   = "no item was rated by two judges, so agreement is not defined"
+	WarnOneRated  = "one item says nothing about the spread of agreement: there is no interval"
+	WarnUndefined = "everybody gave the same label to everything, so agreement beyond chance is not defined"
+	WarnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
+)
+
 // Fleiss returns Fleiss' kappa of a table in which table[i][k] counts the judges
-// who gave item i the label k.
+// who gave item i the label k. Items without a label are left out; items with one
+// help to know how frequent a label is.
 //
 // Source: J. L. Fleiss, "Measuring nominal scale agreement among many raters",
 // Psychological Bulletin 76 (1971), 378-382. The number of judges may differ
-// between items, as in Gwet (2014), who also gives the interval; see [Agree].
+// between items, as in K. L. Gwet, Handbook of Inter-Rater Reliability (2014), whose
+// linearised variance with Student's t gives the interval. It speaks of items like
+// these under the same judges, not of other judges, and wants some twenty items.
 func Fleiss(table [][]int, level float64) Estimate {
-	p, negative := tablePile(table)
-	est := p.agreement(FleissKappa, level).Estimate
+	level, warning := checkLevel(level)
+	items, share, negative := ratedItems(table)
+	n := float64(len(items))
+	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: len(items), Method: MethodNone}, warning)
 	if negative {
 		est = est.Warn(WarnNegative)
 	}
-	return est
-}
-
-// Randolph returns Randolph's kappa of a table in which table[i][k] counts the
-// judges who gave item i the label k: all labels are equally likely by chance, so
-// every column counts, also an empty one. It is 0 where it is not defined, which
-// is without two judges or two labels.
-//
-// Source: J. J. Randolph, "Free-marginal multirater kappa" (2005); for two judges
-// it is the coefficient of Brennan and Prediger (1981).
-func Randolph(table [][]int) float64 {
-	p, _ := tablePile(table)
-	return p.agreement(BrennanPrediger, DefaultLevel).Value
-}
-
-// AC1 returns Gwet's AC1 of two judges from a square table of counts, in which
-// table[i][j] counts the items that the first put into class i and the second into
-// class j. Every row of the table is a label, also an empty one. The interval is
-// that of [Agree].
-func AC1(table [][]int, level float64) Estimate {
-	counts, _, negative := squareCounts(table)
-	k := len(counts)
-	var rows [][]float64
-	var times []float64
-	for i, row := range counts {
-		for j, c := range row {
-			if c > 0 {
-				unit := make([]float64, k)
-				unit[i]++
-				unit[j]++
-				rows, times = append(rows, unit), append(times, c)
-			}
+	var agreed exact
+	pairs := 0.0
+	for _, it := range items {
+		if it.judges >= 2 {
+			agreed.add(it.agreed)
+			pairs++
 		}
 	}
-	est := newPile(rows, times, kappaWeights(k, Unweighted)).agreement(GwetAC, level).Estimate
-	if negative {
-		est = est.Warn(WarnNegative)
+	if pairs == 0 {
+		return est.Warn(WarnNoPairs)
 	}
+	expected := 0.0
+	for _, s := range share {
+		expected += float64(s * s) // not fused; see wilson
+	}
+	if 1-expected < 1e-12 || len(share) < 2 {
+		return est.Warn(WarnUndefined)
+	}
+	est.Value = min((agreed.float()/pairs-expected)/(1-expected), 1)
+	if len(items) == 1 {
+		return est.Warn(WarnOneRated)
+	}
+	// Each item has a coefficient of its own (Gwet 2014, section 6.3), and their spread is
+	// that of the mean.
+	var squares exact
+	for _, it := range items {
+		own := 0.0
+		if it.judges >= 2 {
+			own = n / pairs * (it.agreed - expected) / (1 - expected)
+		}
+		chance := 0.0
+		for k, c := range it.counts {
+			chance += float64(c * share[k])
+		}
+		own -= 2 * (1 - est.Value) * (chance/it.judges - expected) / (1 - expected)
+		squares.addProduct(own-est.Value, own-est.Value)
+	}
+	variance := squares.float() / (n * (n - 1))
+	if variance < 1e-30 { // what rounding leaves of no spread at all
+		variance = 0
+		est = est.Warn(WarnCertain)
+	}
+	est.SE, est.Method = math.Sqrt(variance), MethodGwet
+	half := float64(tQuantile(level, n-1) * est.SE)
+	est.Lo, est.Hi = max(est.Value-half, -1), min(est.Value+half, 1)
 	return est
 }
 
-// tablePile returns the counts of a table whose rows are items. Rows without a
-// count are left out.
-func tablePile(table [][]int) (p *pile, negative bool) {
-	k := 0
+// A ratedItem is an item with the labels that judges gave it.
+type ratedItem struct {
+	counts []float64 // by label
+	judges float64
+	agreed float64 // the share of pairs of judges that agree
+}
+
+// ratedItems returns the items of a table that have a label, and how frequent each label is,
+// averaged over them.
+func ratedItems(table [][]int) (items []ratedItem, share []float64, negative bool) {
+	var labels int
 	for _, row := range table {
-		k = max(k, len(row))
+		labels = max(labels, len(row))
 	}
-	var counts [][]float64
+	sums := make([]exact, labels)
 	for _, row := range table {
-		unit, n := make([]float64, k), 0
-		for j, c := range row {
+		it, agreed := ratedItem{counts: make([]float64, labels)}, 0.0
+		for k, c := range row {
 			negative = negative || c < 0
-			unit[j] = float64(max(c, 0))
-			n += max(c, 0)
+			x := float64(max(c, 0))
+			it.counts[k] = x
+			it.judges += x
+			agreed += x * (x - 1)
 		}
-		if n > 0 {
-			counts = append(counts, unit)
+		if it.judges == 0 {
+			continue
 		}
+		if it.judges >= 2 {
+			it.agreed = agreed / (it.judges * (it.judges - 1))
+		}
+		for k, c := range it.counts {
+			sums[k].add(c / it.judges)
+		}
+		items = append(items, it)
 	}
-	return newPile(counts, nil, kappaWeights(k, Unweighted)), negative
+	for k := range sums {
+		share = append(share, sums[k].float()/max(float64(len(items)), 1))
+	}
+	return items, share, negative
 }

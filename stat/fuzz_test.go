@@ -54,8 +54,7 @@ func FuzzShares(f *testing.F) {
 			return // Nobody has judged so many items.
 		}
 		for name, interval := range map[string]func(k, n int, level float64) stat.Estimate{
-			"ProportionAt": stat.ProportionAt, "ClopperPearson": stat.ClopperPearson, "AgrestiCoull": stat.AgrestiCoull,
-			"Jeffreys": stat.Jeffreys, "Wald": stat.Wald, "WilsonCorrected": stat.WilsonCorrected,
+			"ProportionAt": stat.ProportionAt, "ClopperPearson": stat.ClopperPearson,
 		} {
 			est := interval(k, n, level)
 			if bad := known(est); bad != "" || est.Lo < 0 || est.Hi > 1 {
@@ -64,8 +63,8 @@ func FuzzShares(f *testing.F) {
 		}
 		for name, est := range map[string]stat.Estimate{
 			"PairedProportions": stat.PairedProportions(k, n-k, n, level), "DifferenceOfProportions": stat.DifferenceOfProportions(k, n, n, k, level),
-			"RoganGladen": stat.RoganGladen(k, n, stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, level),
-			"PPI":         stat.PPIProportion(stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, k, n, level),
+			"RoganGladen": stat.RoganGladenIn(stat.Design{}, k, n, stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, level),
+			"PPI":         stat.PPIOf(stat.Confusion{TP: k, FN: n, TN: 5, FP: 1}, k, n, level).Estimate,
 		} {
 			if bad := known(est); bad != "" || est.Lo < -1 || est.Hi > 1 {
 				t.Errorf("%s of %d and %d at %v = %+v: %s", name, k, n, level, est, bad)
@@ -73,7 +72,6 @@ func FuzzShares(f *testing.F) {
 		}
 		if n >= 0 && n < 1e6 {
 			checkChance(t, "McNemar", stat.McNemar(k, n))
-			checkChance(t, "McNemarChi2", stat.McNemarChi2(k, n, true))
 		}
 	})
 }
@@ -109,18 +107,8 @@ func FuzzMeans(f *testing.F) {
 				t.Errorf("%s of %v with weights %v at %v = %+v: %v %s", name, x, w, level, est, err, known(est))
 			}
 		}
-		checkChance(t, "TTest", stat.TTest(x, 0.5))
 		checkChance(t, "WelchTest", stat.WelchTest(x, w))
-		checkChance(t, "MannWhitney", stat.MannWhitney(x, w))
 		checkChance(t, "PairedPermutation", stat.PairedPermutation(x, 50, 1))
-		if test, err := stat.Wilcoxon(x, w, stat.WilcoxonOptions{}); err == nil {
-			checkChance(t, "Wilcoxon", test)
-		}
-		for _, p := range stat.Percentiles(x, append(w, 0, 50, 100)) {
-			if p-p != 0 {
-				t.Errorf("Percentiles(%v, %v) has %v", x, w, p)
-			}
-		}
 	})
 }
 
@@ -155,9 +143,6 @@ func FuzzPairs(f *testing.F) {
 		if est, err := stat.AUROC(x, truth, y); err == nil && (known(est) != "" || est.Lo < 0 || est.Hi > 1) {
 			t.Errorf("AUROC(%v, %v, %v) = %+v: %s", x, truth, y, est, known(est))
 		}
-		if ap, err := stat.AveragePrecision(x, truth, y); err == nil && !(ap >= 0 && ap <= 1+1e-12) {
-			t.Errorf("AveragePrecision(%v, %v, %v) = %v", x, truth, y, ap)
-		}
 		if e, err := stat.ECE(x, truth, stat.Binning{Count: int(bits)}); err == nil && !(e.Mean >= 0 && e.Mean <= e.Largest+1e-12 && e.Largest <= 1+1e-12 && e.RMS <= 1+1e-12) {
 			t.Errorf("ECE(%v, %v) = %+v", x, truth, e)
 		}
@@ -166,7 +151,7 @@ func FuzzPairs(f *testing.F) {
 		}
 		checkRatings(t, x, y)
 		for name, adjust := range map[string]func([]float64) []float64{
-			"Bonferroni": stat.Bonferroni, "Sidak": stat.Sidak, "Holm": stat.Holm, "Hommel": stat.Hommel, "BH": stat.BenjaminiHochberg, "BY": stat.BenjaminiYekutieli,
+			"Bonferroni": stat.Bonferroni, "Holm": stat.Holm,
 		} {
 			if !inUnit(x) {
 				continue
@@ -188,14 +173,9 @@ func checkRatings(t *testing.T, x, y []float64) {
 		ratings[i] = []float64{x[i], y[i]}
 	}
 	for _, s := range []stat.Scale{stat.ScaleNominal, stat.ScaleOrdinal, stat.ScaleInterval, stat.ScaleRatio} {
-		if a, err := stat.Krippendorff(ratings, s); err == nil && !(a <= 1+1e-12) {
-			t.Errorf("Krippendorff(%v, %s) = %v", ratings, s, a)
-		}
-	}
-	for _, c := range []stat.Coefficient{stat.GwetAC, stat.FleissKappa} {
-		a := stat.Agree(ratings, c, stat.RatingOptions{}, 0.95)
+		a := stat.KrippendorffInterval(ratings, s, 0, 0, 0.95)
 		if _, err := json.Marshal(a); err != nil || !(a.Value <= 1+1e-12) {
-			t.Errorf("Agree(%v, %s) = %+v, %v", ratings, c, a, err)
+			t.Errorf("KrippendorffInterval(%v, %s) = %v, %v", ratings, s, a, err)
 		}
 	}
 }
@@ -218,7 +198,7 @@ func FuzzTables(f *testing.F) {
 		}
 		for name, est := range map[string]stat.Estimate{
 			"Kappa": stat.Kappa(table, 0.95), "linear": stat.WeightedKappa(table, stat.Linear, 0.95), "quadratic": stat.WeightedKappa(table, stat.Quadratic, 0.95),
-			"Fleiss": stat.Fleiss(table, 0.95), "AC1": stat.AC1(table, 0.95),
+			"Fleiss": stat.Fleiss(table, 0.95),
 		} {
 			if bad := known(est); bad != "" || est.Hi > 1+1e-12 {
 				t.Errorf("%s of %v = %+v: %s", name, table, est, bad)
@@ -237,7 +217,7 @@ func FuzzNeeded(f *testing.F) {
 	f.Add(50, math.Inf(1), -1.0, 0.5, 2.0)
 	f.Fuzz(func(t *testing.T, n int, a, b, level, power float64) {
 		for name, needed := range map[string]int{
-			"NeededN": stat.NeededN(a, b, level, power), "NeededNPaired": stat.NeededNPaired(a, b, level, power), "NeededNTwo": stat.NeededNTwo(a, b, level, power),
+			"NeededNPaired": stat.NeededNPaired(a, b, level, power), "NeededNTwo": stat.NeededNTwo(a, b, level, power),
 			"LabelsNeeded": stat.LabelsNeeded(a, b),
 		} {
 			if needed < 1 {

@@ -1,9 +1,6 @@
 package stat
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // The buckets of a histogram grow by the factor growth, so that the middle of a
 // bucket is within 1% of everything in it. 3,300 buckets reach from 1e-9 to
@@ -19,8 +16,7 @@ var logGrowth = math.Log(growth)
 
 // A Histogram gathers positive numbers, as durations or sizes, and answers
 // quantiles within 1% of the true value, in memory that does not grow with how
-// many there are. Two histograms merge without loss, and the order of additions
-// does not matter. The zero value is ready to use; it is 26 KB once a number was
+// many there are. The order of additions does not matter. The zero value is ready to use; it is 26 KB once a number was
 // added.
 //
 // Source: the logarithmic buckets of C. Masson, J. E. Rim and H. K. Lee,
@@ -57,12 +53,6 @@ func (h *Histogram) Add(x float64) {
 // N returns how many numbers were added.
 func (h *Histogram) N() int { return h.n }
 
-// Min returns the smallest number added, exactly, and 0 when there is none.
-func (h *Histogram) Min() float64 { return h.min }
-
-// Max returns the largest number added, exactly, and 0 when there is none.
-func (h *Histogram) Max() float64 { return h.max }
-
 // Quantile returns a number within 1% of the smallest one that at least a share
 // of q of all numbers does not exceed: Quantile(0.5) is the lower median. A q
 // outside [0, 1] is moved into it. It returns 0 when the histogram is empty.
@@ -86,28 +76,6 @@ func (h *Histogram) Quantile(q float64) float64 {
 		}
 	}
 	return h.max
-}
-
-// Merge adds all numbers that other has seen.
-func (h *Histogram) Merge(other *Histogram) {
-	if other.n == 0 {
-		return
-	}
-	if h.n == 0 {
-		*h = *other
-		h.counts = slices.Clone(other.counts)
-		return
-	}
-	h.min, h.max = math.Min(h.min, other.min), math.Max(h.max, other.max)
-	h.n += other.n
-	h.zeros += other.zeros
-	if h.counts == nil {
-		h.counts = slices.Clone(other.counts)
-		return
-	}
-	for i, count := range other.counts {
-		h.counts[i] += count
-	}
 }
 
 // bucket returns the place of x, which is at least smallest.

@@ -20,10 +20,6 @@ type interval struct {
 var intervals = []interval{
 	{"wilson", stat.ProportionAt},
 	{"clopper-pearson", stat.ClopperPearson},
-	{"agresti-coull", stat.AgrestiCoull},
-	{"jeffreys", stat.Jeffreys},
-	{"wilson-corrected", stat.WilsonCorrected},
-	{"wald", stat.Wald},
 }
 
 // coverage returns how often the interval holds the share p, by adding up the
@@ -94,10 +90,7 @@ func TestIntervalProperties(t *testing.T) {
 				t.Fatalf("%s(%d, %d, %v) = %+v is not the mirror of %+v", in.name, k, n, level, est, mirror)
 			}
 		}
-		exact, ac, wilson := stat.ClopperPearson(k, n, level), stat.AgrestiCoull(k, n, level), stat.ProportionAt(k, n, level)
-		if ac.Lo > wilson.Lo+1e-12 || ac.Hi < wilson.Hi-1e-12 {
-			t.Fatalf("agresti-coull %+v does not enclose wilson %+v", ac, wilson)
-		}
+		exact := stat.ClopperPearson(k, n, level)
 		// The defining property: at the ends, k hits and more, or fewer, have half of
 		// what is left of the level.
 		if k > 0 && !near(stat.BinomialTest(k, n, exact.Lo, stat.Greater)/((1-level)/2), 1, 1e-6) {
@@ -127,12 +120,6 @@ func TestIntervalWarnings(t *testing.T) {
 		if est := in.f(5, 4, 0.95); !est.Has(stat.WarnRange) || est.Value != 1 {
 			t.Errorf("%s(5, 4) = %+v, want 1 and a warning", in.name, est)
 		}
-	}
-	if est := stat.Wald(0, 10, 0.95); !est.Has(stat.WarnWaldEnds) || est.Hi != 0 {
-		t.Errorf("Wald(0, 10) = %+v, want no width and a warning", est)
-	}
-	if est := stat.Jeffreys(0, 10, 0.95); est.Lo != 0 {
-		t.Errorf("Jeffreys(0, 10).Lo = %v, want 0", est.Lo)
 	}
 }
 

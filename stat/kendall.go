@@ -18,7 +18,6 @@ type orders struct {
 // Ties are what equal values of a list amount to.
 type ties struct {
 	pairs, triples, spread float64 // sums of t(t-1)/2, t(t-1)(t-2) and t(t-1)(2t+5)
-	distinct               float64
 }
 
 // concordance counts the orders of two lists in n·log n steps (Knight 1966): the
@@ -89,7 +88,6 @@ func tiesOf(x []float64) ties {
 // add notes that a value occurs so many times.
 func (t *ties) add(times int) {
 	n := float64(times)
-	t.distinct++
 	t.pairs += n * (n - 1) / 2
 	t.triples += n * (n - 1) * (n - 2)
 	t.spread += n * (n - 1) * (2*n + 5)
@@ -98,11 +96,6 @@ func (t *ties) add(times int) {
 func (o orders) tauB() float64 {
 	tau := o.score / math.Sqrt(o.pairs-o.x.pairs) / math.Sqrt(o.pairs-o.y.pairs)
 	return max(-1, min(tau, 1))
-}
-
-func (o orders) tauC() float64 {
-	least := min(o.x.distinct, o.y.distinct)
-	return max(-1, min(2*o.score/(o.n*o.n*(least-1)/least), 1))
 }
 
 // p returns the two-sided p-value.

@@ -3,6 +3,7 @@ package stat
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -23,22 +24,6 @@ const (
 	WarnAlpha      = "alpha is not defined for these ratings"
 	WarnAlphaDraws = "in some draws everybody gave the same rating: they were left out, which makes the interval uncertain"
 )
-
-// Krippendorff returns Krippendorff's alpha of ratings[judge][unit], where a NaN is
-// a rating that is missing, and so is a number beyond 1e100. It is 1 for perfect agreement, 0 for what chance would
-// give, and below 0 for systematic disagreement. Units with one rating do not
-// count. It is an error if no unit has two ratings, or if all ratings that can be
-// paired are equal: chance could then not disagree.
-//
-// Source: K. Krippendorff, Content Analysis (2004), chapter 11, and "Computing
-// Krippendorff's alpha-reliability" (2011).
-func Krippendorff(ratings [][]float64, s Scale) (float64, error) {
-	u, err := newUnits(ratings, s)
-	if err != nil {
-		return 0, err
-	}
-	return u.alpha(nil)
-}
 
 // KrippendorffInterval returns Krippendorff's alpha with the percentile interval of
 // as many draws of units, with replacement, as draws says. The same seed gives the
@@ -96,7 +81,7 @@ func newUnits(ratings [][]float64, s Scale) (*units, error) {
 	default:
 		return nil, fmt.Errorf("scale %q is none of nominal, ordinal, interval and ratio", s)
 	}
-	u := &units{scale: s, values: ratedCategories(ratings, nil)}
+	u := &units{scale: s, values: ratedValues(ratings)}
 	n := 0
 	for _, judge := range ratings {
 		n = max(n, len(judge))
@@ -120,6 +105,14 @@ func newUnits(ratings [][]float64, s Scale) (*units, error) {
 		return nil, errors.New("no item was rated by two judges")
 	}
 	return u, nil
+}
+
+// ratedValues returns the ratings that occur, in order.
+func ratedValues(ratings [][]float64) []float64 {
+	all := slices.Concat(ratings...)
+	all = slices.DeleteFunc(all, func(x float64) bool { return !(math.Abs(x) <= maxSize) }) // also NaN
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // alpha returns alpha of the units in draw, or of all of them if draw is nil.

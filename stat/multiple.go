@@ -25,19 +25,6 @@ func Bonferroni(p []float64) []float64 {
 	})
 }
 
-// Sidak returns 1-(1-p)^n for each of n p-values. The chance of one false alarm or
-// more is at most alpha for independent tests.
-//
-// Source: Z. Šidák, "Rectangular confidence regions for the means of multivariate
-// normal distributions", JASA 62 (1967), 626-633.
-func Sidak(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) {
-		for i, x := range sorted {
-			sorted[i] = -math.Expm1(float64(len(sorted)) * math.Log1p(-x))
-		}
-	})
-}
-
 // Holm multiplies the smallest p-value by n, the next by n-1, and so on. The chance
 // of one false alarm or more is at most alpha, however the tests depend on each
 // other. It is what a report over categories uses.
@@ -52,70 +39,6 @@ func Holm(p []float64) []float64 {
 			sorted[i] = largest
 		}
 	})
-}
-
-// Hommel is Simes's test of every set of hypotheses at once. It is at least as
-// strong as [Holm]; the chance of one false alarm or more is at most alpha when the
-// tests are independent or positively dependent.
-//
-// Source: G. Hommel, "A stagewise rejective multiple test procedure based on a
-// modified Bonferroni test", Biometrika 75 (1988), 383-386. The time grows with the
-// square of the number of p-values.
-func Hommel(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) {
-		adjusted := slices.Clone(sorted)
-		n := len(sorted)
-		for m := n; m > 1; m-- {
-			simes := math.Inf(1)
-			for j, x := range sorted[n-m:] {
-				simes = math.Min(simes, float64(m)*x/float64(j+1))
-			}
-			for i, x := range sorted {
-				if i < n-m {
-					adjusted[i] = math.Max(adjusted[i], math.Min(float64(m)*x, simes))
-				} else {
-					adjusted[i] = math.Max(adjusted[i], simes)
-				}
-			}
-		}
-		copy(sorted, adjusted)
-	})
-}
-
-// BenjaminiHochberg adjusts for the share of false alarms among all alarms, which
-// is at most alpha on average when the tests are independent or positively
-// dependent.
-//
-// Source: Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate",
-// Journal of the Royal Statistical Society B 57 (1995), 289-300.
-func BenjaminiHochberg(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) { stepUp(sorted, 1) })
-}
-
-// BenjaminiYekutieli does the same for tests that depend on each other in any way,
-// and is weaker for it.
-//
-// Source: Y. Benjamini and D. Yekutieli, "The control of the false discovery rate
-// in multiple testing under dependency", Annals of Statistics 29 (2001), 1165-1188.
-func BenjaminiYekutieli(p []float64) []float64 {
-	return adjust(p, func(sorted []float64) {
-		harmonic := 0.0
-		for i := range sorted {
-			harmonic += 1 / float64(i+1)
-		}
-		stepUp(sorted, harmonic)
-	})
-}
-
-// stepUp multiplies the i-th smallest p-value by factor·n/i, and takes the smallest
-// of what the larger ones gave.
-func stepUp(sorted []float64, factor float64) {
-	n := float64(len(sorted))
-	smallest := 1.0
-	for i, x := range slices.Backward(sorted) {
-		smallest = math.Min(smallest, x/(float64(i+1)/n/factor))
-		sorted[i] = smallest
-	}
 }
 
 // adjust returns the p-values after f changed a sorted copy of them, in their own

@@ -12,8 +12,7 @@ import (
 )
 
 var adjustments = map[string]func([]float64) []float64{
-	"Bonferroni": stat.Bonferroni, "Sidak": stat.Sidak, "Holm": stat.Holm, "Hommel": stat.Hommel,
-	"BenjaminiHochberg": stat.BenjaminiHochberg, "BenjaminiYekutieli": stat.BenjaminiYekutieli,
+	"Bonferroni": stat.Bonferroni, "Holm": stat.Holm,
 }
 
 func TestAdjustProperties(t *testing.T) {
@@ -35,10 +34,10 @@ func TestAdjustProperties(t *testing.T) {
 				}
 			}
 		}
-		holm, hommel, bonferroni := stat.Holm(p), stat.Hommel(p), stat.Bonferroni(p)
+		holm, bonferroni := stat.Holm(p), stat.Bonferroni(p)
 		for i := range p {
-			if !(hommel[i] <= holm[i]+1e-12 && holm[i] <= bonferroni[i]+1e-12) {
-				t.Fatalf("hommel %v, holm %v, bonferroni %v: want them in this order", hommel[i], holm[i], bonferroni[i])
+			if holm[i] > bonferroni[i]+1e-12 {
+				t.Fatalf("holm %v, bonferroni %v: want them in this order", holm[i], bonferroni[i])
 			}
 		}
 	})

@@ -38,13 +38,10 @@ func (t Test) Has(warning string) bool { return slices.Contains(t.Warnings, warn
 
 // The warnings of tests.
 const (
-	WarnNoDifference  = "no pair differs, so there is nothing to test: p is 1"
-	WarnTooFew        = "too few values for this test: p is 1"
-	WarnNoSpreadTest  = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
-	WarnFewDiscordant = "fewer than 25 pairs differ: the exact test is the better one here"
-	WarnManyPairs     = "too many pairs for the exact distribution: the normal approximation was taken"
-	WarnSmallApprox   = "fewer than 10 differences: the normal approximation is rough"
-	WarnNegative      = "a negative count was given: it was taken for 0"
+	WarnNoDifference = "no pair differs, so there is nothing to test: p is 1"
+	WarnTooFew       = "too few values for this test: p is 1"
+	WarnNoSpreadTest = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
+	WarnNegative     = "a negative count was given: it was taken for 0"
 )
 
 // An Alternative says which deviations count as extreme.
@@ -119,45 +116,15 @@ func firstFrom(lo, hi int, ok func(int) bool) int {
 // distribution of b given b+c. It is exact for independent pairs, and conservative
 // when few pairs differ.
 func McNemar(b, c int) Test {
-	return discordant(b, c, "mcnemar-exact", func(b, c int) Test {
-		small := min(b, c)
-		return Test{Statistic: float64(small), P: math.Min(1, 2*BinomialTest(small, b+c, 0.5, Less))}
-	})
-}
-
-// McNemarChi2 returns McNemar's test by the chi-squared distribution with one
-// degree of freedom, with Edwards's correction for continuity or without. It is
-// valid from some 25 pairs that differ; below, [McNemar] is the one to take.
-//
-// Source: McNemar (1947); A. L. Edwards, "Note on the 'correction for continuity' in
-// testing the significance of the difference between correlated proportions",
-// Psychometrika 13 (1948), 185-187.
-func McNemarChi2(b, c int, corrected bool) Test {
-	method := "mcnemar-chi2"
-	if corrected {
-		method = "mcnemar-chi2-corrected"
-	}
-	return discordant(b, c, method, func(b, c int) Test {
-		// The correction is taken even where |b-c| is 0, as other programs do.
-		d := math.Abs(float64(b)-float64(c)) - float64(boolToInt(corrected))
-		x := d * d / (float64(b) + float64(c))
-		test := Test{Statistic: x, P: chiSquaredTail(x, 1)}
-		if b+c < 25 {
-			test = test.Warn(WarnFewDiscordant)
-		}
-		return test
-	})
-}
-
-// discordant returns what f finds in the pairs that differ, or that there are none.
-func discordant(b, c int, method string, f func(b, c int) Test) Test {
 	// Half of the largest count still can be added to itself.
 	x, y := min(max(b, 0), math.MaxInt/2), min(max(c, 0), math.MaxInt/2)
-	test := Test{P: 1, Warnings: []string{WarnNoDifference}}
-	if x+y > 0 {
-		test = f(x, y)
+	test := Test{P: 1, Method: "mcnemar-exact", N: x + y}
+	if x+y == 0 {
+		test = test.Warn(WarnNoDifference)
+	} else {
+		small := min(x, y)
+		test.Statistic, test.P = float64(small), math.Min(1, 2*BinomialTest(small, x+y, 0.5, Less))
 	}
-	test.Method, test.N = method, x+y
 	if b < 0 || c < 0 {
 		test = test.Warn(WarnNegative)
 	}

@@ -46,9 +46,9 @@ func TestPairedProportionsAndMcNemar(t *testing.T) {
 		if !near(est.Lo, -mirror.Hi, 1e-9) || !near(est.Hi, -mirror.Lo, 1e-9) {
 			t.Fatalf("PairedProportions(%d, %d, %d) = %+v is not the mirror of %+v", b, c, n, est, mirror)
 		}
-		significant := stat.McNemarChi2(b, c, false).P < 0.05
+		significant := chi2P(b, c) < 0.05
 		if excludes := est.Lo > 0 || est.Hi < 0; excludes != significant {
-			t.Fatalf("PairedProportions(%d, %d, %d) = %+v, but McNemar's p = %v", b, c, n, est, stat.McNemarChi2(b, c, false).P)
+			t.Fatalf("PairedProportions(%d, %d, %d) = %+v, but McNemar's p = %v", b, c, n, est, chi2P(b, c))
 		}
 	})
 }

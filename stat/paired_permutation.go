@@ -270,3 +270,34 @@ func ClusteredQ(rows [][]float64, draws int, seed uint64) Test {
 	test.P = float64(extreme) / float64(draws+1)
 	return test
 }
+
+// subsetSums returns, for each sum, the chance that it is the sum of the numbers
+// that fair coins choose.
+func subsetSums(numbers []int) []float64 {
+	total := 0
+	for _, x := range numbers {
+		total += x
+	}
+	chance := make([]float64, total+1)
+	chance[0] = 1
+	reached := 0
+	for _, x := range numbers {
+		reached += x
+		for s := reached; s >= 0; s-- {
+			with := 0.0
+			if s >= x {
+				with = chance[s-x]
+			}
+			chance[s] = (chance[s] + with) / 2
+		}
+	}
+	return chance
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, x := range values {
+		total += x
+	}
+	return total
+}

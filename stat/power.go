@@ -73,18 +73,6 @@ func MinDetectableClusters(n int, se, df, level, power float64) float64 {
 	return math.Min(factor*se, math.MaxFloat64)
 }
 
-// NeededN returns how many pairs it takes to show a mean difference, when
-// differences have the standard deviation sd. It is the largest integer when no
-// number would do.
-func NeededN(difference, sd, level, power float64) int {
-	test, found := reach(level, power)
-	if !(sd >= 0) {
-		return math.MaxInt
-	}
-	per := math.Max(test+found, 0) * sd / math.Abs(difference)
-	return wholeItems(per * per)
-}
-
 // wholeItems returns n rounded up, at least 1, and the largest integer for what is
 // no number of items.
 func wholeItems(n float64) int {

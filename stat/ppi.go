@@ -61,14 +61,6 @@ func (p PPI) MarshalJSON() ([]byte, error) {
 	}{p.wire(), p.Lambda, p.Labels, p.Unlabelled, p.Variance, p.Correlation})
 }
 
-// PPIMean returns the mean of people's scores of all items, from their scores y of
-// some items, the judge's scores yhat of the same items, and the judge's scores of
-// items that people did not see. See [NewPPI].
-func PPIMean(y, yhat, yhatUnlabelled []float64, o PPIOptions) (Estimate, error) {
-	p, err := NewPPI(y, yhat, yhatUnlabelled, o)
-	return p.Estimate, err
-}
-
 // NewPPI returns prediction-powered inference of a mean: the mean of the judge's
 // scores where people did not look, plus the mean of what the judge got wrong where
 // they did. The labelled items must be drawn at random from all of them; then the
@@ -81,7 +73,7 @@ func PPIMean(y, yhat, yhatUnlabelled []float64, o PPIOptions) (Estimate, error) 
 // judge is that of A. N. Angelopoulos, J. C. Duchi and T. Zrnic, "PPI++", arXiv
 // 2311.01453 (2023). The interval is normal, with variances divided by n: it wants
 // some hundred labels, and more where the judge is rarely wrong. For zeros and ones
-// [PPIProportion] does better with few.
+// [PPIOf] does better with few.
 func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 	if err := checkPPI(y, yhat, yhatUnlabelled); err != nil {
 		return PPI{}, err
@@ -110,13 +102,6 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 		p.Estimate = p.Warn(WarnFewLabels)
 	}
 	return p, nil
-}
-
-// PPIProportion returns the share of answers that people would call right, from a
-// judge's verdicts beside theirs on labelled answers, and from its verdicts on n
-// others, of which it accepted rawPositivesUnlabelled. See [PPIOf].
-func PPIProportion(labelled Confusion, rawPositivesUnlabelled, nUnlabelled int, level float64) Estimate {
-	return PPIOf(labelled, rawPositivesUnlabelled, nUnlabelled, level).Estimate
 }
 
 // PPIOf returns prediction-powered inference of a share, from counts. The value is
@@ -272,20 +257,6 @@ func (s cells) tuned(k, n int) float64 {
 func (s cells) rectifierVariance(lambda float64) float64 {
 	v := s.truthVariance() - float64(2*lambda*s.covariance()) + float64(lambda*lambda*s.judge*(1-s.judge))
 	return max(v, 0)
-}
-
-// P returns the chance to see a value this far from null if the mean were null.
-//
-// Of the two published conventions it follows the paper (PPI++, arXiv 2311.01453), which
-// moves the weight of the judge into 0 to 1, and not the program ppi_py 0.2.3 of its authors, whose
-// interval does so and whose p-value does not. P is therefore below 1 minus the level
-// exactly where the interval of [NewPPI] leaves null out.
-func (p PPI) P(null float64) float64 {
-	d := math.Abs(p.Value - null)
-	if d == 0 {
-		return 1
-	}
-	return 2 * normalTail(d/max(p.SE, 1e-16))
 }
 
 // checkPPI returns why lists cannot be put together.

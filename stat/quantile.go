@@ -1,28 +1,11 @@
 package stat
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
-// Percentiles returns the q-th percentiles of the values, q running from 0 to 100,
-// with linear interpolation between the two values beside it. It is what NumPy's
-// percentile gives, and type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in
-// statistical packages", The American Statistician 50 (1996), 361-365.
-//
-// Values that are not finite are left out. A q outside [0, 100] is moved into it,
-// and a NaN counts as 0. Without values every percentile is 0.
-func Percentiles(values, q []float64) []float64 {
-	sorted := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return x-x != 0 })
-	slices.Sort(sorted)
-	all := make([]float64, len(q))
-	for i, percent := range q {
-		all[i] = quantileOf(sorted, percent/100)
-	}
-	return all
-}
-
-// quantileOf returns the value at the share q of sorted values, 0 without any.
+// quantileOf returns the value at the share q of sorted values, 0 without any, with linear
+// interpolation between the two values beside it. It is what NumPy's percentile gives, and
+// type 7 of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical packages", The
+// American Statistician 50 (1996), 361-365.
 func quantileOf(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -53,33 +53,6 @@ func AUROC(scores []float64, truth []bool, weights []float64) (Estimate, error) 
 	return est.Warn(WarnSeparated), nil
 }
 
-// AveragePrecision returns the mean precision at each score, weighted by how much
-// recall it adds: the area under the steps of the precision-recall curve. It is an
-// error if there is no right answer.
-//
-// Source: M. Zhu, "Recall, precision and average precision" (2004). The steps are
-// not joined by lines, which would promise precision that no threshold has (Davis
-// and Goadrich 2006).
-func AveragePrecision(scores []float64, truth []bool, weights []float64) (float64, error) {
-	r, err := newRanked(scores, truth, weights)
-	if err != nil {
-		return 0, err
-	}
-	if r.right <= 0 {
-		return 0, errors.New("average precision needs a right answer")
-	}
-	sum, right, wrong := 0.0, 0.0, 0.0
-	for i := len(r.groups) - 1; i >= 0; i-- {
-		g := r.groups[i]
-		right += g.right
-		wrong += g.wrong
-		if g.right > 0 {
-			sum += float64(g.right / r.right * (right / (right + wrong))) // not fused; see wilson
-		}
-	}
-	return min(sum, 1), nil
-}
-
 // Ranked are answers in the order of their scores.
 type ranked struct {
 	items        []rankedItem
