@@ -190,7 +190,7 @@ func Declared(d *judge.Declaration, reading string) (Choice, error) {
 // a server (http://127.0.0.1:8000/grade), and whether it is one.
 func ProgramName(name string) (string, bool) {
 	if text, ok := strings.CutPrefix(name, commandVendor+":"); ok {
-		args, err := splitCommand(text)
+		args, err := SplitCommand(text)
 		if err != nil {
 			return text, true // Opening it says what is wrong.
 		}

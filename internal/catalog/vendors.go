@@ -294,7 +294,7 @@ const commandVendor = "command"
 // openCommand starts a program of the user's own. It is opened by people at the command
 // line, who may wait for it, so that there is no context to end it.
 func openCommand(name string, at access) (deem.Model, error) {
-	args, err := splitCommand(name)
+	args, err := SplitCommand(name)
 	if err != nil {
 		return nil, err
 	}
@@ -319,9 +319,9 @@ func orNoModel[M deem.Model](m M, err error) (deem.Model, error) {
 	return m, nil
 }
 
-// splitCommand splits a command at white space. Quotes keep words together, and a
+// SplitCommand splits a command at white space. Quotes keep words together, and a
 // backslash takes the meaning from the character after it.
-func splitCommand(text string) ([]string, error) {
+func SplitCommand(text string) ([]string, error) {
 	var args []string
 	var word strings.Builder
 	var quote rune

@@ -33,7 +33,7 @@ var configSchema []byte
 // that it stands for. What belongs to one invocation, as --fresh, is not a setting.
 var configKeys = []string{
 	"ask-above", "base-url", "ca-file", "concurrency", "data", "db", "embeddings", "errata", "exclude", "format", "gate", "headers",
-	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "pass",
+	"judge", "limit", "log", "log-level", "map", "max-cost", "max-tokens", "max-unjudged", "metrics", "model", "model-options", "notify", "pass",
 	"prices", "proxy", "reading", "responses", "retries", "rpm", "run-timeout", "system", "system-model", "temperature", "thinking", "timeout",
 	"tpm", "trials", "wordnet",
 }

@@ -51,6 +51,8 @@ func (a *app) checkDetach(o *runOptions) error {
 		flag = "--record"
 	case o.queue != "":
 		flag = "--queue"
+	case o.notify != "" && !a.fromFile["notify"]:
+		flag = "--notify"
 	case o.runTimeout > 0:
 		flag = "--run-timeout"
 	case len(o.gates) > 0 && o.lock.file == "" && !a.fromFile["gate"]: // Those of deem.yaml are held by deem report.

@@ -28,8 +28,8 @@ func (o dataOptions) datasetOf(data items) store.DatasetSpec {
 	return d
 }
 
-// judgeAll begins or resumes the run of one judge, takes it to its end, and returns
-// its id and, if it was made on the way, what it found.
+// judgeAll begins or resumes the run of one judge, takes it to its end, and returns its
+// id, also where it began and failed, and, if it was made on the way, what it found.
 func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, data items, o runOptions) (id string, live *findings.Reporter, err error) {
 	around := o.batched
 	if o.record != "" {
@@ -50,7 +50,7 @@ func (a *app) judgeAll(ctx context.Context, st store.Store, g catalog.Choice, da
 	r.Judge = answeredJudge{r.Judge}
 	live, err = a.conduct(ctx, r, g, data, o)
 	if err = r.End(ctx, err); err != nil {
-		return "", nil, a.unfinished(ctx, r, o, err)
+		return r.ID, nil, a.unfinished(ctx, r, o, err)
 	}
 	return r.ID, live, nil
 }

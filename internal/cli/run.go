@@ -124,6 +124,7 @@ type showOptions struct {
 	gates       []string
 	lock        lockOptions
 	queue       string // where items go that a cascade leaves to people
+	notify      string // what is run at the end
 
 	parsed []gate.Gate // the gates, once everything is open
 }
@@ -147,6 +148,7 @@ func (a *app) runCommand() *cobra.Command {
 	o.detach.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
 	o.until.flags(cmd.Flags())
+	cmd.Flags().StringVar(&o.notify, "notify", "", notifyUsage)
 	a.streamFlag(cmd.Flags())
 	a.verboseFlag(cmd)
 	return cmd
@@ -271,8 +273,16 @@ func (a *app) openJudges(o *runOptions) ([]catalog.Choice, error) {
 
 // run judges a dataset: it opens what was named, lets each judge go through the
 // items, and reports.
-func (a *app) run(ctx context.Context, o runOptions) error {
+func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	o.model.Uncalled = o.dryRun
+	program, err := notifier(o.notify)
+	if err != nil {
+		return err
+	}
+	noticed := []noticedRun{}
+	if program != nil && !o.dryRun {
+		defer func() { a.notify(ctx, program, noticed, err) }()
+	}
 	if err := a.checkDetach(&o); err != nil {
 		return err
 	}
@@ -297,12 +307,25 @@ func (a *app) run(ctx context.Context, o runOptions) error {
 	defer func() { _ = st.Close() }()
 	var runs []string
 	want := showing{Options: findings.Options{MaxUnjudged: o.maxUnjudged}, gates: o.parsed, live: map[string]*findings.Reporter{}}
+	if program != nil {
+		defer func() {
+			for _, id := range runs {
+				n, failed := want.noticed(context.WithoutCancel(ctx), st, id)
+				if failed != nil {
+					a.say("warning: --notify: run %s: %v", id, failed)
+				}
+				noticed = append(noticed, n)
+			}
+		}()
+	}
 	for _, j := range judgings {
 		id, live, err := a.judgeAll(ctx, st, j, data, o)
+		if id != "" {
+			runs = append(runs, id)
+		}
 		if err != nil {
 			return err
 		}
-		runs = append(runs, id)
 		want.live[id] = live
 	}
 	if o.queue != "" {

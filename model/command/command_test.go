@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"sync"
@@ -346,4 +347,24 @@ func BenchmarkComplete(b *testing.B) {
 			}
 		}
 	})
+}
+
+// A program that is told something and does not end is ended in time, with what it started,
+// which also holds its standard error open.
+func TestTellEnds(t *testing.T) {
+	t.Parallel()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	err = command.Tell(ctx, []string{sh, "-c", "trap '' TERM INT; echo busy >&2; sleep 60; sleep 60"}, make([]byte, 1<<20))
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "did not end in time") {
+		t.Errorf("error %v", err)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }

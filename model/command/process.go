@@ -268,3 +268,21 @@ func (t *tail) said() string {
 	}
 	return ": " + clip(text)
 }
+
+// Tell starts a program, writes text to its standard input, and waits for its end. When ctx
+// is done first, the program is ended with everything that it started.
+func Tell(ctx context.Context, command []string, text []byte) error {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // The user names it.
+	errs := tail{log: func(string) {}}
+	cmd.Stdin, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(text), &errs, grace
+	cmd.Cancel = func() error { kill(cmd); return nil }
+	ownGroup(cmd)
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it did not end in time: %w", ctx.Err())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w%s", strings.Join(command, " "), err, errs.said())
+	}
+	return nil
+}
