@@ -156,7 +156,7 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		return true
 	}
 	if rec.Trial == 0 {
-		b.spent.Add(rec.Item)
+		b.spent.Add(spent.Of(rec.Item))
 		if l, ok := retrieval.Of(rec.Item); ok {
 			b.ranked.Add(l)
 		}

@@ -127,7 +127,7 @@ func view(d *Document, urls URLs) docView {
 				bv.Table.Title = sv.Title
 				sv.Wide = sv.Wide || len(bv.Table.Heads) > 5 || bv.Table.Plot != nil
 			}
-			sv.Wide = sv.Wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != ""
+			sv.Wide = sv.Wide || len(bv.Tiles)+len(bv.Items) > 0 || bv.Pre != "" || bv.Figure != ""
 			sv.Blocks = append(sv.Blocks, bv)
 		}
 		v.Sections = append(v.Sections, sv)

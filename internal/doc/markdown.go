@@ -60,7 +60,9 @@ func markdownBlock(m *strings.Builder, b Block) {
 		}
 		m.WriteByte('\n')
 	case Figure:
-		fmt.Fprintf(m, "%s\n\n", plain(b.Words))
+		if b.Words != "" {
+			fmt.Fprintf(m, "%s\n\n", plain(b.Words))
+		}
 	case Items:
 		t := Table{Columns: []Column{Col("item"), Col("category"), Col("verdict")}}
 		for _, it := range b {

@@ -163,7 +163,9 @@ func (p *printer) block(b Block) {
 			p.line(cleanTabs(line))
 		}
 	case Figure:
-		p.wrap("", words.Clean(b.Words), "")
+		if b.Words != "" {
+			p.wrap("", words.Clean(b.Words), "")
+		}
 	case Items:
 		p.items(b)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/report/spent"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -39,6 +40,7 @@ type reportFile struct {
 	} `json:"head"`
 	Metrics    []reportFigures `json:"metrics"`
 	Categories []reportFigures `json:"categories"`
+	System     []spent.Sum     `json:"system_under_test"`
 }
 
 type reportFigures struct {
@@ -107,6 +109,7 @@ func (f reportFile) saved() Saved {
 		},
 		Figures:    f.Metrics[0].figures(),
 		Categories: []Figures{},
+		System:     f.System,
 	}}
 	for _, c := range f.Categories {
 		s.Side.Categories = append(s.Side.Categories, c.figures())
@@ -135,6 +138,7 @@ func (b *Builder) Against(base Saved) (Comparison, error) {
 	c.Unpaired = "the baseline is a saved report without items: nothing is paired"
 	c.Lint = b.lintSaved(base.Side, c)
 	c.Runs = append([]Side{base.Side}, c.Runs...)
+	c.Frontiers = frontiers(c.Runs)
 	c.Items = Items{Missing: []Named{}}
 	c.Ranking, c.Pairs = nil, []Pair{}
 	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })

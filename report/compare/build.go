@@ -26,6 +26,7 @@ func (b *Builder) Comparison() Comparison {
 		c.Items.Missing = append(c.Items.Missing, b.missing[i].named())
 		c.Runs = append(c.Runs, b.sideOf(i, r, c.Metric))
 	}
+	c.Frontiers = frontiers(c.Runs)
 	c.Refused = !b.opts.Anyway && slices.ContainsFunc(c.Lint, func(f Finding) bool { return f.Level == Error })
 	if !c.Refused {
 		pairings := b.pairings(c.Metric, c.Hold != nil)
@@ -96,6 +97,7 @@ func (b *Builder) hold(runs []Run) *Hold {
 func (b *Builder) sideOf(i int, r Run, metric string) Side {
 	s := &b.sides[i]
 	out := Side{Run: r, Figures: b.figures(&s.tally, metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
+	out.System = s.spent.Sums(s.allScore.several)
 	for _, name := range categoryNames(s.strata) {
 		f := b.figures(s.strata[name], metric, out.Judged == nil)
 		f.Category = name

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deem/internal/doc"
+	"deem/internal/report/spent"
 )
 
 // A Builder gathers rows into a comparison. Its memory grows with the number of
@@ -41,6 +42,7 @@ type side struct {
 	strata        map[string]*tally
 	answeredBy    names
 	answerPrompts names
+	spent         spent.Meter
 }
 
 // strata are the tallies of one category: the differences of each other run from the
@@ -168,6 +170,7 @@ func (b *Builder) addSide(i int, c *Cell) {
 	entry(s.strata, doc.OrNone(c.Category)).add(c)
 	s.answeredBy.add(c.answeredBy)
 	s.answerPrompts.add(c.prompt)
+	s.spent.Add(c.took)
 	if c.Judged && c.Pass == nil {
 		b.unmarked++
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"deem"
+	"deem/internal/report/spent"
 	"deem/stat"
 )
 
@@ -45,6 +46,10 @@ type Comparison struct {
 	// Ranking orders the runs. It is null when differences are refused or withheld.
 	Ranking *Ranking `json:"ranking"`
 
+	// Frontiers set the scores against what the responses took, one for each measure that
+	// two runs or more say.
+	Frontiers []Frontier `json:"frontiers,omitempty"`
+
 	// Notes say in plain words what to beware of. Warnings about one number are with
 	// that number.
 	Notes []string `json:"notes"`
@@ -55,6 +60,9 @@ type Side struct {
 	Run
 	Figures
 	Categories []Figures `json:"categories"` // sorted by name; empty when no item has one
+
+	// System is what the responses took the system, where the items say it.
+	System []spent.Sum `json:"system_under_test,omitempty"`
 }
 
 // Figures are the numbers of a run that always go together.

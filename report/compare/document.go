@@ -65,6 +65,7 @@ func (c Comparison) document(items bool) *doc.Document {
 	p := &paper{Comparison: c, Document: &doc.Document{Title: c.title(), NotesInDetail: true}}
 	p.answer()
 	p.runs()
+	p.frontiers()
 	if !c.Refused {
 		p.ranking()
 		for i, pair := range c.Pairs {

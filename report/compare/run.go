@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"deem"
+	"deem/internal/report/spent"
 	"deem/judge"
 	"deem/stat"
 )
@@ -128,6 +129,7 @@ type Cell struct {
 
 	question, references uint64 // hashes, to see whether runs asked the same
 	answeredBy, prompt   string // how the response was made, where the item says so
+	took                 *spent.Took
 }
 
 // yes reads the cell's verdict as yes or no: whether it passes or, without a pass

@@ -27,6 +27,15 @@ var measures = []measure{
 	{deem.FieldCost, "cost", "USD"},
 }
 
+// Fields returns the fields of items that say what a response took.
+func Fields() []string {
+	var list []string
+	for _, m := range measures {
+		list = append(list, m.field)
+	}
+	return list
+}
+
 // A Sum is one of the fields over all items that have it, judged or not.
 type Sum struct {
 	Field string `json:"field"` // as "tokens_in"
@@ -79,23 +88,44 @@ func (g *gauge) quantile(q float64) float64 {
 	return sorted[int(math.Ceil(q*float64(n)))-1]
 }
 
-// Add adds an item.
-func (m *Meter) Add(it deem.Item) {
-	m.items++
-	if len(it.Fields) == 0 {
-		return
-	}
+// A Took is what one response took, as the fields of its item say: less than 0 where the
+// item does not say it, and NaN where it says something else than a number from 0 on.
+type Took [4]float64 // as measures
+
+// Of returns what the response of an item took, nil when the item says nothing of it.
+func Of(it deem.Item) *Took {
+	took, said := Took{-1, -1, -1, -1}, false
 	for i := range measures {
 		text, ok := it.Fields[measures[i].field]
 		if !ok {
 			continue
 		}
+		said = true
 		x, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(x >= 0 && x <= 1e18) { // also NaN
-			m.of[i].unusable++
-			continue
+		if took[i] = x; err != nil || !(x >= 0 && x <= 1e18) { // also NaN
+			took[i] = math.NaN()
 		}
-		m.of[i].add(x)
+	}
+	if !said {
+		return nil
+	}
+	kept := took // Only what is kept is allocated.
+	return &kept
+}
+
+// Add adds an item by what its response took.
+func (m *Meter) Add(took *Took) {
+	m.items++
+	if took == nil {
+		return
+	}
+	for i, x := range took {
+		switch {
+		case math.IsNaN(x):
+			m.of[i].unusable++
+		case x >= 0:
+			m.of[i].add(x)
+		}
 	}
 }
 
@@ -134,12 +164,12 @@ func AddTo(d *doc.Document, sums []Sum) {
 	for _, s := range sums {
 		mean := doc.Cell{Text: "-"}
 		if s.N > 0 {
-			mean = doc.Cell{Text: s.amount(s.Mean.Value), Marks: d.Mark(s.Mean.Warnings...)}
+			mean = doc.Cell{Text: s.Amount(s.Mean.Value), Marks: d.Mark(s.Mean.Warnings...)}
 			if s.N > 1 {
-				mean.Text += " [" + s.amount(s.Mean.Lo) + ", " + s.amount(s.Mean.Hi) + "]"
+				mean.Text += " [" + s.Amount(s.Mean.Lo) + ", " + s.Amount(s.Mean.Hi) + "]"
 			}
 		}
-		row := []doc.Cell{doc.T(s.Name()), mean, doc.T(s.amount(s.P50)), doc.T(s.amount(s.P95)), doc.T(s.amount(s.Total)), doc.N(s.N)}
+		row := []doc.Cell{doc.T(s.Name()), mean, doc.T(s.Amount(s.P50)), doc.T(s.Amount(s.P95)), doc.T(s.Amount(s.Total)), doc.N(s.N)}
 		if s.Unusable > 0 {
 			row[5].Marks = d.Mark(WarnUnusable)
 		}
@@ -164,8 +194,8 @@ func (s Sum) Name() string {
 	return measures[i].name
 }
 
-// amount returns a number in the unit of the sum.
-func (s Sum) amount(x float64) string {
+// Amount returns a number in the unit of the sum.
+func (s Sum) Amount(x float64) string {
 	text := words.Comma(int64(math.Round(x)))
 	if x < 100 {
 		text = doc.Short(x)

@@ -28,7 +28,7 @@ func TestSums(t *testing.T) {
 		item("tokens_in", "n/a"), item("tokens_in", "-1"), item("tokens_in", "NaN"),
 		{ID: "none"},
 	} {
-		m.Add(it)
+		m.Add(spent.Of(it))
 	}
 	sums := m.Sums(false)
 	if len(sums) != 2 {
@@ -47,7 +47,7 @@ func TestSums(t *testing.T) {
 func TestSumsMany(t *testing.T) {
 	var m spent.Meter
 	for n := 1; n <= 30_000; n++ {
-		m.Add(item("latency_ms", strconv.Itoa(n)))
+		m.Add(spent.Of(item("latency_ms", strconv.Itoa(n))))
 		if n != 9_999 {
 			continue
 		}
@@ -64,8 +64,8 @@ func TestSumsMany(t *testing.T) {
 // TestAddTo: a report says what was left out, and that clusters are not allowed for.
 func TestAddTo(t *testing.T) {
 	var m spent.Meter
-	m.Add(item("latency_ms", "1500", "cost", "free"))
-	m.Add(item("latency_ms", "500"))
+	m.Add(spent.Of(item("latency_ms", "1500", "cost", "free")))
+	m.Add(spent.Of(item("latency_ms", "500")))
 	d := &doc.Document{}
 	spent.AddTo(d, m.Sums(true))
 	var b strings.Builder
@@ -83,7 +83,7 @@ func TestAddTo(t *testing.T) {
 func TestEqual(t *testing.T) {
 	var m spent.Meter
 	for range 6 {
-		m.Add(item("tokens_out", "20"))
+		m.Add(spent.Of(item("tokens_out", "20")))
 	}
 	if e := m.Sums(false)[0].Mean; e.Lo != 20 || e.Hi != 20 || len(e.Warnings) == 0 {
 		t.Errorf("the mean of equal values is %+v", e)

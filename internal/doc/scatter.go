@@ -1,0 +1,85 @@
+package doc
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strings"
+
+	"deem/internal/words"
+	"deem/stat"
+)
+
+// A Dot is a point of a [Scatter] with the interval of its height.
+type Dot struct {
+	Name  string
+	X     float64       // from 0 on
+	Y     stat.Estimate // a share
+	Joins bool          // it is one of those that a line joins
+}
+
+// Scatter draws points, and a stepped line through those that are joined, which come in
+// the order of X. The axis of X begins at 0; amount writes one of its numbers. A table has
+// the same numbers, so that forms without drawings have nothing here.
+func Scatter(title string, dots []Dot, amount func(float64) string) Figure {
+	const left, right, top, base = 60, 700, 16, 240
+	t := Table{Draw: &Draw{}}
+	most := 0.0
+	for _, d := range dots {
+		t.Rows = append(t.Rows, []Cell{{Estimate: &d.Y}})
+		most = math.Max(most, d.X)
+	}
+	a, ok := t.axis()
+	if !ok || most == 0 {
+		return Figure{}
+	}
+	type dot struct {
+		Name          string
+		Tone          Tone
+		X, Y, Lo, Hi  float64
+		LabelX, TextY float64
+	}
+	var drawing struct {
+		Title       string
+		Left, Right int
+		XTicks      []tick
+		YTicks      []tick // X is the height
+		Path        string
+		Dots        []dot
+	}
+	round := func(v float64) float64 { return math.Round(10*v) / 10 }
+	x := func(v float64) float64 { return round(left + v/most*(right-left)) }
+	y := func(v float64) float64 { return round(base - a.at(v)*(base-top)) }
+	drawing.Title, drawing.Left, drawing.Right = words.Clean(title), left, right
+	for i := range 5 {
+		v := most * float64(i) / 4
+		drawing.XTicks = append(drawing.XTicks, tick{x(v), amount(v)})
+	}
+	for i := math.Ceil(a.lo/a.step - 1e-9); i*a.step <= a.hi+1e-9; i++ {
+		drawing.YTicks = append(drawing.YTicks, tick{y(i * a.step), a.label(i * a.step)})
+	}
+	var path strings.Builder
+	for _, d := range dots {
+		lo, hi := d.Y.Drawn()
+		at := dot{Name: Clip(d.Name, 24), Tone: Dim, X: x(d.X), Y: y(d.Y.Value), Lo: y(lo), Hi: y(hi)}
+		at.LabelX, at.TextY = at.X+9, at.Y-6
+		if d.Joins {
+			at.Tone = Good
+			px, py := fmt.Sprint(at.X), fmt.Sprint(at.Y)
+			if path.Len() == 0 {
+				path.WriteString("M" + px + " " + py)
+			} else {
+				path.WriteString("H" + px + "V" + py)
+			}
+		}
+		drawing.Dots = append(drawing.Dots, at)
+	}
+	if path.Len() > 0 {
+		drawing.Path = path.String() + "H" + fmt.Sprint(right)
+	}
+	var b strings.Builder
+	if err := execute(&b, "scatter", drawing); err != nil {
+		panic("doc: " + err.Error()) // The template is ours.
+	}
+	return Figure{HTML: template.HTML(b.String())} //nolint:gosec // The template has escaped it.
+}
