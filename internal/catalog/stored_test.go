@@ -113,7 +113,7 @@ func TestStored(t *testing.T) {
 // than this deem has.
 func TestStoredRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, now, want string }{
-		{"match", `"version":5`, `"version":4`, "they differ in parser (version)"},
+		{"match", `"version":6`, `"version":5`, "they differ in parser (version)"},
 		{"match", `"name":"match"`, `"name":"guess"`, "no rule guess"},
 		{"rougeL", `"pass":0.4`, `"pass":4`, "not between 0 and 1"},
 		{"universal", `"version":1`, `"version":9`, "version 9"},

@@ -13,6 +13,9 @@ type date struct {
 
 	// swap marks 5/6/2023, which may be May or June. It is read as May.
 	swap bool
+
+	// years is how many years from y are meant: 10 for the 1990s, 100 for a century.
+	years int
 }
 
 var monthNames = func() map[string]int {
@@ -39,7 +42,12 @@ func (d date) String() string {
 			"September", "October", "November", "December",
 		}[d.m-1])
 	}
-	if d.y > 0 {
+	switch {
+	case d.years == 100:
+		parts = append(parts, fmt.Sprintf("century from %d", d.y))
+	case d.years > 0:
+		parts = append(parts, fmt.Sprintf("%ds", d.y))
+	case d.y > 0:
 		parts = append(parts, strconv.Itoa(d.y))
 	}
 	return strings.Join(parts, " ")
@@ -50,7 +58,7 @@ func readDate(toks []token, i int) (date, bool) {
 	if t := toks[i]; t.kind == word && monthNames[t.text] == 0 && ordinals[t.text] == 0 {
 		return date{}, false // most words, for speed
 	}
-	for _, read := range []func([]token, int) (date, bool){readNumericDate, readHanDate, readMonthFirst, readDayFirst} {
+	for _, read := range []func([]token, int) (date, bool){readNumericDate, readHanDate, readMonthFirst, readDayFirst, readYears} {
 		if d, ok := read(toks, i); ok && d.valid() {
 			d.from = i
 			return d, true
@@ -82,7 +90,7 @@ func readNumericDate(toks []token, i int) (date, bool) {
 		return date{span: to, y: a, m: b, d: c}, true
 	case len(toks[i+2].text) != 4 || a == 0:
 		return date{}, false
-	case a > 12:
+	case a > 12 || sep == '.':
 		return date{span: to, y: c, m: b, d: a}, true
 	default:
 		return date{span: to, y: c, m: a, d: b, swap: b <= 12 && a != b}, true
@@ -165,7 +173,7 @@ func afterIn(toks []token, i int) bool {
 
 // dayOfMonth reads 20, 20th or "twentieth" at token i.
 func dayOfMonth(toks []token, i int) (day, to int) {
-	if i >= len(toks) || toks[i].brk == sentence {
+	if i >= len(toks) || toks[i].brk == sentence || toks[i].pre == '\'' || toks[i].pre == '’' {
 		return 0, i
 	}
 	n, ok := readNumeral(toks, i)
@@ -180,10 +188,19 @@ func dayOfMonth(toks []token, i int) (day, to int) {
 
 // yearAt returns the year at token i, or 0.
 func yearAt(toks []token, i int) int {
-	if i >= len(toks) || toks[i].kind != number || len(toks[i].text) != 4 || toks[i].brk > comma {
+	if i >= len(toks) || toks[i].kind != number || toks[i].brk > comma {
 		return 0
 	}
 	y := small(toks[i])
+	if len(toks[i].text) == 2 && (toks[i].pre == '\'' || toks[i].pre == '’') { // May '98
+		if y += 1900; y < 1940 {
+			y += 100
+		}
+		return y
+	}
+	if len(toks[i].text) != 4 {
+		return 0
+	}
 	if y < 1000 || y > 2999 {
 		return 0
 	}
@@ -207,6 +224,31 @@ func readDayFirst(toks []token, i int) (date, bool) {
 		d.y, d.to = y, j+2
 	}
 	return d, true
+}
+
+// readYears reads a decade or a century: the 1990s, the 19th century, 19世纪.
+func readYears(toks []token, i int) (date, bool) {
+	n, ok := readNumeral(toks, i)
+	if !ok || n.to >= len(toks) || toks[n.to].brk != none {
+		return date{}, false
+	}
+	v := int(n.value)
+	next := toks[n.to]
+	switch {
+	case toks[i].kind == number && len(toks[i].text) == 4 && v%10 == 0 && v >= 1000 && next.text == "s" && !next.gap:
+		years := 10
+		if v%100 == 0 && v != 2000 {
+			years = 100 // the 1800s
+		}
+		return date{span: span{i, i + 2}, y: v, years: years}, true
+	case n.ordinal && next.text == "century", !n.ordinal && next.text == "世" && at(toks, n.to+1, "纪"):
+		to := n.to + 1
+		if next.kind == han {
+			to++
+		}
+		return date{span: span{i, to}, y: (v - 1) * 100, years: 100}, v > 1 && v < 30
+	}
+	return date{}, false
 }
 
 // A relation says how a date in the response stands to one in the reference.
@@ -234,6 +276,9 @@ func relate(response, reference date) relation {
 }
 
 func relateParts(response, reference date) relation {
+	if response.years+reference.years > 0 {
+		return relateYears(response, reference)
+	}
 	shared, missing := 0, 0
 	for _, p := range [][2]int{{response.y, reference.y}, {response.m, reference.m}, {response.d, reference.d}} {
 		switch {
@@ -256,6 +301,22 @@ func relateParts(response, reference date) relation {
 	default:
 		return coarser
 	}
+}
+
+// relateYears compares dates of which one is a decade or a century.
+func relateYears(response, reference date) relation {
+	if response.y == 0 || reference.y == 0 {
+		return unrelated
+	}
+	from, to := response.y, response.y+max(1, response.years)
+	lo, hi := reference.y, reference.y+max(1, reference.years)
+	switch {
+	case from >= lo && to <= hi:
+		return agrees
+	case lo >= from && hi <= to:
+		return coarser
+	}
+	return conflict
 }
 
 // describe names the dates for a reason.

@@ -30,6 +30,9 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	if len(missing) == 0 && c.question.has("order") && !c.inOrder(a) {
 		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
 	}
+	if len(missing) == 0 && c.listsMore(a) {
+		return finding{call: unsure, why: fmt.Sprintf("the response lists many others beside %q", a.source()), share: .5}.doubtful(), true
+	}
 	switch {
 	case len(missing) == 0 && doubt == "":
 		return finding{call: right, conf: conf, why: fmt.Sprintf("the response has all %d entries of the reference", len(entries))}, true
@@ -53,7 +56,9 @@ func (c *comparison) entry(text string) finding {
 	}
 	want, ok := c.soleQuantity(a)
 	if !ok {
-		return c.byWords(a)
+		among := *c
+		among.listed = true
+		return among.byWords(a)
 	}
 	// Other entries have other numbers, so they are not rivals.
 	t := c.tally(want)

@@ -11,6 +11,7 @@ package match
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"deem"
@@ -48,7 +49,7 @@ func (j *match) Name() string { return j.name }
 // Identity returns the [judge.Spec] of the rule, with the hash of the model that it weighs
 // with. The version is raised whenever the verdicts may change.
 func (j *match) Identity() any {
-	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 5, Options: map[string]string{"model": Default().Hash()}}
+	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 6, Options: map[string]string{"model": Default().Hash()}}
 }
 
 // Judge compares the response with each reference, and weighs the comparison that
@@ -166,11 +167,19 @@ type comparison struct {
 	blank    bool   // the response has no visible character
 	abstains bool   // the response gives no answer
 	hedges   bool   // the response says that it does not know, but goes on
+
+	before *reading // what the response said and then took back
+	echo   bool     // the response only repeats the question
+	listed bool     // what is compared is one entry of the reference's list
+
+	choices int // how many references there are
 }
 
 // compare reads the question and the response of an item.
 func compare(it deem.Item) *comparison {
-	c := &comparison{question: read(it.Question), response: read(it.Response).retracted()}
+	c := &comparison{question: read(it.Question)}
+	c.response, c.before = read(it.Response).retracted()
+	c.response, c.echo = c.response.withoutEcho(c.question)
 	c.whole, c.blank = strings.TrimSpace(it.Response), blank(it.Response)
 	if s, ok := c.response.abstains(); ok {
 		c.hedges = c.response.answersAnyway(s)
@@ -181,16 +190,38 @@ func compare(it deem.Item) *comparison {
 
 // judge judges the response by its best reference.
 func (c *comparison) judge(references []string) finding {
+	c.choices = len(references)
 	var best finding
 	for i, ref := range references {
 		if f := c.reference(ref); i == 0 || better(f, best) {
 			best = f
 		}
 	}
+	if best.call != right && c.before != nil {
+		best = c.tookBack(best, references)
+	}
 	if best.call == wrong && c.response.cut {
 		best.call, best.why = unsure, "the response is too long to be read whole, and what was read does not have the answer"
 	}
 	return best
+}
+
+// tookBack judges a response that said something and then took it back. What it said last
+// counts; if that says little, the reference may still hold of the rest.
+func (c *comparison) tookBack(f finding, references []string) finding {
+	earlier := *c
+	earlier.response, earlier.before = c.before, nil
+	for _, ref := range references {
+		if earlier.reference(ref).call != right {
+			continue
+		}
+		f.why = "the response takes back what it said before; " + f.why
+		if f.call == unsure || len(c.response.elems) > brief {
+			return f.open()
+		}
+		return f.settled()
+	}
+	return f
 }
 
 // better reports whether f is more favourable than g: right before unsure before
@@ -236,13 +267,64 @@ func (c *comparison) reference(ref string) finding {
 	if c.response.wordless() {
 		return finding{call: unsure, why: unreadable, by: byNothing, against: whole}.open()
 	}
+	if c.echo {
+		return finding{call: wrong, conf: .85, why: "the response only repeats the question", by: byNothing, against: whole}.settled()
+	}
 	var best finding
 	for i, answer := range accepted(ref) {
 		if f := c.answer(answer); i == 0 || better(f, best) {
 			best = f
 		}
 	}
+	if best.call != right {
+		best = c.beyond(best, whole)
+	}
 	return c.withAbstention(best)
+}
+
+// beyond leaves open what match cannot compare: a reference that describes a good answer
+// instead of giving one, and a response in another language, unless values decide.
+func (c *comparison) beyond(f finding, whole *reading) finding {
+	if whole.describesAnswer() {
+		f.call, f.why = unsure, "the reference describes what a good answer does, which takes a reader to judge"
+		return f.open()
+	}
+	if f.by < byList && (f.by != byQuantity || len(c.response.quants) > 0) && (f.by != byDate || len(c.response.dates) > 0) {
+		return f
+	}
+	theirs, ours := c.response.language(), c.question.language()
+	if ours == "" {
+		ours = whole.language()
+	}
+	if theirs == "" || ours == "" || theirs == ours || c.abstains {
+		return f
+	}
+	f.call, f.why = unsure, fmt.Sprintf("the response is in %s and the reference in %s", theirs, ours)
+	return f.open()
+}
+
+// describesAnswer reports whether a reference is a wish or a rubric and not an answer: "The
+// user would prefer ...", "The response should mention ...".
+func (r *reading) describesAnswer() bool {
+	if len(r.toks) < 8 {
+		return false
+	}
+	subject := false
+	for i, t := range r.toks[:min(12, len(r.toks))] {
+		switch t.text {
+		case "user", "response", "answer", "assistant", "reply", "they":
+			subject = true
+		case "should", "must", "prefer", "prefers", "needs":
+			if subject {
+				return true
+			}
+		case "would":
+			if subject && (at(r.toks, i+1, "prefer") || at(r.toks, i+1, "like") || at(r.toks, i+1, "want") || at(r.toks, i+1, "appreciate")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unreadable says why a response as "👍" is left to somebody else.
@@ -359,14 +441,30 @@ func (c *comparison) byPolarity(_ string, a *reading) (finding, bool) {
 	if want == noPolarity || !a.answersOnly(to) {
 		return finding{}, false
 	}
-	got, _ := c.response.answered()
+	got, to := c.response.answered()
 	switch {
+	case got == want && c.response.turns(to):
+		return finding{call: unsure, why: "both say " + want.String() + ", but the response goes on to say something else", share: .5}, true
 	case got == want:
 		return finding{call: right, conf: .9, why: "both say " + want.String()}, true
 	case got != noPolarity:
 		return finding{call: wrong, conf: .9, why: "the reference says " + want.String() + " and the response says " + got.String()}, true
 	}
 	return c.impliedPolarity(want), true
+}
+
+// turns reports whether a text that has answered up to token i goes on with a "but" and a
+// denial: "Yes, but it is actually closed".
+func (r *reading) turns(i int) bool {
+	if i >= len(r.toks) || r.toks[i].text != "but" && r.toks[i].text != "however" && r.toks[i].text != "aber" && r.toks[i].text != "但" {
+		return false
+	}
+	for ; i < len(r.toks) && r.toks[i].brk != sentence; i++ {
+		if t := r.toks[i]; isNegation(t) || t.text == "actually" || t.text == "eigentlich" {
+			return true
+		}
+	}
+	return false
 }
 
 // answersOnly reports whether a yes or no at the start of a reference is the

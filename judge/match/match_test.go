@@ -14,16 +14,16 @@ import (
 	"deem/judge/match"
 )
 
-// A pair is one line of testdata/match.txt.
+// A pair is one line of a file in testdata.
 type pair struct {
 	theme, line string
 	it          deem.Item
 	want        string
 }
 
-func readPairs(t testing.TB) []pair {
+func readPairs(t testing.TB, name string) []pair {
 	t.Helper()
-	f, err := os.Open("testdata/match.txt")
+	f, err := os.Open("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func parsePair(t testing.TB, theme, line string) pair {
 }
 
 func TestMatchPairs(t *testing.T) {
-	pairs := readPairs(t)
+	pairs := readPairs(t, "match.txt")
 	if len(pairs) < 250 {
 		t.Fatalf("testdata/match.txt has %d pairs, want at least 250", len(pairs))
 	}
@@ -85,7 +85,7 @@ func TestMatchPairs(t *testing.T) {
 
 // TestProperties holds what must be true of any pair of the table.
 func TestProperties(t *testing.T) {
-	pairs := readPairs(t)
+	pairs := readPairs(t, "match.txt")
 	rapid.Check(t, func(rt *rapid.T) {
 		p := pairs[rapid.IntRange(0, len(pairs)-1).Draw(rt, "pair")]
 		want := verdictOf(t, p.it)
@@ -125,7 +125,7 @@ func verdictOf(t *testing.T, it deem.Item) string {
 }
 
 func TestForcedAlwaysDecides(t *testing.T) {
-	for _, p := range readPairs(t) {
+	for _, p := range readPairs(t, "match.txt") {
 		v, err := match.Forced().Judge(t.Context(), p.it)
 		if err != nil {
 			t.Errorf("%s: %v", p.line, err)

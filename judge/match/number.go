@@ -79,8 +79,40 @@ type numeral struct {
 	bare        bool // plain digits
 }
 
-// readNumeral reads the number that begins at token i.
+// readNumeral reads the number that begins at token i, with the name of a fraction after
+// it: two thirds, a quarter.
 func readNumeral(toks []token, i int) (numeral, bool) {
+	n, ok := readWhole(toks, i)
+	if !ok || n.to >= len(toks) || n.ordinal || n.value < 1 || n.value > 20 || toks[n.to].brk != none {
+		return n, ok
+	}
+	parts := fractionNames[toks[n.to].text]
+	named := parts > 0 && (n.value == 1) != strings.HasSuffix(toks[n.to].text, "s")
+	// A quarter to nine is a time, a third man one of several, and a second half the other.
+	plain := n.to+1 == len(toks) || toks[n.to+1].brk != none || toks[n.to+1].text == "of"
+	if named && plain {
+		n = numeral{value: n.value / parts, to: n.to + 1}
+		if at(toks, n.to, "of") && (at(toks, n.to+1, "a") || at(toks, n.to+1, "an")) && n.to+2 < len(toks) && unitNames[toks[n.to+2].text].dim != noDimension {
+			n.to += 2 // three quarters of an hour
+		}
+		return n, true
+	}
+	if toks[i].text == "one" && at(toks, n.to, "in") && n.to+1 < len(toks) {
+		if m, ok := readWhole(toks, n.to+1); ok && m.value > 1 && m.value <= 100 && !m.ordinal {
+			return numeral{value: 1 / m.value, to: m.to}, true // one in five
+		}
+	}
+	return n, true
+}
+
+var fractionNames = map[string]float64{
+	"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4, "fifth": 5, "fifths": 5,
+	"sixth": 6, "sixths": 6, "eighth": 8, "eighths": 8, "tenth": 10, "tenths": 10,
+	"drittel": 3, "viertel": 4, "funftel": 5,
+}
+
+// readWhole reads a number without the name of a fraction.
+func readWhole(toks []token, i int) (numeral, bool) {
 	t := toks[i]
 	switch {
 	case t.kind == number:
@@ -244,6 +276,9 @@ func readArticle(toks []token, i int) (numeral, bool) {
 	case next == "half" && at(toks, i+2, "dozen"):
 		return numeral{value: 6, to: i + 3}, true
 	}
+	if fractionNames[next] > 2 && (toks[i].text == "a" || toks[i].text == "one") {
+		return numeral{value: 1, to: i + 1, weak: true}, true
+	}
 	if u, ok := unitNames[next]; ok && u.dim == duration {
 		n := readHalf(toks, numeral{value: 1, to: i + 1, weak: true})
 		if at(toks, i+2, "and") && at(toks, i+3, "a") && at(toks, i+4, "half") {
@@ -387,6 +422,11 @@ func readHan(toks []token, i int) (numeral, bool) {
 		return numeral{}, false
 	}
 	n.value = total + group + max(digit, 0)
+	if at(toks, n.to, "分") && at(toks, n.to+1, "之") && n.to+2 < len(toks) && n.value > 0 {
+		if m, ok := readWhole(toks, n.to+2); ok {
+			return numeral{value: m.value / n.value, to: m.to}, true // 四分之一
+		}
+	}
 	// A lone digit that counts nothing is as often part of a name, as in 阿四, and
 	// 一 part of a word.
 	n.weak = n.to == i+1 && (toks[i].text == "一" || insideName(toks, i))

@@ -81,7 +81,7 @@ func isNegation(t token) bool {
 	return negations[t.text] || strings.HasSuffix(t.text, "n't")
 }
 
-var negations = set("not no never without neither nor none cannot cant dont doesnt didnt isnt wasnt arent werent wont 不 没 未 无 非")
+var negations = set("not no never without neither nor none cannot cant dont doesnt didnt isnt wasnt arent werent wont nicht kein keine keinen keinem keiner nie niemals pas jamais nunca 不 没 未 无 非")
 
 // negated reports whether the tokens of s are denied: a negation goes before them
 // in the same clause, at most reach tokens away. "not only" denies nothing, and
@@ -100,6 +100,9 @@ func (r *reading) negated(s span) bool {
 		if isNegation(t) && !r.harmless(i) {
 			count++
 		}
+		if t.text == "statt" || t.text == "anstatt" {
+			return true
+		}
 		if t.text == "instead" || t.text == "rather" {
 			return at(r.toks, i+1, "of") || at(r.toks, i+1, "than")
 		}
@@ -109,7 +112,7 @@ func (r *reading) negated(s span) bool {
 
 // contrasts end the reach of a negation: "not Lyon but Paris", "not until 1998",
 // "no less than five".
-var contrasts = set("but however although though yet because and until till less fewer later")
+var contrasts = set("but however although though yet because and until till less fewer later sondern aber mais sino pero")
 
 // harmless reports whether the negation at token i denies nothing: "not only", 不过.
 func (r *reading) harmless(i int) bool {

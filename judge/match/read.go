@@ -50,7 +50,27 @@ func clip(s string) (string, bool) {
 func read(s string) *reading {
 	s, cut := clip(s)
 	s = strings.Map(narrow, s)
-	return readTokens(s, tokenize(s), cut)
+	return readTokens(s, mend(oneName(tokenize(s))), cut)
+}
+
+// mend joins what a point or a comma has cut in two in the languages that write 3. Oktober
+// and 2,5 Kilometer.
+func mend(toks []token) []token {
+	for i := 0; i+1 < len(toks); i++ {
+		t, next := toks[i], &toks[i+1]
+		if t.kind != number {
+			continue
+		}
+		switch {
+		case t.post == '.' && len(t.text) <= 2 && next.brk == sentence && next.gap && monthNames[next.text] > 0 && next.upper:
+			next.brk = none
+		case next.kind == number && next.pre == ',' && !next.gap && len(next.text) <= 2 && next.post == 0 && i+2 < len(toks) && unitNames[toks[i+2].text].dim != noDimension && (t.pre != ',' || t.gap):
+			toks[i].text, toks[i].post = t.text+"."+next.text, next.post
+			toks[i].to = next.to
+			toks = append(toks[:i+1:i+1], toks[i+2:]...)
+		}
+	}
+	return toks
 }
 
 // readTokens reads the tokens toks of a text.
@@ -155,7 +175,7 @@ func (r *reading) addNumberElem(i int, n numeral) {
 }
 
 // articles may mean one: "a week", "every week".
-var articles = set("a an every each per")
+var articles = set("a an every each per ein eine einen einer une una")
 
 func (r *reading) isVague(i int) bool {
 	return i > 0 && r.toks[i].brk == none && vagueWords[r.toks[i-1].text] ||
@@ -204,48 +224,6 @@ func join(a, b quantity) quantity {
 	b.unit.calendar = a.unit.calendar || b.unit.calendar
 	b.vague = a.vague || b.vague
 	return b
-}
-
-// readClock reads a time of day: 5:30, 17:30, 5 pm, 5:30 p.m., noon, midnight. The
-// value is in minutes.
-func readClock(toks []token, i int) (quantity, bool) {
-	switch toks[i].text {
-	case "noon":
-		return quantity{span: span{i, i + 1}, value: 12 * 60, unit: unit{dim: clock, scale: 1}}, true
-	case "midnight":
-		return quantity{span: span{i, i + 1}, value: 0, unit: unit{dim: clock, scale: 1}}, true
-	}
-	hour := small(toks[i])
-	if hour < 0 || hour > 24 || toks[i].kind != number {
-		return quantity{}, false
-	}
-	q := quantity{span: span{i, i + 1}, value: float64(hour * 60), unit: unit{dim: clock, scale: 1}}
-	minutes := i+1 < len(toks) && toks[i+1].pre == ':' && !toks[i+1].gap && len(toks[i+1].text) == 2
-	if minutes {
-		m := small(toks[i+1])
-		if m < 0 || m > 59 {
-			return quantity{}, false
-		}
-		q.value += float64(m)
-		q.to++
-	}
-	switch {
-	case q.to < len(toks) && (toks[q.to].text == "pm" || toks[q.to].text == "p.m"):
-		if hour < 12 {
-			q.value += 12 * 60
-		}
-		q.to++
-	case q.to < len(toks) && (toks[q.to].text == "am" && (minutes || toks[q.to].caps || glued(toks[q.to]) || q.to+1 == len(toks) || toks[q.to].post == '.') || toks[q.to].text == "a.m"):
-		if hour == 12 {
-			q.value -= 12 * 60
-		}
-		q.to++
-	case !minutes:
-		return quantity{}, false
-	default:
-		q.weak = hour <= 12 // may be morning or evening
-	}
-	return q, true
 }
 
 // rootSet returns the roots of all content, made once.

@@ -14,34 +14,35 @@ func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
 	}
 	want := a.dates[0]
 	best, at := unrelated, date{}
-	var rival *date
-	for i := range c.response.dates {
-		d := c.response.dates[i]
+	var others []date
+	for _, d := range c.response.dates {
 		rel := relate(d, want)
 		if rel > best && !c.response.negated(d.span) {
 			best, at = rel, d
 		}
-		if rel == conflict && rival == nil && !c.asks(d) {
-			rival = &c.response.dates[i]
+		if rel == conflict && !c.asks(d) {
+			others = append(others, d)
 		}
 	}
 	if f, ok := c.dateAsNumber(a, want, best); ok {
 		return f, true
 	}
-	return c.dateFinding(want, best, at, rival), true
+	return c.dateFinding(want, best, at, others), true
 }
 
 // dateFillers may stand beside a date without changing it.
 var dateFillers = set("year month day date on since circa ad ce year's")
 
-func (c *comparison) dateFinding(want date, best relation, got date, rival *date) finding {
+func (c *comparison) dateFinding(want date, best relation, got date, others []date) finding {
 	switch best {
 	case agrees:
-		if rival != nil && c.offersChoice(got.span, rival.span) {
-			return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", *rival, got), share: .5}.doubtful()
+		for _, other := range others {
+			if c.offersChoice(got.span, other.span) {
+				return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", other, got), share: .5}.doubtful()
+			}
 		}
 		conf := .97
-		if rival != nil {
+		if len(others) > 0 {
 			conf = .9
 		}
 		return finding{call: right, conf: conf, why: c.sameDate(want, got)}

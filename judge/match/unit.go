@@ -54,51 +54,51 @@ const (
 
 // unitNames maps every spelling of a unit, folded, to the unit.
 var unitNames = names(map[string]unit{
-	"second seconds sec secs s 秒":                            {dim: duration, scale: 1},
-	"minute minutes min mins 分钟":                             {dim: duration, scale: 60},
-	"hour hours hr hrs h 小时":                                 {dim: duration, scale: 3600},
-	"day days 天 日":                                           {dim: duration, scale: day},
-	"week weeks wk wks 周 星期":                                 {dim: duration, scale: 7 * day},
-	"fortnight fortnights":                                   {dim: duration, scale: 14 * day},
-	"month months 个月 月":                                      {dim: duration, scale: month, calendar: true},
-	"year years yr yrs 年 岁":                                  {dim: duration, scale: year, calendar: true},
-	"decade decades":                                         {dim: duration, scale: 10 * year, calendar: true},
-	"century centuries":                                      {dim: duration, scale: 100 * year, calendar: true},
-	"millimeter millimeters millimetre millimetres mm":       {dim: length, scale: .001},
-	"centimeter centimeters centimetre centimetres cm 厘米":    {dim: length, scale: .01},
-	"meter meters metre metres m 米":                          {dim: length, scale: 1},
-	"kilometer kilometers kilometre kilometres km kms 公里 千米": {dim: length, scale: 1000},
-	"mile miles mi 英里":                                       {dim: length, scale: 1609.344},
-	"yard yards yd yds":                                      {dim: length, scale: .9144},
-	"foot feet ft 英尺":                                        {dim: length, scale: .3048},
-	"inch inches 英寸":                                         {dim: length, scale: .0254},
-	"milligram milligrams mg":                                {dim: mass, scale: 1e-6},
-	"gram grams gramme grammes g 克":                          {dim: mass, scale: .001},
-	"kilogram kilograms kilo kilos kg kgs 公斤 千克":             {dim: mass, scale: 1},
+	"second seconds sec secs s 秒 sekunde sekunden seconde secondes segundo segundos secondi":            {dim: duration, scale: 1},
+	"minute minutes min mins 分钟 minuten minuto minutos minuti minuut":                                   {dim: duration, scale: 60},
+	"hour hours hr hrs h 小时 个小时 钟头 stunde stunden heure heures hora horas ora ore uur uren":             {dim: duration, scale: 3600},
+	"day days 天 日 tag tage tagen jour jours dia dias giorno giorni dag dagen":                           {dim: duration, scale: day},
+	"week weeks wk wks 周 星期 个星期 woche wochen semaine semaines semana semanas settimana settimane weken": {dim: duration, scale: 7 * day},
+	"fortnight fortnights": {dim: duration, scale: 14 * day},
+	"month months 个月 月 monat monate monaten mois mes meses mese mesi maand maanden": {dim: duration, scale: month, calendar: true},
+	"year years yr yrs 年 岁 jahr jahre jahren ans annees ano anos anni jaar":         {dim: duration, scale: year, calendar: true},
+	"decade decades":    {dim: duration, scale: 10 * year, calendar: true},
+	"century centuries": {dim: duration, scale: 100 * year, calendar: true},
+	"millimeter millimeters millimetre millimetres mm":                                       {dim: length, scale: .001},
+	"centimeter centimeters centimetre centimetres cm 厘米":                                    {dim: length, scale: .01},
+	"meter meters metre metres m 米 metern metros metri":                                      {dim: length, scale: 1},
+	"kilometer kilometers kilometre kilometres km kms 公里 千米 kilometern kilometros kilometri": {dim: length, scale: 1000}, //nolint:misspell // Spanish
+	"mile miles mi 英里":                                  {dim: length, scale: 1609.344},
+	"yard yards yd yds":                                 {dim: length, scale: .9144},
+	"foot feet ft 英尺":                                   {dim: length, scale: .3048},
+	"inch inches 英寸":                                    {dim: length, scale: .0254},
+	"milligram milligrams mg":                           {dim: mass, scale: 1e-6},
+	"gram grams gramme grammes g 克 gramm gramos grammi": {dim: mass, scale: .001},
+	"kilogram kilograms kilo kilos kg kgs 公斤 千克 kilogramm kilogrammes kilogramos": {dim: mass, scale: 1},
 	"jin 斤":                   {dim: mass, scale: .5},
 	"ton tons tonne tonnes 吨": {dim: mass, scale: 1000},
 	"ounce ounces oz":         {dim: mass, scale: .028349523125},
 	"lb lbs":                  {dim: mass, scale: .45359237},
 	"pound pounds 磅":          {dim: mass, scale: .45359237, also: sterling},
 	"milliliter milliliters millilitre millilitres ml 毫升": {dim: volume, scale: .001},
-	"liter liters litre litres l 升":                       {dim: volume, scale: 1},
-	"gallon gallons gal":                                  {dim: volume, scale: 3.785411784},
-	"degree degrees °c celsius centigrade c 度 摄氏度":        {dim: temperature, scale: 1},
-	"°f fahrenheit f":                                     {dim: temperature, scale: 5. / 9, offset: -160. / 9},
-	"km/h kmh kph":                                        {dim: speed, scale: 1 / 3.6},
-	"mph":                                                 {dim: speed, scale: .44704},
-	"m/s":                                                 {dim: speed, scale: 1},
-	"acre acres":                                          {dim: area, scale: 4046.8564224},
-	"hectare hectares ha":                                 {dim: area, scale: 1e4},
-	"$ dollar dollars usd buck bucks 美元":                  {dim: dollars, scale: 1},
-	"cent cents":                                          {dim: dollars, scale: .01},
-	"€ euro euros eur 欧元":                                 {dim: euros, scale: 1},
-	"£ gbp quid 英镑":                                       {dim: sterling, scale: 1},
-	"¥ yen jpy 日元":                                        {dim: yen, scale: 1, also: yuan},
-	"yuan rmb cny 元 块 人民币":                                {dim: yuan, scale: 1},
-	"₹ rupee rupees inr":                                  {dim: rupees, scale: 1},
-	"% percent percentage pct":                            {dim: percent, scale: 1},
-	"times time 次":                                        {dim: counts, scale: 1},
+	"liter liters litre litres l 升 litros litri":          {dim: volume, scale: 1},
+	"gallon gallons gal": {dim: volume, scale: 3.785411784},
+	"degree degrees °c celsius centigrade c 度 摄氏度": {dim: temperature, scale: 1},
+	"°f fahrenheit f":                    {dim: temperature, scale: 5. / 9, offset: -160. / 9},
+	"km/h kmh kph":                       {dim: speed, scale: 1 / 3.6},
+	"mph":                                {dim: speed, scale: .44704},
+	"m/s":                                {dim: speed, scale: 1},
+	"acre acres":                         {dim: area, scale: 4046.8564224},
+	"hectare hectares ha":                {dim: area, scale: 1e4},
+	"$ dollar dollars usd buck bucks 美元": {dim: dollars, scale: 1},
+	"cent cents":                         {dim: dollars, scale: .01},
+	"€ euro euros eur 欧元":                {dim: euros, scale: 1},
+	"£ gbp quid 英镑":                      {dim: sterling, scale: 1},
+	"¥ yen jpy 日元":                       {dim: yen, scale: 1, also: yuan},
+	"yuan rmb cny 元 块 人民币":               {dim: yuan, scale: 1},
+	"₹ rupee rupees inr":                 {dim: rupees, scale: 1},
+	"% percent percentage pct prozent":   {dim: percent, scale: 1},
+	"times time 次":                       {dim: counts, scale: 1},
 })
 
 func names(units map[string]unit) map[string]unit {
@@ -111,9 +111,12 @@ func names(units map[string]unit) map[string]unit {
 	return m
 }
 
-// gluedUnits are letters that are a unit only directly after digits, where "s",
-// "c" or "m" stand for nothing else.
-var gluedUnits = set("s h m g l c f")
+// gluedUnits are letters that are a unit only directly after digits, where "s" and "c"
+// stand for nothing else. The spaced ones may also follow a space if nothing goes on.
+var (
+	gluedUnits  = set("s h m g l c f")
+	spacedUnits = set("h m g l")
+)
 
 // readUnit reads the unit that begins at token i, and returns the token after it.
 func readUnit(toks []token, i int) (unit, int) {
@@ -136,7 +139,7 @@ func readUnit(toks []token, i int) (unit, int) {
 		return readHanUnit(toks, i)
 	}
 	name := toks[i].text
-	if gluedUnits[name] && (toks[i].gap || !glued(toks[i])) {
+	if gluedUnits[name] && (toks[i].gap || !glued(toks[i])) && (!spacedUnits[name] || toks[i].upper || toks[i-1].kind != number) {
 		return unit{}, i
 	}
 	if i+1 < len(toks) && toks[i+1].pre == '/' && !toks[i+1].gap {
@@ -202,6 +205,15 @@ func same(a, b quantity) bool {
 	}
 	if a.unit.dim == clock && (a.weak || b.weak) {
 		return math.Mod(a.value, 720) == math.Mod(b.value, 720)
+	}
+	if (a.unit.dim == percent) != (b.unit.dim == percent) {
+		share, part := a, b
+		if b.unit.dim == percent {
+			share, part = b, a
+		}
+		if part.value > 0 && part.value < 1 && near(100*part.value, share.value, .005) {
+			return true // 0.25 is 25%, and a third is 33.3%
+		}
 	}
 	// Quantities of two dimensions got here as the two readings of one word, as
 	// five pounds and £5.

@@ -41,6 +41,8 @@ func (d date) plainStretch(year int) (stretch, bool) {
 	switch {
 	case y == 0:
 		return stretch{}, false
+	case d.years > 0:
+		return stretch{dayNumber(y, 1, 1), dayNumber(y+d.years-1, 12, 31), d.span}, true
 	case d.m == 0:
 		return stretch{dayNumber(y, 1, 1), dayNumber(y, 12, 31), d.span}, true
 	case d.d == 0:

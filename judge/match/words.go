@@ -59,14 +59,7 @@ func (c *comparison) byStopWords(a *reading) finding {
 }
 
 // find returns where the elements of want follow each other in r.
-func (r *reading) find(want []elem) (span, bool) {
-	for i := 0; i+len(want) <= len(r.elems); i++ {
-		if r.elems[i].key == want[0].key && sameKeys(r.elems[i:i+len(want)], want) {
-			return span{r.elems[i].tok, r.elems[i+len(want)-1].tok + 1}, true
-		}
-	}
-	return span{}, false
-}
+func (r *reading) find(want []elem) (span, bool) { return r.findFrom(want, 0) }
 
 func sameKeys(a, b []elem) bool {
 	for i := range a {
@@ -182,29 +175,6 @@ func glue(toks []token) string {
 	return b.String()
 }
 
-// checked is a right finding for the words at s, unless the response denies them,
-// or offers them among alternatives, or as what was so once.
-func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
-	r := c.response
-	refDenies := a.negationIn()
-	asksDenial := c.question.negationIn()
-	switch {
-	case s.len() > 0 && !c.agreeIn(a, s):
-		return finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}.settled()
-	case s.len() > 0 && !refDenies && !asksDenial && r.negated(s):
-		return finding{call: wrong, conf: r.denialCounts(), why: "the response denies what the reference says"}.settled()
-	case s.len() > 0 && refDenies && !asksDenial && !r.negationNear(s):
-		return finding{call: wrong, conf: r.denialCounts(), why: "the reference denies what the response says"}.settled()
-	case r.manyAtOnce() && len(listEntries(a.words(span{0, len(a.toks)}), a)) == 0:
-		return finding{call: unsure, why: "the response lists many answers at once", share: .5}.doubtful()
-	case s.len() > 0 && r.amongAlternatives(s):
-		return finding{call: unsure, why: "the response names the reference beside an alternative", share: .5}.doubtful()
-	case s.len() > 0 && r.outdated(s):
-		return finding{call: unsure, why: "the response may name the reference as what was so before", share: .5}.doubtful()
-	}
-	return finding{call: right, conf: conf, why: why}
-}
-
 // denialCounts is how sure a denial is. In a long response it may be of something
 // else.
 func (r *reading) denialCounts() float64 {
@@ -248,32 +218,23 @@ func (r *reading) negationNear(s span) bool {
 
 // amongAlternatives reports whether "or" joins the words at s to something else.
 func (r *reading) amongAlternatives(s span) bool {
-	for i := s.to; i < len(r.toks) && i < s.to+2; i++ {
-		if isOr(r.toks[i].text) && i+1 < len(r.toks) {
+	for i := s.to; i+1 < len(r.toks) && i < s.to+2; i++ {
+		t, next := r.toks[i].text, r.toks[i+1].text
+		if isOr(t) || t == "还" && next == "是" || t == "otherwise" || t == "if" && (next == "not" || next == "that") {
 			return true
 		}
 	}
-	for i := s.from - 1; i >= 0 && i >= s.from-2; i-- {
-		if isOr(r.toks[i].text) {
+	for i := s.from - 1; i >= 0 && i >= s.from-5 && r.toks[i+1].brk < sentence; i-- {
+		if isOr(r.toks[i].text) && (i >= s.from-2 || r.toks[i].brk == comma) {
 			return true
 		}
 	}
 	return false
 }
 
-// manyAtOnce reports whether a text is nothing but a list of six or more short
-// entries. Whoever names every city has named the right one.
-func (r *reading) manyAtOnce() bool {
-	entries := 1
-	for _, t := range r.toks {
-		if t.brk == comma || t.brk == sentence {
-			entries++
-		}
-	}
-	return entries >= 7 && len(r.toks) <= 3*entries
-}
+func isOr(w string) bool { return alternatively[w] }
 
-func isOr(w string) bool { return w == "or" || w == "either" || w == "或" }
+var alternatively = set("or either oder entweder ou 或 alternatively")
 
 // outdated reports whether the words at s are what was so before something else:
 // "used to be", "from Paris to London", "Paris, later London".

@@ -19,7 +19,7 @@ func fitFile(data, out string, agreement float64) error {
 	if err != nil {
 		return err
 	}
-	m, err := sheet.Fit(Settings{}, agreement)
+	m, err := sheet.Fit(everything, Settings{}, agreement)
 	if err != nil {
 		return err
 	}

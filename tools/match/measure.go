@@ -67,7 +67,7 @@ func HeldOut(name string) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	probs, err := sheet.Probabilities(sheet.HeldOut(Settings{}))
+	probs, err := sheet.Probabilities(sheet.HeldOut(everything, Settings{}))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,10 @@ type Row struct {
 	Item  deem.Item
 	Right bool
 	From  string // the system or run that gave the response
+
+	// Family is the benchmark that the question comes from. Sets of one family share
+	// questions, so they are left out together.
+	Family string
 }
 
 // line is a line of a labelled file. A reference is a text, a number or a list of
@@ -47,7 +51,29 @@ func ReadFile(name string) ([]Row, error) {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 	}
+	if strings.HasSuffix(name, ".json") {
+		return readScored(in, name)
+	}
 	return Read(in, name)
+}
+
+// readScored reads a JSON list of answers, each with the score that a person gave it.
+func readScored(in io.Reader, name string) ([]Row, error) {
+	var list []struct {
+		Question, Answer string
+		Golden           string `json:"golden_answer"`
+		Metrics          map[string]struct{ Score float64 }
+	}
+	if err := json.NewDecoder(in).Decode(&list); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	var rows []Row
+	for _, l := range list {
+		for _, m := range l.Metrics {
+			rows = append(rows, Row{Item: deem.Item{Question: l.Question, References: []string{l.Golden}, Response: l.Answer}, Right: m.Score >= .5})
+		}
+	}
+	return rows, nil
 }
 
 // Read reads labelled items; name is for errors.

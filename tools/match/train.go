@@ -56,12 +56,13 @@ func Words(rows []Row) match.Words {
 // A Sheet is the evidence of labelled items, ready to be fitted to.
 type Sheet struct {
 	Rows  []Row // the labelled items, without the near misses
-	made  int   // how many near misses follow them in the lists below
+	all   []Row // with the near misses after them, as in the lists below
 	words match.Words
 	seen  []match.Evidence
 	x     [][]float64 // the numbers of seen
 	t     *table
 	y     []float64
+	w     []float64 // how much each item counts
 	fold  []int
 }
 
@@ -71,16 +72,30 @@ func NewSheet(rows []Row) (*Sheet, error) {
 		return nil, errors.New("no labelled items")
 	}
 	s := &Sheet{Rows: rows, words: Words(rows)}
-	misses := nearMisses(rows)
-	s.made = len(misses)
-	for _, r := range append(slices.Clone(rows), misses...) {
+	s.all = append(slices.Clone(rows), nearMisses(rows)...)
+	for _, r := range s.all {
 		e := match.NewEvidence(r.Item, &s.words)
 		s.seen, s.x = append(s.seen, e), append(s.x, e.Numbers)
 		s.y = append(s.y, number(r.Right))
 		s.fold = append(s.fold, fold(r.Item.Question))
 	}
 	s.t = newTable(s.x)
+	s.w = weights(s.all, len(rows))
 	return s, nil
+}
+
+// weights returns how much each item counts: those of a large set less, so that no set
+// drowns the others. The near misses after the first n have a weight of their own.
+func weights(rows []Row, n int) []float64 {
+	sizes := map[string]float64{}
+	for _, r := range rows[:n] {
+		sizes[r.From]++
+	}
+	w := make([]float64, len(rows))
+	for i, r := range rows {
+		w[i] = math.Pow(1000/sizes[r.From], balance)
+	}
+	return w
 }
 
 func number(b bool) float64 {
@@ -114,11 +129,19 @@ func directions() []int {
 	return list
 }
 
-// fit fits trees to the items outside of one fold; -1 leaves none out.
-func (s *Sheet) fit(without int, set Settings) *match.Model {
+// A choice says which items take part.
+type choice func(i int) bool
+
+func everything(int) bool { return true }
+
+// fit fits trees to the chosen items.
+func (s *Sheet) fit(in choice, set Settings) *match.Model {
 	w := make([]float64, len(s.y))
 	for i := range w {
-		w[i] = number(s.fold[i] != without)
+		if !in(i) {
+			continue
+		}
+		w[i] = s.w[i]
 		if i >= len(s.Rows) {
 			w[i] *= set.withDefaults().Misses
 		}
@@ -128,9 +151,9 @@ func (s *Sheet) fit(without int, set Settings) *match.Model {
 	return m
 }
 
-// HeldOut returns, for each item, the log-odds that trees fitted to the other folds
-// give it. The folds are fitted two at a time.
-func (s *Sheet) HeldOut(set Settings) []float64 {
+// HeldOut returns, for each chosen item, the log-odds that trees fitted to the chosen items
+// of the other folds give it. The folds are fitted two at a time.
+func (s *Sheet) HeldOut(in choice, set Settings) []float64 {
 	odds := make([]float64, len(s.Rows))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
@@ -138,7 +161,7 @@ func (s *Sheet) HeldOut(set Settings) []float64 {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			m := s.fit(k, set)
+			m := s.fit(func(i int) bool { return in(i) && s.fold[i] != k }, set)
 			for i := range odds {
 				if s.fold[i] == k {
 					odds[i] = m.Odds(s.x[i])
@@ -155,7 +178,7 @@ func (s *Sheet) HeldOut(set Settings) []float64 {
 func (s *Sheet) Probabilities(odds []float64) ([]float64, error) {
 	probs := make([]float64, len(odds))
 	for k := range Folds {
-		line, err := s.line(odds, k)
+		line, err := s.line(odds, func(i int) bool { return s.fold[i] != k })
 		if err != nil {
 			return nil, err
 		}
@@ -169,13 +192,13 @@ func (s *Sheet) Probabilities(odds []float64) ([]float64, error) {
 	return probs, nil
 }
 
-// line fits the calibration to held-out log-odds outside of one fold. It is fitted
+// line fits the calibration to held-out log-odds of the chosen items. It is fitted
 // to groups of items: a curve through single items follows the noise, and claims to
 // be certain at both ends.
-func (s *Sheet) line(odds []float64, without int) ([]match.Knot, error) {
+func (s *Sheet) line(odds []float64, in choice) ([]match.Knot, error) {
 	var order []int
 	for i := range odds {
-		if s.fold[i] != without {
+		if in(i) {
 			order = append(order, i)
 		}
 	}
@@ -187,12 +210,12 @@ func (s *Sheet) line(odds []float64, without int) ([]match.Knot, error) {
 		if len(part) == 0 {
 			continue
 		}
-		sum, yes := 0.0, .5
+		sum, yes, n := 0.0, .5, 0.0
 		for _, i := range part {
-			sum += odds[i]
-			yes += s.y[i]
+			sum += s.w[i] * odds[i]
+			yes += s.w[i] * s.y[i]
+			n += s.w[i]
 		}
-		n := float64(len(part))
 		x, y, w = append(x, sum/n), append(y, yes/(n+1)), append(w, n)
 	}
 	fit, err := stat.Isotonic(x, y, w, stat.IsotonicOptions{})
@@ -216,37 +239,34 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
+// balance is how strongly large sets are weighed down: 0 counts all items alike, 1 all sets.
+const balance = .5
+
 // Sure is the least probability with which the judge decides, whatever the labels
 // allow: an item on which it would be wrong three times in ten is one to ask
 // somebody else about.
 const Sure = .7
 
-// Fit fits the whole model: trees to all items, and line and limits to what trees
-// say about questions they were not fitted to. agreement is how often the judge has
-// to be right where it decides.
-func (s *Sheet) Fit(set Settings, agreement float64) (*match.Model, error) {
-	odds := s.HeldOut(set)
-	m := s.fit(-1, set)
+// Fit fits the whole model to the chosen items: trees to all of them, and line and limits
+// to what trees say about questions they were not fitted to. agreement is how often the
+// judge has to be right where it decides.
+func (s *Sheet) Fit(in choice, set Settings, agreement float64) (*match.Model, error) {
+	odds := s.HeldOut(in, set)
+	m := s.fit(in, set)
 	var err error
-	if m.Line, err = s.line(odds, -1); err != nil {
+	if m.Line, err = s.line(odds, in); err != nil {
 		return nil, err
 	}
-	probs, err := s.Probabilities(odds)
-	if err != nil {
-		return nil, err
+	var probs []float64
+	var right []bool
+	for i, r := range s.Rows {
+		if in(i) {
+			probs, right = append(probs, s.seen[i].Bounded(m.Calibrated(odds[i]))), append(right, r.Right)
+		}
 	}
-	limit := lowest(probs, s.Right(), agreement)
+	limit := lowest(probs, right, agreement)
 	m.Accept, m.Reject = limit, round(1-limit)
 	return m, nil
-}
-
-// Right returns the labels.
-func (s *Sheet) Right() []bool {
-	right := make([]bool, len(s.Rows))
-	for i, r := range s.Rows {
-		right[i] = r.Right
-	}
-	return right
 }
 
 // lowest returns the lowest limit, from Sure in steps of a hundredth, at which the

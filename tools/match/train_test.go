@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := func(refs ...string) deem.Item { return deem.Item{Question: "q", References: refs, Response: "r"} }
-	want := []Row{{item("x", "y"), true, "a"}, {item("3"), false, "b"}, {item("x"), true, "c"}}
+	want := []Row{{item("x", "y"), true, "a", ""}, {item("3"), false, "b", ""}, {item("x"), true, "c", ""}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("Read = %v, want %v", got, want)
 	}
@@ -58,7 +58,7 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.Fit(Settings{Trees: 10, Leaf: 2}, .95)
+		m, err := s.Fit(everything, Settings{Trees: 10, Leaf: 2}, .95)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,141 @@
+package match_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"deem"
+	"deem/judge/match"
+)
+
+// A change that turns the meaning of an answer has to turn the verdict or leave it open, and
+// a change that keeps the meaning has to keep it.
+
+var (
+	cities     = []string{"Lisbon", "Porto", "Oslo", "Bergen", "Turin", "Lyon", "Ghent", "Malmö", "Kraków", "Sofia", "Riga", "Split"}
+	frames     = []string{"%s", "It is %s.", "She was born in %s.", "The answer is %s", "I think it was %s."}
+	takeBacks  = []string{"%s Correction: %s.", "%s Actually no, %s.", "%s Sorry, %s.", "%s Wait, I meant %s.", "%s No, that is wrong: it is %s."}
+	adjectives = []string{"faster", "older", "taller", "cheaper", "more expensive", "heavier"}
+)
+
+// two draws two different entries of a list.
+func two(rt *rapid.T, list []string) (a, b string) {
+	i := rapid.IntRange(0, len(list)-1).Draw(rt, "first")
+	k := rapid.IntRange(1, len(list)-1).Draw(rt, "second")
+	return list[i], list[(i+k)%len(list)]
+}
+
+// sureOf returns the label that match is sure of, or "".
+func sureOf(rt *rapid.T, question, reference, response string) string {
+	v, err := match.New().Judge(rt.Context(), deem.Item{Question: question, References: []string{reference}, Response: response})
+	if f, ok := errors.AsType[*deem.Failure](err); ok && f.Kind == deem.Unsure {
+		return ""
+	}
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return v.Label
+}
+
+// Taking back an answer for another flips the verdict or unsettles it.
+func TestRetractionFlips(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := two(rt, cities)
+		question := "Where was she born?"
+		said := fmt.Sprintf(rapid.SampledFrom(frames).Draw(rt, "frame"), a)
+		if got := sureOf(rt, question, a, said); got != match.Correct {
+			rt.Fatalf("%q for %s is %q", said, a, got)
+		}
+		if !strings.HasSuffix(said, ".") {
+			said += "."
+		}
+		back := fmt.Sprintf(rapid.SampledFrom(takeBacks).Draw(rt, "retraction"), said, b)
+		if got := sureOf(rt, question, a, back); got == match.Correct {
+			rt.Fatalf("%q for %s is %q", back, a, got)
+		}
+		if got := sureOf(rt, question, b, back); got == match.Incorrect {
+			rt.Fatalf("%q for %s is %q", back, b, got)
+		}
+		n := rapid.IntRange(2, 900).Draw(rt, "number")
+		back = fmt.Sprintf(rapid.SampledFrom(takeBacks).Draw(rt, "retraction of a number"), fmt.Sprintf("There are %d.", n), fmt.Sprint(n+7))
+		if got := sureOf(rt, "How many are there?", fmt.Sprint(n), back); got == match.Correct {
+			rt.Fatalf("%q for %d is %q", back, n, got)
+		}
+	})
+}
+
+// A comparison whose sides are swapped is not right any more.
+func TestSwappedComparison(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := two(rt, cities)
+		adjective := rapid.SampledFrom(adjectives).Draw(rt, "adjective")
+		question := rapid.SampledFrom([]string{"Which is %s?", "Which of the two is %s?", "Which one is %s, " + a + " or " + b + "?"}).Draw(rt, "question")
+		question = fmt.Sprintf(question, adjective)
+		kept := fmt.Sprintf("%s is %s than %s.", a, adjective, b)
+		swapped := fmt.Sprintf("%s is %s than %s.", b, adjective, a)
+		if got := sureOf(rt, question, a, kept); got == match.Incorrect {
+			rt.Fatalf("%q for %s is %q: %s", kept, a, got, question)
+		}
+		if got := sureOf(rt, question, a, swapped); got == match.Correct {
+			rt.Fatalf("%q for %s is %q: %s", swapped, a, got, question)
+		}
+	})
+}
+
+// A quantity in another unit is the same answer, and one that is a third more is not.
+func TestConvertedUnit(t *testing.T) {
+	conversions := []struct {
+		big, small string
+		factor     int
+	}{
+		{"kg", "g", 1000},
+		{"km", "m", 1000},
+		{"hours", "minutes", 60},
+		{"weeks", "days", 7},
+		{"m", "cm", 100},
+		{"litres", "ml", 1000},
+		{"minutes", "seconds", 60},
+		{"公里", "米", 1000},
+		{"小时", "分钟", 60},
+		{"Stunden", "Minuten", 60},
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		c := conversions[rapid.IntRange(0, len(conversions)-1).Draw(rt, "units")]
+		n := rapid.IntRange(2, 40).Draw(rt, "n")
+		reference := fmt.Sprintf("%d %s", n, c.big)
+		same, other := fmt.Sprintf("%d %s", n*c.factor, c.small), fmt.Sprintf("%d %s", n*c.factor+n*c.factor/3+c.factor, c.small)
+		if got := sureOf(rt, "How much is it?", reference, same); got != match.Correct {
+			rt.Fatalf("%s for %s is %q", same, reference, got)
+		}
+		if got := sureOf(rt, "How much is it?", reference, other); got == match.Correct {
+			rt.Fatalf("%s for %s is %q", other, reference, got)
+		}
+	})
+}
+
+// The right answer at the end of a list of wrong ones is not an answer.
+func TestAppendedAnswer(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		list := rapid.Permutation(cities).Draw(rt, "cities")
+		n := rapid.IntRange(1, 9).Draw(rt, "wrong ones")
+		joint := rapid.SampledFrom([]string{", ", " and ", "; ", "\n", " or "}).Draw(rt, "joint")
+		if joint == ", " {
+			n = max(n, 2) // "Bergen, Norway" is one place
+		}
+		right := list[n]
+		response := strings.Join(list[:n+1], joint)
+		if got := sureOf(rt, "Where was she born?", right, response); got == match.Correct {
+			rt.Fatalf("%q for %s is %q", response, right, got)
+		}
+		if n >= 4 {
+			response = strings.Join(list[:n+1], " ")
+			if got := sureOf(rt, "Where was she born?", right, response); got == match.Correct {
+				rt.Fatalf("%q for %s is %q", response, right, got)
+			}
+		}
+	})
+}
