@@ -131,7 +131,7 @@ var libraries = []library{
 	{"github.com/parquet-go/parquet-go", []string{"internal/dataset", "internal/export"}, "formats end at the border, where rows become items and records become rows"},
 	{"github.com/klauspost/compress", []string{"internal/dataset", "internal/published", "bundle"}, "formats end at the border: where rows become items, and where a run becomes a file"},
 	{"gonum.org/v1/gonum", []string{"stat", "internal/coverage"}, "a distribution is statistics"},
-	{"golang.org/x/text", []string{"internal/minilm", "internal/text/*", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
+	{"golang.org/x/text", []string{"internal/minilm", "judge/match", "internal/store/postgres"}, "characters are made alike only where a published program does so, where words are searched, and where match asks whether two texts are one"},
 	{"github.com/neurosnap/sentences", []string{"internal/text/nltk"}, "only its trained parameters are used, where sentences are cut as NLTK cuts them"},
 	{"github.com/tiktoken-go/tokenizer", []string{"internal/tokens"}, "vocabularies are large, and only a plan counts tokens"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "only one package knows who watches"},

@@ -28,9 +28,6 @@ func harnessOf(run store.Run) *report.Harness {
 	return &h
 }
 
-// IsRecorded reports whether the judge of a run is a file of results.
-func IsRecorded(run store.Run) bool { return SpecOf(run).Kind == judge.KindRecorded }
-
 // judgeNote returns what a report says of a judge that is not a protocol with a model, ""
 // for one that is.
 func judgeNote(run store.Run) string {

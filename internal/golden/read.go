@@ -167,6 +167,10 @@ var notComputed = map[string]string{
 	"average_precision":      "a report prints the area under the ROC curve",
 	"classification_metrics": "a report prints agreement of two labels by its own counts",
 	"isotonic":               "a report prints calibration in bins",
+	"locomo_cat5_answer":     "the published protocol reads the two phrases of category 5",
+	"locomo_exact_match":     "no published LoCoMo number uses it",
+	"locomo_has_answer":      "no published LoCoMo number uses it",
+	"locomo_rougel":          "no published LoCoMo number uses it",
 	"wilcoxon":               "a comparison tests differences by permutation",
 }
 

@@ -7,26 +7,13 @@ import "slices"
 // From 200 characters on, difflib does not begin a block at a character that makes
 // up more than a hundredth of b, so the ratio is not that of a shortest edit, nor
 // is it the same with a and b exchanged.
-func DifflibRatio(a, b string) float64 { return DifflibRatioOf(Characters(a, b)) }
-
-// DifflibRatioOf is [DifflibRatio] of two sequences of small numbers, as [Characters]
-// gives them.
-func DifflibRatioOf(a, b []int32) float64 {
-	if len(a)+len(b) == 0 {
+func DifflibRatio(a, b string) float64 {
+	x, y := Characters(a, b)
+	if len(x)+len(y) == 0 {
 		return 1
 	}
-	matches := 0
-	newMatcher(a, b).each(func(m Block) { matches += m.N })
-	return 2 * float64(matches) / float64(len(a)+len(b))
-}
-
-// DifflibBlocks returns the matching blocks that difflib finds in two sequences of
-// small numbers, in order, without the empty one that it puts at the end.
-func DifflibBlocks(a, b []int32) []Block {
-	var list []Block
-	newMatcher(a, b).each(func(m Block) { list = append(list, m) })
-	slices.SortFunc(list, func(x, y Block) int { return x.A - y.A })
-	return joined(list)
+	matches := newMatcher(x, y).matches()
+	return 2 * float64(matches) / float64(len(x)+len(y))
 }
 
 // A matcher finds the matching blocks of two sequences.
@@ -59,8 +46,10 @@ func newMatcher(a, b []int32) *matcher {
 // A region is a part of a and a part of b.
 type region struct{ aLo, aHi, bLo, bHi int }
 
-// each yields the matching blocks: the longest one, and those before and after it.
-func (m *matcher) each(yield func(Block)) {
+// matches counts the elements of the matching blocks: the longest one, and those before
+// and after it.
+func (m *matcher) matches() int {
+	all := 0
 	queue := []region{{0, len(m.a), 0, len(m.b)}}
 	for len(queue) > 0 {
 		r := queue[len(queue)-1]
@@ -69,7 +58,7 @@ func (m *matcher) each(yield func(Block)) {
 		if n == 0 {
 			continue
 		}
-		yield(Block{i, j, n})
+		all += n
 		if r.aLo < i && r.bLo < j {
 			queue = append(queue, region{r.aLo, i, r.bLo, j})
 		}
@@ -77,6 +66,7 @@ func (m *matcher) each(yield func(Block)) {
 			queue = append(queue, region{i + n, r.aHi, j + n, r.bHi})
 		}
 	}
+	return all
 }
 
 // longest returns where the longest match in a region begins, and its length: the

@@ -126,18 +126,6 @@ func (s *Subsequence) Len(a []int32) int {
 	return grown(row, len(s.b))
 }
 
-// Lens returns, for each beginning of a, the length of its longest common subsequence
-// with b: that of the first n elements stands at n, from 0 on.
-func (s *Subsequence) Lens(a []int32) []int {
-	list := make([]int, 1, len(a)+1)
-	row := firstRow(s.scratch(1))
-	for _, x := range a {
-		s.next(row, x)
-		list = append(list, grown(row, len(s.b)))
-	}
-	return list
-}
-
 // firstRow makes row the one above all elements.
 func firstRow(row []uint64) []uint64 {
 	for i := range row {

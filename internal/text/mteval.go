@@ -5,11 +5,6 @@ import (
 	"unicode/utf8"
 )
 
-// BLEU13a returns s with spaces between its tokens, as the tokenizer "13a" of
-// sacreBLEU writes it, which follows mteval-v13a: punctuation stands apart, except
-// apostrophes, hyphens after letters, and points and commas between digits.
-func BLEU13a(s string) string { return strings.Join(BLEU13aWords(s), " ") }
-
 // BLEU13aWords returns the tokens of [BLEU13a].
 func BLEU13aWords(s string) []string {
 	if strings.ContainsAny(s, "<\n&") {
@@ -25,12 +20,6 @@ func BLEU13aWords(s string) []string {
 	c := cutter{s: s}
 	return c.cutAll()
 }
-
-// BLEUZh returns s with spaces between its tokens, as the tokenizer "zh" of
-// sacreBLEU writes it: each Chinese character is a token, and the rest is split as
-// by [BLEU13a], without its entities. It leaves a point beside a digit where the text
-// begins or ends.
-func BLEUZh(s string) string { return strings.Join(BLEUZhWords(s), " ") }
 
 // BLEUZhWords returns the tokens of [BLEUZh].
 func BLEUZhWords(s string) []string {

@@ -5,10 +5,6 @@ import (
 	"unicode"
 )
 
-// LongBench returns s as LongBench and InfiniteBench compare English answers,
-// which is as SQuAD does.
-func LongBench(s string) string { return SQuAD(s) }
-
 // zhPunct is the Chinese punctuation that LongBench drops besides that of ASCII.
 // It has 》 but no 《, and none of 〈〉·￥; a port must have the same gaps.
 const zhPunct = "！？｡。＂＃＄％＆＇（）＊＋，－／：；＜＝＞＠［＼］＾＿｀｛｜｝～｟｠｢｣､、〃》「」『』【】" +
@@ -47,11 +43,6 @@ func dropFunc(s string, drop func(rune) bool) string {
 	b.WriteString(s[from:])
 	return b.String()
 }
-
-// LoCoMo returns s as the scoring program of LoCoMo compares answers. It differs
-// from [SQuAD] in that "and" counts as an article, and in what counts as part of a
-// word: upstream uses Python's regex module there, for which combining marks do.
-func LoCoMo(s string) string { return strings.Join(LoCoMoWords(s), " ") }
 
 // LoCoMoWords returns the words of [LoCoMo].
 func LoCoMoWords(s string) []string {

@@ -71,9 +71,6 @@ func (c Counter) Count(req deem.Request) int {
 	return n
 }
 
-// Text returns the tokens of a text by itself.
-func (c Counter) Text(s string) int { return c.text(s) }
-
 // Exact reports whether the count of a request without a schema is the one that the vendor
 // will bill.
 func (c Counter) Exact() bool { return c.exact }

@@ -1,16 +1,19 @@
 package retrieval_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"deem"
-	"deem/benchmark/longmemeval"
+	"deem/internal/golden"
 	"deem/internal/report/retrieval"
 )
 
@@ -89,28 +92,90 @@ func TestPython(t *testing.T) {
 	}
 }
 
-// TestLongMemEval: its own nDCG, hit and all are those of its programs.
-func TestLongMemEval(t *testing.T) {
-	var corpus []string
-	for i := range 30 {
-		corpus = append(corpus, fmt.Sprint("d", i))
+// A ranking is a case of LongMemEval's evaluate_retrieval: places in a corpus, the best
+// first.
+type ranking struct {
+	Rankings []int
+	Correct  []string `json:"correct_docs"`
+	Corpus   []string `json:"corpus_ids"`
+	K        int
+}
+
+// scores returns what LongMemEval calls recall_any, recall_all and ndcg_any.
+func (r ranking) scores() map[string]any {
+	l := retrieval.List{Gold: r.Correct}
+	for _, at := range r.Rankings {
+		l.Ranked = append(l.Ranked, r.Corpus[at])
 	}
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 100 {
-		places := r.Perm(len(corpus))
-		l := retrieval.List{Gold: corpus[:1+r.IntN(4)]}
-		for _, at := range places {
-			l.Ranked = append(l.Ranked, corpus[at])
+	b := retrieval.New(r.K)
+	b.Add(l)
+	names := map[string]string{"hit": "recall_any", "all": "recall_all", "LongMemEval-ndcg_any": "ndcg"}
+	got := map[string]any{}
+	for _, f := range b.Summary().Figures {
+		if name := names[strings.TrimSuffix(f.Metric, fmt.Sprintf("@%d", r.K))]; name != "" {
+			got[name] = f.Estimate.Value
 		}
-		b := retrieval.New(5)
-		b.Add(l)
-		hit, all, ndcg := longmemeval.Retrieval(places, l.Gold, corpus, 5)
-		for _, f := range b.Summary().Figures {
-			want, ok := map[string]float64{"hit@5": hit, "all@5": all, "LongMemEval-ndcg_any@5": ndcg}[f.Metric]
-			if ok && math.Abs(f.Estimate.Value-want) > 1e-12 {
-				t.Fatalf("%s = %v, want %v", f.Metric, f.Estimate.Value, want)
+	}
+	return got
+}
+
+// findable reports whether there is something to find, and all of it is in the corpus, which
+// a list of ids does not know.
+func (r ranking) findable() bool {
+	for _, id := range r.Correct {
+		if !slices.Contains(r.Corpus, id) {
+			return false
+		}
+	}
+	return len(r.Correct) > 0
+}
+
+// sessionsLeft says why scores by session are not compared.
+const sessionsLeft = "lists are scored as they are, not by the sessions of their turns"
+
+// None of these vectors may be part of the repository; testdata/longmemeval.jsonl holds
+// rankings of our own.
+func TestGolden(t *testing.T) {
+	golden.Test(t, map[string]golden.Metric{
+		"longmemeval_retrieval": golden.Of(func(r ranking) (any, error) {
+			if !r.findable() {
+				return golden.Skip, nil
+			}
+			return r.scores(), nil
+		}),
+	}, golden.Options{Left: map[string]string{
+		"session_recall_any": sessionsLeft, "session_recall_all": sessionsLeft, "session_ndcg": sessionsLeft,
+	}})
+}
+
+// TestLongMemEval compares with upstream's functions, run on rankings that we drew.
+func TestLongMemEval(t *testing.T) {
+	f, err := os.Open("testdata/longmemeval.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // the file was only read
+	n := 0
+	for sc := bufio.NewScanner(f); sc.Scan(); n++ {
+		var c struct {
+			Case string
+			ranking
+			Expected map[string]float64
+		}
+		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if !c.findable() {
+			continue
+		}
+		for name, got := range c.scores() {
+			if want := c.Expected[name]; math.Abs(got.(float64)-want) > 1e-12 {
+				t.Errorf("%s: %s = %v, want %v", c.Case, name, got, want)
 			}
 		}
+	}
+	if n != 80 {
+		t.Errorf("%d rankings were compared, want 80", n)
 	}
 }
 

@@ -7,15 +7,6 @@ import (
 	"deem/internal/text"
 )
 
-// InfiniteBenchTasks returns the twelve tasks of InfiniteBench, in upstream's order.
-func InfiniteBenchTasks() []string {
-	return []string{
-		"passkey", "number_string", "kv_retrieval", "longdialogue_qa_eng", "longbook_sum_eng",
-		"longbook_choice_eng", "longbook_qa_eng", "longbook_qa_chn", "math_find", "math_calc",
-		"code_run", "code_debug",
-	}
-}
-
 // InfiniteBench returns the score of a response in one of the tasks of InfiniteBench.
 //
 // A label is not always a text there, so it is taken as the file has it: a string, a

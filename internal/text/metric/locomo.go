@@ -41,25 +41,6 @@ func LoCoMoF1Multi(response, reference string) float64 {
 	return text.NumpyMean(scores)
 }
 
-// LoCoMoExact reports whether response and reference have the same set of words, in
-// any order and number, and without stemming.
-func LoCoMoExact(response, reference string) bool {
-	set := func(s string) []string {
-		return slices.Compact(slices.Sorted(slices.Values(text.LoCoMoWords(s))))
-	}
-	return slices.Equal(set(response), set(reference))
-}
-
-// LoCoMoROUGE returns what LoCoMo calls ROUGE-L, which is the ROUGE-1 of [PyRouge] over
-// stems.
-func LoCoMoROUGE(response, reference string) float64 {
-	r, err := NewPyRouge(strings.Join(stems(response), " "), strings.Join(stems(reference), " "), true)
-	if err != nil {
-		return 0
-	}
-	return r.One.F1
-}
-
 // LoCoMo returns the score of a response by the category of its question: 1 needs
 // several parts, 2 is about time, 3 open, 4 about a single fact, and 5 asks for what
 // was never said.
@@ -87,26 +68,6 @@ func LoCoMoAbstains(response string) float64 {
 		return 1
 	}
 	return 0
-}
-
-// LoCoMoChoice returns what a response to the two options of category 5 means: the
-// option whose letter it is, "a" or "(a)", and option b for any other reply of one or
-// three characters. A longer reply stands for itself, in lower case.
-func LoCoMoChoice(response, a, b string) string {
-	response = text.Lower(text.Strip(response))
-	var letter string
-	switch len([]rune(response)) {
-	case 1:
-		letter = "a"
-	case 3:
-		letter = "(a)"
-	default:
-		return response
-	}
-	if strings.Contains(response, letter) {
-		return a
-	}
-	return b
 }
 
 // LoCoMoRecall returns the share of the evidence that is in the context the system

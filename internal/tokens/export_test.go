@@ -1,0 +1,4 @@
+package tokens
+
+// Text returns the tokens of a text by itself.
+func (c Counter) Text(s string) int { return c.text(s) }
