@@ -17,7 +17,7 @@ import (
 
 // sources are the parts of an item that a slot may be filled from, beside
 // fields.NAME.
-var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria}
+var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria, slotAspects}
 
 func isSource(name string) bool { return slices.Contains(sources, name) }
 
@@ -168,6 +168,13 @@ func (x *decoder) checkPrompts() {
 		}
 	}
 	x.checkCriteria(from)
+	described := slices.ContainsFunc(x.d.Aspects, func(a Aspect) bool { return a.About != "" || len(a.Levels) > 0 })
+	switch {
+	case described && !from[slotAspects]:
+		x.badKey("prompt", "the prompt does not show what the aspects mean; write {aspects} where it belongs")
+	case from[slotAspects] && len(x.d.Aspects) == 0:
+		x.badKey("prompt", "the prompt shows {aspects}, and the judge has none")
+	}
 	if x.problems.Total == 0 && !shown {
 		x.badKey("prompt", "the prompt does not show the response; write {response} where it belongs")
 	}

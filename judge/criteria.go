@@ -44,6 +44,7 @@ const (
 const (
 	slotCriterion = "criterion" // the one that a call is about
 	slotCriteria  = "criteria"  // all of them, numbered from 1
+	slotAspects   = "aspects"   // the scales of the judge's aspects, with what their values mean
 )
 
 func (c *Criteria) each() bool { return c != nil && c.Ask != AskTogether }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"deem"
 )
@@ -88,6 +89,15 @@ type Label struct {
 	Score float64 `json:"score"`
 }
 
+// LabelNames returns the labels as they are spelt, as "SAME, PARTLY, DIFFERENT".
+func LabelNames(list []Label) string {
+	names := make([]string, len(list))
+	for i, l := range list {
+		names[i] = l.Label
+	}
+	return strings.Join(names, ", ")
+}
+
 // An Aspect is a number asked for, on its own scale.
 type Aspect struct {
 	Name    string  `json:"name"`
@@ -95,6 +105,40 @@ type Aspect struct {
 	Max     float64 `json:"max"`
 	Integer bool    `json:"integer,omitempty"`
 	Weight  float64 `json:"weight"` // in the mean that is the score
+
+	// About says what the number is about, and Levels what some of its values mean. The
+	// slot {aspects} shows them to the model.
+	About  string  `json:"about,omitempty"`
+	Levels []Level `json:"levels,omitempty"` // from the lowest
+
+	// Must is the lowest number with which the verdict can pass; nil means any.
+	Must *float64 `json:"must,omitempty"`
+}
+
+// A Level says what one value of an aspect means.
+type Level struct {
+	Value float64 `json:"value"`
+	About string  `json:"about"`
+}
+
+// rubric writes the aspects as the slot {aspects} shows them.
+func rubric(aspects []Aspect) string {
+	var b strings.Builder
+	for _, a := range aspects {
+		whole := ""
+		if a.Integer {
+			whole = ", a whole number"
+		}
+		fmt.Fprintf(&b, "%s, from %v to %v%s", a.Name, a.Min, a.Max, whole)
+		if a.About != "" {
+			b.WriteString(": " + a.About)
+		}
+		b.WriteByte('\n')
+		for _, l := range a.Levels {
+			fmt.Fprintf(&b, "  %v: %s\n", l.Value, l.About)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // A Reader is one way to read a reply.

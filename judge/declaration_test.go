@@ -73,6 +73,7 @@ func TestValidJudges(t *testing.T) {
 	for name, text := range map[string]string{
 		"labels":  valid,
 		"aspects": "name: a\nprompt: '{question} {response}'\naspects:\n  depth: {max: 5}\n  tone: {min: 1, max: 3, weight: 2, integer: true}\npass: 0.5\n",
+		"levels":  "name: a\nprompt: '{aspects} {response}'\naspects:\n  depth: {max: 5, about: how deep, must: 3, levels: {\"0\": shallow, \"5\": deep}}\n",
 		"rating":  "name: a\nprompt: '{response}'\naspects: {overall: {min: 1, max: 10}}\nread: rating\n",
 		"slots": "name: my/judge.v2\nsystem: You judge.\nprompt: '{out} {proof} {gold}'\nslots:\n  out: {from: response, fence: true}\n" +
 			"  proof: {from: fields.evidence, default: none}\n  gold: {from: [fields.ground_truth, references], as: lines}\nlabels: {a: 1, b: 0}\nread: {how: json, key: verdict, reason: why}\n",
@@ -132,6 +133,9 @@ func TestInvalidJudgesSayWhereAndWhy(t *testing.T) {
 		{"labels as list", "labels:\n  polite: 1\n  so-so: 0.5\n  rude: 0", "labels: [polite, rude]", `judge.yaml:7: labels wants keys and values`, true},
 		{"nothing to decide", "labels:\n  polite: 1\n  so-so: 0.5\n  rude: 0\n", "", `judge.yaml:1: the judge has neither labels nor aspects`, true},
 		{"both", "params:", "aspects: {a: {max: 1}}\nparams:", `judge.yaml:11: the judge has labels and aspects`, true},
+		{"levels that nobody sees", "labels:\n  polite: 1\n  so-so: 0.5\n  rude: 0\n", "aspects: {a: {max: 1, levels: {\"0\": bad}}}\n", `the prompt does not show what the aspects mean; write {aspects}`, false},
+		{"a must off the scale", "labels:\n  polite: 1\n  so-so: 0.5\n  rude: 0\n", "aspects: {a: {max: 1, must: 2}}\n", `aspect a: must is 2 and lies outside 0 to 1`, false},
+		{"a level off the scale", "labels:\n  polite: 1\n  so-so: 0.5\n  rude: 0\n", "aspects: {a: {max: 1, levels: {\"3\": good}}}\n", `aspect a: the level 3 lies outside 0 to 1`, false},
 		{"pass with labels", "params:", "pass: 0.5\nparams:", `judge.yaml:11: a pass mark goes with aspects`, true},
 		{"no name", "name: polite\n", "", `the judge has no name`, true},
 		{"odd name", "name: polite", "name: p o", `judge.yaml:1: the name "p o" wants letters`, true},

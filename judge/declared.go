@@ -156,6 +156,9 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 			list, err := c.of(it)
 			v, ok = numbered(list), err == nil
 		}
+		if from == slotAspects {
+			v, ok = rubric(p.decl.Aspects), true
+		}
 		if ok {
 			if end := s.Until[it.Category]; end != "" && strings.Contains(v, end) {
 				v, _, _ = strings.Cut(v, end)

@@ -1,10 +1,12 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -319,6 +321,9 @@ func (x *decoder) readAspects(n *yaml.Node) {
 			"max":     func(v *yaml.Node) { x.number(v, what+": max", &a.Max) },
 			"integer": func(v *yaml.Node) { x.truth(v, what+": integer", &a.Integer) },
 			"weight":  func(v *yaml.Node) { x.number(v, what+": weight", &a.Weight) },
+			"about":   func(v *yaml.Node) { x.str(v, what+": about", &a.About) },
+			"levels":  func(v *yaml.Node) { x.readLevels(v, what, &a) },
+			"must":    func(v *yaml.Node) { a.Must = new(float64); x.number(v, what+": must", a.Must) },
 		})
 		if a.Min >= a.Max {
 			x.bad(value, "%s goes from %v to %v; max must be above min", what, a.Min, a.Max)
@@ -326,8 +331,30 @@ func (x *decoder) readAspects(n *yaml.Node) {
 		if a.Weight <= 0 {
 			x.bad(value, "%s has the weight %v; it must be above 0", what, a.Weight)
 		}
+		if a.Must != nil && (*a.Must < a.Min || *a.Must > a.Max) {
+			x.bad(value, "%s: must is %v and lies outside %v to %v", what, *a.Must, a.Min, a.Max)
+		}
+		for _, l := range a.Levels {
+			if l.Value < a.Min || l.Value > a.Max {
+				x.bad(value, "%s: the level %v lies outside %v to %v", what, l.Value, a.Min, a.Max)
+			}
+		}
 		x.d.Aspects = append(x.d.Aspects, a)
 	})
+}
+
+// readLevels reads what values of an aspect mean.
+func (x *decoder) readLevels(n *yaml.Node, what string, a *Aspect) {
+	x.pairs(n, what+": levels", func(key, value *yaml.Node) {
+		var l Level
+		var err error
+		if l.Value, err = strconv.ParseFloat(key.Value, 64); err != nil || l.Value-l.Value != 0 {
+			x.bad(key, "%s: the level %q is not a number", what, key.Value)
+		}
+		x.str(value, what+": level "+key.Value, &l.About)
+		a.Levels = append(a.Levels, l)
+	})
+	slices.SortFunc(a.Levels, func(a, b Level) int { return cmp.Compare(a.Value, b.Value) })
 }
 
 func (x *decoder) readCriteria(n *yaml.Node) {

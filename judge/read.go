@@ -108,6 +108,14 @@ func (p *Declared) scored(f found) deem.Verdict {
 	if p.decl.Criteria == nil {
 		v = marked(v, p.decl.Pass)
 	}
+	for _, a := range p.decl.Aspects {
+		if a.Must == nil {
+			continue
+		}
+		if pass := f.numbers[a.Name] >= *a.Must; !pass || v.Pass == nil {
+			v.Pass, v.Label = &pass, passLabel(pass)
+		}
+	}
 	return v
 }
 
@@ -117,11 +125,15 @@ func marked(v deem.Verdict, mark *float64) deem.Verdict {
 		return v
 	}
 	pass := v.Score >= *mark
-	v.Pass, v.Label = &pass, "fail"
-	if pass {
-		v.Label = "pass"
-	}
+	v.Pass, v.Label = &pass, passLabel(pass)
 	return v
+}
+
+func passLabel(pass bool) string {
+	if pass {
+		return "pass"
+	}
+	return "fail"
 }
 
 // mean returns the weighted mean of the numbers. Where all scales are equally

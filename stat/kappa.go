@@ -1,6 +1,10 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
 
 // MethodKappa is the large-sample interval of Cohen's kappa.
 const MethodKappa = "fleiss-cohen-everitt"
@@ -45,26 +49,104 @@ func Kappa(table [][]int, level float64) Estimate {
 // interval is everything, and a warning says so; another says where the interval has
 // no width, because the variance is 0.
 func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
-	level, warning := checkLevel(level)
 	t := newCrossTable(table, w)
-	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: MethodNone}, warning)
+	est := t.estimate(Design{}, level)
 	if t.negative {
 		est = est.Warn(WarnNegative)
 	}
+	return est
+}
+
+// A Crossed is a square table of labels whose items may carry weights: Crossed[i][j] is
+// the weight of the items that people put into class i and the judge into class j.
+type Crossed [][]float64
+
+// Kappa returns weighted kappa of n items that were drawn in this design. As that of
+// [YesNo.Beyond], the interval is the posterior one of the shares of the cells, for as many
+// independent items as the design is worth, and there is none below [FewRated] items. In
+// simulations with 40 clusters of five items and a true kappa of 0.75, that of Fleiss, Cohen
+// and Everitt with Student's t held it in 91%.
+func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) Estimate {
+	t := c.table(w, n)
+	est := t.estimate(d, level)
 	switch {
-	case t.n == 0:
+	case est.Method == MethodNone:
+		return est
+	case n < FewRated:
+		return unknown(est.Value, n, est.Level, Bounds{-1, 1}, WarnFewRated)
+	}
+	est.Warnings = slices.DeleteFunc(est.Warnings, func(s string) bool { return s == WarnNoWidth })
+	ratio := normalQuantile(est.Level) / d.quantile(est.Level)
+	scale := float64(n) / d.effect() * ratio * ratio / t.sum
+	est.Lo, est.Hi, est.Method = est.Value, est.Value, MethodPosterior
+	for _, items := range []float64{1, 2} { // added to all cells together
+		lo, hi := c.posterior(w, scale, items/float64(len(c)*len(c)), est.Level)
+		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
+	}
+	return est
+}
+
+// posterior returns the equal-tailed interval of weighted kappa.
+func (c Crossed) posterior(w Weighting, scale, plus, level float64) (lo, hi float64) {
+	rnd := rand.New(rand.NewPCG(1947, 1946))
+	draw, draws := Crossed(matrix(len(c))), []float64{}
+	for range posteriorDraws {
+		for i, row := range c {
+			for j, x := range row {
+				draw[i][j] = drawGamma(rnd, float64(x*scale)+plus)
+			}
+		}
+		if t := draw.table(w, 1); t.defined() {
+			draws = append(draws, t.kappa())
+		}
+	}
+	slices.Sort(draws)
+	return quantileOf(draws, (1-level)/2), quantileOf(draws, 1-(1-level)/2)
+}
+
+// Influence returns how far weighted kappa moves with an item that people put into class i
+// and the judge into class j, times the number of items.
+func (c Crossed) Influence(w Weighting) func(i, j int) float64 {
+	t := c.table(w, 1)
+	if !t.defined() {
+		return func(int, int) float64 { return 0 }
+	}
+	k := t.kappa()
+	return func(i, j int) float64 {
+		d := t.weight[i][j] - float64((t.rowMean[i]+t.colMean[j])*(1-k))
+		return (d - (k - float64(t.expected*(1-k)))) / (1 - t.expected)
+	}
+}
+
+func (c Crossed) table(w Weighting, n int) *crossTable {
+	t := &crossTable{n: n, counts: c}
+	for _, row := range c {
+		for _, x := range row {
+			t.sum += x
+		}
+	}
+	t.weigh(w)
+	return t
+}
+
+// estimate returns kappa with its interval.
+func (t *crossTable) estimate(d Design, level float64) Estimate {
+	level, warning := checkLevel(level)
+	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: MethodNone}, warning)
+	switch {
+	case t.n == 0 || t.sum == 0:
 		return est.Warn(WarnNoValues)
 	case !t.defined():
 		return est.Warn(WarnOneClass)
 	}
 	k := t.kappa()
-	est.SE = math.Sqrt(t.variance(k))
-	half := float64(normalQuantile(level) * est.SE) // not fused; see wilson
+	est.SE = math.Sqrt(t.variance(k) * d.effect())
+	half := float64(d.quantile(level) * est.SE) // not fused; see wilson
 	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
 	if half < 1e-9 { // what rounding leaves of no spread at all
 		est = est.Warn(WarnNoWidth)
 	}
-	return est
+	return d.mark(est, Bounds{-1, 1})
 }
 
 // KappaNullSE returns the standard error that weighted kappa would have if the judges
@@ -80,8 +162,9 @@ func KappaNullSE(table [][]int, w Weighting) float64 {
 
 // A crossTable is a square table of shares with the weight of each cell.
 type crossTable struct {
-	n          int
-	negative   bool // whether a count below 0 was left out
+	n          int     // items
+	sum        float64 // their weight
+	negative   bool    // whether a count below 0 was left out
 	share      [][]float64
 	weight     [][]float64
 	rows, cols []float64 // margins
@@ -96,16 +179,23 @@ type crossTable struct {
 func newCrossTable(table [][]int, w Weighting) *crossTable {
 	t := &crossTable{}
 	t.counts, t.n, t.negative = squareCounts(table)
+	t.sum = float64(t.n)
+	t.weigh(w)
+	return t
+}
+
+// weigh computes the shares and what follows from them.
+func (t *crossTable) weigh(w Weighting) {
 	k := len(t.counts)
 	t.weight = kappaWeights(k, w)
 	t.share, t.rows, t.cols = matrix(k), make([]float64, k), make([]float64, k)
 	t.rowMean, t.colMean = make([]float64, k), make([]float64, k)
-	if t.n == 0 {
-		return t
+	if t.sum == 0 {
+		return
 	}
 	for i, row := range t.counts {
 		for j, c := range row {
-			p := c / float64(t.n)
+			p := c / t.sum
 			t.share[i][j] = p
 			t.rows[i] += p
 			t.cols[j] += p
@@ -119,7 +209,6 @@ func newCrossTable(table [][]int, w Weighting) *crossTable {
 			t.colMean[j] += float64(t.rows[i] * t.weight[i][j])
 		}
 	}
-	return t
 }
 
 // defined reports whether there is anything that chance could get wrong.

@@ -25,24 +25,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if t.other != nil {
 		return usage.Errorf("--plan chooses items for people, and a second run labels none")
 	}
-	chosen, free, err := findings.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
-	if err != nil {
-		return err
-	}
-	if len(chosen) == 0 {
-		return usage.Errorf("run %s has no judged item left to label", t.run.ID)
-	}
-	positions := make([]int, len(chosen))
-	drawn := make([]labels.Drawn, len(chosen))
-	plan, err := deem.Hash([]any{t.run.Judge.Hash, t.run.Dataset.Hash, t.o.plan, t.o.seed, free})
-	if err != nil {
-		return err
-	}
-	for i, c := range chosen {
-		positions[i] = c.Place
-		drawn[i] = labels.Drawn{Stratum: fmt.Sprintf("%.4s-%d", plan, c.Stratum), N: c.Drawn, Of: c.Of}
-	}
-	items, err := itemsOf(ctx, st, t.run, positions)
+	items, drawn, free, err := drawItems(ctx, st, t)
 	if err != nil {
 		return err
 	}
@@ -50,7 +33,7 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if err != nil {
 		return err
 	}
-	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Comma(len(chosen)), words.Comma(free), t.o.seed)
+	a.say("chose %s of %s with a verdict and no label, from every category and verdict, with seed %d", words.Comma(len(items)), words.Comma(free), t.o.seed)
 	if t.o.out == "-" && a.json {
 		return a.writePlan(items, drawn, t.o.seed)
 	}
@@ -62,11 +45,35 @@ func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 		return err
 	}
 	if a.json {
-		writeJSON(a.out, map[string]any{"written": t.o.out, "items": len(chosen), "seed": t.o.seed})
+		writeJSON(a.out, map[string]any{"written": t.o.out, "items": len(items), "seed": t.o.seed})
 		return nil
 	}
 	a.say("fill in the column label, then: deem agree %s %s", t.run.ID, t.o.out)
 	return nil
+}
+
+// drawItems chooses the items to label, and says how each was drawn and how many there were
+// to choose from.
+func drawItems(ctx context.Context, st store.Store, t *truths) (items []deem.Item, drawn []labels.Drawn, free int, err error) {
+	chosen, free, err := findings.Draw(ctx, st, t.run, t.people, t.o.plan, t.o.seed)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if len(chosen) == 0 {
+		return nil, nil, 0, usage.Errorf("run %s has no judged item left to label", t.run.ID)
+	}
+	plan, err := deem.Hash([]any{t.run.Judge.Hash, t.run.Dataset.Hash, t.o.plan, t.o.seed, free})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	positions := make([]int, len(chosen))
+	drawn = make([]labels.Drawn, len(chosen))
+	for i, c := range chosen {
+		positions[i] = c.Place
+		drawn[i] = labels.Drawn{Stratum: fmt.Sprintf("%.4s-%d", plan, c.Stratum), N: c.Drawn, Of: c.Of}
+	}
+	items, err = itemsOf(ctx, st, t.run, positions)
+	return items, drawn, free, err
 }
 
 // writePlan writes the items to label as JSON, for programs in which people label.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/findings"
 	"deem/internal/labels"
 	"deem/internal/store"
 	"deem/internal/usage"
@@ -66,10 +67,6 @@ func (a *app) labelsImport() *cobra.Command {
 
 // importLabels finds the item of each label in the run, and keeps the label with it.
 func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
-	set, err := labels.Read(ctx, src)
-	if err != nil {
-		return usage.Mark(err)
-	}
 	st, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -82,6 +79,11 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	run, err := findRun(ctx, st, ref)
 	if err != nil {
 		return err
+	}
+	src.Labels = findings.LabelsOf(run, false)
+	set, err := labels.Read(ctx, src)
+	if err != nil {
+		return usage.Mark(err)
 	}
 	list, left, err := labelsFor(ctx, st, run, set)
 	if err != nil {

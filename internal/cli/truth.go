@@ -45,6 +45,7 @@ func (t *truths) open(ctx context.Context, st store.Store) error {
 
 // openFiles reads the labels of files, and looks which judge they were made for.
 func (t *truths) openFiles(ctx context.Context) error {
+	t.o.labels.Labels = findings.LabelsOf(t.run, t.o.criteria)
 	set, err := labels.Read(ctx, t.o.labels)
 	if err != nil {
 		return usage.Mark(err)
@@ -152,6 +153,7 @@ func (t *truths) options(ctx context.Context) (agree.Options, error) {
 		Seed: t.o.seed, Width: t.o.width, MaxUnjudged: t.o.maxUnjudged,
 		SystemModel: t.o.model(t.run), Own: t.o.family, SameFamily: report.SameFamily, Registry: known,
 	}
+	o = findings.WithLabels(o, findings.LabelsOf(t.run, t.o.criteria))
 	if t.other != nil {
 		o.Truth = findings.Party(*t.other)
 	} else {

@@ -1,9 +1,11 @@
 package findings
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"deem"
 	"deem/internal/doc"
@@ -12,6 +14,7 @@ import (
 	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/panel"
+	"deem/report/agree"
 )
 
 // SpecOf returns the spec of the judge of a run. Of a judge that cannot be read, only the
@@ -22,6 +25,29 @@ func SpecOf(run store.Run) judge.Spec {
 		return judge.Spec{Name: run.Judge.Name}
 	}
 	return s
+}
+
+// LabelsOf returns the labels that the judge of a run gives to an item, or to each criterion
+// of it; those with the highest score come first. There are none when the judge gives
+// numbers, or is not declared.
+func LabelsOf(run store.Run, criteria bool) []judge.Label {
+	d := SpecOf(run).Declaration
+	if d == nil || d.Criteria != nil && !criteria {
+		return nil
+	}
+	list := slices.Clone(d.Labels)
+	slices.SortStableFunc(list, func(a, b judge.Label) int { return cmp.Compare(b.Score, a.Score) })
+	return list
+}
+
+// WithLabels returns options that compare these labels.
+func WithLabels(o agree.Options, list []judge.Label) agree.Options {
+	o.Ordered = true
+	for i, l := range list {
+		o.Labels = append(o.Labels, l.Label)
+		o.Ordered = o.Ordered && (i == 0 || l.Score != list[i-1].Score)
+	}
+	return o
 }
 
 // Parts is a report about the parts of a judge.

@@ -48,7 +48,7 @@ func Kept(ctx context.Context, st store.Labels, q store.LabelQuery) (*People, er
 		}
 		p.ids[l.ID] = true
 		p.byHash[l.Item] = append(p.byHash[l.Item], labels.Label{
-			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Reason: l.Note, Drawn: labels.ReadDrawn(l.Drawn),
+			Item: l.ID, Annotator: l.Annotator, Yes: l.Yes, Label: l.Label, Score: l.Score, Graded: l.Score != 0 && l.Score != 1, Reason: l.Note, Drawn: labels.ReadDrawn(l.Drawn),
 		})
 	}
 	return p, nil
@@ -104,7 +104,7 @@ func (p *People) Of(it deem.Item) *agree.Truth {
 
 // truthOf returns what annotators say together.
 func truthOf(o labels.Opinion) *agree.Truth {
-	t := &agree.Truth{Yes: o.Yes, Score: o.Score, Tie: o.Tie, Votes: map[string]bool{}}
+	t := &agree.Truth{Yes: o.Yes, Score: o.Score, Label: o.Label, Tie: o.Tie, Votes: map[string]bool{}}
 	if !o.Graded {
 		// Yes and no count as 1 and 0 after the majority has decided.
 		t.Score = 0
@@ -217,7 +217,7 @@ func EachBesideRun(ctx context.Context, st store.Store, run, other store.Run, o 
 		p := agree.Pair{Item: first.Item, Position: first.Position, Verdict: first.Verdict}
 		if second != nil && second.Verdict != nil {
 			v := second.Verdict
-			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Reason: v.Reason}
+			p.Truth = &agree.Truth{Yes: v.Yes(), Score: v.Score, Label: v.Label, Reason: v.Reason}
 		}
 		visit(p)
 	})

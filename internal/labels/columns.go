@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"deem"
 	"deem/internal/dataset"
+	"deem/judge"
 )
 
 // A part of a label, and the columns in which it is looked for.
@@ -82,6 +84,11 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 	is := func(words, more []string) bool {
 		return slices.Contains(words, word) || slices.ContainsFunc(more, func(w string) bool { return strings.EqualFold(w, label) })
 	}
+	for _, l := range r.src.Labels {
+		if strings.EqualFold(l.Label, label) {
+			return decision{yes: l.Score >= 0.5, graded: l.Score != 0 && l.Score != 1, label: l.Label, score: l.Score}, "", nil
+		}
+	}
 	switch {
 	case is(nil, r.src.Yes) || is(yesWords, nil) && !is(nil, r.src.No):
 		return decision{yes: true, label: label, score: 1}, "", nil
@@ -95,6 +102,9 @@ func (r *reader) decide(label, score string) (decision, string, error) {
 	d, hint, err := r.grade(label)
 	if _, numErr := strconv.ParseFloat(label, 64); numErr != nil {
 		err = fmt.Errorf("the label %q is neither yes nor no", label)
+		if len(r.src.Labels) > 0 {
+			err = fmt.Errorf("the label %q is not one of the judge, which are %s, and neither yes nor no", label, judge.LabelNames(r.src.Labels))
+		}
 		hint = "write yes or no, correct or incorrect, pass or fail, true or false, 1 or 0; --yes and --no name other words"
 	}
 	return d, hint, err
@@ -114,4 +124,23 @@ func (r *reader) grade(text string) (decision, string, error) {
 	share := x / scale
 	// A mark of 0 or 1 on a scale of 1 is a decision, and no grade.
 	return decision{yes: share >= cmp.Or(r.src.Pass, 0.5), graded: scale != 1 || share != 0 && share != 1, label: text, score: share}, "", nil
+}
+
+// hiddenFields are those that say who answered or what a probe is, and those in which
+// datasets keep what somebody said of the answer: a person who labels should not know.
+var hiddenFields = slices.Concat([]string{
+	"answer_model", "answer_prompt", "system", "system_model",
+	"probe", "probe_want", "probe_of", "probe_variant",
+}, Columns("label"), Columns("score"), Columns("annotator"), Columns("confidence"), Columns("reason"))
+
+// Blind returns the fields of an item that a person who labels may see, sorted.
+func Blind(it deem.Item) []string {
+	var names []string
+	for name, text := range it.Fields {
+		if text != "" && !slices.Contains(hiddenFields, strings.ToLower(name)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

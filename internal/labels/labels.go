@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/judge"
 )
 
 // A Label is what one annotator said of one item.
@@ -91,6 +92,10 @@ type Source struct {
 
 	// Pass is the share of the scale from which a score says yes; 0 means one half.
 	Pass float64
+
+	// Labels are those of the judge that people are compared with. They go before the words
+	// for yes and no.
+	Labels []judge.Label
 
 	// Yes and No are further words for yes and no.
 	Yes, No []string

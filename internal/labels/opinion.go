@@ -9,6 +9,9 @@ type Opinion struct {
 	Tie          bool // as many say yes as no: there is no decision
 	For, Against int
 
+	// Label is the label that more annotators gave than any other; "" when there is none.
+	Label string
+
 	Score  float64 // the mean
 	Graded bool    // somebody gave a score
 
@@ -47,6 +50,16 @@ func (o *Opinion) add(l Label) {
 	o.Score = (o.Score*n + l.Score) / (n + 1)
 	o.Graded = o.Graded || l.Graded
 	o.Labels = append(o.Labels, l)
+	counts, most := map[string]int{}, 0
+	for _, l := range o.Labels {
+		counts[l.Label]++
+		switch n := counts[l.Label]; {
+		case n > most:
+			o.Label, most = l.Label, n
+		case n == most:
+			o.Label = ""
+		}
+	}
 }
 
 // votes returns how the annotators decided.

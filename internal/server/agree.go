@@ -172,6 +172,7 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 		Width: ask.Width / 100, MaxUnjudged: report.DefaultMaxUnjudged,
 		SystemModel: findings.SettingsOf(ask.run.Spec).SystemModel, SameFamily: report.SameFamily,
 	}
+	o = findings.WithLabels(o, findings.LabelsOf(ask.run, false))
 	if ask.other != nil {
 		o.Truth = findings.Party(*ask.other)
 		b := agree.New(o)

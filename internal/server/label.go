@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/labels"
 	"deem/internal/store"
 )
 
@@ -192,7 +193,7 @@ func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 		for i, ref := range rec.Item.References {
 			v.References = append(v.References, shown.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
 		}
-		for _, name := range blind(rec.Item) {
+		for _, name := range labels.Blind(rec.Item) {
 			v.Fields = append(v.Fields, shown.text(name, "field."+name, 0, rec.Item.Fields[name]))
 		}
 		return nil

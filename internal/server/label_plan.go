@@ -10,9 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"deem"
 	"deem/internal/findings"
-	"deem/internal/labels"
 	"deem/internal/store"
 )
 
@@ -331,23 +329,4 @@ func (d *desk) undo() (change, bool) {
 		delete(d.putOff, c.hash)
 	}
 	return c, true
-}
-
-// hiddenFields are those that say who answered or what a probe is, and those in which
-// datasets keep what somebody said of the answer: whoever labels should not know.
-var hiddenFields = slices.Concat([]string{
-	"answer_model", "answer_prompt", "system", "system_model",
-	"probe", "probe_want", "probe_of", "probe_variant",
-}, labels.Columns("label"), labels.Columns("score"), labels.Columns("annotator"), labels.Columns("confidence"), labels.Columns("reason"))
-
-// blind returns the fields of an item that a person who labels may see, sorted.
-func blind(it deem.Item) []string {
-	var names []string
-	for name, text := range it.Fields {
-		if text != "" && !slices.Contains(hiddenFields, strings.ToLower(name)) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

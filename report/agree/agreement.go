@@ -19,6 +19,9 @@ type Agreement struct {
 	All        Measures   `json:"all"`
 	Categories []Measures `json:"categories"` // sorted by name; empty when no item has one
 
+	// Labels compare the labels of a judge that has more than two, and are nil for others.
+	Labels *LabelTable `json:"labels,omitempty"`
+
 	// Scores compare grades, and are nil when judge and people both decide only yes
 	// or no.
 	Scores *Scores `json:"scores,omitempty"`

@@ -19,6 +19,7 @@ func (b *Builder) Agreement() Agreement {
 			Labelled: b.labelled, Ties: b.ties, Both: len(b.both),
 		},
 		All:           b.measure("", b.both, b.alone),
+		Labels:        b.labelTable(),
 		Categories:    b.categories(),
 		Confidence:    b.confidence(),
 		Annotators:    b.annotators(),

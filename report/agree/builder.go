@@ -24,6 +24,11 @@ type Options struct {
 	// each is judged; 0 means once.
 	Items, Trials int
 
+	// Labels are the labels of the judge, those with the highest score first, and Ordered
+	// says that no two of them have the same score. None are needed for yes and no.
+	Labels  []string
+	Ordered bool
+
 	Level float64 // of all intervals; 0 means 0.95
 	Seed  uint64  // of the bootstrap of alpha
 	Draws int     // of the same; 0 means [stat.DefaultDraws], and fewer for very many items
@@ -55,6 +60,7 @@ type Options struct {
 type Truth struct {
 	Yes   bool
 	Score float64 // from 0 to 1
+	Label string  // as the judge spells it; "" when annotators chose no label more often than others
 
 	// Tie says that as many annotators said yes as no: there is no truth then, but
 	// there are votes.
@@ -123,7 +129,7 @@ type paired struct {
 	stratum            string
 	of                 int
 	probability        float64
-	label              string
+	label, truthLabel  string
 	reason, why        string // of the judge, and of the truth
 	votesFor, votesAll int
 }
@@ -190,7 +196,7 @@ func (b *Builder) addBoth(p Pair) {
 	v, t := p.Verdict, p.Truth
 	it := paired{
 		traits: b.traits(p), id: strings.Clone(p.Item.ID), model: b.answeredBy(p.Item),
-		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label),
+		judge: v.Yes(), truth: t.Yes, judgeScore: v.Score, score: t.Score, label: strings.Clone(v.Label), truthLabel: strings.Clone(t.Label),
 		stratum: t.Stratum, of: t.Of, probability: t.Probability,
 	}
 	if it.judge != it.truth {

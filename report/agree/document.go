@@ -65,6 +65,7 @@ func (a Agreement) Document() *doc.Document {
 	p.headline()
 	if a.Counts.Both > 0 {
 		p.matrix()
+		p.labels()
 		p.categories()
 		p.disagreements()
 	}

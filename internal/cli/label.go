@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"deem"
+	"deem/internal/findings"
+	"deem/internal/labels"
+	"deem/internal/store"
+	"deem/internal/usage"
+	"deem/internal/words"
+	"deem/judge"
+)
+
+const labelHelp = `Label items of a run in the terminal. The items are drawn at random from every category
+and verdict, as by "deem agree --plan", and shown without the verdict of the judge. A
+reply is the number of a label or its beginning; s skips the item, u takes the last label
+back, and q stops. Every label is kept in the database at once: "deem agree RUN" counts
+it.
+
+EXIT STATUS
+  0 done   1 could not   2 wrong usage or input`
+
+func (a *app) labelCommand() *cobra.Command {
+	o := agreeOptions{plan: 50}
+	by := ""
+	cmd := &cobra.Command{
+		Use: "label [RUN] [flags]", Short: "label items in the terminal", Long: labelHelp,
+		Example: "  deem label last --by anna\n  deem label last --by anna -n 20", Args: atMost(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if by == "" || o.plan < 1 {
+				return usage.Mark(deem.WithHint(fmt.Errorf("deem label wants to know who labels, and one item or more"), "deem label last --by anna -n 50"))
+			}
+			return a.label(cmd.Context(), append(args, "last")[0], by, o)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&by, "by", "", "who labels: a `name`")
+	f.IntVarP(&o.plan, "number", "n", o.plan, "how many items to draw")
+	f.Uint64Var(&o.seed, "seed", 0, "the `number` that chance begins with")
+	return cmd
+}
+
+// label asks a person about items, one after the other.
+func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	kept, ok := st.(store.Labels)
+	if !ok {
+		return usage.Errorf("this database keeps no labels")
+	}
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return err
+	}
+	t := &truths{app: a, run: run, o: o}
+	if t.people, err = findings.Kept(ctx, kept, store.LabelQuery{Annotators: []string{by}}); err != nil {
+		return err
+	}
+	items, drawn, free, err := drawItems(ctx, st, t)
+	if err != nil {
+		return err
+	}
+	a.say("%s of %s without a label of %s; s skips, u takes the last label back, q stops", words.Comma(len(items)), words.Comma(free), by)
+	choices := findings.LabelsOf(run, false)
+	if len(choices) == 0 {
+		choices = []judge.Label{{Label: "yes", Score: 1}, {Label: "no"}}
+	}
+	given, err := a.askAbout(ctx, kept, run, by, choices, items, drawn)
+	a.say("kept %s of %s; next: deem agree %s", words.Count(given, "label"), by, run.ID)
+	return err
+}
+
+// askAbout shows items and keeps what is said of them. It returns how many labels it kept.
+func (a *app) askAbout(ctx context.Context, kept store.Labels, run store.Run, by string, choices []judge.Label, items []deem.Item, drawn []labels.Drawn) (int, error) {
+	in := bufio.NewScanner(a.in)
+	var given []store.Label
+	var places []int // of the labels, in items
+	for i := 0; i < len(items); i++ {
+		a.showToLabel(items[i], i+1, len(items), choices)
+		if !in.Scan() {
+			break
+		}
+		said := strings.TrimSpace(in.Text())
+		choice, ok := chosenLabel(choices, said)
+		switch last := len(given) - 1; {
+		case said == "q":
+			return len(given), nil
+		case said == "s":
+			continue
+		case said == "u" && last >= 0:
+			if err := kept.DropLabel(ctx, given[last].Item, by); err != nil {
+				return len(given), err
+			}
+			i, given, places = places[last]-1, given[:last], places[:last]
+			continue
+		case !ok:
+			a.say("%q is not a label: type a number from 1 to %d, s, u or q", said, len(choices))
+			i--
+			continue
+		}
+		given = append(given, store.Label{
+			Item: items[i].Hash(), ID: items[i].ID, Dataset: run.Dataset.Hash, Annotator: by,
+			Yes: choice.Score >= 0.5, Label: choice.Label, Score: choice.Score, Labelled: clock(),
+		})
+		places = append(places, i)
+		// How many items of a stratum were drawn is known only by now: a person may stop.
+		counts := map[string]int{}
+		for _, at := range places {
+			counts[drawn[at].Stratum]++
+		}
+		for n, at := range places {
+			d := drawn[at]
+			d.N = counts[d.Stratum]
+			given[n].Drawn = d.String()
+		}
+		if err := kept.PutLabels(ctx, given); err != nil {
+			return len(given) - 1, err
+		}
+	}
+	return len(given), in.Err()
+}
+
+// showToLabel shows an item without what the judge said of it.
+func (a *app) showToLabel(it deem.Item, n, of int, choices []judge.Label) {
+	show := func(name, text string) {
+		if text != "" {
+			_, _ = fmt.Fprintf(a.out, "%s: %s\n", name, words.Printable(text))
+		}
+	}
+	_, _ = fmt.Fprintf(a.out, "\nitem %d of %d\n", n, of)
+	show("question", it.Question)
+	for _, ref := range it.References {
+		show("reference", ref)
+	}
+	for _, name := range labels.Blind(it) {
+		show(name, it.Fields[name])
+	}
+	show("response", it.Response)
+	menu := make([]string, len(choices))
+	for i, l := range choices {
+		menu[i] = fmt.Sprintf("%d %s", i+1, l.Label)
+	}
+	_, _ = fmt.Fprintf(a.out, "%s? ", strings.Join(menu, ", "))
+}
+
+// chosenLabel returns the label that somebody typed: its number, or a beginning that no
+// other label has.
+func chosenLabel(choices []judge.Label, said string) (judge.Label, bool) {
+	if n, err := strconv.Atoi(said); err == nil && n >= 1 && n <= len(choices) {
+		return choices[n-1], true
+	}
+	var found []judge.Label
+	for _, l := range choices {
+		if said != "" && strings.HasPrefix(strings.ToLower(l.Label), strings.ToLower(said)) {
+			found = append(found, l)
+		}
+	}
+	if i := slices.IndexFunc(found, func(l judge.Label) bool { return strings.EqualFold(l.Label, said) }); i >= 0 {
+		return found[i], true
+	}
+	if len(found) != 1 {
+		return judge.Label{}, false
+	}
+	return found[0], true
+}
