@@ -283,7 +283,7 @@ func (b *Budgeted) Complete(ctx context.Context, req deem.Request) (deem.Reply, 
 // the class of service for which it is asked.
 func Unpriced(name, tier string) error {
 	return deem.WithHint(fmt.Errorf("the price of %s is not known, so no budget can hold", AtTier(name, tier)),
-		"give its price in a file with --prices, or leave --max-cost out")
+		`give its price for a million tokens with --prices prices.json, a file with {"prices": [{"model": %q, "input": 0.50, "output": 1.50}]}, or leave --max-cost out`, name)
 }
 
 // A hold is what one request has set aside. It travels in the context, where the meter

@@ -131,7 +131,7 @@ func (p Price) matches(name string) bool {
 }
 
 // free are the models that never cost anything, whatever a table says.
-var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Model: "command:"}, {Model: "http:"}, {Model: "https:"}, {Model: "offline"}}
+var free = []Price{{Model: "fake:"}, {Model: "replay:"}, {Model: "ollama:"}, {Model: "vllm:"}, {Model: "lmstudio:"}, {Model: "command:"}, {Model: "http:"}, {Model: "https:"}, {Model: "offline"}}
 
 // Of returns the price of the named model. Models that run here are free; then
 // the entries of p are searched, then the built-in table; in each, the longest

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"net/url"
@@ -116,6 +117,14 @@ func (p Provider) vendor() Vendor {
 		Name: p.Name, About: p.About, Preset: true, Keys: p.Keys, KeyOptional: p.Keyless || p.Auth != "", Server: p.Server, Auth: p.Auth,
 		Options: []string{maxReply}, open: p.open,
 	}
+	for _, m := range placeholder.FindAllStringSubmatch(p.URL, -1) {
+		if !slices.Contains(v.Address, m[1]) {
+			v.Address = append(v.Address, m[1])
+		}
+	}
+	if p.URL == "" && p.Wire != "bedrock" {
+		v.Address = []string{p.Server}
+	}
 	if p.Wire == "openai" {
 		v.Options = []string{"reasoning", "service-tier", "thinking", maxReply}
 	}
@@ -124,10 +133,7 @@ func (p Provider) vendor() Vendor {
 
 // open opens a model of the provider.
 func (p Provider) open(name string, at access) (deem.Model, error) {
-	base, err := p.base(at)
-	if err != nil {
-		return nil, err
-	}
+	base := p.base(at)
 	at.base = base
 	var authorize openai.Authorize
 	region := at.env.Get("AWS_REGION")
@@ -175,33 +181,19 @@ func (p Provider) open(name string, at access) (deem.Model, error) {
 
 // base returns the base URL of the provider: the one that was given, or its own with the
 // variables that it names.
-func (p Provider) base(at access) (string, error) {
+func (p Provider) base(at access) string {
 	base := at.base
 	if base == "" {
-		var missing []string
 		base = placeholder.ReplaceAllStringFunc(p.URL, func(m string) string {
-			value := at.env.Get(m[1 : len(m)-1])
-			if value == "" {
-				missing = append(missing, m[1:len(m)-1])
-			}
-			return url.PathEscape(value)
+			return url.PathEscape(cmp.Or(at.env.Get(m[1:len(m)-1]), "any")) // Without it, nobody is called.
 		})
-		switch {
-		case p.URL == "" && p.Wire != "bedrock":
-			missing = []string{p.Server}
-		case at.uncalled && len(missing) > 0:
-			return placeholder.ReplaceAllString(p.URL, "any"), nil
-		}
-		if slices.Sort(missing); len(missing) > 0 {
-			if at.uncalled {
-				return "http://" + p.Name + ".invalid/v1", nil
-			}
-			return "", deem.WithHint(fmt.Errorf("no address for %s", p.Name), "set %s in the environment or in .env", strings.Join(slices.Compact(missing), " and "))
-		}
+	}
+	if base == "" && p.Wire != "bedrock" {
+		base = "http://" + p.Name + ".invalid/v1"
 	}
 	if u, err := url.Parse(base); err == nil && p.Path != "" && strings.Trim(u.Path, "/") == "" {
 		u.Path = p.Path
 		base = u.String()
 	}
-	return base, nil
+	return base
 }

@@ -32,6 +32,7 @@ type Vendor struct {
 	Keys        []string // variables of which one must hold a key, unless a server is named
 	KeyOptional bool     // the vendor's own server wants no key
 	Server      string   // the variable that names a server
+	Address     []string // the variables without which the address of the server is not known
 	Options     []string // what --model-option may set
 	open        func(name string, at access) (deem.Model, error)
 	Preset      bool   // it has a wire of another vendor
@@ -142,20 +143,37 @@ func (e Environment) Vendors() []Vendor { return slices.Concat(own, builtin(), e
 
 // State says whether a vendor can be asked, or what to set before.
 func (e Environment) State(v Vendor) string {
-	isSet := func(variable string) bool { return variable != "" && e.Get(variable) != "" }
+	missing := e.missing(v)
 	switch {
-	case slices.ContainsFunc(v.Keys, isSet):
+	case len(missing) > 0:
+		return "set " + strings.Join(missing, " and ")
+	case slices.ContainsFunc(v.Keys, e.isSet):
 		return "the key is set"
-	case isSet(v.Server):
+	case e.isSet(v.Server):
 		return v.Server + " is set"
 	case v.Auth == "aws":
 		return "uses AWS credentials"
 	case v.Auth == "google":
 		return "uses Google Cloud credentials"
-	case len(v.Keys) > 0 && !v.KeyOptional:
-		return "set " + strings.Join(v.Keys, " or ")
 	}
 	return ""
+}
+
+func (e Environment) isSet(variable string) bool { return variable != "" && e.Get(variable) != "" }
+
+// missing returns what must be set before a vendor can be asked at its own address. A
+// server of the user's own needs no key.
+func (e Environment) missing(v Vendor) []string {
+	var list []string
+	if len(v.Keys) > 0 && !v.KeyOptional && !slices.ContainsFunc(v.Keys, e.isSet) && (len(v.Address) > 0 || !e.isSet(v.Server)) {
+		list = append(list, strings.Join(v.Keys, " or "))
+	}
+	for _, variable := range v.Address {
+		if !e.isSet(variable) && !e.isSet(v.Server) {
+			list = append(list, variable)
+		}
+	}
+	return list
 }
 
 // VendorOf splits "vendor:name". A provider of the user goes before others of its name.
@@ -214,9 +232,13 @@ func (e Environment) access(v Vendor, name string, o ModelOptions) (access, erro
 			at.key = e.Get(variable)
 		}
 	}
-	if len(v.Keys) > 0 && !v.KeyOptional && !o.Uncalled && at.key == "" && at.base == "" {
-		return at, usage.Mark(deem.WithHint(fmt.Errorf("no key for %s:%s", v.Name, name),
-			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(v.Keys, " or ")))
+	if missing := e.missing(v); len(missing) > 0 && !o.Uncalled && o.BaseURL == "" {
+		what := "no key"
+		if at.key != "" || v.KeyOptional {
+			what = "no address"
+		}
+		return at, usage.Mark(deem.WithHint(fmt.Errorf("%s for %s:%s", what, v.Name, name),
+			"set %s in the environment or in .env, or --base-url for a server of your own", strings.Join(missing, " and ")))
 	}
 	var err error
 	if at.maxReply, err = at.number(maxReply); err != nil {

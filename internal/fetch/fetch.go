@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/flock"
 	"deem/internal/words"
 )
 
@@ -150,6 +151,11 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	unlock, err := lock(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
 	// The name is kept, since its ending tells the format.
 	file := filepath.Join(dir, "data-"+strings.Map(plain, path.Base(d.url.Path)))
 	known := readMeta(dir, "meta.json")
@@ -165,6 +171,26 @@ func (d download) fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return file, nil
+}
+
+// lock waits until no other process is at a folder of the cache. Two that download the same
+// file would write into one.
+func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for err = flock.Try(f); errors.Is(err, flock.ErrLocked); err = flock.Try(f) {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), f.Close())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil
 }
 
 func plain(r rune) rune {

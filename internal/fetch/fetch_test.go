@@ -2,13 +2,16 @@ package fetch_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -224,4 +227,86 @@ func TestHub(t *testing.T) {
 	if _, err := fetch.Files(t.Context(), "hf://datasets/acme/answers", o); err == nil || !strings.Contains(deem.HintOf(err), "HF_TOKEN") {
 		t.Errorf("without a token: %v", err)
 	}
+}
+
+// Two commands that fetch the same address at once do not write into one file: one waits
+// for the other, and then has the file already.
+func TestAtOnce(t *testing.T) {
+	t.Parallel()
+	data := bytes.Repeat([]byte(`{"id":"a"}`+"\n"), 20_000)
+	var mu sync.Mutex
+	sent := 0
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"one"`)
+		if r.Header.Get("If-None-Match") == "" {
+			mu.Lock()
+			sent++
+			mu.Unlock()
+		}
+		http.ServeContent(slowly{w}, r, "", time.Time{}, bytes.NewReader(data))
+	}))
+	defer srv.Close()
+	cache := t.TempDir()
+	var group sync.WaitGroup
+	for i := range 4 {
+		group.Go(func() {
+			time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+			files, err := fetch.Files(t.Context(), srv.URL+"/rows.jsonl", fetch.Options{Cache: cache})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := os.ReadFile(files[0].Path); err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%d bytes of %d (%v)", len(got), len(data), err)
+			}
+		})
+	}
+	group.Wait()
+	if sent != 1 {
+		t.Errorf("the file was sent %d times", sent)
+	}
+}
+
+// One who waits for another command can be interrupted.
+func TestAtOnceInterrupted(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}), make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-release
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer srv.Close()
+	o := fetch.Options{Cache: t.TempDir()}
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := fetch.Files(t.Context(), srv.URL+"/rows.jsonl", o); err != nil {
+			t.Error(err)
+		}
+	})
+	<-asked
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := fetch.Files(ctx, srv.URL+"/rows.jsonl", o); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	close(release)
+	group.Wait()
+}
+
+// A slowly writer takes its time.
+type slowly struct{ http.ResponseWriter }
+
+func (s slowly) Write(b []byte) (int, error) {
+	n := 0
+	for part := range slices.Chunk(b, 8<<10) {
+		time.Sleep(5 * time.Millisecond)
+		m, err := s.ResponseWriter.Write(part)
+		n += m
+		if err != nil {
+			return n, err
+		}
+		_ = http.NewResponseController(s.ResponseWriter).Flush()
+	}
+	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/flock"
 	"deem/internal/store"
 )
 
@@ -21,17 +22,14 @@ type claim struct {
 	path string
 }
 
-// errLocked means that somebody else holds the lock.
-var errLocked = errors.New("locked by another process")
-
-// tryLock locks the file at path, which it creates, or returns [errLocked].
+// tryLock locks the file at path, which it creates, or returns [flock.ErrLocked].
 func tryLock(path string) (*claim, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f); err != nil {
+		if err := flock.Try(f); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 		// Subtleness ahead! The holder before may have removed the file between
@@ -88,7 +86,7 @@ func waitLock(ctx context.Context, path string, wait time.Duration) (*claim, err
 	deadline := time.Now().Add(wait)
 	for {
 		c, err := tryLock(path)
-		if !errors.Is(err, errLocked) || time.Now().After(deadline) {
+		if !errors.Is(err, flock.ErrLocked) || time.Now().After(deadline) {
 			return c, err
 		}
 		select {
@@ -103,7 +101,7 @@ func waitLock(ctx context.Context, path string, wait time.Duration) (*claim, err
 func (s *Store) claimKey(key string) (*claim, error) {
 	path := s.real + "-" + deem.ShortHash(key) + ".lock"
 	c, err := tryLock(path)
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, flock.ErrLocked) {
 		return nil, deem.WithHint(store.ErrBusy,
 			"%s is at it; wait for it, or stop it and run the command again to continue", holder(path))
 	}

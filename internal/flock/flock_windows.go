@@ -1,4 +1,4 @@
-package sqlite
+package flock
 
 import (
 	"errors"
@@ -11,13 +11,13 @@ import (
 // what is locked, so it is far behind the number of the process, which others read.
 const lockedByte = 1 << 30
 
-// flock locks f for this open file alone, so that two stores in one process keep
-// each other out as two processes do.
-func flock(f *os.File) error {
+// Try locks f for this open file alone, so that two users in one process keep each other
+// out as two processes do.
+func Try(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{Offset: lockedByte})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errLocked
+		return ErrLocked
 	}
 	return err
 }
