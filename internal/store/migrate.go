@@ -122,11 +122,6 @@ func (c *copier) run(ctx context.Context, run Run) error {
 			return nil
 		}
 	}
-	if e, ok := c.to.(Editor); ok && added {
-		if _, err := e.Edit(ctx, run.ID, func(a *About) { *a = run.About }); err != nil {
-			return err
-		}
-	}
 	// Batches come first: a record takes what is its own out of them.
 	if err := c.batches(ctx, run.ID); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -41,13 +40,11 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		}
 		change(&run.About)
 		run.About = run.About.Clean()
-		noted, deleted := run.About, nanos(run.About.Deleted)
-		noted.Deleted = time.Time{}
-		about, err := body.Encode(noted)
+		about, err := body.Encode(run.About)
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE runs SET about = $2, deleted = $3 WHERE id = $1`, pack(runID), about, deleted)
+		_, err = tx.Exec(ctx, `UPDATE runs SET about = $2, deleted = $3 WHERE id = $1`, pack(runID), about, nanos(run.About.Deleted))
 		return err
 	})
 	return run, s.explain("edit a run in", err)

@@ -121,15 +121,19 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 	if err != nil {
 		return false, err
 	}
+	about, err := json.Marshal(run.About)
+	if err != nil {
+		return false, err
+	}
 	var n int64
 	err = tx.QueryRow(ctx, `INSERT INTO runs
 		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (id) DO NOTHING RETURNING n`,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING RETURNING n`,
 		pack(run.ID), run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
 		pack(run.Judge.Name), pack(run.Judge.Hash), packJSON(run.Judge.Identity), run.Judge.Rule,
 		pack(run.Model), pack(run.Endpoint), string(names), pack(run.Dataset.Hash), run.Dataset.Items, run.Trials,
-		packJSON(run.Settings)).Scan(&n)
+		packJSON(run.Settings), string(about)).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}

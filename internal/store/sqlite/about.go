@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"iter"
-	"time"
 
 	"deem/internal/store"
 	"deem/internal/store/internal/body"
@@ -34,13 +33,11 @@ func (s *Store) Edit(ctx context.Context, runID string, change func(*store.About
 		}
 		change(&run.About)
 		run.About = run.About.Clean()
-		noted, deleted := run.About, nanos(run.About.Deleted)
-		noted.Deleted = time.Time{}
-		about, err := body.Encode(noted)
+		about, err := body.Encode(run.About)
 		if err != nil {
 			return err
 		}
-		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, deleted, runID)
+		_, err = w.conn.ExecContext(ctx, `UPDATE runs SET about = ?, deleted = ? WHERE id = ?`, about, nanos(run.About.Deleted), runID)
 		return err
 	})
 	return run, s.explain("edit a run in", err)

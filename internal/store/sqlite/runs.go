@@ -102,14 +102,18 @@ func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	about, err := json.Marshal(run.About)
+	if err != nil {
+		return 0, err
+	}
 	res, err := conn.ExecContext(ctx, `INSERT INTO runs
 		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 		run.ID, run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
 		run.Judge.Name, run.Judge.Hash, nullJSON(run.Judge.Identity), run.Judge.Rule,
 		run.Model, run.Endpoint, string(names), run.Dataset.Hash, run.Dataset.Items, run.Trials,
-		nullJSON(run.Settings))
+		nullJSON(run.Settings), string(about))
 	if err != nil {
 		return 0, err
 	}
