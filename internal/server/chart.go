@@ -78,7 +78,9 @@ func newChart(id, title, axis string) chart {
 
 // x and y return where shares of the axes lie.
 func (c chart) x(share float64) float64 { return tenth(chartLeft + share*(chartRight-chartLeft)) }
-func (c chart) y(share float64) float64 { return tenth(chartBase - share*(chartBase-chartTop)) }
+func (c chart) y(share float64) float64 {
+	return tenth(float64(c.Base) - share*float64(c.Base-c.Top))
+}
 
 // level marks a height.
 func (c *chart) level(share float64, label string) {

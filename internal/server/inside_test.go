@@ -109,8 +109,8 @@ func TestReportsFail(t *testing.T) {
 			if _, err := rs.of(t.Context(), ruleRun(1, store.Done)); err == nil {
 				t.Error("of gives no error")
 			}
-			if _, ok := rs.peek(ruleRun(1, store.Done)); ok {
-				t.Error("peek returns a report that could not be made")
+			if _, ok := rs.scored(ruleRun(1, store.Done)); ok {
+				t.Error("scored returns a report that could not be made")
 			}
 			if got := b.reads.Load(); got != want {
 				t.Errorf("request %d: %d reads, want %d", i, got, want)
@@ -131,7 +131,7 @@ func TestReportsWaiting(t *testing.T) {
 			t.Errorf("of = %v, want the deadline", err)
 		}
 		rs.wait()
-		if _, ok := rs.peek(ruleRun(1, store.Done)); !ok {
+		if _, ok := rs.scored(ruleRun(1, store.Done)); !ok {
 			t.Error("the report was not made")
 		}
 		for i := range 2 * maxReports {

@@ -29,6 +29,7 @@ type found struct {
 	Run     store.Run // as it was when the report was made
 	Report  report.Report
 	Latency latencyCount
+	Scores  scoreCount
 }
 
 // Reports makes the reports of runs and keeps them.
@@ -38,8 +39,9 @@ type reports struct {
 	slots chan struct{} // one for each report that is being made
 	wg    sync.WaitGroup
 
-	mu   sync.Mutex
-	kept map[string]*kept // by run
+	mu     sync.Mutex
+	kept   map[string]*kept     // by run
+	scores map[string]scoreView // of all reports that were made, by run
 }
 
 // A kept report is made, or being made.
@@ -53,7 +55,7 @@ type kept struct {
 }
 
 func newReports(ctx context.Context, st store.Store) *reports {
-	return &reports{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}}
+	return &reports{ctx: ctx, store: st, slots: make(chan struct{}, maxMaking), kept: map[string]*kept{}, scores: map[string]scoreView{}}
 }
 
 // wait waits until no report is being made.
@@ -71,21 +73,25 @@ func (rs *reports) of(ctx context.Context, run store.Run) (found, error) {
 	}
 }
 
-// peek returns the report of a run if there is one that is good enough, and begins
+// scored returns the score of a run if one is known that is good enough, and makes
 // nothing.
-func (rs *reports) peek(run store.Run) (found, bool) {
+func (rs *reports) scored(run store.Run) (scoreView, bool) {
 	rs.mu.Lock()
-	k := rs.kept[run.ID]
-	rs.mu.Unlock()
-	if k == nil || !k.goodFor(run, time.Now()) {
-		return found{}, false
+	defer rs.mu.Unlock()
+	v, ok := rs.scores[run.ID]
+	return v, ok && same(v.Run, run)
+}
+
+// score returns the score of a run. What is wrong with the report stands in place of it.
+func (rs *reports) score(ctx context.Context, run store.Run) (scoreView, error) {
+	if v, ok := rs.scored(run); ok {
+		return v, nil
 	}
-	select {
-	case <-k.done:
-		return k.got, k.err == nil
-	default:
-		return found{}, false
+	got, err := rs.of(ctx, run)
+	if err != nil {
+		return scoreView{Run: run, Held: err.Error()}, err
 	}
+	return scoreOf(got.Run, got.Report), nil
 }
 
 // entry returns what is kept of a run, begun now if need be.
@@ -152,7 +158,11 @@ func (rs *reports) make(k *kept) {
 		k.err = rs.ctx.Err()
 		return
 	}
-	k.got, k.err = findingsOf(rs.ctx, rs.store, k.run)
+	if k.got, k.err = findingsOf(rs.ctx, rs.store, k.run); k.err == nil {
+		rs.mu.Lock()
+		rs.scores[k.run.ID] = scoreOf(k.run, k.got.Report)
+		rs.mu.Unlock()
+	}
 }
 
 // findingsOf makes the report of a run, and counts in the same pass what a report does
@@ -175,6 +185,9 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		}
 		r.Add(rec)
 		got.Latency.addCalls(rec.Calls)
+		if rec.Verdict != nil {
+			got.Scores.add(rec.Verdict.Score)
+		}
 	}
 	f, err := r.Found(run).WithParts(ctx, st)
 	if err != nil {

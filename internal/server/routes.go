@@ -26,6 +26,8 @@ func (s *Server) routes() []route {
 	list := []route{
 		{pattern: "GET /{$}", page: s.runsPage},
 		{pattern: "GET /choose", handle: s.choose},
+		{pattern: "POST /runs/edit", handle: s.edit},
+		{pattern: "GET /trend", page: s.trendPage},
 		{pattern: "GET /runs/{id}", page: s.runPage},
 		{pattern: "GET /runs/{id}/score", handle: s.score},
 		{pattern: "GET /runs/{id}/events", handle: s.events},

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/report"
+	"deem/stat"
 )
 
 // A tab is one of the pages of a run.
@@ -49,15 +49,18 @@ func (s *Server) runOf(r *http.Request) (store.Run, error) {
 type runView struct {
 	Run     store.Run
 	Tabs    []tab
-	Report  template.HTML // "" while it is being made, and when it cannot be
+	Glance  *glance       // nil while the report is being made, and when it cannot be
+	Report  template.HTML // what the glance leaves out
 	Problem string        // why it cannot be made
 	Hint    string
 	Waiting bool
 
 	Latency    *latencyChart
+	Scores     *chart
 	Confidence *confidenceChart
 	Progress   progress
 	Queued     *queuedView // nil unless it was left to workers
+	CanEdit    bool
 }
 
 // patience is how long a visitor waits for a report before the page comes without it.
@@ -74,7 +77,9 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
 		return page{}, err
 	}
-	p := page{Template: "run", Title: "Run " + run.ID, Section: "runs", Scripts: []string{"run.js"}}
+	_, cannot := s.editor()
+	v.CanEdit = cannot == nil
+	p := page{Template: "run", Title: cmp.Or(run.About.Name, "Run "+run.ID), Section: "runs", Scripts: []string{"run.js"}}
 	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
 	switch got, err := s.reports.of(ctx, run); {
@@ -100,10 +105,11 @@ func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); err != nil {
 		return err
 	}
+	v.Scores = newScoreChart(got.Scores)
+	v.Glance = newGlance(v.Run, got.Report)
 	d := got.Report.Document()
-	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool { return s.ID == "confidence" }) // The chart says the same.
-	if v.Run.Endpoint != "" {
-		d.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: v.Run.Endpoint}}}})
+	if err := v.Glance.split(d, v.Run, got.Report); err != nil {
+		return err
 	}
 	v.Report, err = doc.Fragment(d, links(v.Run.ID))
 	return err
@@ -133,6 +139,7 @@ type scoreView struct {
 	Interval string
 	Held     string // why there is none
 	Bar      *intervalBar
+	estimate stat.Estimate
 }
 
 // scoreOf returns what the list of runs shows of a report.
@@ -147,7 +154,7 @@ func scoreOf(run store.Run, r report.Report) scoreView {
 	switch {
 	case m.Judged != nil:
 		v.Value, v.Interval = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100)
-		v.Bar = newIntervalBar(*m.Judged)
+		v.Bar, v.estimate = newIntervalBar(*m.Judged), *m.Judged
 	case v.Held == "":
 		v.Held = "nothing was judged"
 	}
@@ -161,13 +168,7 @@ func (s *Server) score(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := scoreView{Run: run}
-	got, err := s.reports.of(r.Context(), run)
-	if err == nil {
-		v = scoreOf(run, got.Report)
-	} else {
-		v.Held = err.Error()
-	}
+	v, _ := s.reports.score(r.Context(), run) //nolint:errcheck // The cell says what is wrong.
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	var b strings.Builder

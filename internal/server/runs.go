@@ -1,11 +1,19 @@
 package server
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"deem/internal/findings"
 	"deem/internal/store"
 )
 
@@ -15,62 +23,290 @@ const runsPerPage = 50
 // maxRunsPage keeps the number of a page from being more than can be counted.
 const maxRunsPage = 1_000_000
 
+// The kinds of runs, which are listed apart: those with results, those over probes of a
+// judge, and those in which nothing was judged.
+const (
+	usualRuns   = ""
+	probeRuns   = "probes"
+	emptyRuns   = "empty"
+	deletedRuns = "deleted"
+)
+
+// A runsFilter is what the address says about which runs are listed, and in which order.
+type runsFilter struct {
+	Text, Dataset, Judge, System, Tag, Kind, Sort string
+	Flat                                          bool // not grouped by dataset
+}
+
+// runOrders are the ways to sort runs. The first is the default.
+var runOrders = []string{"newest", "score", "cost", "items", "name"}
+
+func readRunsFilter(q url.Values) (runsFilter, error) {
+	f := runsFilter{
+		Text: q.Get("q"), Dataset: q.Get("dataset"), Judge: q.Get("judge"), System: q.Get("system"), Tag: q.Get("tag"), Kind: q.Get("kind"),
+		Sort: cmp.Or(q.Get("sort"), runOrders[0]), Flat: q.Get("group") == "none",
+	}
+	if !slices.Contains(runOrders, f.Sort) {
+		return f, badRequest("runs are not sorted by %q", f.Sort)
+	}
+	if !slices.Contains([]string{usualRuns, probeRuns, emptyRuns, deletedRuns}, f.Kind) {
+		return f, badRequest("there are no runs of kind %q", f.Kind)
+	}
+	return f, nil
+}
+
+// Active reports whether the filter leaves runs out.
+func (f runsFilter) Active() bool {
+	return f.Text+f.Dataset+f.Judge+f.System+f.Tag != ""
+}
+
+// link returns the address of a page with this filter, with something else said.
+func (f runsFilter) link(path string, more ...string) string {
+	q := url.Values{}
+	group := ""
+	if f.Flat {
+		group = "none"
+	}
+	sort := f.Sort
+	if sort == runOrders[0] {
+		sort = ""
+	}
+	pairs := append([]string{"q", f.Text, "dataset", f.Dataset, "judge", f.Judge, "system", f.System, "tag", f.Tag, "kind", f.Kind, "sort", sort, "group", group}, more...)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Del(pairs[i])
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// selects reports whether a run of the kind that is shown is listed. Every word of the
+// text must occur in something that the list shows.
+func (f runsFilter) selects(r runRow) bool {
+	if f.Dataset != "" && f.Dataset != r.DatasetName || f.Judge != "" && f.Judge != r.Run.Judge.Name ||
+		f.System != "" && f.System != r.System || f.Tag != "" && !slices.Contains(r.About.Tags, f.Tag) {
+		return false
+	}
+	said := strings.ToLower(strings.Join(append([]string{r.ID, r.DatasetName, r.Run.Judge.Name, r.Model, r.System, r.About.Name, r.About.Note}, r.About.Tags...), "\n"))
+	for word := range strings.FieldsSeq(strings.ToLower(f.Text)) {
+		if !strings.Contains(said, word) {
+			return false
+		}
+	}
+	return true
+}
+
 // A runsList is what the page of runs shows.
 type runsList struct {
-	Runs         []runRow
-	Newer, Older string // paths, "" for none
+	Filter        runsFilter
+	Groups        []runGroup
+	Total, Before int // runs that are selected, and those of all kinds
+	Tabs          []tab
+	Newer, Older  string // paths, "" for none
+	Trend         string
+	Orders        []string
+
+	Datasets, Judges, Systems, Tags []store.Count
+
+	CanEdit bool
+	Undo    []string // runs that were deleted just now
+	Late    bool     // scores were not all made in time to sort by them
+}
+
+// A runGroup is runs of one dataset.
+type runGroup struct {
+	Name string // "" for runs that are not grouped
+	Runs []runRow
 }
 
 // A runRow is one run in the list.
 type runRow struct {
 	store.Run
-	Wanted int        // records that the run will have when it is done
-	Score  *scoreView // nil when there is no report yet
-	Late   string     // where the score can be had
+	DatasetName, System string
+	Wanted              int        // records that the run will have when it is done
+	Score               *scoreView // nil when there is no report yet
+	Late                string     // where the score can be had
 }
 
 // Done reports whether the run is done.
 func (r runRow) Done() bool { return r.State == store.Done }
 
-// runsPage lists runs, newest first.
+// Title is what the row is called: as somebody named it, or as the system is, or the id.
+func (r runRow) Title() string { return cmp.Or(r.About.Name, r.System, r.ID) }
+
+// Took returns how long the run took, "" while it goes on.
+func (r runRow) Took() string {
+	if !r.Done() || !r.Updated.After(r.Created) {
+		return ""
+	}
+	return took(r.Updated.Sub(r.Created))
+}
+
+// kindOf says where a run is listed. A run without records that was begun lately is likely
+// to be under way.
+func kindOf(run store.Run, now time.Time) string {
+	_, _, probed := findings.Probed(run)
+	switch {
+	case !run.About.Deleted.IsZero():
+		return deletedRuns
+	case probed:
+		return probeRuns
+	case run.Answered() || run.State != store.Done && now.Sub(run.Updated) < 24*time.Hour:
+		return usualRuns
+	}
+	return emptyRuns
+}
+
+// runsPage lists runs.
 func (s *Server) runsPage(r *http.Request) (page, error) {
+	f, err := readRunsFilter(r.URL.Query())
+	if err != nil {
+		return page{}, err
+	}
+	list := runsList{Filter: f, Orders: runOrders, Trend: f.link("/trend")}
+	rows, err := s.listed(r.Context(), f, &list)
+	if err != nil {
+		return page{}, err
+	}
+	list.Late = s.sortRuns(r.Context(), rows, f)
 	at, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	at = min(max(at, 1), maxRunsPage)
-	var list runsList
-	i := 0
-	for run, err := range s.store.Runs(r.Context()) {
-		if err != nil {
-			return page{}, err
-		}
-		if i >= at*runsPerPage {
-			list.Older = "/?page=" + strconv.Itoa(at+1)
-			break
-		}
-		if i >= (at-1)*runsPerPage {
-			list.Runs = append(list.Runs, s.runRow(run))
-		}
-		i++
-	}
-	if at > 1 && len(list.Runs) == 0 {
+	list.Total = len(rows)
+	from, to := min((at-1)*runsPerPage, len(rows)), min(at*runsPerPage, len(rows))
+	if at > 1 && from == to {
 		return page{}, notFound("there is no page %d in the list of runs", at)
 	}
 	if at > 1 {
-		list.Newer = "/?page=" + strconv.Itoa(at-1)
+		list.Newer = f.link("/", "page", strconv.Itoa(at-1))
+	}
+	if to < len(rows) {
+		list.Older = f.link("/", "page", strconv.Itoa(at+1))
+	}
+	for _, row := range rows[from:to] {
+		s.addScore(&row)
+		name := row.DatasetName
+		if f.Flat {
+			name = ""
+		}
+		if n := len(list.Groups); n == 0 || list.Groups[n-1].Name != name {
+			list.Groups = append(list.Groups, runGroup{Name: name})
+		}
+		last := &list.Groups[len(list.Groups)-1]
+		last.Runs = append(last.Runs, row)
+	}
+	_, err = s.editor()
+	list.CanEdit = err == nil
+	if undo := r.URL.Query().Get("undo"); undo != "" && list.CanEdit {
+		list.Undo = strings.Split(undo, ",")
 	}
 	return page{Template: "runs", Title: "Runs", Section: "runs", Data: list}, nil
 }
 
-// runRow returns a run with its score if that is known already. Otherwise a script asks
-// for it: the list does not wait.
-func (s *Server) runRow(run store.Run) runRow {
-	row := runRow{Run: run, Wanted: wanted(run)}
-	if got, ok := s.reports.peek(run); ok {
-		score := scoreOf(run, got.Report)
+// listed returns the runs that a filter selects, newest first, and enters what there is to
+// filter by.
+func (s *Server) listed(ctx context.Context, f runsFilter, list *runsList) ([]runRow, error) {
+	kinds, now := map[string]int{}, time.Now()
+	var datasets, judges, systems, tags store.Tally
+	var rows []runRow
+	runs := []iter.Seq2[store.Run, error]{s.store.Runs(ctx)}
+	if e, ok := s.store.(store.Editor); ok {
+		runs = append(runs, e.Deleted(ctx))
+	}
+	for _, seq := range runs {
+		for run, err := range seq {
+			if err != nil {
+				return nil, err
+			}
+			kind := kindOf(run, now)
+			if kinds[kind]++; kind != f.Kind {
+				continue
+			}
+			row := newRunRow(run)
+			datasets.Add("", row.DatasetName, false, 1)
+			judges.Add("", run.Judge.Name, false, 1)
+			if row.System != "" {
+				systems.Add("", row.System, false, 1)
+			}
+			for _, tag := range run.About.Tags {
+				tags.Add("", tag, false, 1)
+			}
+			if f.selects(row) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	for _, k := range []struct{ kind, name string }{{usualRuns, "Runs"}, {probeRuns, "Probes"}, {emptyRuns, "Empty or failed"}, {deletedRuns, "Deleted"}} {
+		if n := kinds[k.kind]; n > 0 || k.kind == usualRuns {
+			list.Tabs = append(list.Tabs, tab{fmt.Sprintf("%s %d", k.name, n), f.link("/", "kind", k.kind), k.kind == f.Kind})
+		}
+		list.Before += kinds[k.kind]
+	}
+	list.Datasets, list.Judges, list.Systems, list.Tags = datasets.Counts().Labels, judges.Counts().Labels, systems.Counts().Labels, tags.Counts().Labels
+	return rows, nil
+}
+
+func newRunRow(run store.Run) runRow {
+	return runRow{Run: run, DatasetName: datasetName(run.Dataset.Names), System: findings.SettingsOf(run.Spec).System, Wanted: wanted(run)}
+}
+
+// sortRuns sorts rows, which are newest first, and keeps those of a dataset together
+// unless they are not grouped. It says whether scores were not made in time.
+func (s *Server) sortRuns(ctx context.Context, rows []runRow, f runsFilter) (late bool) {
+	value := map[string]float64{}
+	switch f.Sort {
+	case "score":
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		for _, r := range rows {
+			v, err := s.reports.score(ctx, r.Run)
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				late = true
+			case err == nil && v.Value != "":
+				value[r.ID] = -v.estimate.Value
+				continue
+			}
+			value[r.ID] = 1
+		}
+	case "cost":
+		for _, r := range rows {
+			value[r.ID] = -float64(r.CostMicros)
+		}
+	case "items":
+		for _, r := range rows {
+			value[r.ID] = -float64(r.Dataset.Items)
+		}
+	}
+	place := map[string]int{}
+	for _, r := range rows {
+		if _, ok := place[r.DatasetName]; !ok && !f.Flat {
+			place[r.DatasetName] = len(place)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b runRow) int {
+		if c := cmp.Compare(place[a.DatasetName], place[b.DatasetName]); c != 0 {
+			return c
+		}
+		if f.Sort == "name" {
+			return cmp.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
+		}
+		return cmp.Compare(value[a.ID], value[b.ID])
+	})
+	return late
+}
+
+// addScore enters the score if it is known already. Otherwise a script asks for it: the
+// list does not wait.
+func (s *Server) addScore(row *runRow) {
+	if score, ok := s.reports.scored(row.Run); ok {
 		row.Score = &score
 	} else {
-		row.Late = runURL(run.ID) + "/score"
+		row.Late = runURL(row.ID) + "/score"
 	}
-	return row
 }
 
 // choose sends whoever has ticked runs to the page that compares them.
@@ -83,6 +319,65 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 		ids[i] = url.QueryEscape(id)
 	}
 	http.Redirect(w, r, "/compare?runs="+strings.Join(ids, ","), http.StatusSeeOther) //nolint:gosec // It begins with a path of ours.
+	return nil
+}
+
+// editor returns the store as one whose runs can be edited here.
+func (s *Server) editor() (store.Editor, error) {
+	if _, err := s.labels(); err != nil {
+		return nil, err // A store that keeps no labels keeps no notes either.
+	}
+	e, ok := s.store.(store.Editor)
+	if !ok {
+		return nil, withStatus(http.StatusNotImplemented, errors.New("the runs of this store cannot be changed"))
+	}
+	return e, nil
+}
+
+// edit changes what is noted about runs: do says what, as tag, untag, note, delete,
+// restore or purge.
+func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
+	e, err := s.editor()
+	if err != nil {
+		return err
+	}
+	ids, do, now := r.Form["run"], r.URL.Query().Get("do"), time.Now().UTC()
+	tags := strings.FieldsFunc(r.PostFormValue("tag"), func(c rune) bool { return c == ',' || c == ' ' })
+	changes := map[string]func(*store.About){
+		"tag":     func(a *store.About) { a.Tags = append(slices.Clone(a.Tags), tags...) },
+		"untag":   func(a *store.About) { a.Tags = slices.DeleteFunc(slices.Clone(a.Tags), func(t string) bool { return slices.Contains(tags, t) }) },
+		"note":    func(a *store.About) { a.Name, a.Note, a.Tags = r.PostFormValue("name"), r.PostFormValue("note"), tags },
+		"delete":  func(a *store.About) { a.Deleted = now },
+		"restore": func(a *store.About) { a.Deleted = time.Time{} },
+	}
+	change, ok := changes[do]
+	if !ok && do != "purge" {
+		return badRequest("runs cannot be changed by %q", do)
+	}
+	if len(ids) == 0 {
+		return badRequest("choose the runs that you mean first")
+	}
+	for _, id := range ids {
+		if do == "purge" {
+			err = e.Purge(r.Context(), id)
+		} else {
+			_, err = e.Edit(r.Context(), id, change)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	to := "/"
+	switch do {
+	case "delete":
+		to = "/?undo=" + url.QueryEscape(strings.Join(ids, ","))
+	case "note":
+		to = runURL(ids[0])
+	}
+	if back := r.PostFormValue("back"); do == "tag" && strings.HasPrefix(back, "/?") {
+		to = back
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // It begins with a path of ours.
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/internal/store"
 	"deem/internal/words"
 	"deem/stat"
 )
@@ -40,8 +41,18 @@ func (s *Server) functions() template.FuncMap {
 		"orNone":   orNone,
 
 		"datasetName": datasetName,
+		"choice":      newChoice,
+		"tagURL":      func(tag string) string { return runsFilter{Tag: tag}.link("/") },
 	}
 }
+
+// A choice is a field of a form that filters by one of the names that there are.
+type choice struct {
+	ID, Name, Now string
+	List          []store.Count
+}
+
+func newChoice(id, name, now string, list []store.Count) choice { return choice{id, name, now, list} }
 
 // csrfField returns the hidden field that every form of ours carries.
 func csrfField(v view) template.HTML {

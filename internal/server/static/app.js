@@ -34,16 +34,31 @@
   next();
   next();
 
-  // Two ticked runs can be compared.
+  // What can be done with the ticked runs depends on how many there are.
   const chosen = document.querySelector("form[data-choose]");
   if (chosen) {
-    const go = chosen.querySelector("button");
     const count = () => {
       const n = chosen.querySelectorAll("input[name=run]:checked").length;
-      go.disabled = n < 2;
-      go.textContent = n < 2 ? "Compare runs" : `Compare ${n} runs`;
+      for (const button of chosen.querySelectorAll("button[data-needs]")) button.disabled = n < Number(button.dataset.needs);
+      const go = chosen.querySelector("#compare");
+      if (go) go.textContent = n < 2 ? "Compare" : `Compare ${n}`;
     };
     chosen.addEventListener("change", count);
+    addEventListener("pageshow", count);
     count();
+  }
+
+  // A button that copies a text. Without a script it is not there.
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const from = document.getElementById(button.dataset.copy);
+      try {
+        await navigator.clipboard.writeText(from ? from.textContent : location.href);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Not allowed";
+      }
+    });
   }
 })();

@@ -1,0 +1,266 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"slices"
+
+	"deem/internal/doc"
+	"deem/internal/findings"
+	"deem/internal/store"
+	"deem/internal/words"
+	"deem/report"
+	"deem/stat"
+)
+
+// A glance is the first screen of a run: the score, what it is made of, and where to look
+// next. The sections below it do not repeat its numbers.
+type glance struct {
+	Metric, Value, Interval string
+	Held                    string // why there is no score
+	Bar                     *intervalBar
+	Facts                   []glanceFact
+	Warning                 string
+
+	Title string        // of the bars
+	Bars  []glanceBar   // what matters most comes first
+	Rest  []glanceBar   // those that the first screen has no room for
+	Made  template.HTML // how the numbers were made, for the side panel
+	Next  []glanceNext
+}
+
+// A glanceFact is a number beside the score.
+type glanceFact struct {
+	Name, Value, About, URL string
+	Tone                    doc.Tone
+}
+
+// A glanceBar is the score of a category, drawn from 0 to 100.
+type glanceBar struct {
+	Name, URL, Value, Interval, About string
+	Tone                              doc.Tone
+	Width, Lo, Span                   float64
+}
+
+// A glanceNext is something worth looking at.
+type glanceNext struct{ What, Why, URL string }
+
+// glanceBars is how many categories the first screen has room for.
+const glanceBars = 9
+
+// newGlance lays out what the report of a run says first.
+func newGlance(run store.Run, r report.Report) *glance {
+	g := &glance{Held: r.WithheldReason(), Warning: words.UpperFirst(r.Warning())}
+	if len(r.Metrics) == 0 {
+		g.Held = "no item has been judged yet"
+		return g
+	}
+	m := r.Metrics[0]
+	g.Metric = m.Metric
+	if m.Judged != nil {
+		g.Value, g.Interval, g.Bar = percent(m.Judged.Value), m.Judged.Ends("%.1f", 100), newIntervalBar(*m.Judged)
+	} else {
+		g.Held = cmp.Or(g.Held, "nothing was judged")
+	}
+	g.addFacts(run, r)
+	g.addBars(run, r)
+	g.addNext(run, r)
+	return g
+}
+
+// addFacts enters the numbers beside the score.
+func (g *glance) addFacts(run store.Run, r report.Report) {
+	m, c := r.Metrics[0], r.Calls
+	add := func(f glanceFact) { g.Facts = append(g.Facts, f) }
+	judged := glanceFact{Name: "Judged", Value: words.Comma(r.Judged), About: "of " + words.Count(r.Items, "item")}
+	if run.Trials > 1 {
+		judged.About += fmt.Sprintf(", %d trials each", run.Trials)
+	}
+	add(judged)
+	if len(r.Failures) > 0 {
+		add(glanceFact{
+			Name: "Unjudged", Value: words.Comma(r.Unjudged), Tone: doc.Warning, URL: itemsURL(run.ID) + "?verdict=unjudged",
+			About: "counted as wrong: " + percent(m.Strict.Value),
+		})
+	}
+	for _, other := range r.Metrics[1:] {
+		if other.Judged != nil {
+			add(glanceFact{Name: words.UpperFirst(other.Metric), Value: percent(other.Judged.Value), About: other.Judged.Ends("%.1f", 100)})
+		}
+	}
+	if u := r.Upstream; u != nil && len(r.Failures) > 0 {
+		add(glanceFact{Name: u.Name, Value: percent(u.Estimate.Value), About: "as upstream counts: unjudged items are wrong"})
+	}
+	if c.N > 0 {
+		add(glanceFact{Name: "Cost", Value: words.Dollars(c.CostMicros), About: words.Count(c.N, "call")})
+	}
+	if c.Latency != nil {
+		add(glanceFact{Name: "Latency", Value: took(c.Latency.P50), About: "95% within " + took(c.Latency.P95)})
+	}
+	if n := r.Noise; n != nil {
+		add(glanceFact{Name: "Changed between trials", Value: percent(n.FlipRate.Value), About: words.Count(n.Flipped, "item")})
+	}
+}
+
+// addBars draws categories: those that differ from the rest first, then the lowest.
+func (g *glance) addBars(run store.Run, r report.Report) {
+	list := slices.Clone(r.Categories)
+	value := func(f report.Figures) float64 {
+		if f.Judged != nil {
+			return f.Judged.Value
+		}
+		return f.Strict.Value
+	}
+	slices.SortStableFunc(list, func(a, b report.Category) int {
+		if a.Differs() != b.Differs() {
+			if a.Differs() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(value(a.Figures), value(b.Figures))
+	})
+	for _, c := range list {
+		bar := newGlanceBar(c.Name, c.Figures)
+		bar.URL = itemsURL(run.ID) + "?" + url.Values{"category": {c.Name}}.Encode()
+		if c.Differs() {
+			bar.Tone = doc.Good
+			if c.Rest.Difference.Value < 0 {
+				bar.Tone = doc.Bad
+			}
+			bar.About += fmt.Sprintf(", %+.0f points", 100*c.Rest.Difference.Value)
+		}
+		g.Bars = append(g.Bars, bar)
+	}
+	g.Title = "Score by category"
+	if len(list) == 0 && len(r.Metrics) > 1 {
+		g.Title = "Metrics"
+		for _, m := range r.Metrics {
+			g.Bars = append(g.Bars, newGlanceBar(m.Metric, m))
+		}
+	}
+	if len(g.Bars) > glanceBars {
+		g.Bars, g.Rest = g.Bars[:glanceBars], g.Bars[glanceBars:]
+	}
+}
+
+func newGlanceBar(name string, f report.Figures) glanceBar {
+	est, about := f.Strict, "strict, "
+	if f.Judged != nil {
+		est, about = *f.Judged, ""
+	}
+	lo, hi := est.Drawn()
+	return glanceBar{
+		Name: name, Value: percent(est.Value), Interval: est.Ends("%.1f", 100), About: about + "n = " + words.Comma(f.Items-f.Unjudged),
+		Width: tenth(100 * est.Value), Lo: tenth(100 * lo), Span: tenth(100 * (hi - lo)),
+	}
+}
+
+// glanceNexts is how many things the first screen names to look at.
+const glanceNexts = 4
+
+// addNext names what is most worth looking at, the most urgent first.
+func (g *glance) addNext(run store.Run, r report.Report) {
+	items := func(pairs ...string) string {
+		q := url.Values{}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			q.Set(pairs[i], pairs[i+1])
+		}
+		return itemsURL(run.ID) + "?" + q.Encode()
+	}
+	add := func(what, why, url string) { g.Next = append(g.Next, glanceNext{what, why, url}) }
+	if len(r.Failures) > 0 {
+		worst := slices.MaxFunc(r.Failures, func(a, b report.Failures) int { return cmp.Compare(a.N, b.N) })
+		add(fmt.Sprintf("%s without a verdict: %s", words.Count(worst.N, "item"), worst.Kind), "The most frequent failure. It may be one cause.", items("kind", string(worst.Kind)))
+	}
+	for _, c := range r.Categories {
+		if c.Differs() && c.Rest.Difference.Value < 0 {
+			add("What is wrong in "+doc.Clip(c.Name, 32), fmt.Sprintf("%s below the rest.", points(c.Rest.Difference)), items("category", c.Name, "verdict", "no"))
+		}
+	}
+	if n := r.Noise; n != nil && n.Flipped > 0 {
+		add(words.Count(n.Flipped, "item")+" with different verdicts", "The judge changes its mind between trials.", itemURL(run.ID, n.Examples[0]))
+	}
+	if c := r.Confidence; c != nil && c.Source == report.FromVerdicts && c.N > 0 {
+		add("The least sure verdicts", "Errors of the judge gather here.", items("sort", string(store.ByConfidence)))
+	}
+	if len(r.Readings) > 0 && r.Readings[0].Differ > 0 {
+		rd := r.Readings[0]
+		add(words.Count(rd.Differ, "reply")+" that another parser reads differently", "The parser "+rd.Reading+" gives another verdict.", itemURL(run.ID, rd.Examples[0]))
+	}
+	if m := r.Metrics[0]; len(g.Next) < 2 && m.Judged != nil && m.Judged.Value < 1 {
+		add("All items that are wrong", "Read some before you quote the score.", items("verdict", "no"))
+	}
+	if _, _, probed := findings.Probed(run); !probed && len(g.Next) < 3 {
+		add("Label some items yourself", "It shows how far the judge can be trusted.", labelURL(run.ID))
+	}
+	if len(g.Next) > glanceNexts {
+		g.Next = g.Next[:glanceNexts]
+	}
+}
+
+// points returns the size of a difference, as "12.3 points".
+func points(est stat.Estimate) string { return fmt.Sprintf("%.1f points", 100*math.Abs(est.Value)) }
+
+// shown are the sections of the document of a report that the first screen shows.
+var shown = []string{"score", "categories", "cost", "confidence", "made"}
+
+// split takes what the first screen shows out of the document of a report. The facts about
+// how the numbers were made go to the side panel, and parsers that read every reply alike
+// are not worth a table.
+func (g *glance) split(d *doc.Document, run store.Run, r report.Report) (err error) {
+	alike := !slices.ContainsFunc(r.Readings, func(rd report.Reading) bool { return rd.Differ > 0 })
+	side := &doc.Document{}
+	d.Sections = slices.DeleteFunc(d.Sections, func(s doc.Section) bool {
+		if s.ID == "made" {
+			s.Title = ""
+			side.Add(s)
+		}
+		return slices.Contains(shown, s.ID) || s.ID == "readings" && alike
+	})
+	side.Add(doc.Section{Blocks: []doc.Block{doc.Facts{{Name: "endpoint", Text: run.Endpoint}, {Name: "about the judge", Text: words.Fold(r.Head.JudgeNote)}}}})
+	g.Made, err = doc.Fragment(side, links(run.ID))
+	return err
+}
+
+// A scoreCount counts scores in tenths, and how many are neither 0 nor 1.
+type scoreCount struct {
+	bins    [10]int
+	between int
+}
+
+func (c *scoreCount) add(score float64) {
+	if score > 0 && score < 1 {
+		c.between++
+	}
+	c.bins[min(max(int(score*10), 0), 9)]++
+}
+
+// newScoreChart draws how scores are distributed, nil when all are 0 or 1.
+func newScoreChart(counts scoreCount) *chart {
+	if counts.between == 0 {
+		return nil
+	}
+	c := newChart("scores", "Scores", "score, in tenths")
+	most, total := slices.Max(counts.bins[:]), 0
+	for i, n := range counts.bins {
+		total += n
+		c.Ticks = append(c.Ticks, chartTickMark{X: c.x(float64(i) / 10), Label: fmt.Sprintf("%.1f", float64(i)/10)})
+		if n == 0 {
+			continue
+		}
+		x, y := c.x(float64(i)/10), c.y(float64(n)/float64(most))
+		c.Bars = append(c.Bars, chartBar{
+			X: x + 1, Y: y, W: tenth(c.x(0.1) - c.x(0) - 2), H: tenth(chartBase - y),
+			Words: fmt.Sprintf("%.1f to %.1f: %s", float64(i)/10, float64(i+1)/10, words.Comma(n)),
+		})
+	}
+	c.Ticks = append(c.Ticks, chartTickMark{X: c.x(1), Label: "1.0"})
+	c.Words = fmt.Sprintf("%s, %s of them neither 0 nor 1", words.Count(total, "verdict"), words.Comma(counts.between))
+	c.level(0, "0")
+	c.level(1, words.Comma(most))
+	return &c
+}

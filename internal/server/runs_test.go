@@ -1,0 +1,178 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"deem/internal/server"
+)
+
+// post sends a form as the page at from would.
+func post(t *testing.T, s *server.Server, from, path string, form url.Values) string {
+	t.Helper()
+	found := regexp.MustCompile(`<meta name="csrf" content="([^"]*)"`).FindStringSubmatch(get(t, s, from).Body.String())
+	if found == nil {
+		t.Fatalf("%s has no token", from)
+	}
+	form.Set("csrf", found[1])
+	answer := do(t, s, http.MethodPost, path, strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded")
+	if answer.Code != http.StatusSeeOther {
+		t.Fatalf("POST %s = %d: %s", path, answer.Code, answer.Body)
+	}
+	return answer.Header().Get("Location")
+}
+
+// listedRuns returns the names of the runs on a page, in their order.
+func listedRuns(t *testing.T, s *server.Server, path string) []string {
+	t.Helper()
+	var names []string
+	for _, m := range regexp.MustCompile(`title="20[0-9]{6}-[0-9a-f]+">([^<]*)</a>`).FindAllStringSubmatch(get(t, s, path).Body.String(), -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// Runs are found by words and by what they are, sorted, and listed apart by their kind.
+func TestRunsList(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t)
+	s := newServer(t, server.Options{Store: g.store})
+	spec := specOf(t, galleryJudge(t), "nothing.jsonl", 3, 1)
+	run, _, err := g.store.Begin(t.Context(), spec, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.store.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/?q=atlas+RETRIEVER":              "atlas 1.3",
+		"/?tag=release":                    "atlas 1.3",
+		"/?system=borealis":                "borealis 0.9,borealis 0.8,borealis 0.7",
+		"/?system=borealis&sort=score":     "borealis 0.8,borealis 0.9,borealis 0.7",
+		"/?dataset=invoices.jsonl":         "atlas rule",
+		"/?judge=match":                    "atlas rule",
+		"/?system=atlas&sort=name&q=1.":    "atlas 1.0,atlas 1.1,atlas 1.2,atlas 1.3,atlas 1.4,atlas 1.5",
+		"/?sort=items&group=none&q=invoic": "atlas rule",
+		"/?kind=empty":                     run.ID,
+		"/?q=no+such+run":                  "",
+	} {
+		if got := strings.Join(listedRuns(t, s, path), ","); got != want {
+			t.Errorf("GET %s lists %q, want %q", path, got, want)
+		}
+	}
+	if n := len(listedRuns(t, s, "/")); n != 12 {
+		t.Errorf("the page lists %d runs, want 12 without the empty one", n)
+	}
+	for _, path := range []string{"/?sort=colour", "/?kind=odd"} {
+		if code := get(t, s, path).Code; code != http.StatusBadRequest {
+			t.Errorf("GET %s = %d, want 400", path, code)
+		}
+	}
+}
+
+// Runs are named, tagged, deleted and brought back from the list, and removed for good
+// from the list of deleted runs.
+func TestRunsEdit(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	first, second := demoRuns(t, st)
+	s := newServer(t, server.Options{Store: st})
+	both := url.Values{"run": {first.ID, second.ID}}
+	post(t, s, "/", "/runs/edit?do=tag", url.Values{"run": both["run"], "tag": {"baseline, night ly"}})
+	post(t, s, "/", "/runs/edit?do=note", url.Values{"run": {first.ID}, "name": {"the first"}, "tag": {"kept"}, "note": {"looks odd"}})
+	if got := listedRuns(t, s, "/?tag=kept"); len(got) != 1 || got[0] != "the first" {
+		t.Errorf("the tag kept has %v", got)
+	}
+	if got := listedRuns(t, s, "/?tag=baseline"); len(got) != 1 {
+		t.Errorf("the tag baseline has %v, want the second run alone", got)
+	}
+	to := post(t, s, "/", "/runs/edit?do=delete", both)
+	page := get(t, s, to).Body.String()
+	if !strings.Contains(page, "2 runs deleted.") || len(listedRuns(t, s, "/")) != 0 {
+		t.Errorf("after the deletion %s lists %v", to, listedRuns(t, s, to))
+	}
+	if code := get(t, s, "/runs/"+first.ID).Code; code != http.StatusNotFound {
+		t.Errorf("the page of a deleted run = %d, want 404", code)
+	}
+	post(t, s, to, "/runs/edit?do=restore", url.Values{"run": {first.ID}})
+	if got := listedRuns(t, s, "/"); len(got) != 1 || got[0] != "the first" {
+		t.Errorf("after it was undone the list has %v", got)
+	}
+	post(t, s, "/?kind=deleted", "/runs/edit?do=purge", url.Values{"run": {second.ID}})
+	if page := get(t, s, "/?kind=deleted").Body.String(); strings.Contains(page, second.ID) {
+		t.Error("a run that was removed for good is still listed")
+	}
+	for name, form := range map[string]url.Values{"no run": {}, "unknown run": {"run": {"20200101-000000"}}} {
+		form.Set("csrf", "wrong")
+		if code := do(t, s, http.MethodPost, "/runs/edit?do=delete", strings.NewReader(form.Encode()), "Content-Type", "application/x-www-form-urlencoded").Code; code != http.StatusForbidden {
+			t.Errorf("%s with a wrong token: %d, want 403", name, code)
+		}
+	}
+}
+
+// A server that may change nothing offers nothing to change.
+func TestRunsReadOnly(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	first, _ := demoRuns(t, st)
+	s := newServer(t, server.Options{Store: st, ReadOnly: true})
+	for _, path := range []string{"/", "/runs/" + first.ID} {
+		if page := get(t, s, path).Body.String(); strings.Contains(page, "/runs/edit") {
+			t.Errorf("%s offers to change runs", path)
+		}
+	}
+}
+
+// The trend marks changes whose interval leaves out 0, and only those.
+func TestTrend(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t)
+	s := newServer(t, server.Options{Store: g.store})
+	page := get(t, s, "/trend?system=atlas&judge=universal").Body.String()
+	elements(t, "/trend", page)
+	if got := strings.Count(page, `class="ring good"`); got != 1 {
+		t.Errorf("%d changes are marked as good, want the one of atlas 1.3:\n%s", got, page)
+	}
+	if got := strings.Count(page, `class="ring bad"`); got != 0 {
+		t.Errorf("%d changes are marked as bad, want none", got)
+	}
+	for _, run := range []string{"atlas 1.0", "atlas 1.5"} {
+		if !strings.Contains(page, fmt.Sprintf(`href="/runs/%s"`, g.runs[run].ID)) {
+			t.Errorf("the trend does not show %s", run)
+		}
+	}
+	if page := get(t, s, "/trend?q=nothing+like+this").Body.String(); !strings.Contains(page, "No run with a score") {
+		t.Error("a trend of nothing does not say so")
+	}
+}
+
+// The first screen says each number once: the score, what is worth a look, the categories
+// that differ first.
+func TestGlance(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t)
+	s := newServer(t, server.Options{Store: g.store})
+	run := g.runs["atlas 1.5"]
+	page := get(t, s, "/runs/"+run.ID).Body.String()
+	if n := strings.Count(page, "[84.0, 90.8]"); n != 1 {
+		t.Errorf("the interval of the score is on the page %d times, want once", n)
+	}
+	order := regexp.MustCompile(`(?s)<table class="bartable">(.*?)</table>`).FindString(page)
+	var names []string
+	for _, m := range regexp.MustCompile(`category=([a-z]+)`).FindAllStringSubmatch(order, -1) {
+		names = append(names, m[1])
+	}
+	if got := strings.Join(names, " "); got != "dates places changes amounts preferences people" {
+		t.Errorf("the categories are in the order %s, want those that differ first, then the lowest", got)
+	}
+	for _, want := range []string{"What is wrong in dates", "The least sure verdicts", `class="bad"><th`, `class="good"><th`, "How this was made"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
