@@ -15,6 +15,7 @@ import (
 	"deem"
 	"deem/benchmark"
 	"deem/internal/findings"
+	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -53,6 +54,11 @@ With --anchor one line with the root hash of the run file is printed on standard
 and without -o nothing is written. Post the line where time can be seen: "deem verify
 --anchor LINE run.deem" then proves that the file holds what the run held at that time.
 
+The format "site" writes a folder of pages about one or several runs: the report of each,
+its items, the comparison and the trend, as deem serve shows them, and each run as a run
+file. The pages need no server: they can be opened from the disk, or be put on any web
+server. -o names the folder, and --items says how many items of each run have a page.
+
 For "results" the benchmark's files are read again and must hold the items that were judged.
 Items without a verdict have no place in such a file; how many are left out is said.
 
@@ -65,6 +71,7 @@ const (
 	formatResults = "results"
 	formatHTML    = "html"
 	formatBundle  = "bundle"
+	formatSite    = "site"
 )
 
 func (a *app) exportCommand() *cobra.Command {
@@ -76,9 +83,9 @@ func (a *app) exportCommand() *cobra.Command {
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
-		Use: "export [RUN] [flags]", Short: "write a run in another form", Long: exportHelp,
-		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem",
-		Args:    atMost(1),
+		Use: "export [RUN...] [flags]", Short: "write a run in another form", Long: exportHelp,
+		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem\n  deem export last last~1 --format site -o site",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named := format != ""
 			switch {
@@ -96,6 +103,12 @@ func (a *app) exportCommand() *cobra.Command {
 			}
 			if (file.redact || file.sign != "" || file.anchor) && format != formatBundle {
 				return usage.Mark(deem.WithHint(fmt.Errorf("--redact, --sign and --anchor are for run files"), "-o run.deem writes one"))
+			}
+			if format == formatSite {
+				return a.exportSite(cmd.Context(), args, out, more.items)
+			}
+			if err := atMost(1)(cmd, args); err != nil {
+				return err
 			}
 			st, err := a.readRuns(cmd.Context(), runArg(args))
 			if err != nil {
@@ -156,6 +169,47 @@ func (a *app) export(ctx context.Context, st store.Store, ref, out string, named
 		out = b.ResultsName(f)
 	}
 	return a.writeResults(ctx, *b, f, out)
+}
+
+// exportSite writes the pages of runs into a folder.
+func (a *app) exportSite(ctx context.Context, refs []string, out string, items int) error {
+	if out == "" || out == "-" {
+		return usage.Mark(deem.WithHint(errors.New("a site is a folder"), "name it with -o, as -o site"))
+	}
+	if err := os.Mkdir(out, 0o755); errors.Is(err, fs.ErrExist) { //nolint:gosec // A site is for everybody.
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", out), "name a folder that is not there, as -o site-2"))
+	} else if err != nil {
+		return err
+	}
+	if len(refs) == 0 {
+		refs = []string{"last"}
+	}
+	st, err := a.readStore(ctx)
+	if err != nil {
+		return errors.Join(err, os.Remove(out))
+	}
+	defer func() { _ = st.Close() }()
+	var runs []store.Run
+	for _, ref := range refs {
+		run, err := findRun(ctx, st, ref)
+		if err != nil {
+			return errors.Join(err, os.Remove(out))
+		}
+		if !slices.ContainsFunc(runs, func(r store.Run) bool { return r.ID == run.ID }) {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortStableFunc(runs, func(x, y store.Run) int { return y.Created.Compare(x.Created) })
+	n, err := server.WriteSite(ctx, st, runs, out, server.SiteOptions{Version: version(), Items: items})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		writeJSON(a.out, map[string]any{"written": out, "files": n, "runs": len(runs)})
+		return nil
+	}
+	a.say("wrote %s about %s to %s", words.Count(n, "file"), words.Count(len(runs), "run"), filepath.Join(out, "index.html"))
+	return nil
 }
 
 // noResults is the error for a run without a result file: what stands in the way is that,

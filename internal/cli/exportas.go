@@ -35,7 +35,7 @@ const (
 
 // exportFormats are all formats, in the order of the help.
 var exportFormats = slices.Concat([]string{formatResults, formatUpstream, formatBundle}, recordFormats,
-	[]string{formatMarkdown, formatHTML, formatCard, formatCardJSON, formatAggregate})
+	[]string{formatMarkdown, formatHTML, formatSite, formatCard, formatCardJSON, formatAggregate})
 
 // recordFormats are the formats that hold the records of a run.
 var recordFormats = func() []string {
@@ -82,7 +82,7 @@ type exportOptions struct {
 
 func (o *exportOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report, 0 for none")
+	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: so many items of each run have a page")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would take for a formula")
 	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of who publishes the numbers")
 	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: what they are to the `system`: "+strings.Join(card.Relationships(), ", "))
@@ -91,7 +91,7 @@ func (o *exportOptions) flags(cmd *cobra.Command) {
 // check refuses options that say nothing to the format.
 func (o exportOptions) check(cmd *cobra.Command) error {
 	for flag, formats := range map[string][]string{
-		"items": {formatHTML}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
+		"items": {formatHTML, formatSite}, "spreadsheet": {formatCSV, "mlflow", "wandb"}, "organization": {formatAggregate}, "relationship": {formatAggregate},
 		"max-unjudged": {formatHTML, formatMarkdown, formatCard, formatCardJSON, formatAggregate},
 	} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(formats, o.format) {

@@ -78,6 +78,7 @@ func newChart(id, title, axis string) chart {
 
 // x and y return where shares of the axes lie.
 func (c chart) x(share float64) float64 { return tenth(chartLeft + share*(chartRight-chartLeft)) }
+
 func (c chart) y(share float64) float64 {
 	return tenth(float64(c.Base) - share*float64(c.Base-c.Top))
 }

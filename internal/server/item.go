@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"net/http"
 	"slices"
@@ -26,6 +27,9 @@ type textView struct {
 	Text string // the beginning of it, if it is long
 	Size int    // of all of it
 	Raw  string // where all of it is found
+
+	ID     string  // of the element that shows it
+	Pieces []piece // the text in pieces, where something is marked in it
 }
 
 // Long reports whether there is more than is shown.
@@ -106,6 +110,7 @@ func (s *Server) itemPage(r *http.Request) (page, error) {
 	v := itemView{Run: run, Tabs: s.runTabs(run, "items"), Filter: f, Item: recs[0].Item, Hash: recs[0].Item.Hash()}
 	v.Back = f.link(itemsURL(run.ID))
 	v.texts()
+	v.highlight()
 	s.addTrials(&v, run, recs, r.URL.Query().Get("t"))
 	if err := s.addNeighbours(r.Context(), &v); err != nil {
 		return page{}, err
@@ -143,14 +148,21 @@ func (v *itemView) texts() {
 		v.References = append(v.References, v.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
 	}
 	for _, name := range slices.Sorted(maps.Keys(it.Fields)) {
-		v.Fields = append(v.Fields, v.text(name, "field."+name, 0, it.Fields[name]))
+		text := v.text(name, "field."+name, 0, it.Fields[name])
+		if !text.Long() {
+			text.Pieces = []piece{{Text: pretty(text.Text)}}
+		}
+		v.Fields = append(v.Fields, text)
 	}
 }
 
 // text returns a text with the way to all of it.
 func (v *itemView) text(name, part string, trial int, text string) textView {
 	args := append([]string{"part", part}, trialArg(trial)...)
-	return textView{Name: name, Text: beginning(text), Size: len(text), Raw: filter{}.link(rawURL(v.Run.ID, v.Item.ID), args...)}
+	return textView{
+		Name: name, Text: beginning(text), Size: len(text), Raw: filter{}.link(rawURL(v.Run.ID, v.Item.ID), args...),
+		ID: "text-" + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(part+strconv.Itoa(trial)))), 36),
+	}
 }
 
 // beginning returns as much of a text as a page shows.
@@ -193,12 +205,17 @@ func (v *itemView) fillTrial(t *trialView, run store.Run, p judge.Readable) {
 	shown := findings.Show(run, p, rec)
 	t.Current, t.Verified, t.Other = true, shown.Verified, shown.Other
 	for i, m := range shown.Prompt {
-		t.Prompt = append(t.Prompt, v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content))
+		text := v.text(m.Role, fmt.Sprintf("prompt.%d", i), rec.Trial, m.Content)
+		text.Pieces = slots(text.Text, rec.Item)
+		t.Prompt = append(t.Prompt, text)
 	}
 	for i, c := range rec.Calls {
 		cv := callView{Call: c, Got: c.Reply}
 		if c.Reply != nil {
 			cv.Reply = v.text("reply", fmt.Sprintf("reply.%d", i), rec.Trial, c.Reply.Text)
+			if !cv.Reply.Long() {
+				cv.Reply.Pieces = []piece{{Text: pretty(cv.Reply.Text)}}
+			}
 		}
 		t.Calls = append(t.Calls, cv)
 	}

@@ -38,6 +38,7 @@ type view struct {
 	CSRF     string
 	LoggedIn bool // there is a session to end
 	HasQueue bool // runs can be left to workers
+	Static   bool // the page is a file
 }
 
 // parseTemplates reads every template with the layout and the parts around it.
@@ -84,7 +85,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, p page) error {
 	if !ok {
 		return fmt.Errorf("there is no template %q", p.Template)
 	}
-	v := view{page: p, Site: s.title, Version: s.version, CSRF: s.guard.csrf(r), LoggedIn: s.guard.session(r) != "", HasQueue: s.queue != nil}
+	v := view{page: p, Site: s.title, Version: s.version, CSRF: s.guard.csrf(r), LoggedIn: s.guard.session(r) != "", HasQueue: s.queue != nil, Static: s.static}
 	var b bytes.Buffer
 	if err := t.Execute(&b, v); err != nil {
 		return fmt.Errorf("show %s: %w", p.Template, err)

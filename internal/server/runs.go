@@ -344,8 +344,10 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	ids, do, now := r.Form["run"], r.URL.Query().Get("do"), time.Now().UTC()
 	tags := strings.FieldsFunc(r.PostFormValue("tag"), func(c rune) bool { return c == ',' || c == ' ' })
 	changes := map[string]func(*store.About){
-		"tag":     func(a *store.About) { a.Tags = append(slices.Clone(a.Tags), tags...) },
-		"untag":   func(a *store.About) { a.Tags = slices.DeleteFunc(slices.Clone(a.Tags), func(t string) bool { return slices.Contains(tags, t) }) },
+		"tag": func(a *store.About) { a.Tags = append(slices.Clone(a.Tags), tags...) },
+		"untag": func(a *store.About) {
+			a.Tags = slices.DeleteFunc(slices.Clone(a.Tags), func(t string) bool { return slices.Contains(tags, t) })
+		},
 		"note":    func(a *store.About) { a.Name, a.Note, a.Tags = r.PostFormValue("name"), r.PostFormValue("note"), tags },
 		"delete":  func(a *store.About) { a.Deleted = now },
 		"restore": func(a *store.About) { a.Deleted = time.Time{} },

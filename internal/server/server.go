@@ -57,6 +57,7 @@ type Server struct {
 	jobs     *runJobs
 	router   *http.ServeMux
 	readOnly bool
+	static   bool // the pages are written to files
 
 	assets  *assets
 	pages   map[string]*template.Template

@@ -42,6 +42,8 @@ func (s *Server) functions() template.FuncMap {
 
 		"datasetName": datasetName,
 		"choice":      newChoice,
+		"exportURL":   func(run string) string { return apiRoot + runURL(run) + "/export?format=deem" },
+		"met":         func(score *float64) bool { return score != nil && *score >= 0.5 },
 		"tagURL":      func(tag string) string { return runsFilter{Tag: tag}.link("/") },
 	}
 }

@@ -1,0 +1,68 @@
+package server
+
+import (
+	"strings"
+	"testing"
+
+	"deem"
+)
+
+// shownAs writes pieces with their classes, as "12[found] March".
+func shownAs(list []piece) string {
+	var b strings.Builder
+	for _, p := range list {
+		b.WriteString(p.Text)
+		if p.Class != "" {
+			b.WriteString("[" + p.Class + "]")
+		}
+	}
+	return b.String()
+}
+
+// What speaks for and against a response is marked in reference and response, and nothing
+// of either text is lost.
+func TestHighlight(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, question, reference, response, wantRef, wantResp string }{
+		{
+			"another day", "When did Mara move?", "12 March 2019", "On 21 March 2019.",
+			"12[missing] March[found] 2019[found]", "On 21[against] March[found] 2019[found].",
+		},
+		{"thousands", "How much?", "1,450 euros", "It cost 1450 euros.", "1,450[found] euros[found]", "It cost 1450[found] euros[found]."},
+		{"the question's figure", "Who came in 1999?", "7 people", "In 1999 nobody.", "7[missing] people[missing]", "In 1999 nobody."},
+		{"no figure wanted", "Who?", "Ines", "Her, aged 44.", "Ines[missing]", "Her, aged 44."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := itemView{Item: deem.Item{ID: "q", Question: tt.question, References: []string{tt.reference}, Response: tt.response}}
+			v.texts()
+			v.highlight()
+			if got := shownAs(v.References[0].Pieces); got != tt.wantRef {
+				t.Errorf("reference: %s, want %s", got, tt.wantRef)
+			}
+			if got := shownAs(v.Response.Pieces); got != tt.wantResp {
+				t.Errorf("response: %s, want %s", got, tt.wantResp)
+			}
+		})
+	}
+}
+
+// What was filled into a prompt is marked once, and the prompt stays as it is.
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	it := deem.Item{Question: "Who?", References: []string{"Ines", "no"}, Response: "It was Ines."}
+	got := shownAs(slots("Question: Who?\nReference: Ines\nResponse: It was Ines.\nno more", it))
+	want := "Question: Who?[slot]\nReference: Ines[slot]\nResponse: It was Ines.[slot]\nno more"
+	if got != want {
+		t.Errorf("slots = %q, want %q", got, want)
+	}
+}
+
+func TestPretty(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{`{"a":[1,2]}`: "{\n  \"a\": [\n    1,\n    2\n  ]\n}", "{broken": "{broken", "12": "12"} {
+		if got := pretty(in); got != want {
+			t.Errorf("pretty(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
