@@ -84,6 +84,11 @@ func Kinds() []Kind {
 type Failure struct {
 	Kind   Kind   `json:"kind"`
 	Detail string `json:"detail,omitempty"`
+
+	// Probability is how likely it is that the response is right, from 0 to 1, where a
+	// judge that does not decide knows that. It is not a score of the item: a report may
+	// use it to say what score to expect. It is nil for all other failures.
+	Probability *float64 `json:"probability,omitempty"`
 }
 
 // Failf returns a failure of the given kind with a formatted detail.

@@ -149,7 +149,9 @@ func (out *outcome) compare(rec deem.Record, v deem.Verdict, err error) {
 		out.findIn(CheckVerdict, rec, fmt.Sprintf("the judge cannot be asked again: %v", err))
 	case rec.Failure == nil && rec.Verdict != nil:
 		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %s", rec.Verdict.Label, f.Error()))
-	case rec.Failure != nil && *rec.Failure != *f:
+	case rec.Failure != nil && !same(rec.Failure.Probability, f.Probability, near):
+		out.findIn(CheckVerdict, rec, "the record and the judge now differ in the probability that the response is right")
+	case rec.Failure != nil && (rec.Failure.Kind != f.Kind || rec.Failure.Detail != f.Detail):
 		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), f.Error()))
 	}
 }

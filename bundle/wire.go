@@ -43,8 +43,9 @@ type wirePart struct {
 }
 
 type wireFailure struct {
-	Detail string    `json:"detail,omitempty"`
-	Kind   deem.Kind `json:"kind"`
+	Detail      string    `json:"detail,omitempty"`
+	Kind        deem.Kind `json:"kind"`
+	Probability *float64  `json:"probability,omitempty"`
 }
 
 type wireCall struct {
@@ -117,7 +118,7 @@ func toFailure(f *deem.Failure) *wireFailure {
 	if f == nil {
 		return nil
 	}
-	return &wireFailure{Detail: clean(f.Detail), Kind: f.Kind}
+	return &wireFailure{Detail: clean(f.Detail), Kind: f.Kind, Probability: f.Probability}
 }
 
 func toParts(list []deem.Part) []wirePart {
@@ -196,7 +197,7 @@ func (w *wireFailure) failure() *deem.Failure {
 	if w == nil {
 		return nil
 	}
-	return &deem.Failure{Kind: w.Kind, Detail: w.Detail}
+	return &deem.Failure{Kind: w.Kind, Detail: w.Detail, Probability: w.Probability}
 }
 
 func (w wireCall) call() deem.Call {

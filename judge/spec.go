@@ -24,6 +24,11 @@ const (
 	KindRecorded = "recorded" // gives the verdicts in a file of results
 )
 
+// CalibrationError is the option of a rule that states the probability that a response is
+// right where it does not decide: how far the mean of such probabilities is from the share
+// of responses that are right.
+const CalibrationError = "calibration_error"
+
 // A Spec is a judge as data: all that decides a verdict, and nothing else. It is stored
 // with a run and in a run file, its hash is the hash of the judge, and a judge is made
 // from it. The Identity of every judge in this module is a Spec.

@@ -18,7 +18,7 @@ func (b *Builder) Report() Report {
 	metrics := b.main.metrics()
 	hold := b.hold()
 	clusters := b.clusters()
-	by := estimator{clustered: clusters.Robust, resample: b.head.resampling()}
+	by := estimator{clustered: clusters.Robust, resample: b.head.resampling(), calibration: b.head.CalibrationError}
 	r := Report{
 		Version: Version, Head: b.head,
 		Records: b.records, Items: b.main.items, Judged: b.main.judged(), Unjudged: b.main.unjudged,
@@ -33,6 +33,9 @@ func (b *Builder) Report() Report {
 		Retrieval:  b.ranked.Summary(),
 		System:     b.spent.Sums(clusters.Robust),
 		Calls:      b.calls.calls(),
+	}
+	if n := b.undecided; n.n > 0 {
+		r.Undecided = &Failures{Kind: deem.Unsure, N: n.n, Examples: n.first.ids()}
 	}
 	if h := r.Head.Harness; h != nil {
 		sent := h.asSent(r.Calls.Wire)

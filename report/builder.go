@@ -36,14 +36,15 @@ type Builder struct {
 	trials   map[int]*tally // of each trial, if there are several
 	readings map[string]*reread
 
-	failures map[deem.Kind]*named
-	labels   map[string]int
-	judges   map[string]struct{}
-	calls    ledger
-	spent    spent.Meter
-	ranked   *retrieval.Builder
-	sureness sureness
-	looks    *looks // nil without a rule to stop by
+	failures  map[deem.Kind]*named
+	undecided named
+	labels    map[string]int
+	judges    map[string]struct{}
+	calls     ledger
+	spent     spent.Meter
+	ranked    *retrieval.Builder
+	sureness  sureness
+	looks     *looks // nil without a rule to stop by
 
 	badScores, badWeights, bothSet int
 }
@@ -146,9 +147,10 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 		b.badWeights++
 	}
 	v, kind := b.outcome(rec)
+	guess := b.guess(rec)
 	if rec.Trial != 0 || b.head.Trials > 1 {
 		o := outcome{weight: weight, member: memberOf(rec.Item), limit: b.head.maxAlone()}
-		o.set(v)
+		o.set(v, guess)
 		entry(b.trials, rec.Trial).add(o)
 	}
 	if rec.Trial != 0 && b.head.Trials < 2 {
@@ -161,13 +163,16 @@ func (b *Builder) Add(rec deem.Record) (counted bool) {
 			b.ranked.Add(l)
 		}
 	}
-	if v != nil {
+	switch {
+	case v != nil:
 		b.sureness.add(v)
 		b.addLabel(v.Label)
-	} else {
+	case guess != nil:
+		b.undecided.add(rec.Position, rec.Item.ID, failureExamples)
+	default:
 		entry(b.failures, kind).add(rec.Position, rec.Item.ID, failureExamples)
 	}
-	if it := b.items.add(&rec, v, weight, false); it != nil {
+	if it := b.items.add(&rec, v, guess, weight, false); it != nil {
 		b.addItem(it)
 		b.items.release(it)
 	}
@@ -188,7 +193,7 @@ func (b *Builder) addItem(it *gathered) {
 	if o.member.named {
 		b.inClusters++
 	}
-	if o.failed < 1 {
+	if o.failed < 1 && !o.undecided {
 		b.addAspects(it)
 		b.noise.add(it, b.head.maxAlone())
 	}
@@ -236,6 +241,15 @@ func (b *Builder) outcome(rec deem.Record) (*deem.Verdict, deem.Kind) {
 		return nil, deem.OutOfRange
 	}
 	return rec.Verdict, ""
+}
+
+// guess returns the probability that counts in the place of a verdict, nil where there is
+// none.
+func (b *Builder) guess(rec deem.Record) *float64 {
+	if f := rec.Failure; b.head.CalibrationError > 0 && f != nil && rec.Verdict == nil && f.Probability != nil && usableScore(*f.Probability) {
+		return f.Probability
+	}
+	return nil
 }
 
 // addLabel counts the label.
@@ -293,7 +307,7 @@ func (b *Builder) AddReread(reading string, rec deem.Record, v *deem.Verdict, f 
 	weight, _ := weightOf(rec.Item)
 	r := entry(b.readings, reading)
 	r.items.want = b.head.Trials
-	if it := r.items.add(&rec, v, weight, differ(was, v)); it != nil {
+	if it := r.items.add(&rec, v, nil, weight, differ(was, v)); it != nil {
 		r.add(it, b.head.maxAlone())
 		r.items.release(it)
 	}

@@ -54,10 +54,13 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		tests = 1
 	}
 	for i, part := range parts {
-		if part.judged() == 0 || rests[i].N() == 0 {
+		if part.items == part.unjudged || rests[i].N() == 0 {
 			continue
 		}
 		pair := by.pairOf(part, &whole, rests[i], metric)
+		mine, others := part.values(metric), all.guesses.Minus(part.guesses)
+		pair.one = widened(pair.one, part.guesses.SE(mine.Weight(), by.calibration))
+		pair.rest = widened(pair.rest, others.SE(rests[i].Weight(), by.calibration))
 		p := math.Max(pair.p(), pair.exact)
 		c := &Contrast{P: p, PAdjusted: math.Min(1, p*float64(tests))}
 		c.Difference = pair.difference(1 - significant/float64(tests))
@@ -69,6 +72,11 @@ func (by estimator) contrast(rows []Category, parts []*tally, all *tally, metric
 		}
 		rows[i].Rest = c
 	}
+}
+
+// widened returns the estimates of of with one more standard error.
+func widened(of func(level float64) stat.Estimate, se float64) func(level float64) stat.Estimate {
+	return func(level float64) stat.Estimate { return of(level).Widened(se, stat.Unit) }
 }
 
 // restsOf returns, for each part, the moments of all others. Sums from the left and

@@ -109,22 +109,30 @@ func (r Report) title() string {
 func (p *paper) headline() {
 	var tiles doc.Tiles
 	for i, f := range p.Metrics {
-		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Withheld()), About: fmt.Sprintf("%s judged, %s", words.Comma(f.Items-f.Unjudged), p.unjudged(f.Unjudged))}
+		tile := doc.Tile{Name: f.Metric, Value: doc.Absent(p.Withheld()), About: p.counted(f)}
 		if f.Judged == nil {
 			tile.Tone = doc.Warning
 		} else {
 			tile.Value, tile.Interval, tile.Marks = doc.Percent(f.Judged.Value), f.Judged.Ends("%.1f", 100), p.mark(f.Judged.Warnings...)
 		}
 		tiles = append(tiles, tile)
-		if len(p.Failures) > 0 && i == 0 {
-			what := "unjudged items"
-			if p.Head.Trials > 1 {
-				what = "failed trials"
-			}
+		if i > 0 {
+			continue
+		}
+		what := p.open(f)
+		if d := f.Decided; d != nil {
+			tiles = append(tiles, doc.Tile{
+				Name: "decided", Value: doc.Percent(d.Value), Interval: d.Ends("%.1f", 100),
+				About: fmt.Sprintf("over the %s of items that the judge decides", doc.Percent(float64(d.N)/float64(f.Items))), Marks: p.mark(d.Warnings...),
+			})
+		} else if what != "" {
 			tiles = append(tiles, doc.Tile{
 				Name: "strict", Value: doc.Percent(f.Strict.Value), Interval: f.Strict.Ends("%.1f", 100),
 				About: what + " counted as wrong", Marks: p.mark(f.Strict.Warnings...),
-			}, doc.Tile{
+			})
+		}
+		if what != "" {
+			tiles = append(tiles, doc.Tile{
 				Name: "band", Value: doc.Percent(f.Band.Lo) + " to " + doc.Percent(f.Band.Hi),
 				About: "with all " + what + " wrong, or all right",
 			})
@@ -144,6 +152,33 @@ func (p *paper) headline() {
 		blocks = append(blocks, doc.Paragraph{Text: words.UpperFirst(p.Stopped.Words(p.Head.Items)) + "."})
 	}
 	p.Add(doc.Section{ID: "score", Blocks: blocks})
+}
+
+// counted says how many items the score counts and how many are unjudged.
+func (p *paper) counted(f Figures) string {
+	if f.Undecided == 0 {
+		return fmt.Sprintf("%s judged, %s", words.Comma(f.Items-f.Unjudged), p.unjudged(f.Unjudged))
+	}
+	text := fmt.Sprintf("%s decided, %s counted by probability", words.Comma(f.Items-f.Unjudged-f.Undecided), words.Comma(f.Undecided))
+	if f.Unjudged > 0 || len(p.Failures) > 0 {
+		text += ", " + p.unjudged(f.Unjudged)
+	}
+	return text
+}
+
+// open names the items that may turn out either way, "" when there are none.
+func (p *paper) open(f Figures) string {
+	switch {
+	case f.Undecided > 0 && len(p.Failures) > 0:
+		return "undecided and unjudged items"
+	case f.Undecided > 0:
+		return "undecided items"
+	case len(p.Failures) > 0 && p.Head.Trials > 1:
+		return "failed trials"
+	case len(p.Failures) > 0:
+		return "unjudged items"
+	}
+	return ""
 }
 
 // unjudged says how many items are unjudged and why, with an example for a single one.
@@ -192,7 +227,7 @@ func (p *paper) figuresTable(what, metric string) doc.Table {
 // the score itself, and is left out. Both warn of nearly the same, and share their marks.
 func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 	score, strict := p.estimate(f.Judged, f.Items > f.Unjudged), doc.Cell{}
-	if len(p.Failures) > 0 && f.Items > 0 {
+	if (len(p.Failures) > 0 || p.Undecided != nil) && f.Items > 0 {
 		strict = doc.Cell{Text: doc.Share(f.Strict), Estimate: &f.Strict}
 		warnings := f.Strict.Warnings
 		if f.Judged != nil {
@@ -340,6 +375,10 @@ func (p *paper) failures() {
 		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
 	}
 	p.Add(doc.Section{ID: "unjudged", Title: title, Detail: true, Blocks: []doc.Block{t}})
+	if f := p.Undecided; f != nil {
+		t := doc.Table{Columns: t.Columns, Rows: [][]doc.Cell{{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}}}}
+		p.Add(doc.Section{ID: "undecided", Title: "Undecided " + what, Detail: true, Blocks: []doc.Block{t}})
+	}
 }
 
 // metrics shows all numbers of all metrics where there is more than one, and what a run
@@ -456,6 +495,9 @@ func recordsLine(r Report) string {
 		done = words.Comma(r.Items) + " of " + words.Count(r.Head.Items, "item")
 	}
 	text := fmt.Sprintf("%s: %s judged, %s unjudged", done, words.Comma(r.Judged), words.Comma(r.Unjudged))
+	if r.Undecided != nil {
+		text += fmt.Sprintf(", %s undecided", words.Comma(r.Metrics[0].Undecided))
+	}
 	if r.Records != r.Items {
 		text += fmt.Sprintf("; %s in all trials", words.Count(r.Records, "record"))
 	}

@@ -23,13 +23,18 @@ const (
 type estimator struct {
 	clustered bool
 	resample  *stat.Resampling // nil means intervals from formulas
+
+	calibration float64 // the error of the probabilities of undecided items
 }
 
 // estimate returns the estimate of one side of a tally.
 func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	m := t.values(s.metric)
-	if s.strict {
+	switch {
+	case s.strict:
 		m = t.strict(s.metric)
+	case s.decided:
+		m = t.decided(s.metric)
 	}
 	est := independent(s.metric, m)(stat.DefaultLevel)
 	switch {
@@ -38,6 +43,9 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 		est = by.robust(t, s, m).NoNarrower(est)
 	case by.resample != nil:
 		est = by.resampled(t, s, m, est)
+	}
+	if !s.strict && !s.decided {
+		est = est.Widened(t.guesses.SE(m.Weight(), by.calibration), stat.Unit)
 	}
 	// An estimate that stands on nothing, or a mean of one, already says worse.
 	if est.N < fewItems && est.Method != stat.MethodNone {

@@ -64,19 +64,22 @@ type group struct {
 	// lostScore and lostPass are how much of score and pass is lost when failed trials of
 	// judged items count as wrong.
 	lostScore, lostPass fixed
+
+	guessed fixed // the weight of undecided items, which is part of w
+	guess   fixed // weight times probability of these, which is part of score and of pass
 }
 
 func (g group) plus(o group) group {
 	return group{
 		g.w.plus(o.w), g.missing.plus(o.missing), g.score.plus(o.score), g.pass.plus(o.pass), g.items + o.items,
-		g.lostScore.plus(o.lostScore), g.lostPass.plus(o.lostPass),
+		g.lostScore.plus(o.lostScore), g.lostPass.plus(o.lostPass), g.guessed.plus(o.guessed), g.guess.plus(o.guess),
 	}
 }
 
 func (g group) minus(o group) group {
 	return group{
 		g.w.minus(o.w), g.missing.minus(o.missing), g.score.minus(o.score), g.pass.minus(o.pass), g.items - o.items,
-		g.lostScore.minus(o.lostScore), g.lostPass.minus(o.lostPass),
+		g.lostScore.minus(o.lostScore), g.lostPass.minus(o.lostPass), g.guessed.minus(o.guessed), g.guess.minus(o.guess),
 	}
 }
 
@@ -168,8 +171,9 @@ func (gs *groups) several() bool {
 
 // A side says which numbers of a group a metric is made of.
 type side struct {
-	metric string
-	strict bool // failures count as wrong
+	metric  string
+	strict  bool // failures and undecided items count as wrong
+	decided bool // undecided items do not count
 }
 
 // of returns the weight of the group and its mean, and whether it has any weight.
@@ -180,6 +184,9 @@ func (s side) of(g group) (mean, weight float64, ok bool) {
 	}
 	if s.strict {
 		sum, w = sum.minus(lost), w.plus(g.missing)
+	}
+	if s.decided {
+		sum, w = sum.minus(g.guess), w.minus(g.guessed)
 	}
 	if w == (fixed{}) {
 		return 0, 0, false

@@ -146,6 +146,9 @@ func (r Report) Counts() string {
 		left = "left out: " + strings.Join(h.Excluded, ", ")
 	}
 	over := fmt.Sprintf("%s over %s judged, strict over all %s", r.metric(), words.Comma(r.Judged), words.Comma(r.Items))
+	if r.Undecided != nil {
+		over = fmt.Sprintf("%s over %s judged and undecided, strict over all %s", r.metric(), words.Comma(r.Items-r.Unjudged), words.Comma(r.Items))
+	}
 	return doc.Join("; ", policy, left, over)
 }
 

@@ -60,6 +60,11 @@ type Head struct {
 	// [DefaultMaxUnjudged] unless told otherwise.
 	MaxUnjudged float64 `json:"max_unjudged"`
 
+	// CalibrationError is the error of the probabilities that the judge states for items
+	// that it does not decide: how far their mean is from the share of right responses. 0
+	// means that the judge states none that can be used, and such items are unjudged.
+	CalibrationError float64 `json:"calibration_error,omitempty"`
+
 	// UpstreamName names an upstream that counts failures as wrong, as "universal
 	// upstream". Its own number is then printed under that name.
 	UpstreamName string `json:"upstream_name,omitempty"`
@@ -113,6 +118,9 @@ func (h Head) sane() Head {
 		h.MaxUnjudged = 0
 	}
 	h.MaxUnjudged = math.Min(h.MaxUnjudged, 1)
+	if !(h.CalibrationError > 0 && h.CalibrationError <= 1) {
+		h.CalibrationError = 0
+	}
 	if h.Bootstrap != nil {
 		set := *h.Bootstrap
 		if set.Draws <= 0 {

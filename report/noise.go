@@ -111,11 +111,12 @@ type vote struct {
 	marked  bool
 	pass    float64
 	aspects map[string]float64
+	guess   bool // the judge did not decide, and score is a probability
 }
 
 // add adds one trial of an item, which may differ from another reading of it, and returns
 // the item if it was the last.
-func (g *gather) add(rec *deem.Record, v *deem.Verdict, weight float64, differs bool) *gathered {
+func (g *gather) add(rec *deem.Record, v *deem.Verdict, guess *float64, weight float64, differs bool) *gathered {
 	key := itemKey{rec.Position, scatter(rec.Item.ID)}
 	it, ok := g.pending[key]
 	if !ok {
@@ -127,6 +128,8 @@ func (g *gather) add(rec *deem.Record, v *deem.Verdict, weight float64, differs 
 	it.differs = it.differs || differs
 	if v != nil {
 		it.votes = append(it.votes, voteOf(rec.Trial, v))
+	} else if guess != nil {
+		it.votes = append(it.votes, vote{trial: rec.Trial, score: *guess, pass: *guess, marked: true, guess: true})
 	}
 	if it.seen >= g.want {
 		delete(g.pending, key)
@@ -180,7 +183,8 @@ func (it *gathered) outcome(limit int) outcome {
 		o.score += v.score
 		o.pass += v.pass
 		o.marked = o.marked && v.marked
-		o.graded = o.graded || v.score != 0 && v.score != 1
+		o.graded = o.graded || !v.guess && v.score != 0 && v.score != 1
+		o.undecided = o.undecided || v.guess
 	}
 	if n := float64(len(it.votes)); n > 0 {
 		o.score, o.pass = math.Min(o.score/n, 1), o.pass/n

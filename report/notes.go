@@ -62,7 +62,7 @@ func (b *Builder) noteNothing(r Report) string {
 		return "there are no records, so there is nothing to estimate"
 	case r.Items == 0:
 		return "there are no records of trial 0, so there is nothing to estimate"
-	case r.Judged == 0:
+	case r.Unjudged == r.Items:
 		return "no item was judged, so nothing is known about the system"
 	}
 	return ""

@@ -20,11 +20,16 @@ type Report struct {
 	Head    Head   `json:"head"`
 
 	// Records counts all records, those of every trial. Judged counts the items with a
-	// verdict in any trial, and Unjudged the others.
+	// verdict in any trial, Undecided those for which the judge gave only a probability,
+	// and Unjudged the others.
 	Records  int `json:"records"`
 	Items    int `json:"items"`
 	Judged   int `json:"judged"`
 	Unjudged int `json:"unjudged"`
+
+	// Undecided are the items that the judge did not decide, with the first of them. The
+	// score counts each with its probability. It is absent when all were decided.
+	Undecided *Failures `json:"undecided,omitempty"`
 
 	// Hold says why the headline is withheld. It is null when it is not.
 	Hold *Hold `json:"withheld"`
@@ -106,21 +111,29 @@ const (
 type Figures struct {
 	Metric string `json:"metric"`
 
-	// Judged is the estimate over judged items. It is null when it is withheld,
-	// and when no item was judged.
+	// Judged is the estimate over judged and undecided items. An undecided item counts
+	// with the probability that its response is right, and the interval allows for the
+	// error of the probabilities. Judged is null when it is withheld, and when no item was
+	// judged.
 	Judged *stat.Estimate `json:"judged"`
 
-	// Strict is the estimate over all items with each failure counted as wrong.
+	// Decided is the estimate over judged items alone. It is absent when no item is
+	// undecided, and when Judged is null.
+	Decided *stat.Estimate `json:"decided,omitempty"`
+
+	// Strict is the estimate over all items with each failure, and each undecided item,
+	// counted as wrong.
 	Strict stat.Estimate `json:"strict"`
 
 	Band Band `json:"band"`
 
-	Items    int `json:"items"`
-	Unjudged int `json:"unjudged"`
+	Items     int `json:"items"`
+	Unjudged  int `json:"unjudged"`
+	Undecided int `json:"undecided,omitempty"`
 }
 
-// A Band reaches from the number with all failures wrong to the number with all
-// failures right.
+// A Band reaches from the number with all failures and undecided items wrong to the number
+// with all of them right.
 type Band struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`

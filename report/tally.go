@@ -9,31 +9,36 @@ import (
 // only at the end, so it gathers for all of them.
 type tally struct {
 	items, unjudged int
-	unmarked        int  // judged items of which some verdict has no pass mark
-	graded          bool // some verdict has a score other than 0 and 1
+	guesses         stat.Guesses // items that the judge did not decide
+	unmarked        int          // judged items of which some verdict has no pass mark
+	graded          bool         // some verdict has a score other than 0 and 1
 
 	score, pass sides
 
-	// failed has the share of trials without a verdict of each item that has one.
+	// failed has the share of trials without a verdict of each item that has one. An
+	// undecided item counts as failed here.
 	failed stat.Moments
 
 	cast cast
 }
 
 // sides are the values of a metric: of items that every trial judged, of those that only
-// some did, and of all items with a failure, where each failure counts as wrong.
-type sides struct{ whole, part, strict stat.Moments }
+// some did, of undecided items, and of all items with a failure or undecided, where these
+// count as wrong.
+type sides struct{ whole, part, guessed, strict stat.Moments }
 
-// add adds a value, of an item of which a share of the trials failed.
-func (s *sides) add(x, failed, weight float64) {
-	if failed == 0 {
-		s.whole.Add(x, weight)
+// add adds the value of an outcome.
+func (s *sides) add(x float64, o outcome) {
+	switch {
+	case o.undecided:
+		s.guessed.Add(x, o.weight)
+	case o.failed == 0:
+		s.whole.Add(x, o.weight)
 		return
+	case o.failed < 1:
+		s.part.Add(x, o.weight)
 	}
-	if failed < 1 {
-		s.part.Add(x, weight)
-	}
-	s.strict.Add(float64(x*(1-failed)), weight)
+	s.strict.Add(float64(x*(1-o.lost())), o.weight)
 }
 
 // An outcome is what became of one item: the means of its verdicts.
@@ -42,16 +47,29 @@ type outcome struct {
 	marked      bool    // every verdict has a pass mark
 	graded      bool    // some verdict has a score other than 0 and 1
 	failed      float64 // the share of trials without a verdict; 1 means unjudged
+	undecided   bool    // some trial gave a probability instead of a verdict
 
 	weight float64
 	member member
 	limit  int // how many groups of items without a cluster are told apart
 }
 
-// set takes over a verdict, or nil for a failure.
-func (o *outcome) set(v *deem.Verdict) {
-	if v == nil {
+// lost returns the share of the outcome that may be wrong or right.
+func (o outcome) lost() float64 {
+	if o.undecided {
+		return 1
+	}
+	return o.failed
+}
+
+// set takes over a verdict or, without one, a probability; neither is a failure.
+func (o *outcome) set(v *deem.Verdict, guess *float64) {
+	switch {
+	case v == nil && guess == nil:
 		o.failed = 1
+		return
+	case v == nil:
+		o.score, o.pass, o.marked, o.undecided = *guess, *guess, true, true
 		return
 	}
 	one := voteOf(0, v)
@@ -63,20 +81,24 @@ func (t *tally) add(o outcome) {
 	t.items++
 	g := group{items: 1}
 	weight := fixedOf(o.weight)
-	if o.failed > 0 {
-		t.failed.Add(o.failed, o.weight)
+	if o.lost() > 0 {
+		t.failed.Add(o.lost(), o.weight)
 	}
-	t.score.add(o.score, o.failed, o.weight)
+	t.score.add(o.score, o)
 	if o.failed == 1 {
 		t.unjudged++
 		g.missing = weight
-		t.pass.add(0, 1, o.weight)
+		t.pass.add(0, o)
 	} else {
+		if o.undecided {
+			t.guesses.Add(o.score, o.weight)
+			g.guessed, g.guess = weight, fixedOf(o.weight*o.score)
+		}
 		t.graded = t.graded || o.graded
-		g.w, g.score, g.lostScore = weight, fixedOf(o.weight*o.score), fixedOf(o.weight*o.score*o.failed)
+		g.w, g.score, g.lostScore = weight, fixedOf(o.weight*o.score), fixedOf(o.weight*o.score*o.lost())
 		if o.marked {
-			t.pass.add(o.pass, o.failed, o.weight)
-			g.pass, g.lostPass = fixedOf(o.weight*o.pass), fixedOf(o.weight*o.pass*o.failed)
+			t.pass.add(o.pass, o)
+			g.pass, g.lostPass = fixedOf(o.weight*o.pass), fixedOf(o.weight*o.pass*o.lost())
 		} else {
 			t.unmarked++
 		}
@@ -96,7 +118,7 @@ func (t *tally) clone() *tally {
 }
 
 // judged returns how many outcomes are verdicts.
-func (t *tally) judged() int { return t.items - t.unjudged }
+func (t *tally) judged() int { return t.items - t.unjudged - t.guesses.N() }
 
 // metrics returns the metrics that the verdicts make, the headline first.
 func (t *tally) metrics() []string {
@@ -118,11 +140,18 @@ func (t *tally) of(metric string) *sides {
 	return &t.score
 }
 
-// values returns what the metric is computed from.
-func (t *tally) values(metric string) stat.Moments {
+// decided returns the values of judged items.
+func (t *tally) decided(metric string) stat.Moments {
 	s := t.of(metric)
 	m := s.whole
 	m.Merge(s.part)
+	return m
+}
+
+// values returns what the metric is computed from.
+func (t *tally) values(metric string) stat.Moments {
+	m := t.decided(metric)
+	m.Merge(t.of(metric).guessed)
 	return m
 }
 
@@ -149,8 +178,8 @@ func (t *tally) hold(limit float64, noun string) *Hold {
 func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 	f := Figures{
 		Metric: metric,
-		Strict: by.estimate(t, side{metric, true}),
-		Items:  t.items, Unjudged: t.unjudged,
+		Strict: by.estimate(t, side{metric: metric, strict: true}),
+		Items:  t.items, Unjudged: t.unjudged, Undecided: t.guesses.N(),
 	}
 	all := t.strict(metric)
 	f.Band = Band{Lo: f.Strict.Value, Hi: f.Strict.Value}
@@ -161,14 +190,17 @@ func (t *tally) figures(by estimator, metric string, withheld bool) Figures {
 		f.Band = Band{Lo: 0, Hi: 1}
 	}
 	switch {
-	case withheld || t.judged() == 0:
+	case withheld || t.items == t.unjudged:
 	case t.failed.N() == 0:
 		// Without failures the two are one, and resampling takes time.
 		est := f.Strict
 		f.Judged = &est
 	default:
-		est := by.estimate(t, side{metric, false})
+		est := by.estimate(t, side{metric: metric})
 		f.Judged = &est
+		if t.guesses.N() > 0 && t.judged() > 0 {
+			f.Decided = new(by.estimate(t, side{metric: metric, decided: true}))
+		}
 	}
 	return f
 }

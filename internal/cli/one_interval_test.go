@@ -15,6 +15,7 @@ import (
 	"deem/internal/cli"
 	"deem/internal/server"
 	"deem/internal/store/sqlite"
+	"deem/report"
 	"deem/stat"
 )
 
@@ -98,6 +99,61 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 				t.Errorf("agree has %v [%v, %v], the report %v [%v, %v]", got.Value, got.Lo, got.Hi, want.Value, want.Lo, want.Hi)
 			}
 		})
+	}
+}
+
+// The score of a default run, in which match leaves items undecided, is the same number with
+// the same interval everywhere: report, compare, gate, HTML file, page and API.
+func TestUndecidedItemsGiveOneNumber(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var rows strings.Builder
+	for i := range 60 {
+		response := fmt.Sprintf("It is %d.", i)
+		switch {
+		case i%6 == 0:
+			response = fmt.Sprintf("perhaps %d, perhaps %d", i, i+1)
+		case i%3 == 0:
+			response = fmt.Sprintf("It is %d.", i+1)
+		}
+		fmt.Fprintf(&rows, `{"id": "q%d", "question": "Which number is the %dth?", "references": ["%d"], "response": %q}`+"\n", i, i, i, response)
+	}
+	if err := os.WriteFile("a.jsonl", []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var r report.Report
+	decodeJSON(t, string(command(t, "run", "--data", "a.jsonl", "--gate", "score < 80%", "--json")), &r) // fails unless it exits with 0
+	f := r.Metrics[0]
+	if r.Undecided == nil || f.Undecided != 10 || f.Judged == nil || f.Decided == nil || r.Unjudged != 0 || f.Items != 60 {
+		t.Fatalf("the report has %+v and %+v, want 10 undecided items of 60", r.Undecided, f)
+	}
+	want := *f.Judged
+	if want.Value <= f.Band.Lo || want.Value >= f.Band.Hi || want.Hi-want.Lo <= f.Decided.Hi-f.Decided.Lo || f.Decided.N != 50 {
+		t.Errorf("score %+v, decided %+v, band %+v: the score must lie in the band, with an interval that allows for the undecided items", want, *f.Decided, f.Band)
+	}
+	run := r.Head.Run
+	command(t, "run", "--data", "a.jsonl", "--judge", "exact", "--json")
+	var compared struct {
+		Runs []struct{ Judged stat.Estimate }
+	}
+	decodeJSON(t, deemOut(t, "compare", run, "last", "--anyway", "--json"), &compared)
+	for name, got := range map[string]stat.Estimate{"compare": compared.Runs[0].Judged, "API": apiEstimate(t, run)} {
+		if got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi {
+			t.Errorf("%s has %v [%v, %v], the report %v [%v, %v]", name, got.Value, got.Lo, got.Hi, want.Value, want.Lo, want.Hi)
+		}
+	}
+	deemOut(t, "export", run, "-o", "run.html")
+	exported, err := os.ReadFile("run.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, ends := fmt.Sprintf("%.1f%%", 100*want.Value), want.Ends("%.1f", 100)
+	for name, out := range map[string]string{
+		"report": deemOut(t, "report", run), "compare": deemOut(t, "compare", run, "last", "--anyway"),
+		"HTML": words(string(exported)), "page": words(page(t, "/runs/"+run)),
+	} {
+		if !regexp.MustCompile(regexp.QuoteMeta(value) + `[^\[]{0,60}` + regexp.QuoteMeta(ends)).MatchString(out) {
+			t.Errorf("%s does not say %s %s:\n%s", name, value, ends, out[:min(len(out), 3000)])
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type progress struct {
 	done     int // records of this start
 	unjudged map[deem.Kind]int
 
+	undecided int // records with a probability in place of a verdict
+
 	bars *mpb.Progress
 	bar  *mpb.Bar
 	over chan struct{}
@@ -126,8 +128,11 @@ func (p *progress) printLines() {
 func (p *progress) add(rec deem.Record) {
 	p.mu.Lock()
 	p.done++
-	if rec.Failure != nil {
-		p.unjudged[rec.Failure.Kind]++
+	switch f := rec.Failure; {
+	case f != nil && f.Probability != nil:
+		p.undecided++
+	case f != nil:
+		p.unjudged[f.Kind]++
 	}
 	done := p.before + p.done
 	p.mu.Unlock()
@@ -201,7 +206,7 @@ func perSecond(rate float64) string {
 	return fmt.Sprintf("%.3g/s", rate)
 }
 
-// failures lists the unjudged by kind.
+// failures says how many items are undecided, and lists the unjudged by kind.
 func (p *progress) failures() string {
 	var kinds []string
 	n := 0
@@ -211,10 +216,14 @@ func (p *progress) failures() string {
 			n += c
 		}
 	}
-	if n == 0 {
-		return ""
+	var list []string
+	if p.undecided > 0 {
+		list = append(list, words.Comma(p.undecided)+" undecided")
 	}
-	return fmt.Sprintf("%d unjudged (%s)", n, strings.Join(kinds, ", "))
+	if n > 0 {
+		list = append(list, fmt.Sprintf("%d unjudged (%s)", n, strings.Join(kinds, ", ")))
+	}
+	return strings.Join(list, ", ")
 }
 
 // roughly writes a duration as one says it: 40s, 3m20s, 2h5m.

@@ -69,7 +69,7 @@ func (r Compared) Describe() compare.Run {
 	d := compare.Run{
 		Name: r.Name, Run: r.ID, Judge: r.Judge.Name, JudgeHash: r.Judge.Hash, Model: r.Model, Endpoint: r.Endpoint,
 		Dataset: strings.Join(r.Dataset.Names, ", "), DatasetHash: r.Dataset.Hash, DatasetItems: r.Dataset.Items,
-		Trials: r.Trials, Complete: r.State == store.Done,
+		Trials: r.Trials, Complete: r.State == store.Done, CalibrationError: Head(r.Run, 0).CalibrationError,
 	}
 	if s := SpecOf(r.Run); s.Kind != "" {
 		d.Spec = &s

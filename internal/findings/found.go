@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"deem"
@@ -228,6 +229,7 @@ func Head(run store.Run, maxUnjudged float64) report.Head {
 		Complete: run.State == store.Done, Started: run.Created, Ended: run.Updated,
 	}
 	addSystem(&h, run)
+	h.CalibrationError, _ = strconv.ParseFloat(SpecOf(run).Options[judge.CalibrationError], 64) // 0 without the option
 	h.Harness = harnessOf(run)
 	if run.Judge.Rule {
 		h.JudgeKind = report.KindRule

@@ -87,6 +87,8 @@ func CheckRecord(rec deem.Record) error {
 		problem = fmt.Sprintf("has weight %v", rec.Item.Weight)
 	case rec.Verdict != nil:
 		problem = checkVerdict(*rec.Verdict)
+	case rec.Failure.Probability != nil && !finite(*rec.Failure.Probability):
+		problem = fmt.Sprintf("has probability %v", *rec.Failure.Probability)
 	}
 	if problem != "" {
 		return fmt.Errorf("record of item %q %s", rec.Item.ID, problem)

@@ -12,6 +12,7 @@ package match
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"deem"
@@ -35,8 +36,8 @@ var _ deem.Identified = (*match)(nil)
 // New returns the judge "match". Its labels are [Correct] and [Incorrect]. The confidence is
 // the probability that a person would say the same, and the reason says what decided. Where
 // that probability is too small, as for a free-text reference of which the response shares
-// half the words, it returns a failure of kind unsure: the item stays unjudged, for a person
-// or a model to decide.
+// half the words, it returns a failure of kind unsure with the probability that the response
+// is right: the item stays undecided, for a person or a model to decide.
 func New() deem.Judge { return &match{name: "match"} }
 
 // Forced returns the judge "match/forced", which is never unsure: it takes the likelier
@@ -47,9 +48,14 @@ func Forced() deem.Judge { return &match{name: "match/forced", forced: true} }
 func (j *match) Name() string { return j.name }
 
 // Identity returns the [judge.Spec] of the rule, with the hash of the model that it weighs
-// with. The version is raised whenever the verdicts may change.
+// with and the error of its probabilities. The version is raised whenever the verdicts may
+// change.
 func (j *match) Identity() any {
-	return judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 6, Options: map[string]string{"model": Default().Hash()}}
+	s := judge.Spec{Kind: judge.KindRule, Name: j.name, Version: 6, Options: map[string]string{"model": Default().Hash()}}
+	if !j.forced {
+		s.Options[judge.CalibrationError] = strconv.FormatFloat(Default().Error, 'g', -1, 64)
+	}
+	return s
 }
 
 // Judge compares the response with each reference, and weighs the comparison that
@@ -68,7 +74,9 @@ func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	// What was not read may have the answer.
 	unread := c.response.cut && p < .5
 	if !j.forced && (unread || p > model.Reject && p < model.Accept) {
-		return deem.Verdict{}, deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
+		f := deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
+		f.Probability = &p
+		return deem.Verdict{}, f
 	}
 	conf := max(p, 1-p)
 	v := deem.Verdict{Label: Incorrect, Reason: w.reason(p >= .5, model), Confidence: &conf}

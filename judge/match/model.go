@@ -75,6 +75,10 @@ type Model struct {
 	Accept float64 `json:"accept"`
 	Reject float64 `json:"reject"`
 
+	// Error is how far the mean probability of undecided items is from the share of them
+	// that is right: the root mean square over sets of labelled items.
+	Error float64 `json:"error"`
+
 	hash string
 }
 
@@ -192,6 +196,9 @@ func (m *Model) check() error {
 	}
 	if !(0 <= m.Reject && m.Reject <= .5 && .5 <= m.Accept && m.Accept <= 1) {
 		return fmt.Errorf("read match model: it accepts from %v and rejects up to %v", m.Accept, m.Reject)
+	}
+	if !(m.Error > 0 && m.Error < .5) {
+		return fmt.Errorf("read match model: the error of its probabilities is %v; want a number above 0 and below 0.5", m.Error)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func TestParts(t *testing.T) {
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	good := `{"evidence":["a"],"words":{"rare":3,"common":""},"trees":[%s],"line":[%s],"accept":%s,"reject":0.2}`
+	good := `{"evidence":["a"],"words":{"rare":3,"common":""},"trees":[%s],"line":[%s],"accept":%s,"reject":0.2,"error":0.1}`
 	tree := `{"f":[%d,-1,-1,-1,-1,-1,-1],"m":[0,0,0,0,0,0,0],"v":[0,0,0,0,0,0,0,0]}`
 	for name, tt := range map[string]struct{ text, want string }{
 		"sound":       {fmt.Sprintf(good, fmt.Sprintf(tree, 0), "", ".8"), ""},
@@ -85,6 +85,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"evidence":    {fmt.Sprintf(good, fmt.Sprintf(tree, 1), "", ".8"), "tree 0 asks for evidence 1 of 1"},
 		"falls":       {fmt.Sprintf(good, "", `{"x":0,"p":0.5},{"x":1,"p":0.4}`, ".8"), "falls at knot 1"},
 		"limits":      {fmt.Sprintf(good, "", "", ".4"), "accepts from 0.4"},
+		"error":       {strings.Replace(fmt.Sprintf(good, "", "", ".8"), `"error":0.1`, `"error":0`, 1), "error of its probabilities is 0"},
 		"words":       {strings.Replace(fmt.Sprintf(good, "", "", ".8"), `"common":""`, `"common":"AAAA"`, 1), "3 bytes"},
 		"not base 64": {strings.Replace(fmt.Sprintf(good, "", "", ".8"), `"common":""`, `"common":"?"`, 1), "read match model"},
 	} {

@@ -58,7 +58,7 @@ func (b *Builder) described() []Run {
 func (b *Builder) metric() string {
 	judged, binary := 0, true
 	for i := range b.sides {
-		judged += b.sides[i].items - b.sides[i].unjudged
+		judged += b.sides[i].items - b.sides[i].unjudged - b.sides[i].guesses.N()
 		binary = binary && !b.sides[i].graded
 	}
 	switch {
@@ -96,10 +96,10 @@ func (b *Builder) hold(runs []Run) *Hold {
 // sideOf returns the numbers of a run.
 func (b *Builder) sideOf(i int, r Run, metric string) Side {
 	s := &b.sides[i]
-	out := Side{Run: r, Figures: b.figures(&s.tally, metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
+	out := Side{Run: r, Figures: b.figures(&s.tally, r, metric, over(s.unjudged, s.items, b.opts.MaxUnjudged)), Categories: []Figures{}}
 	out.System = s.spent.Sums(s.allScore.several)
 	for _, name := range categoryNames(s.strata) {
-		f := b.figures(s.strata[name], metric, out.Judged == nil)
+		f := b.figures(s.strata[name], r, metric, out.Judged == nil)
 		f.Category = name
 		out.Categories = append(out.Categories, f)
 	}
@@ -115,14 +115,14 @@ func categoryNames[V any](m map[string]V) []string {
 }
 
 // figures returns the numbers of a tally.
-func (b *Builder) figures(t *tally, metric string, withheld bool) Figures {
+func (b *Builder) figures(t *tally, r Run, metric string, withheld bool) Figures {
 	judged, strict := &t.score, &t.allScore
 	if metric == PassRate {
 		judged, strict = &t.pass, &t.allPass
 	}
 	f := Figures{Items: t.items, Unjudged: t.unjudged, Strict: strict.share(b.opts.Level, binary(metric))}
 	if !withheld && judged.n() > 0 {
-		est := judged.share(b.opts.Level, binary(metric))
+		est := judged.share(b.opts.Level, binary(metric)).Widened(t.guesses.SE(judged.moments.Weight(), r.CalibrationError), stat.Unit)
 		f.Judged = &est
 	}
 	return f
@@ -157,7 +157,11 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 	if withheld || d.N == 0 {
 		return found{Difference: d}
 	}
-	at := func(level float64) stat.Estimate { return judged.estimate(level, binary(metric)) }
+	weight := judged.diffs.moments.Weight()
+	guessed := math.Hypot(p.guesses[0].SE(weight, b.runs[p.of[0]].CalibrationError), p.guesses[1].SE(weight, b.runs[p.of[1]].CalibrationError))
+	at := func(level float64) stat.Estimate {
+		return judged.estimate(level, binary(metric)).Widened(guessed, wide)
+	}
 	est, test := at(b.opts.Level), judged.test(binary(metric), b.opts.Seed)
 	d.Estimate, d.Test = &est, &test
 	d.Detectable = judged.detectable(est, binary(metric))

@@ -7,6 +7,7 @@ import (
 
 	"deem/internal/doc"
 	"deem/internal/report/spent"
+	"deem/stat"
 )
 
 // A Builder gathers rows into a comparison. Its memory grows with the number of
@@ -52,6 +53,7 @@ type strata struct{ pairs []pair }
 // A tally gathers the scores of one run.
 type tally struct {
 	items, unjudged   int
+	guesses           stat.Guesses
 	score, pass       values // of judged items
 	allScore, allPass values // with failures as 0
 	graded            bool   // some score is neither 0 nor 1
@@ -61,13 +63,18 @@ type tally struct {
 func (t *tally) add(c *Cell) {
 	t.items++
 	score, pass := 0.0, 0.0
-	if c.Judged {
-		score, pass = c.Score, c.share()
+	if c.counts() {
+		score, pass = c.values()
 		t.score.add(c.Cluster, score, c.Weight)
 		t.pass.add(c.Cluster, pass, c.Weight)
-		t.graded = t.graded || c.graded()
 	} else {
 		t.unjudged++
+	}
+	if c.Judged {
+		t.graded = t.graded || c.graded()
+	} else if c.Guess != nil {
+		t.guesses.Add(score, c.Weight)
+		score, pass = 0, 0 // wrong, where failures are
 	}
 	t.allScore.add(c.Cluster, score*(1-c.Failed), c.Weight)
 	t.allPass.add(c.Cluster, pass*(1-c.Failed), c.Weight)
@@ -79,6 +86,8 @@ type pair struct {
 	score, pass       contrast
 	allScore, allPass contrast // with failures as 0
 	failed            bool     // some trial has no verdict
+	guesses           [2]stat.Guesses
+	of                [2]int // the numbers of the runs
 }
 
 // add adds what two runs say about an item that both have. The baseline's weight and
@@ -86,12 +95,20 @@ type pair struct {
 func (p *pair) add(a, b *Cell) {
 	var score, pass, kept [2]float64
 	for i, c := range []*Cell{a, b} {
+		if c.counts() {
+			score[i], pass[i] = c.values()
+		}
 		if c.Judged {
-			score[i], pass[i], kept[i] = c.Score, c.share(), 1-c.Failed
+			kept[i] = 1 - c.Failed
 		}
 		p.failed = p.failed || kept[i] < 1
 	}
-	if a.Judged && b.Judged {
+	if a.counts() && b.counts() {
+		for i, c := range []*Cell{a, b} {
+			if !c.Judged {
+				p.guesses[i].Add(*c.Guess, a.Weight)
+			}
+		}
 		p.score.add(a.Cluster, score[0], score[1], a.Weight)
 		p.pass.add(a.Cluster, pass[0], pass[1], a.Weight)
 	} else {
@@ -132,6 +149,9 @@ func (b *Builder) Add(r Row) {
 	present, judged := 0, 0
 	for i := range r.Cells {
 		c := &r.Cells[i]
+		if b.runs[i].CalibrationError == 0 {
+			c.Guess = nil
+		}
 		if !c.Present {
 			b.missing[i].add(first.Position, r.ID, b.opts.Examples)
 			continue
@@ -188,9 +208,15 @@ func (b *Builder) addPairs(r Row, category string) {
 			if !r.Cells[i].Present || !r.Cells[j].Present {
 				continue
 			}
-			b.pairs[place(i, j, k)].add(&r.Cells[i], &r.Cells[j])
+			to := []*pair{b.pairs[place(i, j, k)]}
 			if i == 0 {
-				in.pairs[j].add(&r.Cells[i], &r.Cells[j])
+				to = append(to, &in.pairs[j])
+			}
+			for _, p := range to {
+				p.of = [2]int{i, j}
+				p.add(&r.Cells[i], &r.Cells[j])
+			}
+			if i == 0 {
 				b.addLabels(j, &r.Cells[i], &r.Cells[j])
 			}
 		}

@@ -131,7 +131,7 @@ func meanOf(trials []Cell) Cell {
 	if len(judged) == 0 {
 		return out
 	}
-	out.Judged, out.Kind, out.Score, out.Verdicts = true, "", 0, len(judged)
+	out.Judged, out.Kind, out.Guess, out.Score, out.Verdicts = true, "", nil, 0, len(judged)
 	out.Failed = float64(len(trials)-len(judged)) / float64(len(trials))
 	marked := true
 	for _, c := range judged {
@@ -204,7 +204,7 @@ func (j *joiner) cell(rec deem.Record) Cell {
 	}
 	switch {
 	case rec.Failure != nil:
-		c.Kind = rec.Failure.Kind
+		c.Kind, c.Guess = rec.Failure.Kind, rec.Failure.Probability
 	case rec.Verdict == nil || !(rec.Verdict.Score >= 0 && rec.Verdict.Score <= 1):
 		c.Kind = deem.OutOfRange
 	default:

@@ -131,7 +131,7 @@ func noteMargin(c Comparison) string {
 func (b *Builder) noteMarks() string {
 	judged := 0
 	for i := range b.sides {
-		judged += b.sides[i].items - b.sides[i].unjudged
+		judged += b.sides[i].items - b.sides[i].unjudged - b.sides[i].guesses.N()
 	}
 	if b.unmarked == 0 || b.unmarked == judged {
 		return ""

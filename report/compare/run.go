@@ -32,6 +32,10 @@ type Run struct {
 	Trials       int    `json:"trials,omitempty"`        // how often each item is judged; 0 means once
 	Complete     bool   `json:"complete"`
 
+	// CalibrationError is that of the report: above 0, an item that the judge did not
+	// decide counts with its probability.
+	CalibrationError float64 `json:"calibration_error,omitempty"`
+
 	// AnswerModel and AnswerPrompt are how the system made its responses, where the
 	// items tell: their fields answer_model and answer_prompt. A builder finds them
 	// out; "(several)" means that items differ.
@@ -119,6 +123,10 @@ type Cell struct {
 	Pass   *bool
 	Kind   deem.Kind // of the failure, when the item is unjudged
 
+	// Guess is the probability that the response is right, where the judge did not decide.
+	// It counts in the place of a verdict if the run has a CalibrationError.
+	Guess *float64
+
 	// The following are 0 for an item that was judged once.
 	Verdicts int     // how many verdicts there are, when the item has several trials
 	Yes      float64 // the share of them that say yes
@@ -145,6 +153,17 @@ func (c *Cell) share() float64 {
 		return 1
 	}
 	return 0
+}
+
+// counts reports whether the cell has a verdict, or a probability in its place.
+func (c *Cell) counts() bool { return c.Judged || c.Guess != nil }
+
+// values returns the score of a cell that counts, and the share of it that passes.
+func (c *Cell) values() (score, pass float64) {
+	if !c.Judged {
+		return *c.Guess, *c.Guess
+	}
+	return c.Score, c.share()
 }
 
 // graded reports whether a verdict has a score other than 0 and 1.

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"deem/judge/match"
@@ -22,6 +24,8 @@ type Figure struct {
 	Agrees    float64 // its agreement there
 	Accepts   float64 // share of all items that match/forced calls correct
 	Sure      float64 // share of all items that match calls correct
+	Open      int     // items that match does not decide
+	Gap       float64 // the mean of their probabilities minus the share of them that is right
 }
 
 // figure measures probabilities against labels.
@@ -41,8 +45,12 @@ func figure(name string, probs []float64, right []bool, m *match.Model) (Figure,
 			decided++
 			decidedAgree += count(yes == right[i])
 			sure += count(yes)
+			continue
 		}
+		f.Open++
+		f.Gap += p - number(right[i])
 	}
+	f.Gap /= float64(max(1, f.Open))
 	n := float64(len(probs))
 	f.Agreement, f.Decided, f.Accepts, f.Sure = float64(agree)/n, float64(decided)/n, float64(accepts)/n, float64(sure)/n
 	f.Agrees = float64(decidedAgree) / float64(max(1, decided))
@@ -142,12 +150,30 @@ func other(name string) ([]Figure, error) {
 	return bySystem(rows, probs)
 }
 
+// enough is how many undecided items a set has for its gap to say something.
+const enough = 30
+
+// Error returns the error of the probabilities of undecided items: the root mean square of
+// the gaps of the sets, rounded up to hundredths. Sums over several sets do not count, and
+// neither does the set of answers that were made wrong on purpose.
+func Error(sets []Figure) float64 {
+	sum, n := 0.0, 0
+	for _, f := range sets {
+		if f.Open >= enough && !strings.HasSuffix(f.Name, "all") && !strings.HasSuffix(f.Name, "adversarial-v1") {
+			sum += f.Gap * f.Gap
+			n++
+		}
+	}
+	return math.Ceil(100*math.Sqrt(sum/float64(max(1, n)))) / 100
+}
+
 // Page renders the figures.
 func Page(people, others []Figure) string {
 	var b strings.Builder
 	m := match.Default()
 	b.WriteString("# How good match is\n\n")
-	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f.\n\n", m.Hash(), m.About, m.Accept, m.Reject)
+	fmt.Fprintf(&b, "Made by `make bench-match`. Model %s, %s; it accepts from %.2f and rejects up to %.2f. The gap is the mean probability of undecided items minus the share of them that is right; its root mean square over the sets is %.2f, and the model says %.2f.\n\n",
+		m.Hash(), m.About, m.Accept, m.Reject, Error(append(slices.Clone(people), others...)), m.Error)
 	b.WriteString("## Against people\n\nEach question is judged by a model fitted to the other four fifths of the questions.\n\n")
 	figureTable(&b, people)
 	b.WriteString("\n## Against the models that judged memory systems\n\nThe model was never fitted to these. The labels are another judge's, with its faults; those of `adversarial-v1` are a judge's verdicts on answers that were all made wrong, so that there only the share accepted counts.\n\n")
@@ -156,10 +182,10 @@ func Page(people, others []Figure) string {
 }
 
 func figureTable(b *strings.Builder, list []Figure) {
-	b.WriteString("| set | n | agreement | decided at 95% | at 97% | ECE | match decides | and agrees | accepts, forced | accepts |\n")
-	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
+	b.WriteString("| set | n | agreement | decided at 95% | at 97% | ECE | match decides | and agrees | accepts, forced | accepts | undecided | gap |\n")
+	b.WriteString("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, f := range list {
-		fmt.Fprintf(b, "| %s | %d | %.4f | %.3f | %.3f | %.4f | %.3f | %.4f | %.4f | %.4f |\n",
-			f.Name, f.N, f.Agreement, f.At95, f.At97, f.ECE, f.Decided, f.Agrees, f.Accepts, f.Sure)
+		fmt.Fprintf(b, "| %s | %d | %.4f | %.3f | %.3f | %.4f | %.3f | %.4f | %.4f | %.4f | %d | %+.3f |\n",
+			f.Name, f.N, f.Agreement, f.At95, f.At97, f.ECE, f.Decided, f.Agrees, f.Accepts, f.Sure, f.Open, f.Gap)
 	}
 }

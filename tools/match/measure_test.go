@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"deem/judge/match"
 )
 
 const shared = "../../../shared/data"
@@ -71,6 +73,9 @@ func TestAgainstJudges(t *testing.T) {
 				t.Errorf("%s: accepts %.4f forced and %.4f, want at most 0.12 and 0.03", f.Name, f.Accepts, f.Sure)
 			}
 		}
+	}
+	if got, says := Error(figures), match.Default().Error; got > 1.5*says || got < says/2 {
+		t.Errorf("the probabilities of undecided items are off by %.2f, and the model says %.2f", got, says)
 	}
 	if seen != 2 {
 		t.Errorf("%d of 2 sets were measured", seen)

@@ -148,10 +148,8 @@ func newRow(run int64, rec deem.Record, items *body.Encoder) (*row, error) {
 	if r.item, err = encodeItem(rec.Item, items); err != nil {
 		return nil, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	if rec.Verdict != nil {
-		if r.parts, err = body.EncodeParts(*rec.Verdict); err != nil {
-			return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
-		}
+	if r.parts, err = body.EncodeParts(rec); err != nil {
+		return nil, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 	}
 	for i, c := range rec.Calls {
 		r.calls[i].Call = c

@@ -310,19 +310,18 @@ type outcome struct {
 
 // fill sets the verdict or the failure of rec.
 func (v *outcome) fill(rec *deem.Record) error {
-	if v.kind != nil {
+	switch {
+	case v.kind != nil:
 		rec.Failure = &deem.Failure{Kind: deem.Kind(unpack(*v.kind)), Detail: unpackNull(v.detail)}
-		return nil
-	}
-	if v.score == nil {
+	case v.score != nil:
+		rec.Verdict = &deem.Verdict{
+			Label: unpackNull(v.label), Score: *v.score, Pass: v.pass, Confidence: v.confidence, Reason: unpackNull(v.reason),
+		}
+	default:
 		return errors.New("it has neither a verdict nor a failure")
 	}
-	verdict := &deem.Verdict{
-		Label: unpackNull(v.label), Score: *v.score, Pass: v.pass, Confidence: v.confidence, Reason: unpackNull(v.reason),
-	}
-	rec.Verdict = verdict
 	if v.parts == nil {
 		return nil
 	}
-	return body.DecodeParts(*v.parts, verdict)
+	return body.DecodeParts(*v.parts, rec)
 }

@@ -33,7 +33,7 @@ func (r *row) columns(run int64) recordRow {
 			reason: packNull(v.Reason), parts: r.parts,
 		}
 	} else {
-		c.outcome = outcome{kind: new(pack(string(r.rec.Failure.Kind))), detail: packNull(r.rec.Failure.Detail)}
+		c.outcome = outcome{kind: new(pack(string(r.rec.Failure.Kind))), detail: packNull(r.rec.Failure.Detail), parts: r.parts}
 	}
 	return c
 }

@@ -93,10 +93,8 @@ func newRow(rec deem.Record, items *body.Encoder) (row, error) {
 	if r.item, err = items.Item(rec.Item); err != nil {
 		return row{}, fmt.Errorf("encode item %q: %w", rec.Item.ID, err)
 	}
-	if rec.Verdict != nil {
-		if r.parts, err = body.EncodeParts(*rec.Verdict); err != nil {
-			return row{}, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
-		}
+	if r.parts, err = body.EncodeParts(rec); err != nil {
+		return row{}, fmt.Errorf("encode verdict on item %q: %w", rec.Item.ID, err)
 	}
 	for i, c := range rec.Calls {
 		if c.Reply == nil {
@@ -223,7 +221,7 @@ func (r *row) columns(n, run, item int64, earlier int) []any {
 		c = append(c, text(v.Label), v.Score, nullable(v.Pass), nullable(v.Confidence), nullText(v.Reason), nullable(r.parts), nil, nil)
 	} else {
 		f := r.rec.Failure
-		c = append(c, nil, nil, nil, nil, nil, nil, text(string(f.Kind)), nullText(f.Detail))
+		c = append(c, nil, nil, nil, nil, nil, nullable(r.parts), text(string(f.Kind)), nullText(f.Detail))
 	}
 	c = append(c, int64(earlier+len(r.rec.Calls)))
 	hash := r.item.Hash[:body.SealBytes]

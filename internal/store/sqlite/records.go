@@ -243,18 +243,17 @@ type verdictColumns struct {
 func (v *verdictColumns) fill(rec *deem.Record) error {
 	if v.kind.Valid {
 		rec.Failure = &deem.Failure{Kind: deem.Kind(v.kind.String), Detail: v.detail.String}
-		return nil
+	} else {
+		rec.Verdict = &deem.Verdict{Label: v.label.String, Score: v.score.Float64, Reason: v.reason.String}
+		if v.pass.Valid {
+			rec.Verdict.Pass = new(v.pass.Int64 != 0)
+		}
+		if v.confidence.Valid {
+			rec.Verdict.Confidence = new(v.confidence.Float64)
+		}
 	}
-	verdict := &deem.Verdict{Label: v.label.String, Score: v.score.Float64, Reason: v.reason.String}
-	if v.pass.Valid {
-		verdict.Pass = new(v.pass.Int64 != 0)
-	}
-	if v.confidence.Valid {
-		verdict.Confidence = new(v.confidence.Float64)
-	}
-	rec.Verdict = verdict
 	if !v.parts.Valid {
 		return nil
 	}
-	return body.DecodeParts(v.parts.String, verdict)
+	return body.DecodeParts(v.parts.String, rec)
 }

@@ -169,6 +169,7 @@ func drawRecord(rt *rapid.T) deem.Record {
 	}
 	if rapid.Bool().Draw(rt, "failed") {
 		rec.Failure = &deem.Failure{Kind: rapid.SampledFrom(deem.Kinds()).Draw(rt, "kind"), Detail: drawText.Draw(rt, "detail")}
+		rec.Failure.Probability = rapid.Ptr(rapid.Float64Range(0, 1), true).Draw(rt, "probability")
 	} else {
 		rec.Verdict = drawVerdict(rt)
 	}
@@ -287,6 +288,7 @@ func testRefused(t *testing.T, s suite) {
 		"neither verdict nor failure": func(rec *deem.Record) { rec.Verdict = nil },
 		"verdict and failure":         func(rec *deem.Record) { rec.Failure = deem.Failf(deem.Empty, "") },
 		"score NaN":                   func(rec *deem.Record) { rec.Verdict = &deem.Verdict{Score: math.NaN()} },
+		"probability NaN":             func(rec *deem.Record) { rec.Verdict, rec.Failure = nil, &deem.Failure{Probability: new(math.NaN())} },
 		"confidence +Inf":             func(rec *deem.Record) { rec.Verdict = &deem.Verdict{Confidence: new(math.Inf(1))} },
 		"aspect -Inf":                 func(rec *deem.Record) { rec.Verdict = &deem.Verdict{Aspects: map[string]float64{"a": math.Inf(-1)}} },
 		"weight NaN":                  func(rec *deem.Record) { rec.Item.Weight = math.NaN() },

@@ -97,26 +97,39 @@ func DecodeReply(body string) (r deem.Reply, err error) {
 	return r, err
 }
 
-// verdictParts is what a verdict has parts of: the numbers by name, and the criteria.
-type verdictParts struct {
-	Aspects map[string]float64 `json:"aspects,omitempty"`
-	Parts   []deem.Part        `json:"parts,omitempty"`
+// parts are what few records have: the numbers of a verdict by name, its criteria, and
+// the probability of a failure.
+type parts struct {
+	Aspects     map[string]float64 `json:"aspects,omitempty"`
+	Parts       []deem.Part        `json:"parts,omitempty"`
+	Probability *float64           `json:"probability,omitempty"`
 }
 
-// EncodeParts returns the JSON of the parts of a verdict, or nil if it has none.
-func EncodeParts(v deem.Verdict) (*string, error) {
-	if len(v.Aspects) == 0 && len(v.Parts) == 0 {
+// EncodeParts returns the JSON of the parts of a record, or nil if it has none.
+func EncodeParts(rec deem.Record) (*string, error) {
+	var p parts
+	if v := rec.Verdict; v != nil {
+		p = parts{Aspects: v.Aspects, Parts: v.Parts}
+	} else if rec.Failure != nil {
+		p.Probability = rec.Failure.Probability
+	}
+	if len(p.Aspects) == 0 && len(p.Parts) == 0 && p.Probability == nil {
 		return nil, nil //nolint:nilnil // NULL is what is to be stored.
 	}
-	text, err := Encode(verdictParts{v.Aspects, v.Parts})
+	text, err := Encode(p)
 	return &text, err
 }
 
-// DecodeParts sets the parts of a verdict from what EncodeParts wrote.
-func DecodeParts(text string, v *deem.Verdict) error {
-	var p verdictParts
+// DecodeParts sets the parts of a record from what EncodeParts wrote.
+func DecodeParts(text string, rec *deem.Record) error {
+	var p parts
 	err := Decode(text, &p)
-	v.Aspects, v.Parts = p.Aspects, p.Parts
+	if rec.Verdict != nil {
+		rec.Verdict.Aspects, rec.Verdict.Parts = p.Aspects, p.Parts
+	}
+	if rec.Failure != nil {
+		rec.Failure.Probability = p.Probability
+	}
 	return err
 }
 

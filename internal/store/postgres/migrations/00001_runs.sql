@@ -124,7 +124,7 @@ CREATE TABLE records (
 	yes        BOOLEAN GENERATED ALWAYS AS (CASE WHEN label IS NOT NULL THEN coalesce(pass, score >= 0.5) END) STORED,
 	confidence DOUBLE PRECISION,
 	reason     TEXT,
-	parts      TEXT, -- JSON: aspects and criteria
+	parts      TEXT, -- JSON: aspects and criteria, or the probability of an undecided item
 	kind       TEXT COLLATE "C",
 	detail     TEXT,
 	calls      BIGINT NOT NULL,            -- how many there are

@@ -97,7 +97,7 @@ CREATE TABLE records (
 	pass       INTEGER,
 	confidence REAL,
 	reason     TEXT,
-	parts      TEXT, -- JSON: aspects and criteria
+	parts      TEXT, -- JSON: aspects and criteria, or the probability of an undecided item
 	kind       TEXT,
 	detail     TEXT,
 	calls      INTEGER NOT NULL, -- how many there are
