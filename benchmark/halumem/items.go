@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
+	"deem/benchmark/internal/itemset"
 	"deem/internal/text"
 )
 
@@ -190,6 +191,10 @@ func (r *router) asked(at place, s session) []deem.Item {
 		} {
 			set(it.Fields, name, value)
 		}
+		itemset.SetSystemFields(&it, q.value.Get)
+		if it.Fields[deem.FieldLatency] == "" {
+			set(it.Fields, deem.FieldLatency, added(q.searchTime, q.answerTime))
+		}
 		if q.hasContext {
 			it.Fields[fieldRetrieved] = retrieval(q.text, q.context, q.evidence)
 		}
@@ -203,6 +208,19 @@ func (r *router) asked(at place, s session) []deem.Item {
 		list[i] = it
 	}
 	return list
+}
+
+// added returns how long a response took: the time of the answer, and that of the search
+// before it.
+func added(search, answer string) string {
+	y, err := strconv.ParseFloat(answer, 64)
+	if err != nil {
+		return ""
+	}
+	if x, err := strconv.ParseFloat(search, 64); err == nil {
+		y += x
+	}
+	return text.Float(y)
 }
 
 // addTimes notes the durations of all sessions and searches of a user in the order

@@ -144,7 +144,7 @@ func TestItems(t *testing.T) {
 		Fields: map[string]string{
 			"session": "0", "index": "0", "evidence": "Nadia Feld is allergic to hazelnuts", "context": "Nadia is allergic to nuts.",
 			"question_type": "Basic Fact Recall", "difficulty": "easy", "retrieved": "0/1",
-			"search_duration_ms": "84.25", "response_duration_ms": "337.0",
+			"search_duration_ms": "84.25", "response_duration_ms": "337.0", "latency_ms": "421.25",
 		},
 	}
 	if diff := cmp.Diff(wantQA, items[7]); diff != "" {
@@ -378,6 +378,29 @@ func TestRetrieved(t *testing.T) {
 		}}}), halumem.Options{})
 		if got := items[0].Fields["retrieved"]; got != tt.want {
 			t.Errorf("evidence %q in %q: %s, want %s", tt.evidence, tt.context, got, tt.want)
+		}
+	}
+}
+
+// TestSystemFields: a question says what its response took: tokens and cost by name, and
+// the time of search and answer together unless it names the latency.
+func TestSystemFields(t *testing.T) {
+	ask := func(more string) string {
+		return `{"uuid": "u", "sessions": [{"memory_points": [], "dialogue": [], "extracted_memories": [], "questions": [{"question": "Q", "answer": "A", "evidence": [], "system_response": "R"` + more + `}]}]}`
+	}
+	for more, want := range map[string][4]string{
+		``: {},
+		`, "search_duration_ms": 84.25, "response_duration_ms": 337.0`: {2: "421.25"},
+		`, "search_duration_ms": 84.25`:                                {},
+		`, "usage": {"prompt_tokens": 900, "completion_tokens": 7}, "latency_s": 1.5, "response_duration_ms": 3, "cost_usd": 0.01`: {"900", "7", "1500.0", "0.01"},
+	} {
+		items := itemsOf(t, ask(more), halumem.Options{})
+		if len(items) != 1 {
+			t.Fatalf("%d items, want the question", len(items))
+		}
+		f := items[0].Fields
+		if got := [4]string{f[deem.FieldTokensIn], f[deem.FieldTokensOut], f[deem.FieldLatency], f[deem.FieldCost]}; got != want {
+			t.Errorf("%s: %q, want %q", more, got, want)
 		}
 	}
 }

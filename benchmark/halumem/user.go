@@ -50,6 +50,7 @@ type question struct {
 	hasContext             bool
 	nullResponse           bool
 	missing                string // the first key that is missing
+	value                  itemset.Value
 }
 
 // A flaw is a part of a line that upstream would stop at.
@@ -252,6 +253,7 @@ func readQuestions(o object) ([]question, error) {
 			return nil, flawf("question %d is not an object", i)
 		}
 		list[i] = readQuestion(q)
+		list[i].value = v
 	}
 	return list, nil
 }
