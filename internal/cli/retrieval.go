@@ -51,6 +51,9 @@ func (a *app) retrievalCommand() *cobra.Command {
 	return cmd
 }
 
+// needsLists is the hint for rows that cannot be scored.
+const needsLists = `a row needs "retrieved", a list of ids, and "gold_ids"; deem retrieval BENCHMARK reads the files of a benchmark`
+
 // retrieval reads ranked lists and prints what they are worth.
 func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) error {
 	if len(o.data) == 0 {
@@ -73,7 +76,7 @@ func (a *app) retrieval(ctx context.Context, args []string, o retrievalOptions) 
 	}
 	r := b.Summary()
 	if r == nil {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), `a row needs "retrieved", a list of ids, and "gold_ids"`))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s has no ranked list", strings.Join(o.data, ", ")), needsLists))
 	}
 	if a.json {
 		writeJSON(a.out, r)
@@ -171,7 +174,11 @@ func visitRows(ctx context.Context, in dataset.Input, visit func(row *dataset.Ro
 			problems.Add(deem.Problem{File: row.File, Line: row.Line, Message: err.Error()})
 		}
 	}
-	return errors.Join(problems.Err(), files.Close())
+	err = problems.Err()
+	if err != nil {
+		err = deem.WithHint(err, needsLists)
+	}
+	return errors.Join(err, files.Close())
 }
 
 // first returns the text of a part of a row under the first of its names.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/dataset"
 )
 
 // A Join makes items of questions and responses that stand in files of their own, or
@@ -67,7 +68,8 @@ type joining struct {
 	asked     map[string]spot
 	order     []string // ids of the questions, as in the files
 	answered  map[string]spot
-	answers   []answer // as in the files
+	answers   []answer            // as in the files
+	gold      map[string][]string // of the questions that say which documents hold the answer
 
 	notes    []string
 	problems Problems
@@ -81,7 +83,7 @@ func (j Join) Open(ctx context.Context) (Held, error) {
 	if err := CheckNames(names); err != nil {
 		return Held{}, err
 	}
-	g := &joining{Join: j, questions: map[string]deem.Item{}, asked: map[string]spot{}, answered: map[string]spot{}}
+	g := &joining{Join: j, questions: map[string]deem.Item{}, asked: map[string]spot{}, answered: map[string]spot{}, gold: map[string][]string{}}
 	var err error
 	if len(j.Data) == 0 || len(j.Responses) == 0 {
 		err = g.rows(ctx, names, g.whole)
@@ -173,6 +175,9 @@ func (g *joining) question(row *Row) error {
 	g.asked[id] = spot{row.File, row.Line}
 	g.order = append(g.order, id)
 	it := deem.Item{ID: id}
+	if ids, ok := dataset.Gold(row.Get); ok {
+		g.gold[id] = ids
+	}
 	err = g.Question(&it, row)
 	g.questions[id] = it
 	return err
@@ -198,6 +203,9 @@ func (g *joining) response(row *Row) error {
 		a.Item = it
 		a.Response = v.Str()
 		SetSystemFields(&a.Item, row.Get)
+		if ranked, ok := dataset.Ranked(row.Get); ok && g.gold[id] != nil {
+			dataset.SetRetrieved(&a.Item, ranked, g.gold[id])
+		}
 		if g.Answer != nil {
 			err = g.Answer(&a.Item, row)
 		}
