@@ -2,15 +2,9 @@ package beam
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
-	"strings"
 
-	"deem"
+	"deem/judge"
 )
 
 // The prompts of the judges by name.
@@ -29,35 +23,17 @@ var pinned = []struct{ name, file, sha string }{
 	{promptSame, "src/evaluation/compute_metrics.py", "6bf789b815decbeb1c27f5058e2416c2a6e167724c0433b1da27b0abe5cc73df"},
 }
 
-// tripleQuoted is a long string of Python.
-var tripleQuoted = regexp.MustCompile(`(?s)"""(.*?)"""`)
-
-// escapes are those that a string of Python may have, as far as the prompts do.
-var escapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, "'")
-
 // readClone reads upstream's prompts from a clone of its repository. They are found by
 // their hash, so that nothing but the published bytes is ever asked.
 func readClone(repo string) (map[string]string, error) {
-	if repo == "" {
-		return nil, deem.WithHint(errors.New("judge beam/upstream needs the prompts of BEAM, whose repository has no licence file"),
-			"git clone https://github.com/mohammadtavakoli78/BEAM, then name it: --with repo=BEAM; the judges beam/mem0 and beam/omnimemeval need no clone")
-	}
+	c := judge.Clone{Judge: UpstreamName, URL: "github.com/mohammadtavakoli78/BEAM", At: "b2a3ee8", Path: repo}
 	prompts := map[string]string{}
 	for _, p := range pinned {
-		file := filepath.Join(repo, filepath.FromSlash(p.file))
-		source, err := os.ReadFile(file)
+		prompt, err := c.Python(p.file, p.sha)
 		if err != nil {
-			return nil, deem.WithHint(err, "--with repo=PATH names a clone of https://github.com/mohammadtavakoli78/BEAM")
+			return nil, err
 		}
-		for _, m := range tripleQuoted.FindAllStringSubmatch(string(source), -1) {
-			if prompt := escapes.Replace(m[1]); shaOf(prompt) == p.sha {
-				prompts[p.name] = prompt
-			}
-		}
-		if prompts[p.name] == "" {
-			return nil, deem.WithHint(fmt.Errorf("%s does not have the published prompt with the SHA-256 %s", file, p.sha),
-				"git -C %s checkout b2a3ee8", repo)
-		}
+		prompts[p.name] = prompt
 	}
 	return prompts, nil
 }
@@ -65,14 +41,9 @@ func readClone(repo string) (map[string]string, error) {
 // checkPinned refuses prompts that are not upstream's.
 func checkPinned(prompts map[string]string) error {
 	for _, p := range pinned {
-		if shaOf(prompts[p.name]) != p.sha {
+		if fmt.Sprintf("%x", sha256.Sum256([]byte(prompts[p.name]))) != p.sha {
 			return fmt.Errorf("the prompt %q is not the one of BEAM with the SHA-256 %s", p.name, p.sha)
 		}
 	}
 	return nil
-}
-
-func shaOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"deem"
+	"deem/benchmark/internal/tally"
 )
 
 // A result is a question in the file of upstream's script.
@@ -41,15 +42,9 @@ func ResultsName(data string) string {
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	chats := map[string]map[string][]result{}
 	var order []string
-	for rec, err := range records {
-		switch {
-		case err != nil:
-			return 0, err
-		case rec.Trial != 0:
-			continue
-		case rec.Verdict == nil:
-			left++
-			continue
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
+			return left, err
 		}
 		chat := rec.Item.Cluster
 		if chats[chat] == nil {

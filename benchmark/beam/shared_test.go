@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,8 +91,8 @@ func TestPromptsArePublished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := shaOf(string(ours)), shaOf(string(field(t, published))); got != want {
-			t.Errorf("%s has SHA-256 %s, and %s has %s", file, got, published, want)
+		if got, want := sha256.Sum256(ours), sha256.Sum256(field(t, published)); got != want {
+			t.Errorf("%s has SHA-256 %x, and %s has %x", file, got, published, want)
 		}
 	}
 	protocolOf(t, UpstreamName, "") // It compares upstream's with the pins.

@@ -181,19 +181,12 @@ var _ judge.Readable = (*P)(nil)
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: map[string]string{}}
+	p := &P{reading: reading, prompts: judge.Embedded(promptFiles)}
 	if reading == "" {
 		p.reading = Upstream
 	}
 	if !slices.Contains(Readings(), p.reading) {
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", Name, reading, strings.Join(Readings(), ", "))
-	}
-	for _, name := range []string{"abstention", "default", "rubric", "temporal", "user_fact", "user_facts"} {
-		data, err := promptFiles.ReadFile("prompts/" + name + ".txt")
-		if err != nil {
-			return nil, err
-		}
-		p.prompts[name] = string(data)
 	}
 	return p, nil
 }

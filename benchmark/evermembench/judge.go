@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/internal/clone"
 	"deem/judge"
 	"deem/judge/choice"
 )
@@ -36,7 +35,7 @@ const (
 
 // Prompts reads the prompts of open questions from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
-	r := clone.Repo{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
+	r := judge.Clone{Judge: UpstreamName, URL: "github.com/EverMind-AI/EverMemBench", At: "e10b3d52f0e4cfc5c124ad406b5d95c59c73738b", Path: repo}
 	s, err := r.YAML("eval/config/prompts.yaml", systemSum, "llm_judge", "system_prompt")
 	if err != nil {
 		return nil, err

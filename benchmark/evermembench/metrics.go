@@ -58,15 +58,9 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 	var all byType
 	types := map[string]*byType{}
 	details := []result{}
-	for rec, err := range records {
-		switch {
-		case err != nil:
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
 			return left, err
-		case rec.Trial != 0:
-			continue
-		case rec.Verdict == nil:
-			left++
-			continue
 		}
 		it, right := rec.Item, rec.Verdict.Score == 1
 		if types[it.Category] == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/benchmark/internal/tally"
 )
 
 // ResultsName returns the name for a file of results beside the file that was
@@ -41,15 +42,9 @@ type result struct {
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	rows := map[string][]result{}
 	var order []string
-	for rec, err := range records {
-		switch {
-		case err != nil:
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
 			return left, err
-		case rec.Trial != 0:
-			continue
-		case rec.Verdict == nil:
-			left++
-			continue
 		}
 		c := rec.Item.Cluster
 		if _, ok := rows[c]; !ok {

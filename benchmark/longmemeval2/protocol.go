@@ -66,20 +66,13 @@ var (
 
 // Protocol returns the protocol under the named reading; "" means [Upstream].
 func Protocol(reading string) (*P, error) {
-	p := &P{reading: reading, prompts: map[string]string{}}
+	p := &P{reading: reading, prompts: judge.Embedded(promptFiles)}
 	switch reading {
 	case "":
 		p.reading = Upstream
 	case Upstream, Strict, Fixed:
 	default:
 		return nil, fmt.Errorf("judge %s has no reading %q; it has %s", Name, reading, strings.Join(Readings(), ", "))
-	}
-	for _, name := range []string{"abstention_system", "abstention_user", "gotchas_system", "gotchas_user"} {
-		data, err := promptFiles.ReadFile("prompts/" + name + ".txt")
-		if err != nil {
-			return nil, err
-		}
-		p.prompts[name] = string(data)
 	}
 	return p, nil
 }

@@ -50,15 +50,9 @@ func Protocol(reading string, chats judge.Readable) (*P, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &P{rules.(*bytask.Rule).Reading(), rules, chats, maps.Clone(chats.Spec().Prompts)}
-	for _, name := range parts {
-		data, err := promptFiles.ReadFile("prompts/" + name + ".fmt.txt")
-		if err != nil {
-			return nil, err
-		}
-		p.prompts[name] = string(data)
-	}
-	return p, nil
+	prompts := judge.Embedded(promptFiles)
+	maps.Copy(prompts, chats.Spec().Prompts)
+	return &P{rules.(*bytask.Rule).Reading(), rules, chats, prompts}, nil
 }
 
 // Name returns "memoryagentbench/upstream".

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/benchmark/internal/tally"
 )
 
 // WriteResults writes the first trial of the records as upstream's programs keep them: one
@@ -21,15 +22,10 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 		sums[name] += value
 		counts[name]++
 	}
-	for rec, err := range records {
+	for rec, err := range tally.Judged(records, &left) {
 		switch {
 		case err != nil:
 			return left, err
-		case rec.Trial != 0:
-			continue
-		case rec.Verdict == nil:
-			left++
-			continue
 		case source != "" && source != rec.Item.Category:
 			return left, deem.WithHint(fmt.Errorf("a file of upstream holds one part of the benchmark, and this run has %s and %s", source, rec.Item.Category),
 				"deem export --format jsonl, or a run for each part")

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/internal/clone"
 	"deem/judge"
 	"deem/judge/choice"
 )
@@ -24,7 +23,7 @@ func Choice(reading string) (deem.Judge, error) {
 	return choice.New(by, ChoiceName, reading), nil
 }
 
-// The sums of the two prompts in inference_utils.py.
+// The sums of JUDGE_PROMPT_NARROW_POSITIVE and its NEGATIVE twin in inference_utils.py.
 const (
 	positiveSum = "f462671eceeb4ef07610b3e13afc8312c6622def032539062951b584375e87b5"
 	negativeSum = "1f0d8e0276fd4059e2364fb1da57ce89a12550629933901f96aaa84493427a0f"
@@ -41,12 +40,12 @@ const readerVersion = 1
 
 // Prompts reads the prompts of open answers from a clone of upstream's repository.
 func Prompts(repo string) (map[string]string, error) {
-	r := clone.Repo{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
-	yes, err := r.Python("inference_utils.py", "JUDGE_PROMPT_NARROW_POSITIVE", positiveSum)
+	r := judge.Clone{Judge: OpenName, URL: "github.com/bowen-upenn/PersonaMem-v2", At: "fc1603041d3520b97fec6d073c1c234b5a191347", Path: repo}
+	yes, err := r.Python("inference_utils.py", positiveSum)
 	if err != nil {
 		return nil, err
 	}
-	no, err := r.Python("inference_utils.py", "JUDGE_PROMPT_NARROW_NEGATIVE", negativeSum)
+	no, err := r.Python("inference_utils.py", negativeSum)
 	return map[string]string{positive: yes, negative: no}, err
 }
 

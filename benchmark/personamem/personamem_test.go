@@ -62,8 +62,7 @@ func TestPrompts(t *testing.T) {
 	for _, tt := range []struct{ repo, want string }{
 		{"", "judge personamem/open needs a clone of github.com/bowen-upenn/PersonaMem-v2"},
 		{t.TempDir(), "is not a clone of github.com/bowen-upenn/PersonaMem-v2: it has no inference_utils.py"},
-		{cloned(t, func(s string) string { return strings.ReplaceAll(s, "NARROW", "WIDE") }), "does not assign a text to JUDGE_PROMPT_NARROW_POSITIVE"},
-		{cloned(t, func(s string) string { return strings.Replace(s, "helpful", "nice", 1) }), "the prompt JUDGE_PROMPT_NARROW_NEGATIVE has the SHA-256"},
+		{cloned(t, func(s string) string { return strings.Replace(s, "helpful", "nice", 1) }), "inference_utils.py does not have the prompt of commit fc1603041d3520b97fec6d073c1c234b5a191347 with the SHA-256 1f0d8e02"},
 	} {
 		_, err := personamem.Prompts(tt.repo)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(deem.HintOf(err), "--with repo=") {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"deem"
+	"deem/benchmark/internal/tally"
 	"deem/judge/choice"
 )
 
@@ -48,15 +49,9 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 		Results  []result       `json:"results"`
 	}{Results: []result{}}
 	mode := "mcq"
-	for rec, err := range records {
-		switch {
-		case err != nil:
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
 			return left, err
-		case rec.Trial != 0:
-			continue
-		case rec.Verdict == nil:
-			left++
-			continue
 		}
 		it := rec.Item
 		r := result{

@@ -5,6 +5,7 @@
 package tally
 
 import (
+	"iter"
 	"math"
 
 	"deem"
@@ -22,6 +23,24 @@ const MethodNone = stat.MethodNone
 
 // Level is the confidence level of the intervals.
 const Level = stat.DefaultLevel
+
+// Judged yields what a result file is made of: the first trial of each item that has a
+// verdict. It counts the items without one in left. An error is the last thing it yields.
+func Judged(records iter.Seq2[deem.Record, error], left *int) iter.Seq2[deem.Record, error] {
+	return func(yield func(deem.Record, error) bool) {
+		for rec, err := range records {
+			switch {
+			case err != nil:
+				yield(rec, err)
+				return
+			case rec.Trial == 0 && rec.Verdict == nil:
+				*left++
+			case rec.Trial == 0 && !yield(rec, nil):
+				return
+			}
+		}
+	}
+}
 
 // A Tally counts the items of one line. The zero value has none.
 type Tally struct {

@@ -1,0 +1,111 @@
+package judge
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"deem"
+	"deem/internal/text"
+)
+
+// Embedded returns the prompts in prompts/*.txt of embedded files by name, up to the first
+// dot.
+func Embedded(files fs.FS) map[string]string {
+	names, err := fs.Glob(files, "prompts/*.txt")
+	prompts := map[string]string{}
+	for _, name := range names {
+		var data []byte
+		if data, err = fs.ReadFile(files, name); err != nil {
+			break
+		}
+		name, _, _ = strings.Cut(strings.TrimPrefix(name, "prompts/"), ".")
+		prompts[name] = string(data)
+	}
+	if err != nil {
+		panic("judge: " + err.Error()) // The files are part of the program.
+	}
+	return prompts
+}
+
+// A Clone is the user's clone of a repository with prompts. Prompts without a licence that
+// lets us pass them on are not part of deem; their SHA-256 is, so that a clone with other
+// prompts is noticed.
+type Clone struct {
+	Judge string // whose prompts it has
+	URL   string // as github.com/owner/name
+	At    string // the commit that the sums are of
+	Path  string // of the user's clone; "" when none was named
+}
+
+// tripleQuoted is a long string of Python.
+var tripleQuoted = regexp.MustCompile(`(?s)"""(.*?)"""`)
+
+// Python returns the text between three quotes in a Python file that has this SHA-256.
+func (c Clone) Python(file, sum string) (string, error) {
+	data, err := c.read(file)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range tripleQuoted.FindAllStringSubmatch(data, -1) {
+		value, err := text.Literal(`"` + strings.ReplaceAll(strings.ReplaceAll(m[1], `\"`, `"`), `"`, `\"`) + `"`)
+		if prompt, ok := value.(string); err == nil && ok && sha(prompt) == sum {
+			return prompt, nil
+		}
+	}
+	return "", c.wrong(fmt.Errorf("%s does not have the prompt of commit %s with the SHA-256 %s", filepath.Join(c.Path, file), c.At, sum))
+}
+
+// YAML returns the text under the keys in a YAML file.
+func (c Clone) YAML(file, sum string, keys ...string) (string, error) {
+	data, err := c.read(file)
+	if err != nil {
+		return "", err
+	}
+	var value any
+	if err := yaml.Unmarshal([]byte(data), &value); err != nil {
+		return "", c.wrong(fmt.Errorf("%s: %w", filepath.Join(c.Path, file), err))
+	}
+	for _, key := range keys {
+		object, _ := value.(map[string]any)
+		value = object[key]
+	}
+	prompt, ok := value.(string)
+	if !ok {
+		return "", c.wrong(fmt.Errorf("%s has no text under %s", filepath.Join(c.Path, file), strings.Join(keys, ".")))
+	}
+	if got := sha(prompt); got != sum {
+		return "", c.wrong(fmt.Errorf("%s: the prompt %s has the SHA-256 %s, and the one of commit %s has %s", filepath.Join(c.Path, file), strings.Join(keys, "."), got, c.At, sum))
+	}
+	return prompt, nil
+}
+
+// read returns a file of the clone.
+func (c Clone) read(file string) (string, error) {
+	if c.Path == "" {
+		return "", c.wrong(fmt.Errorf("judge %s needs a clone of %s: its prompts have no licence that lets deem ship them", c.Judge, c.URL))
+	}
+	data, err := os.ReadFile(filepath.Join(c.Path, filepath.FromSlash(file)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", c.wrong(fmt.Errorf("%s is not a clone of %s: it has no %s", c.Path, c.URL, file))
+	}
+	return string(data), err
+}
+
+func sha(prompt string) string {
+	sum := sha256.Sum256([]byte(prompt))
+	return hex.EncodeToString(sum[:])
+}
+
+// wrong says how to get the clone.
+func (c Clone) wrong(err error) error {
+	return deem.WithHint(err, "git clone https://%s && git -C %s checkout %s, then --with repo=%s", c.URL, filepath.Base(c.URL), c.At, filepath.Base(c.URL))
+}
