@@ -29,11 +29,23 @@ func (s *Set) Opinions() map[string]Opinion {
 	return all
 }
 
+// Resolved is the annotator of a label that people agreed on after they had disagreed. It
+// decides alone, and is not one of the votes.
+const Resolved = "resolved"
+
 // Together returns what labels of one item say together.
 func Together(list []Label) Opinion {
 	var o Opinion
+	var settled *Label
 	for _, l := range list {
+		if l.Annotator == Resolved && len(list) > 1 {
+			settled = &l
+			continue
+		}
 		o.add(l)
+	}
+	if settled != nil {
+		o.Yes, o.Tie, o.Score, o.Graded = settled.Yes, false, settled.Score, o.Graded || settled.Graded
 	}
 	return o
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
@@ -145,6 +146,8 @@ type agreed struct {
 	both  []bothItem
 	votes map[string]int // how many items each annotator labelled
 	other int            // labels about another response than the one judged
+
+	narrowed string // what the last labels did to the corrected interval, "" when that is not known
 }
 
 // A bothItem is an item with a verdict and a label.
@@ -190,9 +193,57 @@ func (s *Server) countAgreed(ctx context.Context, ask agreeAsk) (*agreed, error)
 	}
 	o.Truth = agree.Party{Judge: people.Name}
 	b := agree.New(o)
-	err = findings.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add))
+	if err := findings.EachBesidePeople(ctx, s.store, ask.run, people, o, got.note(b.Add)); err != nil {
+		return nil, err
+	}
 	got.Agreement, got.other = b.Agreement(), people.OtherResponses
-	return got, err
+	return got, s.addNarrowed(ctx, ask, kept, o, got)
+}
+
+// lastLabels are those of which the page of an agreement says what they were worth.
+const lastLabels = 10
+
+// addNarrowed says how much the last labels narrowed the corrected interval: the agreement
+// is counted once more without them.
+func (s *Server) addNarrowed(ctx context.Context, ask agreeAsk, kept store.Labels, o agree.Options, got *agreed) error {
+	var times []time.Time
+	for _, l := range ask.labels {
+		if l.Dataset == ask.run.Dataset.Hash && (len(ask.Only) == 0 || slices.Contains(ask.Only, l.Annotator)) {
+			times = append(times, l.Labelled)
+		}
+	}
+	if len(times) < 2*lastLabels || got.Corrected == nil {
+		return nil
+	}
+	slices.SortFunc(times, func(a, b time.Time) int { return b.Compare(a) })
+	people, err := findings.Kept(ctx, labelsBefore{kept, times[lastLabels-1]}, store.LabelQuery{Annotators: ask.Only})
+	if err != nil {
+		return err
+	}
+	before, err := findings.BesidePeople(ctx, s.store, ask.run, people, o)
+	if err != nil || before.Corrected == nil {
+		return err
+	}
+	was, now := before.Corrected.Quoted(), got.Corrected.Quoted()
+	got.narrowed = fmt.Sprintf("With the last %d labels the corrected interval went from %.1f to %.1f points wide.", lastLabels, 100*(was.Hi-was.Lo), 100*(now.Hi-now.Lo))
+	return nil
+}
+
+// labelsBefore are the labels that were given before a time.
+type labelsBefore struct {
+	labelKeeper
+	at time.Time
+}
+
+// Labels implements [store.Labels].
+func (b labelsBefore) Labels(ctx context.Context, q store.LabelQuery) iter.Seq2[store.Label, error] {
+	return func(yield func(store.Label, error) bool) {
+		for l, err := range b.labelKeeper.Labels(ctx, q) {
+			if (err != nil || l.Labelled.Before(b.at)) && !yield(l, err) {
+				return
+			}
+		}
+	}
 }
 
 // note remembers which items an agreement is about.

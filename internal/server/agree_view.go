@@ -22,7 +22,9 @@ type agreeView struct {
 	Others     []store.Run
 	Annotators []annotatorView
 	LabelURL   string
-	Left       string        // labels that could not be used
+	Left       string // labels that could not be used
+	Trust      trust
+	Narrowed   string        // what the last labels did to the corrected interval
 	Report     template.HTML // "" when no item has both a verdict and a label
 }
 
@@ -50,6 +52,11 @@ func (s *Server) newAgreeView(ask agreeAsk, got *agreed) (v agreeView, err error
 	if got.Counts.Both == 0 {
 		return v, nil
 	}
+	v.Trust = newTrust(&got.All.FalseAccept, &got.All.FalseReject, got.Counts.Both, "label")
+	if !got.People {
+		v.Trust = trust{}
+	}
+	v.Narrowed = got.narrowed
 	d := got.Document()
 	if err := s.addCurve(d, got.Confidence); err != nil {
 		return v, err

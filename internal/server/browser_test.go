@@ -213,10 +213,10 @@ func (b *browser) accessible() {
 func (b *browser) fits(name string) {
 	b.t.Helper()
 	if over := b.text("Math.max(0, document.documentElement.scrollWidth - window.innerWidth)"); over != "0" {
-		b.t.Errorf("%s is %s pixels wider than its window", name, over)
+		b.t.Errorf("%s at %s is %s pixels wider than its window", name, b.text("location.pathname"), over)
 	}
 	dir := os.Getenv("DEEM_SCREENSHOTS")
-	if dir == "" {
+	if dir == "" || name == "" {
 		return
 	}
 	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))

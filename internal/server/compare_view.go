@@ -33,6 +33,9 @@ type compareView struct {
 func (s *Server) compareView(ctx context.Context, b *beside, ask compareAsk) (v compareView, err error) {
 	d := b.Summary()
 	v = compareView{Title: d.Title, Ask: ask, Refused: b.Refused}
+	if !b.Refused {
+		b.addWins(d)
+	}
 	if v.Report, err = doc.Fragment(d, links("")); err != nil {
 		return v, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,12 @@ type labelView struct {
 	Undone     bool         // something has just been undone
 	PutOff     bool         // the item was put off before
 
+	Choices  []labelChoice
+	People   []annotatorProgress
+	Disputes int           // items on which people disagree
+	Resolve  bool          // the page goes through these
+	Opinions []store.Label // what people said of the item, when they settle it
+
 	Done, All, Size, Total, Shared int
 	Others                         int // people who labelled items of the plan besides
 	More                           string
@@ -95,6 +102,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	v := labelView{
 		Run: run, Tabs: s.runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
 		Open: run.State != store.Done, Agreement: agreementURL(run.ID), Undone: q.Get("undone") != "",
+		Choices: labelChoices(run), Resolve: q.Get("resolve") != "",
 	}
 	if name := cleanName(q.Get("who")); name != "" {
 		v.Who = name
@@ -138,6 +146,7 @@ func (v *labelView) count(lp labelledPlan) {
 		}
 	}
 	v.Others = len(seen)
+	v.People, v.Disputes = lp.progress()
 	if v.Size < v.Total {
 		v.More = v.link("batch", strconv.Itoa(v.Batch+1))
 	}
@@ -148,6 +157,9 @@ func (v *labelView) link(more ...string) string {
 	if v.Batch > 1 {
 		more = append([]string{"batch", strconv.Itoa(v.Batch)}, more...)
 	}
+	if v.Resolve {
+		more = append(more, "resolve", "1")
+	}
 	return filter{}.link(labelURL(v.Run.ID), more...)
 }
 
@@ -157,10 +169,16 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	l.mu.Lock()
 	d := l.desk(v.Run.ID, v.Who)
 	at, ok := lp.byKey[wanted]
-	if !ok {
+	switch {
+	case v.Resolve:
+		at = slices.IndexFunc(lp.Items, func(it planItem) bool { return lp.disputed(lp.byKey[it.Hash]) })
+		if ok = at >= 0; ok {
+			v.Opinions = lp.opinions(at)
+		}
+	case !ok:
 		at, ok = lp.next(v.Who, d)
 	}
-	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash); has || len(d.history) > 0 {
+	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash, v.Choices); has || len(d.history) > 0 {
 		v.Undo = true
 	}
 	if ok {
@@ -244,10 +262,10 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	who := cleanName(r.PostFormValue("annotator"))
-	if who == "" {
+	if who == "" || who == labels.Resolved {
 		return badRequest("say who you are: a name of at most %d letters", maxAnnotator)
 	}
-	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch"))}
+	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch")), Choices: labelChoices(run), Resolve: r.PostFormValue("resolve") != ""}
 	say := r.PostFormValue("say")
 	http.SetCookie(w, s.nameCookie(r, who))
 	if say == "name" {
@@ -289,13 +307,13 @@ func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labell
 	if before, ok := lp.by[at][v.Who]; ok {
 		c.before = &before
 	}
-	switch say {
-	case "skip":
+	if say == "skip" {
 		s.atDesk(v, func(d *desk) { d.skip(it.Hash) })
 		return v.link(), nil
-	case saysYes, saysNo:
-	default:
-		return "", badRequest("an item is labelled yes or no, not %q", say)
+	}
+	which := slices.IndexFunc(v.Choices, func(c labelChoice) bool { return c.Say == say })
+	if which < 0 {
+		return "", badRequest("%q is not one of the labels", say)
 	}
 	note := strings.TrimSpace(r.PostFormValue("note"))
 	if len(note) > maxNote {
@@ -303,10 +321,11 @@ func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labell
 	}
 	l := store.Label{
 		Item: it.Hash, ID: it.ID, Dataset: v.Run.Dataset.Hash, Annotator: v.Who,
-		Yes: say == saysYes, Label: say, Note: note, Drawn: it.Design, Labelled: time.Now().UTC(),
+		Yes: v.Choices[which].Yes(), Label: say, Score: v.Choices[which].Score, Note: note, Drawn: it.Design, Labelled: time.Now().UTC(),
 	}
-	if l.Yes {
-		l.Score = 1
+	if v.Resolve {
+		l.Annotator = labels.Resolved
+		return v.link(), st.PutLabels(r.Context(), []store.Label{l})
 	}
 	if err := st.PutLabels(r.Context(), append(lp.outdated(), l)); err != nil {
 		return "", err
@@ -329,7 +348,7 @@ func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp lab
 	var ok bool
 	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
 	if !ok {
-		at, found := lp.newest(v.Who, v.Run.Dataset.Hash)
+		at, found := lp.newest(v.Who, v.Run.Dataset.Hash, v.Choices)
 		if !found {
 			return v.link(), nil
 		}

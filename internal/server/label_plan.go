@@ -193,11 +193,11 @@ func (lp labelledPlan) next(who string, d *desk) (int, bool) {
 
 // newest returns the place of the last item that a person labelled on this page. What
 // came from a file is not undone: nobody could give it again as it was.
-func (lp labelledPlan) newest(who, dataset string) (int, bool) {
+func (lp labelledPlan) newest(who, dataset string, choices []labelChoice) (int, bool) {
 	found := -1
 	for at, by := range lp.by {
 		l, ok := by[who]
-		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && (l.Label == saysYes || l.Label == saysNo)
+		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && slices.ContainsFunc(choices, func(c labelChoice) bool { return c.Say == l.Label })
 		if ours && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
 			found = at
 		}

@@ -26,6 +26,7 @@ func cardURL(run string) string { return runURL(run) + "/card" }
 type reportView struct {
 	Run    store.Run
 	Tabs   []tab
+	Trust  *trust
 	Report template.HTML
 }
 
@@ -46,6 +47,10 @@ func (s *Server) cardPage(r *http.Request) (page, error) {
 			return page{}, notFound("run %s has no probes: its items are those of a dataset", run.ID)
 		}
 		v := reportView{Run: run, Tabs: s.runTabs(run, "card")}
+		if card.Judged > 0 {
+			says := newTrust(card.FalseAccepts.Estimate, card.FalseRejects.Estimate, card.Judged, "probe")
+			v.Trust = &says
+		}
 		v.Report, err = doc.Fragment(reportprobe.Document(card), links(run.ID))
 		return page{Template: "card", Title: "Judge card of " + run.Judge.Name, Section: "runs", Data: v}, err
 	})

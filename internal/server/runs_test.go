@@ -176,3 +176,27 @@ func TestGlance(t *testing.T) {
 		}
 	}
 }
+
+// Several runs are compared with a matrix of wins, and two by what changed in which
+// category.
+func TestCompareWins(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t)
+	s := newServer(t, server.Options{Store: g.store})
+	three := get(t, s, fmt.Sprintf("/compare?runs=%s,%s,%s", g.runs["atlas 1.5"].ID, g.runs["compass"].ID, g.runs["notepad baseline"].ID)).Body.String()
+	found := regexp.MustCompile(`(?s)<section[^>]* id="wins">(.*?)</section>`).FindStringSubmatch(three)
+	if found == nil {
+		t.Fatal("there is no matrix of wins")
+	}
+	var cells []string
+	for _, m := range regexp.MustCompile(`<td class="n ([a-z]+)" data-label="[a-z]+">([^<]*)</td>`).FindAllStringSubmatch(found[1], -1) {
+		cells = append(cells, m[1]+" "+m[2])
+	}
+	if len(cells) != 9 || cells[0] != "dim –" || !strings.HasPrefix(cells[1], "good ") || !strings.HasPrefix(cells[3], "bad ") {
+		t.Errorf("the matrix of wins is %v", cells)
+	}
+	two := get(t, s, fmt.Sprintf("/compare?runs=%s,%s", g.runs["atlas 1.2"].ID, g.runs["atlas 1.3"].ID)).Body.String()
+	if !strings.Contains(two, "What changed, by category") || !strings.Contains(two, "became wrong") {
+		t.Error("the comparison of two runs does not say what changed in which category")
+	}
+}

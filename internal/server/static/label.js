@@ -1,4 +1,5 @@
-// Keys for labelling: y or 1, n or 2, s, u press the button that says so; e goes to the
+// Keys for labelling: y or 1, n or 2, or the number of a label, s and u press the button
+// that says so; e goes to the
 // note and Escape leaves it; ? opens the help. The buttons are those of a plain form.
 (() => {
   "use strict";
@@ -38,8 +39,8 @@
       help.open = !help.open;
       if (help.open) help.scrollIntoView({ block: "nearest" });
       done = true;
-    } else if (["y", "n", "s", "u"].includes(key)) {
-      done = press(key);
+    } else if (/^[a-z0-9]$/i.test(e.key)) {
+      done = press(e.key) || press(key);
     }
     if (done) e.preventDefault();
   });

@@ -1,0 +1,16 @@
+package labels
+
+import "testing"
+
+// What people resolved decides, however many had said something else, and is not a vote.
+func TestResolved(t *testing.T) {
+	t.Parallel()
+	no := func(who string) Label { return Label{Item: "q", Annotator: who, Label: "no"} }
+	o := Together([]Label{no("anna"), no("bert"), {Item: "q", Annotator: Resolved, Label: "yes", Yes: true, Score: 1}})
+	if !o.Yes || o.Tie || o.Score != 1 || len(o.Labels) != 2 || o.Against != 2 {
+		t.Errorf("Together = %+v, want yes, with the two votes against it", o)
+	}
+	if o := Together([]Label{no("anna"), {Item: "q", Annotator: "bert", Yes: true, Score: 1}}); !o.Tie {
+		t.Errorf("Together = %+v, want a tie", o)
+	}
+}

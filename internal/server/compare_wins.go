@@ -1,0 +1,100 @@
+package server
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"deem/internal/doc"
+	"deem/report/compare"
+)
+
+// addWins adds to the document of a comparison which run is right where another is wrong:
+// as a matrix for several runs, and by category for two. Unjudged items count for nobody.
+func (b *beside) addWins(d *doc.Document) {
+	if len(b.Runs) == 2 {
+		b.addMoves(d)
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("right, while the other is wrong")}}
+	for _, run := range b.Runs {
+		t.Columns = append(t.Columns, doc.Num(run.Name))
+	}
+	for i, run := range b.Runs {
+		row := []doc.Cell{doc.T(run.Name)}
+		for j := range b.Runs {
+			if i == j {
+				row = append(row, doc.Cell{Text: "–", Tone: doc.Dim})
+				continue
+			}
+			won, lost := b.wins(i, j), b.wins(j, i)
+			cell := doc.N(won)
+			switch {
+			case won > lost:
+				cell.Tone = doc.Good
+			case won < lost:
+				cell.Tone = doc.Bad
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	d.Add(doc.Section{ID: "wins", Title: "Wins", Blocks: []doc.Block{t}})
+}
+
+// wins returns on how many items run i is right and run j is wrong.
+func (b *beside) wins(i, j int) int {
+	n := 0
+	for _, f := range b.flips {
+		if says(f, i, true) && says(f, j, false) {
+			n++
+		}
+	}
+	return n
+}
+
+// says reports whether a run judged an item, and so.
+func says(f compare.Flip, run int, yes bool) bool {
+	o := f.Outcomes[run]
+	return o.Yes != nil && *o.Yes == yes
+}
+
+// addMoves shows for two runs in which categories items became right and wrong.
+func (b *beside) addMoves(d *doc.Document) {
+	type moves struct{ gained, lost, other int }
+	by := map[string]*moves{}
+	for _, f := range b.flips {
+		m := by[f.Category]
+		if m == nil {
+			m = &moves{}
+			by[f.Category] = m
+		}
+		switch {
+		case says(f, 0, false) && says(f, 1, true):
+			m.gained++
+		case says(f, 0, true) && says(f, 1, false):
+			m.lost++
+		default:
+			m.other++
+		}
+	}
+	if len(by) < 2 {
+		return
+	}
+	t := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Num("became right"), doc.Num("became wrong"), doc.Num("balance"), doc.Num("unjudged in one")}}
+	names := slices.SortedFunc(maps.Keys(by), func(x, y string) int {
+		return (by[x].gained - by[x].lost) - (by[y].gained - by[y].lost)
+	})
+	for _, name := range names {
+		m := by[name]
+		balance := doc.Cell{Text: fmt.Sprintf("%+d", m.gained-m.lost)}
+		switch {
+		case m.gained > m.lost:
+			balance.Tone = doc.Good
+		case m.gained < m.lost:
+			balance.Tone = doc.Bad
+		}
+		t.Rows = append(t.Rows, []doc.Cell{doc.T(doc.OrNone(name)), doc.N(m.gained), doc.N(m.lost), balance, doc.N(m.other)})
+	}
+	d.Add(doc.Section{ID: "moves", Title: "What changed, by category", Blocks: []doc.Block{t}})
+}
