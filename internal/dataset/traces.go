@@ -110,14 +110,18 @@ type trace struct {
 	priced     bool
 }
 
+const documentPrefix = "retrieval.documents."
+
 // maxContext bounds the documents of a trace that are kept.
 const maxContext = 1 << 20
 
 // readTraces calls yield with the traces that asked a model, in the order in which they
-// begin, and returns how many there are without a question and a response. Memory holds
-// what is kept of each, not the spans.
+// first say something, and returns how many there are without a question and a response.
+// Memory holds what is kept of each, not the spans, and of a trace that says nothing only
+// how long it took.
 func readTraces(r io.Reader, yield func(trace) error) (silent int, err error) {
 	byID := map[string]*trace{}
+	mute := map[string]float64{}
 	var order []*trace
 	dec := json.NewDecoder(r)
 	dec.UseNumber()
@@ -144,14 +148,20 @@ func readTraces(r io.Reader, yield func(trace) error) (silent int, err error) {
 				return 0, fmt.Errorf("not the JSON of traces: %w", err)
 			}
 			t := byID[s.Trace]
+			if t == nil && !s.speaks() {
+				mute[s.Trace] = max(mute[s.Trace], s.took())
+				continue
+			}
 			if t == nil {
-				t = &trace{id: s.Trace}
+				t = &trace{id: s.Trace, took: mute[s.Trace]}
+				delete(mute, s.Trace)
 				byID[s.Trace] = t
 				order = append(order, t)
 			}
 			t.add(s)
 		}
 	}
+	silent = len(mute)
 	for _, t := range order {
 		if t.question == "" || t.response == "" {
 			silent++
@@ -183,7 +193,7 @@ func (t *trace) add(s traceSpan) {
 		}
 		return nil
 	}
-	root := s.Parent == "" || strings.Trim(s.Parent, "0") == ""
+	root := s.root()
 	question, response := said(find(spanInput), "user"), said(find(spanOutput), "assistant")
 	retrieved := documents(values)
 	switch {
@@ -221,10 +231,40 @@ func (t *trace) add(s traceSpan) {
 	if cost, ok := number(find(spanCost)); ok {
 		t.cost, t.priced = t.cost+cost, true
 	}
-	if start, end := nanos(s.Start), nanos(s.End); root && end > start {
-		t.took = float64(end-start) / 1e6
+	if took := s.took(); took > 0 {
+		t.took = took
 	}
 }
+
+func (s traceSpan) root() bool { return strings.Trim(s.Parent, "0") == "" }
+
+// took returns how many milliseconds the root of a trace took, 0 for other spans.
+func (s traceSpan) took() float64 {
+	if start, end := nanos(s.Start), nanos(s.End); s.root() && end > start {
+		return float64(end-start) / 1e6
+	}
+	return 0
+}
+
+// speaks reports whether a span has an attribute that says something about an item.
+func (s traceSpan) speaks() bool {
+	known := func(a attribute) bool { return spoken[a.Key] || strings.HasPrefix(a.Key, documentPrefix) }
+	for _, e := range s.Events {
+		if slices.ContainsFunc(e.Attributes, known) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Attributes, known)
+}
+
+// spoken are the attributes that say something.
+var spoken = func() map[string]bool {
+	m := map[string]bool{}
+	for _, name := range slices.Concat(spanInput, spanOutput, spanReference, spanSession, spanIn, spanOut, spanCost, spanModel) {
+		m[name] = true
+	}
+	return m
+}()
 
 func nanos(n json.Number) int64 {
 	v, err := strconv.ParseInt(strings.Trim(n.String(), `"`), 10, 64)
@@ -241,10 +281,10 @@ func number(v any) (float64, bool) {
 
 // documents returns the texts that a span retrieved, in their order.
 func documents(values map[string]any) []string {
-	const prefix, suffix = "retrieval.documents.", ".document.content"
+	const suffix = ".document.content"
 	byPlace := map[int]string{}
 	for name, v := range values {
-		place, ok := strings.CutPrefix(name, prefix)
+		place, ok := strings.CutPrefix(name, documentPrefix)
 		place, is := strings.CutSuffix(place, suffix)
 		n, err := strconv.Atoi(place)
 		if text, plain := v.(string); ok && is && err == nil && plain {

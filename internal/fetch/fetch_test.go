@@ -229,6 +229,45 @@ func TestHub(t *testing.T) {
 	}
 }
 
+// A hub whose list changes between its pages, never ends or lies about a file is refused.
+func TestHubTrouble(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"twice":   "the hub lists data/a.jsonl twice",
+		"endless": "its list has more than 1,000 pages",
+		"away":    "the hub names a next page that is not its own",
+		"larger":  "the server offers 3 bytes, and 2 were announced",
+		"other":   "its SHA-256 is " + sum([]byte("b\n")) + ", and " + sum([]byte("a\n")) + " was asked for",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasPrefix(r.URL.Path, "/api/") {
+					_, _ = w.Write([]byte(map[string]string{"larger": "a\nb", "other": "b\n"}[how]))
+					return
+				}
+				cursor := r.URL.Query().Get("cursor")
+				next := map[string]string{"endless": r.URL.Path + "?cursor=x" + cursor, "away": "https://example.org/", "twice": r.URL.Path + "?cursor=2"}[how]
+				if next != "" && (how == "endless" && len(cursor) < 2000 || cursor == "") {
+					w.Header().Set("Link", "<"+next+`>; rel="next"`)
+				}
+				list := []any{}
+				if how != "endless" {
+					list = append(list, map[string]any{"type": "file", "path": "data/a.jsonl", "size": 2 + len(cursor), "lfs": map[string]any{"oid": sum([]byte("a\n"))}})
+				}
+				_ = json.NewEncoder(w).Encode(list)
+			}))
+			defer hub.Close()
+			_, err := fetch.Files(t.Context(), "hf://datasets/acme/answers@"+commit+"/data", fetch.Options{Cache: t.TempDir(), Get: func(name string) string {
+				return map[string]string{"HF_ENDPOINT": hub.URL}[name]
+			}})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
+		})
+	}
+}
+
 // Two commands that fetch the same address at once do not write into one file: one waits
 // for the other, and then has the file already.
 func TestAtOnce(t *testing.T) {

@@ -23,8 +23,11 @@ var hubAddress = regexp.MustCompile(`^hf://datasets/([\w.-]+/[\w.-]+)(?:@([^/]+)
 
 var isCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// maxFiles bounds the files that one address names.
-const maxFiles = 1000
+// maxFiles bounds the files that one address names, and maxPages the pages of the list.
+const (
+	maxFiles = 1000
+	maxPages = 1000
+)
 
 // A hub is a dataset on the Hugging Face Hub, at a commit.
 type hub struct {
@@ -112,9 +115,12 @@ func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 	}
 	var list []entry
 	next := strings.TrimSuffix("/api/datasets/"+h.name+"/tree/"+h.commit+"/"+folder, "/") + "?recursive=true"
-	for next != "" {
+	for pages := 0; next != ""; pages++ {
 		var page []entry
 		var err error
+		if pages == maxPages {
+			return nil, fmt.Errorf("its list has more than %s pages", words.Comma(maxPages))
+		}
 		if next, err = h.ask(ctx, next, &page); err != nil {
 			return nil, err
 		}
@@ -131,6 +137,11 @@ func (h *hub) list(ctx context.Context, name string) ([]entry, error) {
 		return nil, deem.WithHint(fmt.Errorf("the dataset has no such file at commit %s", h.commit), "see its files at %s", h.endpoint.JoinPath("datasets", h.name, "tree", h.commit))
 	}
 	slices.SortFunc(list, func(a, b entry) int { return strings.Compare(a.Path, b.Path) })
+	for i, e := range list[1:] {
+		if e.Path == list[i].Path {
+			return nil, deem.WithHint(fmt.Errorf("the hub lists %s twice, so the list changed between its pages", e.Path), "run the same command again")
+		}
+	}
 	return list, nil
 }
 
