@@ -36,7 +36,7 @@ var columnTable = []Column{
 		Target: toCluster, Names: []string{"cluster", "conversation_id", "conv_id", "sample_id"},
 		Also: []string{"conversation", "conv", "conversation_idx", "conversation_index", "conv_idx", "conv_index", "user_id", "group_id"},
 	},
-	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "question_input", "user_query", "instruction"}},
+	{Target: toQuestion, Names: []string{"question", "query", "user_input", "input", "prompt"}, Also: []string{"q", "question_input", "user_query", "instruction", "inputs", "inputs.question", "inputs.input"}},
 	{
 		Target: toReferences,
 		Names: []string{
@@ -44,7 +44,7 @@ var columnTable = []Column{
 			"ground_truth", "ground_truths", "ground_truth_answer", "correct_answer", "correct_answers", "expected", "expected_output",
 			"expected_answer", "reference_answer", "ideal_answer", "target",
 		},
-		Also: []string{"ideal", "expect", "gold_standard", "true_answer", "best_answer"},
+		Also: []string{"ideal", "expect", "gold_standard", "true_answer", "best_answer", "reference_outputs", "reference.answer", "reference.output"},
 	},
 	{
 		Target: toResponse,
@@ -52,7 +52,7 @@ var columnTable = []Column{
 			"response", "hypothesis", "prediction", "pred", "output", "system_response", "generated_answer", "model_answer", "actual_output",
 			"predicted", "predicted_answer", "actual", "actual_answer", "actual_response", "system_answer", "generated_response", "llm_response",
 		},
-		Also: []string{"model_output", "model_response", "generated_text", "generation", "sampled", "completion", "reply"},
+		Also: []string{"model_output", "model_response", "generated_text", "generation", "sampled", "completion", "reply", "outputs", "outputs.answer", "outputs.output"},
 	},
 	{Target: toWeight, Names: []string{"weight"}},
 	{Target: toFields, Names: []string{"fields"}},

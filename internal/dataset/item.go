@@ -145,6 +145,9 @@ func references(v Value) (refs []string, rendering string) {
 	}
 	list, ok := v.List()
 	if !ok {
+		if said := v.Said("assistant"); v.form == raw && said != string(v.JSON()) {
+			return []string{said}, ""
+		}
 		return []string{v.Str()}, ""
 	}
 	same := len(list) > 1

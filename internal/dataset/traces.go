@@ -304,8 +304,8 @@ func documents(values map[string]any) []string {
 }
 
 // Said returns the text of a value. Where it is a message of a chat or a list of them, as
-// exports of traces have it, that is the last one of the role; any other object or list is
-// written as JSON.
+// exports of traces have it, that is the last one of the role; an object that holds nothing
+// but a text under a usual name is that text; any other object or list is written as JSON.
 func (v Value) Said(role string) string {
 	if v.form != raw || v.data[0] != '{' && v.data[0] != '[' {
 		return v.Str()
@@ -314,6 +314,13 @@ func (v Value) Said(role string) string {
 	if json.Unmarshal(v.data, &structure) != nil {
 		return v.Str()
 	}
+	if object, ok := structure.(map[string]any); ok && len(object) == 1 {
+		for name, inner := range object {
+			if text, ok := inner.(string); ok && slices.Contains(textNames, name) {
+				return text
+			}
+		}
+	}
 	if isChat(structure) {
 		if found := said(structure, role); found != "" {
 			return found
@@ -321,6 +328,9 @@ func (v Value) Said(role string) string {
 	}
 	return string(v.JSON())
 }
+
+// textNames are the names under which other tools keep a text in an object of its own.
+var textNames = []string{"question", "query", "input", "prompt", "answer", "output", "response", "text", "content"}
 
 // isChat reports whether a structure is a message, a list of messages, or an object that
 // has one.
