@@ -37,7 +37,7 @@ var arrows = []arrow{
 
 	{"internal/extract", []string{".", "internal/text"}, "a reply is read the same way whichever judge asked"},
 	{"judge/match", []string{".", "judge", "internal/text"}, "a judge that compares by value asks nobody"},
-	{"judge/choice", []string{".", "judge", "internal/text"}, "a judge of chosen options asks nobody"},
+	{"internal/choice", []string{".", "judge", "internal/text"}, "a judge of chosen options asks nobody"},
 	{"judge/rule", []string{".", "judge", "internal/text", "internal/text/*", "judge/match"}, "a rule judges without a model and without a protocol, and says what it is as every judge does; match is in its table"},
 	{"judge", []string{".", "internal/extract", "internal/text"}, "a judge asks a deem.Model, whichever it is; a declared judge renders values as Python would"},
 
@@ -48,7 +48,7 @@ var arrows = []arrow{
 
 	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
 	{"benchmark/internal/*", []string{".", "judge", "internal/text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"benchmark/*", []string{".", "judge", "judge/*", "internal/choice", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -64,9 +64,8 @@ var arrows = []arrow{
 	{"internal/report/errata", []string{".", "stat", "internal/text", "report", "internal/doc", "internal/dataset"}, "a list of faults is a file, and what it does to a score is a report of fewer records"},
 	{"internal/report/card", []string{".", "judge", "stat", "report", "internal/doc"}, "a card is a report told to strangers: who made the number, and of what"},
 	{"internal/report/probe", []string{".", "stat", "probe", "internal/doc"}, "the card of a judge is counted in probe and shown here"},
-	{"report/compare", []string{".", "judge", "stat", "internal/doc", "internal/report/spent"}, "a comparison is made of records, and says what two judges differ in"},
+	{"internal/report/compare", []string{".", "judge", "stat", "internal/doc", "internal/report/spent"}, "a comparison is made of records, and says what two judges differ in"},
 	{"internal/report/*", []string{".", "stat", "internal/doc"}, "a kind of report that only the command and the server show"},
-	{"report/*", []string{".", "stat", "internal/doc"}, "a comparison is made of records too, and no kind of report knows another"},
 	{"bundle", []string{".", "judge"}, "a run file is checked by reading its replies again, without a store"},
 
 	{"deemtest", []string{".", "stat"}, "a test holds verdicts of any judge against what it wants"},
@@ -92,7 +91,7 @@ var arrows = []arrow{
 	{"internal/fetch", []string{".", "internal/flock", words}, "files come from elsewhere by name, whatever is in them"},
 	{"internal/cloud", []string{"."}, "a cloud wants signatures and tokens, whatever the wire"},
 	{"internal/lock", []string{"."}, "what was promised before a run is held against what was done, by whoever knows both"},
-	{"internal/gate", []string{".", "internal/usage", "internal/text", "stat", "report", "report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
+	{"internal/gate", []string{".", "internal/usage", "internal/text", "stat", "report", "internal/report/compare"}, "a gate is held against numbers that others made; what follows is said by commands and server"},
 	{"internal/faultserver", nil, "a server that misbehaves on purpose is nobody's friend"},
 	{"bench", []string{"internal/faultserver"}, "a benchmark measures the binary from the outside, as a user meets it"},
 	{"internal/proctest", nil, "whoever starts deem in a test reads what it writes"},
@@ -122,7 +121,7 @@ var libraries = []library{
 	{"github.com/riverqueue/river", []string{"internal/queue"}, "only one package knows which queue hands out work"},
 	{"github.com/chromedp/chromedp", nil, "a browser is for tests"},
 	{"modernc.org/sqlite", []string{"internal/store/sqlite"}, "only one package knows which database keeps the runs"},
-	{"github.com/pressly/goose/v3", []string{"internal/store/internal/upgrade"}, "only one package knows who brings tables up to date"},
+	{"github.com/pressly/goose/v3", []string{"internal/store/postgres"}, "only one package knows who brings tables up to date"},
 	{"github.com/spf13/cobra", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/spf13/pflag", []string{"internal/cli"}, "a library user has no command line"},
 	{"github.com/vbauerster/mpb/v8", []string{"internal/cli"}, "only a command has a terminal to show progress on"},

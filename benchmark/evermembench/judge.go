@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/choice"
 	"deem/judge"
-	"deem/judge/choice"
 )
 
 // Choice returns the judge of questions with options under a reading; "" means [Upstream].

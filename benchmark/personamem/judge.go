@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/choice"
 	"deem/judge"
-	"deem/judge/choice"
 )
 
 // Choice returns the judge of chosen options under a reading; "" means [Upstream].

@@ -8,7 +8,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/itemset"
-	"deem/judge/choice"
+	"deem/internal/choice"
 )
 
 // Options say what to read.

@@ -8,7 +8,7 @@ import (
 
 	"deem"
 	"deem/benchmark/internal/tally"
-	"deem/judge/choice"
+	"deem/internal/choice"
 )
 
 // A result is a row of upstream's result file.

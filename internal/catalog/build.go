@@ -7,11 +7,11 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/choice"
 	"deem/internal/report/errata"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
-	"deem/judge/choice"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"

@@ -13,10 +13,10 @@ import (
 
 	"deem"
 	"deem/benchmark"
+	"deem/internal/choice"
 	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/judge"
-	"deem/judge/choice"
 	"deem/judge/pairwise"
 	"deem/judge/panel"
 	"deem/judge/rule"

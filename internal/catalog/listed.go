@@ -2,8 +2,8 @@ package catalog
 
 import (
 	"deem/benchmark"
+	"deem/internal/choice"
 	"deem/judge"
-	"deem/judge/choice"
 	"deem/judge/rule"
 )
 

@@ -15,11 +15,11 @@ import (
 	"deem/internal/catalog"
 	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/agree"
 )
 
 const agreeHelp = `Compare the judge of a run with human labels, or with the judge of another run over the

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"deem/internal/cli"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 	"deem/stat"
 )
 

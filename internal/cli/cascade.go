@@ -16,12 +16,12 @@ import (
 	"deem/internal/compose"
 	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/judge/cascade"
-	"deem/report/agree"
 	"deem/stat"
 )
 

@@ -16,11 +16,11 @@ import (
 	"deem/internal/findings"
 	"deem/internal/gate"
 	"deem/internal/labels"
+	"deem/internal/report/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/compare"
 )
 
 const compareHelp = `Compare two or more runs item by item: which system is better, by how much, and whether

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 
 	"deem/internal/findings"
+	"deem/internal/report/compare"
 	"deem/internal/usage"
 	"deem/internal/words"
-	"deem/report/compare"
 )
 
 // writeComparison writes the files that were asked for. A comparison that is refused

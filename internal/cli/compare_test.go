@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/report/compare"
+	"deem/internal/report/compare"
 	"deem/stat"
 )
 

@@ -11,12 +11,12 @@ import (
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/gate"
+	"deem/internal/report/agree"
 	"deem/internal/report/errata"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/agree"
 	"deem/stat"
 )
 

@@ -11,11 +11,11 @@ import (
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/agree"
 )
 
 // truths are what is taken to be right about the items of a run: labels from files,

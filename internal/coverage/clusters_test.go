@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem"
+	"deem/internal/report/agree"
 	"deem/report"
-	"deem/report/agree"
 	"deem/stat"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"deem/internal/report/compare"
 	"deem/report"
-	"deem/report/compare"
 	"deem/stat"
 )
 

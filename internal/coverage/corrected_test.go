@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"deem/report/compare"
+	"deem/internal/report/compare"
 	"deem/stat"
 )
 

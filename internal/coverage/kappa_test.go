@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"deem/report/agree"
+	"deem/internal/report/agree"
 	"deem/stat"
 )
 

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"deem"
+	"deem/internal/report/compare"
 	"deem/report"
-	"deem/report/compare"
 )
 
 // A noisyRun draws runs of a judge that is asked several times about each item, and does not

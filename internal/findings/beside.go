@@ -5,9 +5,9 @@ import (
 	"iter"
 
 	"deem"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/report/agree"
 )
 
 // Beside sets the judges of two runs beside each other.

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/report/agree"
+	"deem/internal/report/compare"
 	"deem/internal/store"
 	"deem/internal/usage"
-	"deem/report/agree"
-	"deem/report/compare"
 )
 
 // A Compared run is a run and what it is called.

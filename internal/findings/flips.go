@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"deem/internal/report/compare"
 	"deem/internal/store"
-	"deem/report/compare"
 )
 
 // flipsAtOnce is how many items are read again at once.

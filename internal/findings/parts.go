@@ -9,12 +9,12 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/report/agree"
 	"deem/internal/report/members"
 	"deem/internal/store"
 	"deem/judge"
 	"deem/judge/cascade"
 	"deem/judge/panel"
-	"deem/report/agree"
 )
 
 // SpecOf returns the spec of the judge of a run. Of a judge that cannot be read, only the

@@ -9,8 +9,8 @@ import (
 
 	"deem"
 	"deem/internal/labels"
+	"deem/internal/report/agree"
 	"deem/internal/store"
-	"deem/report/agree"
 )
 
 // People are what people said of items. Labels from files name an item by its id, and

@@ -10,10 +10,10 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/internal/store/storetest"
-	"deem/report/agree"
 )
 
 // keep returns a store with a run of n items, every seventh of which is unjudged.

@@ -18,10 +18,10 @@ import (
 	"strings"
 
 	"deem"
+	"deem/internal/report/compare"
 	"deem/internal/text"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/compare"
 	"deem/stat"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"deem/internal/gate"
+	"deem/internal/report/compare"
 	"deem/internal/usage"
 	"deem/report"
-	"deem/report/compare"
 	"deem/stat"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"deem/internal/findings"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/report"
-	"deem/report/agree"
 )
 
 // agreeRoutes are the pages that compare a judge with people or another judge.

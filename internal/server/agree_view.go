@@ -5,10 +5,10 @@ import (
 	"html/template"
 
 	"deem/internal/doc"
+	"deem/internal/report/agree"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
-	"deem/report/agree"
 )
 
 // An agreeView is what the page of an agreement shows.

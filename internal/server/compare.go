@@ -12,9 +12,9 @@ import (
 
 	"deem"
 	"deem/internal/findings"
+	"deem/internal/report/compare"
 	"deem/internal/store"
 	"deem/report"
-	"deem/report/compare"
 )
 
 // maxCompared is how many runs are compared at most: a table has no room for more.

@@ -13,11 +13,11 @@ import (
 	"deem"
 	"deem/internal/findings"
 	"deem/internal/labels"
+	"deem/internal/report/agree"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/judge/match"
-	"deem/report/agree"
 )
 
 // A labeller is a person with a browser that runs no scripts.

@@ -49,7 +49,7 @@ func (id identity) mustBeOurs() error {
 		return deem.WithHint(errors.New("its schema holds the tables of another program"),
 			"nothing was changed; name another schema with ?search_path= in the URL, or another database with --db")
 	}
-	return runTables.schema.RefuseNewer(id.version)
+	return runTables.refuseNewer(id.version)
 }
 
 // mustBeCurrent refuses what cannot be read as it is.
@@ -61,7 +61,7 @@ func (id identity) mustBeCurrent() error {
 		return deem.WithHint(fmt.Errorf("it holds no runs: %w", fs.ErrNotExist),
 			"run `deem run` first, or name another database with --db")
 	}
-	return runTables.schema.RefuseOlder(id.version)
+	return runTables.refuseOlder(id.version)
 }
 
 // migrate brings the database up to date. Of processes that start together one does

@@ -3,36 +3,53 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
 
-	"deem/internal/store/internal/upgrade"
+	"deem"
 )
 
 // Tables are tables of one owner, which are brought up to date together: those of the
 // runs, and those of whoever keeps something beside them in the same database.
 type Tables struct {
-	schema   upgrade.Schema
+	files    fs.FS
 	versions string
 	lock     int64
+	latest   int64
 }
 
 // NewTables returns the tables that the SQL files in the folder migrations make. What was
 // applied is noted in the table versions. lock is the number of the advisory lock of
-// whoever applies it. Each owner has a table and a number of its own.
+// whoever applies it. Each owner has a table and a number of its own. It panics if the
+// files are not migrations: they are a part of the program.
 func NewTables(files fs.FS, versions string, lock int64) Tables {
-	return Tables{upgrade.Postgres(files, versions), versions, lock}
+	folder, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(fmt.Sprintf("postgres: %v", err))
+	}
+	names, err := fs.Glob(folder, "*.sql")
+	if err != nil || len(names) == 0 {
+		panic("postgres: no migrations are embedded")
+	}
+	latest, err := goose.NumericComponent(names[len(names)-1]) // Glob sorts.
+	if err != nil {
+		panic(fmt.Sprintf("postgres: %v", err))
+	}
+	return Tables{folder, versions, lock, latest}
 }
 
 // Latest returns the version that this program knows.
-func (t Tables) Latest() int64 { return t.schema.Latest() }
+func (t Tables) Latest() int64 { return t.latest }
 
 // Version returns the version of the tables that are there. It is an error if there are
 // none.
 func (t Tables) Version(ctx context.Context, pool *pgxpool.Pool) (version int64, err error) {
-	err = pool.QueryRow(ctx, t.schema.SelectVersion()).Scan(&version)
+	// There is a row for each migration that was applied.
+	err = pool.QueryRow(ctx, `SELECT coalesce(max(version_id), 0) FROM `+t.versions+` WHERE is_applied`).Scan(&version)
 	return version, err
 }
 
@@ -55,5 +72,30 @@ func (t Tables) Alone(ctx context.Context, pool *pgxpool.Pool, do func() error) 
 // Up brings the tables up to date. It is called in [Tables.Alone].
 func (t Tables) Up(ctx context.Context, pool *pgxpool.Pool) error {
 	db := stdlib.OpenDBFromPool(pool)
-	return errors.Join(t.schema.Up(ctx, db), db.Close())
+	p, err := goose.NewProvider(goose.DialectPostgres, db, t.files, goose.WithTableName(t.versions),
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err == nil {
+		_, err = p.Up(ctx)
+	}
+	return errors.Join(err, db.Close())
+}
+
+// refuseNewer returns an error for tables that this program does not know yet.
+func (t Tables) refuseNewer(version int64) error {
+	if version <= t.latest {
+		return nil
+	}
+	return deem.WithHint(
+		fmt.Errorf("it was written by a newer deem (schema %d, this deem knows %d)", version, t.latest),
+		"nothing was changed; install a newer deem, or name another database with --db")
+}
+
+// refuseOlder returns an error for tables that cannot be read as they are.
+func (t Tables) refuseOlder(version int64) error {
+	if version >= t.latest {
+		return nil
+	}
+	return deem.WithHint(
+		fmt.Errorf("it was written by an older deem (schema %d, this deem reads %d)", version, t.latest),
+		"open it for writing once to bring it up to date, as `deem run` does")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/judge/choice"
+	"deem/internal/choice"
 )
 
 // taken returns what a rule says of a response: right, wrong, or the kind of its failure.

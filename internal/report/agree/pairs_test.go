@@ -6,7 +6,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 )
 
 func TestPairing(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/report/compare"
+	"deem/internal/report/compare"
 )
 
 // The order in which a run was judged, or its file was written, changes nothing.

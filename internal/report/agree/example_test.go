@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 )
 
 // A lenient judge is set beside people on 100 of 400 items, and its score is corrected

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
+	"deem/internal/report/compare"
 	"deem/judge"
-	"deem/report/compare"
 	"deem/stat"
 )
 

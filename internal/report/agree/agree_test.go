@@ -17,7 +17,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 	"deem/stat"
 )
 

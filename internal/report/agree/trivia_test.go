@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 	"deem/stat"
 )
 
@@ -31,7 +31,7 @@ type trivia struct {
 // are not ours to pass on.
 func readTrivia(t *testing.T) []trivia {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "human_triviaqa_9judges", "derived.jsonl.gz"))
 	if err != nil {
 		t.Skipf("the published verdicts are not here: %v", err)
 	}

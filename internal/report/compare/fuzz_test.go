@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/report/compare"
+	"deem/internal/report/compare"
 )
 
 // FuzzBaseline compares a run with any saved report. It is refused, or the comparison has

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"deem/report/compare"
+	"deem/internal/report/compare"
 )
 
 // Runs that nothing tells apart have no ranks: 1, 1 and 1 would look like an order.

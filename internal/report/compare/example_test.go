@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"deem"
-	"deem/report/compare"
+	"deem/internal/report/compare"
 )
 
 // verdicts yields the records of a run, one for each letter: y for yes and n for no.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/report/agree"
+	"deem/internal/report/agree"
 	"deem/stat"
 )
 

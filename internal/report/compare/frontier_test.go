@@ -13,7 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/report/compare"
+	"deem/internal/report/compare"
 )
 
 // taking returns records whose responses took so many tokens.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"deem/report/agree"
+	"deem/internal/report/agree"
 )
 
 // TestDraw holds that a draw has as many items as were asked for, each once, none of

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"deem"
-	"deem/judge/choice"
+	"deem/internal/choice"
 )
 
 // A letter that was offered is right or wrong; one that was not is a failure.

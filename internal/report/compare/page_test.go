@@ -17,8 +17,8 @@ import (
 
 	"deem"
 	"deem/internal/doc"
+	"deem/internal/report/compare"
 	"deem/judge"
-	"deem/report/compare"
 	"deem/stat"
 )
 

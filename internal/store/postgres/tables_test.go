@@ -1,15 +1,13 @@
-package upgrade_test
+package postgres
 
 import (
-	"strings"
 	"testing"
 	"testing/fstest"
 
 	"deem"
-	"deem/internal/store/internal/upgrade"
 )
 
-var files = fstest.MapFS{
+var testFiles = fstest.MapFS{
 	"migrations/00001_a.sql":  {Data: []byte("-- +goose Up\nCREATE TABLE a (n INTEGER);\n")},
 	"migrations/00002_b.sql":  {Data: []byte("-- +goose Up\nCREATE TABLE b (n INTEGER);\n")},
 	"migrations/00010_c.sql":  {Data: []byte("-- +goose Up\nCREATE TABLE c (n INTEGER);\n")},
@@ -19,13 +17,13 @@ var files = fstest.MapFS{
 
 // TestLatest holds that versions are numbers, and only those in the folder.
 func TestLatest(t *testing.T) {
-	if got := upgrade.Postgres(files, "versions").Latest(); got != 10 {
+	if got := NewTables(testFiles, "versions", 1).Latest(); got != 10 {
 		t.Errorf("Latest = %d, want 10", got)
 	}
 }
 
 func TestRefuse(t *testing.T) {
-	s := upgrade.Postgres(files, "versions")
+	s := NewTables(testFiles, "versions", 1)
 	for _, tt := range []struct {
 		version      int64
 		newer, older string
@@ -34,11 +32,8 @@ func TestRefuse(t *testing.T) {
 		{10, "", ""},
 		{11, "it was written by a newer deem (schema 11, this deem knows 10)", ""},
 	} {
-		wantError(t, "RefuseNewer", s.RefuseNewer(tt.version), tt.newer)
-		wantError(t, "RefuseOlder", s.RefuseOlder(tt.version), tt.older)
-	}
-	if query := s.SelectVersion(); !strings.Contains(query, " versions ") {
-		t.Errorf("SelectVersion = %s, want it to ask the table that was named", query)
+		wantError(t, "refuseNewer", s.refuseNewer(tt.version), tt.newer)
+		wantError(t, "refuseOlder", s.refuseOlder(tt.version), tt.older)
 	}
 }
 
@@ -59,8 +54,8 @@ func wantError(t *testing.T, what string, err error, want string) {
 func TestNoMigrations(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("a schema without migrations is none")
+			t.Error("tables without migrations do not panic")
 		}
 	}()
-	upgrade.Postgres(fstest.MapFS{"migrations/readme.md": {}}, "versions")
+	NewTables(fstest.MapFS{"migrations/readme.md": {}}, "versions", 1)
 }
