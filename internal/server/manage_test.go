@@ -201,6 +201,7 @@ func TestScreens(t *testing.T) {
 		{"label", base + "/label?who=anna"},
 		{"agreement", base + "/agreement"},
 		{"trend", "/trend?judge=universal"},
+		{"card", "/runs/" + g.probes(t).ID + "/card"},
 	}
 	for _, view := range []struct {
 		name          string

@@ -1,0 +1,105 @@
+//go:build soak
+
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"deem"
+	"deem/internal/server"
+	"deem/internal/store"
+	"deem/judge/match"
+)
+
+// TestSoakLargeRuns measures the pages of runs with many records: the median of five times
+// that a list, a filter, a search, a sorted list and the page of the run take once the
+// report and the index of words are made.
+func TestSoakLargeRuns(t *testing.T) {
+	for _, size := range []struct {
+		records int
+		most    time.Duration // 0 for a size that is only measured
+	}{{100_000, 200 * time.Millisecond}, {1_000_000, 0}} {
+		t.Run(fmt.Sprint(size.records), func(t *testing.T) {
+			st := openStore(t)
+			run := manyRecords(t, st, size.records)
+			s := newServer(t, server.Options{Store: st})
+			began := time.Now()
+			for done := false; !done; {
+				at, err := st.Index(t.Context(), run.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				done = at.Complete()
+			}
+			t.Logf("the index of words took %v", time.Since(began))
+			base := "/runs/" + run.ID
+			for _, page := range []struct{ name, path string }{
+				{"run", base},
+				{"list", base + "/items"},
+				{"filter", base + "/items?category=kind-3&verdict=no"},
+				{"search", base + "/items?q=rarely"},
+				{"sort", base + "/items?sort=confidence"},
+			} {
+				var times []time.Duration
+				for range 7 {
+					for {
+						from := time.Now()
+						answer := get(t, s, page.path)
+						if answer.Code != http.StatusOK {
+							t.Fatalf("GET %s = %d", page.path, answer.Code)
+						}
+						if answer.Header().Get("Refresh") == "" {
+							times = append(times, time.Since(from))
+							break
+						}
+					}
+				}
+				times = times[2:] // What is counted once is counted.
+				slices.Sort(times)
+				t.Logf("%s: %v", page.name, times[len(times)/2])
+				if size.most > 0 && times[len(times)/2] > size.most {
+					t.Errorf("%s takes %v at the median, want at most %v", page.name, times[len(times)/2], size.most)
+				}
+			}
+		})
+	}
+}
+
+// manyRecords keeps a run with so many records.
+func manyRecords(t *testing.T, st store.Store, n int) store.Run {
+	t.Helper()
+	run, _, err := st.Begin(t.Context(), specOf(t, match.New(), "large.jsonl", n, 1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recs := make([]deem.Record, 0, 2000)
+	for i := range n {
+		sure := float64(i%997) / 997
+		v := &deem.Verdict{Label: "correct", Score: 1, Confidence: &sure}
+		if i%5 == 0 {
+			v.Label, v.Score = "incorrect", 0
+		}
+		it := deem.Item{ID: fmt.Sprintf("q%07d", i), Category: fmt.Sprintf("kind-%d", i%8), Question: fmt.Sprintf("What is number %d?", i), References: []string{fmt.Sprint(i)}, Response: fmt.Sprintf("It is %d.", i)}
+		if i%10_000 == 17 {
+			it.Response += " This is rarely said."
+		}
+		recs = append(recs, deem.Record{Item: it, Position: i, Judge: "match", Verdict: v})
+		if len(recs) == cap(recs) || i == n-1 {
+			if err := st.Append(t.Context(), run.ID, recs); err != nil {
+				t.Fatal(err)
+			}
+			recs = recs[:0]
+		}
+	}
+	if err := st.Finish(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if run, err = st.Run(t.Context(), run.ID); err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
