@@ -224,3 +224,30 @@ func opened[S Set](s S, err error) (Set, error) {
 	}
 	return s, nil
 }
+
+// cloned makes a judge of the prompts that a run keeps or, without any, of those in the
+// user's clone.
+func cloned[P judge.Readable](o Options, read func(repo string) (map[string]string, error), protocol func(reading string, prompts map[string]string) (P, error)) (Judge, error) {
+	prompts := o.Prompts
+	if len(prompts) == 0 {
+		var err error
+		if prompts, err = read(o.With["repo"]); err != nil {
+			return Judge{}, err
+		}
+	}
+	return asked(protocol(o.Reading, prompts))
+}
+
+// fed gives the records of a run to metrics, and counts those without a verdict.
+func fed(f Finished, m Metrics) (left int, err error) {
+	for rec, err := range f.Records {
+		if err != nil {
+			return 0, err
+		}
+		if rec.Verdict == nil {
+			left++
+		}
+		m.Add(rec)
+	}
+	return left, nil
+}

@@ -19,14 +19,7 @@ func everMemBench() Benchmark {
 			if name == evermembench.ChoiceName {
 				return ruled(evermembench.Choice(o.Reading))
 			}
-			prompts := o.Prompts
-			if len(prompts) == 0 {
-				var err error
-				if prompts, err = evermembench.Prompts(o.With["repo"]); err != nil {
-					return Judge{}, err
-				}
-			}
-			return asked(evermembench.Protocol(o.Reading, prompts))
+			return cloned(o, evermembench.Prompts, evermembench.Protocol)
 		},
 		Origin: func(name string) Origin {
 			if name == evermembench.ChoiceName {

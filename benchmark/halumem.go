@@ -73,15 +73,9 @@ func writeHaluMem(_ context.Context, w io.Writer, f Finished) (int, error) {
 		return 0, fmt.Errorf("upstream's file has the numbers of four stages, and %s judges the questions only", f.Judge)
 	}
 	m := haluMemMetrics(f.Options)
-	left := 0
-	for rec, err := range f.Records {
-		if err != nil {
-			return 0, err
-		}
-		if rec.Verdict == nil {
-			left++
-		}
-		m.Add(rec)
+	left, err := fed(f, m)
+	if err != nil {
+		return left, err
 	}
 	return left, m.WriteStats(w)
 }

@@ -40,15 +40,9 @@ func longMemEval2() Benchmark {
 			if err != nil {
 				return 0, err
 			}
-			left := 0
-			for rec, err := range f.Records {
-				if err != nil {
-					return 0, err
-				}
-				if rec.Verdict == nil {
-					left++
-				}
-				m.Add(rec)
+			left, err := fed(f, m)
+			if err != nil {
+				return left, err
 			}
 			return left, m.WriteResults(w)
 		},

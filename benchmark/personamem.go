@@ -18,14 +18,7 @@ func personaMem() Benchmark {
 			if name == personamem.ChoiceName {
 				return ruled(personamem.Choice(o.Reading))
 			}
-			prompts := o.Prompts
-			if len(prompts) == 0 {
-				var err error
-				if prompts, err = personamem.Prompts(o.With["repo"]); err != nil {
-					return Judge{}, err
-				}
-			}
-			return asked(personamem.Protocol(o.Reading, prompts))
+			return cloned(o, personamem.Prompts, personamem.Protocol)
 		},
 		Origin: func(name string) Origin {
 			if name == personamem.ChoiceName {
