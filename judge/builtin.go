@@ -9,7 +9,7 @@ import (
 var files embed.FS
 
 // builtins are the judges that come with deem, written out by hand.
-var builtins = []string{"universal", "rubric"}
+var builtins = []string{"universal", "rubric", "faithful", "relevant", "context", "helpful", "refusal", "memory-use", "safe-instructions"}
 
 // declared are their declarations.
 var declared = sync.OnceValue(func() map[string]*Declaration { return Folder(files, "judges") })

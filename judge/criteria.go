@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"deem"
 	"deem/internal/extract"
@@ -21,6 +23,10 @@ type Criteria struct {
 	// Field is the field of the item with the list: a JSON list of texts, or a text with
 	// one criterion per line.
 	Field string `json:"field,omitempty"`
+
+	// Split says how the list is made of the response where the item has no such field:
+	// SplitSentences, or "" if the item must have one.
+	Split string `json:"split,omitempty"`
 
 	Ask    string `json:"ask,omitempty"`    // how calls are made; "" means AskEach
 	Score  string `json:"score,omitempty"`  // how the criteria count; "" means ScoreMean
@@ -35,6 +41,8 @@ const (
 	ScoreMean = "mean" // the mean over the criteria
 	ScoreAll  = "all"  // 1 if every criterion has a score of 1, otherwise 0
 	ScoreAny  = "any"  // the highest score of a criterion
+
+	SplitSentences = "sentences" // each sentence of the response is a criterion
 
 	FailedUnjudged = "unjudged" // one failed criterion, and the item has no verdict
 	FailedPartial  = "partial"  // the score is that of the other criteria
@@ -66,6 +74,7 @@ func (c Criteria) check() error {
 	}{
 		{"ask", c.Ask, []string{AskEach, AskTogether}},
 		{"score", c.Score, []string{ScoreMean, ScoreAll, ScoreAny}},
+		{"split", c.Split, []string{"", SplitSentences}},
 		{"failed", c.Failed, []string{FailedUnjudged, FailedPartial}},
 	} {
 		if !slices.Contains(one.of, one.is) {
@@ -78,6 +87,13 @@ func (c Criteria) check() error {
 // of returns the criteria of an item. An item without any cannot be judged.
 func (c Criteria) of(it deem.Item) ([]string, error) {
 	raw, ok := it.Fields[c.Field]
+	if !ok && c.Split == SplitSentences {
+		list := sentences(it.Response)
+		if len(list) == 0 {
+			return nil, deem.Failf(deem.Input, "the response has no sentence")
+		}
+		return list, nil
+	}
 	if !ok {
 		return nil, deem.Failf(deem.Input, "the item has no field %q with criteria", c.Field)
 	}
@@ -114,6 +130,37 @@ func ParseCriteria(raw string) ([]string, error) {
 		}
 	}
 	return list, nil
+}
+
+// sentenceEnd is the end of a sentence with what follows it.
+var sentenceEnd = regexp.MustCompile(`[.!?]["'”’)\]]*\s+|[。！？]["'”’」』）]*\s*`)
+
+// noEnd is what a full stop belongs to that ends no sentence: a title, an abbreviation, an
+// initial, or a number at the beginning of a line.
+var noEnd = regexp.MustCompile(`(?:^|[\s(])(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|approx|e\.g|i\.e|a\.m|p\.m|[A-Z]|\d{1,2})\.$`)
+
+// sentences cuts a text into sentences, line by line. It rather leaves two sentences
+// together than cut one in two.
+func sentences(s string) []string {
+	var list []string
+	add := func(sentence string) {
+		if sentence = text.Strip(sentence); strings.ContainsFunc(sentence, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			list = append(list, sentence)
+		}
+	}
+	for line := range strings.Lines(s) {
+		line = bullet.ReplaceAllString(text.Strip(line), "")
+		begin := 0
+		for _, at := range sentenceEnd.FindAllStringIndex(line, -1) {
+			next, _ := utf8.DecodeRuneInString(line[at[1]:])
+			if !unicode.IsLower(next) && !noEnd.MatchString(strings.TrimRight(line[begin:at[1]], " \t")) {
+				add(line[begin:at[1]])
+				begin = at[1]
+			}
+		}
+		add(line[begin:])
+	}
+	return list
 }
 
 // numbered writes criteria into one text.

@@ -226,17 +226,23 @@ func checkPass(mark float64) error {
 	return nil
 }
 
-// Fields returns the item fields that the slots name, for a reader of datasets to
-// look for.
+// Fields returns the item fields that the slots name, for a reader of datasets to look for.
+// A field that the judge can do without, because another one may be there, ends with "?".
 func (d *Declaration) Fields() []string {
 	var names []string
+	add := func(name string, optional bool) {
+		if optional {
+			name += "?"
+		}
+		names = append(names, name)
+	}
 	if d.Criteria != nil {
-		names = append(names, d.Criteria.Field)
+		add(d.Criteria.Field, d.Criteria.Split != "")
 	}
 	for _, s := range d.Slots {
 		for _, from := range s.From {
 			if name, ok := fieldName(from); ok {
-				names = append(names, name)
+				add(name, len(s.From) > 1)
 			}
 		}
 	}

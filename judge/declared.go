@@ -173,7 +173,11 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 	if s.Default != nil {
 		return *s.Default, nil
 	}
-	return "", deem.Failf(deem.Input, "the item has no %s", strings.Join(s.From, " or "))
+	names := make([]string, len(s.From))
+	for i, from := range s.From {
+		names[i] = strings.TrimPrefix(from, "fields.")
+	}
+	return "", deem.Failf(deem.Input, "the item has no %s", strings.Join(names, " or "))
 }
 
 // take returns what the item has under from. An empty response is a response; an

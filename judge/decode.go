@@ -362,6 +362,7 @@ func (x *decoder) readCriteria(n *yaml.Node) {
 	if n.Kind == yaml.MappingNode {
 		x.mapping(n, "criteria", map[string]func(*yaml.Node){
 			"field":  func(v *yaml.Node) { x.str(v, "field", &c.Field) },
+			"split":  func(v *yaml.Node) { x.str(v, "split", &c.Split) },
 			"ask":    func(v *yaml.Node) { x.str(v, "ask", &c.Ask) },
 			"score":  func(v *yaml.Node) { x.str(v, "score", &c.Score) },
 			"failed": func(v *yaml.Node) { x.str(v, "failed", &c.Failed) },

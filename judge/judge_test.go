@@ -268,7 +268,7 @@ func TestJudgeHashTellsJudgesApart(t *testing.T) {
 	}
 	for _, name := range judge.Builtins() {
 		d, _ := judge.Builtin(name)
-		for _, r := range []string{judge.Upstream, judge.Strict} {
+		for r := range d.Readings {
 			p := protocol(t, name, r)
 			for _, m := range []string{"openai:a", "openai:b"} {
 				h, err := deem.JudgeHash(judge.New(p, model{name: m}))

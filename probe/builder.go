@@ -142,7 +142,7 @@ func compareKinds(a, b Kind) int {
 		if i := k.index(); i >= 0 {
 			return i
 		}
-		return len(table)
+		return len(rows())
 	}
 	return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a, b))
 }

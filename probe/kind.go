@@ -1,39 +1,48 @@
 package probe
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // A Kind says in which way an answer is wrong, or in which way it is right.
 type Kind string
 
 // The kinds of wrong answers.
 const (
-	Other        Kind = "other"        // another item's reference, of the same type
-	Number       Kind = "number"       // a number is another one
-	Date         Kind = "date"         // a date is months or years away
-	Name         Kind = "name"         // a name is another one
-	OffByOne     Kind = "off-by-one"   // a number or a day is the next one
-	Stale        Kind = "stale"        // what was right before an update
-	Partial      Kind = "partial"      // a part of a list is missing
-	Vague        Kind = "vague"        // topical, but says less than was asked
-	Contradicted Kind = "contradicted" // the right answer, and then its denial
-	Unknown      Kind = "unknown"      // "I don't know" where there is an answer
-	Invented     Kind = "invented"     // a fact where the right answer is that there is none
-	Padded       Kind = "padded"       // a wrong answer in a long text
-	Empty        Kind = "empty"        // no text
-	Injection    Kind = "injection"    // a wrong answer, and instructions to the judge
+	Other        Kind = "other"         // another item's reference, of the same type
+	Number       Kind = "number"        // a number is another one
+	Date         Kind = "date"          // a date is months or years away
+	Name         Kind = "name"          // a name is another one
+	OffByOne     Kind = "off-by-one"    // a number or a day is the next one
+	Stale        Kind = "stale"         // what was right before an update
+	Partial      Kind = "partial"       // a part of a list is missing
+	Vague        Kind = "vague"         // topical, but says less than was asked
+	Contradicted Kind = "contradicted"  // the right answer, and then its denial
+	Unknown      Kind = "unknown"       // "I don't know" where there is an answer
+	Invented     Kind = "invented"      // a fact where the right answer is that there is none
+	Padded       Kind = "padded"        // a wrong answer in a long text
+	Empty        Kind = "empty"         // no text
+	Shotgun      Kind = "shotgun"       // the right answer among several of its kind
+	SwappedRoles Kind = "swapped-roles" // two names have changed places
+	Injection    Kind = "injection"     // a wrong answer, and instructions to the judge
 )
 
 // The kinds of right answers.
 const (
-	Reference   Kind = "reference"    // the reference itself
-	Reordered   Kind = "reordered"    // a list in another order
-	NumberWords Kind = "number-words" // three for 3, or 3 for three
-	DateFormat  Kind = "date-format"  // a date written in another way
-	Casing      Kind = "casing"       // other upper and lower case
-	Polite      Kind = "polite"       // with courtesies around it
-	Detail      Kind = "detail"       // with a further detail that is right
-	Buried      Kind = "buried"       // in a long text
-	Translated  Kind = "translated"   // in another language
+	Reference   Kind = "reference"      // the reference itself
+	Reordered   Kind = "reordered"      // a list in another order
+	NumberWords Kind = "number-words"   // three for 3, or 3 for three
+	DateFormat  Kind = "date-format"    // a date written in another way
+	Casing      Kind = "casing"         // other upper and lower case
+	Polite      Kind = "polite"         // with courtesies around it
+	Detail      Kind = "detail"         // with a further detail that is right
+	Buried      Kind = "buried"         // in a long text
+	Translated  Kind = "translated"     // in another language
+	Correction  Kind = "correction"     // a wrong answer that is taken back for the right one
+	Format      Kind = "format"         // in a table, a list, code or JSON
+	Preamble    Kind = "long-preamble"  // at the end of a long text
+	Language    Kind = "other-language" // in a sentence of another language
 )
 
 // A maker makes the response of a probe. It returns "" with a reason when it does
@@ -64,6 +73,8 @@ var table = []row{
 	{Invented, false, "a fact where there is nothing to know", makeInvented},
 	{Padded, false, "a wrong answer in a long text", makePadded},
 	{Empty, false, "no text at all", makeEmpty},
+	{Shotgun, false, "the right answer among several of its kind", makeShotgun},
+	{SwappedRoles, false, "two names have changed places", makeSwappedRoles},
 	{Injection, false, "a wrong answer, and instructions to the judge", nil},
 	{Reference, true, "the reference itself", makeReference},
 	{Reordered, true, "a list in another order", makeReordered},
@@ -74,12 +85,31 @@ var table = []row{
 	{Detail, true, "with a further detail that is right", makeDetail},
 	{Buried, true, "in a long text", makeBuried},
 	{Translated, true, "in another language", makeTranslated},
+	{Correction, true, "a wrong answer that is taken back for the right one", makeCorrection},
+	{Format, true, "in a table, a list, code or JSON", makeFormat},
+	{Preamble, true, "at the end of a long text", makePreamble},
+	{Language, true, "in a sentence of another language", makeLanguage},
 }
 
-// Kinds returns all kinds in the order in which a card lists them.
-func Kinds() []Kind {
-	kinds := make([]Kind, len(table))
-	for i, r := range table {
+// rows are the kinds of the table, and then those of the sets.
+var rows = sync.OnceValue(func() []row {
+	all := slices.Clone(table)
+	for _, c := range setCases() {
+		all = append(all, row{kind: c.Kind, want: c.Want, about: c.About})
+	}
+	return all
+})
+
+// Kinds returns all kinds in the order in which a card lists them: those that [Make]
+// makes, and those in the sets of [Shipped].
+func Kinds() []Kind { return kindsOf(rows()) }
+
+// Made returns the kinds that [Make] makes.
+func Made() []Kind { return kindsOf(table) }
+
+func kindsOf(list []row) []Kind {
+	kinds := make([]Kind, len(list))
+	for i, r := range list {
 		kinds[i] = r.kind
 	}
 	return kinds
@@ -89,18 +119,18 @@ func Kinds() []Kind {
 // is none of [Kinds].
 func (k Kind) Want() (want, known bool) {
 	i := k.index()
-	return i >= 0 && table[i].want, i >= 0
+	return i >= 0 && rows()[i].want, i >= 0
 }
 
 // About says in a few words what answers of this kind are; "" when the kind is none
 // of [Kinds].
 func (k Kind) About() string {
 	if i := k.index(); i >= 0 {
-		return table[i].about
+		return rows()[i].about
 	}
 	return ""
 }
 
 func (k Kind) index() int {
-	return slices.IndexFunc(table, func(r row) bool { return r.kind == k })
+	return slices.IndexFunc(rows(), func(r row) bool { return r.kind == k })
 }

@@ -95,7 +95,7 @@ func TestEveryKindIsMade(t *testing.T) {
 			t.Errorf("%s: Want = %v, want %v as its kind says", p.ID, p.Want, want)
 		}
 	}
-	for _, k := range probe.Kinds() {
+	for _, k := range probe.Made() {
 		if made[k] == 0 {
 			t.Errorf("no probe of kind %s", k)
 		}

@@ -78,7 +78,7 @@ type Options struct {
 	// Seed is the number that chance begins with.
 	Seed uint64
 
-	// Kinds are the kinds to make; nil means all.
+	// Kinds are the kinds to make; nil means all of [Made].
 	Kinds []Kind
 
 	// PerKind is how many probes of each kind are made at most; 0 means 100. Of
@@ -151,7 +151,7 @@ type Skip struct {
 // kinds, the most frequent reason first.
 func (s *Set) Skips() []Skip {
 	var skips []Skip
-	for _, k := range Kinds() {
+	for _, k := range Made() {
 		begin := len(skips)
 		for why, n := range s.left[k] {
 			skips = append(skips, Skip{k, why, n})
@@ -211,7 +211,7 @@ func Make(items iter.Seq2[deem.Item, error], o Options) (*Set, error) {
 		o.Accept = "CORRECT"
 	}
 	if o.Kinds == nil {
-		o.Kinds = Kinds()
+		o.Kinds = Made()
 	}
 	known, err := gather(items, o.Seed)
 	if err != nil {
@@ -258,7 +258,7 @@ func (m *making) add(it deem.Item) {
 		if s.ref != "" {
 			response, whyNot = makes(s)
 		}
-		if whyNot == "" && !r.want && r.kind != Contradicted && holds(response, it.References) {
+		if whyNot == "" && !r.want && r.kind != Contradicted && r.kind != Shotgun && holds(response, it.References) {
 			whyNot = whyRight
 		}
 		if whyNot != "" {

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -112,6 +113,46 @@ func (s subject) bury(answer string) string {
 		lines = append(lines, filler[at])
 	}
 	return strings.Join(lines, " ")
+}
+
+// makeCorrection says a wrong answer first and takes it back: what was said last counts.
+func makeCorrection(s subject) (response, whyNot string) {
+	if s.unanswerable() {
+		return "", whyUnanswerable
+	}
+	wrong, whyNot := makeWrong(s)
+	if whyNot != "" {
+		return "", whyNot
+	}
+	return fmt.Sprintf("%s. Actually no, %s.", bare(wrong), bare(s.ref)), ""
+}
+
+func makeFormat(s subject) (response, whyNot string) {
+	answer := bare(s.ref)
+	quoted, err := json.Marshal(answer)
+	if err != nil || strings.ContainsAny(answer, "|`\n") {
+		return "", whyNoWords
+	}
+	return []string{
+		"| answer |\n|---|\n| " + answer + " |",
+		"Answer:\n\n- " + answer,
+		"```\n" + answer + "\n```",
+		`{"answer": ` + string(quoted) + `}`,
+	}[s.number(4)], ""
+}
+
+// makePreamble puts the answer behind a text that says nothing.
+func makePreamble(s subject) (response, whyNot string) {
+	lines := make([]string, 0, len(filler)+1)
+	for _, at := range chance(s.seed, s.it.ID, "preamble").Perm(len(filler)) {
+		lines = append(lines, filler[at])
+	}
+	return strings.Join(append(lines, "So the answer is "+bare(s.ref)+"."), " "), ""
+}
+
+func makeLanguage(s subject) (response, whyNot string) {
+	forms := []string{"La respuesta es: %s.", "La réponse est : %s.", "Die Antwort lautet: %s.", "答案是：%s。", "A resposta é: %s."}
+	return fmt.Sprintf(forms[s.number(len(forms))], bare(s.ref)), ""
 }
 
 func makeTranslated(s subject) (response, whyNot string) {

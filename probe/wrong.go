@@ -21,6 +21,7 @@ const (
 	whyNoStale      = "the item does not say what was right before"
 	whyNoTopic      = "the question has no topic to be vague about"
 	whyRight        = "the answer may be right by another reference"
+	whyNoRoles      = "the reference has not two names in different roles"
 	whyNoWords      = "nothing in the reference can be written in another way"
 )
 
@@ -325,4 +326,57 @@ func makeVague(s subject) (response, whyNot string) {
 	}
 	topic = topic[max(0, len(topic)-2):]
 	return fmt.Sprintf("It was something that came up several times when you talked about %s.", strings.Join(topic, " ")), ""
+}
+
+// makeShotgun puts the right answer among three others of its type, so that a judge which
+// looks for it finds it.
+func makeShotgun(s subject) (response, whyNot string) {
+	if s.unanswerable() || s.shape == yesNo {
+		return "", whyNoOther
+	}
+	list := []string{bare(s.ref)}
+	for i := range uint64(20) {
+		other := bare(s.pool.other(s.it, s.shape, mix(s.seed, "shotgun", s.it.ID)+i))
+		if theirs := numbers(other); s.shape == number && len(theirs) == 1 {
+			other = withNumber(bare(s.ref), theirs[0].digits)
+		}
+		if other != "" && !slices.Contains(list, other) {
+			list = append(list, other)
+		}
+		if len(list) == 4 {
+			break
+		}
+	}
+	if len(list) < 3 {
+		return "", whyNoOther
+	}
+	at := s.number(len(list))
+	list[0], list[at] = list[at], list[0]
+	return "One of these: " + strings.Join(list, "; ") + ".", ""
+}
+
+// directed are words between two names that mean something else when the names change
+// places.
+var directed = []string{"to", "from", "than", "by", "before", "after", "gave", "beat", "taught", "told", "asked", "sold", "lent", "hired", "invited", "helped", "called", "visited"}
+
+// makeSwappedRoles lets two names change places where that changes what is said.
+func makeSwappedRoles(s subject) (response, whyNot string) {
+	words := strings.Fields(s.ref)
+	var at []int
+	for i, w := range words {
+		if isName(w) {
+			at = append(at, i)
+		}
+	}
+	if len(at) != 2 || at[1] == at[0]+1 || s.unanswerable() {
+		return "", whyNoRoles
+	}
+	between := words[at[0]+1 : at[1]]
+	joined := func(w string) bool { return w == "and" || w == "or" || w == "with" }
+	if !slices.ContainsFunc(between, func(w string) bool { return slices.Contains(directed, w) }) || slices.ContainsFunc(between, joined) {
+		return "", whyNoRoles
+	}
+	first, second := strings.TrimRight(words[at[0]], ".,;:!?"), strings.TrimRight(words[at[1]], ".,;:!?")
+	words[at[0]], words[at[1]] = second+punctuation(words[at[0]]), first+punctuation(words[at[1]])
+	return strings.Join(words, " "), ""
 }

@@ -123,7 +123,7 @@ func preflight(ctx context.Context, c catalog.Choice, data items) error {
 		return nil
 	}
 	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.Name(), words.Count(n, "item"), last.Detail)
-	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q; deem list formats names those that are recognised"))
+	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised"))
 }
 
 // A dryRun is what one judge would do: of a judge that asks a model also the first

@@ -13,6 +13,7 @@ import (
 
 	"deem"
 	"deem/internal/catalog"
+	"deem/internal/dataset"
 	"deem/internal/store/postgres"
 	"deem/internal/store/sqlite"
 	"deem/internal/usage"
@@ -198,6 +199,7 @@ func tryJudge(name string) (catalog.Leaf, deem.Item, error) {
 	}
 	it := deem.Item{ID: "doctor", Question: "What is the capital of France?", References: []string{"Paris"}, Response: "It is Paris.", Fields: map[string]string{}}
 	for _, field := range c.Wanted() {
+		field = strings.TrimSuffix(field, dataset.Optional)
 		it.Fields[field] = "Paris"
 	}
 	return l, it, nil

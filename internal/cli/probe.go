@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,9 @@ answers are accepted and which right ones are rejected, each with its interval; 
 instructions in a response achieve; what length does; and, with --trials, how steady the
 judge is. It holds for the judge with the hash that it shows, and for no other.
 
+For a judge without references (faithful, relevant, context, helpful, refusal, memory-use,
+safe-instructions) deem comes with a set of probes: leave --data out.
+
 --probes FILE adds answers that people or a model wrote: rows with a response, a kind,
 and whether it is right (want: yes or no). A row names the item that it answers (of), or
 has a question and references of its own.
@@ -43,6 +47,7 @@ const probeExample = `  deem probe --data answers.jsonl --judge match
   deem probe --data answers.jsonl --judge universal --model openai:gpt-4o-mini --per-kind 50
   deem probe --data answers.jsonl --judge my-judge.yaml --model openai:gpt-4o-mini --card card.html
   deem probe --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'vague.hi <= 10%'
+  deem probe --judge faithful --model openai:gpt-4o-mini --card faithful.html
   deem probe --data answers.jsonl --judge match --kinds vague,partial --dry-run`
 
 // A probeOptions is what "deem probe" was told.
@@ -117,11 +122,18 @@ func (a *app) probe(ctx context.Context, o probeOptions) error {
 		return err
 	}
 	o.run.model.Uncalled = o.run.dryRun
+	if len(o.run.data) == 0 && o.run.benchmark == nil && len(o.run.judges) > 0 {
+		if without := slices.IndexFunc(o.run.judges, func(name string) bool { return len(probe.SetKinds(name)) == 0 }); without < 0 {
+			o.run.data = []string{shippedSet}
+		}
+	}
 	judgings, data, err := a.openProbed(ctx, &o.run)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = data.Close() }()
+	if data != nil {
+		defer func() { _ = data.Close() }()
+	}
 	sets := make([]*probeSet, len(judgings))
 	for i, g := range judgings {
 		if sets[i], err = a.makeProbes(ctx, g, data, o); err != nil {

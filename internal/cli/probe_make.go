@@ -39,11 +39,20 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	for _, k := range o.kinds {
 		opts.Kinds = append(opts.Kinds, probe.Kind(k))
 	}
-	made, err := probe.Make(data.Items(), opts)
-	if err != nil {
-		return nil, usage.Mark(err)
+	var made *probe.Set
+	var source []string
+	shipped := data == nil
+	if shipped {
+		made, _ = probe.Shipped(g.Name(), opts) // The caller has looked whether there is one.
+		set := &probeSet{Set: made, names: []string{"the set of " + g.Name()}}
+		data, source = set, set.names
+	} else {
+		var err error
+		if made, err = probe.Make(data.Items(), opts); err != nil {
+			return nil, usage.Mark(err)
+		}
+		source = slices.Clone(data.Names())
 	}
-	source := slices.Clone(data.Names())
 	for _, name := range o.banks {
 		if err := addBank(ctx, made, name, data, opts.Beside); err != nil {
 			return nil, usage.Mark(err)
@@ -55,7 +64,11 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 		return nil, err
 	}
 	set := &probeSet{made, findings.ProbeNames(source, o.seed), hash}
-	a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
+	if shipped {
+		a.say("%s of %s", words.Count(made.Len(), "probe"), source[0])
+	} else {
+		a.say("%s made from %s with seed %d%s", words.Count(made.Len(), "probe"), words.Count(data.Len(), "item"), o.seed, absentKinds(made, opts.Kinds))
+	}
 	return set, preflight(ctx, g, set)
 }
 
@@ -66,7 +79,7 @@ func absentKinds(set *probe.Set, wanted []probe.Kind) string {
 		there[p.Kind] = true
 	}
 	if wanted == nil {
-		wanted = probe.Kinds()
+		wanted = probe.Made()
 	}
 	var absent []string
 	for _, k := range wanted {
@@ -118,6 +131,9 @@ func (a *app) printProbes(set *probeSet) error {
 	return nil
 }
 
+// shippedSet stands for the data where the probes are those that come with deem.
+const shippedSet = "\x00set"
+
 // openProbed opens judges and data as a run does, and adds what columns of the data say
 // was right before an update. Standard input cannot be read again; there, such a column
 // is named with --map field.stale=COLUMN.
@@ -130,6 +146,9 @@ func (a *app) openProbed(ctx context.Context, o *runOptions) ([]catalog.Choice, 
 	judgings, err := a.openJudges(o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.data[0] == shippedSet {
+		return judgings, nil, nil
 	}
 	data, err := a.openData(ctx, o, judgings)
 	if err != nil || o.benchmark != nil || slices.Contains(o.data, "-") {

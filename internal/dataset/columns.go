@@ -28,6 +28,9 @@ type columns struct {
 	seen    []string          // names of columns in the order of their appearance
 }
 
+// Optional ends the name of a field that nobody misses where it is not there.
+const Optional = "?"
+
 func newColumns(m Mapping, fields []string) (*columns, error) {
 	m, err := m.canonical()
 	if err != nil {
@@ -39,10 +42,11 @@ func newColumns(m Mapping, fields []string) (*columns, error) {
 		c.unfound = append(c.unfound, path)
 	}
 	for _, name := range fields {
+		name, optional := strings.CutSuffix(name, Optional)
 		// The parts of an item have places of their own.
 		if !slices.Contains(targets, name) && name != oneReference && m[fieldPrefix+name] == "" {
 			c.fields = append(c.fields, name)
-			if name != groundTruth {
+			if name != groundTruth && !optional {
 				c.unfound = append(c.unfound, name)
 			}
 		}
