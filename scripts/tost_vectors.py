@@ -6,7 +6,8 @@ papers, with 40 digits and none of deem's code. Needs mpmath.
 counts:   pairs of verdicts. Tango (1998): the score statistic, with the likeliest share of
           losses found by maximising the multinomial likelihood under the difference.
 values:   differences. Schuirmann (1987): two t-tests with n-1 degrees of freedom.
-clusters: differences in clusters of equal size: the same with the means of clusters.
+clusters: differences in clusters of equal size: the same with the means of clusters, and with
+          Hall's (1992) cubic transformation of each statistic, which removes its skewness.
 """
 
 import json
@@ -52,11 +53,17 @@ def counts(up, down, n, margin):
     return {"up": up, "down": down, "n": n, "margin": margin, "p": float(max(lower, upper)), "p_not_below": float(lower)}
 
 
-def values(xs, margin, **more):
+def values(xs, margin, skewed=False, **more):
     n, xs = len(xs), [mpf(x) for x in xs]
     mean = sum(xs) / n
-    se = sqrt(sum((x - mean) ** 2 for x in xs) / (n - 1) / n)
-    lower, upper = student_tail((mean + mpf(margin)) / se, n - 1), student_tail((mpf(margin) - mean) / se, n - 1)
+    squares, cubes = (sum((x - mean) ** k for x in xs) for k in (2, 3))
+    se = sqrt(squares / (n - 1) / n)
+    a = cubes / n / (squares / n) ** mpf("1.5") * sqrt(mpf(n) * (n - 1)) / (n - 2) / sqrt(n) if skewed else 0
+
+    def hall(t):
+        return t + a * t**2 / 3 + a**2 * t**3 / 27 + a / 6
+
+    lower, upper = student_tail(hall((mean + mpf(margin)) / se), n - 1), student_tail(-hall((mean - mpf(margin)) / se), n - 1)
     return {**more, "margin": margin, "p": float(max(lower, upper)), "p_not_below": float(lower)}
 
 
@@ -69,5 +76,5 @@ for n in (5, 12, 40):
     out["values"].append(values(xs, 0.2, values=xs))
 for groups, size in ((6, 4), (20, 3)):
     xs = [[round(rng.uniform(-0.3, 0.3), 2) for _ in range(size)] for _ in range(groups)]
-    out["clusters"].append(values([sum(map(mpf, map(str, g))) / size for g in xs], 0.15, clusters=xs))
+    out["clusters"].append(values([sum(map(mpf, map(str, g))) / size for g in xs], 0.15, skewed=True, clusters=xs))
 print(json.dumps(out, indent=1))

@@ -142,7 +142,8 @@ func (p *pair) contrasts(metric string) (judged, strict *contrast) {
 type found struct {
 	Difference
 	at, strict func(level float64) stat.Estimate
-	failed     bool // some trial has no verdict, so that strict differs
+	oneSided   func(level float64) stat.Estimate // like at, for one-sided tests; nil for at itself
+	failed     bool                              // some trial has no verdict, so that strict differs
 }
 
 // difference returns the difference of a pair by a metric, before p-values are
@@ -169,7 +170,11 @@ func (b *Builder) difference(p *pair, metric string, withheld bool) found {
 		exact := stat.McNemar(judged.up, judged.down)
 		d.McNemar = &exact
 	}
-	return found{Difference: d, at: at, strict: func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) }, failed: p.failed}
+	return found{
+		Difference: d, at: at, failed: p.failed,
+		strict:   func(level float64) stat.Estimate { return strict.estimate(level, binary(metric)) },
+		oneSided: func(level float64) stat.Estimate { return judged.oneSided(level, binary(metric)) },
+	}
 }
 
 // settle gives differences that are looked at together their adjusted p-values and their
@@ -226,12 +231,16 @@ func (d *found) equivalence(o Options, many int) {
 	if o.Margin == 0 {
 		return
 	}
+	at := d.at
+	if d.oneSided != nil {
+		at = d.oneSided
+	}
 	alpha, times := 1-o.Level, float64(many)
 	e := &Equivalence{
 		Margin:   o.Margin,
-		P:        math.Min(1, times*stat.Equivalence(d.at, o.Margin).P),
-		NotWorse: math.Min(1, times*stat.NotBelow(d.at, o.Margin).P),
-		Interval: d.at(1 - 2*alpha/times),
+		P:        math.Min(1, times*stat.Equivalence(at, o.Margin).P),
+		NotWorse: math.Min(1, times*stat.NotBelow(at, o.Margin).P),
+		Interval: at(1 - 2*alpha/times),
 	}
 	if n := e.Interval.Clusters; n > 0 && n < stat.EnoughForOneSided {
 		e.Interval = e.Interval.Warn(stat.WarnOneSided)

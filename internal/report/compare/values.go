@@ -141,12 +141,22 @@ var wide = stat.Bounds{Lo: -1, Hi: 1}
 // estimate returns the mean difference with its interval: cluster-robust when
 // clusters have several items, and no narrower than without them where they are few; Tango's for counts, and Student's otherwise.
 func (c *contrast) estimate(level float64, binary bool) stat.Estimate {
+	return c.by((*stat.Clustered).Mean, level, binary)
+}
+
+// oneSided is like estimate, with ends for one-sided tests.
+func (c *contrast) oneSided(level float64, binary bool) stat.Estimate {
+	return c.by((*stat.Clustered).OneSided, level, binary)
+}
+
+// by returns the estimate, by a method of clusters where items come in them.
+func (c *contrast) by(method func(*stat.Clustered, float64, stat.Bounds) stat.Estimate, level float64, binary bool) stat.Estimate {
 	est := stat.MeanIn(c.diffs.moments, level, wide)
 	if c.counted(binary) || c.n() == 0 {
 		est = stat.PairedProportions(c.up, c.down, c.n(), level)
 	}
 	if c.diffs.several {
-		est = c.diffs.clustered(level, wide).NoNarrower(est).OfClusters(c.diffs.moments)
+		est = method(c.diffs.groups(), level, wide).NoNarrower(est).OfClusters(c.diffs.moments)
 	}
 	return est
 }
