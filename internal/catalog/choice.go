@@ -507,7 +507,7 @@ func chooseLabels(spec string, o JudgeOptions, several bool) (Choice, error) {
 	// The choice of a judge reads small files and is not interrupted.
 	set, err := labels.Read(context.Background(), src)
 	if err != nil {
-		if strings.Contains(deem.HintOf(err), "--columns label") {
+		if strings.Contains(deem.HintOf(err), "--map label") {
 			err = deem.WithHint(err, "say which column holds the verdicts: --judge %s%s#COLUMN", LabelsPrefix, file)
 		}
 		return Choice{}, err

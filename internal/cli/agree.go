@@ -122,7 +122,7 @@ func (a *app) agreeCommand() *cobra.Command {
 func labelFlags(cmd *cobra.Command, src *labels.Source) {
 	f := cmd.Flags()
 	f.StringVar(&src.Format, "labels-format", "", "what the files of labels are: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
-	f.StringToStringVar(&src.Columns, "columns", nil, "which `columns` hold what, as item=qid,label=human; there are "+strings.Join(labels.Parts(), ", "))
+	f.StringToStringVar(&src.Columns, "map", nil, "which `columns` hold what, as item=qid,label=human; there are "+strings.Join(labels.Parts(), ", "))
 	f.Float64Var(&src.Scale, "scale", 0, "the largest score that people could give (default: what the file says, or 1)")
 	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which a score of people says yes (default 0.5)")
 	f.StringArrayVar(&src.Yes, "yes", nil, "a further `word` for yes; may be given again")

@@ -76,7 +76,6 @@ type app struct {
 	fromFile map[string]bool // the flags that deem.yaml has set
 
 	json    bool   // --json
-	passing bool   // the runs are removed when the command ends
 	verbose bool   // -v, of commands that print a report
 	config  string // --config
 	db      string // --db
@@ -117,6 +116,7 @@ func (a *app) root() *cobra.Command {
 		Use:           "deem",
 		Short:         "judge what a system answered",
 		Long:          rootHelp,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
@@ -149,7 +149,7 @@ func (a *app) root() *cobra.Command {
 		a.demoCommand(), a.initCommand(), a.doctorCommand(), a.exportCommand(), a.versionCommand(),
 		hiding(a.lockCommand(), "queue", "record", "yes", "fresh", "dry-run"), a.compareCommand(), a.rankCommand(), a.retrievalCommand(), a.agreeCommand(), a.labelsCommand(), a.labelCommand(), a.cascadeCommand(),
 		a.verifyCommand(), a.keygenCommand(), a.observed(a.rejudgeCommand()), a.observed(a.probeCommand()), a.serveCommand(), a.manCommand(), a.migrateCommand(),
-		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(),
+		a.workerCommand(), a.queueCommand(), a.claimsCommand(), a.runsCommand(), a.rmCommand(), a.tagCommand(), a.renameCommand(),
 	)
 	mindHelp(root)
 	return root
@@ -223,7 +223,18 @@ func unknownCommand(cmd *cobra.Command, name string) error {
 			names = append(names, c.Name())
 		}
 	}
+	if does, ok := otherNames[name]; ok && cmd.Parent() == nil {
+		return usage.Mark(deem.WithHint(fmt.Errorf("no command %q", name), "deem %s does that", does))
+	}
 	return usage.Mark(usage.Unknown("command", name, names))
+}
+
+// otherNames are commands that people know from other programs, and what they are called
+// here.
+var otherNames = map[string]string{
+	"eval": "run", "evaluate": "run", "judge": "run", "score": "run", "test": "run",
+	"view": "serve", "ui": "serve", "web": "serve", "ls": "list", "results": "report", "summary": "report",
+	"delete": "rm", "remove": "rm", "diff": "compare", "mv": "rename", "annotate": "label", "start": "demo", "setup": "init",
 }
 
 // report prints an error and its hint.
@@ -352,9 +363,9 @@ func section(w io.Writer, title, text string) {
 	}
 }
 
-const rootHelp = `deem judges. It takes what a system answered, asks a judge about every item, and
-says how good the system is, how sure that number is, and how many items could
-not be judged.
+const rootHelp = `deem is an LLM-as-judge evaluation tool. Give it your system's answers; it grades
+each one, and reports the score with its confidence interval and the number of
+items that could not be judged.
 
 COMMANDS
   deem demo     judge a bundled example offline       deem run      judge a dataset
@@ -369,6 +380,7 @@ COMMANDS
   deem init     write a deem.yaml                     deem doctor   check store, keys and model
   deem serve    web page and HTTP API                 deem worker   judge for a shared database
   deem queue    runs that workers judge               deem migrate-store  copy runs into another database
+  deem rename   give a run a name; also deem tag      deem rm       delete runs
   deem runs     release money that was set aside      deem retrieval  score ranked lists of documents
   deem version  say which deem this is                deem completion SHELL, deem help COMMAND
 

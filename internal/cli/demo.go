@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +13,8 @@ import (
 
 const demoHelp = `Judge a bundled example offline: what a made-up memory system answered to 120
 questions about made-up conversations. The rule "match" decides, so no key and no
-network is needed. The run is kept in a temporary folder and removed.
+network is needed. The run is kept as that of the system "demo", so that deem report,
+deem show and deem serve work next; deem rm last deletes it.
 
 EXIT STATUS
   0 done   1 could not`
@@ -30,23 +29,17 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demo is "deem run" on the bundled items, with a database of its own.
+// demo is "deem run" on the bundled items.
 func (a *app) demo(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "deem-demo-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	a.db, a.passing = filepath.Join(dir, "deem.db"), true
 	a.in = bytes.NewReader(demo.Items)
 	o := runOptions{
-		dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl"},
+		dataOptions: dataOptions{data: []string{"-"}, title: "the bundled example", format: "jsonl", system: systemOptions{name: "demo"}},
 		wayOptions:  wayOptions{Options: run.Options{Concurrency: 8, Trials: 1}},
 		showOptions: showOptions{maxUnjudged: report.DefaultMaxUnjudged},
 	}
 	if err := a.run(ctx, o); err != nil {
 		return err
 	}
-	a.say("judge your own: deem run --data answers.jsonl; with a model: --judge universal --model openai:gpt-4o-mini")
+	a.say("judge your own: deem run --data answers.jsonl [--model openai:gpt-4o-mini]")
 	return nil
 }

@@ -92,7 +92,7 @@ func TestJSONListsAreRead(t *testing.T) {
 	deem("", "run --data items.jsonl --judge exact")
 	deem("", "labels import labels.csv")
 	deem("labels.json", "labels list --json")
-	deem("", "agree last labels.json --columns item=id")
+	deem("", "agree last labels.json --map item=id")
 	deem("probes.json", "probe --data items.jsonl --judge exact --kinds number --dry-run --json")
 	deem("", "run --data probes.json --judge exact")
 }

@@ -91,7 +91,7 @@ func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) e
 	}
 	if len(list) == 0 {
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: no label is about an item of run %s, with the response that was judged", strings.Join(set.Names, ", "), run.ID),
-			"--run names another run; --columns item=NAME says which column holds the ids"))
+			"--run names another run; --map item=NAME says which column holds the ids"))
 	}
 	if err := kept.PutLabels(ctx, list); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (a *app) labelsList() *cobra.Command {
 }
 
 // listLabels writes a line for each label: words, or a list of JSON, which "deem agree
-// --columns item=id" reads.
+// --map item=id" reads.
 func (a *app) listLabels(ctx context.Context, st store.Store) error {
 	kept, ok := st.(store.Labels)
 	if !ok {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,12 +12,15 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
+	"deem/internal/doc"
+	"deem/internal/findings"
 	"deem/internal/published"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
 	"deem/model/fake"
+	"deem/report"
 )
 
 const listHelp = `List what there is: benchmarks, judges, models, formats, runs, schemas.
@@ -155,29 +159,54 @@ func (a *app) listRuns(ctx context.Context) error {
 		writeJSON(a.out, runs)
 		return nil
 	}
-	for _, run := range runs {
-		fmt.Fprintln(a.out, runLine(run))
+	if len(runs) == 0 {
+		a.say("there is no run yet; start one with deem run")
+		return nil
 	}
-	return nil
+	t := doc.Table{Columns: []doc.Column{
+		doc.Col("run"), doc.Est("score [95%]"), doc.Num("items"), doc.Col("system"), doc.Col("judge"),
+	}}
+	for _, run := range runs[:min(len(runs), listedRuns)] {
+		row, err := runRow(ctx, st, run)
+		if err != nil {
+			return err
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	blocks := []doc.Block{t}
+	if more := len(runs) - listedRuns; more > 0 {
+		blocks = append(blocks, doc.Paragraph{Text: fmt.Sprintf("and %s earlier; deem list runs --json lists all", words.Count(more, "run"))})
+	}
+	d := &doc.Document{}
+	d.Add(doc.Section{ID: "runs", Blocks: blocks})
+	return a.document(d)
 }
 
-// runLine is a run in one line.
-func runLine(run store.Run) string {
-	who := run.Judge.Name
-	if run.Model != "" {
-		who += " " + run.Model
+// listedRuns is how many runs are listed for people. The score of each is made of its
+// records, which takes a while.
+const listedRuns = 30
+
+// runRow is a run in a list, under the name that people gave it, else that of its system,
+// else that of its data.
+func runRow(ctx context.Context, st store.Store, run store.Run) ([]doc.Cell, error) {
+	found, err := findings.Of(ctx, st, run, findings.Options{MaxUnjudged: report.DefaultMaxUnjudged})
+	if err != nil {
+		return nil, err
 	}
-	state := fmt.Sprintf("%s of %s", words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
-	if run.State == store.Done {
-		state = "done, " + words.Count(run.Records, "record")
+	score := doc.T(doc.Absent(found.Report.Withheld()))
+	if m := found.Report.Metrics; len(m) > 0 && m[0].Judged != nil {
+		score = doc.T(doc.Share(*m[0].Judged))
 	}
-	cost := words.ExactDollars(run.CostMicros)
-	if run.SetAsideMicros > 0 {
-		cost += " and " + words.ExactDollars(run.SetAsideMicros) + " set aside"
+	_, model, _ := strings.Cut(run.Model, ":")
+	who := doc.Join(" ", run.Judge.Name, cmp.Or(model, run.Model))
+	what := cmp.Or(run.About.Name, findings.SettingsOf(run.Spec).System, findings.FileName(run))
+	items := words.Comma(run.Records)
+	if run.State != store.Done {
+		items += " of " + words.Comma(run.Dataset.Items*run.Trials)
 	}
-	return words.Printable(fmt.Sprintf("%s  %s  %s (%s), %s unjudged, %s, %s, %s",
-		run.ID, run.Created.Local().Format("2006-01-02 15:04"), who, deem.ShortHash(run.Judge.Hash),
-		words.Comma(run.Unjudged), state, cost, strings.Join(run.Dataset.Names, " ")))
+	return []doc.Cell{
+		doc.T(run.ID), score, doc.T(items), doc.T(doc.Clip(doc.Join(" ", what, strings.Join(run.About.Tags, " ")), 22)), doc.T(doc.Clip(who, 22)),
+	}, nil
 }
 
 func (a *app) listSchemas() error {

@@ -20,6 +20,9 @@ import (
 // defaultJudge needs no key, so that the first command works.
 const defaultJudge = "match"
 
+// defaultAsking is the judge when only a model is named.
+const defaultAsking = "universal"
+
 // dbVariable names the database where --db does not. A URL with a password has no place
 // on a command line.
 const dbVariable = "DEEM_DB"

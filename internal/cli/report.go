@@ -241,7 +241,7 @@ func (a *app) print(ctx context.Context, st store.Store, all []finished, agreeme
 			a.line()
 		}
 		d := f.Report.Document()
-		if len(all) == 1 && !a.passing && !a.verbose {
+		if len(all) == 1 && !a.verbose {
 			a.next(ctx, st, d, f.Run, f.Report)
 		}
 		if err := a.document(d); err != nil {

@@ -29,7 +29,8 @@ An item is a question, the answers that would be right, and what the system unde
 test gave. The file is JSONL, JSON, CSV or Parquet, also packed with gzip or zstd;
 "deem list formats" says which columns are recognised, and --map names others.
 
-Without --judge the rule "match" decides, offline and without a key. With a judge
+Without --judge and --model the rule "match" decides, offline and without a key; with
+--model alone, the judge "universal" asks that model. With a judge
 that asks a model, --model says which one, as openai:gpt-4o-mini, anthropic:...,
 google:... or ollama:...; keys come from the environment (OPENAI_API_KEY,
 ANTHROPIC_API_KEY, GEMINI_API_KEY) or a file .env. With several judges each has a run
@@ -340,8 +341,12 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 // one that needs nothing, each with its model.
 func (a *app) chooseAll(o runOptions) ([]catalog.Choice, error) {
 	names := o.judges
-	if len(names) == 0 && (o.benchmark == nil || o.model.Name == offline) {
+	switch {
+	case len(names) > 0:
+	case o.model.Name == offline, o.benchmark == nil && o.model.Name == "":
 		names = []string{defaultJudge}
+	case o.benchmark == nil:
+		names = []string{defaultAsking}
 	}
 	var choices []catalog.Choice
 	if len(names) == 0 {

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"deem"
+	"deem/internal/doc"
 	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
@@ -71,5 +75,100 @@ func (a *app) settleRun(ctx context.Context, ref string) error {
 		return nil
 	}
 	fmt.Fprintf(a.out, "run %s: %s recorded, %s was set aside and counts no longer\n", run.ID, words.ExactDollars(run.CostMicros), words.ExactDollars(released))
+	return nil
+}
+
+const rmHelp = `Delete runs. They are no longer listed, and "last" does not find them. The page of
+deem serve shows deleted runs and can bring them back; --purge removes them for good.
+
+EXIT STATUS
+  0 done   1 could not   2 wrong usage`
+
+func (a *app) rmCommand() *cobra.Command {
+	purge := false
+	cmd := &cobra.Command{
+		Use: "rm RUN...", Short: "delete runs", Long: rmHelp, Example: "  deem rm last",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.edit(cmd.Context(), args, "deleted", func(about *store.About) { about.Deleted = time.Now() }, purge)
+		},
+	}
+	cmd.Flags().BoolVar(&purge, "purge", false, "remove the records for good")
+	return cmd
+}
+
+func (a *app) tagCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "tag RUN TAG...", Short: "tag a run; -TAG removes a tag", Example: "  deem tag last baseline\n  deem tag last -- -baseline",
+		Long: "Add tags to a run. A tag with a minus in front, after --, is removed.\n\nEXIT STATUS\n  0 done   1 could not   2 wrong usage",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usage.Mark(deem.WithHint(errors.New("a run and a tag are needed"), "deem tag last baseline"))
+			}
+			return a.edit(cmd.Context(), args[:1], "tagged", func(about *store.About) {
+				for _, tag := range args[1:] {
+					if gone, ok := strings.CutPrefix(tag, "-"); ok {
+						about.Tags = slices.DeleteFunc(about.Tags, func(t string) bool { return t == gone })
+						continue
+					}
+					about.Tags = append(about.Tags, tag)
+				}
+			}, false)
+		},
+	}
+}
+
+func (a *app) renameCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename RUN NAME", Short: "give a run a name", Example: `  deem rename last "after the fix"`,
+		Long: "Give a run a name, which lists and pages show. An empty name removes it.\n\nEXIT STATUS\n  0 done   1 could not   2 wrong usage",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usage.Mark(deem.WithHint(errors.New("a run and a name are needed"), `deem rename last "after the fix"`))
+			}
+			return a.edit(cmd.Context(), args[:1], "renamed", func(about *store.About) { about.Name = args[1] }, false)
+		},
+	}
+}
+
+// edit changes what is noted about runs, and says of each what was done.
+func (a *app) edit(ctx context.Context, refs []string, done string, change func(*store.About), purge bool) error {
+	if len(refs) == 0 {
+		return usage.Mark(deem.WithHint(errors.New("a run is needed"), "deem list runs lists them"))
+	}
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	editor, ok := st.(store.Editor)
+	if !ok {
+		return usage.Errorf("the runs in this store cannot be edited")
+	}
+	ids := make([]string, len(refs))
+	for i, ref := range refs { // All are looked up before the first changes what "last" is.
+		run, err := st.Run(ctx, ref)
+		if err != nil {
+			return err
+		}
+		ids[i] = run.ID
+	}
+	edited := []store.Run{}
+	for _, id := range ids {
+		run, err := editor.Edit(ctx, id, change)
+		if err == nil && purge {
+			err = editor.Purge(ctx, id)
+		}
+		if err != nil {
+			return err
+		}
+		edited = append(edited, run)
+		if !a.json {
+			about := doc.Join(", ", run.About.Name, doc.Prefix("tags ", strings.Join(run.About.Tags, ", ")))
+			fmt.Fprintf(a.out, "run %s %s%s\n", run.ID, done, words.Printable(doc.Prefix(": ", about)))
+		}
+	}
+	if a.json {
+		writeJSON(a.out, edited)
+	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (t *truths) unmatched() error {
 		return nil
 	case t.people.Used() == 0:
 		return usage.Mark(deem.WithHint(fmt.Errorf("%s: none of its %s is about an item of run %s, as %q", t.people.Name, words.Count(len(missing), "item"), t.run.ID, missing[0]),
-			"ids must be those of the dataset; --columns item=NAME says which column holds them"))
+			"ids must be those of the dataset; --map item=NAME says which column holds them"))
 	default:
 		t.app.say("%s labelled that run %s does not have, as %q", isItems(len(missing)), t.run.ID, missing[0])
 		return nil

@@ -151,8 +151,8 @@ type lack struct {
 
 // partHints says of the parts that a row must have how to name their columns.
 var partHints = map[string]string{
-	"item":  "say which column holds the item's id, as with --columns item=NAME",
-	"label": "say which column holds the label, as with --columns label=NAME",
+	"item":  "say which column holds the item's id, as with --map item=NAME",
+	"label": "say which column holds the label, as with --map label=NAME",
 }
 
 // without notes that a row lacks a part.
