@@ -247,6 +247,10 @@ func (m *Model) fatal(err error) error {
 		orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
 }
 
+// restarts is how often a start that failed is tried again. The program has started before,
+// so what ended it, as a signal, may pass.
+const restarts = 3
+
 // take returns an idle process, or starts one. After crashes it waits before that, longer
 // each time.
 func (m *Model) take(ctx context.Context) (*process, error) {
@@ -257,17 +261,25 @@ func (m *Model) take(ctx context.Context) (*process, error) {
 		m.mu.Unlock()
 		return p, nil
 	}
-	crashes := m.crashes
 	m.mu.Unlock()
-	if crashes > 1 {
-		wait := min(50*time.Millisecond<<min(crashes-2, 10), 5*time.Second)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+	for failed := 0; ; failed++ {
+		m.mu.Lock()
+		crashes := m.crashes
+		m.mu.Unlock()
+		if crashes > 1 {
+			wait := min(50*time.Millisecond<<min(crashes-2, 10), 5*time.Second)
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}
+		p, err := start(ctx, m.o)
+		if err == nil || ctx.Err() != nil || failed == restarts {
+			return p, err
+		}
+		m.note(false)
 	}
-	return start(ctx, m.o)
 }
 
 // note counts the processes in a row that ended without a reply.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -39,6 +41,16 @@ func program(how string) {
 	case "no hello":
 		fmt.Println("Loading the model...")
 		select {}
+	case "killed":
+		name := os.Getenv("DEEM_TEST_STARTS")
+		text, _ := os.ReadFile(name)
+		if err := os.WriteFile(name, append(text, 'x'), 0o600); err != nil {
+			os.Exit(2)
+		}
+		if slices.Contains(strings.Fields(os.Getenv("DEEM_TEST_FAILS")), fmt.Sprint(len(text)+1)) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
 	case "cannot start":
 		fmt.Fprintln(os.Stderr, "Traceback")
 		fmt.Fprintln(os.Stderr, "ModuleNotFoundError: No module named 'grader'")
@@ -82,7 +94,7 @@ func answer(how string, id int, it deem.Item, req *deem.Request) {
 	case how == "model":
 		text, _ := json.Marshal(req.Messages[0].Content)
 		fmt.Printf(`{"id": %d, "text": %s, "usage": {"input": 3, "output": 1}}`+"\n", id, text)
-	case how == "crash" && odd:
+	case (how == "crash" || how == "killed") && odd:
 		fmt.Fprintln(os.Stderr, "boom on", it.ID)
 		os.Exit(3)
 	case how == "bad line" && odd:
@@ -366,5 +378,36 @@ func TestTellEnds(t *testing.T) {
 	}
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+// A program that is killed while it starts again is started once more: the run goes on. One
+// that cannot start any more ends it.
+func TestKilledWhileItStarts(t *testing.T) {
+	for _, c := range []struct {
+		fails string // which starts fail
+		want  string // "" when the item after the crash is judged
+	}{
+		{"2", ""},
+		{"2 3", ""},
+		{"2 3 4 5 6 7 8 9", "signal: killed"},
+	} {
+		t.Setenv("DEEM_TEST_FAILS", c.fails)
+		t.Setenv("DEEM_TEST_STARTS", filepath.Join(t.TempDir(), "starts"))
+		m, err := open(t, "killed", command.Options{Processes: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Complete(t.Context(), about("1-odd")); err == nil {
+			t.Error("the first item was judged")
+		}
+		reply, err := m.Complete(t.Context(), about("2"))
+		var failed *deem.ModelError
+		switch {
+		case c.want == "" && (err != nil || !strings.Contains(reply.Text, "yes")):
+			t.Errorf("after failed starts %s: %q, %v", c.fails, reply.Text, err)
+		case c.want != "" && (!errors.As(err, &failed) || !failed.Fatal || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("after failed starts %s: %v, want a fatal error with %q", c.fails, err, c.want)
+		}
 	}
 }
