@@ -213,7 +213,7 @@ func TestScreens(t *testing.T) {
 			b.open(screen.path)
 			b.until("!document.querySelector('[data-late] a')")
 			if view.dark {
-				b.text("document.documentElement.dataset.theme = 'dark'")
+				b.text("document.documentElement.dataset.theme === 'dark' || document.getElementById('theme').click()")
 			}
 			b.fits("")
 			b.accessible()
