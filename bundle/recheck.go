@@ -18,7 +18,7 @@ import (
 func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			out.findIn(CheckJudge, rec, fmt.Sprintf("the judge in the file panics over this record: %v", p))
+			out.findIn(checkJudge, rec, fmt.Sprintf("the judge in the file panics over this record: %v", p))
 		}
 	}()
 	switch {
@@ -28,14 +28,14 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 		c.replay(ctx, rec, out)
 	case c.again.Rule != nil:
 		if len(rec.Calls) > 0 {
-			out.findIn(CheckRecord, rec, "calls are recorded, and a rule makes none")
+			out.findIn(checkRecord, rec, "calls are recorded, and a rule makes none")
 		}
 		v, err := c.again.Rule.Judge(ctx, rec.Item)
 		out.compare(rec, v, err)
 	case c.again.Protocol != nil:
 		for _, call := range rec.Calls {
 			if call.Model != c.out.Run.Model {
-				out.findIn(CheckRecord, rec, fmt.Sprintf("one of its calls is to %q, and the run asks %q", call.Model, c.out.Run.Model))
+				out.findIn(checkRecord, rec, fmt.Sprintf("one of its calls is to %q, and the run asks %q", call.Model, c.out.Run.Model))
 			}
 		}
 		c.reask(rec, out)
@@ -50,7 +50,7 @@ const unfinished deem.Kind = "unfinished"
 // that goes on can have one: otherwise whoever does not like a verdict could call it so.
 func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
 	if c.out.Run.State == "done" {
-		out.findIn(CheckRecord, rec, "the item is unfinished, and the run is done")
+		out.findIn(checkRecord, rec, "the item is unfinished, and the run is done")
 	}
 }
 
@@ -60,7 +60,7 @@ func (c *checker) reask(rec deem.Record, out *outcome) {
 	if d, ok := p.(judge.Decider); ok {
 		if v, ok := d.Decide(rec.Item); ok {
 			if len(rec.Calls) > 0 {
-				out.findIn(CheckPrompt, rec, "the judge decides this item without asking, and calls are recorded")
+				out.findIn(checkPrompt, rec, "the judge decides this item without asking, and calls are recorded")
 			}
 			out.compare(rec, v, nil)
 			return
@@ -69,7 +69,7 @@ func (c *checker) reask(rec deem.Record, out *outcome) {
 	req, err := p.Request(rec.Item)
 	if err != nil {
 		if len(rec.Calls) > 0 {
-			out.findIn(CheckPrompt, rec, fmt.Sprintf("a call is recorded, and there is no prompt for this item: %v", err))
+			out.findIn(checkPrompt, rec, fmt.Sprintf("a call is recorded, and there is no prompt for this item: %v", err))
 		}
 		out.compare(rec, deem.Verdict{}, err)
 		return
@@ -90,7 +90,7 @@ func (out *outcome) rendered(rec deem.Record, hash string) {
 	}
 	for i, call := range rec.Calls {
 		if call.Request != hash {
-			out.findIn(CheckPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
+			out.findIn(checkPrompt, rec, fmt.Sprintf("the prompt rendered again has hash %s, and call %d says %s", deem.ShortHash(hash), i+1, deem.ShortHash(call.Request)))
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, rep
 		out.wires++
 	}
 	if problem != "" {
-		out.findIn(CheckWire, rec, problem)
+		out.findIn(checkWire, rec, problem)
 	}
 }
 
@@ -114,7 +114,7 @@ func (out *outcome) sent(rec deem.Record, req deem.Request, settings string, rep
 func reread(p judge.Protocol, rec deem.Record, out *outcome) {
 	if len(rec.Calls) == 0 {
 		if rec.Verdict != nil {
-			out.findIn(CheckVerdict, rec, "there is a verdict, and no reply that gives it")
+			out.findIn(checkVerdict, rec, "there is a verdict, and no reply that gives it")
 		}
 		return
 	}
@@ -127,9 +127,9 @@ func reread(p judge.Protocol, rec deem.Record, out *outcome) {
 	out.verdicts++
 	switch {
 	case rec.Verdict != nil:
-		out.findIn(CheckVerdict, rec, "there is a verdict, and the last call brought no reply: "+last.Error)
+		out.findIn(checkVerdict, rec, "there is a verdict, and the last call brought no reply: "+last.Error)
 	case rec.Failure != nil && rec.Failure.Detail != last.Error:
-		out.findIn(CheckVerdict, rec, fmt.Sprintf("the failure says %q, and the last call %q", rec.Failure.Detail, last.Error))
+		out.findIn(checkVerdict, rec, fmt.Sprintf("the failure says %q, and the last call %q", rec.Failure.Detail, last.Error))
 	}
 }
 
@@ -139,20 +139,20 @@ func (out *outcome) compare(rec deem.Record, v deem.Verdict, err error) {
 	out.verdicts++
 	if err == nil {
 		if problem := differ(rec, v); problem != "" {
-			out.findIn(CheckVerdict, rec, problem)
+			out.findIn(checkVerdict, rec, problem)
 		}
 		return
 	}
 	f, ok := errors.AsType[*deem.Failure](err)
 	switch {
 	case !ok:
-		out.findIn(CheckVerdict, rec, fmt.Sprintf("the judge cannot be asked again: %v", err))
+		out.findIn(checkVerdict, rec, fmt.Sprintf("the judge cannot be asked again: %v", err))
 	case rec.Failure == nil && rec.Verdict != nil:
-		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %s", rec.Verdict.Label, f.Error()))
+		out.findIn(checkVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %s", rec.Verdict.Label, f.Error()))
 	case rec.Failure != nil && !same(rec.Failure.Probability, f.Probability, near):
-		out.findIn(CheckVerdict, rec, "the record and the judge now differ in the probability that the response is right")
+		out.findIn(checkVerdict, rec, "the record and the judge now differ in the probability that the response is right")
 	case rec.Failure != nil && (rec.Failure.Kind != f.Kind || rec.Failure.Detail != f.Detail):
-		out.findIn(CheckVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), f.Error()))
+		out.findIn(checkVerdict, rec, fmt.Sprintf("the record says %q, and the judge now %q", rec.Failure.Error(), f.Error()))
 	}
 }
 

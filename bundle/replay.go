@@ -241,10 +241,10 @@ func (c *checker) replay(ctx context.Context, rec deem.Record, out *outcome) {
 	out.prompts += len(rec.Calls)
 	out.wires += t.wires
 	for _, problem := range t.unsent {
-		out.findIn(CheckWire, rec, problem)
+		out.findIn(checkWire, rec, problem)
 	}
 	for _, key := range t.missing {
-		out.findIn(CheckPrompt, rec, fmt.Sprintf("the judge asked for something the record does not hold: request %s to %s", deem.ShortHash(key.hash), key.model))
+		out.findIn(checkPrompt, rec, fmt.Sprintf("the judge asked for something the record does not hold: request %s to %s", deem.ShortHash(key.hash), key.model))
 	}
 	if len(t.missing) == 0 {
 		out.compareComposed(rec, v, err, c.again.Partly)
@@ -268,7 +268,7 @@ func (c *checker) unasked(rec deem.Record, calls []deem.Call, out *outcome) {
 		if slices.Contains(c.again.Unchecked, call.Model) {
 			continue
 		}
-		out.findIn(CheckPrompt, rec, fmt.Sprintf("a call is recorded that nobody asked for: request %s to %s", deem.ShortHash(call.Request), call.Model))
+		out.findIn(checkPrompt, rec, fmt.Sprintf("a call is recorded that nobody asked for: request %s to %s", deem.ShortHash(call.Request), call.Model))
 	}
 }
 

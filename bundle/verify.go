@@ -61,18 +61,18 @@ type Again struct {
 
 // The checks that a finding names.
 const (
-	CheckFile      = "file"      // the bytes of the file
-	CheckForm      = "form"      // a line is not what the format says
-	CheckChain     = "chain"     // hashes from line to line
-	CheckOrder     = "order"     // what stands where
-	CheckItem      = "item"      // an item and its hash
-	CheckJudge     = "judge"     // the judge and its hash
-	CheckRecord    = "record"    // a record within itself
-	CheckPrompt    = "prompt"    // the prompt rendered again
-	CheckWire      = "wire"      // the parameters that were sent
-	CheckVerdict   = "verdict"   // the reply read again, or the rule asked again
-	CheckNumbers   = "numbers"   // what the manifest says
-	CheckSignature = "signature" // who vouches for it
+	checkFile      = "file"      // the bytes of the file
+	checkForm      = "form"      // a line is not what the format says
+	checkChain     = "chain"     // hashes from line to line
+	checkOrder     = "order"     // what stands where
+	checkItem      = "item"      // an item and its hash
+	checkJudge     = "judge"     // the judge and its hash
+	checkRecord    = "record"    // a record within itself
+	checkPrompt    = "prompt"    // the prompt rendered again
+	checkWire      = "wire"      // the parameters that were sent
+	checkVerdict   = "verdict"   // the reply read again, or the rule asked again
+	checkNumbers   = "numbers"   // what the manifest says
+	checkSignature = "signature" // who vouches for it
 )
 
 // A Finding is something wrong with a bundle.
@@ -159,7 +159,7 @@ func (c *checker) broken(err error) error {
 		c.find(at.finding)
 		return nil
 	case errors.Is(err, ErrDamaged) || errors.Is(err, ErrNewer):
-		c.find(Finding{Check: CheckFile, Message: err.Error()})
+		c.find(Finding{Check: checkFile, Message: err.Error()})
 		return nil
 	}
 	return err
@@ -215,7 +215,7 @@ func step[T any](c *checker, l line, v *T) error {
 	c.link(l)
 	value, err := decode[T](l.body)
 	if err != nil {
-		return &lineError{Finding{Check: CheckForm, Line: l.n, Message: err.Error()}}
+		return &lineError{Finding{Check: checkForm, Line: l.n, Message: err.Error()}}
 	}
 	*v = value
 	sealed := l.body
@@ -225,7 +225,7 @@ func step[T any](c *checker, l line, v *T) error {
 		}
 	}
 	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		c.find(Finding{Check: CheckChain, Line: l.n, Message: fmt.Sprintf("the %s was changed: it has not the hash that it says", l.kind)})
+		c.find(Finding{Check: checkChain, Line: l.n, Message: fmt.Sprintf("the %s was changed: it has not the hash that it says", l.kind)})
 	}
 	return nil
 }
@@ -234,7 +234,7 @@ func step[T any](c *checker, l line, v *T) error {
 // so that one break is one finding.
 func (c *checker) link(l line) {
 	if l.prev != c.seq.head {
-		c.find(Finding{Check: CheckChain, Line: l.n, Message: "the line does not follow the one before it: lines were removed, added or moved here"})
+		c.find(Finding{Check: checkChain, Line: l.n, Message: "the line does not follow the one before it: lines were removed, added or moved here"})
 	}
 	c.seq.head = l.hash
 }
@@ -288,7 +288,7 @@ func (c *checker) more(lines *scanner) (line, error) {
 func (c *checker) want(lines *scanner, kind string) (line, error) {
 	l, err := c.more(lines)
 	if err == nil && l.kind != kind {
-		err = &lineError{Finding{Check: CheckOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands where the %s should", l.kind, kind)}}
+		err = &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands where the %s should", l.kind, kind)}}
 	}
 	return l, err
 }
@@ -301,7 +301,7 @@ func (c *checker) judgeHash(n int) {
 	}
 	hash, err := deem.Hash(identity)
 	if err != nil || hash != c.judge.Hash {
-		c.find(Finding{Check: CheckJudge, Line: n, Message: fmt.Sprintf("the judge has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(c.judge.Hash))})
+		c.find(Finding{Check: checkJudge, Line: n, Message: fmt.Sprintf("the judge has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(c.judge.Hash))})
 	}
 }
 
@@ -359,7 +359,7 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 			return err
 		}
 		if l.kind != kindSignature || c.out.Signature != nil {
-			return &lineError{Finding{Check: CheckOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands behind the manifest", l.kind)}}
+			return &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands behind the manifest", l.kind)}}
 		}
 		var s Signature
 		if err := step(c, l, &s); err != nil {
@@ -373,7 +373,7 @@ func (c *checker) epilogue(lines *scanner, l line) error {
 func (c *checker) signature(manifestHash string) {
 	s := c.out.Signature
 	wrong := func(format string, args ...any) {
-		c.find(Finding{Check: CheckSignature, Message: fmt.Sprintf(format, args...)})
+		c.find(Finding{Check: checkSignature, Message: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case s == nil && c.opts.Signer != nil:
@@ -391,10 +391,10 @@ func (c *checker) signature(manifestHash string) {
 // manifest compares what the manifest says with what was counted.
 func (c *checker) manifest(n int, head string, m Manifest) {
 	wrong := func(format string, args ...any) {
-		c.find(Finding{Check: CheckNumbers, Line: n, Message: fmt.Sprintf(format, args...)})
+		c.find(Finding{Check: checkNumbers, Line: n, Message: fmt.Sprintf(format, args...)})
 	}
 	if m.Head != head {
-		c.find(Finding{Check: CheckChain, Line: n, Message: fmt.Sprintf("the manifest says that the chain ends with %s, and it ends with %s", deem.ShortHash(m.Head), deem.ShortHash(head))})
+		c.find(Finding{Check: checkChain, Line: n, Message: fmt.Sprintf("the manifest says that the chain ends with %s, and it ends with %s", deem.ShortHash(m.Head), deem.ShortHash(head))})
 	}
 	got, run := c.seq.counted, c.out.Run
 	for _, row := range []struct {
@@ -427,11 +427,11 @@ func (c *checker) dataset(n int) {
 	d := c.out.Run.Dataset
 	switch {
 	case c.seq.counted.Items > d.Items:
-		c.find(Finding{Check: CheckItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, c.seq.counted.Items)})
+		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the dataset has %d items, and %d are in the file", d.Items, c.seq.counted.Items)})
 	case c.seq.gaps || c.seq.counted.Items < d.Items:
 		c.note("the hash of the dataset is not checked: %d of its %d items have a record", c.seq.counted.Items, d.Items)
 	case c.seq.dataset.String() != d.Hash:
-		c.find(Finding{Check: CheckItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(c.seq.dataset.String()), deem.ShortHash(d.Hash))})
+		c.find(Finding{Check: checkItem, Line: n, Message: fmt.Sprintf("the items have the hash %s together, and the run says %s", deem.ShortHash(c.seq.dataset.String()), deem.ShortHash(d.Hash))})
 	}
 }
 
@@ -454,9 +454,9 @@ func (c *checker) numbers(n int, said json.RawMessage) {
 	}
 	words := c.opts.Software == c.out.Header.Software && c.opts.Software != "" && len(left) == 0
 	err = compareNumbers(said, counted, left, words, func(message string) {
-		c.find(Finding{Check: CheckNumbers, Line: n, Message: message})
+		c.find(Finding{Check: checkNumbers, Line: n, Message: message})
 	})
 	if err != nil {
-		c.find(Finding{Check: CheckNumbers, Line: n, Message: err.Error()})
+		c.find(Finding{Check: checkNumbers, Line: n, Message: err.Error()})
 	}
 }

@@ -109,7 +109,7 @@ func (c *checker) feed(ctx context.Context, lines *scanner, l line, put func(*jo
 			return l, nil
 		default:
 			flush()
-			return l, &lineError{Finding{Check: CheckOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands among the records", l.kind)}}
+			return l, &lineError{Finding{Check: checkOrder, Line: l.n, Message: fmt.Sprintf("a line of kind %q stands among the records", l.kind)}}
 		}
 		j.lines = append(j.lines, l)
 		if l.kind == kindItem {
@@ -153,22 +153,22 @@ func (c *checker) work(ctx context.Context, j *job) {
 func (c *checker) checkItem(l line, out *outcome) *wireItem {
 	it, err := decodeItem(l.body)
 	if err != nil {
-		out.find(CheckForm, "", err.Error())
+		out.find(checkForm, "", err.Error())
 		return nil
 	}
 	sealed := l.body
 	if c.out.Header.Redacted {
 		if !it.isSealed() {
-			out.find(CheckForm, it.item.ID, "the item of a redacted bundle holds text")
+			out.find(checkForm, it.item.ID, "the item of a redacted bundle holds text")
 		}
 	} else {
 		sealed = it.sealed().encode()
 		if hash := it.item.Hash(); hash != it.hash {
-			out.find(CheckItem, it.item.ID, fmt.Sprintf("the item has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(it.hash)))
+			out.find(checkItem, it.item.ID, fmt.Sprintf("the item has hash %s, and the file says %s", deem.ShortHash(hash), deem.ShortHash(it.hash)))
 		}
 	}
 	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		out.find(CheckChain, it.item.ID, "the item was changed: its line has not the hash that it says")
+		out.find(checkChain, it.item.ID, "the item was changed: its line has not the hash that it says")
 	}
 	out.item = &wireItem{hash: it.hash, position: it.position, item: deem.Item{ID: it.item.ID}}
 	return &it
@@ -179,7 +179,7 @@ func (c *checker) checkItem(l line, out *outcome) *wireItem {
 func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *outcome) {
 	w, err := decode[wireRecord](l.body)
 	if err != nil {
-		out.find(CheckForm, "", err.Error())
+		out.find(checkForm, "", err.Error())
 		return
 	}
 	known := item != nil && item.hash == w.Item
@@ -190,7 +190,7 @@ func (c *checker) checkRecord(ctx context.Context, l line, item *wireItem, out *
 	out.record, out.of = &rec, w.Item
 	out.chain(c.out.Header.Redacted, l, w)
 	if problem := c.within(rec); problem != "" {
-		out.findIn(CheckRecord, rec, problem)
+		out.findIn(checkRecord, rec, problem)
 	}
 	if known {
 		c.recheck(ctx, rec, out)
@@ -202,17 +202,17 @@ func (out *outcome) chain(redacted bool, l line, w wireRecord) {
 	sealed := l.body
 	if redacted {
 		if !w.isSealed() {
-			out.findIn(CheckForm, *out.record, "the record of a redacted bundle holds text")
+			out.findIn(checkForm, *out.record, "the record of a redacted bundle holds text")
 		}
 	} else {
 		var err error
 		if sealed, err = encode(w.sealed()); err != nil {
-			out.findIn(CheckForm, *out.record, err.Error())
+			out.findIn(checkForm, *out.record, err.Error())
 			return
 		}
 	}
 	if chainHash(l.prev, l.kind, sealed) != l.hash {
-		out.findIn(CheckChain, *out.record, "the record was changed: its line has not the hash that it says")
+		out.findIn(checkChain, *out.record, "the record was changed: its line has not the hash that it says")
 	}
 }
 
@@ -289,7 +289,7 @@ func (c *checker) nextItem(out outcome) {
 	}
 	expected := s.counted.Items - 1
 	if s.item != nil && out.item.position <= s.item.position || out.item.position < 0 {
-		c.find(Finding{Check: CheckOrder, Line: out.line.n, Item: out.item.item.ID, Message: fmt.Sprintf("the item stands at position %d, and not behind the one before it", out.item.position)})
+		c.find(Finding{Check: checkOrder, Line: out.line.n, Item: out.item.item.ID, Message: fmt.Sprintf("the item stands at position %d, and not behind the one before it", out.item.position)})
 	}
 	s.gaps = s.gaps || out.item.position != expected
 	s.dataset.add(out.item.hash)
@@ -299,7 +299,7 @@ func (c *checker) nextItem(out outcome) {
 // itemEnds checks that the item that was being looked at has a record.
 func (c *checker) itemEnds(n int) {
 	if s := &c.seq; s.item != nil && s.records == 0 {
-		c.find(Finding{Check: CheckOrder, Line: n, Item: s.item.item.ID, Message: "the item has no record behind it"})
+		c.find(Finding{Check: checkOrder, Line: n, Item: s.item.item.ID, Message: "the item has no record behind it"})
 		s.records = 1 // said once
 	}
 }
@@ -308,7 +308,7 @@ func (c *checker) itemEnds(n int) {
 func (c *checker) nextRecord(out outcome) {
 	s, rec := &c.seq, *out.record
 	wrong := func(format string, args ...any) {
-		c.find(Finding{Check: CheckOrder, Line: out.line.n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf(format, args...)})
+		c.find(Finding{Check: checkOrder, Line: out.line.n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case s.item == nil || s.item.hash != out.of:
@@ -334,7 +334,7 @@ func (c *checker) tally(rec deem.Record, n int) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.count = nil
-			c.find(Finding{Check: CheckNumbers, Line: n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf("the record cannot be counted: %v", p)})
+			c.find(Finding{Check: checkNumbers, Line: n, Item: rec.Item.ID, Trial: rec.Trial, Message: fmt.Sprintf("the record cannot be counted: %v", p)})
 		}
 	}()
 	c.count.Add(rec)

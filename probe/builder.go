@@ -65,8 +65,8 @@ func (b *Builder) Add(rec deem.Record) {
 	if rec.Failure != nil {
 		b.failures[rec.Failure.Kind]++
 	} else {
-		flip, compared := rec.Verdict.Aspects[AspectFlip]
-		s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[AspectFirst] > 0.5
+		flip, compared := rec.Verdict.Aspects[aspectFlip]
+		s.compared, s.flipped, s.firstWon = compared, flip > 0, rec.Verdict.Aspects[aspectFirst] > 0.5
 	}
 	if s.wrong() {
 		s.Question, s.Reference, s.Response = clip(p.Question), clip(firstReference(p.Item)), clip(p.Response)
@@ -88,7 +88,7 @@ func clip(s string) string {
 
 // Card returns the card of all records so far.
 func (b *Builder) Card() Card {
-	c := Card{Version: CardVersion, Head: b.head}
+	c := Card{Version: cardVersion, Head: b.head}
 	all := b.sorted()
 	var accepts, rejects tally
 	kinds := map[Kind]*tally{}
@@ -179,8 +179,8 @@ func (t *tally) add(s *seen) {
 	t.clusters.Add(s.of, x, 1)
 }
 
-// WarnSteady goes with a rate that is the same for every item.
-const WarnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
+// warnSteady goes with a rate that is the same for every item.
+const warnSteady = "every item has the same share of errors, so how far items differ is unknown: each was counted as one probe"
 
 // rate returns the share of errors. Over several kinds one item has several probes, and
 // within the kind of injections too. They are not independent, so the interval is the
@@ -201,7 +201,7 @@ func (t *tally) rate(most float64) Rate {
 		case r.Errors > 0 && r.Errors < r.Judged:
 			est = t.clusters.Mean(stat.DefaultLevel, stat.Unit).NoNarrower(est)
 			if i := slices.Index(est.Warnings, stat.WarnNoSpread); i >= 0 {
-				est.Warnings[i] = WarnSteady
+				est.Warnings[i] = warnSteady
 			}
 		case r.Errors == 0:
 			est = stat.Proportion(0, n)

@@ -5,8 +5,8 @@ import (
 	"deem/stat"
 )
 
-// CardVersion is the version of the JSON of a card.
-const CardVersion = "deem.probe/1"
+// cardVersion is the version of the JSON of a card.
+const cardVersion = "deem.probe/1"
 
 // A Head says whom a card is about and what its probes were made of.
 type Head struct {
@@ -155,8 +155,8 @@ type Consistency struct {
 
 // The aspects by which a judge that compares two responses says what their order did.
 const (
-	AspectFirst = "A shown first" // the score of A there
-	AspectFlip  = "position flip" // 1 when the order decided
+	aspectFirst = "A shown first" // the score of A there
+	aspectFlip  = "position flip" // 1 when the order decided
 )
 
 // Order is how often the order of two responses decides which is found better.

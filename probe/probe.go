@@ -30,7 +30,7 @@ const (
 	FieldKind    = "probe"
 	FieldWant    = "probe_want" // "yes" or "no"
 	FieldOf      = "probe_of"
-	FieldVariant = "probe_variant"
+	fieldVariant = "probe_variant"
 )
 
 // StaleFields are the fields of an item in which an answer is looked for that was
@@ -58,7 +58,7 @@ func New(it deem.Item, kind Kind, variant string, want bool, response string) Pr
 		p.Fields[FieldWant] = "yes"
 	}
 	if variant != "" {
-		p.Fields[FieldVariant] = variant
+		p.Fields[fieldVariant] = variant
 	}
 	return p
 }
@@ -70,7 +70,7 @@ func Of(it deem.Item) (Probe, bool) {
 	if !ok || kind == "" || want != "yes" && want != "no" {
 		return Probe{}, false
 	}
-	return Probe{Item: it, Kind: Kind(kind), Want: want == "yes", Of: it.Fields[FieldOf], Variant: it.Fields[FieldVariant]}, true
+	return Probe{Item: it, Kind: Kind(kind), Want: want == "yes", Of: it.Fields[FieldOf], Variant: it.Fields[fieldVariant]}, true
 }
 
 // Options say which probes to make. The zero value makes a hundred of each kind.

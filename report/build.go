@@ -165,10 +165,10 @@ func (b *Builder) aspectRows(by estimator, withheld bool) []Aspect {
 		if !withheld && row.N > 1 {
 			est := stat.Mean(a.values, stat.DefaultLevel)
 			if row.N < fewItems {
-				est = est.Warn(WarnFew)
+				est = est.Warn(warnFew)
 			}
 			if by.clustered {
-				est = est.Warn(WarnIndependent)
+				est = est.Warn(warnIndependent)
 			}
 			row.Judged = &est
 		}

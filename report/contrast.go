@@ -6,9 +6,9 @@ import (
 	"deem/stat"
 )
 
-// Differs is the footnote of a category whose number differs from that of all other
+// differs is the footnote of a category whose number differs from that of all other
 // items.
-const Differs = "differs from the rest: the interval of the difference leaves out 0, and all such intervals hold together with 95% confidence"
+const differs = "differs from the rest: the interval of the difference leaves out 0, and all such intervals hold together with 95% confidence"
 
 // significant is the p-value below which a category differs from the rest.
 const significant = 0.05
@@ -17,9 +17,9 @@ const significant = 0.05
 // interval made for 95% can keep.
 const smallestP = 1e-9
 
-// MethodMover is the method of a difference whose interval is made of those of its two
+// methodMover is the method of a difference whose interval is made of those of its two
 // sides.
-const MethodMover = "mover"
+const methodMover = "mover"
 
 // A Contrast sets the judged items of a category beside all other judged items.
 type Contrast struct {
@@ -207,7 +207,7 @@ func excess(s side, g group, mean float64) float64 {
 // where the two intervals are.
 func (p pair) difference(level float64) stat.Estimate {
 	a, b := p.one(level), p.rest(level)
-	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodMover}
+	est := stat.Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodMover}
 	if a.Method == stat.MethodNone || b.Method == stat.MethodNone {
 		est.Method = stat.MethodNone
 	}

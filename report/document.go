@@ -240,9 +240,9 @@ func (p *paper) figuresRow(name doc.Cell, f Figures) []doc.Cell {
 
 // Which items a cell of the document is about, as the query of a link.
 const (
-	ByCategory = "category"
-	ByLabel    = "label"
-	ByKind     = "kind"
+	byCategory = "category"
+	byLabel    = "label"
+	byKind     = "kind"
 )
 
 // about returns a cell that leads to the items it names.
@@ -259,12 +259,12 @@ func (p *paper) categories() {
 	rest := doc.Table{Columns: []doc.Column{doc.Col("category"), doc.Est("minus the rest [95%]"), doc.Num("p adjusted")}}
 	sides := map[bool][]string{}
 	for _, c := range p.Categories {
-		row := p.figuresRow(about(c.Name, ByCategory, c.Name), c.Figures)
+		row := p.figuresRow(about(c.Name, byCategory, c.Name), c.Figures)
 		if c.Rest != nil {
 			rest.Rows = append(rest.Rows, []doc.Cell{row[0], doc.T(doc.Points(c.Rest.Difference)), doc.T(pText(c.Rest.PAdjusted))})
 		}
 		if c.Differs() {
-			row[0].Marks, row[1].Tone = p.Mark(Differs), doc.Warning
+			row[0].Marks, row[1].Tone = p.Mark(differs), doc.Warning
 			above := c.Rest.Difference.Value > 0
 			sides[above] = append(sides[above], doc.Clip(c.Name, 32))
 		}
@@ -372,11 +372,11 @@ func (p *paper) failures() {
 	}
 	t := doc.Table{Columns: []doc.Column{doc.Col("kind"), doc.Num(what), doc.Col("first ones")}}
 	for _, f := range p.Failures {
-		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
+		t.Rows = append(t.Rows, []doc.Cell{about(kindName(f.Kind), byKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}})
 	}
 	p.Add(doc.Section{ID: "unjudged", Title: title, Detail: true, Blocks: []doc.Block{t}})
 	if f := p.Undecided; f != nil {
-		t := doc.Table{Columns: t.Columns, Rows: [][]doc.Cell{{about(kindName(f.Kind), ByKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}}}}
+		t := doc.Table{Columns: t.Columns, Rows: [][]doc.Cell{{about(kindName(f.Kind), byKind, string(f.Kind)), doc.N(f.N), {IDs: f.Examples, More: f.N > len(f.Examples)}}}}
 		p.Add(doc.Section{ID: "undecided", Title: "Undecided " + what, Detail: true, Blocks: []doc.Block{t}})
 	}
 }
@@ -410,7 +410,7 @@ func (p *paper) labels() {
 			t.Rows = append(t.Rows, []doc.Cell{doc.T(fmt.Sprintf("and %d more", len(p.Labels)-i))})
 			break
 		}
-		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), ByLabel, l.Label), doc.N(l.N)})
+		t.Rows = append(t.Rows, []doc.Cell{about(doc.OrNone(l.Label), byLabel, l.Label), doc.N(l.N)})
 	}
 	p.Add(doc.Section{ID: "labels", Title: "Labels", Detail: true, Blocks: []doc.Block{t}})
 }

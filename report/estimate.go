@@ -12,10 +12,10 @@ const fewItems = 30
 
 // The warnings that a report adds to those of package stat.
 const (
-	WarnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
+	warnFew = "fewer than 30 items: a few other verdicts would move this number a lot"
 
-	// WarnIndependent goes with the mean of an aspect when items come in clusters.
-	WarnIndependent = spent.WarnIndependent
+	// warnIndependent goes with the mean of an aspect when items come in clusters.
+	warnIndependent = spent.WarnIndependent
 )
 
 // An estimator makes estimates in the way that fits the whole run: all numbers of a
@@ -49,7 +49,7 @@ func (by estimator) estimate(t *tally, s side) stat.Estimate {
 	}
 	// An estimate that stands on nothing, or a mean of one, already says worse.
 	if est.N < fewItems && est.Method != stat.MethodNone {
-		est = est.Warn(WarnFew)
+		est = est.Warn(warnFew)
 	}
 	return est
 }

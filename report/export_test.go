@@ -13,4 +13,16 @@ func Fixed(numbers ...float64) float64 {
 }
 
 // MaxNamed is how many clusters are told apart.
-const MaxNamed = maxNamed
+
+const (
+	Differs        = differs
+	MethodMover    = methodMover
+	WarnFew        = warnFew
+	WarnFewTrials  = warnFewTrials
+	WarnFractional = warnFractional
+)
+
+// Constants that tests compare with.
+const (
+	MaxNamed = maxNamed
+)

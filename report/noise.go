@@ -14,8 +14,8 @@ import (
 
 // The warnings about repeated trials.
 const (
-	WarnFewTrials  = "fewer than three trials: the spread of their means is rough"
-	WarnFractional = "not all scores are 0 or 1: flips count a score from one half on as yes"
+	warnFewTrials  = "fewer than three trials: the spread of their means is rough"
+	warnFractional = "not all scores are 0 or 1: flips count a score from one half on as yes"
 )
 
 // flipExamples is how many items a report names whose trials differ.
@@ -357,9 +357,9 @@ func (s *noiseSums) agreement() []Level {
 // warn fills in the warnings.
 func (n *Noise) warn(s *noiseSums) {
 	if n.Trials < 3 {
-		n.Warnings = append(n.Warnings, WarnFewTrials)
+		n.Warnings = append(n.Warnings, warnFewTrials)
 	}
 	if s.fractional {
-		n.Warnings = append(n.Warnings, WarnFractional)
+		n.Warnings = append(n.Warnings, warnFractional)
 	}
 }

@@ -209,7 +209,7 @@ func (l *looks) over(metric string, est stat.Estimate) stat.Estimate {
 		at.Clusters = l.units
 	}
 	if at.N < fewItems {
-		at = at.Warn(WarnFew)
+		at = at.Warn(warnFew)
 	}
 	return at
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// MethodPosterior is the interval of agreement beyond chance from the posterior
+// methodPosterior is the interval of agreement beyond chance from the posterior
 // distribution of the four counts.
-const MethodPosterior = "dirichlet"
+const methodPosterior = "dirichlet"
 
-// FewRated is the number of items below which agreement beyond chance has no interval.
-const FewRated = 20
+// fewRated is the number of items below which agreement beyond chance has no interval.
+const fewRated = 20
 
-// WarnFewRated says why there is no interval.
-const WarnFewRated = "fewer than 20 items: too few for an interval of agreement beyond chance"
+// warnFewRated says why there is no interval.
+const warnFewRated = "fewer than 20 items: too few for an interval of agreement beyond chance"
 
 // A Coefficient is a way to compare agreement with what chance would give.
 type Coefficient string
@@ -103,7 +103,7 @@ func (y YesNo) Influence(c Coefficient, truth, given bool) float64 {
 
 // Beyond returns agreement beyond chance of a judge and people, from n items with the
 // weights in y. Where it is not defined, because both gave the same label to everything,
-// the value is 0, and there is no interval; nor is there one below [FewRated] items.
+// the value is 0, and there is no interval; nor is there one below fewRated items.
 //
 // The interval is that of the posterior distribution of the four shares, for as many
 // independent items as the design is worth. A quarter and then a half of an item is added
@@ -116,16 +116,16 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) Estimate {
 	level, warning := checkLevel(level)
 	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: n, Method: MethodNone, Clusters: d.Clusters}, warning)
 	if n <= 0 {
-		return est.Warn(WarnNoValues)
+		return est.Warn(warnNoValues)
 	}
 	value, ok := y.value(c, float64(n))
 	switch est.Value = value; {
 	case !ok:
 		return est.Warn(WarnOneClass)
-	case n < FewRated:
-		return est.Warn(WarnFewRated)
+	case n < fewRated:
+		return est.Warn(warnFewRated)
 	case d.Clusters == 1:
-		return est.Warn(WarnOneCluster)
+		return est.Warn(warnOneCluster)
 	}
 	t := Design{DF: float64(n - 1)}.quantile(level)
 	if d.DF > 0 {
@@ -138,7 +138,7 @@ func (y YesNo) Beyond(c Coefficient, n int, d Design, level float64) Estimate {
 		lo, hi := y.posterior(c, scale, plus, n, level)
 		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
 	}
-	est.Method = MethodPosterior
+	est.Method = methodPosterior
 	if d.effect() != 1 {
 		est.EffectiveN = float64(n) / d.effect()
 	}

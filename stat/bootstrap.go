@@ -51,9 +51,9 @@ const (
 
 // The warnings of a bootstrap.
 const (
-	WarnNoBCa = "all resampled means lie on one side of the mean, so bias cannot be corrected: " +
+	warnNoBCa = "all resampled means lie on one side of the mean, so bias cannot be corrected: " +
 		"the interval is the percentile one"
-	WarnFewDraws = "too few draws for this level: the ends of the interval are the extremes of the draws"
+	warnFewDraws = "too few draws for this level: the ends of the interval are the extremes of the draws"
 )
 
 // resampled returns the estimate that follows from resampled means, where the mean
@@ -61,9 +61,9 @@ const (
 func resampled(m Moments, mean float64, means []float64, level float64, method BootstrapMethod, acceleration float64) Estimate {
 	switch {
 	case m.N() == 0:
-		return m.warnSkipped(unknown(0, 0, level, Unbounded, WarnNoValues))
+		return m.warnSkipped(unknown(0, 0, level, Unbounded, warnNoValues))
 	case m.N() == 1:
-		return m.warnSkipped(unknown(m.Mean(), m.N(), level, Unbounded, WarnOneValue))
+		return m.warnSkipped(unknown(m.Mean(), m.N(), level, Unbounded, warnOneValue))
 	}
 	est := Estimate{Value: m.Mean(), Level: level, N: m.N(), Method: string(method)}
 	if m.Weighted() {
@@ -71,7 +71,7 @@ func resampled(m Moments, mean float64, means []float64, level float64, method B
 	}
 	if m.Variance() == 0 {
 		est.Lo, est.Hi = est.Value, est.Value
-		return m.warnSkipped(est.Warn(WarnNoSpreadUnbounded))
+		return m.warnSkipped(est.Warn(warnNoSpreadUnbounded))
 	}
 	spread := MomentsOf(means)
 	est.SE = math.Sqrt(spread.Variance())
@@ -86,13 +86,13 @@ func bootstrapEnds(est Estimate, mean float64, means []float64, alpha, accelerat
 	if est.Method == string(BootstrapBCa) {
 		var ok bool
 		if lo, hi, ok = bcaShares(means, mean, alpha, acceleration); !ok {
-			est = est.Warn(WarnNoBCa)
+			est = est.Warn(warnNoBCa)
 			est.Method = string(BootstrapPercentile)
 			lo, hi = alpha, 1-alpha
 		}
 	}
 	if n := float64(len(means)); lo*n < 1 || (1-hi)*n < 1 {
-		est = est.Warn(WarnFewDraws)
+		est = est.Warn(warnFewDraws)
 	}
 	est.Lo, est.Hi = quantileOf(means, lo), quantileOf(means, hi)
 	est.Lo, est.Hi = math.Min(est.Lo, est.Value), math.Max(est.Hi, est.Value)

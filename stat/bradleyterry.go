@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// MethodBradleyTerry is the method of the intervals of a [BradleyTerry].
-const MethodBradleyTerry = "bradley-terry"
+// methodBradleyTerry is the method of the intervals of a [BradleyTerry].
+const methodBradleyTerry = "bradley-terry"
 
 // The warnings of strengths.
 const (
-	WarnClustersFit = "not more clusters than numbers to estimate: there is no interval"
-	WarnClustersOne = "all clusters say the same, so that their spread is unknown: there is no interval"
+	warnClustersFit = "not more clusters than numbers to estimate: there is no interval"
+	warnClustersOne = "all clusters say the same, so that their spread is unknown: there is no interval"
 )
 
 // A Contest is one comparison of two systems, of which the judge saw one first.
@@ -354,7 +354,7 @@ func (b *BradleyTerry) sandwich(inverse [][]float64, clusters [][]contestCell) {
 		parameters--
 	}
 	if len(clusters) <= parameters {
-		b.warning = WarnClustersFit
+		b.warning = warnClustersFit
 		return
 	}
 	b.variance = square(size)
@@ -395,7 +395,7 @@ func (b *BradleyTerry) estimates(n int) {
 
 // linear returns the estimate of a sum of parameters with these factors.
 func (b *BradleyTerry) linear(along []float64) Estimate {
-	est := Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: MethodBradleyTerry}
+	est := Estimate{Level: b.level, N: b.Contests, Clusters: b.Clusters, Method: methodBradleyTerry}
 	variance := 0.0
 	for i, a := range along {
 		est.Value += a * b.theta[i]
@@ -408,7 +408,7 @@ func (b *BradleyTerry) linear(along []float64) Estimate {
 	if b.variance == nil || variance <= 1e-18 {
 		why := b.warning
 		if b.variance != nil {
-			why = WarnClustersOne
+			why = warnClustersOne
 		}
 		none := unknown(est.Value, est.N, b.level, Unbounded, why)
 		none.Clusters = b.Clusters
@@ -427,7 +427,7 @@ func (b *BradleyTerry) Difference(i, j int) (Estimate, Test) {
 	along[b.index[i]]++
 	along[b.index[j]]--
 	est := b.linear(along)
-	test := Test{Statistic: est.Value, P: 1, Method: MethodBradleyTerry, N: est.N, Warnings: est.Warnings}
+	test := Test{Statistic: est.Value, P: 1, Method: methodBradleyTerry, N: est.N, Warnings: est.Warnings}
 	if est.Method != MethodNone {
 		test.P = tTail(est.Value, est.SE, float64(b.Clusters-1))
 	}

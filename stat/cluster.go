@@ -28,7 +28,7 @@ const (
 	WarnVeryFewClusters = "fewer than 8 clusters: the interval uses Student's t with one degree of freedom fewer than there are clusters; " +
 		"it is too wide rather than too narrow"
 	WarnFewHold     = "a handful of clusters holds most of the misses, or of the hits: the interval may be too narrow"
-	WarnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
+	warnOneCluster  = "one cluster says nothing about how clusters differ: there is no interval"
 	WarnLucky       = "few clusters happen to agree better than their items do: the interval is at least that of independent items"
 	WarnSteady      = "all clusters have the same mean, so how far clusters differ is unknown: each was counted as one item"
 	WarnSteadyDraws = "too many resamples have no spread: the interval is the cluster-robust one"
@@ -222,13 +222,13 @@ func (c *Clustered) OneSided(level float64, b Bounds) Estimate {
 // robust returns the estimate before the warnings about what went in.
 func (c *Clustered) robust(list []clusterSum, level float64, b Bounds) Estimate {
 	if c.N() == 0 {
-		return unknown(b.middle(), 0, level, b, WarnNoValues)
+		return unknown(b.middle(), 0, level, b, warnNoValues)
 	}
 	est := Estimate{Value: b.clip(c.all.Mean()), Level: level, N: c.N(), Clusters: len(list), Method: MethodClusterRobust}
 	se, df := robustError(list)
 	if df == 0 {
 		est.Lo, est.Hi, est.Method = b.Lo, b.Hi, MethodNone
-		return est.Warn(WarnOneCluster)
+		return est.Warn(warnOneCluster)
 	}
 	if se <= 1e-15*math.Abs(est.Value) {
 		return c.steady(est, b)

@@ -40,7 +40,7 @@ func (c *Clustered) studentised(est Estimate, list []clusterSum, r Resampling, b
 	}
 	est.Method = MethodClusterBootstrap
 	if float64(len(draws))*(1-est.Level)/2 < 1 {
-		est = est.Warn(WarnFewDraws)
+		est = est.Warn(warnFewDraws)
 	}
 	// The sides swap: a resample far above the mean says that the truth may lie as
 	// far below it.

@@ -2,16 +2,16 @@ package stat
 
 import "math"
 
-// MethodLangReiczigel is the interval of a share corrected for a judge's errors.
-const MethodLangReiczigel = "lang-reiczigel"
+// methodLangReiczigel is the interval of a share corrected for a judge's errors.
+const methodLangReiczigel = "lang-reiczigel"
 
 // The warnings of a share corrected for a judge's errors.
 const (
-	WarnChance = "the labels do not show that the judge is better than chance: " +
+	warnChance = "the labels do not show that the judge is better than chance: " +
 		"its verdicts cannot be corrected, and there is no interval"
-	WarnOneKind = "people called all labelled answers right, or all wrong: one kind of error was not measured, " +
+	warnOneKind = "people called all labelled answers right, or all wrong: one kind of error was not measured, " +
 		"and there is no interval"
-	WarnCutOff = "the corrected value lies outside 0 and 1 and was moved into it: " +
+	warnCutOff = "the corrected value lies outside 0 and 1 and was moved into it: " +
 		"the labelled items may differ from the others"
 )
 
@@ -44,10 +44,10 @@ func RoganGladenIn(d Design, rawPositives, n int, labelled Confusion, level floa
 	k := min(max(rawPositives, 0), max(n, 0))
 	est := d.mark(roganGladen(d, k, n, c, level), Unit)
 	if k != rawPositives || n < 0 {
-		est = est.Warn(WarnRange)
+		est = est.Warn(warnRange)
 	}
 	if c != labelled {
-		est = est.Warn(WarnNegative)
+		est = est.Warn(warnNegative)
 	}
 	if c.N() < 50 {
 		est = est.Warn(WarnFewLabels)
@@ -60,9 +60,9 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	right, wrong := c.TP+c.FN, c.FP+c.TN
 	switch {
 	case n <= 0:
-		return unknown(Unit.middle(), 0, level, Unit, WarnNoValues)
+		return unknown(Unit.middle(), 0, level, Unit, warnNoValues)
 	case right == 0 || wrong == 0:
-		return unknown(share(k, n), n, level, Unit, WarnOneKind)
+		return unknown(share(k, n), n, level, Unit, warnOneKind)
 	}
 	// A judge is better than chance when accepting is more likely for a right
 	// answer than for a wrong one. The difference of two shares decides, with one
@@ -71,14 +71,14 @@ func roganGladen(d Design, k, n int, c Confusion, level float64) Estimate {
 	shown := sens.value+spec.value-1 > normalQuantile(level)*math.Sqrt(sens.variance+spec.variance)
 	slope := share(c.TP, right) + share(c.TN, wrong) - 1
 	if !shown || slope <= 0 {
-		return unknown(share(k, n), n, level, Unit, WarnChance)
+		return unknown(share(k, n), n, level, Unit, warnChance)
 	}
 	est := langReiczigel(d, k, n, c, level)
 	raw := (share(k, n) + share(c.TN, wrong) - 1) / slope
 	est.Value = Unit.clip(raw)
 	est.Lo, est.Hi = min(est.Lo, est.Value), max(est.Hi, est.Value)
 	if raw != est.Value {
-		est = est.Warn(WarnCutOff)
+		est = est.Warn(warnCutOff)
 	}
 	return est
 }
@@ -138,6 +138,6 @@ func langReiczigel(d Design, k, n int, c Confusion, level float64) Estimate {
 	half := float64(z * se)
 	return Estimate{
 		Lo: Unit.clip(at + shift - half), Hi: Unit.clip(at + shift + half),
-		Level: level, N: n, SE: se, Method: MethodLangReiczigel,
+		Level: level, N: n, SE: se, Method: methodLangReiczigel,
 	}
 }

@@ -13,16 +13,16 @@ import (
 
 // The methods of the interval of a correlation.
 const (
-	MethodFisher       = "fisher-z"
-	MethodBonettWright = "bonett-wright"
-	MethodFieller      = "fieller"
+	methodFisher       = "fisher-z"
+	methodBonettWright = "bonett-wright"
+	methodFieller      = "fieller"
 )
 
 // The warnings of a correlation.
 const (
-	WarnFewPairs = "there are too few pairs for an interval"
-	WarnPerfect  = "the correlation is perfect, so its spread is unknown: the interval has no width"
-	WarnTwoPairs = "two pairs always correlate perfectly: there is nothing to test"
+	warnFewPairs = "there are too few pairs for an interval"
+	warnPerfect  = "the correlation is perfect, so its spread is unknown: the interval has no width"
+	warnTwoPairs = "two pairs always correlate perfectly: there is nothing to test"
 )
 
 // A Correlation says how far two lists of numbers rise together, from -1 to 1.
@@ -59,11 +59,11 @@ func Pearson(x, y []float64) (Correlation, error) {
 	n := len(x)
 	if n == 2 {
 		r := float64(cmp.Compare(x[1], x[0]) * cmp.Compare(y[1], y[0]))
-		return Correlation{noInterval(r, n).Warn(WarnTwoPairs), 1}, nil
+		return Correlation{noInterval(r, n).Warn(warnTwoPairs), 1}, nil
 	}
 	r := linearCorrelation(x, y)
 	p := 2 * mathext.RegIncBeta(float64(n)/2-1, float64(n)/2-1, (1-math.Abs(r))/2)
-	return Correlation{zInterval(r, n, 1, 3, MethodFisher), min(p, 1)}, nil
+	return Correlation{zInterval(r, n, 1, 3, methodFisher), min(p, 1)}, nil
 }
 
 // Spearman returns the correlation of the ranks of x and y, equal values sharing
@@ -81,9 +81,9 @@ func Spearman(x, y []float64) (Correlation, error) {
 	n := len(x)
 	r := rankCorrelation(midRanks(x), midRanks(y))
 	if n == 2 {
-		return Correlation{noInterval(r, n).Warn(WarnTwoPairs), 1}, nil
+		return Correlation{noInterval(r, n).Warn(warnTwoPairs), 1}, nil
 	}
-	est := zInterval(r, n, 1+float64(r*r)/2, 3, MethodBonettWright)
+	est := zInterval(r, n, 1+float64(r*r)/2, 3, methodBonettWright)
 	if math.Abs(r) == 1 {
 		return Correlation{est, 0}, nil
 	}
@@ -108,9 +108,9 @@ func KendallTauB(x, y []float64) (Correlation, error) {
 	c := concordance(x, y)
 	tau := c.tauB()
 	if len(x) == 2 {
-		return Correlation{noInterval(tau, 2).Warn(WarnTwoPairs), 1}, nil
+		return Correlation{noInterval(tau, 2).Warn(warnTwoPairs), 1}, nil
 	}
-	return Correlation{zInterval(tau, len(x), 0.437, 4, MethodFieller), c.p()}, nil
+	return Correlation{zInterval(tau, len(x), 0.437, 4, methodFieller), c.p()}, nil
 }
 
 // checkPairs returns why two lists have no correlation.
@@ -138,11 +138,11 @@ func checkPairs(x, y []float64) error {
 // tangent, whose variance is scale/(n-less).
 func zInterval(r float64, n int, scale, less float64, method string) Estimate {
 	if float64(n) <= less {
-		return noInterval(r, n).Warn(WarnFewPairs)
+		return noInterval(r, n).Warn(warnFewPairs)
 	}
 	est := Estimate{Value: r, Lo: r, Hi: r, Level: DefaultLevel, N: n, Method: method}
 	if math.Abs(r) == 1 {
-		return est.Warn(WarnPerfect)
+		return est.Warn(warnPerfect)
 	}
 	z, half := math.Atanh(r), float64(normalQuantile(DefaultLevel)*math.Sqrt(scale/(float64(n)-less)))
 	est.Lo, est.Hi = min(math.Tanh(z-half), r), max(math.Tanh(z+half), r)

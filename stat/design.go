@@ -46,7 +46,7 @@ func (d Design) mark(e Estimate, b Bounds) Estimate {
 	case d.Clusters == 0 || e.Method == MethodNone:
 		return e
 	case d.Clusters == 1:
-		none := unknown(e.Value, e.N, e.Level, b, WarnOneCluster)
+		none := unknown(e.Value, e.N, e.Level, b, warnOneCluster)
 		none.Clusters = 1
 		return none
 	case d.Clusters < FewClusters:

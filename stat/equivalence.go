@@ -2,8 +2,8 @@ package stat
 
 import "math"
 
-// MethodTOST is the method of [Equivalence].
-const MethodTOST = "tost"
+// methodTOST is the method of [Equivalence].
+const methodTOST = "tost"
 
 // WarnOneSided is the warning of a one-sided test with few clusters. Where a few of them hold
 // most of a difference, the test errs in up to 6% of cases instead of 5%, as measured in
@@ -29,7 +29,7 @@ const EnoughForOneSided = 60
 // verdicts.
 func Equivalence(at func(level float64) Estimate, margin float64) Test {
 	test := oneSided(at, func(est Estimate) bool { return est.Lo > -margin && est.Hi < margin })
-	test.Method = MethodTOST
+	test.Method = methodTOST
 	return test
 }
 

@@ -60,14 +60,14 @@ const (
 // The warnings that callers may want to recognise. They hold no figures, so that
 // a table with twenty rows needs one footnote and not twenty.
 const (
-	WarnNoValues = "there is nothing to estimate from"
-	WarnOneValue = "one value says nothing about the spread: there is no interval"
+	warnNoValues = "there is nothing to estimate from"
+	warnOneValue = "one value says nothing about the spread: there is no interval"
 	WarnNoSpread = "all values are equal, so their spread is unknown: " +
 		"the interval is the widest that values within their bounds allow"
-	WarnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
+	warnNoSpreadUnbounded = "all values are equal, so their spread is unknown: the interval has no width"
 	WarnWeighted          = "items carry different weights: the interval uses Kish's effective n"
-	WarnSkipped           = "values that are not usable numbers, or have no usable weight, were left out"
-	WarnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
+	warnSkipped           = "values that are not usable numbers, or have no usable weight, were left out"
+	warnRange             = "more hits than tries, or fewer than none, were given: the count was moved into range"
 )
 
 // estimateJSON is an estimate as JSON has it. Its own fields take the place of those with

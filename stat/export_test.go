@@ -49,3 +49,26 @@ func pairwise(values []float64) float64 {
 	}
 	return total
 }
+
+const (
+	WarnCertain           = warnCertain
+	WarnChance            = warnChance
+	WarnCutOff            = warnCutOff
+	WarnFewDraws          = warnFewDraws
+	WarnNegative          = warnNegative
+	WarnNoBCa             = warnNoBCa
+	WarnNoDifference      = warnNoDifference
+	WarnNoLabels          = warnNoLabels
+	WarnNoSpreadUnbounded = warnNoSpreadUnbounded
+	WarnNoValues          = warnNoValues
+	WarnNoWidth           = warnNoWidth
+	WarnOneCluster        = warnOneCluster
+	WarnOneKind           = warnOneKind
+	WarnOneRated          = warnOneRated
+	WarnOneValue          = warnOneValue
+	WarnRange             = warnRange
+	WarnSeparated         = warnSeparated
+	WarnSkipped           = warnSkipped
+	WarnTwoPairs          = warnTwoPairs
+	WarnUndefined         = warnUndefined
+)

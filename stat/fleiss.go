@@ -2,16 +2,16 @@ package stat
 
 import "math"
 
-// MethodGwet is the interval of an agreement coefficient by Gwet's linearised
+// methodGwet is the interval of an agreement coefficient by Gwet's linearised
 // variance and Student's t.
-const MethodGwet = "gwet"
+const methodGwet = "gwet"
 
 // The warnings of agreement among several judges.
 const (
-	WarnNoPairs   = "no item was rated by two judges, so agreement is not defined"
-	WarnOneRated  = "one item says nothing about the spread of agreement: there is no interval"
-	WarnUndefined = "everybody gave the same label to everything, so agreement beyond chance is not defined"
-	WarnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
+	warnNoPairs   = "no item was rated by two judges, so agreement is not defined"
+	warnOneRated  = "one item says nothing about the spread of agreement: there is no interval"
+	warnUndefined = "everybody gave the same label to everything, so agreement beyond chance is not defined"
+	warnCertain   = "agreement does not differ between items, so its spread is unknown: the interval has no width"
 )
 
 // Fleiss returns Fleiss' kappa of a table in which table[i][k] counts the judges
@@ -29,7 +29,7 @@ func Fleiss(table [][]int, level float64) Estimate {
 	n := float64(len(items))
 	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: len(items), Method: MethodNone}, warning)
 	if negative {
-		est = est.Warn(WarnNegative)
+		est = est.Warn(warnNegative)
 	}
 	var agreed exact
 	pairs := 0.0
@@ -40,18 +40,18 @@ func Fleiss(table [][]int, level float64) Estimate {
 		}
 	}
 	if pairs == 0 {
-		return est.Warn(WarnNoPairs)
+		return est.Warn(warnNoPairs)
 	}
 	expected := 0.0
 	for _, s := range share {
 		expected += float64(s * s) // not fused; see wilson
 	}
 	if 1-expected < 1e-12 || len(share) < 2 {
-		return est.Warn(WarnUndefined)
+		return est.Warn(warnUndefined)
 	}
 	est.Value = min((agreed.float()/pairs-expected)/(1-expected), 1)
 	if len(items) == 1 {
-		return est.Warn(WarnOneRated)
+		return est.Warn(warnOneRated)
 	}
 	// Each item has a coefficient of its own (Gwet 2014, section 6.3), and their spread is
 	// that of the mean.
@@ -71,9 +71,9 @@ func Fleiss(table [][]int, level float64) Estimate {
 	variance := squares.float() / (n * (n - 1))
 	if variance < 1e-30 { // what rounding leaves of no spread at all
 		variance = 0
-		est = est.Warn(WarnCertain)
+		est = est.Warn(warnCertain)
 	}
-	est.SE, est.Method = math.Sqrt(variance), MethodGwet
+	est.SE, est.Method = math.Sqrt(variance), methodGwet
 	half := float64(tQuantile(level, n-1) * est.SE)
 	est.Lo, est.Hi = max(est.Value-half, -1), min(est.Value+half, 1)
 	return est

@@ -2,8 +2,8 @@ package stat
 
 import "math"
 
-// MethodClopperPearson is the exact interval for a proportion.
-const MethodClopperPearson = "clopper-pearson"
+// methodClopperPearson is the exact interval for a proportion.
+const methodClopperPearson = "clopper-pearson"
 
 // ClopperPearson returns the share of k hits in n tries with the exact interval,
 // which holds the truth at least as often as it says, for every p and n. It pays
@@ -19,7 +19,7 @@ func ClopperPearson(k, n int, level float64) Estimate {
 	if n <= 0 {
 		return est
 	}
-	est.Method = MethodClopperPearson
+	est.Method = methodClopperPearson
 	if n > beyondCounting {
 		return est
 	}

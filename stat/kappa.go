@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// MethodKappa is the large-sample interval of Cohen's kappa.
-const MethodKappa = "fleiss-cohen-everitt"
+// methodKappa is the large-sample interval of Cohen's kappa.
+const methodKappa = "fleiss-cohen-everitt"
 
 // WarnOneClass says that agreement beyond chance is not defined.
 const WarnOneClass = "both judges gave one label only, so agreement beyond chance is not defined"
 
-// WarnNoWidth says that the interval of kappa claims too much.
-const WarnNoWidth = "the verdicts leave no spread to measure, as where both always agree or one says the same of everything: " +
+// warnNoWidth says that the interval of kappa claims too much.
+const warnNoWidth = "the verdicts leave no spread to measure, as where both always agree or one says the same of everything: " +
 	"the interval has no width"
 
 // A Weighting says how much two labels that are near each other agree. The zero
@@ -52,7 +52,7 @@ func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
 	t := newCrossTable(table, w)
 	est := t.estimate(Design{}, level)
 	if t.negative {
-		est = est.Warn(WarnNegative)
+		est = est.Warn(warnNegative)
 	}
 	return est
 }
@@ -63,7 +63,7 @@ type Crossed [][]float64
 
 // Kappa returns weighted kappa of n items that were drawn in this design. As that of
 // [YesNo.Beyond], the interval is the posterior one of the shares of the cells, for as many
-// independent items as the design is worth, and there is none below [FewRated] items. In
+// independent items as the design is worth, and there is none below fewRated items. In
 // simulations with 40 clusters of five items and a true kappa of 0.75, that of Fleiss, Cohen
 // and Everitt with Student's t held it in 91%.
 func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) Estimate {
@@ -72,13 +72,13 @@ func (c Crossed) Kappa(w Weighting, n int, d Design, level float64) Estimate {
 	switch {
 	case est.Method == MethodNone:
 		return est
-	case n < FewRated:
-		return unknown(est.Value, n, est.Level, Bounds{-1, 1}, WarnFewRated)
+	case n < fewRated:
+		return unknown(est.Value, n, est.Level, Bounds{-1, 1}, warnFewRated)
 	}
-	est.Warnings = slices.DeleteFunc(est.Warnings, func(s string) bool { return s == WarnNoWidth })
+	est.Warnings = slices.DeleteFunc(est.Warnings, func(s string) bool { return s == warnNoWidth })
 	ratio := normalQuantile(est.Level) / d.quantile(est.Level)
 	scale := float64(n) / d.effect() * ratio * ratio / t.sum
-	est.Lo, est.Hi, est.Method = est.Value, est.Value, MethodPosterior
+	est.Lo, est.Hi, est.Method = est.Value, est.Value, methodPosterior
 	for _, items := range []float64{1, 2} { // added to all cells together
 		lo, hi := c.posterior(w, scale, items/float64(len(c)*len(c)), est.Level)
 		est.Lo, est.Hi = min(est.Lo, lo), max(est.Hi, hi)
@@ -135,16 +135,16 @@ func (t *crossTable) estimate(d Design, level float64) Estimate {
 	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: MethodNone}, warning)
 	switch {
 	case t.n == 0 || t.sum == 0:
-		return est.Warn(WarnNoValues)
+		return est.Warn(warnNoValues)
 	case !t.defined():
 		return est.Warn(WarnOneClass)
 	}
 	k := t.kappa()
 	est.SE = math.Sqrt(t.variance(k) * d.effect())
 	half := float64(d.quantile(level) * est.SE) // not fused; see wilson
-	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), MethodKappa
+	est.Value, est.Lo, est.Hi, est.Method = k, max(k-half, -1), min(k+half, 1), methodKappa
 	if half < 1e-9 { // what rounding leaves of no spread at all
-		est = est.Warn(WarnNoWidth)
+		est = est.Warn(warnNoWidth)
 	}
 	return d.mark(est, Bounds{-1, 1})
 }

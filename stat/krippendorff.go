@@ -22,7 +22,7 @@ const (
 // The warnings of the bootstrap of alpha.
 const (
 	WarnAlpha      = "alpha is not defined for these ratings"
-	WarnAlphaDraws = "in some draws everybody gave the same rating: they were left out, which makes the interval uncertain"
+	warnAlphaDraws = "in some draws everybody gave the same rating: they were left out, which makes the interval uncertain"
 )
 
 // KrippendorffInterval returns Krippendorff's alpha with the percentile interval of
@@ -47,11 +47,11 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	}
 	est.Value, est.Lo = value, min(est.Lo, value)
 	if len(u.rows) < 2 || draws < 2 {
-		return est.Warn(WarnOneRated)
+		return est.Warn(warnOneRated)
 	}
 	drawn, lost := u.bootstrap(draws, seed)
 	if lost > 0 {
-		est = est.Warn(WarnAlphaDraws)
+		est = est.Warn(warnAlphaDraws)
 	}
 	if len(drawn) < 2 {
 		return est
@@ -61,7 +61,7 @@ func KrippendorffInterval(ratings [][]float64, s Scale, draws int, seed uint64, 
 	est.Hi = max(value, quantileOf(drawn, 1-(1-level)/2))
 	est.Method = string(BootstrapPercentile)
 	if est.Hi-est.Lo < 1e-9 {
-		est = est.Warn(WarnCertain)
+		est = est.Warn(warnCertain)
 	}
 	return est
 }

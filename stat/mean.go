@@ -34,9 +34,9 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	e := m.EffectiveN()
 	switch {
 	case m.N() == 0:
-		return unknown(b.middle(), 0, level, b, WarnNoValues)
+		return unknown(b.middle(), 0, level, b, warnNoValues)
 	case e <= 1: // one value, or one that outweighs all others
-		return unknown(m.Mean(), 1, level, b, WarnOneValue)
+		return unknown(m.Mean(), 1, level, b, warnOneValue)
 	}
 	variance := m.Variance()
 	if variance == 0 {
@@ -46,7 +46,7 @@ func meanIn(m Moments, level float64, b Bounds) Estimate {
 	if math.IsNaN(half) || half > math.MaxFloat64/4 {
 		// One value outweighs all others so far that hardly more than one is
 		// left.
-		return unknown(m.Mean(), m.N(), level, b, WarnOneValue)
+		return unknown(m.Mean(), m.N(), level, b, warnOneValue)
 	}
 	value := b.clip(m.Mean())
 	return Estimate{
@@ -61,7 +61,7 @@ func noSpread(m Moments, e, level float64, b Bounds) Estimate {
 	width := b.Hi - b.Lo
 	if b.unbounded() || width <= 0 {
 		est := Estimate{Value: value, Lo: value, Hi: value, Level: level, N: m.N(), Method: MethodT}
-		return est.Warn(WarnNoSpreadUnbounded)
+		return est.Warn(warnNoSpreadUnbounded)
 	}
 	est := wilson(Unit.clip((value-b.Lo)/width), e, level)
 	est.Value = value

@@ -144,7 +144,7 @@ func (m Moments) warnSkipped(est Estimate) Estimate {
 	if m.skipped == 0 {
 		return est
 	}
-	return est.Warn(WarnSkipped)
+	return est.Warn(warnSkipped)
 }
 
 // quotient returns x/y.

@@ -38,10 +38,10 @@ func (t Test) Has(warning string) bool { return slices.Contains(t.Warnings, warn
 
 // The warnings of tests.
 const (
-	WarnNoDifference = "no pair differs, so there is nothing to test: p is 1"
+	warnNoDifference = "no pair differs, so there is nothing to test: p is 1"
 	WarnTooFew       = "too few values for this test: p is 1"
 	WarnNoSpreadTest = "all values are equal, so their spread is unknown and the test is not defined: p is 1"
-	WarnNegative     = "a negative count was given: it was taken for 0"
+	warnNegative     = "a negative count was given: it was taken for 0"
 )
 
 // An Alternative says which deviations count as extreme.
@@ -120,13 +120,13 @@ func McNemar(b, c int) Test {
 	x, y := min(max(b, 0), math.MaxInt/2), min(max(c, 0), math.MaxInt/2)
 	test := Test{P: 1, Method: "mcnemar-exact", N: x + y}
 	if x+y == 0 {
-		test = test.Warn(WarnNoDifference)
+		test = test.Warn(warnNoDifference)
 	} else {
 		small := min(x, y)
 		test.Statistic, test.P = float64(small), math.Min(1, 2*BinomialTest(small, x+y, 0.5, Less))
 	}
 	if b < 0 || c < 0 {
-		test = test.Warn(WarnNegative)
+		test = test.Warn(warnNegative)
 	}
 	return test
 }
@@ -144,7 +144,7 @@ func FisherExact(k1, n1, k2, n2 int) Test {
 	x, y := min(max(k1, 0), a), min(max(k2, 0), b)
 	test := Test{P: 1, Method: "fisher-exact", N: a + b}
 	if x != k1 || y != k2 || a != n1 || b != n2 {
-		test = test.Warn(WarnRange)
+		test = test.Warn(warnRange)
 	}
 	if a == 0 || b == 0 {
 		return test.Warn(WarnTooFew)
@@ -284,7 +284,7 @@ func CochranQ(table [][]bool) Test {
 	total, squares := 0.0, 0.0
 	for _, row := range table {
 		if len(row) != k {
-			test = test.Warn(WarnSkipped)
+			test = test.Warn(warnSkipped)
 			continue
 		}
 		test.N++
@@ -300,7 +300,7 @@ func CochranQ(table [][]bool) Test {
 	// What is below the line counts the verdicts that differ within their item.
 	below := float64(k)*total - squares
 	if below == 0 {
-		return test.Warn(WarnNoDifference)
+		return test.Warn(warnNoDifference)
 	}
 	above := -total * total
 	for _, c := range columns {

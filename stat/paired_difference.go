@@ -5,7 +5,7 @@ import "math"
 // The methods of an interval for a difference.
 const (
 	MethodTango    = "tango"
-	MethodNewcombe = "newcombe"
+	methodNewcombe = "newcombe"
 )
 
 // PairedProportions returns the difference of two shares that were measured on the
@@ -20,13 +20,13 @@ func PairedProportions(up, down, n int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	wide := Bounds{-1, 1}
 	if n <= 0 {
-		return warnIf(unknown(0, 0, level, wide, WarnNoValues), warning)
+		return warnIf(unknown(0, 0, level, wide, warnNoValues), warning)
 	}
 	b, c := min(max(up, 0), n), max(down, 0)
 	c = min(c, n-b)
 	est := Estimate{Value: (float64(b) - float64(c)) / float64(n), Level: level, N: n, Method: MethodTango}
 	if b != up || c != down {
-		est = est.Warn(WarnRange)
+		est = est.Warn(warnRange)
 	}
 	z := normalQuantile(level)
 	score := func(delta float64) float64 { return tangoScore(float64(b), float64(c), float64(n), delta) }
@@ -80,9 +80,9 @@ func bisect(lo, hi float64, ok func(float64) bool) float64 {
 func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	a, b := ProportionAt(k1, n1, level), ProportionAt(k2, n2, level)
 	if a.N == 0 || b.N == 0 {
-		return unknown(0, 0, a.Level, Bounds{-1, 1}, WarnNoValues)
+		return unknown(0, 0, a.Level, Bounds{-1, 1}, warnNoValues)
 	}
-	est := Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: MethodNewcombe}
+	est := Estimate{Value: a.Value - b.Value, Level: a.Level, N: a.N + b.N, Method: methodNewcombe}
 	est.Lo = math.Max(-1, est.Value-math.Hypot(a.Value-a.Lo, b.Hi-b.Value))
 	est.Hi = math.Min(1, est.Value+math.Hypot(a.Hi-a.Value, b.Value-b.Lo))
 	for _, warning := range append(a.Warnings, b.Warnings...) {
@@ -91,9 +91,9 @@ func DifferenceOfProportions(k1, n1, k2, n2 int, level float64) Estimate {
 	return est
 }
 
-// MethodMover is the method of a difference whose interval is made of those of its two
+// methodMover is the method of a difference whose interval is made of those of its two
 // sides.
-const MethodMover = "mover"
+const methodMover = "mover"
 
 // Unpaired are two estimates of different items, or of items that are no longer known.
 type Unpaired struct{ First, Second Estimate }
@@ -108,7 +108,7 @@ type Unpaired struct{ First, Second Estimate }
 // of independent items it is Newcombe's method 10. It is valid where both intervals are.
 func (u Unpaired) At(level float64) Estimate {
 	a, b := u.Second, u.First
-	est := Estimate{Value: a.Value - b.Value, Level: level, N: a.N + b.N, Method: MethodMover}
+	est := Estimate{Value: a.Value - b.Value, Level: level, N: a.N + b.N, Method: methodMover}
 	if a.Method == MethodNone || b.Method == MethodNone {
 		est.Method = MethodNone
 	}

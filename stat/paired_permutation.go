@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// DefaultPermutations is how many sign patterns a permutation test draws when it
+// defaultPermutations is how many sign patterns a permutation test draws when it
 // cannot go through all of them and nobody asks for another number.
-const DefaultPermutations = 9999
+const defaultPermutations = 9999
 
 const (
 	// maxEnumerated is up to how many differences all 2^n sign patterns are gone
@@ -42,12 +42,12 @@ func PairedPermutation(diffs []float64, draws int, seed uint64) Test {
 	m := MomentsOf(diffs)
 	test := Test{Statistic: m.Mean(), P: 1, Method: "permutation-exact", N: m.N()}
 	if m.Skipped() > 0 {
-		test = test.Warn(WarnSkipped)
+		test = test.Warn(warnSkipped)
 	}
 	flips := newFlips(diffs)
 	switch {
 	case flips.n == 0:
-		return test.Warn(WarnNoDifference)
+		return test.Warn(warnNoDifference)
 	case len(flips.sizes) == 1:
 		// All differ by the same: only the signs are left.
 		test.P = BinomialTest(flips.up, flips.n, 0.5, TwoSided)
@@ -147,7 +147,7 @@ func (f flips) gridOrDraw(draws int, seed uint64) (p float64, method string) {
 		return Unit.clip(p), "permutation-exact"
 	}
 	if draws <= 0 {
-		draws = DefaultPermutations
+		draws = defaultPermutations
 	}
 	hits := sum(replicate(draws, seed, f.draw))
 	return (hits + 1) / float64(draws+1), "permutation"
@@ -229,14 +229,14 @@ func ClusteredQ(rows [][]float64, draws int, seed uint64) Test {
 	for _, row := range rows {
 		switch {
 		case len(row) != k:
-			test = test.Warn(WarnSkipped)
+			test = test.Warn(warnSkipped)
 		case slices.Max(row) != slices.Min(row):
 			kept = append(kept, slices.Clone(row))
 		}
 	}
 	test.N = len(kept)
 	if test.N == 0 {
-		return test.Warn(WarnNoDifference)
+		return test.Warn(warnNoDifference)
 	}
 	slices.SortFunc(kept, slices.Compare) // the order of the rows changes no digit
 	totals := make([]float64, k)
@@ -255,7 +255,7 @@ func ClusteredQ(rows [][]float64, draws int, seed uint64) Test {
 	}
 	test.Statistic = spread()
 	if draws <= 0 {
-		draws = max(min(DefaultPermutations, 20_000_000/(k*test.N)), 999)
+		draws = max(min(defaultPermutations, 20_000_000/(k*test.N)), 999)
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(test.N)))
 	extreme := 1

@@ -9,14 +9,14 @@ import (
 
 // The methods of a score corrected by labels.
 const (
-	MethodPPI         = "ppi++"
-	MethodPPIAdjusted = "ppi++-adjusted"
+	methodPPI         = "ppi++"
+	methodPPIAdjusted = "ppi++-adjusted"
 )
 
 // The warnings of a corrected score.
 const (
 	WarnFewLabels = "fewer than 50 labels: the corrected interval may be too narrow"
-	WarnNoLabels  = "there are no labels to correct with"
+	warnNoLabels  = "there are no labels to correct with"
 )
 
 // PPIOptions say how people's scores and a judge's are put together. The zero value
@@ -96,7 +96,7 @@ func NewPPI(y, yhat, yhatUnlabelled []float64, o PPIOptions) (PPI, error) {
 	half := float64(normalQuantile(level) * se)
 	p.Estimate = warnIf(Estimate{
 		Value: value, Lo: value - half, Hi: value + half,
-		Level: level, N: p.Labels, SE: se, Method: MethodPPI,
+		Level: level, N: p.Labels, SE: se, Method: methodPPI,
 	}, warning)
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)
@@ -134,10 +134,10 @@ func PPIIn(d Design, labelled Confusion, rawPositivesUnlabelled, nUnlabelled int
 	p := ppiOfCounts(d, c, k, n, level)
 	p.Estimate = warnIf(d.mark(p.Estimate, Unit), warning)
 	if k != rawPositivesUnlabelled || n != nUnlabelled {
-		p.Estimate = p.Warn(WarnRange)
+		p.Estimate = p.Warn(warnRange)
 	}
 	if c != labelled {
-		p.Estimate = p.Warn(WarnNegative)
+		p.Estimate = p.Warn(warnNegative)
 	}
 	return p
 }
@@ -146,7 +146,7 @@ func PPIIn(d Design, labelled Confusion, rawPositivesUnlabelled, nUnlabelled int
 func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	p := PPI{Labels: c.N(), Unlabelled: n}
 	if p.Labels == 0 {
-		p.Estimate = unknown(Unit.middle(), 0, level, Unit, WarnNoLabels)
+		p.Estimate = unknown(Unit.middle(), 0, level, Unit, warnNoLabels)
 		return p
 	}
 	cells := newCells(c, 0)
@@ -168,7 +168,7 @@ func ppiOfCounts(d Design, c Confusion, k, n int, level float64) PPI {
 	value = Unit.clip(value)
 	p.Estimate = Estimate{
 		Value: value, Lo: min(Unit.clip(centre-half), value), Hi: max(Unit.clip(centre+half), value),
-		Level: level, N: p.Labels, SE: se, Method: MethodPPIAdjusted,
+		Level: level, N: p.Labels, SE: se, Method: methodPPIAdjusted,
 	}
 	if p.Labels < 50 {
 		p.Estimate = p.Warn(WarnFewLabels)

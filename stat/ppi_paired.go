@@ -2,8 +2,8 @@ package stat
 
 import "math"
 
-// MethodPPIPaired is the method of a difference of two systems that is corrected by labels.
-const MethodPPIPaired = "ppi++-paired"
+// methodPPIPaired is the method of a difference of two systems that is corrected by labels.
+const methodPPIPaired = "ppi++-paired"
 
 // An OnBoth is one item with the responses of two systems: the judge's score of each, and
 // people's score of those that they labelled.
@@ -205,15 +205,15 @@ func (p PPIPaired) At(level float64) Estimate {
 	value := p.Second - p.First
 	both := Bounds{-1, 1}
 	if !(p.df > 0) {
-		why := WarnNoLabels
+		why := warnNoLabels
 		if p.clusters > 0 && p.Labels[0] > 0 && p.Labels[1] > 0 {
-			why = WarnOneCluster
+			why = warnOneCluster
 		}
 		return warnIf(unknown(value, p.n, level, both, why), warning)
 	}
 	half := float64(fastQuantile(level, p.df) * p.se)
 	est := Estimate{
-		Value: both.clip(value), Level: level, N: p.n, Clusters: p.clusters, SE: p.se, Method: MethodPPIPaired,
+		Value: both.clip(value), Level: level, N: p.n, Clusters: p.clusters, SE: p.se, Method: methodPPIPaired,
 		Lo: min(both.clip(value+p.shift-half), value), Hi: max(both.clip(value+p.shift+half), value),
 	}
 	if min(p.Labels[0], p.Labels[1]) < 50 {

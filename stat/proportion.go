@@ -19,9 +19,9 @@ func Proportion(k, n int) Estimate { return ProportionAt(k, n, DefaultLevel) }
 func ProportionAt(k, n int, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if n <= 0 {
-		est := unknown(Unit.middle(), 0, level, Unit, WarnNoValues)
+		est := unknown(Unit.middle(), 0, level, Unit, warnNoValues)
 		if n < 0 || k != 0 {
-			est = est.Warn(WarnRange)
+			est = est.Warn(warnRange)
 		}
 		return warnIf(est, warning)
 	}
@@ -29,7 +29,7 @@ func ProportionAt(k, n int, level float64) Estimate {
 	est := wilson(float64(in)/float64(n), float64(n), level)
 	est.N = n
 	if in != k {
-		est = est.Warn(WarnRange)
+		est = est.Warn(warnRange)
 	}
 	return warnIf(est, warning)
 }
@@ -49,7 +49,7 @@ func ProportionAt(k, n int, level float64) Estimate {
 func WeightedProportion(m Moments, level float64) Estimate {
 	level, warning := checkLevel(level)
 	if m.N() == 0 {
-		return warnIf(m.warnSkipped(unknown(Unit.middle(), 0, level, Unit, WarnNoValues)), warning)
+		return warnIf(m.warnSkipped(unknown(Unit.middle(), 0, level, Unit, warnNoValues)), warning)
 	}
 	p, e := Unit.clip(m.Mean()), m.EffectiveN()
 	est := wilson(p, e, level)

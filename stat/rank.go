@@ -10,12 +10,12 @@ import (
 
 // The methods of the interval of an area under a curve.
 const (
-	MethodDeLong    = "delong-logit"
-	MethodAreaScore = "newcombe-area"
+	methodDeLong    = "delong-logit"
+	methodAreaScore = "newcombe-area"
 )
 
-// WarnSeparated says that the area is 0 or 1.
-const WarnSeparated = "the scores separate right from wrong completely, so their spread is unknown: " +
+// warnSeparated says that the area is 0 or 1.
+const warnSeparated = "the scores separate right from wrong completely, so their spread is unknown: " +
 	"the interval is that of Newcombe's method 5"
 
 // AUROC returns the chance that a right answer scores higher than a wrong one,
@@ -42,15 +42,15 @@ func AUROC(scores []float64, truth []bool, weights []float64) (Estimate, error) 
 	area := r.area()
 	est := Estimate{Value: area, Level: DefaultLevel, N: len(r.items)}
 	if v := r.deLong(area); v > 0 && area > 0 && area < 1 {
-		est.Method, est.SE = MethodDeLong, math.Sqrt(v)
+		est.Method, est.SE = methodDeLong, math.Sqrt(v)
 		z := normalQuantile(DefaultLevel) * est.SE / (area * (1 - area))
 		logit := math.Log(area / (1 - area))
 		est.Lo, est.Hi = min(logistic(logit-z), area), max(logistic(logit+z), area)
 		return est, nil
 	}
-	est.Method = MethodAreaScore
+	est.Method = methodAreaScore
 	est.Lo, est.Hi = newcombe(area, r.effective(true), r.effective(false), DefaultLevel)
-	return est.Warn(WarnSeparated), nil
+	return est.Warn(warnSeparated), nil
 }
 
 // Ranked are answers in the order of their scores.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MethodBetting is the method of an interval that holds at every look.
-const MethodBetting = "betting"
+// methodBetting is the method of an interval that holds at every look.
+const methodBetting = "betting"
 
 const (
 	// sequenceSteps is how fine the ends of a [Sequence] are: 0.01 percentage points.
@@ -104,9 +104,9 @@ func (s *Sequence) Estimate() Estimate {
 	if s.n > 0 {
 		value = (s.below.sum + s.below.weights - s.above.sum) / 2 / s.below.weights
 	}
-	e := Estimate{Value: Bounds{lo, hi}.clip(value), Lo: lo, Hi: hi, Level: s.level, N: s.n, Method: MethodBetting}
+	e := Estimate{Value: Bounds{lo, hi}.clip(value), Lo: lo, Hi: hi, Level: s.level, N: s.n, Method: methodBetting}
 	if s.n == 0 {
-		return e.Warn(WarnNoValues)
+		return e.Warn(warnNoValues)
 	}
 	return e
 }

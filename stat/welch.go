@@ -15,7 +15,7 @@ func WelchTest(x, y []float64) Test {
 	a, b := MomentsOf(x), MomentsOf(y)
 	test := Test{P: 1, Method: "welch", N: a.N() + b.N()}
 	if a.Skipped()+b.Skipped() > 0 {
-		test = test.Warn(WarnSkipped)
+		test = test.Warn(warnSkipped)
 	}
 	if a.N() < 2 || b.N() < 2 {
 		return test.Warn(WarnTooFew)

@@ -1,0 +1,6 @@
+package bundle
+
+// Constants that tests compare with.
+const (
+	CheckVerdict = checkVerdict
+)

@@ -1,0 +1,8 @@
+package probe
+
+// Constants that tests compare with.
+const (
+	AspectFirst = aspectFirst
+	AspectFlip  = aspectFlip
+	WarnSteady  = warnSteady
+)
