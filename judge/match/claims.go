@@ -13,7 +13,7 @@ import (
 // s, unless every occurrence is in doubt.
 func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
 	if !c.listed && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists others beside %q, and does not choose", a.source()), share: .5}.doubtful()
+		return finding{call: unsure, why: fmt.Sprintf("the response lists others beside %q, and does not choose", a.source()), share: .5}.unseen()
 	}
 	if s.len() == 0 {
 		return finding{call: right, conf: conf, why: why}
@@ -41,28 +41,28 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 	said := fmt.Sprintf("%q", r.written(s))
 	switch {
 	case !c.agreeIn(a, s):
-		return finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}.settled(), true
+		return c.leaning(finding{call: wrong, conf: .85, why: "the response has the words of the reference with another number"}, brief), true
 	case plain && (r.negated(s) || r.deniedAfter(s)):
-		return finding{call: wrong, conf: r.denialCounts(), why: "the response denies " + said + ", which the reference says"}.settled(), true
+		return c.leaning(finding{call: wrong, conf: r.denialCounts(), why: "the response denies " + said + ", which the reference says"}, brief), true
 	case a.negationIn() && !c.question.negationIn() && !r.negationNear(s):
-		return finding{call: wrong, conf: r.denialCounts(), why: "the reference denies what the response says"}.settled(), true
+		return c.leaning(finding{call: wrong, conf: r.denialCounts(), why: "the reference denies what the response says"}, brief), true
 	case plain && r.excepted(s):
-		return finding{call: unsure, why: "the response names " + said + " as an exception", share: .5}.doubtful(), true
+		return finding{call: unsure, why: "the response names " + said + " as an exception", share: .5}.unseen(), true
 	}
 	if call, why := c.role(s); call != right {
 		f := finding{call: call, conf: .88, why: why, share: .5}
 		if call == wrong {
-			return f.settled(), true
+			return c.leaning(f, brief), true
 		}
-		return f.doubtful(), true
+		return f.unseen(), true
 	}
 	switch {
 	case r.amongAlternatives(s):
-		return finding{call: unsure, why: "the response names " + said + " beside an alternative", share: .5}.doubtful(), true
+		return finding{call: unsure, why: "the response names " + said + " beside an alternative", share: .5}.unseen(), true
 	case c.guessed(s):
-		return finding{call: unsure, why: "the response offers " + said + " as a guess among others", share: .5}.doubtful(), true
+		return finding{call: unsure, why: "the response offers " + said + " as a guess among others", share: .5}.unseen(), true
 	case r.outdated(s):
-		return finding{call: unsure, why: "the response may name " + said + " as what was so before", share: .5}.doubtful(), true
+		return finding{call: unsure, why: "the response may name " + said + " as what was so before", share: .5}.unseen(), true
 	}
 	return finding{}, false
 }

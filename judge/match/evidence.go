@@ -46,6 +46,7 @@ const (
 	eSpread            // how far apart the shared words stand, in words of the response per word
 	eReplaced          // share of the reference that stands opposite to other words
 	eOtherDay          // another date or another day of the week than the reference's
+	eUnspaced          // share of the response in a script without spaces
 	evidences          // how many there are
 )
 
@@ -54,7 +55,7 @@ func EvidenceNames() []string {
 	return strings.Fields(`rule step share abstains ref_words ref_names ref_figure ref_given resp_words resp_first
 		recall recall_all heaviest_missing missing missing_names missing_figures run near trigrams trigrams_new
 		place precision first_precision other_names other_figures new denials hedges
-		question echo list spread replaced other_day`)
+		question echo list spread replaced other_day unspaced`)
 }
 
 // Evidence is what [New] sees in an item.
@@ -63,9 +64,13 @@ type Evidence struct {
 	Numbers []float64
 
 	// Least and Most bound the probability. Numbers, dates, units, options and
-	// denials are compared by value, and what a model learned about words has no
-	// say against that.
+	// denials are compared by value, and what a model learned about words does not
+	// overrule that.
 	Least, Most float64
+
+	// Vague and Spared say that the judge may not accept, or may not reject, however
+	// likely the model thinks it.
+	Vague, Spared bool
 }
 
 // NewEvidence returns what [New] sees in an item that has a reference. It is
@@ -82,6 +87,14 @@ func (e Evidence) Probability(m *Model) float64 {
 
 // Bounded returns a probability within the bounds.
 func (e Evidence) Bounded(p float64) float64 { return min(max(p, e.Least), e.Most) }
+
+// Decides reports whether [New] decides at probability p if it weighs with m.
+func (e Evidence) Decides(p float64, m *Model) bool {
+	if e.Least > .6 || e.Most < .4 {
+		return true // values have decided
+	}
+	return p >= m.Accept && !e.Vague || p <= m.Reject && !e.Spared
+}
 
 // ContentWords returns the content words of a text as a [Evidence] weighs them.
 func ContentWords(text string) []string {
@@ -119,7 +132,7 @@ func (w *weighing) evidence() Evidence {
 	w.fromPlace()
 	w.fromTone()
 	w.fromQuestion()
-	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most}
+	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most, Vague: w.vague, Spared: w.spared}
 	if e.Most == 0 {
 		e.Most = 1
 	}
@@ -250,6 +263,13 @@ func (r *reading) longestRun(a *reading) int {
 // fromResponse counts what the response says beside the reference.
 func (w *weighing) fromResponse() {
 	r := w.response
+	unspaced := 0.0
+	for _, t := range r.toks {
+		if t.kind == han {
+			unspaced++
+		}
+	}
+	w.x[eUnspaced] = ratio(unspaced, float64(len(r.toks)), 0)
 	w.x[eRespWords] = math.Log1p(r.length())
 	hit, total := 0.0, 0.0
 	firstHit, firstTotal, firstSent := 0.0, 0.0, -1

@@ -31,7 +31,7 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
 	}
 	if len(missing) == 0 && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists many others beside %q", a.source()), share: .5}.doubtful(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lists many others beside %q", a.source()), share: .5}.unseen(), true
 	}
 	switch {
 	case len(missing) == 0 && doubt == "":
@@ -45,7 +45,7 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 	if len(missing) == len(entries) {
 		conf = .87
 	}
-	return finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}.settled(), true
+	return c.leaning(finding{call: wrong, conf: conf, why: fmt.Sprintf("the response lacks %s of the list", quoteAll(missing)), share: share}, brief*2/3), true
 }
 
 // entry judges the response by one entry of a list.

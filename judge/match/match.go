@@ -70,10 +70,11 @@ func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 	model := Default()
 	c := compare(it)
 	w := newWeighing(c, c.judge(it.References), &model.Words)
-	p := w.evidence().Probability(model)
+	e := w.evidence()
+	p := e.Probability(model)
 	// What was not read may have the answer.
 	unread := c.response.cut && p < .5
-	if !j.forced && (unread || p > model.Reject && p < model.Accept) {
+	if !j.forced && (unread || !e.Decides(p, model)) {
 		f := deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
 		f.Probability = &p
 		return deem.Verdict{}, f
@@ -108,20 +109,18 @@ type finding struct {
 	by      step     // what decided
 	most    float64  // the largest probability of being right that the comparison allows, 0 for any
 	least   float64  // the smallest
+	vague   bool     // the response is not to be accepted for it
+	spared  bool     // the response is not to be rejected for it
 	against *reading // the accepted answer that was compared
 	recall  float64  // how much of that answer the response has; only set if not right
 }
 
-// The bounds of a probability that leaves a matter open, well inside of what the
-// model may accept or reject.
-const (
-	openLeast = .31
-	openMost  = .69
-)
+// doubtMost is the largest probability where the model does not see what is doubtful.
+const doubtMost = .69
 
 // settled bounds the probability by what the finding says: numbers, dates and
-// options are compared by value, and what the model learned about words has no say
-// against that.
+// options are compared by value, and what the model learned about words does not
+// overrule that.
 func (f finding) settled() finding {
 	switch f.call {
 	case right:
@@ -132,16 +131,38 @@ func (f finding) settled() finding {
 	return f
 }
 
-// doubtful keeps the model from accepting on the strength of words that are there,
+// leaning bounds the probability to one side: the comparison read a sentence, and may have
+// misread it. Then the judge decides only if the model is sure of the same, unless the
+// response is so short that there is nothing else to read.
+func (c *comparison) leaning(f finding, short int) finding {
+	switch {
+	case len(c.response.toks) <= short:
+		return f.settled()
+	case f.call == right:
+		f.least = .51
+	case f.call == wrong:
+		f.most = .49
+	}
+	return f
+}
+
+// doubtful keeps the judge from accepting on the strength of words that are there,
 // but not as the answer.
 func (f finding) doubtful() finding {
-	f.most = openMost
+	f.vague = true
+	return f
+}
+
+// unseen is doubtful where the model sees no reason for doubt: it knows neither symbols nor
+// who does what.
+func (f finding) unseen() finding {
+	f.vague, f.most = true, doubtMost
 	return f
 }
 
 // open leaves the matter to somebody else.
 func (f finding) open() finding {
-	f.least, f.most = openLeast, openMost
+	f.least, f.most, f.vague, f.spared = 0, doubtMost, true, true
 	return f
 }
 
@@ -227,7 +248,7 @@ func (c *comparison) tookBack(f finding, references []string) finding {
 		if f.call == unsure || len(c.response.elems) > brief {
 			return f.open()
 		}
-		return f.settled()
+		return c.leaning(f, brief)
 	}
 	return f
 }
@@ -267,7 +288,10 @@ func (c *comparison) reference(ref string) finding {
 	if s, ok := whole.abstains(); ok && whole.toks[s.from].sent == 0 {
 		f := c.unanswerable()
 		f.by, f.against = byNoAnswer, whole
-		return f.settled()
+		if f.call == right {
+			return f.settled()
+		}
+		return c.leaning(f, brief)
 	}
 	if c.blank {
 		return finding{call: wrong, conf: .99, why: "the response is empty", by: byNothing, against: whole}.settled()

@@ -134,8 +134,5 @@ func TestForcedAlwaysDecides(t *testing.T) {
 		if p.want != "unsure" && v.Label != p.want {
 			t.Errorf("%s: match/forced says %s", p.line, v.Label)
 		}
-		if limit := match.Default().Accept; p.want == "unsure" && *v.Confidence >= limit {
-			t.Errorf("%s: match/forced is %.2f sure where match is unsure, want less than %.2f", p.line, *v.Confidence, limit)
-		}
 	}
 }

@@ -241,7 +241,7 @@ func (c *comparison) withSymbols(f finding, a *reading) finding {
 		f.call, f.share = unsure, .5
 		return f.open()
 	}
-	return f.doubtful()
+	return f.unseen()
 }
 
 // otherSymbols returns a word of the reference as it stands there and as it stands in

@@ -38,7 +38,7 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 	case agrees:
 		for _, other := range others {
 			if c.offersChoice(got.span, other.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", other, got), share: .5}.doubtful()
+				return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", other, got), share: .5}.unseen()
 			}
 		}
 		conf := .97
@@ -301,12 +301,12 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	for _, rival := range t.rivals {
 		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.doubtful()
+				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.unseen()
 			}
 		}
 	}
 	if other, ok := c.hedgedWith(t); ok {
-		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.showIn(other), c.showIn(hit)), share: .5, named: true}.doubtful()
+		return finding{call: unsure, why: fmt.Sprintf("the response has %s as an alternative to %s", c.showIn(other), c.showIn(hit)), share: .5, named: true}.unseen()
 	}
 	if other, ok := c.countsOther(a, want, t.hits); ok {
 		return finding{call: unsure, why: fmt.Sprintf("the response counts %s where the reference counts %s", other, want.noun), share: .5}.doubtful()
@@ -320,7 +320,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
 		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
 	}
-	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.doubtful()
+	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.unseen()
 }
 
 // hedgedWith returns the bare number that a response offers in place of the right one:

@@ -24,7 +24,7 @@ func (c *comparison) byWords(a *reading) finding {
 	have, missing := c.split(want)
 	share := float64(len(have)) / float64(len(want))
 	if other := c.otherDay(a); other != "" && len(missing) > 0 {
-		return finding{call: wrong, conf: .85, why: other, share: share}.settled()
+		return c.leaning(finding{call: wrong, conf: .85, why: other, share: share}, brief)
 	}
 	switch {
 	case len(missing) == 0:
@@ -274,7 +274,7 @@ func (c *comparison) absent(a *reading, want []elem) finding {
 	case len(want) == 2:
 		return finding{call: unsure, why: why}
 	}
-	return finding{call: unsure, why: why, least: openLeast} // may have been said in other words
+	return finding{call: unsure, why: why, spared: true} // may have been said in other words
 }
 
 // isName reports whether every content word of a short text has a capital, or is
@@ -391,7 +391,7 @@ func (c *comparison) byText(a *reading) finding {
 	}
 	f := finding{call: unsure, why: why, share: share}
 	if share < .3 {
-		f.least = openLeast
+		f.spared = true
 	}
 	return f
 }

@@ -19,10 +19,7 @@ func fitFile(data, out string, agreement float64) error {
 	if err != nil {
 		return err
 	}
-	m, err := sheet.Fit(everything, Settings{}, agreement)
-	if err != nil {
-		return err
-	}
+	m := sheet.Fit(Settings{}, agreement)
 	m.About = fmt.Sprintf("fitted to the labels of %d items in %s", len(rows), filepath.Base(filepath.Dir(data)))
 	m.Error = match.Default().Error // The second form measures it, and says what the file should have.
 	raw, err := encode(m)

@@ -17,10 +17,6 @@ type Row struct {
 	Item  deem.Item
 	Right bool
 	From  string // the system or run that gave the response
-
-	// Family is the benchmark that the question comes from. Sets of one family share
-	// questions, so they are left out together.
-	Family string
 }
 
 // line is a line of a labelled file. A reference is a text, a number or a list of

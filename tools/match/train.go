@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"sync"
 
 	"deem/judge/match"
-	"deem/stat"
 )
 
 // Folds is in how many parts the questions are cut to see what a model does with
@@ -56,13 +54,12 @@ func Words(rows []Row) match.Words {
 // A Sheet is the evidence of labelled items, ready to be fitted to.
 type Sheet struct {
 	Rows  []Row // the labelled items, without the near misses
-	all   []Row // with the near misses after them, as in the lists below
+	made  int   // how many near misses follow them in the lists below
 	words match.Words
 	seen  []match.Evidence
 	x     [][]float64 // the numbers of seen
 	t     *table
 	y     []float64
-	w     []float64 // how much each item counts
 	fold  []int
 }
 
@@ -72,30 +69,16 @@ func NewSheet(rows []Row) (*Sheet, error) {
 		return nil, errors.New("no labelled items")
 	}
 	s := &Sheet{Rows: rows, words: Words(rows)}
-	s.all = append(slices.Clone(rows), nearMisses(rows)...)
-	for _, r := range s.all {
+	misses := nearMisses(rows)
+	s.made = len(misses)
+	for _, r := range append(slices.Clone(rows), misses...) {
 		e := match.NewEvidence(r.Item, &s.words)
 		s.seen, s.x = append(s.seen, e), append(s.x, e.Numbers)
 		s.y = append(s.y, number(r.Right))
 		s.fold = append(s.fold, fold(r.Item.Question))
 	}
 	s.t = newTable(s.x)
-	s.w = weights(s.all, len(rows))
 	return s, nil
-}
-
-// weights returns how much each item counts: those of a large set less, so that no set
-// drowns the others. The near misses after the first n have a weight of their own.
-func weights(rows []Row, n int) []float64 {
-	sizes := map[string]float64{}
-	for _, r := range rows[:n] {
-		sizes[r.From]++
-	}
-	w := make([]float64, len(rows))
-	for i, r := range rows {
-		w[i] = math.Pow(1000/sizes[r.From], balance)
-	}
-	return w
 }
 
 func number(b bool) float64 {
@@ -105,22 +88,22 @@ func number(b bool) float64 {
 	return 0
 }
 
-// rising lists the evidence of which more can only speak for a response, and
-// falling that of which more can only speak against it. Without these orders the
+// raises lists the evidence of which more can only speak for a response, and
+// lowers that of which more can only speak against it. Without these orders the
 // trees learn what happens to hold of the answers they saw, as that long answers
 // with one number are right; with them the model is also a judge of other answers.
 var (
-	rising  = strings.Fields("rule share recall recall_all run near trigrams trigrams_new precision first_precision")
-	falling = strings.Fields("heaviest_missing missing missing_names missing_figures other_names other_figures hedges place replaced other_day")
+	raises = strings.Fields("rule share recall recall_all run near trigrams trigrams_new precision first_precision")
+	lowers = strings.Fields("heaviest_missing missing missing_names missing_figures other_names other_figures hedges place replaced other_day")
 )
 
 func directions() []int {
 	var list []int
 	for _, name := range match.EvidenceNames() {
 		switch {
-		case slices.Contains(rising, name):
+		case slices.Contains(raises, name):
 			list = append(list, 1)
-		case slices.Contains(falling, name):
+		case slices.Contains(lowers, name):
 			list = append(list, -1)
 		default:
 			list = append(list, 0)
@@ -129,19 +112,11 @@ func directions() []int {
 	return list
 }
 
-// A choice says which items take part.
-type choice func(i int) bool
-
-func everything(int) bool { return true }
-
-// fit fits trees to the chosen items.
-func (s *Sheet) fit(in choice, set Settings) *match.Model {
+// fit fits trees to the items outside of one fold; -1 leaves none out.
+func (s *Sheet) fit(without int, set Settings) *match.Model {
 	w := make([]float64, len(s.y))
 	for i := range w {
-		if !in(i) {
-			continue
-		}
-		w[i] = s.w[i]
+		w[i] = number(s.fold[i] != without)
 		if i >= len(s.Rows) {
 			w[i] *= set.withDefaults().Misses
 		}
@@ -151,9 +126,9 @@ func (s *Sheet) fit(in choice, set Settings) *match.Model {
 	return m
 }
 
-// HeldOut returns, for each chosen item, the log-odds that trees fitted to the chosen items
-// of the other folds give it. The folds are fitted two at a time.
-func (s *Sheet) HeldOut(in choice, set Settings) []float64 {
+// HeldOut returns, for each item, the log-odds that trees fitted to the other folds
+// give it. The folds are fitted two at a time.
+func (s *Sheet) HeldOut(set Settings) []float64 {
 	odds := make([]float64, len(s.Rows))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 2)
@@ -161,7 +136,7 @@ func (s *Sheet) HeldOut(in choice, set Settings) []float64 {
 		wg.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			m := s.fit(func(i int) bool { return in(i) && s.fold[i] != k }, set)
+			m := s.fit(k, set)
 			for i := range odds {
 				if s.fold[i] == k {
 					odds[i] = m.Odds(s.x[i])
@@ -173,32 +148,35 @@ func (s *Sheet) HeldOut(in choice, set Settings) []float64 {
 	return odds
 }
 
-// Probabilities returns the probability of each item by a model that was not fitted
-// to its question, calibrated on the held-out log-odds of the other folds.
-func (s *Sheet) Probabilities(odds []float64) ([]float64, error) {
-	probs := make([]float64, len(odds))
+// A Scored item has the probability that a model gives it, and whether match decides on it.
+type Scored struct {
+	P       float64
+	Decides bool
+}
+
+// Scores judges each item by a model that was not fitted to its question, calibrated on the
+// held-out log-odds of the other folds, with the given limit.
+func (s *Sheet) Scores(odds []float64, limit float64) []Scored {
+	scored := make([]Scored, len(odds))
 	for k := range Folds {
-		line, err := s.line(odds, func(i int) bool { return s.fold[i] != k })
-		if err != nil {
-			return nil, err
-		}
-		m := &match.Model{Line: line}
+		m := &match.Model{Line: s.line(odds, k), Accept: limit, Reject: round(1 - limit)}
 		for i := range odds {
 			if s.fold[i] == k {
-				probs[i] = s.seen[i].Bounded(m.Calibrated(odds[i]))
+				p := s.seen[i].Bounded(m.Calibrated(odds[i]))
+				scored[i] = Scored{p, s.seen[i].Decides(p, m)}
 			}
 		}
 	}
-	return probs, nil
+	return scored
 }
 
-// line fits the calibration to held-out log-odds of the chosen items. It is fitted
+// line fits the calibration to held-out log-odds outside of one fold. It is fitted
 // to groups of items: a curve through single items follows the noise, and claims to
 // be certain at both ends.
-func (s *Sheet) line(odds []float64, in choice) ([]match.Knot, error) {
+func (s *Sheet) line(odds []float64, without int) []match.Knot {
 	var order []int
 	for i := range odds {
-		if in(i) {
+		if s.fold[i] != without {
 			order = append(order, i)
 		}
 	}
@@ -210,23 +188,46 @@ func (s *Sheet) line(odds []float64, in choice) ([]match.Knot, error) {
 		if len(part) == 0 {
 			continue
 		}
-		sum, yes, n := 0.0, .5, 0.0
+		sum, yes := 0.0, .5
 		for _, i := range part {
-			sum += s.w[i] * odds[i]
-			yes += s.w[i] * s.y[i]
-			n += s.w[i]
+			sum += odds[i]
+			yes += s.y[i]
 		}
+		n := float64(len(part))
 		x, y, w = append(x, sum/n), append(y, yes/(n+1)), append(w, n)
 	}
-	fit, err := stat.Isotonic(x, y, w, stat.IsotonicOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("calibrate: %w", err)
+	rising(y, w)
+	knots := make([]match.Knot, len(x))
+	for i := range x {
+		knots[i] = match.Knot{Odds: round(x[i]), Probability: round(y[i])}
 	}
-	knots := make([]match.Knot, len(fit.X))
-	for i := range fit.X {
-		knots[i] = match.Knot{Odds: round(fit.X[i]), Probability: round(fit.Y[i])}
+	return knots
+}
+
+// rising makes y rise with the least squared error, by pooling neighbours that are in the
+// wrong order (Ayer and others, Annals of Mathematical Statistics 26, 1955).
+func rising(y, w []float64) {
+	type block struct {
+		y, w float64
+		n    int
 	}
-	return knots, nil
+	var blocks []block
+	for i := range y {
+		b := block{y[i], w[i], 1}
+		for k := len(blocks) - 1; k >= 0 && blocks[k].y >= b.y; k-- {
+			last := blocks[k]
+			b = block{(last.y*last.w + b.y*b.w) / (last.w + b.w), last.w + b.w, last.n + b.n}
+			blocks = blocks[:k]
+		}
+		blocks = append(blocks, b)
+	}
+	i := 0
+	for _, b := range blocks {
+		for range b.n {
+			y[i] = b.y
+			i++
+		}
+	}
 }
 
 func compareFloats(a, b float64) int {
@@ -239,47 +240,34 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-// balance is how strongly large sets are weighed down: 0 counts all items alike, 1 all sets.
-const balance = .5
-
 // Sure is the least probability with which the judge decides, whatever the labels
 // allow: an item on which it would be wrong three times in ten is one to ask
 // somebody else about.
 const Sure = .7
 
-// Fit fits the whole model to the chosen items: trees to all of them, and line and limits
-// to what trees say about questions they were not fitted to. agreement is how often the
-// judge has to be right where it decides.
-func (s *Sheet) Fit(in choice, set Settings, agreement float64) (*match.Model, error) {
-	odds := s.HeldOut(in, set)
-	m := s.fit(in, set)
-	var err error
-	if m.Line, err = s.line(odds, in); err != nil {
-		return nil, err
-	}
-	var probs []float64
-	var right []bool
-	for i, r := range s.Rows {
-		if in(i) {
-			probs, right = append(probs, s.seen[i].Bounded(m.Calibrated(odds[i]))), append(right, r.Right)
-		}
-	}
-	limit := lowest(probs, right, agreement)
+// Fit fits the whole model: trees to all items, and line and limits to what trees
+// say about questions they were not fitted to. agreement is how often the judge has
+// to be right where it decides.
+func (s *Sheet) Fit(set Settings, agreement float64) *match.Model {
+	odds := s.HeldOut(set)
+	m := s.fit(-1, set)
+	m.Line = s.line(odds, -1)
+	limit := s.lowest(odds, agreement)
 	m.Accept, m.Reject = limit, round(1-limit)
-	return m, nil
+	return m
 }
 
-// lowest returns the lowest limit, from Sure in steps of a hundredth, at which the
-// items that are at least as sure agree with their labels as often as asked.
-func lowest(probs []float64, right []bool, agreement float64) float64 {
+// lowest returns the lowest limit, from Sure in steps of a hundredth, at which the items
+// that match decides agree with their labels as often as asked.
+func (s *Sheet) lowest(odds []float64, agreement float64) float64 {
 	for limit := round(Sure); limit < 1; limit = round(limit + .01) {
 		agree, n := 0, 0
-		for i, p := range probs {
-			if max(p, 1-p) < limit {
+		for i, sc := range s.Scores(odds, limit) {
+			if !sc.Decides {
 				continue
 			}
 			n++
-			if (p >= .5) == right[i] {
+			if (sc.P >= .5) == s.Rows[i].Right {
 				agree++
 			}
 		}

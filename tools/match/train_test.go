@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := func(refs ...string) deem.Item { return deem.Item{Question: "q", References: refs, Response: "r"} }
-	want := []Row{{item("x", "y"), true, "a", ""}, {item("3"), false, "b", ""}, {item("x"), true, "c", ""}}
+	want := []Row{{item("x", "y"), true, "a"}, {item("3"), false, "b"}, {item("x"), true, "c"}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("Read = %v, want %v", got, want)
 	}
@@ -58,10 +58,7 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := s.Fit(everything, Settings{Trees: 10, Leaf: 2}, .95)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := s.Fit(Settings{Trees: 10, Leaf: 2}, .95)
 		raw, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
@@ -146,6 +143,17 @@ func TestNearMisses(t *testing.T) {
 	}
 	if n := len(nearMisses(rows)); n != 2 {
 		t.Errorf("%d near misses, want 2: one word and a wrong answer have none", n)
+	}
+}
+
+func TestRising(t *testing.T) {
+	y, w := []float64{.1, .5, .3, .2, .9, .8}, []float64{1, 1, 1, 2, 1, 3}
+	rising(y, w)
+	for i, want := range []float64{.1, .3, .3, .3, .825, .825} {
+		if math.Abs(y[i]-want) > 1e-12 {
+			t.Errorf("rising gives %v", y)
+			break
+		}
 	}
 }
 
