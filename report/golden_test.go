@@ -113,6 +113,7 @@ var scenes = []scene{
 	{"withheld", sceneWithheld},
 	{"pass_and_aspects", scenePass},
 	{"rule_judge", sceneRule},
+	{"undecided", sceneUndecided},
 	{"chinese_categories", sceneChinese},
 	{"in_progress", func() *report.Builder {
 		h := head()
@@ -193,6 +194,20 @@ func sceneRule() *report.Builder {
 	recs := many(21, 33)
 	for i := range recs {
 		recs[i].Judge, recs[i].Calls = "match", nil
+	}
+	return build(h, recs)
+}
+
+// sceneUndecided has a rule that states probabilities for items that it does not decide.
+func sceneUndecided() *report.Builder {
+	h := head()
+	h.Judge, h.JudgeKind, h.JudgeNote, h.Model, h.Reading, h.CalibrationError = "match", report.KindRule, "match is a rule", "", "", 0.1
+	recs := many(21, 40)
+	for i := range recs {
+		recs[i].Judge, recs[i].Calls = "match", nil
+		if i%8 == 0 {
+			recs[i].Verdict, recs[i].Failure = nil, &deem.Failure{Kind: deem.Unsure, Probability: new(0.4)}
+		}
 	}
 	return build(h, recs)
 }

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"deem/internal/cli"
 	"deem/internal/server"
@@ -153,6 +154,24 @@ func TestUndecidedItemsGiveOneNumber(t *testing.T) {
 	} {
 		if !regexp.MustCompile(regexp.QuoteMeta(value) + `[^\[]{0,60}` + regexp.QuoteMeta(ends)).MatchString(out) {
 			t.Errorf("%s does not say %s %s:\n%s", name, value, ends, out[:min(len(out), 3000)])
+		}
+	}
+}
+
+// What deem demo prints fits a terminal of 24 lines of 80 columns.
+func TestDemoFitsATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var both bytes.Buffer
+	if code := cli.Main([]string{"demo"}, strings.NewReader(""), &both, &both); code != 0 {
+		t.Fatalf("deem demo: exit code %d\n%s", code, both.String())
+	}
+	lines := strings.Split(strings.TrimSuffix(both.String(), "\n"), "\n")
+	if len(lines) > 24 {
+		t.Errorf("deem demo prints %d lines, want at most 24:\n%s", len(lines), both.String())
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

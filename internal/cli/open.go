@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -34,6 +35,9 @@ func (a *app) openStore(ctx context.Context) (store.Store, error) {
 	}
 	if postgres.IsURL(a.db) {
 		return storeOrNil(postgres.Open(ctx, a.db, postgres.Options{}))
+	}
+	if _, err := os.Stat(filepath.Dir(a.db)); a.db != defaultDB && errors.Is(err, fs.ErrNotExist) {
+		a.say("new store %s, in a new folder", a.db) // It may be a typing error.
 	}
 	return storeOrNil(sqlite.Open(ctx, a.db, sqlite.Options{}))
 }
