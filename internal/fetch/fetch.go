@@ -161,10 +161,11 @@ func (d download) fetch(ctx context.Context) (string, error) {
 	known := readMeta(dir, "meta.json")
 	info, err := os.Stat(file)
 	whole := err == nil && known.SHA256 != "" && info.Size() == known.Size
-	if whole && d.pinned && (d.sum == "" || d.sum == known.SHA256) {
+	whole = whole && (d.sum == "" || d.sum == known.SHA256)
+	if whole && d.pinned {
 		return file, nil
 	}
-	if !whole {
+	if !whole { // Also where these are not the bytes that the checksum names.
 		known = meta{}
 	}
 	if err := d.bring(ctx, dir, file, known); err != nil {

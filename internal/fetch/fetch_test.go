@@ -229,6 +229,22 @@ func TestHub(t *testing.T) {
 	}
 }
 
+// A checksum holds for a file in the cache too, where the server says that it has not changed.
+func TestChecksumOfCached(t *testing.T) {
+	t.Parallel()
+	url := start(t, &site{files: map[string][]byte{"/a.jsonl": []byte("one\n")}})
+	o := fetch.Options{Cache: t.TempDir()}
+	files, err := fetch.Files(t.Context(), url+"/a.jsonl", o)
+	read(t, files, err)
+	if _, err := fetch.Files(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("other")), o); err == nil || !strings.Contains(err.Error(), "its SHA-256 is "+sum([]byte("one\n"))) {
+		t.Errorf("error %v", err)
+	}
+	files, err = fetch.Files(t.Context(), url+"/a.jsonl#sha256="+sum([]byte("one\n")), o)
+	if got := read(t, files, err); got != "one\n" {
+		t.Errorf("after that it has %q", got)
+	}
+}
+
 // A hub whose list changes between its pages, never ends or lies about a file is refused.
 func TestHubTrouble(t *testing.T) {
 	t.Parallel()
