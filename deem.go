@@ -47,6 +47,9 @@ type Item struct {
 	// Response is what the system under test gave. It is untrusted text.
 	Response string `json:"response"`
 
+	// Messages are the conversation that the response is part of, if there was one.
+	Messages Conversation `json:"messages,omitempty"`
+
 	// Fields are further slots that a protocol may fill: dialogue, memories,
 	// evidence, rubric. They also hold what the response took the system under
 	// test; see [FieldTokensIn].
@@ -84,11 +87,12 @@ func (it Item) Canonical() []byte {
 		Cluster    string            `json:"cluster,omitempty"`
 		Fields     map[string]string `json:"fields,omitempty"`
 		ID         string            `json:"id"`
+		Messages   Conversation      `json:"messages,omitempty"`
 		Question   string            `json:"question,omitempty"`
 		References []string          `json:"references,omitempty"`
 		Response   string            `json:"response"`
 		Weight     float64           `json:"weight,omitempty"`
-	}{it.Category, it.Cluster, it.Fields, it.ID, it.Question, it.References, it.Response, it.Weight})
+	}{it.Category, it.Cluster, it.Fields, it.ID, it.Messages, it.Question, it.References, it.Response, it.Weight})
 }
 
 // canonicalSorted is Canonical of a struct whose fields are in the order of their keys, so

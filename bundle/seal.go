@@ -46,6 +46,18 @@ func overItem(it deem.Item, do func(string) string) deem.Item {
 		}
 		it.References = refs
 	}
+	if it.Messages != nil {
+		turns := slices.Clone(it.Messages)
+		for i, t := range turns {
+			t.Name, t.Content = do(t.Name), do(t.Content)
+			t.ToolCalls = slices.Clone(t.ToolCalls)
+			for k, c := range t.ToolCalls {
+				t.ToolCalls[k].Function = deem.Function{Name: do(c.Function.Name), Arguments: do(c.Function.Arguments)}
+			}
+			turns[i] = t
+		}
+		it.Messages = turns
+	}
 	if it.Fields != nil {
 		fields := make(map[string]string, len(it.Fields))
 		for k, v := range it.Fields {

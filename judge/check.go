@@ -17,9 +17,12 @@ import (
 
 // sources are the parts of an item that a slot may be filled from, beside
 // fields.NAME.
-var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria, slotAspects}
+var sources = []string{"id", "category", "cluster", "question", "response", "reference", "references", slotCriterion, slotCriteria, slotAspects, slotConversation, slotConversation + ".last"}
 
-func isSource(name string) bool { return slices.Contains(sources, name) }
+func isSource(name string) bool {
+	_, turn := turnOf(name)
+	return turn || slices.Contains(sources, name)
+}
 
 // fieldName returns NAME of "fields.NAME".
 func fieldName(from string) (string, bool) {
@@ -133,6 +136,9 @@ func (x *decoder) checkSlot(n *yaml.Node, what string, s Slot) {
 	if s.As != "" && !slices.Contains(s.From, "references") {
 		x.bad(n, "%s says \"as\", which is for references only", what)
 	}
+	if (s.Turns > 0 || s.Tokens > 0) && !slices.Contains(s.From, slotConversation) {
+		x.bad(n, "%s has a window, which is for the conversation only", what)
+	}
 }
 
 // checkPrompts parses the prompts and holds their slots against the declared ones.
@@ -176,7 +182,7 @@ func (x *decoder) checkPrompts() {
 		x.badKey("prompt", "the prompt shows {aspects}, and the judge has none")
 	}
 	if x.problems.Total == 0 && !shown {
-		x.badKey("prompt", "the prompt does not show the response; write {response} where it belongs")
+		x.badKey("prompt", "the prompt does not show the response; write {response} or {conversation} where it belongs")
 	}
 }
 
@@ -200,7 +206,8 @@ func (x *decoder) checkCriteria(from map[string]bool) {
 
 func showsResponse(from string) bool {
 	_, field := fieldName(from)
-	return field || from == "response"
+	_, turn := turnOf(from)
+	return field || turn || from == "response"
 }
 
 // badTemplate reports what is wrong inside a prompt, at its own line.

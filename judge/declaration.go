@@ -73,11 +73,16 @@ type Declaration struct {
 // A Slot says where a slot's value comes from: the first of From that the item
 // has.
 type Slot struct {
-	From    []string `json:"from"`              // id, category, question, response, reference, references, fields.NAME
+	From    []string `json:"from"`              // id, category, question, response, reference, references, conversation, fields.NAME
 	As      string   `json:"as,omitempty"`      // how several references are written: python (the default), lines, or, json
 	Default *string  `json:"default,omitempty"` // what stands there when the item has none; without it the item is unjudged
 	Fence   bool     `json:"fence,omitempty"`   // put between delimiters that the text inside cannot forge
 	Mark    string   `json:"mark,omitempty"`    // how a published prompt marks the slot, where that is not {name}
+
+	// Turns and Tokens bound a conversation: its last turns are shown, as many as there may
+	// be and fit. A token counts as four bytes. 0 is no bound.
+	Turns  int `json:"turns,omitempty"`
+	Tokens int `json:"tokens,omitempty"`
 
 	// Until says at which text the value ends, by the category of the item.
 	Until map[string]string `json:"until,omitempty"`

@@ -152,6 +152,12 @@ func (p *Declared) value(it deem.Item, name string) (string, error) {
 	}
 	for _, from := range s.From {
 		v, ok := s.take(it, from)
+		if n, turn := turnOf(from); turn {
+			var err error
+			if v, ok, err = s.conversation(it.Messages, n); err != nil {
+				return "", err
+			}
+		}
 		if c := p.decl.Criteria; from == slotCriteria && c != nil {
 			list, err := c.of(it)
 			v, ok = numbered(list), err == nil

@@ -271,6 +271,8 @@ func (x *decoder) readSlots(n *yaml.Node) {
 				"as":      func(v *yaml.Node) { x.str(v, "as", &s.As) },
 				"default": func(v *yaml.Node) { s.Default = new(string); x.str(v, "default", s.Default) },
 				"fence":   func(v *yaml.Node) { x.truth(v, "fence", &s.Fence) },
+				"turns":   func(v *yaml.Node) { s.Turns = int(x.atLeastOne(v, "turns")) },
+				"tokens":  func(v *yaml.Node) { s.Tokens = int(x.atLeastOne(v, "tokens")) },
 				"mark":    func(v *yaml.Node) { x.str(v, "mark", &s.Mark) },
 				"until": func(v *yaml.Node) {
 					s.Until = map[string]string{}

@@ -83,8 +83,8 @@ func slotName(s string, at int) (string, error) {
 	}
 	name := s[1 : 1+end]
 	for _, r := range name {
-		if r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "", &templateError{at, fmt.Sprintf("{%s} is not a slot: a name has letters, digits and _; write {{ for a brace", clip(name))}
+		if r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return "", &templateError{at, fmt.Sprintf("{%s} is not a slot: a name has letters, digits, _ and dots; write {{ for a brace", clip(name))}
 		}
 	}
 	if name == "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,16 +106,17 @@ func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmar
 func preflight(ctx context.Context, c catalog.Choice, data items) error {
 	const most = 100
 	var last *deem.Failure
-	n := 0
+	n, hint := 0, ""
 	for it, err := range data.Items() {
 		if err != nil {
 			return err
 		}
-		f, ok := errors.AsType[*deem.Failure](c.Try(ctx, it))
+		err = c.Try(ctx, it)
+		f, ok := errors.AsType[*deem.Failure](err)
 		if !ok || f.Kind != deem.Input {
 			return nil
 		}
-		last = f
+		last, hint = f, deem.HintOf(err)
 		if n++; n == most {
 			break
 		}
@@ -123,7 +125,7 @@ func preflight(ctx context.Context, c catalog.Choice, data items) error {
 		return nil
 	}
 	err := fmt.Errorf("%s: judge %s can judge none of the first %s: %s", strings.Join(data.Names(), ", "), c.Name(), words.Count(n, "item"), last.Detail)
-	return usage.Mark(deem.WithHint(err, "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised"))
+	return usage.Mark(deem.WithHint(err, "%s", cmp.Or(hint, "say which column holds it, as --map references=gold,question=q or --map field.context=passages; deem list formats names those that are recognised")))
 }
 
 // A dryRun is what one judge would do: of a judge that asks a model also the first

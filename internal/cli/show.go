@@ -93,6 +93,7 @@ func writeShown(w io.Writer, s findings.Shown) {
 		block(w, "reference", r)
 	}
 	block(w, "response", rec.Item.Response)
+	block(w, "conversation", rec.Item.Messages.Text(0, len(rec.Item.Messages)))
 	for _, m := range s.Prompt {
 		block(w, "prompt ("+m.Role+")", m.Content)
 	}

@@ -54,6 +54,7 @@ var columnTable = []Column{
 		},
 		Also: []string{"model_output", "model_response", "generated_text", "generation", "sampled", "completion", "reply", "outputs", "outputs.answer", "outputs.output"},
 	},
+	{Target: toMessages, Names: []string{"messages"}},
 	{Target: toWeight, Names: []string{"weight"}},
 	{Target: toFields, Names: []string{"fields"}},
 	{

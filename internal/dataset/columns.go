@@ -74,13 +74,13 @@ func (c *columns) want(column string) bool {
 }
 
 // whole reports whether an object with these keys is an item rather than a wrapper
-// around a list of them: it has a response.
+// around a list of them: it has a response or a conversation.
 func (c *columns) whole(keys []string) bool {
 	if path, ok := c.mapping[toResponse]; ok {
 		at, _ := resolve(path, keys)
 		return at >= 0
 	}
-	return len(c.named(toResponse, keys)) > 0
+	return len(c.named(toResponse, keys)) > 0 || len(c.named(toMessages, keys)) > 0
 }
 
 // A slot is the place of a value in a row: a column, and the path into it.
@@ -109,7 +109,7 @@ type fieldSlot struct {
 type layout struct {
 	names []string
 
-	id, category, cluster, question, references, response, weight, members slot
+	id, category, cluster, question, references, response, messages, weight, members slot
 
 	responsePath string // where rows have the response, "" when none had any so far
 
@@ -190,6 +190,7 @@ func (c *columns) layout(names []string) *layout {
 		question:   at(toQuestion),
 		references: at(toReferences),
 		response:   at(toResponse),
+		messages:   at(toMessages),
 		weight:     at(toWeight),
 		members:    at(toFields),
 

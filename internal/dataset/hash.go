@@ -75,7 +75,7 @@ func (c *chain) String() string { return hex.EncodeToString(c.link[:]) }
 
 // TextSize returns about how many bytes an item has: those of its texts.
 func TextSize(it deem.Item) int {
-	n := len(it.Question) + len(it.Response)
+	n := len(it.Question) + len(it.Response) + it.Messages.Size()
 	for _, ref := range it.References {
 		n += len(ref)
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,13 +23,12 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 	it := deem.Item{
 		Category: optional(l.category.of(row)),
 		Cluster:  optional(l.cluster.of(row)),
-		Question: l.itemQuestion(row),
 	}
 	var err error
 	if it.ID, err = l.itemID(row); err != nil {
 		return it, err
 	}
-	if it.Response, err = l.itemResponse(row); err != nil {
+	if err = l.converse(&it, row); err != nil {
 		return it, err
 	}
 	if it.Weight, err = weight(row, l.weight.of(row)); err != nil {
@@ -40,14 +40,6 @@ func (l *layout) item(row *Row) (deem.Item, error) {
 		it.Fields = map[string]string{groundTruth: rendering}
 	}
 	return it, l.addFields(&it, row)
-}
-
-func (l *layout) itemQuestion(row *Row) string {
-	v := l.question.of(row)
-	if v.Missing() {
-		return ""
-	}
-	return v.Said("user")
 }
 
 // optional returns the text of a value, "" for a missing one.
@@ -68,6 +60,33 @@ func (l *layout) itemID(row *Row) (string, error) {
 		return "", errors.New("the id is empty")
 	}
 	return id, nil
+}
+
+// converse enters the conversation, and the response, which may be part of it. The column
+// "messages" has the conversation, or else a question that is a list of messages, and a
+// response that is one. Without a column of its own, the response is what the assistant
+// said last.
+func (l *layout) converse(it *deem.Item, row *Row) error {
+	turns, err := l.messages.of(row).turns(true)
+	if err != nil {
+		return err
+	}
+	if v := l.question.of(row); !v.Missing() {
+		it.Question = v.Said("user")
+		if asked, err := v.turns(false); err == nil && len(turns) == 0 {
+			turns = asked
+		}
+	}
+	it.Question = cmp.Or(it.Question, turns.Said("user"))
+	if said := turns.Said("assistant"); l.response.of(row).form == absent && said != "" {
+		it.Response = said
+	} else if it.Response, err = l.itemResponse(row); err != nil {
+		return err
+	} else if given, err := l.response.of(row).turns(false); err == nil {
+		turns = append(turns, given...)
+	}
+	it.Messages = turns
+	return nil
 }
 
 // itemResponse returns the response. An empty one is what the system gave; none at

@@ -49,6 +49,27 @@ func TestItem(t *testing.T) {
 		src         dataset.Source
 		want        func(*deem.Item)
 	}{
+		// Conversations.
+		{"messages", `{"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"r"},{"role":"user","content":"thanks"}]}`, dataset.Source{}, func(it *deem.Item) {
+			it.Question, it.Messages = "thanks", deem.Conversation{{Role: "user", Content: "q"}, {Role: "assistant", Content: "r"}, {Role: "user", Content: "thanks"}}
+		}},
+		{"messages and a response", `{"messages":[{"role":"user","content":"q"}],"response":"r"}`, dataset.Source{}, func(it *deem.Item) {
+			it.Question, it.Messages = "q", deem.Conversation{{Role: "user", Content: "q"}}
+		}},
+		{"messages as question and response", `{"input":[{"role":"user","content":"q"}],"output":{"role":"assistant","content":"r"}}`, dataset.Source{}, func(it *deem.Item) {
+			it.Question, it.Messages = "q", deem.Conversation{{Role: "user", Content: "q"}, {Role: "assistant", Content: "r"}}
+		}},
+		{"messages in a text", `{"messages":"[{\"role\":\"user\",\"content\":\"q\"}]","response":"r"}`, dataset.Source{}, func(it *deem.Item) {
+			it.Question, it.Messages = "q", deem.Conversation{{Role: "user", Content: "q"}}
+		}},
+		{"messages elsewhere", `{"chat":[{"role":"user","content":"q"}],"response":"r"}`, dataset.Source{Map: mapping(t, "messages=chat")}, func(it *deem.Item) {
+			it.Question, it.Messages = "q", deem.Conversation{{Role: "user", Content: "q"}}
+		}},
+		{"a text that looks like a message", `{"response":"{\"role\":\"assistant\",\"content\":\"x\"}"}`, dataset.Source{}, func(it *deem.Item) {
+			it.Response = `{"role":"assistant","content":"x"}`
+		}},
+		{"other messages", `{"messages":["hello",3],"response":"r"}`, dataset.Source{}, func(*deem.Item) {}},
+
 		// References, and how Python would write them.
 		{"a text", `{"response":"r","references":"Oslo"}`, dataset.Source{}, refs("", "Oslo")},
 		{"a text in the singular", `{"response":"r","reference":"Oslo"}`, dataset.Source{}, refs("", "Oslo")},

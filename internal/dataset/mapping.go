@@ -23,6 +23,7 @@ const (
 	toQuestion   = "question"
 	toReferences = "references"
 	toResponse   = "response"
+	toMessages   = "messages"
 	toWeight     = "weight"
 	toFields     = "fields"
 
@@ -31,7 +32,7 @@ const (
 )
 
 // targets are the parts in the order in which they are listed and bound.
-var targets = []string{toID, toCategory, toCluster, toQuestion, toReferences, toResponse, toWeight, toFields}
+var targets = []string{toID, toCategory, toCluster, toQuestion, toReferences, toResponse, toMessages, toWeight, toFields}
 
 // ParseMapping reads a mapping as the command line gives it:
 // "question=q,response=meta.output,field.evidence=ev". A column whose name has a

@@ -13,7 +13,7 @@ import (
 )
 
 func TestParseMapping(t *testing.T) {
-	const parts = "the parts are id, category, cluster, question, references, response, weight, fields, field.NAME"
+	const parts = "the parts are id, category, cluster, question, references, response, messages, weight, fields, field.NAME"
 	tests := []struct {
 		text      string
 		want      dataset.Mapping

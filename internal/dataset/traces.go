@@ -101,6 +101,7 @@ type trace struct {
 	id, span, question, response, session, model string
 
 	rooted     bool // question and response are those of the whole
+	messages   deem.Conversation
 	references []string
 	context    []string
 	room       int     // bytes of the context
@@ -204,12 +205,12 @@ func (t *trace) add(s traceSpan) {
 			}
 		}
 	case root && question != "" && response != "":
-		t.question, t.response, t.span, t.rooted = question, response, s.ID, true
+		t.question, t.response, t.span, t.rooted, t.messages = question, response, s.ID, true, messages(find)
 	case !t.rooted && response != "" && question != "" && find(spanModel) != nil:
 		if t.question == "" {
 			t.question = question
 		}
-		t.response, t.span = response, s.ID // of the last call
+		t.response, t.span, t.messages = response, s.ID, messages(find) // of the last call
 	}
 	for _, name := range spanReference {
 		if r := said(values[name], "assistant"); r != "" && len(t.references) == 0 {
@@ -266,6 +267,23 @@ var spoken = func() map[string]bool {
 	return m
 }()
 
+// messages returns the conversation of a span: what the model was given and what it said.
+func messages(find func([]string) any) deem.Conversation {
+	var turns deem.Conversation
+	for _, names := range [][]string{spanInput, spanOutput} {
+		v := find(names)
+		data, isText := v.(string)
+		if !isText {
+			text, _ := json.Marshal(v) // It was JSON.
+			data = string(text)
+		}
+		if c, err := chat([]byte(data)); err == nil {
+			turns = append(turns, c...)
+		}
+	}
+	return turns
+}
+
 func nanos(n json.Number) int64 {
 	v, err := strconv.ParseInt(strings.Trim(n.String(), `"`), 10, 64)
 	if err != nil {
@@ -310,21 +328,16 @@ func (v Value) Said(role string) string {
 	if v.form != raw || v.data[0] != '{' && v.data[0] != '[' {
 		return v.Str()
 	}
-	var structure any
-	if json.Unmarshal(v.data, &structure) != nil {
-		return v.Str()
-	}
-	if object, ok := structure.(map[string]any); ok && len(object) == 1 {
+	var object map[string]any
+	if json.Unmarshal(v.data, &object) == nil && len(object) == 1 {
 		for name, inner := range object {
 			if text, ok := inner.(string); ok && slices.Contains(textNames, name) {
 				return text
 			}
 		}
 	}
-	if isChat(structure) {
-		if found := said(structure, role); found != "" {
-			return found
-		}
+	if turns, err := chat(v.data); err == nil && turns.Said(role) != "" {
+		return turns.Said(role)
 	}
 	return string(v.JSON())
 }
@@ -332,20 +345,50 @@ func (v Value) Said(role string) string {
 // textNames are the names under which other tools keep a text in an object of its own.
 var textNames = []string{"question", "query", "input", "prompt", "answer", "output", "response", "text", "content"}
 
-// isChat reports whether a structure is a message, a list of messages, or an object that
-// has one.
-func isChat(structure any) bool {
-	switch v := structure.(type) {
-	case map[string]any:
-		_, role := v["role"]
-		return role || isChat(v["messages"])
-	case []any:
-		return len(v) > 0 && !slices.ContainsFunc(v, func(e any) bool {
-			m, _ := e.(map[string]any)
-			return m["role"] == nil
-		})
+// turns returns the conversation that a value holds: a message, a list of messages, or an
+// object that has such a list. It returns nil if the value is something else. A text is
+// something else, unless texts may hold JSON: a response that is a text stays one.
+func (v Value) turns(texts bool) (deem.Conversation, error) {
+	data := v.data
+	if v.form != raw || data[0] == '"' {
+		if !texts {
+			return nil, nil
+		}
+		data = []byte(optional(v))
 	}
-	return false
+	return chat(data)
+}
+
+// chat reads a conversation.
+func chat(data []byte) (deem.Conversation, error) {
+	data = bytes.TrimSpace(data)
+	var messages []json.RawMessage
+	var one struct {
+		Role     json.RawMessage `json:"role"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	switch {
+	case len(data) == 0:
+		return nil, nil
+	case data[0] == '{' && json.Unmarshal(data, &one) == nil && one.Messages != nil:
+		return chat(one.Messages)
+	case data[0] == '{' && one.Role != nil:
+		messages = []json.RawMessage{data}
+	case data[0] == '[' && json.Unmarshal(data, &messages) == nil && len(messages) > 0 && json.Unmarshal(messages[0], &one) == nil && one.Role != nil:
+	default:
+		return nil, nil
+	}
+	turns := make(deem.Conversation, len(messages))
+	for i, m := range messages {
+		err := json.Unmarshal(m, &turns[i])
+		if err == nil && turns[i].Role == "" {
+			err = errors.New("it has no role")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("message %d of %d: %w", i+1, len(messages), err)
+		}
+	}
+	return turns, nil
 }
 
 // said returns the text in a value: the value itself, or the last message of a role in the
@@ -421,6 +464,9 @@ func (t trace) row() ([]byte, error) {
 	set(deem.FieldSpan, t.span)
 	set("cluster", t.session)
 	set("context", strings.Join(t.context, "\n\n"))
+	if len(t.messages) > 0 {
+		row["messages"] = t.messages
+	}
 	if len(t.references) > 0 {
 		row["references"] = t.references
 	}

@@ -98,6 +98,8 @@ func TestTrouble(t *testing.T) {
 		{"no response", "a.jsonl", ok + `{"id":2,"answer":"a"}`, dataset.Source{}, "FILE:2: no response (columns here: id, answer)", `every row needs column "response", with the empty text when the system gave nothing`},
 		{"a response by another name", "a.jsonl", `{"id":2,"references":"a","bot_output":"r"}`, dataset.Source{}, "FILE:1: no response (columns here: id, references, bot_output)", "say which column holds it: --map response=bot_output"},
 		{"answer alone", "a.jsonl", `{"question":"q","answer":"a"}`, dataset.Source{}, "FILE:1: no response (columns here: question, answer)", `if column "answer" holds it: --map response=answer; if that is the reference, --map references=answer,response=COLUMN`},
+		{"a message without a role", "a.jsonl", ok + `{"id":2,"response":"r","messages":[{"role":"user","content":"q"},{"content":"a"}]}`, dataset.Source{}, "FILE:2: message 2 of 2: it has no role", ""},
+		{"nothing said", "a.jsonl", `{"messages":[{"role":"user","content":"q"}]}`, dataset.Source{}, "FILE:1: no response (columns here: messages)", "say which column holds it: --map response=COLUMN"},
 		{"null response", "a.jsonl", `{"response":null}`, dataset.Source{}, "FILE:1: the response is null", "a system that gave nothing has the empty text as its response"},
 		{"two responses", "a.jsonl", `{"pred":"a","output":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the response: pred or output", "say which: --map response=pred"},
 		{"two references", "a.jsonl", `{"response":"r","gold":"a","answer":"b"}`, dataset.Source{}, "FILE:1: cannot tell which column holds the references: answer or gold", ""},
@@ -125,7 +127,7 @@ func TestTrouble(t *testing.T) {
 		// Mappings.
 		{"a column that is not there", "a.jsonl", `{"id":1,"outptu":"r"}`, dataset.Source{Map: dataset.Mapping{"response": "output"}}, `no row has column "output", which is mapped to response`, "did you mean outptu? the columns are id, outptu"},
 		{"a path that is not there", "a.jsonl", `{"response":"r","meta":{"a":1}}`, dataset.Source{Map: dataset.Mapping{"references": "meta.gold"}}, `no row has column "meta.gold", which is mapped to references`, "the columns are response, meta"},
-		{"no such part", "a.jsonl", ok, dataset.Source{Map: dataset.Mapping{"resposne": "r"}}, `mapping: an item has no part "resposne"`, "did you mean response? the parts are id, category, cluster, question, references, response, weight, fields, field.NAME"},
+		{"no such part", "a.jsonl", ok, dataset.Source{Map: dataset.Mapping{"resposne": "r"}}, `mapping: an item has no part "resposne"`, "did you mean response? the parts are id, category, cluster, question, references, response, messages, weight, fields, field.NAME"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.title, func(t *testing.T) {

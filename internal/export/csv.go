@@ -29,6 +29,7 @@ var columns = []column{
 	{"question", func(r *Row) string { return r.Question }},
 	{"references", func(r *Row) string { return object(r.References) }},
 	{"response", func(r *Row) string { return r.Response }},
+	{"messages", func(r *Row) string { return string(r.Messages) }},
 	{"fields", func(r *Row) string { return object(r.Fields) }},
 	{"label", func(r *Row) string { return word(r.Label) }},
 	{"score", func(r *Row) string { return number(r.Score) }},
@@ -85,7 +86,7 @@ func word(s *string) string {
 }
 
 // object writes a list or a map as canonical JSON, and nothing when it is empty.
-func object[V []string | map[string]string | map[string][]string | map[string]float64 | []Part](v V) string {
+func object[V []string | map[string]string | map[string][]string | map[string]float64 | []Part | deem.Conversation](v V) string {
 	if len(v) == 0 {
 		return ""
 	}

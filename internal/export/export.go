@@ -10,6 +10,7 @@
 package export
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type Row struct {
 	Question   string            `json:"question" parquet:"question"`
 	References []string          `json:"references" parquet:"references,list"`
 	Response   string            `json:"response" parquet:"response"`
+	Messages   JSON              `json:"messages" parquet:"messages"`
 	Fields     map[string]string `json:"fields" parquet:"fields"`
 
 	Label      *string            `json:"label" parquet:"label,optional,dict"`
@@ -82,6 +84,21 @@ type Row struct {
 	LatencyMS     float64 `json:"judge_latency_ms" parquet:"judge_latency_ms"`
 }
 
+// JSON is the text of a list in JSON: a value in JSON Lines, and a text in tables. "" is an
+// empty list.
+type JSON string
+
+// MarshalJSON returns the text.
+func (j JSON) MarshalJSON() ([]byte, error) { return []byte(cmp.Or(j, "[]")), nil }
+
+// UnmarshalJSON keeps the text.
+func (j *JSON) UnmarshalJSON(text []byte) error {
+	if *j = JSON(text); *j == "[]" {
+		*j = ""
+	}
+	return nil
+}
+
 // A Part is the verdict on one criterion, laid flat.
 type Part struct {
 	Name    string   `json:"name" parquet:"name"`
@@ -98,7 +115,7 @@ func (run Run) Of(rec deem.Record) Row {
 		Run: run.ID, Judge: rec.Judge, JudgeHash: run.JudgeHash,
 		Position: int64(rec.Position), Trial: int64(rec.Trial),
 		ID: it.ID, Category: it.Category, Cluster: it.Cluster,
-		Question: it.Question, References: it.References, Response: it.Response, Fields: it.Fields,
+		Question: it.Question, References: it.References, Response: it.Response, Messages: JSON(object(it.Messages)), Fields: it.Fields,
 	}
 	if !run.Redacted {
 		row.ItemHash = it.Hash()
@@ -174,7 +191,7 @@ func (r Row) filled() Row {
 
 // size returns about how many bytes the texts of a row take.
 func (r *Row) size() int {
-	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail)
+	n := 512 + len(r.ID) + len(r.Question) + len(r.Response) + len(r.Reason) + len(r.Reply) + len(r.FailureDetail) + len(r.Messages)
 	for _, ref := range r.References {
 		n += len(ref)
 	}

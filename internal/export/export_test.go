@@ -51,7 +51,11 @@ func records() []deem.Record {
 			},
 		},
 		{
-			Item:     deem.Item{ID: "q2", Category: "a|b <i>", Question: "=1+1", References: []string{"2"}, Response: "=cmd|' /C calc'!A0", Fields: map[string]string{"evidence": "s1, s2"}},
+			Item: deem.Item{ID: "q2", Category: "a|b <i>", Question: "=1+1", References: []string{"2"}, Response: "=cmd|' /C calc'!A0", Fields: map[string]string{"evidence": "s1, s2"}, Messages: deem.Conversation{
+				{Role: "user", Name: "Ada", Content: "=1+1"},
+				{Role: "assistant", ToolCalls: []deem.ToolCall{{ID: "c1", Type: "function", Function: deem.Function{Name: "add", Arguments: `{"a":1}`}}}},
+				{Role: "tool", ToolCallID: "c1", Content: "2"},
+			}},
 			Position: 1, Judge: "universal", Verdict: &deem.Verdict{Label: "fail", Score: 0.6, Pass: &pass, Aspects: map[string]float64{"tone": 3, "accuracy": 8}, Confidence: &sure},
 			Calls: []deem.Call{{Model: "openai:gpt-4o-mini", Reply: &deem.Reply{Text: "INCORRECT", Cached: true, CostMicros: 99, Latency: time.Hour}}},
 		},

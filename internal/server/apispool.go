@@ -284,6 +284,7 @@ type sentItem struct {
 	Question   string            `json:"question"`
 	References []string          `json:"references"`
 	Response   *string           `json:"response"`
+	Messages   deem.Conversation `json:"messages"`
 	Fields     map[string]string `json:"fields"`
 	Weight     *float64          `json:"weight"`
 }
@@ -294,11 +295,13 @@ func decodeItem(raw []byte) (deem.Item, error) {
 	err := decodeStrictly(raw, &in, "an item")
 	it := deem.Item{
 		ID: in.ID, Category: in.Category, Cluster: in.Cluster, Question: in.Question,
-		References: in.References, Fields: in.Fields,
+		References: in.References, Messages: in.Messages, Fields: in.Fields,
 	}
 	switch {
 	case err != nil:
 		return it, err
+	case slices.ContainsFunc(in.Messages, func(t deem.Turn) bool { return t.Role == "" }):
+		return it, errors.New("a message has no role")
 	case in.Response == nil:
 		return it, deem.WithHint(errors.New("there is no response"), "a system that gave nothing has the empty text as its response")
 	case in.Weight != nil && !(*in.Weight > 0 && !math.IsInf(*in.Weight, 0)):

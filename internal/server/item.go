@@ -48,8 +48,10 @@ type itemView struct {
 	Hash       string
 	Question   textView
 	References []textView
-	Response   textView
-	Fields     []textView
+
+	Conversation textView // a transcript
+	Response     textView
+	Fields       []textView
 
 	Trials  []trialView
 	Current int // which of the trials is meant
@@ -144,6 +146,7 @@ func (v *itemView) texts() {
 	it := v.Item
 	v.Question = v.text("question", "question", 0, it.Question)
 	v.Response = v.text("response", "response", 0, it.Response)
+	v.Conversation = v.text("conversation", "conversation", 0, it.Messages.Text(0, len(it.Messages)))
 	for i, ref := range it.References {
 		v.References = append(v.References, v.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
 	}
@@ -345,6 +348,8 @@ func (s *Server) part(run store.Run, rec deem.Record, name string) (string, bool
 		return rec.Item.Question, true
 	case "response":
 		return rec.Item.Response, true
+	case "conversation":
+		return rec.Item.Messages.Text(0, len(rec.Item.Messages)), rec.Item.Messages != nil
 	case "field":
 		text, ok := rec.Item.Fields[rest]
 		return text, ok

@@ -211,6 +211,9 @@ func (s *Server) addLabelTexts(ctx context.Context, v *labelView) error {
 		for i, ref := range rec.Item.References {
 			v.References = append(v.References, shown.text(fmt.Sprintf("reference %d", i+1), fmt.Sprintf("reference.%d", i), 0, ref))
 		}
+		if turns := rec.Item.Messages; turns != nil {
+			v.Fields = append(v.Fields, shown.text("conversation", "conversation", 0, turns.Text(0, len(turns))))
+		}
 		for _, name := range labels.Blind(rec.Item) {
 			v.Fields = append(v.Fields, shown.text(name, "field."+name, 0, rec.Item.Fields[name]))
 		}

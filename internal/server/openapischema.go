@@ -260,6 +260,7 @@ var abouts = map[string]string{
 	"SentItem.cluster":    "Items of the same cluster are not independent; intervals allow for that.",
 	"SentItem.references": "Right answers, any one of which suffices.",
 	"SentItem.response":   "What the system gave; the empty text if it gave nothing.",
+	"SentItem.messages":   "The conversation that the response is part of, in the form of OpenAI's messages.",
 	"SentItem.fields":     "Further texts that the judge's prompt has slots for.",
 	"SentItem.weight":     "The importance of the item, more than 0.",
 

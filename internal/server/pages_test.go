@@ -342,6 +342,30 @@ func TestCSV(t *testing.T) {
 	}
 }
 
+// A conversation is shown as a transcript, in which markup is text.
+func TestTranscript(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	c := deem.Conversation{
+		{Role: "user", Name: "Ada", Content: evil},
+		{Role: "assistant", ToolCalls: []deem.ToolCall{{ID: "c1", Function: deem.Function{Name: "find", Arguments: "{}"}}}},
+		{Role: "tool", ToolCallID: "c1", Content: "found"},
+	}
+	run := judged(t, st, universal(t, "fake:x", func(string) (string, error) { return "CORRECT", nil }), "chats.jsonl",
+		[]deem.Item{{ID: "c", Question: "q", Response: "r", References: []string{"x"}, Messages: c}}, 1, nil)
+	s := newServer(t, server.Options{Store: st})
+	body := get(t, s, "/runs/"+run.ID+"/items/c").Body.String()
+	elements(t, "/items/c", body)
+	for _, want := range []string{"Conversation of 3 turns", "[1] user (Ada)\n", "[2] assistant calls find, c1\n    {}\n[3] tool, result of c1\n    found"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+	if got := get(t, s, "/runs/"+run.ID+"/raw/c?part=conversation").Body.String(); got != c.Text(0, 3) {
+		t.Errorf("the raw conversation is %q, want %q", got, c.Text(0, 3))
+	}
+}
+
 // A response of 5 MB is shown by its beginning.
 func TestLongResponse(t *testing.T) {
 	t.Parallel()

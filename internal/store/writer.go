@@ -256,7 +256,7 @@ func (w *Writer) fail(err error, group int) {
 
 // textSize returns about how many bytes of text a record holds.
 func textSize(rec deem.Record) int {
-	n := len(rec.Item.Question) + len(rec.Item.Response)
+	n := len(rec.Item.Question) + len(rec.Item.Response) + rec.Item.Messages.Size()
 	for _, ref := range rec.Item.References {
 		n += len(ref)
 	}

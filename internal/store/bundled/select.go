@@ -81,7 +81,7 @@ func (s *selection) shape(rec deem.Record) deem.Record {
 	}
 	if s.q.Brief {
 		it := &rec.Item
-		it.Question, it.References, it.Response, it.Fields = "", nil, "", nil
+		it.Question, it.References, it.Response, it.Fields, it.Messages = "", nil, "", nil, nil
 	}
 	return rec
 }

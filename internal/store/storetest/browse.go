@@ -291,7 +291,7 @@ func trimmed(recs []deem.Record, v store.View) []deem.Record {
 	for i := range recs {
 		if v.Brief {
 			it := &recs[i].Item
-			it.Question, it.Response, it.References, it.Fields = "", "", nil, nil
+			it.Question, it.Response, it.References, it.Fields, it.Messages = "", "", nil, nil, nil
 		}
 	}
 	return recs

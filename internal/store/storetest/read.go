@@ -269,7 +269,7 @@ func testBrief(t *testing.T, s suite) {
 	want := []deem.Record{rec, Failed(9999, deem.Budget)}
 	for i := range want {
 		it := &want[i].Item
-		it.Question, it.Response, it.References, it.Fields = "", "", nil, nil
+		it.Question, it.Response, it.References, it.Fields, it.Messages = "", "", nil, nil, nil
 	}
 	diff(t, "brief records", got, want)
 	rec.Calls = nil

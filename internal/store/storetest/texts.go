@@ -19,8 +19,15 @@ func Text(name string, size int) string {
 // places put a text into an item, each in another place. Names of fields that look
 // like places of their own are among them.
 var places = map[string]func(it *deem.Item, text string){
-	"question":         func(it *deem.Item, text string) { it.Question = text },
-	"response":         func(it *deem.Item, text string) { it.Response = text },
+	"question": func(it *deem.Item, text string) { it.Question = text },
+	"response": func(it *deem.Item, text string) { it.Response = text },
+	"conversation": func(it *deem.Item, text string) {
+		it.Messages = deem.Conversation{
+			{Role: "user", Content: text},
+			{Role: "assistant", ToolCalls: []deem.ToolCall{{ID: "c1", Type: "function", Function: deem.Function{Name: "find", Arguments: text}}}},
+			{Role: "tool", ToolCallID: "c1", Content: ""},
+		}
+	},
 	"only reference":   func(it *deem.Item, text string) { it.References = []string{text} },
 	"second reference": func(it *deem.Item, text string) { it.References = []string{"short", text, "also short"} },
 	"last reference":   func(it *deem.Item, text string) { it.References = []string{"", "short", text} },

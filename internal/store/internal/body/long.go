@@ -1,6 +1,7 @@
 package body
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ const LongText = 512
 
 // A Text is a long one that was taken out of its item.
 type Text struct {
-	Place string // "question", "response", "references/0" or "fields/dialogue"
+	Place string // "question", "response", "messages", "references/0" or "fields/dialogue"
 	Body  string
 	Hash  Sum // of Body
 
@@ -36,10 +37,14 @@ const (
 	placeResponse   = "response"
 	placeReferences = "references"
 	placeFields     = "fields"
+	placeMessages   = "messages" // the JSON of a conversation as a whole
 )
 
-// IsField reports whether the text of a place belongs to the fields of an item.
-func IsField(place string) bool { return strings.HasPrefix(place, placeFields+"/") }
+// IsField reports whether the text of a place belongs to the fields or the conversation of
+// an item, which are not searched.
+func IsField(place string) bool {
+	return place == placeMessages || strings.HasPrefix(place, placeFields+"/")
+}
 
 // takeLong returns an item without its long texts, and these by their places. The
 // item it was given is left alone.
@@ -60,6 +65,12 @@ func takeLong(it deem.Item) (deem.Item, []Text) {
 	for i := range it.References {
 		take(&it.References[i], placeReferences+"/"+strconv.Itoa(i))
 	}
+	if it.Messages.Size() >= LongText {
+		if text, err := deem.Canonical(it.Messages); err == nil {
+			long = append(long, Text{Place: placeMessages, Body: string(text)})
+			it.Messages = nil
+		}
+	}
 	// Names that are not UTF-8 may become one name when they are mended. Which of
 	// their values remains is for the JSON to say, so they stay in it.
 	if validNames(it.Fields) {
@@ -76,7 +87,7 @@ func takeLong(it deem.Item) (deem.Item, []Text) {
 // hasLong reports whether an item has long texts. Most have none.
 func hasLong(it deem.Item) bool {
 	isLong := func(s string) bool { return len(s) >= LongText }
-	if isLong(it.Question) || isLong(it.Response) || slices.ContainsFunc(it.References, isLong) {
+	if it.Messages.Size() >= LongText || isLong(it.Question) || isLong(it.Response) || slices.ContainsFunc(it.References, isLong) {
 		return true
 	}
 	for _, value := range it.Fields {
@@ -106,6 +117,8 @@ func PutBack(it *deem.Item, place, text string) error {
 	case placeResponse:
 		it.Response = text
 		return nil
+	case placeMessages:
+		return json.Unmarshal([]byte(text), &it.Messages)
 	case placeReferences:
 		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(it.References) {
 			it.References[i] = text
