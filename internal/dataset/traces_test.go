@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -195,5 +196,32 @@ func TestLangfuseExport(t *testing.T) {
 	}
 	if two := got[1]; two.Question != `{"depth":3}` || two.Response != `["x",1]` {
 		t.Errorf("an object and a list: %q and %q", two.Question, two.Response)
+	}
+}
+
+// A small packed file that becomes a large one is read in bounded memory.
+func TestGzipBomb(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "bomb.jsonl.gz")
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	const size = 64 << 20
+	for range size >> 16 {
+		if _, err := w.Write(bytes.Repeat([]byte("\n"), 1<<16)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	peak := peakHeap(t)
+	_, err := dataset.Open(t.Context(), dataset.Source{Names: []string{name}})
+	if err == nil || !strings.Contains(err.Error(), "no items in "+name) {
+		t.Errorf("error %v", err)
+	}
+	if grown := peak(); grown > size/4 {
+		t.Errorf("%d bytes that become %d took %d bytes of memory", packed.Len(), size, grown)
 	}
 }
