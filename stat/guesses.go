@@ -35,13 +35,17 @@ func (g *Guesses) SE(total, calibration float64) float64 {
 	return math.Sqrt(g.mixed+float64(shared*shared)) / total
 }
 
+// calibrationSets is about how many labelled sets a calibration error is known from, which
+// are the degrees of freedom of Student's quantile: the error itself is an estimate.
+const calibrationSets = 14
+
 // Widened returns the estimate with an interval that also allows for an error with the
 // standard error se, which has nothing to do with the others. The ends stay within b.
 func (e Estimate) Widened(se float64, b Bounds) Estimate {
 	if !(se > 0) || e.Method == MethodNone {
 		return e
 	}
-	more := normalQuantile(e.Level) * se
+	more := tQuantile(e.Level, calibrationSets) * se
 	e.Lo = b.clip(e.Value - math.Hypot(e.Value-e.Lo, more))
 	e.Hi = b.clip(e.Value + math.Hypot(e.Hi-e.Value, more))
 	if e.SE > 0 {
