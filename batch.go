@@ -12,7 +12,7 @@ import (
 // the same error, as the request would get from Complete.
 //
 // It has more methods than an interface of ours should, because a batch outlives the
-// process that submits it: whoever comes later must be able to find it, to ask how it
+// process that submits it: a later process must be able to find it, to ask how it
 // goes, and to fetch what came of it.
 type Batcher interface {
 	Model

@@ -55,7 +55,7 @@ func checkHash(rt *rapid.T, got string, v any) {
 	}
 }
 
-// A request that has no JSON has no hash, and that is a bug of whoever made it.
+// A request that has no JSON has no hash, and that is a bug of its maker.
 func TestNoJSONPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {

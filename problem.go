@@ -28,7 +28,7 @@ type Problems struct {
 	Total int
 }
 
-// maxProblems is how many problems are listed. Whoever has more of them has one
+// maxProblems is how many problems are listed. A file with more of them has one
 // problem many times.
 const maxProblems = 20
 

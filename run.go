@@ -36,7 +36,7 @@ var ErrStopped = errors.New("stopped before the last item")
 type stopKey struct{}
 
 // Stopping returns a channel that is closed when the run for which ctx was made is
-// stopped gently. Whoever waits to make a call, as for a place or for an outage to
+// stopped gently. A call that waits to be made, as for a place or for an outage to
 // pass, ends with [ErrStopped] then, and its item is not done; a call that has begun
 // goes on. The channel is nil where there is no such run.
 func Stopping(ctx context.Context) <-chan struct{} {

@@ -3,7 +3,7 @@
 //
 // A bundle holds the run, its judge with the bytes of its prompts, the prices, every
 // item, every record with its calls and raw replies, and at its end a manifest with
-// what was counted. Each line is chained to the one before by SHA-256. So whoever has
+// what was counted. Each line is chained to the one before by SHA-256. So anybody who has
 // the file needs neither the database nor the dataset nor a model to see what was
 // found, and to find it again:
 //

@@ -47,7 +47,7 @@ func (c *checker) recheck(ctx context.Context, rec deem.Record, out *outcome) {
 const unfinished deem.Kind = "unfinished"
 
 // recheckUnfinished asks nobody about an item that was not judged to its end. Only a run
-// that goes on can have one: otherwise whoever does not like a verdict could call it so.
+// that goes on can have one: otherwise anybody who dislikes a verdict could call it so.
 func (c *checker) recheckUnfinished(rec deem.Record, out *outcome) {
 	if c.out.Run.State == "done" {
 		out.findIn(checkRecord, rec, "the item is unfinished, and the run is done")

@@ -7,7 +7,7 @@ import (
 )
 
 // Redact copies a bundle without its texts. Chain and signature stay what they are, so
-// that whoever signed the bundle has signed the copy too, and no key is needed. An
+// that the signer of the bundle has signed the copy too, and no key is needed. An
 // error wraps [ErrDamaged] when the bundle is not whole; then there is no copy.
 func Redact(to io.Writer, from io.Reader) (Manifest, error) {
 	lines, err := newScanner(from)

@@ -325,7 +325,7 @@ func (c *checker) nextRecord(out outcome) {
 	c.tally(rec, out.line.n)
 }
 
-// tally counts a record. Whoever counts was made from what the file says, and may
+// tally counts a record. The counter was made from what the file says, and may
 // panic over what a forger made up.
 func (c *checker) tally(rec deem.Record, n int) {
 	if c.count == nil {

@@ -237,7 +237,7 @@ func (s Slot) render(refs []string) string {
 }
 
 // fence puts untrusted text between tags that it cannot close. The tag's name
-// depends on the whole item, the text included, so whoever writes the text cannot
+// depends on the whole item, the text included, so the author of the text cannot
 // know it; and should it stand in there all the same, it is taken out.
 func fence(it deem.Item, slot, v string) string {
 	sum := sha256.Sum256([]byte("fence " + slot + " " + it.Hash()))

@@ -240,7 +240,7 @@ func (b *Breaker) failed(start time.Time, me *deem.ModelError, givenUp bool) err
 // caller holds the lock.
 func (b *Breaker) nobody(me *deem.ModelError) bool {
 	if !me.Absent {
-		// Whoever breaks off or says no is there. A call that timed out tells nothing.
+		// A server that breaks off or says no is there. A call that timed out tells nothing.
 		b.heard = b.heard || me.Kind != deem.Timeout || me.Status != 0
 		return false
 	}
@@ -281,7 +281,7 @@ func attempted(ctx context.Context, start time.Time, err error) error {
 }
 
 // stopped returns a channel that is closed when the breaker of ctx stops the run, and
-// the error to return then, which is there as soon as the channel is closed. Whoever
+// the error to return then, which is there as soon as the channel is closed. A caller that
 // waits to make a call looks at it: calls that have begun may finish, and no other
 // begins. The channel is nil when there is no breaker.
 func stopped(ctx context.Context) (over <-chan struct{}, why func() error) {

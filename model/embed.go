@@ -62,7 +62,7 @@ func (e *Embedding) Embed(ctx context.Context, texts []string) ([][]float32, err
 }
 
 // EmbedRequest returns a call for embeddings as decorators see it, with a message for each
-// text: for whoever wants to know what it costs before it is made.
+// text, to know what it costs before it is made.
 func EmbedRequest(texts []string) deem.Request {
 	req := deem.Request{Messages: make([]deem.Message, len(texts)), MaxTokens: 1}
 	for i, text := range texts {

@@ -27,7 +27,7 @@ const (
 	// that does not bound them. A verdict with its reasons is about as long.
 	guessedOutput = 256
 
-	// maxPause is how long one answer may stop all calls. Whoever asks for more
+	// maxPause is how long one answer may stop all calls. A server that asks for more
 	// is out of service, and that is for the retries to decide.
 	maxPause = 2 * time.Minute
 
@@ -336,7 +336,7 @@ func (l *Limiter) spread(ctx context.Context, p *place, tokens float64) error {
 	return nil
 }
 
-// draw takes n tokens from b and waits until they are there. Whoever is
+// draw takes n tokens from b and waits until they are there. A caller that is
 // interrupted puts them back.
 func draw(ctx context.Context, b *bucket, n float64) error {
 	if b == nil || ctx.Err() != nil {

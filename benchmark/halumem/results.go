@@ -15,7 +15,7 @@ import (
 	"deem/internal/text"
 )
 
-// recordedJudge is the name of whoever filled a results file in.
+// recordedJudge is the name of the judge that filled in a results file.
 const recordedJudge = "halumem (recorded)"
 
 // The lists of judged rows in a results file, by stage.

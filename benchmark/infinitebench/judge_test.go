@@ -86,7 +86,7 @@ func TestReadings(t *testing.T) {
 		// The letter alone, and the words in another order, are not read.
 		{item("code_debug", "C", `["decode", "C"]`, "decode", "C"), 0, 1},
 		{item("code_debug", "The Answer Is C", `["decode", "C"]`, "decode", "C"), 0, 1},
-		// Whoever lists all options has named none.
+		// A response that lists all options has named none.
 		{item("code_debug", "A. encode\nB. flush\nC. decode\nD. seek", `["encode", "A"]`, "encode", "A"), 1, 0},
 		{item("code_debug", "The faulty one is:\n\n**Option B: flush**", `["flush", "B"]`, "flush", "B"), 1, 1},
 		{item("code_debug", "It is decode.", `["decode", "C"]`, "decode", "C"), 0, 1},

@@ -43,7 +43,7 @@ type counts struct {
 }
 
 // NewMetrics returns metrics without records. An unknown policy or reading counts as
-// the default one; whoever made the judge has refused it before.
+// the default one; an unknown one was refused when the judge was made.
 func NewMetrics(o MetricsOptions) *Metrics {
 	if policy, err := ParsePolicy(string(o.Category5)); err == nil {
 		o.Category5 = policy

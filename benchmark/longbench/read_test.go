@@ -266,7 +266,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCancelled: whoever stops reading hears no more than that.
+// TestCancelled: a reader that stops gets no further error.
 func TestCancelled(t *testing.T) {
 	dir := folder(t, "pred/a", map[string]string{"qasper.jsonl": `{"pred": "7", "answers": ["7"]}`})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -101,7 +101,7 @@ func (e *BudgetError) Error() string {
 // A batch goes through three states, and each is in the store before the next step is
 // taken. It is planned, with the keys of its requests, before it is submitted; submitted,
 // with the vendor's id, when the vendor has said so; and collected when all replies are
-// kept. Whoever finds a planned batch does not know whether the vendor has it, so the vendor
+// kept. A process that finds a planned batch does not know whether the vendor has it, so the vendor
 // is asked, which knows it by our key. Only when the vendor is sure that it has no such batch
 // is the plan dropped, and its requests are planned anew.
 //

@@ -74,7 +74,7 @@ func (r *runner) line(b store.Batch, from deem.BatchReply) (store.BatchLine, boo
 }
 
 // failure is what an error comes to in a record. An error that would end the run may pass
-// too: whoever asks again is told what is wrong, and what to do about it.
+// too: the next command is told what is wrong, and what to do about it.
 func failure(err error) (*deem.Failure, bool) {
 	me, ok := errors.AsType[*deem.ModelError](err)
 	if !ok {

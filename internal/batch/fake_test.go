@@ -20,7 +20,7 @@ import (
 	"deem/internal/store"
 )
 
-// errKilled is the death of the process: whoever gets it does nothing more.
+// errKilled stands for the death of the process.
 var errKilled = errors.New("killed")
 
 // A reaper kills the process at the n-th step that changes something, before or after it

@@ -59,7 +59,7 @@ func mixed(i int) string {
 	}
 }
 
-// An outcome is what a run found about an item, whoever was asked and how.
+// An outcome is what a run found about an item, in a batch or not.
 type outcome struct {
 	ID      string
 	Trial   int

@@ -60,7 +60,7 @@ func (a *app) readRuns(ctx context.Context, refs ...string) (store.Store, error)
 }
 
 // A shelf is a store that holds the runs of files beside those of the database. It is
-// only read. The database is opened when somebody asks for a run of it, since whoever
+// only read. The database is opened when a run of it is asked for, since a user who
 // was given a file may have none.
 type shelf struct {
 	app    *app
@@ -348,7 +348,7 @@ func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 func software() string { return "deem " + version() }
 
 const keygenHelp = `Make a pair of keys to sign run files with: NAME.key, which only you should have, and
-NAME.pub, for those who check your files. Both are Ed25519 keys in PEM, as OpenSSL
+NAME.pub, for people who check your files. Both are Ed25519 keys in PEM, as OpenSSL
 makes them too. No file is overwritten.
 
 EXIT STATUS

@@ -156,7 +156,7 @@ func (a *app) root() *cobra.Command {
 }
 
 // hiding hides flags of "deem run" that say nothing to a command which has them for its
-// sake: whoever puts another word in front of a run need not take them out.
+// sake: a user who puts another word in front of a run need not take them out.
 func hiding(cmd *cobra.Command, flags ...string) *cobra.Command {
 	for _, name := range flags {
 		cmd.Flags().Lookup(name).Hidden = true
@@ -240,7 +240,7 @@ var otherNames = map[string]string{
 // report prints an error and its hint.
 func (a *app) report(err error) {
 	if bug, ok := errors.AsType[*run.PanicError](err); ok {
-		_, _ = a.err.Write(bug.Stack) // for whoever mends it
+		_, _ = a.err.Write(bug.Stack) // for the bug report
 	}
 	switch {
 	case err == nil:
@@ -274,7 +274,7 @@ func (a *app) reportJSON(err error) {
 }
 
 // say prints a line for the person at the terminal. With --json there is none:
-// whoever reads standard error then wants one object, and only if something failed.
+// a reader of standard error then wants one object, and only if something failed.
 func (a *app) say(format string, args ...any) {
 	if a.json || a.stream {
 		return
@@ -372,7 +372,7 @@ COMMANDS
   deem plan     what a run would ask, cost and take   deem lock     promise what will be judged
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem compare  compare runs item by item             deem rejudge  score published results again
-  deem agree    compare a judge with human labels     deem labels   keep what people said of items
+  deem agree    compare a judge with human labels     deem labels   keep human labels
   deem claims   check a table of percentages          deem rank     order systems compared in pairs
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
   deem export   write a run in another form           deem verify   check a run file

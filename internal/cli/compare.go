@@ -285,11 +285,11 @@ func (a *app) conclude(ctx context.Context, f beside, gates []gate.Gate, o compa
 	return nil
 }
 
-// advice says what to do about runs that are not compared. Whoever has two judges over
+// advice says what to do about runs that are not compared. A user with two judges over
 // the same responses wants to know how far the judges agree.
 func (f beside) advice() string {
 	if len(f.runs) == 2 && f.runs[0].Dataset.Hash == f.runs[1].Dataset.Hash {
-		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s sets their judges beside each other; --anyway compares them all the same",
+		return fmt.Sprintf("both runs judged the same responses: deem agree %s %s compares their judges; --anyway compares the runs anyway",
 			f.runs[0].ID, f.runs[1].ID)
 	}
 	return "judge both in the same way, or compare them with --anyway and say what differs"

@@ -102,7 +102,7 @@ func (a *app) benchmarkOptions(o runOptions, judgings []catalog.Choice) benchmar
 }
 
 // preflight refuses a dataset in which no item has what the judge needs. It looks
-// at the first hundred: whoever forgot a column forgot it in all of them.
+// at the first hundred: a missing column is missing in all of them.
 func preflight(ctx context.Context, c catalog.Choice, data items) error {
 	const most = 100
 	var last *deem.Failure

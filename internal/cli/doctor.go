@@ -46,7 +46,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
 	f.StringVar(&judge, "judge", judge, "ask as this judge does: a `name` (deem list judges) or a YAML file")
-	f.StringVar(&o.Thinking, "thinking", "", "how much the model thinks before it answers: low, medium, high, off, or a number of `tokens` (default: the vendor's)")
+	f.StringVar(&o.Thinking, "thinking", "", "how much a reasoning model thinks: low, medium, high, off, or a number of `tokens` (default: the vendor's)")
 	f.StringToStringVar(&o.Options, "model-option", nil, "an option of the vendor's own, as `name=value` (deem list models); may be given again")
 	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
 	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
@@ -214,7 +214,7 @@ func heard(c catalog.Leaf, it deem.Item, reply deem.Reply) finding {
 	switch {
 	case failed && (failure.Kind == deem.Truncated || failure.Kind == deem.Empty):
 		f.OK, f.Detail = false, c.Name()+": "+failure.Error()
-		f.Hint = "a model that thinks before it answers needs room for that: --thinking medium, low, high, or a number of tokens"
+		f.Hint = "a reasoning model needs room to think: --thinking medium, low, high, or a number of tokens"
 	case err != nil && c.External():
 		f.OK, f.Detail = false, fmt.Sprintf("%s gave no verdict: %v", c.Name(), err)
 		f.Hint = `a verdict is {"id": 1, "label": "yes", "score": 1}; docs/programs.md shows all of it`

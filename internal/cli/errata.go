@@ -54,7 +54,7 @@ func (a *app) heed(ctx context.Context, data items, o runOptions) (items, error)
 	}
 	n, all := m.Faulty(), data.Len()
 	if !o.errata.corrected {
-		a.say("%s of %s with a reference that %s calls wrong: whoever answers everything rightly scores %.2f%%",
+		a.say("%s of %s with a reference that %s calls wrong: a perfect system scores %.2f%%",
 			words.Comma(n), words.Count(all, "item"), e.Name(), 100*float64(all-n)/float64(max(all, 1)))
 		return data, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"deem/internal/usage"
 )
 
-const initHelp = `Write a deem.yaml to start from: the settings that one would not type twice. Every
+const initHelp = `Write a deem.yaml to start from: settings, so that you do not retype flags. Every
 key is the flag of that name of "deem run", and a flag on the command line goes
 before the file. With --judge a judge's YAML file is written instead, and
 "deem init judge --lang python" (or js, go) writes a judge that is a program.

@@ -19,7 +19,7 @@ import (
 	"deem/internal/words"
 )
 
-// planLabels chooses the items to label and writes them, blind: whoever labels must
+// planLabels chooses the items to label and writes them, blind: annotators must
 // not know what the judge said.
 func (a *app) planLabels(ctx context.Context, st store.Store, t *truths) error {
 	if t.other != nil {

@@ -15,13 +15,13 @@ import (
 	"deem/internal/words"
 )
 
-const labelsHelp = `Keep what people said of items in the database, where "deem agree RUN" finds it.
+const labelsHelp = `Keep human labels in the database, where "deem agree RUN" finds them.
 
   deem labels import FILE...   take labels from files; "deem agree --help" says what is read
   deem labels list             write the labels that are kept, one per line
 
-A label belongs to an item with its response, and to no run: every judge that looks at
-the same item is set beside the same people. A second label of the same person takes
+A label belongs to an item with its response, not to a run: every judge that looks at
+the same item is compared with the same labels. A second label of the same person takes
 the place of the first.
 
 EXIT STATUS
@@ -29,7 +29,7 @@ EXIT STATUS
 
 func (a *app) labelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "labels import|list", Short: "keep what people said of items", Long: labelsHelp,
+		Use: "labels import|list", Short: "keep human labels", Long: labelsHelp,
 		Example: "  deem labels import to-label.csv --by anna\n  deem labels list --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -25,7 +25,7 @@ import (
 
 const listHelp = `List what there is: benchmarks, judges, models, formats, runs, schemas.
 
-  deem list benchmarks   what deem run knows by name, where its files are had, and their licence
+  deem list benchmarks   what deem run knows by name, where to get its files, and their licence
   deem list judges    who can judge, and whether it asks a model
   deem list models    vendors, and the models made for tests
   deem list formats   the files that are read, and the columns that are recognised

@@ -16,7 +16,7 @@ import (
 const migrateHelp = `Copy the runs of one database into another: from a file into a Postgres that a team
 shares, or back. Runs keep their ids, times, records, calls, replies and batches, and a
 run file that is exported from either is the same to the byte. Without runs named, all
-are copied, and all that people said of items.
+are copied, with all labels.
 
 What is there already is not copied again, so the same command goes on after it was
 interrupted. Nothing is removed from the database that is copied from, and a run that is

@@ -81,7 +81,7 @@ func checkOutputs(flags *pflag.FlagSet, args []string) error {
 func (out output) check(name string, reads []readFile) error {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil //nolint:nilerr // What is not there is not lost; whoever creates it says why that cannot be.
+		return nil //nolint:nilerr // What is not there is not lost; creating it says why it fails.
 	}
 	for _, r := range reads {
 		if r.by != out.again && os.SameFile(info, r.info) {

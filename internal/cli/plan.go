@@ -30,7 +30,7 @@ called and nothing is written.
 The flags are those of "deem run". Every prompt is rendered and its tokens are
 counted, by the model's own tokenizer where that is public, else by an estimate that
 says so. What an earlier run has, what the reply cache has, and what is asked twice is
-not paid for again. Beside the expected cost stands the most that it can be.
+not paid for again. It prints the expected cost and the highest possible one.
 
 With --margin it also says how many items it takes to show that two runs are equivalent
 within the margin. That needs no data.
@@ -71,7 +71,7 @@ func (a *app) planCommand() *cobra.Command {
 	cmd.Flags().Var(pointsFlag(&margin), "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
 	cmd.Flags().IntVar(&split, "split", 0, "say how to spend this `number` of calls on items and trials, and do nothing else")
 	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials that tells the variances, for --split")
-	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what a further item costs, in `calls`, for --split (default: only the items of the run are at hand)")
+	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what a further item costs, in `calls`, for --split (default: only the items of the run)")
 	notFromFile(cmd.Flags(), "split", "from", "item-cost")
 	return cmd
 }

@@ -82,7 +82,7 @@ func (p splitPlan) lines() []string {
 	}
 	limit := fmt.Sprintf("a further item costs as much as %g calls", p.ItemCost)
 	if p.Most > 0 {
-		limit = fmt.Sprintf("the %s at hand", words.Count(p.Most, "item"))
+		limit = fmt.Sprintf("the %s available", words.Count(p.Most, "item"))
 	}
 	lines := []string{
 		fmt.Sprintf("best for %s (%s): %s", words.Count(p.Calls, "call"), limit, say(p.Best)),

@@ -12,7 +12,7 @@ import (
 	"deem/probe"
 )
 
-const probeHelp = `Stress a judge: ask it about answers whose worth is known, and print its card.
+const probeHelp = `Stress a judge: ask it about answers of known truth, and print its card.
 
 From the references of your items deem makes answers that are wrong in a certain way
 (another item's reference, a number off by one, a part of a list, a vague phrase, an

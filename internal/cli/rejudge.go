@@ -33,31 +33,31 @@ inspect (.eval or .json); samples of lm-eval; pairs of LLMBar and PandaLM; and r
 any other program in JSONL, JSON, CSV or Parquet as far as their columns say what they
 hold. "deem list formats" lists them all. --map names other columns.
 
-First the published number is made again from the rows, by the file's own rule, and set
-beside what the file says of itself, or --claimed says. What is not a verdict, as SKIP,
-ERROR, judge_failed or null, is unjudged. The recorded verdicts are kept as a run of
-their own, which every other command reads. Where the judge's replies are in the file,
-they are read again too, which costs nothing.
+First deem recomputes the published number from the rows, by the file's own rule, and
+compares it with the file's own totals and with --claimed. Anything that is not a
+verdict, such as SKIP, ERROR, judge_failed or null, is unjudged. The recorded verdicts
+are stored as a run, which every other command reads. If the file contains the judge's
+replies, deem reads them again, which costs nothing.
 
-Then every --judge judges the same responses, and all are shown side by side with the
-items that changed: how far apart the scores are, how far judges agree, and, with
-several files, whether the order of the systems stands.
+Then every --judge judges the same responses. The report shows the scores, the items
+that changed, how far the judges agree, and, with several files, whether the ranking of
+the systems holds.
 
-Each FILE is a system, with a name if one likes: mem0=results.json. A folder is one
+Each FILE is a system, optionally with a name: mem0=results.json. A folder is one
 system in several files, and so are all files with --together. --data names the
-benchmark's own questions, for files that have only ids. --map truth=COLUMN sets the
-verdicts beside what people, or a judge that is trusted more, said of the same responses.
+benchmark's own questions, for files that have only ids. --map truth=COLUMN compares the
+verdicts with human labels, or with a more trusted judge, on the same responses.
 
---lint prints only what is odd in a file, which the report also says: ids that stand
-twice, numbers that count rows without a verdict as wrong, a re-run of exactly the
-failures, one response to many questions, responses that hold the reference and an
-alternative, and numbers of the summary or of a README beside the file that the rows do
-not give. It judges and stores nothing. What it finds is not a proof of anything.
+--lint prints only irregularities, which the report shows too: repeated ids, numbers
+that count rows without a verdict as wrong, a re-run of exactly the failures, one
+response to many questions, responses that contain the reference and an alternative, and
+numbers of the summary or of a README next to the file that the rows do not give. It
+judges and stores nothing. A finding is not a proof.
 
 EXIT STATUS
-  0 every number that is claimed agrees, or none is   1 could not
+  0 every claimed number agrees, or none is claimed   1 an error
   2 wrong usage, or a file that cannot be read   3 too many items unjudged
-  4 a number that is claimed does not come out`
+  4 a claimed number does not agree`
 
 const rejudgeExample = `  deem rejudge results.json
   deem rejudge hyp.jsonl.eval-results-gpt-4o --data longmemeval_s.json --claimed 72.6%

@@ -32,7 +32,7 @@ func besideTruth(set *published.Set) error {
 	}
 	means := map[string]float64{"judge_mean": stat.MomentsOf(judge).Mean(), "truth_mean": stat.MomentsOf(right).Mean()}
 	set.Know(means)
-	set.Note("beside the truth, over the %s of %s that have both, and no others: mean of the verdicts %.4f, of the truth %.4f; %s",
+	set.Note("compared with the truth, over the %s of %s that have both: mean of the verdicts %.4f, of the truth %.4f; %s",
 		words.Count(len(judge), "item"), words.Comma(set.Len()), means["judge_mean"], means["truth_mean"], decisions(set, yes))
 	correlate(set, judge, right)
 	return nil

@@ -27,10 +27,10 @@ run kept, also while the run goes on.
 A run is named by its id, the beginning of it, or "last" (the default) and
 "last~1" for the ones before; "deem list runs" lists them. A run file, as "deem export"
 writes it, may stand in place of a run everywhere. With several runs over the same
-items, the judge of the first is set beside those of the others: agreement, kappa, and
+items, the judge of the first is compared with the others: agreement, kappa, and
 the items to which one says yes and the other no.
 
-With --errata a list of known faults in the answer key is set beside the score: what
+With --errata a list of known faults in the answer key is applied to the score: what
 the sound items give, what corrected references give as far as the judge can be asked
 again for nothing, and the ceiling, above which no right answers lead (docs/errata.md).
 

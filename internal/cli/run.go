@@ -36,7 +36,7 @@ google:... or ollama:...; keys come from the environment (OPENAI_API_KEY,
 ANTHROPIC_API_KEY, GEMINI_API_KEY) or a file .env. With several judges each has a run
 of its own, and the report shows where the first and the others differ.
 
-Every verdict is saved the moment it exists. The same command goes on where an
+Every verdict is saved the moment it exists. The same command resumes where an
 earlier one stopped or was killed, and asks only for what is missing. Ctrl-C once
 lets the calls in flight finish; twice cancels them.
 

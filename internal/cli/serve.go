@@ -32,7 +32,7 @@ import (
 const serveHelp = `Show runs in a browser, and judge over HTTP.
 
 The pages show the runs of the database, also while they go on: estimates, categories,
-items, one item with its prompt and reply, runs compared, judges beside people. People can
+items, one item with its prompt and reply, runs compared, judges compared with labels. People can
 label items there. The HTTP API under /api/v1 takes items and answers with verdicts;
 /api/v1/openapi.json describes it, and docs/api.md shows how to use it.
 
@@ -124,7 +124,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 	f.Var(moneyFlag(&o.maxCost), "max-cost", "let no run cost more than this many US `dollars`")
 	f.Var(moneyFlag(&o.maxTotal), "max-total", "spend this many US `dollars` at most while the server runs")
 	f.StringVar(&o.pricesFile, "prices", "", "take prices from this `file` before the built-in ones")
-	f.StringVar(&o.spool, "spool", "", "keep items in this `folder` until they are judged (default: api beside the database)")
+	f.StringVar(&o.spool, "spool", "", "keep items in this `folder` until they are judged (default: api next to the database)")
 	f.BoolVar(&o.resume, "resume", false, "go on with the runs that an earlier server left behind")
 	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: errors, to standard error)")
 	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
@@ -134,7 +134,7 @@ func (o *serveOptions) flags(cmd *cobra.Command) {
 func (a *app) writeToken(name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
-		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "whoever knows the token in it would lose access; name another file, or remove it"))
+		return usage.Mark(deem.WithHint(fmt.Errorf("%s is there already", name), "everybody who uses the token in it would lose access; name another file, or remove it"))
 	}
 	if err != nil {
 		return usage.Mark(err)
@@ -232,7 +232,7 @@ func (a *app) serve(cmd *cobra.Command, o serveOptions) error {
 	return a.listen(ctx, srv, st, o)
 }
 
-// refuseEmpty refuses to make a database of an empty file that the user named: whoever
+// refuseEmpty refuses to make a database of an empty file that the user named: a user who
 // shows a file wants to see what is in it, and may have mistaken its name. Where runs are
 // kept by default an empty file is ours, and what a crash left that came before the first
 // table; there, and with "deem run", it becomes a database.
@@ -242,7 +242,7 @@ func (a *app) refuseEmpty() error {
 	}
 	info, err := os.Stat(a.db)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
-		return nil //nolint:nilerr // Whoever opens it says what is wrong.
+		return nil //nolint:nilerr // Opening it says what is wrong.
 	}
 	return deem.WithHint(fmt.Errorf("open store %s: it holds no runs: the file is empty", a.db),
 		"name another database with --db; or remove the file, and deem serve makes a database there")

@@ -19,7 +19,7 @@ import (
 )
 
 // grace is how long calls in flight have to finish once the time of a run is over.
-// Whoever gave the time, as for a job of CI, wants the process to end.
+// A time limit, as of a CI job, means that the process must end.
 const grace = 30 * time.Second
 
 // stopSignals returns the signals that stop a command gently: Ctrl-C, what service managers

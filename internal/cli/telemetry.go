@@ -91,7 +91,7 @@ func (a *app) openLog(name string) (io.Writer, func(), error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
-// secrets returns what those who watch must never see: the keys of all vendors, whoever
+// secrets returns what telemetry must never contain: the keys of all vendors, whichever
 // is asked, and the values of headers. Headers that cannot be read are complained of when
 // the model is opened.
 func (a *app) secrets(cmd *cobra.Command) []string {

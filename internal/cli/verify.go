@@ -202,7 +202,7 @@ func (a *app) verify(ctx context.Context, name string, signer ed25519.PublicKey,
 	return v, nil
 }
 
-// maxShown is how many findings are printed. Whoever has more of them has one problem
+// maxShown is how many findings are printed. A file with more of them has one problem
 // many times.
 const maxShown = 100
 

@@ -137,7 +137,7 @@ func (f *feed) skipSpace() (byte, error) {
 }
 
 // readValue reads one JSON value, which begins at the next byte, as far as its
-// brackets and quotes tell: whether it is valid is left to whoever parses it.
+// brackets and quotes tell: the parser decides whether it is valid.
 // With keep it returns the text of the value, valid until the next call;
 // otherwise it passes over a value of any size.
 func (f *feed) readValue(keep bool) ([]byte, error) {

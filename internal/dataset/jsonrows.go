@@ -10,7 +10,7 @@ import (
 	"deem"
 )
 
-// A yield hands a row, or what is wrong with one, to whoever reads the file. It
+// A yield hands a row, or what is wrong with one, to the reader of the file. It
 // returns false when no more are wanted. An error that is a [deem.Problem]
 // concerns one row, and the next one can be read all the same.
 type yield func(*Row, error) bool
@@ -27,7 +27,7 @@ type objectReader struct {
 	known map[string]string
 
 	// fresh says that names has been allocated for the row that is being read.
-	// Whoever holds the names of the row before keeps them as they are.
+	// The names of the row before stay as they are for their holder.
 	fresh bool
 }
 

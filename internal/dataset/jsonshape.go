@@ -68,7 +68,7 @@ func loneObject(keys, lists []string, whole func([]string) bool) (shape, error) 
 }
 
 // errNoObject says that the text is not what brackets, quotes, colons and commas
-// make of an object. What is wrong with it is said by whoever reads its rows.
+// make of an object. Reading its rows says what is wrong with it.
 var errNoObject = fmt.Errorf("no object")
 
 // outline passes over an object and returns its keys, and those of its members

@@ -41,12 +41,12 @@ type Options struct {
 	// such timers.
 	Exact bool
 
-	// Slots is how many requests are served at once; whoever comes when all are
+	// Slots is how many requests are served at once; a request that comes when all are
 	// taken is refused with a 429. 0 means any number.
 	Slots int
 
 	// Rate is how many requests are let in per second, up to a second's worth at
-	// once; whoever comes too early is refused with a 429. 0 means any number.
+	// once; a request that comes too early is refused with a 429. 0 means any number.
 	Rate float64
 
 	// Storm, every so often, refuses everybody for a while.

@@ -76,7 +76,7 @@ func TestDrawOrder(t *testing.T) {
 			t.Errorf("item %d was drawn as %v, want %d of %d as the draw says", i, design[i], drawn[i].Drawn, drawn[i].Of)
 		}
 	}
-	// Whoever goes on has a larger draw from the same strata.
+	// A second draw extends the first within the same strata.
 	for i, d := range order.Design(100)[:50] {
 		if d.Stratum != design[i].Stratum || d.Of != design[i].Of || d.N < design[i].N {
 			t.Errorf("item %d was drawn as %v of 100 and as %v of 50", i, d, design[i])

@@ -37,7 +37,7 @@ func Probed(run store.Run) (source []string, seed uint64, ok bool) {
 }
 
 // ProbeHead returns what the card of a run over probes says before any number. How many
-// items the probes could be made from is known to whoever made them.
+// items the probes could be made from is known to the caller that made them.
 func ProbeHead(run store.Run, maxUnjudged float64) probe.Head {
 	source, seed, _ := Probed(run)
 	return probe.Head{

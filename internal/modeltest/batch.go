@@ -263,13 +263,13 @@ func (s *BatchServer) askLine(b *servedBatch, l servedLine) (outcome string, a A
 // sendJSON writes v.
 func sendJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // whoever goes away early has had enough
+	_ = json.NewEncoder(w).Encode(v) // the client may leave early
 }
 
 // writeLines writes values as lines of JSON.
 func writeLines(w io.Writer, lines []any) {
 	enc := json.NewEncoder(w)
 	for _, l := range lines {
-		_ = enc.Encode(l) // whoever goes away early has had enough
+		_ = enc.Encode(l) // the client may leave early
 	}
 }

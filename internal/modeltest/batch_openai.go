@@ -143,7 +143,7 @@ func readOpenAILines(text []byte, endpoint string) (lines []servedLine, wrong []
 }
 
 // listOpenAI lists the batches in pages of at most two, however many are asked for, so that
-// whoever looks through them has to turn pages.
+// a client that lists them has to turn pages.
 func (s *BatchServer) listOpenAI(w http.ResponseWriter, r *http.Request) {
 	s.batchMu.Lock()
 	defer s.batchMu.Unlock()

@@ -241,7 +241,7 @@ func (s *Server) send(w http.ResponseWriter, a Answer) {
 		return
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, raw.Body) // whoever goes away early has had enough
+	_, _ = io.WriteString(w, raw.Body) // the client may leave early
 }
 
 // cut promises the whole body, sends half of it and breaks the connection off.

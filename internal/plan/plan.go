@@ -1,6 +1,6 @@
 // Package plan says what a run would ask, cost and take, and calls nobody.
 //
-// Whoever makes the plan renders the requests of each item, as the run would, and hands them to
+// The caller renders the requests of each item, as the run would, and hands them to
 // a [Planner]. It keeps sums, and of each request eight bytes, so a plan of a million items
 // is as light as the run:
 //

@@ -13,7 +13,7 @@ import (
 )
 
 // A Claim is a number that somebody says the rows amount to: the file itself, or
-// whoever published it.
+// the publisher.
 type Claim struct {
 	Name string `json:"name"` // as the file calls it, with the way there
 	Text string `json:"text"` // as it is written

@@ -32,7 +32,7 @@ func (c *Control) halt(ctx context.Context, runID string, to State) error {
 }
 
 // stop ends a run whose money is spent, as somebody who read it at changed found. A run
-// that was changed since may have been given more, and is left as it is: whoever judges
+// that was changed since may have been given more, and is left as it is: a worker that judges
 // it next knows. It reports whether the run is stopped.
 func (c *Control) stop(ctx context.Context, runID string, changed time.Time, reason string) (stopped bool, err error) {
 	err = pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {

@@ -25,7 +25,7 @@ const (
 
 // A limit keeps the calls of a worker to what the run allows all workers together. It is
 // the [model.Fleet] of a model. Requests and tokens a minute are times on a line that is
-// kept in one row of the database: whoever wants to make calls moves the end of the line
+// kept in one row of the database: a worker that wants to make calls moves the end of the line
 // by as many as it wants to make now, and makes them at these times. Nothing is saved up,
 // so nothing can burst. How much the vendor itself bears each worker learns on its own, as
 // a single process does ([model.Limit]).

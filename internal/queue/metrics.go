@@ -29,5 +29,5 @@ func (w *Worker) WriteMetrics(to io.Writer) {
 	} {
 		fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n%s %d\n", m.name, m.help, m.name, m.kind, m.name, m.value)
 	}
-	_, _ = io.WriteString(to, b.String()) // Whoever asked may have gone.
+	_, _ = io.WriteString(to, b.String()) // The client may have gone.
 }

@@ -69,7 +69,7 @@ func (s *share) acquire(ctx context.Context) error {
 	}
 }
 
-// try takes a place if there is one. Whoever waited for it waits no more.
+// try takes a place if there is one. A call that waited for it waits no more.
 func (s *share) try(waited int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ type API struct {
 	// Env has the keys. They are the server's, and no client gets to see them.
 	Env catalog.Environment
 
-	// Models are those that clients may ask, the default first. Whoever reaches the
+	// Models are those that clients may ask, the default first. Anybody who reaches the
 	// server can spend on these and on no others.
 	Models []catalog.ModelOptions
 

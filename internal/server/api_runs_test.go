@@ -217,7 +217,7 @@ func TestItemsGone(t *testing.T) {
 	v.open()
 	second := serveStore(t, st, spool, edit)
 	second.ask(t, "POST", "/api/v1/runs/"+id+"/resume", "").wantProblem(t, 409, "not on this machine", "send them again")
-	// Whoever sends them again goes on with the same run.
+	// A client that sends them again goes on with the same run.
 	second.ask(t, "POST", "/api/v1/runs?judge=universal", lines(50), "Content-Type", asLines).want(t, 202, "id", id)
 	second.untilState(t, id, "done")
 }

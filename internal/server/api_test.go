@@ -287,7 +287,7 @@ func TestWaitEnds(t *testing.T) {
 	if got := a.header.Get("Location"); got != "/api/v1/runs/"+id {
 		t.Errorf("Location = %q, want that of run %s", got, id)
 	}
-	// Whoever asks for the same meanwhile waits for the same run.
+	// A second request for the same waits for the same run.
 	ts.ask(t, "POST", "/api/v1/runs", body).want(t, 202, "id", id)
 	ts.ask(t, "POST", "/api/v1/verdicts", body, "Prefer", "respond-async").want(t, 202, "id", id)
 	close(gate)

@@ -129,7 +129,7 @@ func submissionOf(run store.Run) *submission {
 func (js *runJobs) start(ctx context.Context, sub submission, d spooled) (*runJob, error) {
 	j, begun, err := js.begin(ctx, sub, d)
 	if !begun {
-		// Whoever joins a job wants its items no longer: the job holds them.
+		// A request that joins a job no longer needs its items: the job holds them.
 		js.s.spool.release(d, func() bool { return js.s.unfinished(d.hash) })
 	}
 	return j, err

@@ -33,7 +33,7 @@ const (
 )
 
 // A spool is a folder in which items wait for their judges. A file holds the items of
-// one dataset and is named after its hash, so that whoever sends the same items again
+// one dataset and is named after its hash, so that a client that sends the same items again
 // finds them there, and so that no name ever comes from a client.
 //
 // Items are needed until their run is done: the store learns of an item with its

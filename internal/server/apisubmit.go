@@ -70,7 +70,7 @@ func (d dollarSum) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fmt.Sprintf("%d.%06d", d/1_000_000, d%1_000_000))
 }
 
-// check refuses what makes no sense whoever judges.
+// check refuses what makes no sense for any judge.
 func (sub submission) check() error {
 	switch {
 	case sub.Judge != "" && sub.Declaration != "":

@@ -208,7 +208,7 @@ func (b *browser) accessible() {
 	}
 }
 
-// fits holds that the page is not wider than its window, and shows it to whoever wants
+// fits holds that the page is not wider than its window, and shows it to a developer who wants
 // to see what the test saw.
 func (b *browser) fits(name string) {
 	b.t.Helper()

@@ -18,7 +18,7 @@ const (
 )
 
 // A bench counts what takes a while: once, however many look, and not again until what
-// was counted has changed. Whoever looks may leave; the next one finds it done.
+// was counted has changed. A visitor may leave; the next one finds it done.
 type bench struct {
 	ctx   context.Context
 	slots chan struct{} // one for each job that is being done

@@ -30,7 +30,7 @@ func (s *Server) labelRoutes() []route {
 // labelURL returns the address of a run's labelling page.
 func labelURL(run string) string { return runURL(run) + "/label" }
 
-// annotatorCookie keeps the name of whoever labels in this browser.
+// annotatorCookie keeps the name of the annotator in this browser.
 const annotatorCookie = "deem_annotator"
 
 // How long names and notes may be.

@@ -18,7 +18,7 @@ import (
 // which is drawn at random from every category and verdict with a seed of the run's own.
 //
 // The first planShared items are for everybody, so that it is known how far people agree
-// with one another. Each of the others is for whoever comes to it first, so that several
+// with one another. Each of the others is for the first annotator who comes to it, so that several
 // people get further than one. The plan begins with planSize items; who has done these
 // may go on with twice as many, and what was labelled is a draw again.
 const (

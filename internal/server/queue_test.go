@@ -164,7 +164,7 @@ func TestCancelInThePage(t *testing.T) {
 	if kept != int(calls) {
 		t.Errorf("%d calls were made, and %d records kept", calls, kept)
 	}
-	time.Sleep(200 * time.Millisecond) // Whoever went on would ask now.
+	time.Sleep(200 * time.Millisecond) // A worker that went on would ask now.
 	if later := c.calls.Load(); later != calls {
 		t.Errorf("%d more calls after it was cancelled", later-calls)
 	}

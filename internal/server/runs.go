@@ -309,7 +309,7 @@ func (s *Server) addScore(row *runRow) {
 	}
 }
 
-// choose sends whoever has ticked runs to the page that compares them.
+// choose sends a visitor who has ticked runs to the page that compares them.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["run"]
 	if len(ids) < 2 {

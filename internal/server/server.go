@@ -20,7 +20,7 @@ type Options struct {
 	// [store.Browser], and labelled if it is a [store.Labels].
 	Store store.Store
 
-	// Token is what whoever looks must know; "" demands nothing, and then only this
+	// Token is what a visitor must know; "" demands nothing, and then only this
 	// machine is answered.
 	Token string
 

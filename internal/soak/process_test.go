@@ -24,7 +24,7 @@ type process struct {
 // key is what the vendor is told. Nobody checks it, and nobody may print it.
 const key = "sk-test-0123456789abcdef"
 
-// start starts the command in dir with further variables. Whoever starts it waits for
+// start starts the command in dir with further variables. The caller waits for
 // its end, or kills it.
 func start(ctx context.Context, dir string, env []string, args ...string) (*process, error) {
 	name, err := command(ctx)

@@ -13,7 +13,7 @@ type BatchState string
 
 // The states of a batch.
 const (
-	// BatchPlanned means that the batch is about to be submitted, or was: whoever
+	// BatchPlanned means that the batch is about to be submitted, or was: a process that
 	// finds it in this state does not know whether the vendor has it.
 	BatchPlanned BatchState = "planned"
 

@@ -132,7 +132,7 @@ type Searched struct {
 func (s Searched) Complete() bool { return s.Done >= s.Total }
 
 // Browser is a store that can be looked through by a person: filtered, sorted, searched
-// and counted. Whoever needs it asks a [Store] whether it is one.
+// and counted. A caller that needs it asks a [Store] whether it is one.
 type Browser interface {
 	// View returns the records of one page, in the order of the view (also when it
 	// goes backward: then the nearest comes first).

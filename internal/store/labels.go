@@ -38,7 +38,7 @@ type LabelQuery struct {
 	IDs        []string // only of items with these ids
 }
 
-// Labels is a store that keeps what people said. Whoever needs it asks a [Store]
+// Labels is a store that keeps what people said. A caller that needs it asks a [Store]
 // whether it is one.
 type Labels interface {
 	// PutLabels keeps labels: all of them, or none and an error. A second label of the

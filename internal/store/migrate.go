@@ -10,7 +10,7 @@ import (
 	"deem"
 )
 
-// An Importer is a store that takes runs in as they are in another one. Whoever needs it
+// An Importer is a store that takes runs in as they are in another one. A caller that needs it
 // asks a [Store] whether it is one; [Copy] does.
 type Importer interface {
 	// Import adds a run as it is, with its id, its times and its state, but without

@@ -19,7 +19,7 @@ type WriterOptions struct {
 	MaxWait  time.Duration // how long a record waits for others at most; 10 ms
 
 	// Waiting is how many records may wait at most while a commit is on its way;
-	// three quarters of MaxRows. Whoever makes many calls at once wants more: where
+	// three quarters of MaxRows. Many calls at once want more: where
 	// nothing can be handed over, no call is made, and the processor has nothing to
 	// do beside the commit.
 	Waiting int

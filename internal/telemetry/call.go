@@ -91,7 +91,7 @@ func requestAttrs(req deem.Request) []attribute.KeyValue {
 }
 
 // describe writes what came of a call into its span. Tokens and cost of a cached reply
-// are left out: whoever adds up spans would count them twice.
+// are left out: a sum over spans would count them twice.
 func (w *watchedModel) describe(ctx context.Context, span trace.Span, reply deem.Reply, err error) {
 	if err != nil {
 		kind := errorType(ctx, err)

@@ -43,7 +43,7 @@ func (h promHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.process()
 	w.Header().Set("Content-Type", promType)
-	_, _ = w.Write(p.Bytes()) // Whoever asked may have gone.
+	_, _ = w.Write(p.Bytes()) // The client may have gone.
 }
 
 // A page is an answer being written.

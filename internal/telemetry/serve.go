@@ -18,7 +18,7 @@ type server struct {
 
 // Serve shows what [Telemetry.Handler] shows at an address, under /metrics, until
 // [Telemetry.Close]. The address is host:port or a port alone, and without a host it is
-// the loopback: whoever wants others to read it has to name the host. Port 0 is any free
+// the loopback: to let others read it, name the host. Port 0 is any free
 // one.
 //
 // It returns the URL to scrape, and whether other machines may reach it.

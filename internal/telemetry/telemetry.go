@@ -14,7 +14,7 @@
 // There is one set of instruments. A collector gets them by OTLP over HTTP, and
 // [Telemetry.Handler] shows the same numbers as Prometheus reads them.
 //
-// Whoever watches changes nothing: a collector that is down, slow or rude costs one
+// Telemetry changes nothing: a collector that is down, slow or rude costs one
 // warning and never an item. What is said holds no prompt and no reply unless that is
 // asked for, and no key ever.
 package telemetry
@@ -136,7 +136,7 @@ func (t *Telemetry) Close() {
 		for _, c := range t.closers {
 			wg.Go(func() {
 				// The context has no bound: when the time is over the sender fails at
-				// once, and whoever still has something to send ends by that.
+				// once, and exporters that still have something to send end by then.
 				if err := c(context.WithoutCancel(t.sender.life)); err != nil {
 					t.sender.failed(err)
 				}

@@ -13,7 +13,7 @@ import (
 // s, unless every occurrence is in doubt.
 func (c *comparison) checked(a *reading, s span, conf float64, why string) finding {
 	if !c.listed && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists others beside %q, and does not choose", a.source()), share: .5}.unseen()
+		return finding{call: unsure, why: fmt.Sprintf("the response lists others with %q, and does not choose", a.source()), share: .5}.unseen()
 	}
 	if s.len() == 0 {
 		return finding{call: right, conf: conf, why: why}
@@ -58,7 +58,7 @@ func (c *comparison) doubt(a *reading, s span) (finding, bool) {
 	}
 	switch {
 	case r.amongAlternatives(s):
-		return finding{call: unsure, why: "the response names " + said + " beside an alternative", share: .5}.unseen(), true
+		return finding{call: unsure, why: "the response names " + said + " and an alternative", share: .5}.unseen(), true
 	case c.guessed(s):
 		return finding{call: unsure, why: "the response offers " + said + " as a guess among others", share: .5}.unseen(), true
 	case r.outdated(s):

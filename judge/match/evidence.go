@@ -74,7 +74,7 @@ type Evidence struct {
 }
 
 // NewEvidence returns what [New] sees in an item that has a reference. It is
-// for whoever fits a model to it; w says how much words tell.
+// for fitting a model to it; w says how much words tell.
 func NewEvidence(it deem.Item, w *Words) Evidence {
 	c := compare(it)
 	return newWeighing(c, c.judge(it.References), w).evidence()

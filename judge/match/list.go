@@ -31,7 +31,7 @@ func (c *comparison) byList(text string, a *reading) (finding, bool) {
 		return finding{call: unsure, why: "the response has the entries of the reference in another order", share: .5}.doubtful(), true
 	}
 	if len(missing) == 0 && c.listsMore(a) {
-		return finding{call: unsure, why: fmt.Sprintf("the response lists many others beside %q", a.source()), share: .5}.unseen(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response lists many others with %q", a.source()), share: .5}.unseen(), true
 	}
 	switch {
 	case len(missing) == 0 && doubt == "":

@@ -56,7 +56,7 @@ type Knot struct {
 // holds none of those texts: words are kept as hashes. [Default] is the one that is part of
 // the program; its [Model.Hash] is part of the identity of the judge.
 type Model struct {
-	// About says what the model was fitted to, for whoever opens the file.
+	// About says what the model was fitted to, for readers of the file.
 	About string `json:"about"`
 
 	// Evidence names the features, in order. The program refuses a model that was

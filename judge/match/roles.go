@@ -110,7 +110,7 @@ func (c *comparison) compared(s, sent span) (call, string) {
 	case asked == adjective, turned:
 		return wrong, fmt.Sprintf("the response names %q on the other side of %s", r.written(s), other)
 	}
-	return unsure, fmt.Sprintf("the response names %q in a comparison, beside %s", r.written(s), other)
+	return unsure, fmt.Sprintf("the response names %q in a comparison with %s", r.written(s), other)
 }
 
 // denies reports whether a sentence has a negation.

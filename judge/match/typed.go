@@ -38,7 +38,7 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 	case agrees:
 		for _, other := range others {
 			if c.offersChoice(got.span, other.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response names %s beside %s", other, got), share: .5}.unseen()
+				return finding{call: unsure, why: fmt.Sprintf("the response names both %s and %s", other, got), share: .5}.unseen()
 			}
 		}
 		conf := .97
@@ -301,7 +301,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	for _, rival := range t.rivals {
 		for _, h := range neighbours(t.hits, rival.from) {
 			if c.offersChoice(h.span, rival.span) {
-				return finding{call: unsure, why: fmt.Sprintf("the response has %s beside %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.unseen()
+				return finding{call: unsure, why: fmt.Sprintf("the response has both %s and %s", c.showIn(rival), c.showIn(h)), share: .5, named: true}.unseen()
 			}
 		}
 	}
@@ -318,7 +318,7 @@ func (c *comparison) hitFinding(a *reading, want quantity, t tally) finding {
 	case len(t.rivals) == 0:
 		return finding{call: right, conf: .96, why: why}
 	case addsUp(want, t.rivals) || c.stands(t.hits, t.rivals):
-		return finding{call: right, conf: .9, why: why + ", beside others that lead to it"}
+		return finding{call: right, conf: .9, why: why + ", among others that lead to it"}
 	}
 	return finding{call: unsure, why: fmt.Sprintf("the response has %s and also %s", c.showIn(hit), c.showIn(t.rivals[0])), share: .6}.unseen()
 }

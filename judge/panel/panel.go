@@ -61,7 +61,7 @@ type Options struct {
 	Tie  Tie    // "" means unsure
 
 	// Quorum is how many members must have voted; 0 means more than half of them. With
-	// the rule veto, a no decides whoever else has voted.
+	// the rule veto, one no decides, whatever the others said.
 	Quorum int
 
 	// Pass is the mean score from which the rule mean says yes; 0 means one half.

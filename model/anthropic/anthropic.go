@@ -66,7 +66,7 @@ type Options struct {
 	// asked for may need, with a floor of 1 MiB.
 	MaxReply int
 
-	// Thinking is how much the model thinks before it answers: "low", "medium", "high",
+	// Thinking is how much a reasoning model thinks: "low", "medium", "high",
 	// or a number of tokens. It is sent as a budget to models before 4.6, and as adaptive
 	// thinking with an effort to later ones. Thoughts count against the limit of tokens,
 	// so that room is added to it: 2,048, 8,192 or 24,576 tokens, or the number.

@@ -114,7 +114,7 @@ type Model struct {
 	think         any // a bool, a word, or nil
 	room          int // tokens for thoughts, which are added to the limit of a request
 
-	learning chan struct{} // held by whoever asks about the model
+	learning chan struct{} // held by the call that asks about the model
 	facts    atomic.Pointer[facts]
 	grown    atomic.Int64 // the largest window that has worked
 }

@@ -124,7 +124,7 @@ func (w wireShow) contextLength() int {
 	return 0
 }
 
-// numCtx returns the window that whoever made the model has given it, 0 for none. The
+// numCtx returns the window that the model's maker has given it, 0 for none. The
 // parameters are lines of a name and a value.
 func (w wireShow) numCtx() int {
 	for line := range strings.Lines(w.Parameters) {

@@ -89,7 +89,7 @@ type Options struct {
 	// logprobs, all of which it rejects.
 	Reasoning *bool
 
-	// Thinking is how much the model thinks before it answers: "low", "medium" or
+	// Thinking is how much a reasoning model thinks: "low", "medium" or
 	// "high", which is sent as reasoning_effort, or a number of tokens. Thoughts count
 	// against the limit of tokens, so this also adds room to it: 2,048, 8,192 or 24,576
 	// tokens, or the number. "off" has a model not think that can do without. "" leaves it

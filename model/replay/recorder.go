@@ -26,7 +26,7 @@ var _ deem.Model = (*recorder)(nil)
 // be safe for concurrent use. It belongs outside all other decorators, where each
 // request is seen once.
 //
-// A reply that cannot be written is an error that stops the run: whoever freezes
+// A reply that cannot be written is an error that stops the run: a user who freezes
 // a run wants all of it.
 func Recorder(m deem.Model, w io.Writer) deem.Model {
 	return &recorder{inner: m, w: w}

@@ -36,7 +36,7 @@ func (f Folder) Files(names []string) ([]string, error) {
 	for _, name := range names {
 		info, err := os.Stat(name)
 		if name == "-" || err != nil || !info.IsDir() {
-			files = append(files, name) // whoever opens it says what is wrong with it
+			files = append(files, name) // opening it says what is wrong with it
 			continue
 		}
 		inside, err := f.inside(name)

@@ -65,6 +65,6 @@ func (h *Held) Names() []string { return slices.Clone(h.names) }
 // Notes returns what the user should know about how the files were joined.
 func (h *Held) Notes() []string { return slices.Clone(h.notes) }
 
-// Close does nothing: all files are closed already. It is there so that whoever
+// Close does nothing: all files are closed already. It is there so that a caller that
 // opens items need not know who reads them.
 func (h *Held) Close() error { return nil }

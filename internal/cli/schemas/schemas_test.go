@@ -90,7 +90,7 @@ func TestConfigTemplateMeetsTheSchema(t *testing.T) {
 	}
 }
 
-// The aggregate for Every Eval Ever keeps to that schema, whoever judged: a model, a
+// The aggregate for Every Eval Ever keeps to that schema for every judge: a model, a
 // rule, and with a score that is withheld.
 func TestAggregateKeepsToItsSchema(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "testdata", "every_eval_ever.schema.json"))

@@ -5,7 +5,7 @@ import (
 )
 
 // An Agreement says how a judge does beside people, or beside another judge who is
-// taken to be right. "People" below are whoever that is.
+// taken to be right. "People" below means that side.
 type Agreement struct {
 	Version string `json:"version"`
 	Judge   Party  `json:"judge"`

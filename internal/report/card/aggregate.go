@@ -26,7 +26,7 @@ type Source struct {
 	Retrieved    time.Time // when the aggregate is made
 }
 
-// Relationships are what the schema knows whoever measures to be to the system.
+// Relationships are those between evaluator and system that the schema knows.
 func Relationships() []string {
 	return []string{"first_party", "third_party", "collaborative", "other"}
 }

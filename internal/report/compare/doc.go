@@ -5,7 +5,7 @@
 // are paired by the ids of their items. [Join] turns the records of several runs into
 // rows of one item each, a [Builder] gathers rows into a [Comparison], and a
 // comparison is written as text, JSON or a page. The texts of items are not kept; the
-// few items on which the systems differ are named, and whoever shows them reads them
+// few items on which the systems differ are named, and the caller that shows them reads them
 // once more.
 //
 // A comparison first asks whether it is fair: the same judge, the same questions,

@@ -1,6 +1,6 @@
 // Package errata says what known faults of an answer key do to a score.
 //
-// Answer keys have mistakes, and whoever answers rightly where the key is wrong is
+// Answer keys have mistakes, and a system that answers rightly where the key is wrong is
 // marked wrong. A list of such faults, which somebody else has found, tells three
 // things about a run of any dataset:
 //
@@ -11,6 +11,6 @@
 //
 // [Read] reads a list. [Errata.Match] finds the items of a run that it is about. A
 // [Builder] takes the records of the run and makes a [Report]. It asks no model:
-// whoever wants items to be judged again hands it a judge, which may be a rule, or one
+// a caller that wants items judged again hands it a judge, which may be a rule, or one
 // that knows replies from before.
 package errata

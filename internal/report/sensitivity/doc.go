@@ -3,7 +3,7 @@
 // order of several systems survives a change of judge.
 //
 // [New] returns a [Builder] for a list of judges, the first of which is the one that
-// the others are set beside: as a rule whoever judged before publication. Each system
+// the others are compared with: as a rule the judge of the publication. Each system
 // gets a part of its own from [Builder.System], which is given every item with the
 // verdicts of all judges, and the score that a report gives each judge. [Builder.Report]
 // then says how far the scores of a system are apart, how far judges agree, which items

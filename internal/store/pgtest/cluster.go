@@ -81,8 +81,8 @@ func (c *Cluster) makeFolder() error {
 
 func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
 
-// initdb makes the files of the cluster. Whoever comes over the socket is trusted,
-// since only its owner reaches it; whoever comes over TCP needs the password.
+// initdb makes the files of the cluster. Connections over the socket are trusted,
+// since only its owner reaches it; TCP needs the password.
 func (c *Cluster) initdb(ctx context.Context) error {
 	secret := filepath.Join(c.folder, "password")
 	if err := os.WriteFile(secret, []byte(c.password+"\n"), 0o600); err != nil {

@@ -84,7 +84,7 @@ func Shared(t testing.TB) *Cluster {
 }
 
 // Database makes a database for the test, a copy of the template, and returns its URL.
-// The database is dropped when the test is over, whoever is still connected to it.
+// The database is dropped when the test is over, even with open connections.
 func Database(t testing.TB) (url string) {
 	t.Helper()
 	return Shared(t).Database(t)

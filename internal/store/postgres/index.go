@@ -40,7 +40,7 @@ func (s *Store) index(ctx context.Context, runID string) (store.Searched, error)
 	}
 	done := store.Searched{Done: total - len(missing), Total: total}
 	if s.readOnly {
-		return done, nil // Whoever may write makes it.
+		return done, nil // A writer makes it.
 	}
 	cache := &textCache{}
 	deadline := time.Now().Add(indexSlice)

@@ -206,7 +206,7 @@ func redacted(cfg *pgxpool.Config) string {
 func (s *Store) Path() string { return s.path }
 
 // Pool returns the connections of the store, for work that has to commit together with
-// records. Whoever takes one gives it back: the store needs them too.
+// records. A caller that takes one gives it back: the store needs them too.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // Close gives up all claims and closes the connections. Closing it again does nothing.

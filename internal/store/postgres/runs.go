@@ -24,7 +24,7 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, err
 	}
-	// The claim comes first: whoever has it is alone with the runs of this key, so that
+	// The claim comes first: its holder is alone with the runs of this key, so that
 	// two processes cannot both find that there is none.
 	var c *claim
 	err = s.retry(ctx, func(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (s *Store) begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 			}
 		}
 		if resumed = n != 0; resumed {
-			// Whoever had the claim before has no use for its money any more.
+			// The earlier holder of the claim no longer needs its money.
 			return errors.Join(adopt(ctx, tx, n, spec), forfeit(ctx, tx, n, ""))
 		}
 		return s.insertRun(ctx, tx, spec)

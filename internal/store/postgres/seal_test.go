@@ -64,7 +64,7 @@ func columnsOf(t *testing.T, conn *pgx.Conn) map[string]string {
 }
 
 // TestDamage changes one value in each column that a number can depend on. The doctor
-// names the damage each time, and whoever reads all of the store is given an error or what
+// names the damage each time, and a reader of the whole store gets an error or what
 // was written.
 func TestDamage(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 )
 
 // Tables are tables of one owner, which are brought up to date together: those of the
-// runs, and those of whoever keeps something beside them in the same database.
+// runs, and those of other owners in the same database.
 type Tables struct {
 	files    fs.FS
 	versions string
@@ -24,7 +24,7 @@ type Tables struct {
 
 // NewTables returns the tables that the SQL files in the folder migrations make. What was
 // applied is noted in the table versions. lock is the number of the advisory lock of
-// whoever applies it. Each owner has a table and a number of its own. It panics if the
+// their caller. Each owner has a table and a number of its own. It panics if the
 // files are not migrations: they are a part of the program.
 func NewTables(files fs.FS, versions string, lock int64) Tables {
 	folder, err := fs.Sub(files, "migrations")

@@ -67,7 +67,7 @@ func (c *claim) sign() {
 
 // release removes the file while it is still locked, so that nobody finds it
 // unlocked, and closes it, which unlocks it. Windows removes no file that is open, so
-// there it is closed first; whoever opens it in between keeps it, and it is not removed.
+// there it is closed first; a process that opens it in between keeps it, and it is not removed.
 func (c *claim) release() error {
 	if runtime.GOOS == "windows" {
 		err := c.file.Close()

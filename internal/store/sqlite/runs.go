@@ -22,7 +22,7 @@ func (s *Store) Begin(ctx context.Context, spec store.Spec, fresh bool) (run sto
 	if err != nil {
 		return store.Run{}, false, err
 	}
-	// The claim comes first: whoever has it is alone with the runs of this key,
+	// The claim comes first: its holder is alone with the runs of this key,
 	// so that two processes cannot both find that there is none.
 	c, err := s.claimKey(spec.Key())
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) begin(ctx context.Context, conn *sql.Conn, spec store.Spec, fres
 	resumed := n != 0
 	var err error
 	if resumed {
-		// Whoever had the claim before has no use for its money any more.
+		// The earlier holder of the claim no longer needs its money.
 		err = errors.Join(adopt(ctx, conn, n, spec), forfeit(ctx, conn, n, ""))
 	} else {
 		n, err = insertRun(ctx, conn, spec, s.opts.Now())

@@ -17,7 +17,7 @@ import (
 )
 
 // The index of words is a database of its own beside that of the runs, deem.db.search:
-// whoever writes it never holds up a run that is being judged in another process. It is
+// writing it never holds up a run that is being judged in another process. It is
 // made from the records, knows nothing that they do not say, and may be deleted at any
 // time. A file of that name that is damaged, of another deem, or made from another
 // database is replaced by a new one without a word.

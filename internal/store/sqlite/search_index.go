@@ -64,7 +64,7 @@ func (s *Store) indexRun(ctx context.Context, db *sql.DB, run int64) (store.Sear
 		return st.searched(now, total), err
 	}
 	// The lock is taken before anything is looked at: what this slice finds missing is
-	// missing still when it is added. Whoever has it needs it for no longer than a slice.
+	// missing still when it is added. It is held for no longer than a slice.
 	if _, err := db.ExecContext(ctx, "PRAGMA busy_timeout = 300; BEGIN IMMEDIATE"); err != nil {
 		if hasCode(err, sqlite3.SQLITE_BUSY) {
 			err = nil // Another process is at it, and gets further.

@@ -142,7 +142,7 @@ func testFinish(t *testing.T, s suite) {
 	if !resumed || again.State != store.Done {
 		t.Errorf("Begin of a done run = %s, %v, want done, true", again.State, resumed)
 	}
-	// A report says how long the run took, so whoever only looks in must not move
+	// A report says how long the run took, so a reader must not move
 	// its end.
 	if err := st.Finish(t.Context(), run.ID); err != nil {
 		t.Fatal(err)

@@ -111,7 +111,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	for range c.Lines(t.Context(), c.To("/some")) {
-		break // whoever has enough may leave
+		break // the client may leave early
 	}
 }
 

@@ -37,7 +37,7 @@ type Encoder struct {
 }
 
 // Item returns an item as stores keep it. A weight that is not a number has no JSON;
-// whoever made the item, a store must not fall over it.
+// a store must not fail on any item.
 func (e *Encoder) Item(it deem.Item) (Item, error) {
 	if math.IsNaN(it.Weight) || math.IsInf(it.Weight, 0) {
 		return Item{}, fmt.Errorf("the weight %v is not a number", it.Weight)
@@ -77,7 +77,7 @@ func (e *Encoder) sum(text string) Sum {
 	return hash
 }
 
-// replyBody is what a reply says, whoever paid for it. The rest of a [deem.Reply]
+// replyBody is what a reply says, for every run that uses it. The rest of a [deem.Reply]
 // belongs to the call and is kept there.
 type replyBody struct {
 	deem.Reply
