@@ -100,8 +100,11 @@ func TestDocumentedFormats(t *testing.T) {
 func partOf(t *testing.T, part, column string) string {
 	t.Helper()
 	value := "1"
-	if part == "fields" {
+	switch part {
+	case "fields":
 		value = `{"x": 1}`
+	case "messages":
+		value = `[{"role": "user", "content": "1"}]`
 	}
 	row := fmt.Sprintf(`{"response": "r", %q: %s}`, column, value)
 	if part == "response" {
@@ -116,6 +119,9 @@ func partOf(t *testing.T, part, column string) string {
 		"id": it.ID, "category": it.Category, "cluster": it.Cluster, "question": it.Question,
 		"references": strings.Join(it.References, ","), "response": it.Response,
 		"weight": fmt.Sprint(it.Weight), "fields": it.Fields["x"],
+	}
+	if part == "messages" && len(it.Messages) == 1 {
+		return it.Messages[0].Content
 	}
 	if slices.Contains(dataset.SystemFields(), part) {
 		return it.Fields[part]

@@ -135,8 +135,8 @@ func TestDocumentedJudges(t *testing.T) {
 		parts++
 		parse(t, complete(text))
 	}
-	if whole != 2 || parts < 4 {
-		t.Errorf("the document has %d whole judges and %d parts, want 2 and at least 4", whole, parts)
+	if whole != 4 || parts < 4 {
+		t.Errorf("the document has %d whole judges and %d parts, want 4 and at least 4", whole, parts)
 	}
 }
 
