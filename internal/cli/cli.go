@@ -15,6 +15,7 @@ import (
 	"iter"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +76,7 @@ type app struct {
 
 	fromFile map[string]bool // the flags that deem.yaml has set
 
+	helpAll bool   // --help-all: help shows every flag
 	json    bool   // --json
 	verbose bool   // -v, of commands that print a report
 	config  string // --config
@@ -94,7 +96,8 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryLimit)
 	}
-	a := &app{args: args, in: in, terminal: errw}
+	args, all := askedForAll(args)
+	a := &app{args: args, in: in, terminal: errw, helpAll: all}
 	data := &screen{w: out, harmless: isTerminal(out), json: &a.json}
 	a.out, a.err = data, &screen{w: errw, harmless: true, json: &a.json}
 	root := a.root()
@@ -142,7 +145,7 @@ func (a *app) root() *cobra.Command {
 		a.json = a.json || wantsJSON(a.args)
 		return usage.Mark(flagError(cmd, err))
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(a.out, cmd, a.helpAll) })
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		a.observed(a.runCommand()), hiding(a.planCommand(), "queue", "record", "yes", "dry-run"), a.reportCommand(), a.showCommand(), a.listCommand(),
@@ -332,17 +335,102 @@ func writeJSON(w io.Writer, v any) {
 	_ = enc.Encode(v) // what is written here always has a JSON; a closed pipe has no reader
 }
 
+// flagGroups are the flags that the help of a command with many of them shows first.
+var flagGroups = []struct {
+	title string
+	flags []string
+}{
+	{"DATA", []string{"data", "responses", "map", "limit", "sample", "system"}},
+	{"JUDGE", []string{"judge", "reading", "trials"}},
+	{"MODEL", []string{"model", "thinking", "max-tokens", "base-url"}},
+	{"LIMITS", []string{"concurrency", "rpm", "max-cost", "max-unjudged", "until"}},
+	{"OUTPUT", []string{"gate", "dry-run", "fresh", "retry-unjudged", "verbose"}},
+}
+
+// manyFlags is the number of flags from which help shows them in groups, and only the most
+// used ones.
+const manyFlags = 32
+
+// askedForAll returns the arguments with --help in place of --help-all, and whether that
+// was there.
+func askedForAll(args []string) ([]string, bool) {
+	end := slices.Index(args, "--")
+	if end < 0 {
+		end = len(args)
+	}
+	i := slices.Index(args[:end], "--help-all")
+	if i < 0 {
+		return args, false
+	}
+	args = slices.Clone(args)
+	args[i] = "--help"
+	return args, true
+}
+
 // help prints the help of a command: what it is for, its flags, an example and its
 // exit codes.
-func help(w io.Writer, cmd *cobra.Command) {
+func help(w io.Writer, cmd *cobra.Command, all bool) {
 	text := strings.TrimSpace(cmd.Long)
 	if text == "" {
 		text = cmd.Short
 	}
 	fmt.Fprintf(w, "%s\n\n%s\n", cmd.UseLine(), text)
-	section(w, "FLAGS", flagUsages(cmd.LocalNonPersistentFlags()))
+	rest := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			rest.AddFlag(f)
+		}
+	})
+	count := 0
+	rest.VisitAll(func(*pflag.Flag) { count++ })
+	if count < manyFlags {
+		section(w, "FLAGS", flagUsages(rest))
+	} else {
+		groupedFlags(w, cmd, rest, all)
+	}
 	section(w, "COMMON FLAGS", flagUsages(cmd.Root().PersistentFlags()))
 	section(w, "EXAMPLE", cmd.Example)
+}
+
+// groupedFlags prints the flags that only this command has, then those of "deem run" in
+// groups, and the other flags of "deem run" only when all are asked for.
+func groupedFlags(w io.Writer, cmd *cobra.Command, flags *pflag.FlagSet, all bool) {
+	grouped := map[string]bool{}
+	flags.SortFlags = false
+	run, _, err := cmd.Root().Find([]string{"run"})
+	if err == nil && run != cmd {
+		own := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if run.Flags().Lookup(f.Name) == nil {
+				own.AddFlag(f)
+				grouped[f.Name] = true
+			}
+		})
+		section(w, "FLAGS", flagUsages(own))
+	}
+	for _, g := range flagGroups {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		for _, name := range g.flags {
+			if f := flags.Lookup(name); f != nil {
+				set.AddFlag(f)
+				grouped[name] = true
+			}
+		}
+		section(w, g.title, flagUsages(set))
+	}
+	more := pflag.NewFlagSet("", pflag.ContinueOnError)
+	count := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !grouped[f.Name] {
+			more.AddFlag(f)
+			count++
+		}
+	})
+	if all {
+		section(w, "MORE FLAGS", flagUsages(more))
+	} else {
+		fmt.Fprintf(w, "\n%d more flags: %s --help-all\n", count, cmd.CommandPath())
+	}
 }
 
 // flagUsages lists flags in the order in which the command declares them: what
@@ -350,8 +438,8 @@ func help(w io.Writer, cmd *cobra.Command) {
 func flagUsages(fs *pflag.FlagSet) string {
 	fs.SortFlags = false
 	fs.VisitAll(func(f *pflag.Flag) {
-		if f.DefValue == "[]" {
-			f.DefValue = "" // of keys and values; nothing is not a default to speak of
+		if f.DefValue == "[]" && f.Value.Type() == "stringToString" {
+			f.DefValue = "" // pflag would print it
 		}
 	})
 	return fs.FlagUsagesWrapped(100)

@@ -29,25 +29,13 @@ An item is a question, the answers that would be right, and what the system unde
 test gave. The file is JSONL, JSON, CSV or Parquet, also packed with gzip or zstd;
 "deem list formats" says which columns are recognised, and --map names others.
 
-Without --judge and --model the rule "match" decides, offline and without a key; with
---model alone, the judge "universal" asks that model. With a judge
-that asks a model, --model says which one, as openai:gpt-4o-mini, anthropic:...,
-google:... or ollama:...; keys come from the environment (OPENAI_API_KEY,
-ANTHROPIC_API_KEY, GEMINI_API_KEY) or a file .env. With several judges each has a run
-of its own, and the report shows where the first and the others differ.
+Without --judge and --model the rule "match" decides, offline and without a key. With
+--model alone, as openai:gpt-4o-mini, the judge "universal" asks that model. Keys come
+from the environment (OPENAI_API_KEY, ...) or a file .env.
 
 Every verdict is saved the moment it exists. The same command resumes where an
 earlier one stopped or was killed, and asks only for what is missing. Ctrl-C once
 lets the calls in flight finish; twice cancels them.
-
-With --max-cost no call begins that could exceed the sum: the run stops with exit
-status 1, and goes on with a higher one. A model that answers nothing any more stops
-the run too, after twenty items in a row or five minutes.
-
-With --until items are taken in random order, and the run stops as soon as the rule
-holds: --until '±2pp' when both ends of the interval are within 2 points of the score,
---until 'better than RUN' when the run is known to be better or worse. The interval
-holds at every look. Clusters are drawn as a whole.
 
 An item that could not be judged is unjudged, not wrong. When more than
 --max-unjudged of the items are, the score is withheld and the exit status is 3.
