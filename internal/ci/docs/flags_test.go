@@ -28,7 +28,7 @@ var help = func() func(words ...string) (string, bool) {
 		key := strings.Join(words, " ")
 		text, ok := kept[key]
 		if !ok {
-			out, err := exec.Command(binary, append(slices.Clone(words), "--help")...).Output()
+			out, err := exec.Command(binary, append(slices.Clone(words), "--help-all")...).Output()
 			if err == nil {
 				text = string(out)
 			}
@@ -164,8 +164,9 @@ func allCommands() (list [][]string) {
 
 var inlineFlag = regexp.MustCompile("`[^`\n]*`")
 
-// foreign are flags of other programs that the documents speak of.
-var foreign = []string{"--log_samples"}
+// foreign are flags of other programs that the documents speak of, and the one that help does
+// not list.
+var foreign = []string{"--log_samples", "--help-all"}
 
 // TestFlagsInProse holds every flag that a document mentions to those there are.
 func TestFlagsInProse(t *testing.T) {
