@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 # Pages that are rewritten in plain English. The list grows to all of docs.
 finished=(
-  docs/{README,api,batch,bundle,calibrate,cascade,data,dispute,errata,export,faq,glossary,judges,lock,match,observability,panel,peers,probe,quickstart,rules,scale,team}.md
+  docs/{README,first-steps,agree,compare,rejudge,statistics,api,batch,bundle,calibrate,cascade,data,dispute,errata,export,faq,glossary,judges,lock,match,observability,panel,peers,probe,quickstart,rules,scale,team}.md
   docs/benchmarks/{README,halumem,infinitebench,locomo,longbench,longmemeval}.md
 )
 

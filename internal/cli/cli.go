@@ -461,6 +461,7 @@ COMMANDS
   deem report   show what a run found                 deem show     one item: prompt, reply, verdict
   deem compare  compare runs item by item             deem rejudge  score published results again
   deem agree    compare a judge with human labels     deem labels   keep human labels
+  deem label    label items in the terminal           deem runs     release money that was set aside
   deem claims   check a table of percentages          deem rank     order systems compared in pairs
   deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
   deem export   write a run in another form           deem verify   check a run file
@@ -469,8 +470,8 @@ COMMANDS
   deem serve    web page and HTTP API                 deem worker   judge for a shared database
   deem queue    runs that workers judge               deem migrate-store  copy runs into another database
   deem rename   give a run a name; also deem tag      deem rm       delete runs
-  deem runs     release money that was set aside      deem retrieval  score ranked lists of documents
-  deem version  say which deem this is                deem completion SHELL, deem help COMMAND
+  deem version  say which deem this is                deem retrieval  score ranked lists of documents
+  deem completion SHELL, deem help COMMAND, deem COMMAND --help-all
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 
