@@ -44,6 +44,9 @@ func (t *table) next() error {
 			return err
 		}
 		if len(t.body) > 0 {
+			if t.line == 0 && t.comma == ',' && bytes.IndexByte(t.body, ',') < 0 && bytes.IndexByte(t.body, ';') >= 0 {
+				t.comma = ';' // The header is of a spreadsheet where the comma is the decimal point.
+			}
 			t.line = t.at
 			return t.cells()
 		}

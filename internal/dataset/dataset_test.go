@@ -138,6 +138,7 @@ func TestFormats(t *testing.T) {
 		{"csv", "a.csv", twoCSV, ""},
 		{"csv with a byte order mark", "a.csv", "\ufeff" + twoCSV, ""},
 		{"csv without a name", "a", twoCSV, ""},
+		{"csv with semicolons", "a.csv", "id;category;question;references;response\n" + "q1;c;Where?;\"[\"\"Oslo\"\",\"\"oslo\"\"]\";\"In \"\"Oslo\"\",\r\nNorway\"\nq2;c;When?;1999;\n", ""},
 		{"csv with an index and blank lines", "a.csv", ",id,category,question,references,response\n\n" + "0,q1,c,Where?,\"[\"\"Oslo\"\",\"\"oslo\"\"]\",\"In \"\"Oslo\"\",\r\nNorway\"\n\n1,q2,c,When?,1999,\n", ""},
 		{"tsv", "a.tsv", twoTSV, ""},
 		{"tsv without a name", "a", twoTSV, ""},

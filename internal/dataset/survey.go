@@ -170,7 +170,8 @@ func (s *survey) conclude(ctx context.Context) error {
 		return deem.WithHint(&s.problems, "%s", s.advice)
 	}
 	if s.items == 0 {
-		return fmt.Errorf("no items in %s", listed(s.fileNames()))
+		return deem.WithHint(fmt.Errorf("no items in %s", listed(s.fileNames())),
+			"a .jsonl file has one item per line: {\"question\": \"...\", \"references\": \"...\", \"response\": \"...\"}")
 	}
 	return nil
 }
