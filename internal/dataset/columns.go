@@ -159,8 +159,13 @@ func (l *layout) fits(row *Row) bool {
 // before had. An error concerns this row, except for an [ambiguous] one.
 func (c *columns) learn(names []string) error {
 	c.remember(names)
+	// Rows may have very many columns, of which few have a name that means something.
+	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		plain := PlainName(name)
+		return parts[plain] == "" && plain != Answer
+	})
 	for _, target := range targets {
-		if err := c.bind(target, names); err != nil {
+		if err := c.bind(target, names, known); err != nil {
 			return err
 		}
 	}
@@ -255,8 +260,8 @@ func (e ambiguous) Error() string { return string(e) }
 
 // bind decides which column holds a part, unless that is decided. Where it cannot
 // be told, it asks rather than guesses.
-func (c *columns) bind(target string, names []string) error {
-	candidates := c.candidates(target, names)
+func (c *columns) bind(target string, names, known []string) error {
+	candidates := c.candidates(target, known)
 	if path, ok := c.bound[target]; ok {
 		return c.stillBound(target, path, names, candidates)
 	}
