@@ -40,5 +40,5 @@ func ExampleNew() {
 	// correct: two weeks and four days equals 18 days; nothing contradicts
 	// incorrect: the number 18 days of the reference is 19 days in the response
 	// incorrect: the response gives no answer
-	// unsure: the response has 19 days beside 18 (right with probability 0.69)
+	// unsure: the response has both 19 days and 18 (right with probability 0.69)
 }
