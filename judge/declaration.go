@@ -80,7 +80,7 @@ type Slot struct {
 	Mark    string   `json:"mark,omitempty"`    // how a published prompt marks the slot, where that is not {name}
 
 	// Turns and Tokens bound a conversation: its last turns are shown, as many as there may
-	// be and fit. A token counts as four bytes. 0 is no bound.
+	// be and fit. A token counts as four bytes. 0 means no bound.
 	Turns  int `json:"turns,omitempty"`
 	Tokens int `json:"tokens,omitempty"`
 

@@ -51,19 +51,11 @@ func (a *app) labelCommand() *cobra.Command {
 
 // label asks a person about items, one after the other.
 func (a *app) label(ctx context.Context, ref, by string, o agreeOptions) error {
-	st, err := a.openStore(ctx)
+	st, kept, run, err := a.openLabels(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	kept, ok := st.(store.Labels)
-	if !ok {
-		return usage.Errorf("this database keeps no labels")
-	}
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
 	t := &truths{app: a, run: run, o: o}
 	if t.people, err = findings.Kept(ctx, kept, store.LabelQuery{Annotators: []string{by}}); err != nil {
 		return err

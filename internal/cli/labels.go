@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -65,21 +66,30 @@ func (a *app) labelsImport() *cobra.Command {
 	return cmd
 }
 
+// openLabels opens the store as one that keeps labels, and finds a run in it.
+func (a *app) openLabels(ctx context.Context, ref string) (store.Store, store.Labels, store.Run, error) {
+	st, err := a.openStore(ctx)
+	if err != nil {
+		return nil, nil, store.Run{}, err
+	}
+	kept, ok := st.(store.Labels)
+	if !ok {
+		return nil, nil, store.Run{}, errors.Join(usage.Errorf("this database keeps no labels"), st.Close())
+	}
+	run, err := findRun(ctx, st, ref)
+	if err != nil {
+		return nil, nil, store.Run{}, errors.Join(err, st.Close())
+	}
+	return st, kept, run, nil
+}
+
 // importLabels finds the item of each label in the run, and keeps the label with it.
 func (a *app) importLabels(ctx context.Context, ref string, src labels.Source) error {
-	st, err := a.openStore(ctx)
+	st, kept, run, err := a.openLabels(ctx, ref)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	kept, ok := st.(store.Labels)
-	if !ok {
-		return usage.Errorf("this database keeps no labels")
-	}
-	run, err := findRun(ctx, st, ref)
-	if err != nil {
-		return err
-	}
 	src.Labels = findings.LabelsOf(run, false)
 	set, err := labels.Read(ctx, src)
 	if err != nil {

@@ -32,7 +32,7 @@ type glance struct {
 	Next  []glanceNext
 }
 
-// A glanceFact is a number beside the score.
+// A glanceFact is a number next to the score.
 type glanceFact struct {
 	Name, Value, About, URL string
 	Tone                    doc.Tone
@@ -71,7 +71,7 @@ func newGlance(run store.Run, r report.Report) *glance {
 	return g
 }
 
-// addFacts enters the numbers beside the score.
+// addFacts adds the numbers next to the score.
 func (g *glance) addFacts(run store.Run, r report.Report) {
 	m, c := r.Metrics[0], r.Calls
 	add := func(f glanceFact) { g.Facts = append(g.Facts, f) }

@@ -140,7 +140,7 @@ func (w *siteWriter) write() error {
 	}
 	name := w.files[address]
 	text := answer.Body.String()
-	if kind, _, _ := mime.ParseMediaType(answer.Header().Get("Content-Type")); kind == "text/html" { //nolint:errcheck // Another kind is none.
+	if kind, _, _ := mime.ParseMediaType(answer.Header().Get("Content-Type")); kind == "text/html" { //nolint:errcheck // A type that cannot be parsed is not HTML.
 		text = linkPattern.ReplaceAllStringFunc(text, func(link string) string {
 			m := linkPattern.FindStringSubmatch(link)
 			if m[1] != "href" && m[1] != "src" {

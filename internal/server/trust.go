@@ -14,7 +14,7 @@ type trust struct {
 	Text string
 }
 
-// What a judge may get wrong. A share of errors below trusted is small beside the
+// What a judge may get wrong. A share of errors below trusted is small compared with the
 // uncertainty of most runs; above distrusted, the corrected score depends more on the
 // labels than on the judge.
 const (

@@ -58,7 +58,7 @@ func degree(toks []token, i int) string {
 	return ""
 }
 
-// notDegrees end like a comparative and are none.
+// notDegrees end like comparatives but are not comparatives.
 var notDegrees = set("other either neither whether after never number river water father mother brother sister member winner player order paper under over former latter together later letter power corner center letter oder aber unter immer wieder leiter vater mutter")
 
 // undoubled makes one consonant of two: big of bigger.
