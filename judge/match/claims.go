@@ -20,15 +20,15 @@ func (c *comparison) checked(a *reading, s span, conf float64, why string) findi
 	}
 	first, ok := c.doubt(a, s)
 	if !ok {
-		return finding{call: right, conf: conf, why: why}
+		return finding{call: right, conf: conf, why: why}.marked(s, span{})
 	}
 	for from := s.from + 1; ; {
 		next, found := c.response.findFrom(a.core(), from)
 		if !found {
-			return first
+			return first.marked(s, span{})
 		}
 		if _, ok := c.doubt(a, next); !ok {
-			return finding{call: right, conf: min(conf, .9), why: why}
+			return finding{call: right, conf: min(conf, .9), why: why}.marked(next, span{})
 		}
 		from = next.from + 1
 	}

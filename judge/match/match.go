@@ -112,7 +112,16 @@ type finding struct {
 	vague   bool     // the response is not to be accepted for it
 	spared  bool     // the response is not to be rejected for it
 	against *reading // the accepted answer that was compared
+	ref     int      // the reference that it is in
+	at      span     // what decided in the response
+	want    span     // what decided in the accepted answer
 	recall  float64  // how much of that answer the response has; only set if not right
+}
+
+// marked adds what decided to a finding: tokens of the response and of the accepted answer.
+func (f finding) marked(at, want span) finding {
+	f.at, f.want = at, want
+	return f
 }
 
 // doubtMost is the largest probability where the model does not see what is doubtful.
@@ -224,6 +233,7 @@ func (c *comparison) judge(references []string) finding {
 	for i, ref := range references {
 		if f := c.reference(ref); i == 0 || better(f, best) {
 			best = f
+			best.ref = i
 		}
 	}
 	if best.call != right && c.before != nil {

@@ -27,7 +27,10 @@ func (c *comparison) byDate(_ string, a *reading) (finding, bool) {
 	if f, ok := c.dateAsNumber(a, want, best); ok {
 		return f, true
 	}
-	return c.dateFinding(want, best, at, others), true
+	if best == unrelated && len(c.response.dates) > 0 {
+		at = c.response.dates[0]
+	}
+	return c.dateFinding(want, best, at, others).marked(at.span, want.span), true
 }
 
 // dateFillers may stand beside a date without changing it.
@@ -52,7 +55,7 @@ func (c *comparison) dateFinding(want date, best relation, got date, others []da
 		return finding{call: wrong, conf: .92, why: got.describe(want)}
 	}
 	if len(c.response.dates) > 0 {
-		return finding{call: wrong, conf: .8, why: c.response.dates[0].describe(want)}
+		return finding{call: wrong, conf: .8, why: got.describe(want)}
 	}
 	f := finding{call: unsure, why: "the response has no date, and the reference is " + want.String()}
 	if c.response.tellsTime() {
@@ -88,7 +91,7 @@ func (c *comparison) dateAsNumber(a *reading, want date, best relation) (finding
 	}
 	for _, q := range c.response.quants {
 		if same(a.quants[0], q) && !c.response.negated(q.span) {
-			return finding{call: right, conf: .85, why: "the response has the number " + want.String()}, true
+			return finding{call: right, conf: .85, why: "the response has the number " + want.String()}.marked(q.span, want.span), true
 		}
 	}
 	return finding{}, false
@@ -123,19 +126,19 @@ func (c *comparison) byQuantity(_ string, a *reading) (finding, bool) {
 	t := c.tally(want)
 	switch {
 	case len(t.hits) > 0:
-		return c.hitFinding(a, want, t), true
+		return c.hitFinding(a, want, t).marked(t.hits[0].span, want.span), true
 	case want.value == 0 && c.response.saysNone():
 		return finding{call: right, conf: .8, why: "the reference is zero and the response says that there is none"}, true
 	case t.denied:
 		return finding{call: wrong, conf: .85, why: "the response denies the number " + show(a, want)}, true
 	case len(t.near) > 0:
-		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}.open(), true
+		return finding{call: unsure, why: fmt.Sprintf("the response has about %s, the reference %s", c.showIn(t.near[0]), show(a, want)), share: .5}.open().marked(t.near[0].span, want.span), true
 	case addsUp(want, t.rivals) || addsUp(want, t.others):
 		return finding{call: unsure, why: "the numbers of the response add up to " + show(a, want) + ", which it does not say", share: .6}.doubtful(), true
 	case len(t.rivals) > 0:
-		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}, true
+		return finding{call: wrong, conf: .9, why: c.differs(a, want, t.rivals[0])}.marked(t.rivals[0].span, want.span), true
 	case len(t.others) > 0:
-		return finding{call: wrong, conf: .83, why: c.differs(a, want, t.others[0])}, true
+		return finding{call: wrong, conf: .83, why: c.differs(a, want, t.others[0])}.marked(t.others[0].span, want.span), true
 	case c.response.listLength() > 1:
 		return finding{call: unsure, why: "the response lists instead of giving the number " + show(a, want)}.doubtful(), true
 	}

@@ -203,7 +203,7 @@ func (c *comparison) byTime(_ string, a *reading) (finding, bool) {
 		if !ok || c.response.negated(d.span) || want.len() == a.dates[0].len() && got.len() == d.len() {
 			continue // two plain dates are compared as such
 		}
-		if f := c.timeFinding(a, want, got); !found || better(f, best) {
+		if f := c.timeFinding(a, want, got).marked(got.span, want.span); !found || better(f, best) {
 			best, found = f, true
 		}
 	}
