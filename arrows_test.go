@@ -108,7 +108,7 @@ var arrows = []arrow{
 }
 
 // A library is a row of the table of libraries: who may import it, and why
-// nobody else. A library missing here needs its paragraph in
+// nobody else. A library missing here needs its row in
 // docs/design/dependencies.md first.
 type library struct {
 	path string   // of a module, or the beginning of one
@@ -377,7 +377,7 @@ func refuseLibrary(dir string, imp imported) string {
 	})
 	switch {
 	case i < 0:
-		return "a new library: write its paragraph in docs/design/dependencies.md and add it to the table in arrows_test.go"
+		return "a new library: write its row in docs/design/dependencies.md and add it to the table in arrows_test.go"
 	case matchesAny(libraries[i].in, dir):
 		return ""
 	case imp.test && slices.Contains(testOnly, libraries[i].path):

@@ -13,7 +13,7 @@ import (
 )
 
 // TestDocumentedDependencies holds the page about dependencies to what is
-// imported: each module has a paragraph.
+// imported: each module has a row.
 func TestDocumentedDependencies(t *testing.T) {
 	doc := document(t, "design/dependencies.md")
 	modules := requiredModules(t)
@@ -27,8 +27,8 @@ func TestDocumentedDependencies(t *testing.T) {
 		seen[modules[i]] = true
 	}
 	for module := range seen {
-		if !strings.Contains(doc, "\n### "+module+"\n") {
-			t.Errorf("docs/design/dependencies.md has no paragraph on %s", module)
+		if !strings.Contains(doc, "\n| `"+module+"` | ") {
+			t.Errorf("docs/design/dependencies.md has no row for %s", module)
 		}
 	}
 	if len(seen) < 5 {

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# words.sh [--finished]: find phrases in user-facing text that make a native reader stumble.
+# words.sh [--finished | --count]: find phrases in user-facing text that make a native reader stumble.
 #
 # It prints file:line for each phrase in the documents, in the README and in the program's
 # help and messages, then the words of each document. With --finished it looks only at the
 # pages listed in `finished`, and fails when one has such a phrase. Blocks of output are not
-# looked at in documents: the program that prints them is.
+# looked at in documents: the program that prints them is. With --count it prints the words
+# of each document: its prose, without blocks of code and tables, and then all of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,7 +52,20 @@ if [ "${1:-}" = --finished ]; then
   exit
 fi
 mapfile -t pages < <(find docs -name '*.md' | sort)
+if [ "${1:-}" = --count ]; then
+  awk '
+    FNR == 1 { fenced = 0 }
+    { all[FILENAME] += NF; total += NF }
+    /^ *```/ { fenced = !fenced; next }
+    !fenced && !/^ *\|/ && !/^<!--/ { prose[FILENAME] += NF; sum += NF }
+    END {
+      for (name in all) printf "%6d %6d %s\n", prose[name], all[name], name | "sort -n"
+      close("sort -n")
+      printf "%6d %6d total: words of prose, and all words\n", sum, total
+    }' README.md "${pages[@]}"
+  exit
+fi
 look README.md CONTRIBUTING.md "${pages[@]}" || true
 mapfile -t code < <(find internal report judge benchmark model bundle probe stat -name '*.go' ! -name '*_test.go' ! -path '*/ci/*' | sort)
 look "${code[@]}" || true
-wc -w README.md "${pages[@]}"
+"$0" --count
