@@ -79,8 +79,7 @@ func Spans(it deem.Item) []Span {
 	return append(response.inText(it.Response), reference.inText(it.References[f.ref])...)
 }
 
-// A marking collects the spans of one text. Words do not overlap, so a word that is marked can
-// only be part of what was marked first.
+// A marking collects the spans of one text.
 type marking struct {
 	r         *reading
 	reference int
@@ -96,20 +95,22 @@ func (m *marking) add(s span, kind SpanKind) {
 
 // place marks bytes of the text that was read.
 func (m *marking) place(s span, kind SpanKind) {
-	if len(m.spans) == 0 || s.to <= m.spans[0].Start || m.spans[0].End <= s.from {
-		m.spans = append(m.spans, Span{m.reference, s.from, s.to, kind})
-	}
+	m.spans = append(m.spans, Span{m.reference, s.from, s.to, kind})
 }
 
 // inText returns the spans in order, with neighbours of one kind joined, as bytes of the text
-// as it was given: what was read has some characters in another width.
+// as it was given: what was read has some characters in another width. Of spans that overlap,
+// as those of the words that WHO stands for, the one that was marked first stays.
 func (m *marking) inText(text string) []Span {
-	slices.SortFunc(m.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(m.spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	var list []Span
 	for _, s := range m.spans {
-		if n := len(list); n > 0 && list[n-1].Kind == s.Kind && strings.TrimSpace(m.r.text[list[n-1].End:s.Start]) == "" {
+		n := len(list)
+		switch {
+		case n > 0 && s.Start < list[n-1].End:
+		case n > 0 && list[n-1].Kind == s.Kind && strings.TrimSpace(m.r.text[list[n-1].End:s.Start]) == "":
 			list[n-1].End = s.End
-		} else {
+		default:
 			list = append(list, s)
 		}
 	}
