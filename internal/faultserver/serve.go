@@ -130,7 +130,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, f fate, body str
 	case Filtered:
 		return send(w, http.StatusOK, reply("", "content_filter"))
 	case CutShort:
-		return send(w, http.StatusOK, reply("", "length"))
+		// Not empty: an empty reply that used all tokens is how reasoning models are known.
+		return send(w, http.StatusOK, reply("The", "length"))
 	default:
 		return send(w, http.StatusOK, body)
 	}

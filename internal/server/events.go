@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"deem"
 	"deem/internal/store"
 	"deem/internal/words"
 )
@@ -30,6 +31,7 @@ type progress struct {
 	Rate     float64     `json:"rate"`          // records per second, of the last half minute
 	ETA      string      `json:"eta,omitempty"` // until the last item, "" when nobody can tell
 	Words    string      `json:"words"`
+	Stopped  string      `json:"stopped,omitempty"` // why this server no longer judges it
 }
 
 // Done reports whether the run is done.
@@ -44,12 +46,19 @@ func (p progress) Percent() int {
 }
 
 // progressOf returns how far a run is.
-func progressOf(run store.Run) progress {
+func (s *Server) progressOf(run store.Run) progress {
 	p := progress{
 		State: run.State, Records: run.Records, Wanted: wanted(run),
 		Unjudged: run.Unjudged, Cost: words.Dollars(run.CostMicros),
 	}
 	p.Words = fmt.Sprintf("%s of %s", words.Comma(p.Records), words.Count(p.Wanted, "record"))
+	if job, why := s.jobs.find(run.ID); job == nil && why != nil && !p.Done() {
+		p.Stopped = why.Error()
+		if hint := deem.HintOf(why); hint != "" {
+			p.Stopped += " (" + hint + ")"
+		}
+		p.Stopped = inFields(p.Stopped)
+	}
 	return p
 }
 
@@ -117,7 +126,7 @@ func (s *Server) watch(r *http.Request, run store.Run, st *stream) error {
 	var last string
 	session := s.guard.session(r)
 	for {
-		p := progressOf(run)
+		p := s.progressOf(run)
 		p.Rate = pc.add(time.Now(), run.Records)
 		p.ETA = p.eta()
 		if err := st.send(p, &last); err != nil || p.Done() {

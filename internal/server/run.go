@@ -73,7 +73,7 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	s.indexer.want(run)
-	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: progressOf(run)}
+	v := runView{Run: run, Tabs: s.runTabs(run, "run"), Progress: s.progressOf(run)}
 	if v.Queued, err = s.queued(r.Context(), run.ID); err != nil {
 		return page{}, err
 	}

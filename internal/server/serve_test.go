@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/modeltest"
 	"deem/internal/server"
 	"deem/internal/store/storetest"
 )
@@ -123,6 +125,30 @@ func TestEvents(t *testing.T) {
 	}
 	if err := stop(); err != nil {
 		t.Errorf("Serve = %v", err)
+	}
+}
+
+// A page says why a run stopped, and that it goes on when somebody resumes it.
+func TestEventsOfStoppedRun(t *testing.T) {
+	t.Parallel()
+	vendor := modeltest.NewServer(t, func(modeltest.Asked) modeltest.Answer {
+		return modeltest.Fail(401, `{"error":{"message":"Incorrect API key","code":"invalid_api_key"}}`)
+	})
+	ts := serveAPI(t, withModel(vendor.URL, nil))
+	a := ts.ask(t, "POST", "/api/v1/runs", `{"judge":"universal","items":`+twoItems+`}`)
+	a.want(t, 202)
+	id := fmt.Sprint(a.at("id"))
+	var stopped string
+	for e := range follow(t, ts.URL, id) {
+		if stopped, _ = e.data["stopped"].(string); stopped != "" {
+			break
+		}
+	}
+	if !strings.Contains(stopped, "401") {
+		t.Errorf("the page is told %q, want the status that the vendor gave", stopped)
+	}
+	if page := ts.ask(t, "GET", "/runs/"+id, ""); !strings.Contains(page.text, "Stopped: ") {
+		t.Errorf("the page of the run does not say that it stopped")
 	}
 }
 

@@ -46,7 +46,7 @@ func start(ctx context.Context, dir string, env []string, args ...string) (*proc
 }
 
 // longest bounds what hangs and not what is slow.
-const longest = 15 * time.Minute
+const longest = 5 * time.Minute
 
 // errHung means that something did not happen in a quarter of an hour.
 var errHung = errors.New("waited in vain")

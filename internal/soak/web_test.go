@@ -177,6 +177,9 @@ func (w *web) watch(ctx context.Context, id string, most int) (events int, err e
 		if !ok {
 			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 				last = text
+				if strings.Contains(text, `"stopped":`) {
+					return events, fmt.Errorf("run %s has stopped: %s", id, text)
+				}
 			}
 			continue
 		}

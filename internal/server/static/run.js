@@ -14,6 +14,7 @@
     set("words", p.words);
     set("unjudged", `${p.unjudged.toLocaleString("en")} unjudged`);
     set("cost", p.cost);
+    set("stopped", p.stopped ? `Stopped: ${p.stopped}` : "");
     set("rate", p.rate > 0 ? `${p.rate < 10 ? p.rate.toFixed(1) : Math.round(p.rate).toLocaleString("en")} per second` : "");
     set("eta", p.eta ? `about ${p.eta} left` : "");
   };
