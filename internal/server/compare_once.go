@@ -129,7 +129,7 @@ func soon(r *http.Request, title string, show func(context.Context) (page, error
 	defer cancel()
 	p, err := show(ctx)
 	if r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		return page{Template: "wait", Title: title, Section: "runs", Refresh: 2, Data: title}, nil
+		return page{Template: "wait", Title: title, Section: "runs", Refresh: refreshEvery, Data: title}, nil
 	}
 	return p, err
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,22 +86,10 @@ func every(n int) verdictOf {
 	}
 }
 
-// patiently gets a page, again and again while it says that it is being counted, as it
-// does on a busy machine.
-func patiently(t testing.TB, s *server.Server, path string, headers ...string) *httptest.ResponseRecorder {
-	t.Helper()
-	for {
-		answer := get(t, s, path, headers...)
-		if answer.Header().Get("Refresh") == "" || t.Context().Err() != nil {
-			return answer
-		}
-	}
-}
-
 // page gets a page that is there and well made.
 func page(t testing.TB, s *server.Server, path string, headers ...string) string {
 	t.Helper()
-	answer := patiently(t, s, path, headers...)
+	answer := get(t, s, path, headers...)
 	if answer.Code != http.StatusOK {
 		t.Fatalf("GET %s = %d: %s", path, answer.Code, answer.Body)
 	}

@@ -50,6 +50,45 @@ func (b *bare) Records(ctx context.Context, _ string, _ store.Query) iter.Seq2[d
 	}
 }
 
+// Runs returns four runs, of which each takes its time to be read.
+func (b *bare) Runs(context.Context) iter.Seq2[store.Run, error] {
+	return func(yield func(store.Run, error) bool) {
+		for i := range 4 {
+			run := ruleRun(1, store.Done)
+			run.ID = fmt.Sprint("run-", i)
+			if !yield(run, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A page that came before all scores were made loads again, until it shows all of them.
+func TestLateScores(t *testing.T) {
+	for _, path := range []string{"/trend", "/?sort=score"} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := New(Options{Store: &bare{delay: patience / 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			ask := func() (refresh string, intervals int) {
+				rec := httptest.NewRecorder()
+				s.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, http.NoBody))
+				return rec.Header().Get("Refresh"), strings.Count(rec.Body.String(), "[20.7")
+			}
+			refresh, before := ask()
+			if refresh == "" {
+				t.Errorf("GET %s shows %d intervals at once and does not load again", path, before)
+			}
+			time.Sleep(time.Minute)
+			if refresh, after := ask(); refresh != "" || after <= before {
+				t.Errorf("GET %s shows %d intervals a minute later, %d before, and loads again after %q seconds", path, after, before, refresh)
+			}
+		})
+	}
+}
+
 func ruleRun(records int, state store.State) store.Run {
 	return store.Run{
 		ID: "r", State: state, Records: records, Updated: time.Unix(int64(records), 0),

@@ -49,7 +49,7 @@ func (l *labeller) open(path string) {
 	if l.body != "" { // The first page is that of a browser which was told nothing.
 		cookie = []string{"Cookie", "deem_annotator=" + url.QueryEscape(l.who)}
 	}
-	answer := patiently(l.t, l.s, path, cookie...)
+	answer := get(l.t, l.s, path, cookie...)
 	l.all = append(l.all, answer)
 	if answer.Code != http.StatusOK {
 		l.t.Fatalf("GET %s = %d: %s", path, answer.Code, answer.Body)

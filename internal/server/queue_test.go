@@ -149,7 +149,7 @@ func TestCancelInThePage(t *testing.T) {
 			t.Errorf("the queue does not say %q:\n%s", want, body)
 		}
 	}
-	if body := patiently(t, s, "/runs/"+c.run.ID).Body.String(); !strings.Contains(body, "Left to workers") || !strings.Contains(body, "Cancel the run") {
+	if body := get(t, s, "/runs/"+c.run.ID).Body.String(); !strings.Contains(body, "Left to workers") || !strings.Contains(body, "Cancel the run") {
 		t.Errorf("the page of the run does not offer to cancel it:\n%s", body)
 	}
 
@@ -188,7 +188,7 @@ func TestQueueRefused(t *testing.T) {
 	if answer.Code != http.StatusNotFound {
 		t.Errorf("cancel without a queue = %d, want 404", answer.Code)
 	}
-	if strings.Contains(patiently(t, s, "/").Body.String(), `href="/queue"`) {
+	if strings.Contains(get(t, s, "/").Body.String(), `href="/queue"`) {
 		t.Error("the navigation leads to a queue that is not there")
 	}
 }

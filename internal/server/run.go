@@ -66,6 +66,9 @@ type runView struct {
 // patience is how long a visitor waits for a report before the page comes without it.
 const patience = 3 * time.Second
 
+// refreshEvery is after how many seconds a page that came without a report loads again.
+const refreshEvery = 2
+
 // runPage shows what a run found.
 func (s *Server) runPage(r *http.Request) (page, error) {
 	run, err := s.runOf(r)
@@ -90,7 +93,7 @@ func (s *Server) runPage(r *http.Request) (page, error) {
 	case r.Context().Err() != nil:
 		return page{}, err
 	case errors.Is(err, context.DeadlineExceeded):
-		v.Waiting, p.Refresh = true, 2
+		v.Waiting, p.Refresh = true, refreshEvery
 	default:
 		// A run of a judge that this deem does not know has records all the same.
 		v.Problem, v.Hint = err.Error(), deem.HintOf(err)

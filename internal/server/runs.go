@@ -203,7 +203,11 @@ func (s *Server) runsPage(r *http.Request) (page, error) {
 	if undo := r.URL.Query().Get("undo"); undo != "" && list.CanEdit {
 		list.Undo = strings.Split(undo, ",")
 	}
-	return page{Template: "runs", Title: "Runs", Section: "runs", Data: list}, nil
+	p := page{Template: "runs", Title: "Runs", Section: "runs", Data: list}
+	if list.Late {
+		p.Refresh = refreshEvery
+	}
+	return p, nil
 }
 
 // listed returns the runs that a filter selects, newest first, and enters what there is to

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"deem"
 	"deem/internal/modeltest"
@@ -94,6 +93,9 @@ func readEvents(t *testing.T, body *bufio.Scanner) <-chan event {
 				e = event{}
 			}
 		}
+		if err := body.Err(); err != nil && t.Context().Err() == nil {
+			t.Errorf("the stream was cut off: %v", err)
+		}
 	}()
 	return events
 }
@@ -159,12 +161,10 @@ func TestStop(t *testing.T) {
 	addr, stop := started(t, server.Options{Store: w.store})
 	events := follow(t, addr, w.going.ID)
 	<-events
-	begun := time.Now()
 	if err := stop(); err != nil {
 		t.Errorf("Serve = %v", err)
 	}
-	if took := time.Since(begun); took > 3*time.Second {
-		t.Errorf("stopping took %v", took)
+	for range events { // A server that closes the connection instead cuts the stream off.
 	}
 }
 

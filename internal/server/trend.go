@@ -84,7 +84,11 @@ func (s *Server) trendPage(r *http.Request) (page, error) {
 		slices.Reverse(groups[k])
 		v.Charts = append(v.Charts, newTrendChart(fmt.Sprint("trend", i), groups[k]))
 	}
-	return page{Template: "trend", Title: "Trend", Section: "trend", Data: v}, nil
+	p := page{Template: "trend", Title: "Trend", Section: "trend", Data: v}
+	if v.Late {
+		p.Refresh = refreshEvery
+	}
+	return p, nil
 }
 
 // newTrendChart draws runs of one dataset and judge, which are oldest first.

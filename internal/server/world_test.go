@@ -212,10 +212,16 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// get asks a server for a page, as a browser on this machine.
+// get asks a server for a page, as a browser on this machine. Like a browser it asks
+// again while the page says that it is not complete, which happens on a busy machine.
 func get(t testing.TB, s *server.Server, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	return do(t, s, http.MethodGet, path, nil, headers...)
+	for {
+		answer := do(t, s, http.MethodGet, path, nil, headers...)
+		if answer.Header().Get("Refresh") == "" || t.Context().Err() != nil {
+			return answer
+		}
+	}
 }
 
 func do(t testing.TB, s *server.Server, method, path string, body io.Reader, headers ...string) *httptest.ResponseRecorder {
