@@ -46,9 +46,11 @@ var arrows = []arrow{
 	{"judge/pairwise", []string{".", "judge"}, "a pair is asked about in both orders, by a declared judge unless another is named"},
 	{"internal/compose", []string{".", "judge", "internal/text"}, "a file that names judges knows their kinds and no judge"},
 
-	{"benchmark", []string{".", "judge", "judge/rule", "benchmark/*"}, "the table of benchmarks names them and does nothing else"},
-	{"benchmark/internal/*", []string{".", "judge", "internal/text", "stat", "internal/dataset"}, "what several benchmarks have in common knows none of them"},
-	{"benchmark/*", []string{".", "judge", "judge/*", "internal/choice", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "benchmark/internal/*"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
+	{"benchmark", []string{".", "judge", "judge/rule", "internal/benchmark/*"}, "the table of benchmarks names them and does nothing else"},
+	{"internal/benchmark/bytask", []string{".", "judge", "internal/text"}, sharedByBenchmarks},
+	{"internal/benchmark/itemset", []string{".", "internal/text", "internal/dataset"}, sharedByBenchmarks},
+	{"internal/benchmark/tally", []string{".", "stat"}, sharedByBenchmarks},
+	{"internal/benchmark/*", []string{".", "judge", "judge/*", "internal/choice", "internal/extract", "internal/text", "internal/text/*", "stat", "internal/dataset", "internal/benchmark/bytask", "internal/benchmark/itemset", "internal/benchmark/tally"}, "a benchmark is one folder, and no benchmark knows another; its published metrics get intervals from stat"},
 	{"probe", []string{".", "stat"}, "a probe stresses any judge, counts what came of it, and shows nothing itself"},
 
 	{"model", []string{"."}, "a decorator wraps any deem.Model and knows no vendor"},
@@ -83,7 +85,7 @@ var arrows = []arrow{
 	{"internal/plan", []string{".", "model", "internal/tokens"}, "a plan counts requests and calls nobody"},
 	{"internal/batch", []string{".", "internal/store", "internal/usage"}, "a batch is the same requests by another road; the wires bring the road"},
 	{"internal/labels", []string{".", "judge", "internal/dataset"}, "people's verdicts come from files, as items do"},
-	{"internal/published", []string{".", "judge", "internal/dataset", "internal/text", "benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
+	{"internal/published", []string{".", "judge", "internal/dataset", "internal/text", "internal/benchmark/halumem"}, "other people's results become records before any judge is chosen; the rows of HaluMem are read by its own package, so that they count as there"},
 	{"internal/claims", []string{".", "stat"}, "a table of percentages is checked by arithmetic: it has no items, no judge and no benchmark"},
 	{"internal/telemetry", []string{".", "model"}, "telemetry changes nothing in a run"},
 	{"internal/export", []string{"."}, "records become rows at the border; what they amount to is a report"},
@@ -106,6 +108,8 @@ var arrows = []arrow{
 	{"cmd/deem", []string{"internal/cli"}, "main is one line; what it does is tested in internal/cli"},
 	{"examples/*", []string{"public"}, "an example shows what a user can do, and a user cannot import internal packages"},
 }
+
+const sharedByBenchmarks = "what several benchmarks have in common knows none of them"
 
 // A library is a row of the table of libraries: who may import it, and why
 // nobody else. A library missing here needs its row in
@@ -441,9 +445,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"probe/words.go", "deem/internal/words", ""},
 		{"stat/words.go", "deem/internal/words", "statistics knows no judge"},
 		{"judge/good.go", "deem deem/internal/text go.yaml.in/yaml/v3", ""},
-		{"benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
-		{"benchmark/locomo/shared.go", "deem/benchmark/internal/tally", ""},
-		{"benchmark/internal/tally/good.go", "deem deem/stat", ""},
+		{"internal/benchmark/locomo/good.go", "deem/judge/rule deem/internal/dataset", ""},
+		{"internal/benchmark/locomo/shared.go", "deem/internal/benchmark/tally", ""},
+		{"internal/benchmark/tally/good.go", "deem deem/stat", ""},
 		{"examples/ten-lines/main.go", "deem deem/judge deem/model/openai", ""},
 		{"internal/store/sqlite/good.go", "deem deem/internal/store modernc.org/sqlite/lib", ""},
 		{"stat/good_test.go", "deem/report github.com/google/go-cmp/cmp pgregory.net/rapid", ""},
@@ -457,9 +461,9 @@ func TestArrowsRefuse(t *testing.T) {
 		{"judge/bad.go", "deem/model", "judge may import of ours only deem, internal/extract, internal/text: a judge asks a deem.Model"},
 		{"judge/rule/bad.go", "deem/internal/extract", "without a protocol"},
 		{"model/openai/bad.go", "deem/model/fake", "no vendor knows another"},
-		{"benchmark/locomo/bad.go", "deem/benchmark/halumem", "no benchmark knows another"},
-		{"benchmark/internal/tally/bad.go", "deem/benchmark/locomo", "knows none of them"},
-		{"examples/ten-lines/shared.go", "deem/benchmark/internal/tally", "a user cannot import internal packages"},
+		{"internal/benchmark/locomo/bad.go", "deem/internal/benchmark/halumem", "no benchmark knows another"},
+		{"internal/benchmark/tally/bad.go", "deem/internal/benchmark/locomo", "knows none of them"},
+		{"examples/ten-lines/shared.go", "deem/internal/benchmark/tally", "a user cannot import internal packages"},
 		{"report/bad.go", "deem/internal/store", "a report is made of records alone"},
 		{"cmd/deem/bad.go", "deem", "cmd/deem may import of ours only internal/cli"},
 		{"examples/ten-lines/bad.go", "deem/internal/store", "a user cannot import internal packages"},
@@ -488,15 +492,15 @@ func TestArrowsRefuse(t *testing.T) {
 // for a chain that is too long, where every single import is allowed.
 func TestArrowsRefuseShape(t *testing.T) {
 	wide := soundTree()
-	wide["benchmark/wide/read.go"] = source("deem deem/judge deem/internal/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
-	checkOnlyProblem(t, wide, "benchmark/wide imports 7 packages of ours, want at most 6")
+	wide["internal/benchmark/wide/read.go"] = source("deem deem/judge deem/internal/extract deem/judge/rule deem/internal/text deem/stat deem/internal/dataset")
+	checkOnlyProblem(t, wide, "internal/benchmark/wide imports 7 packages of ours, want at most 6")
 
-	wide["internal/cli/run.go"] = wide["benchmark/wide/read.go"]
-	delete(wide, "benchmark/wide/read.go")
+	wide["internal/cli/run.go"] = wide["internal/benchmark/wide/read.go"]
+	delete(wide, "internal/benchmark/wide/read.go")
 	checkOnlyProblem(t, wide, "")
 
 	table := soundTree()
-	table["benchmark/table.go"] = source("deem deem/benchmark/a deem/benchmark/b deem/benchmark/c deem/benchmark/d deem/benchmark/e deem/benchmark/f")
+	table["benchmark/table.go"] = source("deem deem/internal/benchmark/a deem/internal/benchmark/b deem/internal/benchmark/c deem/internal/benchmark/d deem/internal/benchmark/e deem/internal/benchmark/f")
 	checkOnlyProblem(t, table, "")
 
 	deep := soundTree()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"deem/benchmark/beam"
+	"deem/internal/benchmark/beam"
 )
 
 func beamBenchmark() Benchmark {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deem/benchmark"
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/locomo"
 	"deem/internal/report/errata"
 )
 

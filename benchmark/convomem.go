@@ -3,7 +3,7 @@ package benchmark
 import (
 	"context"
 
-	"deem/benchmark/convomem"
+	"deem/internal/benchmark/convomem"
 )
 
 func convoMem() Benchmark {

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"deem/benchmark/evermembench"
+	"deem/internal/benchmark/evermembench"
 )
 
 func everMemBench() Benchmark {

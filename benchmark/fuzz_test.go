@@ -14,8 +14,8 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/benchmark/infinitebench"
-	"deem/benchmark/longbench"
+	"deem/internal/benchmark/infinitebench"
+	"deem/internal/benchmark/longbench"
 	"deem/judge"
 	"deem/model/fake"
 )

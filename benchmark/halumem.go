@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/halumem"
+	"deem/internal/benchmark/halumem"
 )
 
 func haluMem() Benchmark {

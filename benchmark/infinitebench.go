@@ -3,7 +3,7 @@ package benchmark
 import (
 	"context"
 
-	"deem/benchmark/infinitebench"
+	"deem/internal/benchmark/infinitebench"
 )
 
 func infiniteBench() Benchmark {

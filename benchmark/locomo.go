@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/locomo"
 	"deem/judge"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"deem/benchmark/longbench"
+	"deem/internal/benchmark/longbench"
 )
 
 func longBench() Benchmark {

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"deem/benchmark/longmemeval"
+	"deem/internal/benchmark/longmemeval"
 )
 
 func longMemEval() Benchmark {

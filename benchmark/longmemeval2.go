@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"deem/benchmark/longmemeval2"
+	"deem/internal/benchmark/longmemeval2"
 )
 
 func longMemEval2() Benchmark {

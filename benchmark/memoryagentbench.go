@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"deem/benchmark/longmemeval"
-	"deem/benchmark/memoryagentbench"
+	"deem/internal/benchmark/longmemeval"
+	"deem/internal/benchmark/memoryagentbench"
 )
 
 func memoryAgentBench() Benchmark {

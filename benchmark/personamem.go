@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"deem/benchmark/personamem"
+	"deem/internal/benchmark/personamem"
 )
 
 func personaMem() Benchmark {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"deem"
-	"deem/benchmark/longmemeval"
+	"deem/internal/benchmark/longmemeval"
 	"deem/internal/modeltest"
 	"deem/internal/text"
 )

@@ -16,7 +16,7 @@ import (
 
 	"deem"
 	"deem/benchmark"
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/locomo"
 	"deem/internal/catalog"
 	"deem/internal/published"
 	"deem/internal/report/sensitivity"

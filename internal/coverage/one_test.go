@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"deem/benchmark/halumem"
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/halumem"
+	"deem/internal/benchmark/locomo"
 	"deem/report"
 	"deem/stat"
 )

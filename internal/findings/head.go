@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/locomo"
 	"deem/internal/report/card"
 	"deem/internal/store"
 	"deem/judge"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/benchmark/halumem"
+	"deem/internal/benchmark/halumem"
 )
 
 // haluMemLists are the lists of a file of HaluMem's results.

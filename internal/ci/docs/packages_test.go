@@ -12,17 +12,6 @@ import (
 	"testing"
 )
 
-// lacking are public packages without an example, and why.
-var lacking = map[string]string{
-	"internal/minilm":            "it needs the files of a model, which are not ours to ship",
-	"benchmark/beam":             "docs/benchmarks/beam.md runs it",
-	"benchmark/convomem":         "docs/benchmarks/convomem.md runs it",
-	"benchmark/evermembench":     "docs/benchmarks/evermembench.md runs it",
-	"benchmark/longmemeval2":     "docs/benchmarks/longmemeval-v2.md runs it",
-	"benchmark/memoryagentbench": "docs/benchmarks/memoryagentbench.md runs it",
-	"benchmark/personamem":       "docs/benchmarks/personamem.md runs it",
-}
-
 // TestPackages looks whether each public package says what it is for, and shows how it
 // is used in an example whose output is compared.
 func TestPackages(t *testing.T) {
@@ -45,11 +34,11 @@ func TestPackages(t *testing.T) {
 		if synopsis := new(doc.Package).Synopsis(comment); !strings.HasPrefix(synopsis, "Package "+packageName(files)+" ") || len(strings.Fields(synopsis)) < 5 {
 			t.Errorf("package %s begins with %q, which does not say what it is for", dir, synopsis)
 		}
-		if why := lacking[dir]; shown == (why != "") {
-			t.Errorf("package %s: example %v, and the reason for none is %q", dir, shown, why)
+		if !shown {
+			t.Errorf("package %s has no example", dir)
 		}
 	}
-	if seen < 30 {
+	if seen < 15 {
 		t.Errorf("%d packages are public: the test sees too little", seen)
 	}
 }
@@ -71,7 +60,7 @@ func TestExported(t *testing.T) {
 			}
 		}
 	}
-	if seen < 500 {
+	if seen < 300 {
 		t.Errorf("%d names are exported: the test sees too little", seen)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/benchmark/locomo"
+	"deem/internal/benchmark/locomo"
 	"deem/internal/report/errata"
 	"deem/report"
 )

@@ -1,0 +1,320 @@
+package beam
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/text"
+	"deem/internal/words"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the questions: upstream's folder chats or files probing_questions.json in
+	// it, each an object with a list for each ability; or rows with size, chat, ability,
+	// index, question and rubric.
+	Data []string
+
+	// Responses are what a system answered: upstream's files, each an object with a list
+	// for each ability, or rows with size, chat, ability, index and llm_response. Without
+	// them the rows of Data hold the responses.
+	Responses []string
+
+	Stdin      io.Reader // what "-" reads
+	RequireAll bool      // a question without a response is an error
+	Limit      int       // only the first so many items; 0 means all
+}
+
+// A Set is the items of the benchmark, in the order of the questions.
+type Set struct{ itemset.Held }
+
+// A key names a question: a chat of a size, an ability, and a place in its list.
+type key struct {
+	size, chat, ability string
+	index               int
+}
+
+// String returns the id of the item, as 1M/3/event_ordering/0.
+func (k key) String() string {
+	id := fmt.Sprintf("%s/%s/%d", k.chat, k.ability, k.index)
+	if k.size != "" {
+		id = k.size + "/" + id
+	}
+	return id
+}
+
+// cluster names the chat.
+func (k key) cluster() string { return strings.TrimPrefix(k.size+"/"+k.chat, "/") }
+
+// A join collects questions and responses, and what is wrong with them.
+type join struct {
+	items     map[key]*deem.Item
+	order     []key
+	answered  map[key]bool
+	problems  itemset.Problems
+	notes     []string
+	lone      key // the chat of the only file of questions
+	loneFiles int
+}
+
+// Open joins questions and responses into items. It reads everything once and checks it
+// before anything is paid for; when rows are wrong, the error is a [*deem.Problems].
+func Open(ctx context.Context, o Options) (*Set, error) {
+	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
+		return nil, err
+	}
+	if len(o.Data) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("%s: no file with the questions and their rubrics", strings.Join(o.Responses, ", ")), "--data names upstream's folder chats")
+	}
+	j := &join{items: map[key]*deem.Item{}, answered: map[key]bool{}}
+	if err := j.rows(ctx, o.Data, o.Stdin, j.question); err != nil {
+		return nil, err
+	}
+	if err := j.rows(ctx, o.Responses, o.Stdin, j.response); err != nil {
+		return nil, err
+	}
+	items := j.match(o.RequireAll)
+	if err := j.problems.Err(""); err != nil {
+		return nil, err
+	}
+	names := slices.Concat(o.Data, o.Responses)
+	if len(items) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("%s: no question has a response", strings.Join(names, ", ")), "--responses names the files with what the system answered")
+	}
+	items, j.notes = itemset.Limit(items, o.Limit, j.notes)
+	held, err := itemset.Hold(items, names, j.notes)
+	return &Set{held}, err
+}
+
+// rows reads files, and the files in folders.
+func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(row *itemset.Row, k key, entry map[string]json.RawMessage) error) error {
+	var files []string
+	for _, name := range names {
+		inside, err := filesIn(name)
+		if err != nil {
+			return err
+		}
+		files = append(files, inside...)
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	in := itemset.Input{Names: files, Stdin: stdin, Want: func(string) bool { return true }, Whole: isChat}
+	notes, err := itemset.Visit(ctx, in, &j.problems, func(row *itemset.Row) error {
+		if isChat(row.Names()) {
+			return j.chat(row, visit)
+		}
+		return j.row(row, visit)
+	})
+	j.notes = append(j.notes, notes...)
+	return err
+}
+
+// filesIn returns the JSON files in a folder, or the file itself.
+func filesIn(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if name == "-" || err != nil || !info.IsDir() {
+		return []string{name}, nil //nolint:nilerr // Opening it says what is wrong with it.
+	}
+	var files []string
+	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".json" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if asked := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return filepath.Base(f) != "probing_questions.json" }); len(asked) > 0 {
+		files = asked // A folder of upstream's holds the chats, too.
+	}
+	slices.SortFunc(files, func(a, b string) int {
+		sizeA, chatA := chatOf(a)
+		sizeB, chatB := chatOf(b)
+		nA, _ := strconv.Atoi(chatA)
+		nB, _ := strconv.Atoi(chatB)
+		return cmp.Or(slices.Index(Sizes(), sizeA)-slices.Index(Sizes(), sizeB), nA-nB, strings.Compare(a, b))
+	})
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("folder %s has no file probing_questions.json", name)
+	}
+	return files, err
+}
+
+// chatOf finds size and chat in the path of a file, as chats/1M/3/probing_questions/x.json.
+func chatOf(file string) (size, chat string) {
+	parts := strings.Split(filepath.ToSlash(file), "/")
+	for i := len(parts) - 2; i >= 0; i-- {
+		if slices.Contains(Sizes(), parts[i]) {
+			return parts[i], strings.TrimSuffix(parts[i+1], filepath.Ext(parts[i+1]))
+		}
+	}
+	name, _, _ := strings.Cut(parts[len(parts)-1], ".")
+	return "", name
+}
+
+// isChat reports whether an object has a list for each ability.
+func isChat(keys []string) bool {
+	return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(Abilities(), k) })
+}
+
+// chat visits the entries of a file about one chat.
+func (j *join) chat(row *itemset.Row, visit func(*itemset.Row, key, map[string]json.RawMessage) error) error {
+	k := key{}
+	k.size, k.chat = chatOf(row.File)
+	for _, k.ability = range row.Names() {
+		if err := checkAbility(row, k.ability); err != nil {
+			return err
+		}
+		var list []map[string]json.RawMessage
+		if err := json.Unmarshal(row.Get(k.ability).JSON(), &list); err != nil {
+			return itemset.At(row, "%s is not a list of objects", k.ability)
+		}
+		for i, entry := range list {
+			k.index = i
+			if err := visit(row, k, entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// row visits a row that is about one question.
+func (j *join) row(row *itemset.Row, visit func(*itemset.Row, key, map[string]json.RawMessage) error) error {
+	entry := map[string]json.RawMessage{}
+	for _, name := range row.Names() {
+		if v := row.Get(name); !v.Missing() {
+			entry[name] = v.JSON()
+		}
+	}
+	k := key{size: row.Get("size").Str(), chat: row.Get("chat").Str(), ability: row.Get("ability").Str()}
+	if k.chat == "" {
+		return itemset.At(row, "the row has no chat")
+	}
+	if err := checkAbility(row, k.ability); err != nil {
+		return err
+	}
+	n, ok := text.Int(entry["index"])
+	if !ok || n < 0 {
+		return itemset.At(row, "the row has no index, the place of the question among those of its ability, from 0")
+	}
+	k.index = int(n)
+	return visit(row, k, entry)
+}
+
+func checkAbility(row *itemset.Row, name string) error {
+	if slices.Contains(Abilities(), name) {
+		return nil
+	}
+	if near := text.Closest(name, Abilities()); near != "" {
+		return itemset.At(row, "unknown ability %q; did you mean %s?", name, near)
+	}
+	return itemset.At(row, "unknown ability %q; there are %s", name, strings.Join(Abilities(), ", "))
+}
+
+// textOf returns the first of the names under which an entry has a text.
+func textOf(entry map[string]json.RawMessage, names ...string) (string, bool) {
+	for _, name := range names {
+		var s *string
+		if json.Unmarshal(entry[name], &s) == nil && s != nil {
+			return *s, true
+		}
+	}
+	return "", false
+}
+
+// The names under which questions have a right answer, and systems their responses.
+var (
+	answerNames   = []string{"ideal_response", "ideal_answer", "answer", "ideal_summary", "expected_compliance", "ideal"}
+	responseNames = []string{"llm_response", "response"}
+)
+
+// question takes a question with its rubric and, in a row, perhaps the response.
+func (j *join) question(row *itemset.Row, k key, entry map[string]json.RawMessage) error {
+	if _, twice := j.items[k]; twice {
+		return itemset.At(row, "question %s was given before", k)
+	}
+	asked, ok := textOf(entry, "question")
+	if !ok || asked == "" {
+		return itemset.At(row, "question %s has no text", k)
+	}
+	var rubric []string
+	if json.Unmarshal(entry["rubric"], &rubric) != nil || len(rubric) == 0 {
+		return itemset.At(row, "question %s has no rubric: a list of texts", k)
+	}
+	raw, err := deem.Canonical(rubric)
+	if err != nil {
+		return itemset.At(row, "question %s: %v", k, err)
+	}
+	it := deem.Item{ID: k.String(), Category: k.ability, Cluster: k.cluster(), Question: asked, Fields: map[string]string{fieldRubric: string(raw)}}
+	if k.size != "" {
+		it.Fields[fieldSize] = k.size
+	}
+	if ideal, ok := textOf(entry, answerNames...); ok {
+		it.References = []string{ideal}
+	}
+	j.items[k] = &it
+	j.order = append(j.order, k)
+	if j.lone != (key{size: k.size, chat: k.chat}) {
+		j.lone = key{size: k.size, chat: k.chat}
+		j.loneFiles++
+	}
+	if _, ok := textOf(entry, responseNames...); ok {
+		return j.response(row, k, entry)
+	}
+	return nil
+}
+
+// response takes what a system answered. Where there are questions about one chat only, a
+// file need not say which.
+func (j *join) response(row *itemset.Row, k key, entry map[string]json.RawMessage) error {
+	it := j.items[k]
+	if it == nil && j.loneFiles == 1 && k.size == "" {
+		k.size, k.chat = j.lone.size, j.lone.chat
+		it = j.items[k]
+	}
+	said, ok := textOf(entry, responseNames...)
+	asked, hasQuestion := textOf(entry, "question")
+	switch {
+	case it == nil:
+		return deem.WithHint(itemset.At(row, "there is no question %s", k), "the path of a file of responses says which chat it is about, as 1M/3/answers.json")
+	case !ok:
+		return deem.WithHint(itemset.At(row, "question %s has no llm_response", k), "if the system gave nothing, write an empty string")
+	case j.answered[k]:
+		return itemset.At(row, "question %s was answered before", k)
+	case hasQuestion && asked != it.Question:
+		return itemset.At(row, "question %s is another one here: %q", k, words.Clip(asked, 60))
+	}
+	it.Response, j.answered[k] = said, true
+	itemset.SetSystemFields(it, row.Get)
+	return nil
+}
+
+// match returns the questions that have a response.
+func (j *join) match(all bool) []deem.Item {
+	var items []deem.Item
+	missing := 0
+	for _, k := range j.order {
+		if j.answered[k] {
+			items = append(items, *j.items[k])
+			continue
+		}
+		if missing++; all {
+			j.problems.Add(deem.Problem{Message: fmt.Sprintf("question %s has no response", k)}, "without --require-all the others are judged")
+		}
+	}
+	if missing > 0 {
+		j.notes = append(j.notes, words.Count(missing, "question")+" without a response, in no number")
+	}
+	return items
+}

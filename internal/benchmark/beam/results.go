@@ -1,0 +1,89 @@
+package beam
+
+import (
+	"encoding/json"
+	"io"
+	"iter"
+	"path/filepath"
+
+	"deem"
+	"deem/internal/benchmark/tally"
+)
+
+// A result is a question in the file of upstream's script.
+type result struct {
+	Precision *float64 `json:"precision,omitempty"`
+	Recall    *float64 `json:"recall,omitempty"`
+	F1        *float64 `json:"f1,omitempty"`
+	Tau       *float64 `json:"tau_norm,omitempty"`
+	Final     *float64 `json:"final_score,omitempty"`
+
+	Score     float64    `json:"llm_judge_score"`
+	Responses []response `json:"llm_judge_responses"`
+}
+
+// A response is what the model said of an item of the rubric.
+type response struct {
+	Score  any    `json:"score"`
+	Reason string `json:"reason"`
+}
+
+// ResultsName returns a name for the file of upstream's script in the folder of the data.
+func ResultsName(data string) string {
+	if filepath.Ext(data) != "" {
+		data = filepath.Dir(data)
+	}
+	return filepath.Join(data, "evaluation.json")
+}
+
+// WriteResults writes the file of upstream's script: an object with a list for each ability.
+// Upstream has a file for each chat; here each chat is an object of its own, one after the
+// other. It returns how many items have no place in it because they have no verdict.
+func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
+	chats := map[string]map[string][]result{}
+	var order []string
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
+			return left, err
+		}
+		chat := rec.Item.Cluster
+		if chats[chat] == nil {
+			chats[chat] = map[string][]result{}
+			order = append(order, chat)
+		}
+		chats[chat][rec.Item.Category] = append(chats[chat][rec.Item.Category], resultOf(*rec.Verdict))
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	if len(order) == 1 {
+		enc.SetIndent("", "    ")
+	}
+	for _, chat := range order {
+		if err := enc.Encode(chats[chat]); err != nil {
+			return 0, err
+		}
+	}
+	return left, nil
+}
+
+func resultOf(v deem.Verdict) result {
+	r := result{Score: v.Score, Responses: []response{}}
+	number := func(name string) *float64 {
+		if x, ok := v.Aspects[name]; ok {
+			return &x
+		}
+		return nil
+	}
+	r.Precision, r.Recall, r.F1, r.Tau, r.Final = number("precision"), number("recall"), number("f1"), number("tau_norm"), number("final_score")
+	if score := number("llm_judge_score"); score != nil {
+		r.Score = *score
+	}
+	for _, p := range v.Parts {
+		said := response{Score: p.Label, Reason: p.Reason}
+		if json.Valid([]byte(p.Label)) {
+			said.Score = json.RawMessage(p.Label) // as the model said it
+		}
+		r.Responses = append(r.Responses, said)
+	}
+	return r
+}

@@ -1,0 +1,64 @@
+package evermembench
+
+import (
+	"context"
+	"io"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/choice"
+)
+
+// Options say what to read.
+type Options struct {
+	Data       []string  // upstream's questions: {"qars": [...]}, {"questions": [...]}, or rows
+	Responses  []string  // what a system answered: rows with question_id and generated_answer
+	Stdin      io.Reader // what "-" reads
+	RequireAll bool      // a question without a response is an error
+	Limit      int       // only so many items; 0 means all
+	Choices    bool      // only questions with options
+}
+
+// The columns of rows, those of upstream's newer files first.
+var (
+	questionColumns = []string{"Q", "question"}
+	answerColumns   = []string{"correct_option", "A", "golden_answer", "answer"}
+)
+
+// Open joins questions and responses into items.
+func Open(ctx context.Context, o Options) (*itemset.Held, error) {
+	join := itemset.Join{
+		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+		ID: []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
+		Further:  append(append([]string{choice.OptionsField}, questionColumns...), answerColumns...),
+		Question: readQuestion,
+	}
+	if o.Choices {
+		join.Keep, join.Dropped = func(it deem.Item) bool { return it.Category == multipleChoice }, "open, left out: "+UpstreamName+" judges them"
+	}
+	held, err := join.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &held, nil
+}
+
+func readQuestion(it *deem.Item, row *itemset.Row) error {
+	v, ok := itemset.First(row, questionColumns...)
+	if !ok || v.Blank() {
+		return itemset.At(row, "question %q has no text under %q", it.ID, questionColumns[0])
+	}
+	it.Question = v.Str()
+	if v, ok = itemset.First(row, answerColumns...); !ok {
+		return itemset.At(row, "question %q has no answer to judge by", it.ID)
+	}
+	it.References, it.Category = []string{v.Str()}, openEnded
+	if v := row.Get(choice.OptionsField); !v.Blank() {
+		if _, err := choice.Options(v.Str()); err != nil {
+			return itemset.At(row, "question %q: %v", it.ID, err)
+		}
+		it.Category = multipleChoice
+		itemset.SetField(it, choice.OptionsField, v.Str())
+	}
+	return nil
+}

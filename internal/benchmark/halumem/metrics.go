@@ -1,0 +1,317 @@
+package halumem
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/tally"
+)
+
+// Metrics turn records into HaluMem's numbers. They keep counts and sums by user and
+// not records, so memory does not grow with the number of items, except for what tells
+// where wrong answers went wrong: some thirty bytes for each memory point, and a
+// line for each wrong answer.
+//
+// The order of records changes no estimate. It can change the last digit of the
+// sums in upstream's own file, which adds floats in the order it is given; so does
+// it upstream.
+type Metrics struct {
+	// MaxUnjudged is the share of unjudged items above which a number is withheld;
+	// 0 means 0.01.
+	MaxUnjudged float64
+
+	reading   string
+	later     int // records of later trials
+	strangers int // records that no stage can count
+	failures  map[string]map[deem.Kind]int
+
+	users     tally.Clustered // every record, to know whether a user has several
+	recall    scores          // of memory points: scored 2
+	resisted  scores          // of interference: scored 0
+	weighted  weighted
+	target    scores // of memories about what the memory points are about
+	memories  scores // of all memories
+	updates   choice
+	questions choice
+	byType    map[string]*typeScores
+	byKind    map[string]choice // of questions
+	byHard    map[string]choice // of questions, by difficulty
+	times     times
+	where     attribution
+}
+
+// defaultMaxUnjudged is the share of unjudged items from which on a number says
+// more about the judge than about the system.
+const defaultMaxUnjudged = 0.01
+
+// NewMetrics returns empty metrics for records of the named reading; "" means
+// [Upstream], and so does a name that is none, because the records were made under
+// a reading that [Protocol] knew.
+func NewMetrics(reading string) *Metrics {
+	name, err := checkReading(reading)
+	if err != nil {
+		name = Upstream
+	}
+	return &Metrics{
+		reading:   name,
+		failures:  map[string]map[deem.Kind]int{},
+		updates:   newChoice(updateLabels),
+		questions: newChoice(qaLabels),
+		byType:    map[string]*typeScores{},
+		byKind:    map[string]choice{},
+		byHard:    map[string]choice{},
+		where:     newAttribution(),
+	}
+}
+
+// scores add up what items scored, from 0 to 1. Items of one user are not independent,
+// so the sums of each user are kept: all counts an unjudged item as 0, and valid leaves
+// it out.
+type scores struct {
+	items, judged, hits int     // a hit is a score of 1
+	sum                 float64 // in the order of the records, as upstream adds
+	all, valid          tally.Clustered
+}
+
+// add adds a score with its weight; a negative score stands for a failure.
+func (t *scores) add(user string, score, weight float64) {
+	t.items++
+	if score < 0 {
+		t.all.Add(user, 0, weight)
+		return
+	}
+	t.judged++
+	if score == 1 {
+		t.hits++
+	}
+	t.sum += score * weight
+	t.all.Add(user, score, weight)
+	t.valid.Add(user, score, weight)
+}
+
+// mark returns 1 for a hit and 0 for a miss, and -1 for an item that is unjudged.
+func mark(judged, hit bool) float64 {
+	switch {
+	case !judged:
+		return -1
+	case hit:
+		return 1
+	}
+	return 0
+}
+
+// A choice has the scores of each label that the judge may choose: 1 where it did.
+type choice map[string]*scores
+
+func newChoice(labels []string) choice {
+	c := choice{}
+	for _, label := range labels {
+		c[label] = &scores{}
+	}
+	return c
+}
+
+// add adds a label; "" stands for a failure.
+func (c choice) add(user, label string) {
+	for name, t := range c {
+		t.add(user, mark(label != "", label == name), 1)
+	}
+}
+
+// typeScores count the memory points of one type over two stages: those that were
+// extracted fully, those that were updated right, and both together.
+type typeScores struct{ integrity, update, both scores }
+
+func (t *typeScores) add(user string, judged, integrity, update bool) {
+	t.integrity.add(user, mark(judged, integrity), 1)
+	t.update.add(user, mark(judged, update), 1)
+	t.both.add(user, mark(judged, integrity || update), 1)
+}
+
+// weighted gathers scores by the importance of their memory points.
+type weighted struct {
+	scores
+	weight         float64
+	judgedWeight   float64
+	fraction       bool // some importance has a fraction, so that Python's sum is a float
+	judgedFraction bool
+	without        int // points without an importance
+}
+
+// add adds half of a score with its importance; a negative score stands for a failure.
+func (w *weighted) add(user string, score int, importance string) {
+	x, err := strconv.ParseFloat(strings.TrimSpace(importance), 64)
+	if err != nil {
+		w.without++
+		return
+	}
+	isFloat := strings.ContainsAny(importance, ".eE")
+	w.scores.add(user, 0.5*float64(score), x)
+	w.weight += x
+	w.fraction = w.fraction || isFloat
+	if score >= 0 {
+		w.judgedWeight += x
+		w.judgedFraction = w.judgedFraction || isFloat
+	}
+}
+
+// times add up milliseconds.
+type times struct {
+	adding, searching           float64
+	knowsAdding, knowsSearching bool
+}
+
+// add adds the durations in the fields of an item, one by one.
+func (t *times) add(fields map[string]string) {
+	if list, ok := fields[fieldAddTimes]; ok {
+		t.knowsAdding = true
+		addDurations(&t.adding, list)
+	}
+	if list, ok := fields[fieldSearchTimes]; ok {
+		t.knowsSearching = true
+		addDurations(&t.searching, list)
+	}
+}
+
+func addDurations(sum *float64, list string) {
+	for field := range strings.FieldsSeq(list) {
+		if ms, err := strconv.ParseFloat(field, 64); err == nil {
+			*sum += ms
+		}
+	}
+}
+
+// Add adds a record. Only the first trial counts: judging an item again makes no
+// new item.
+func (m *Metrics) Add(rec deem.Record) {
+	if rec.Trial != 0 {
+		m.later++
+		return
+	}
+	m.users.Add(rec.Item.Cluster, 0, 1)
+	m.times.add(rec.Item.Fields)
+	if rec.Failure != nil {
+		stage := m.failures[rec.Item.Category]
+		if stage == nil {
+			stage = map[deem.Kind]int{}
+			m.failures[rec.Item.Category] = stage
+		}
+		stage[rec.Failure.Kind]++
+	}
+	switch rec.Item.Category {
+	case Integrity:
+		m.addIntegrity(rec)
+	case Accuracy:
+		m.addAccuracy(rec)
+	case Update:
+		m.addUpdate(rec)
+	case QA:
+		m.addQuestion(rec)
+	default:
+		m.strangers++
+	}
+}
+
+// scoreOf returns the score of a record, -1 when it has none, and false when its
+// verdict is none of this benchmark's.
+func scoreOf(rec deem.Record) (int, bool) {
+	if rec.Verdict == nil {
+		return -1, true
+	}
+	switch rec.Verdict.Label {
+	case "0", "1", "2":
+		return int(rec.Verdict.Label[0] - '0'), true
+	}
+	return 0, false
+}
+
+func (m *Metrics) addIntegrity(rec deem.Record) {
+	score, ok := scoreOf(rec)
+	if !ok {
+		m.strangers++
+		return
+	}
+	user, fields := rec.Item.Cluster, rec.Item.Fields
+	if fields[fieldSource] == interference {
+		m.resisted.add(user, mark(score >= 0, score == 0), 1)
+	} else {
+		m.recall.add(user, mark(score >= 0, score == 2), 1)
+		m.weighted.add(user, score, fields[fieldImportance])
+		m.where.extracted(rec, score)
+	}
+	if t := m.typeOf(fields); t != nil {
+		t.add(user, score >= 0, score == 2, false)
+	}
+}
+
+// typeOf returns the scores of the point's type. Upstream counts points of
+// interference as if they should have been remembered; the fixed reading leaves
+// them out.
+func (m *Metrics) typeOf(fields map[string]string) *typeScores {
+	if m.reading == Fixed && fields[fieldSource] == interference {
+		return nil
+	}
+	name := fields[fieldType]
+	if m.byType[name] == nil {
+		m.byType[name] = &typeScores{}
+	}
+	return m.byType[name]
+}
+
+func (m *Metrics) addAccuracy(rec deem.Record) {
+	score, ok := scoreOf(rec)
+	if !ok {
+		m.strangers++
+		return
+	}
+	m.memories.add(rec.Item.Cluster, 0.5*float64(score), 1)
+	if rec.Verdict != nil && rec.Verdict.Aspects[aspectIncluded] == 1 {
+		m.target.add(rec.Item.Cluster, 0.5*float64(score), 1)
+	}
+}
+
+// labelOf returns the label of a record, "" when it has none, and false when it is
+// none that its stage offers.
+func labelOf(rec deem.Record) (string, bool) {
+	if rec.Verdict == nil {
+		return "", true
+	}
+	return rec.Verdict.Label, slices.Contains(labelsOf(rec.Item.Category), rec.Verdict.Label)
+}
+
+func (m *Metrics) addUpdate(rec deem.Record) {
+	label, ok := labelOf(rec)
+	if !ok {
+		m.strangers++
+		return
+	}
+	m.updates.add(rec.Item.Cluster, label)
+	m.where.updated(rec)
+	if t := m.typeOf(rec.Item.Fields); t != nil {
+		t.add(rec.Item.Cluster, label != "", false, label == correct)
+	}
+}
+
+func (m *Metrics) addQuestion(rec deem.Record) {
+	label, ok := labelOf(rec)
+	if !ok {
+		m.strangers++
+		return
+	}
+	user, fields := rec.Item.Cluster, rec.Item.Fields
+	m.questions.add(user, label)
+	for _, group := range []struct {
+		table map[string]choice
+		key   string
+	}{{m.byKind, fields[fieldKind]}, {m.byHard, fields[fieldDifficulty]}} {
+		if group.table[group.key] == nil {
+			group.table[group.key] = newChoice(qaLabels)
+		}
+		group.table[group.key].add(user, label)
+	}
+	if label != "" && label != correct {
+		m.where.wrong(rec)
+	}
+}

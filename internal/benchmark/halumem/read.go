@@ -1,0 +1,203 @@
+package halumem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/words"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the results files that a system's adapter wrote, as
+	// results/mem0-1/mem0_eval_results.jsonl: one user on each line, with sessions,
+	// memory points, extracted memories, questions and responses. "-" is Stdin.
+	Data []string
+
+	// Responses must be empty: the results file has them.
+	Responses []string
+
+	Stdin io.Reader // what "-" reads
+
+	// RequireAll says that a question without a response is a mistake in the file
+	// and not an item without a verdict.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+
+	// Reading says how parts become items, because routing differs between
+	// readings; "" means [Upstream].
+	Reading string
+
+	Questions bool // only the items of the stage "qa"
+}
+
+// A Set is the items of results files that have been checked, session by session. They
+// are read again whenever they are asked for, one user in memory at a time. Notes
+// tells where the files are not as published, and what upstream makes of it.
+type Set struct {
+	itemset.Reread
+	in        *itemset.Reader
+	reading   string
+	questions bool
+}
+
+// Open reads everything once, before a cent is spent, one user at a time. When
+// lines are wrong, the error is a [*deem.Problems] with their places: upstream
+// would stop at each of them, some only after all calls were paid for.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	reading, err := checkReading(o.Reading)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(o.Responses) > 0:
+		return nil, deem.WithHint(errors.New("halumem takes no separate file of responses"),
+			"the results file that the system's adapter wrote holds the responses; give it with --data")
+	case len(o.Data) == 0:
+		return nil, deem.WithHint(errors.New("halumem needs the results file of a system"),
+			"--data results/<frame>-<version>/<frame>_eval_results.jsonl")
+	}
+	in, err := itemset.NewReader(ctx, itemset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser}, o.Data, o.Limit)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{in: in, reading: reading, questions: o.Questions}
+	if err := s.survey(ctx, o.RequireAll); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return s, nil
+}
+
+// isUser reports whether an object with these keys is a user and not a list of
+// them.
+func isUser(keys []string) bool { return slices.Contains(keys, "sessions") }
+
+// survey reads all users, checks them, and takes the hash of their items.
+func (s *Set) survey(ctx context.Context, requireAll bool) error {
+	ps := &deem.Problems{}
+	users := map[string]string{}
+	r := &router{reading: s.reading, questions: s.questions}
+	var last error
+	checked := func(yield func(deem.Item, error) bool) {
+		for row, err := range s.in.Rows(ctx) {
+			u, err := check(row, err, users)
+			if p, ok := errors.AsType[deem.Problem](err); ok {
+				ps.Add(p)
+				continue
+			}
+			if err != nil {
+				last = err
+				return
+			}
+			if !survive(r.items(u), row, requireAll, ps, yield) {
+				return
+			}
+		}
+	}
+	var err error
+	s.Reread, err = s.in.Settle(checked, s.read)
+	switch {
+	case last != nil:
+		return last
+	case err != nil:
+		return err
+	case ps.Total > 0:
+		return deem.WithHint(ps, "the lines must be as the published adapters write them; docs/benchmarks/halumem.md has an example")
+	case len(users) == 0:
+		return fmt.Errorf("read %s: there are no users in it", s.in)
+	case s.Len() == 0:
+		return fmt.Errorf("read %s: its users have no memory points, memories or questions", s.in)
+	}
+	s.in.Note(s.in.FileNotes()...)
+	s.in.Note(r.odd.notes()...)
+	return nil
+}
+
+// check reads a user out of a row and sees that there is no second one of the same
+// id. An error that is a problem concerns this line only.
+func check(row *itemset.Row, err error, users map[string]string) (*user, error) {
+	if err != nil {
+		return nil, err
+	}
+	at := row.File + ":" + strconv.Itoa(row.Line)
+	u, err := readUser(row)
+	if err != nil {
+		return nil, itemset.At(row, "%s", err)
+	}
+	if first, ok := users[u.uuid]; ok {
+		return nil, itemset.At(row,
+			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)
+	}
+	users[u.uuid] = at
+	return u, nil
+}
+
+// survive passes the items of a user on. It returns false when no more are wanted.
+func survive(items []deem.Item, row *itemset.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
+	for _, it := range items {
+		if requireAll && it.Fields[fieldMissing] == "system_response" {
+			ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
+		}
+		if !yield(it, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// read yields the items in the order of the files. An error is the last thing that it
+// yields.
+func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
+	return func(yield func(deem.Item, error) bool) {
+		r := &router{reading: s.reading, questions: s.questions}
+		users := map[string]string{}
+		for row, err := range s.in.Rows(ctx) {
+			u, err := check(row, err, users)
+			if err != nil {
+				yield(deem.Item{}, itemset.Changed(err))
+				return
+			}
+			for _, it := range r.items(u) {
+				if !yield(it, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// noteNoExtraction keeps a zero from being taken for a finding.
+const noteNoExtraction = "no session has an extracted memory: if the system cannot list its memories, " +
+	"the numbers of extraction say nothing about it, and HaluMem's own table leaves them out"
+
+// notes tells the oddities, each with what upstream does about it.
+func (o oddities) notes() []string {
+	var list []string
+	add := func(n int, noun, message string) {
+		if n > 0 {
+			list = append(list, words.Count(n, noun)+" "+message)
+		}
+	}
+	add(o.skipped, "session", "made up as filler left out, as upstream does")
+	add(o.moved, "update", "for which nothing was retrieved judged for integrity, as upstream does; --reading fixed counts them as omitted updates")
+	add(o.kept, "update", "for which nothing was retrieved counted as omitted without asking; upstream judges them for integrity")
+	add(o.unasked, "update", "without memories_from_system judged for integrity, because the system was never asked about them")
+	add(o.notStrings, "memory point", `with an is_update that is neither "True" nor "False", which upstream takes for no update`)
+	add(o.unimportant, "memory point", "without a number as importance, which the weighted recall leaves out; upstream stops at them after all calls")
+	add(o.unknownType, "memory point", "of a type that upstream does not know; it stops at them after all calls")
+	add(o.renamed, "memory point", "with the index of another point of the session; their ids end in ~2 and so on")
+	add(o.unanswered, "question", "without a system_response, which stay unjudged; upstream stops at them")
+	add(o.incomplete, "question", "without an answer, a text or its evidence, which stay unjudged; upstream stops at them")
+	add(o.untimed, "user", "without any item at the end of the file, whose times are not in the sums")
+	if o.points > 0 && o.extracted == 0 {
+		list = append(list, noteNoExtraction)
+	}
+	return list
+}

@@ -1,0 +1,310 @@
+package halumem
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem/internal/benchmark/itemset"
+	"deem/internal/text"
+)
+
+// A user is one line of the file of results, as far as it matters here.
+type user struct {
+	uuid     string
+	sessions []session
+}
+
+// A session is one conversation of a user with the system, and what the system
+// made of it.
+type session struct {
+	generated bool // made-up filler between the real sessions, which upstream skips
+	addTime   string
+	points    []point
+	dialogue  string
+	golden    string
+	extracted []string
+	memories  string // the extracted ones, a line each
+	questions []question
+}
+
+// A point is a memory point: something that a system should remember, or in the
+// case of interference should not.
+type point struct {
+	content, kind, source, importance, index string
+
+	isUpdate  string // as Python would write it: "True" for the string and the boolean
+	asString  bool   // is_update is a string, as published
+	original  []string
+	noList    bool // original_memories is not a list of strings
+	asked     bool // the system was asked what it remembers of the point
+	retrieved []string
+}
+
+// A question is a question about the sessions so far, and the system's response.
+type question struct {
+	text, answer, response, context, kind, difficulty string
+
+	evidence               []string
+	searchTime, answerTime string
+	hasContext             bool
+	nullResponse           bool
+	missing                string // the first key that is missing
+	value                  itemset.Value
+}
+
+// A flaw is a part of a line that upstream would stop at.
+type flaw struct{ message string }
+
+func (f flaw) Error() string { return f.message }
+
+func flawf(format string, args ...any) error { return flaw{fmt.Sprintf(format, args...)} }
+
+// object are the members of a JSON object.
+type object map[string]itemset.Value
+
+// objectOf returns the members of a value, of two equal keys the last.
+func objectOf(v itemset.Value) (object, bool) {
+	o := object{}
+	ok := v.Members(func(key string, value itemset.Value) { o[key] = value })
+	return o, ok
+}
+
+// has reports whether the object has the key, whatever its value.
+func (o object) has(key string) bool {
+	_, ok := o[key]
+	return ok
+}
+
+// str returns the value as Python would put it into a prompt, or "" when the key is
+// missing.
+func (o object) str(key string) string {
+	if !o.has(key) {
+		return ""
+	}
+	return o[key].Str()
+}
+
+// number returns the text of a number, or "" when there is none.
+func (o object) number(key string) string {
+	if _, ok := o[key].Float(); !ok {
+		return ""
+	}
+	return o[key].Str()
+}
+
+// stringsOf returns a list of strings, and false for anything else.
+func stringsOf(v itemset.Value) ([]string, bool) {
+	values, ok := v.List()
+	if !ok {
+		return nil, false
+	}
+	list := make([]string, len(values))
+	for i, value := range values {
+		if !itemset.IsText(value) {
+			return nil, false
+		}
+		list[i] = value.Str()
+	}
+	return list, true
+}
+
+// readUser takes a line apart. An error is a flaw.
+func readUser(row *itemset.Row) (*user, error) {
+	u := &user{}
+	if row.Get("uuid").Blank() {
+		return nil, flawf("the user has no uuid")
+	}
+	u.uuid = row.Get("uuid").Str()
+	sessions, ok := row.Get("sessions").List()
+	if !ok {
+		return nil, flawf("user %s has no list of sessions", u.uuid)
+	}
+	for i, v := range sessions {
+		s, err := readSession(v)
+		if err != nil {
+			return nil, flawf("user %s, session %d: %v", u.uuid, i, err)
+		}
+		u.sessions = append(u.sessions, s)
+	}
+	return u, nil
+}
+
+// readSession takes a session apart. Of one that upstream skips only the times
+// count.
+func readSession(v itemset.Value) (session, error) {
+	o, ok := objectOf(v)
+	if !ok {
+		return session{}, flawf("it is not an object")
+	}
+	s := session{generated: truthy(o["is_generated_qa_session"]), addTime: o.number("add_dialogue_duration_ms")}
+	var err error
+	if s.questions, err = readQuestions(o); err != nil || s.generated {
+		return s, err
+	}
+	if s.points, err = readPoints(o); err != nil {
+		return s, err
+	}
+	if s.extracted, ok = stringsOf(o["extracted_memories"]); !ok {
+		return s, flawf("extracted_memories is not a list of strings; is this the file that a system's adapter wrote?")
+	}
+	s.memories = strings.Join(s.extracted, "\n")
+	s.golden = goldenOf(s.points)
+	s.dialogue, err = readDialogue(o)
+	return s, err
+}
+
+// truthy reports whether Python's if would take the value for true.
+func truthy(v itemset.Value) bool {
+	if itemset.IsText(v) {
+		return v.Str() != ""
+	}
+	return !slices.Contains([]string{"None", "False", "0", "0.0", "-0.0", "[]", "{}"}, v.Str())
+}
+
+// goldenOf joins the memory points that are not interference.
+func goldenOf(points []point) string {
+	var list []string
+	for _, p := range points {
+		if p.source != interference {
+			list = append(list, p.content)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+func readPoints(o object) ([]point, error) {
+	values, ok := o["memory_points"].List()
+	if !ok {
+		return nil, flawf("it has no list of memory_points")
+	}
+	points := make([]point, len(values))
+	for i, v := range values {
+		p, err := readPoint(v)
+		if err != nil {
+			return nil, flawf("memory point %d: %v", i, err)
+		}
+		points[i] = p
+	}
+	return points, nil
+}
+
+func readPoint(v itemset.Value) (point, error) {
+	o, ok := objectOf(v)
+	if !ok {
+		return point{}, flawf("it is not an object")
+	}
+	for _, key := range []string{"memory_content", "is_update", "memory_source"} {
+		if o[key].Missing() {
+			return point{}, flawf("it has no %s", key)
+		}
+	}
+	p := point{
+		content: o.str("memory_content"), kind: o.str("memory_type"), source: o.str("memory_source"),
+		importance: o.number("importance"), index: o.str("index"),
+		isUpdate: o.str("is_update"), asString: itemset.IsText(o["is_update"]),
+	}
+	p.original, ok = stringsOf(o["original_memories"])
+	p.noList = !ok
+	if p.asked = !o["memories_from_system"].Missing(); !p.asked {
+		return p, nil
+	}
+	if p.retrieved, ok = stringsOf(o["memories_from_system"]); !ok {
+		return p, flawf("memories_from_system is not a list of strings")
+	}
+	return p, nil
+}
+
+// readDialogue renders the turns as evaluation.py does: a line for each, and an
+// empty one behind what the assistant said.
+func readDialogue(o object) (string, error) {
+	turns, ok := o["dialogue"].List()
+	if !ok {
+		return "", flawf("it has no list of turns in dialogue")
+	}
+	var lines []string
+	for i, v := range turns {
+		turn, _ := objectOf(v)
+		for _, key := range []string{"timestamp", "role", "content"} {
+			if !turn.has(key) {
+				return "", flawf("turn %d of the dialogue has no %s", i, key)
+			}
+		}
+		lines = append(lines, "["+turn.str("timestamp")+"]"+turn.str("role")+": "+turn.str("content"))
+		if turn.str("role") == "assistant" {
+			lines = append(lines, "")
+		}
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+func readQuestions(o object) ([]question, error) {
+	if !o.has("questions") {
+		return nil, nil
+	}
+	values, ok := o["questions"].List()
+	if !ok {
+		return nil, flawf("questions is not a list")
+	}
+	list := make([]question, len(values))
+	for i, v := range values {
+		q, ok := objectOf(v)
+		if !ok {
+			return nil, flawf("question %d is not an object", i)
+		}
+		list[i] = readQuestion(q)
+		list[i].value = v
+	}
+	return list, nil
+}
+
+// readQuestion takes a question apart. What is missing in it concerns this one
+// item, and the others can be judged without it.
+func readQuestion(o object) question {
+	q := question{
+		text: o.str("question"), answer: o.str("answer"), response: o.str("system_response"),
+		context: o.str("context"), hasContext: !o["context"].Missing(),
+		kind: o.str("question_type"), difficulty: o.str("difficulty"),
+		searchTime: o.number("search_duration_ms"), answerTime: o.number("response_duration_ms"),
+		nullResponse: o.has("system_response") && o["system_response"].Missing(),
+	}
+	evidence, ok := evidenceOf(o["evidence"])
+	q.evidence = evidence
+	for _, key := range []string{"question", "answer", "system_response"} {
+		if q.missing == "" && !o.has(key) {
+			q.missing = key
+		}
+	}
+	if q.missing == "" && !ok {
+		q.missing = "evidence"
+	}
+	return q
+}
+
+// evidenceOf returns the memory points that a question rests on. The list may be
+// empty: some questions ask for what nobody said.
+func evidenceOf(v itemset.Value) ([]string, bool) {
+	values, ok := v.List()
+	if !ok {
+		return nil, false
+	}
+	list := make([]string, len(values))
+	for i, value := range values {
+		o, _ := objectOf(value)
+		if !itemset.IsText(o["memory_content"]) {
+			return nil, false
+		}
+		list[i] = o.str("memory_content")
+	}
+	return list, true
+}
+
+// updates reports whether the point is an update under a reading. Upstream compares
+// with the string "True", so that a JSON boolean is none; the fixed reading takes
+// both.
+func (p point) updates(reading string) bool {
+	if reading == Fixed {
+		return text.Lower(p.isUpdate) == "true"
+	}
+	return p.asString && p.isUpdate == "True"
+}

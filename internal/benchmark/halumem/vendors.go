@@ -1,0 +1,63 @@
+package halumem
+
+import (
+	"embed"
+	"maps"
+	"slices"
+	"sync"
+
+	"deem"
+	"deem/internal/benchmark/tally"
+	"deem/judge"
+)
+
+//go:embed judges/*.yaml prompts/omnimemeval*.txt
+var vendorFiles embed.FS
+
+// vendors are the judges that vendors published for the questions of the benchmark.
+var vendors = sync.OnceValue(func() map[string]*judge.Declaration { return judge.Folder(vendorFiles, "judges") })
+
+// Vendors returns the names of the judges that vendors published. They judge the stage "qa"
+// only, so their score is not comparable with that of the four stages.
+func Vendors() []string { return slices.Sorted(maps.Keys(vendors())) }
+
+// Vendor returns the declaration of a judge of a vendor, nil when there is none.
+func Vendor(name string) *judge.Declaration { return vendors()[name] }
+
+// A Questions is the protocol of a vendor for the items of the stage "qa".
+type Questions struct{ *judge.Declared }
+
+// VendorProtocol returns the protocol of a judge of a vendor under the named reading.
+func VendorProtocol(name, reading string) (Questions, error) {
+	p, err := vendors()[name].Protocol(reading)
+	return Questions{p}, err
+}
+
+// Request renders the prompt for a question.
+func (q Questions) Request(it deem.Item) (deem.Request, error) {
+	switch {
+	case it.Category != QA:
+		return deem.Request{}, deem.Failf(deem.Input, "%s judges questions only, and this is of the stage %q", q.Name(), it.Category)
+	case it.Fields[fieldMissing] != "":
+		return deem.Request{}, deem.Failf(deem.Input, "the data have no %s here", it.Fields[fieldMissing])
+	}
+	return q.Declared.Request(it)
+}
+
+// Reread returns the protocol under its other reading.
+func (q Questions) Reread() judge.Readable {
+	other, ok := q.Declared.Reread().(*judge.Declared)
+	if !ok {
+		return nil
+	}
+	return Questions{other}
+}
+
+// NewQuestionMetrics returns the numbers of a judge of the questions only.
+func NewQuestionMetrics() *tally.Table {
+	return &tally.Table{
+		Benchmark: Name, By: []string{fieldKind},
+		Group: func(it deem.Item, by string) string { return it.Fields[by] },
+		Notes: []string{"questions only: not comparable with the numbers of HaluMem's four stages"},
+	}
+}

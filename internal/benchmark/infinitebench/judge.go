@@ -1,0 +1,107 @@
+package infinitebench
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"deem"
+	"deem/internal/benchmark/bytask"
+	"deem/internal/text/metric"
+)
+
+// The readings: ways in which a response becomes a score.
+const (
+	// Upstream scores as compute_scores.py does, faults included. Where that
+	// program would stop, the item is unjudged.
+	Upstream = bytask.Upstream
+
+	// Fixed mends what is broken in some of the rules; the page about the benchmark
+	// lists each.
+	Fixed = bytask.Fixed
+)
+
+// Readings returns the names of the readings, the default first.
+func Readings() []string { return bytask.Readings() }
+
+// The labels of verdicts in the tasks where a response is right or wrong. In the
+// others the label is the name of the metric.
+const (
+	Right = bytask.Right
+	Wrong = bytask.Wrong
+)
+
+// version is raised when a reading may give another score than before, so that the
+// judge's hash changes with it.
+const version = 1
+
+// A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
+// and may be used by several goroutines.
+type Rule = bytask.Rule
+
+// Judge returns the judge under the given reading; "" means [Upstream].
+func Judge(reading string) (deem.Judge, error) {
+	return bytask.NewRule(Name, reading, version, verdict)
+}
+
+// verdict scores it by the rule of its task, which is its category.
+func verdict(it deem.Item, reading string) (deem.Verdict, error) {
+	t, ok := table.Of(it.Category)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
+	}
+	label, err := labelOf(it)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	score, err := t.score(it, label, reading)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return t.verdict(score), nil
+}
+
+// score returns the score of an item under a reading.
+func (t task) score(it deem.Item, label any, reading string) (float64, error) {
+	if reading == Fixed {
+		return t.fixed(it, label)
+	}
+	score, err := metric.InfiniteBench(t.name, it.Response, label, it.Fields[fieldModel])
+	if err != nil {
+		return 0, deem.Failf(deem.Input, "upstream stops here: %v", err)
+	}
+	return score, nil
+}
+
+// verdict returns the verdict that a score makes.
+func (t task) verdict(score float64) deem.Verdict {
+	switch {
+	case t.metric != "":
+		return deem.Verdict{Label: t.metric, Score: score}
+	case score == 1:
+		return deem.Verdict{Label: Right, Score: 1}
+	}
+	return deem.Verdict{Label: Wrong, Score: score}
+}
+
+// labelOf returns the label of an item as the file had it, numbers with their
+// spelling.
+func labelOf(it deem.Item) (any, error) {
+	raw, ok := it.Fields[fieldLabel]
+	if !ok {
+		if len(it.References) == 0 {
+			return nil, deem.Failf(deem.Input, "no reference to compare with")
+		}
+		list := make([]any, len(it.References))
+		for i, ref := range it.References {
+			list[i] = ref
+		}
+		return list, nil
+	}
+	var label any
+	dec := json.NewDecoder(bytes.NewReader([]byte(raw)))
+	dec.UseNumber()
+	if err := dec.Decode(&label); err != nil {
+		return nil, deem.Failf(deem.Input, "the label is not JSON: %v", err)
+	}
+	return label, nil
+}

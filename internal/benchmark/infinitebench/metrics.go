@@ -1,0 +1,118 @@
+package infinitebench
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark/tally"
+	"deem/internal/text"
+)
+
+// Metrics gather the records of a run and turn them into the published numbers. They
+// take the records in the order of the items: upstream adds scores one by one, and
+// the last digit of a sum of floats hangs on the order. Of an item that was judged
+// several times, the first trial counts.
+type Metrics struct {
+	verdicts bytask.Verdicts
+	tasks    map[string]*tally.Tally
+}
+
+// NewMetrics returns metrics without records of a run under the given reading.
+func NewMetrics(reading string) *Metrics {
+	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*tally.Tally{}}
+}
+
+// Add adds a record.
+func (m *Metrics) Add(rec deem.Record) {
+	if !m.verdicts.Add(rec) {
+		return
+	}
+	t, ok := m.tasks[rec.Item.Category]
+	if !ok {
+		t = &tally.Tally{}
+		m.tasks[rec.Item.Category] = t
+	}
+	t.Add(rec)
+}
+
+// Unjudged returns the ids of the items without a verdict, sorted.
+func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
+
+// A Line is one published number, over judged items.
+type Line struct {
+	Name   string `json:"name"`
+	Title  string `json:"title,omitempty"`  // as the README's table has it
+	Metric string `json:"metric,omitempty"` // "" where several are put together
+
+	// Mean is the number that compute_scores.py prints, from 0 to 1; nil, null in
+	// JSON, when no item is judged.
+	Mean *float64 `json:"mean"`
+
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// same number with its interval.
+	tally.Line
+}
+
+// Tasks returns the mean of each task, in the order of the README's table.
+func (m *Metrics) Tasks() []Line {
+	names := make([]string, 0, len(m.tasks))
+	for name := range m.tasks {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(table.Rank(a)-table.Rank(b), strings.Compare(a, b)) })
+	lines := make([]Line, len(names))
+	for i, name := range names {
+		lines[i] = line(name, m.tasks[name])
+	}
+	return lines
+}
+
+// accuracy is what the metric of a task is called in which a response is right or
+// wrong.
+const accuracy = "accuracy"
+
+// line returns the mean of a task.
+func line(name string, t *tally.Tally) Line {
+	about, _ := table.Of(name)
+	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line(false)}
+	if l.N > 0 {
+		mean := t.Sum() / float64(l.N)
+		l.Mean = &mean
+	}
+	return l
+}
+
+// MethodMover names the interval of the mean over tasks; see there.
+const MethodMover = tally.MethodMover
+
+// Mean returns the mean over the tasks that have judged items, each weighing the
+// same whatever its number of items. Upstream prints none. The interval puts those of
+// the tasks together.
+func (m *Metrics) Mean() Line {
+	tasks := m.Tasks()
+	parts := make([]tally.Line, len(tasks))
+	for i, t := range tasks {
+		parts[i] = t.Line
+	}
+	l := Line{Name: "mean over tasks", Line: tally.Mean(parts)}
+	if l.Estimate != nil {
+		l.Mean = &l.Estimate.Value
+	}
+	return l
+}
+
+// Cell returns the number as the README's table has it: in per cent with two digits,
+// and anything below 5% as "< 5%". It is "-" without a number.
+func (l Line) Cell() string {
+	switch {
+	case l.Mean == nil:
+		return "-"
+	case *l.Mean < 0.05:
+		return "< 5%"
+	}
+	return fmt.Sprintf("%.2f%%", text.Round(100**l.Mean, 2))
+}

@@ -1,0 +1,190 @@
+package infinitebench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the files of predictions of one system, each named preds_TASK.jsonl,
+	// or the folder with them, as results/gpt4.
+	Data []string
+
+	// Responses must be empty: the files of predictions have them.
+	Responses []string
+
+	Stdin io.Reader // never read: the task is the name of the file
+
+	// RequireAll makes a task without a file, a task with fewer items than are
+	// published, and a line that is not JSON errors.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+
+	// System is the name of the system, at which one rule looks; "" means the name
+	// of the folder.
+	System string
+}
+
+// A Set is the items of files that have been checked. They are read again whenever
+// they are asked for. Notes tells of lines that are left out, tasks that are not there
+// or not whole, and what upstream makes of odd lines.
+type Set struct {
+	itemset.Reread
+	in      *itemset.Reader
+	system  string
+	sources map[string]*source // by the name of the file
+	order   []*source
+}
+
+// A source is one file.
+type source struct {
+	file     string
+	task     string
+	labelKey string
+	rows     int
+
+	ids      map[string]bool
+	byLine   bool // ids are missing or repeated, so that lines take their place
+	unknown  int  // rows without a label
+	unusable []deem.Problem
+}
+
+// Open reads everything once and checks it. When lines are wrong, the error is a
+// [*deem.Problems] with their places. A line that is not JSON is left out and noted
+// instead: a file that upstream published ends in such a line, and its own program
+// stops there. One line is in memory at a time.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	if err := itemset.NoResponses(Name, o.Responses); err != nil {
+		return nil, err
+	}
+	names, err := folder.Files(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	in, err := itemset.NewReader(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Format: "jsonl"}, o.Data, o.Limit)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{in: in, system: o.System, sources: map[string]*source{}}
+	if err := s.survey(ctx, names, o.RequireAll); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return s, nil
+}
+
+// source returns the source of a file, new if there was none.
+func (s *Set) source(file string) *source {
+	src, ok := s.sources[file]
+	if !ok {
+		src = &source{file: file, task: folder.Task(file), ids: map[string]bool{}}
+		s.sources[file] = src
+		s.order = append(s.order, src)
+	}
+	return src
+}
+
+// survey reads all rows to check them and to learn how the rows of each file are
+// told apart, then once more to take the hash of the items.
+func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
+	var problems itemset.Problems
+	for row, err := range s.in.Rows(ctx) {
+		if p, ok := errors.AsType[deem.Problem](err); ok {
+			s.source(p.File).unusable = append(s.source(p.File).unusable, p)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		problems.Take(s.visit(row))
+	}
+	s.unusable(&problems, requireAll)
+	if err := problems.Err("upstream stops at such a line; the lines must be as its scripts write them"); err != nil {
+		return err
+	}
+	if len(s.order) == 0 {
+		return fmt.Errorf("read %s: there is no line in it", s.in)
+	}
+	if err := s.complete(names, requireAll); err != nil {
+		return err
+	}
+	var err error
+	s.Reread, err = s.in.Settle(s.read(ctx), s.read)
+	return err
+}
+
+// unusable adds the lines that are not JSON to the problems where they cannot be
+// passed over: when all must be there, and when a file has no other line.
+func (s *Set) unusable(problems *itemset.Problems, requireAll bool) {
+	for _, src := range s.order {
+		for _, p := range src.unusable {
+			if requireAll || src.rows == 0 {
+				problems.Add(p, "")
+			}
+		}
+	}
+}
+
+// visit checks one row and remembers what is known only at the end of its file.
+func (s *Set) visit(row *itemset.Row) error {
+	src := s.source(row.File)
+	src.rows++
+	if src.rows == 1 {
+		if err := src.begin(row); err != nil {
+			return err
+		}
+	}
+	id := row.Get("id")
+	if id.Blank() || src.ids[id.Str()] {
+		src.byLine = true
+	} else {
+		src.ids[id.Str()] = true
+	}
+	it, err := s.item(row, src)
+	if err == nil && it.Fields[fieldLabel] == noLabel {
+		src.unknown++
+	}
+	return err
+}
+
+// begin decides by the first row where the labels are, as upstream does.
+func (src *source) begin(row *itemset.Row) error {
+	if _, ok := table.Of(src.task); !ok {
+		return deem.WithHint(itemset.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
+	}
+	for _, key := range []string{"ground_truth", "label"} {
+		if itemset.Has(row, key) {
+			src.labelKey = key
+			return nil
+		}
+	}
+	return itemset.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
+}
+
+// read yields the items of all files. Lines that are not JSON were noted already.
+func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
+	return itemset.Made(usable(s.in.Rows(ctx)), func(row *itemset.Row) (deem.Item, error) {
+		return s.item(row, s.sources[row.File])
+	})
+}
+
+// usable leaves out the lines that are not JSON.
+func usable(rows iter.Seq2[*itemset.Row, error]) iter.Seq2[*itemset.Row, error] {
+	return func(yield func(*itemset.Row, error) bool) {
+		for row, err := range rows {
+			if _, ok := errors.AsType[deem.Problem](err); ok {
+				continue
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package locomo
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark/tally"
+	"deem/internal/words"
+)
+
+// MetricsOptions say what the numbers are of. The zero value is usable.
+type MetricsOptions struct {
+	// Category5 is the policy that the run had; "" means [Excluded].
+	Category5 Policy
+
+	// Reading is the reading of the rule that the run had; "" means [Upstream].
+	Reading string
+}
+
+// Metrics gather the records of a run and turn them into numbers by category. Of an
+// item that was judged several times, the first trial counts. Only upstream's sums
+// depend on the order of the records, in their last digits, as upstream's own do.
+type Metrics struct {
+	opts    MetricsOptions
+	judge   string
+	others  bool // records of several judges came together
+	lines   map[string]*counts
+	overall counts
+	places  map[string]bool // conversations
+
+	unjudged []string
+}
+
+// counts are the items of one line.
+type counts struct {
+	tally.Tally
+	recall   tally.Tally
+	upstream upstreamSum
+}
+
+// NewMetrics returns metrics without records. An unknown policy or reading counts as
+// the default one; an unknown one was refused when the judge was made.
+func NewMetrics(o MetricsOptions) *Metrics {
+	if policy, err := ParsePolicy(string(o.Category5)); err == nil {
+		o.Category5 = policy
+	} else {
+		o.Category5 = Excluded
+	}
+	if o.Reading != Fixed {
+		o.Reading = Upstream
+	}
+	return &Metrics{opts: o, lines: map[string]*counts{}, places: map[string]bool{}}
+}
+
+// Add adds a record.
+func (m *Metrics) Add(rec deem.Record) {
+	if rec.Trial != 0 {
+		return // Trials of one item are not new items.
+	}
+	if m.judge == "" {
+		m.judge = rec.Judge
+	}
+	m.others = m.others || rec.Judge != m.judge
+	m.places[rec.Item.Cluster] = true
+	t := m.lines[rec.Item.Category]
+	if t == nil {
+		t = &counts{}
+		m.lines[rec.Item.Category] = t
+	}
+	for _, t := range []*counts{t, &m.overall} {
+		t.add(rec)
+	}
+	if u, ok := upstreamOf(rec); ok {
+		t.upstream.add(u)
+		m.overall.upstream.add(u)
+	}
+	if rec.Verdict == nil {
+		m.unjudged = append(m.unjudged, rec.Item.ID)
+	}
+}
+
+func (t *counts) add(rec deem.Record) {
+	t.Add(rec)
+	if rec.Verdict == nil {
+		return
+	}
+	if r, ok := rec.Verdict.Aspects[RecallAspect]; ok {
+		t.recall.Score(rec.Item.Cluster, r)
+	}
+}
+
+// scorer returns the rule that scores every category.
+func scorer(reading string) *F1 { return &F1{reading, Phrases} }
+
+// Unjudged returns the ids of the items without a verdict, sorted.
+func (m *Metrics) Unjudged() []string { return slices.Sorted(slices.Values(m.unjudged)) }
+
+// overallName is the name of the line over all items.
+const overallName = "overall"
+
+// A Line is one number: the mean score over judged items, with its interval.
+type Line struct {
+	Category string `json:"category,omitempty"` // the number; "" over all
+	Name     string `json:"name"`
+	Right    int    `json:"right"` // items with score 1
+
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// number with its interval.
+	tally.Line
+
+	// Recall is the mean share of the evidence that was retrieved; nil when no item
+	// says what was.
+	Recall *tally.Estimate `json:"recall,omitempty"`
+}
+
+// Categories returns the line of each category by number. Those without a record are
+// left out.
+func (m *Metrics) Categories() []Line {
+	var lines []Line
+	for _, id := range sorted(m.lines) {
+		l := m.lineOf(m.lines[id])
+		l.Category = id
+		if c, ok := categoryOf(id); ok {
+			l.Name = c.Name
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+// Overall returns the line over all items: the mean over questions, not over
+// categories.
+func (m *Metrics) Overall() Line {
+	l := m.lineOf(&m.overall)
+	l.Name = overallName
+	return l
+}
+
+// lineOf returns the numbers of a tally.
+func (m *Metrics) lineOf(t *counts) Line {
+	clustered := m.overall.Clustered()
+	return Line{Right: t.Right(), Line: t.Line(clustered), Recall: t.recall.Estimate(clustered)}
+}
+
+// Warnings say in plain words what to beware of.
+func (m *Metrics) Warnings() []string {
+	var list []string
+	if m.others {
+		list = append(list, "the records come from several judges, whose scores cannot be combined")
+	}
+	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number")
+	if m.uninvited() {
+		list = append(list, m.withoutFive())
+	}
+	if m.overall.Clustered() {
+		list = append(list, m.inConversations())
+	}
+	return list
+}
+
+// inConversations says what the intervals allow for.
+func (m *Metrics) inConversations() string {
+	about := "the questions are about " + words.Count(len(m.places), "conversation")
+	if len(m.places) == 1 {
+		return about + ": how far conversations differ cannot be seen from one, so there is no interval"
+	}
+	return about + ", and the intervals allow for how far these differ, as those of the report do"
+}
+
+// uninvited reports whether there are items of category 5 although the policy leaves
+// them out. [Open] makes none such; they come with verdicts that others recorded.
+func (m *Metrics) uninvited() bool {
+	return m.lines[Adversarial] != nil && m.opts.Category5 == Excluded
+}
+
+// withoutFive says that category 5 is in the number over all items, and what that
+// would be without.
+func (m *Metrics) withoutFive() string {
+	five := m.lines[Adversarial]
+	note := words.Count(five.All(), "item") + " of category 5 counted in overall, as recorded; most published scores leave them out"
+	if n := m.overall.N() - five.N(); n > 0 {
+		mean := (m.overall.Sum() - five.Sum()) / float64(n)
+		note += fmt.Sprintf(", and without them it is %.2f%% over %s", 100*mean, words.Count(n, "item"))
+	}
+	return note
+}
+
+// policy returns what became of category 5: the policy that the run had, unless the
+// records belie it.
+func (m *Metrics) policy() Policy {
+	if m.uninvited() {
+		return recordedFive
+	}
+	return m.opts.Category5
+}
+
+// title returns number and name together.
+func (l Line) title() string { return strings.TrimSpace(l.Category + " " + l.Name) }

@@ -1,0 +1,198 @@
+package locomo
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/tally"
+	"deem/internal/text"
+	"deem/internal/words"
+)
+
+// upstreamOrder is the order in which upstream prints the categories.
+var upstreamOrder = []string{SingleHop, MultiHop, Temporal, OpenDomain, Adversarial}
+
+// digits is to how many digits upstream rounds.
+const digits = 3
+
+// An upstreamSum adds up scores as upstream does: each is rounded to three digits
+// when it is stored, and the rounded ones are added, one after the other.
+type upstreamSum struct {
+	n      int
+	sum    float64
+	float  bool // Python has met a float, so that the sum prints as one
+	recall float64
+	rag    bool // some item says what was retrieved
+}
+
+func (s *upstreamSum) add(u upstreamSum) {
+	s.n += u.n
+	s.sum += u.sum
+	s.float = s.float || u.float
+	s.recall += u.recall
+	s.rag = s.rag || u.rag
+}
+
+// upstreamOf returns what upstream would have stored for a record of the rule,
+// whichever reading the run had, and false if it would have stored nothing.
+func upstreamOf(rec deem.Record) (upstreamSum, bool) {
+	rule, it := scorer(Upstream), rec.Item
+	if rec.Judge != F1Name || rec.Verdict == nil {
+		return upstreamSum{}, false
+	}
+	v, err := rule.verdict(it)
+	if err != nil {
+		return upstreamSum{}, false // Upstream would have stopped here.
+	}
+	u := upstreamSum{n: 1, sum: v.Score}
+	switch {
+	case it.Category == MultiHop:
+		// A mean by numpy is a numpy number, and numpy rounds in its own way.
+		u.sum, u.float = text.NumpyRound(v.Score, digits), true
+	case v.Score != 0 && it.Category != Adversarial: // upstream's 0, and both verdicts of category 5, are integers
+		u.sum, u.float = text.Round(v.Score, digits), true
+	}
+	r, ok := rule.recall(it)
+	u.rag = ok
+	if ok && it.Fields[EvidenceField] != "" { // others count among the questions and not in the sum
+		u.recall = text.Round(r, digits)
+	}
+	return u, true
+}
+
+// pythonNumber writes a sum as Python prints it.
+func pythonNumber(x float64, float bool) string {
+	if !float {
+		return fmt.Sprintf("%.0f", x)
+	}
+	return text.Float(x)
+}
+
+// Upstream returns what upstream's analyze_aggr_acc prints for the same responses, and
+// "" if the judge was not the published rule. Categories without an item, at which
+// upstream divides by zero, are left out; and so are unjudged items.
+func (m *Metrics) Upstream() string {
+	if m.judge != F1Name || m.others || m.overall.upstream.n == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Total number of questions and corresponding accuracy in each category: \n")
+	total, n := 0.0, 0
+	for _, id := range upstreamOrder {
+		t := m.lines[id]
+		if t == nil || t.upstream.n == 0 {
+			continue
+		}
+		u := t.upstream
+		fmt.Fprintf(&b, "%s %d %s %s\n", id, u.n, pythonNumber(u.sum, u.float), text.Float(text.Round(u.sum/float64(u.n), digits)))
+		total += u.sum
+		n += u.n
+	}
+	fmt.Fprintf(&b, "Overall accuracy:  %s\n", text.Float(text.Round(total/float64(n), digits)))
+	if m.overall.upstream.rag {
+		m.upstreamRecall(&b, n)
+	}
+	return b.String()
+}
+
+// upstreamRecall writes the lines about what was retrieved. Upstream divides by all
+// questions of a category, also by those without evidence, which add nothing.
+func (m *Metrics) upstreamRecall(b *strings.Builder, n int) {
+	b.WriteString("Category and corresponding recall accuracy in each category: \n")
+	total := 0.0
+	for _, id := range upstreamOrder {
+		t := m.lines[id]
+		if t == nil || t.upstream.n == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s\n", id, text.Float(text.Round(t.upstream.recall/float64(t.upstream.n), digits)))
+		total += t.upstream.recall
+	}
+	fmt.Fprintf(b, "Overall recall accuracy:  %s\n", text.Float(total/float64(n)))
+}
+
+// Text writes the numbers with their intervals and, for the published rule, what
+// upstream prints.
+func (m *Metrics) Text(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString(m.head())
+	b.WriteString(m.table())
+	for _, warning := range m.Warnings() {
+		fmt.Fprintf(&b, "note: %s\n", warning)
+	}
+	if lines := m.Upstream(); lines != "" {
+		fmt.Fprintf(&b, "\nas upstream's script prints it, over %s, each score rounded first:\n\n%s", words.Count(m.overall.upstream.n, "item"), lines)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// head says what the numbers are of. The policy stands there always, because a
+// score without it compares with nothing.
+func (m *Metrics) head() string {
+	name := m.judge
+	switch {
+	case m.others:
+		name = "several judges"
+	case name == "":
+		name = "no records"
+	case name == F1Name:
+		name += ", reading " + m.opts.Reading
+	}
+	return fmt.Sprintf("locomo, %s: %s\n", name, m.policy().says())
+}
+
+func (m *Metrics) table() string {
+	var b strings.Builder
+	rag := m.overall.recall.N() > 0
+	row := func(title, value, interval, n, unjudged, recall string) {
+		line := fmt.Sprintf("%-16s %8s  %-14s %5s  %8s", title, value, interval, n, unjudged)
+		if rag {
+			line += fmt.Sprintf("  %8s", recall)
+		}
+		fmt.Fprintln(&b, line)
+	}
+	row("category", "score", "95% interval", "n", "unjudged", "recall")
+	for _, l := range append(m.Categories(), m.Overall()) {
+		row(l.title(), value(l.Estimate), tally.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
+	}
+	return b.String()
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
+
+// value returns the value of an estimate, "-" when there is none.
+func value(e *tally.Estimate) string {
+	if e == nil {
+		return "-"
+	}
+	return percent(e.Value)
+}
+
+// A summary is the metrics as JSON.
+type summary struct {
+	Benchmark  string   `json:"benchmark"`
+	Judge      string   `json:"judge"`
+	Reading    string   `json:"reading,omitempty"` // of the rule
+	Category5  Policy   `json:"category_5"`
+	Categories []Line   `json:"categories"`
+	Overall    Line     `json:"overall"`
+	Unjudged   []string `json:"unjudged"`
+	Warnings   []string `json:"warnings"`
+	Upstream   string   `json:"analyze_aggr_acc,omitempty"`
+}
+
+// JSON returns the numbers as a value for encoding/json.
+func (m *Metrics) JSON() any {
+	s := summary{
+		Benchmark: Name, Judge: m.judge, Category5: m.policy(),
+		Categories: append([]Line{}, m.Categories()...), Overall: m.Overall(),
+		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...), Upstream: m.Upstream(),
+	}
+	if m.judge == F1Name {
+		s.Reading = m.opts.Reading
+	}
+	return s
+}

@@ -1,0 +1,185 @@
+package locomo
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the published conversations with their questions, locomo10.json; "-"
+	// is standard input.
+	Data []string
+
+	// Responses are files with what a system answered: those of Mem0, of Zep, of
+	// MemOS and EverMemOS, of upstream's own script, or rows with a question and a
+	// response. They are recognised by what is in them. Without them Data must hold
+	// the responses too, and without Data they must hold the references.
+	Responses []string
+
+	Stdin io.Reader // what "-" reads
+
+	// RequireAll makes a question without a response an error.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+
+	// Category5 is the policy for category 5; "" means [Excluded].
+	Category5 Policy
+
+	// System chooses among the systems in a file of upstream's script, which keeps
+	// them side by side as "gpt-4_prediction", "claude_prediction"; "" will do
+	// when there is one.
+	System string
+
+	// Evidence puts the text of the evidence into the items, for judges that are shown it.
+	Evidence bool
+}
+
+// A Set is the items of the benchmark: questions with responses, in the order of the
+// questions. Notes tells how the files were joined: what was done with category 5,
+// responses to unknown questions, questions without a response, and the like.
+type Set struct {
+	itemset.Held
+	recorded map[string][]vote
+}
+
+// Open joins questions and responses into items, in the order of the questions. It
+// reads everything once and checks it before a cent is spent; when rows are wrong,
+// the error is a [*deem.Problems].
+//
+// A question may stand twice in a conversation, and twelve do in the published
+// file. So responses are matched in order: the first of equal questions takes the
+// first response to it whose category and reference agree, as far as the file of
+// responses has them.
+func Open(ctx context.Context, o Options) (*Set, error) {
+	policy, err := ParsePolicy(string(o.Category5))
+	if err != nil {
+		return nil, err
+	}
+	o.Category5 = policy
+	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
+		return nil, err
+	}
+	j := &join{policy: policy, whole: len(o.Data) == 0 || len(o.Responses) == 0}
+	if err := j.read(ctx, o); err != nil {
+		return nil, err
+	}
+	j.ambiguous()
+	j.match()
+	j.missing(o.RequireAll)
+	if err := j.problems.Err(""); err != nil {
+		return nil, err
+	}
+	return j.set(o)
+}
+
+// A join collects questions and responses, and what is wrong with them.
+type join struct {
+	policy Policy
+	whole  bool // questions and responses stand in the same rows
+
+	slots   []*slot
+	answers []row
+	unknown []string // rows that answer no question of the data
+	renamed []string // slots whose response came with another category
+	rekeyed []string // slots whose response came with another reference
+
+	notes    []string
+	problems itemset.Problems
+}
+
+// read reads all files.
+func (j *join) read(ctx context.Context, o Options) error {
+	if j.whole {
+		return j.rows(ctx, slices.Concat(o.Data, o.Responses), o, j.both)
+	}
+	if err := j.rows(ctx, o.Data, o, j.question); err != nil {
+		return err
+	}
+	return j.rows(ctx, o.Responses, o, j.answer)
+}
+
+// rows reads the rows of some files and gives them to visit, which returns what is
+// wrong with one.
+func (j *join) rows(ctx context.Context, names []string, o Options, visit func(row) error) error {
+	// A file that is one object is read whole, because only its inside tells where
+	// the rows are.
+	in := itemset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
+	w := &walker{system: o.System, evidence: o.Evidence, visit: func(r row, err error) {
+		if err == nil {
+			err = visit(r)
+		}
+		j.wrong(r.place, err)
+	}}
+	notes, err := itemset.Visit(ctx, in, &j.problems, func(r *itemset.Row) error {
+		w.top(r) // tells the walker's visitor what is wrong, with the place in the object
+		return nil
+	})
+	j.notes = append(j.notes, notes...)
+	return err
+}
+
+// wrong makes a problem of what is wrong at a place; nil is nothing.
+func (j *join) wrong(at place, err error) {
+	if err == nil {
+		return
+	}
+	message := err.Error()
+	if at.path != "" {
+		message = at.path + ": " + message
+	}
+	j.problems.Add(deem.Problem{File: at.file, Line: at.line, Message: message}, deem.HintOf(err))
+}
+
+// question takes a row of the data.
+func (j *join) question(r row) error {
+	s, err := newSlot(r)
+	if err != nil {
+		return err
+	}
+	j.slots = append(j.slots, s)
+	return nil
+}
+
+// answer takes a row of a system's answers.
+func (j *join) answer(r row) error {
+	j.answers = append(j.answers, r)
+	return nil
+}
+
+// ambiguous reports a file of responses in which nothing is called a response, but
+// there is an "answer". Where some rows have a response, the others are simply
+// without one.
+func (j *join) ambiguous() {
+	if slices.ContainsFunc(j.answers, func(r row) bool { return r.answered }) {
+		return
+	}
+	if i := slices.IndexFunc(j.answers, func(r row) bool { return r.lookalike }); i >= 0 {
+		j.wrong(j.answers[i].place, deem.WithHint(errors.New("the row has an \"answer\" and no response, and \"answer\" may mean either"),
+			"call what the system gave \"response\""))
+	}
+}
+
+// both takes a row that holds the question and, unless the system gave none, the
+// response.
+func (j *join) both(r row) error {
+	if r.category == "" {
+		return deem.WithHint(errors.New("the question has no category, and each is scored in its own way"),
+			"the published file has the categories: give it as the data, and this one as the responses")
+	}
+	s, err := newSlot(r)
+	if err != nil {
+		return err
+	}
+	if r.answered {
+		s.take(r)
+	}
+	j.slots = append(j.slots, s)
+	return nil
+}

@@ -1,0 +1,107 @@
+package locomo
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+)
+
+// RecordedName is the judge in the records of [Set.Recorded].
+const RecordedName = "recorded"
+
+// The labels of verdicts.
+const (
+	correct = "CORRECT"
+	wrong   = "WRONG"
+)
+
+// voteColumns are where files keep what their own judge said, the more telling
+// first.
+var voteColumns = []string{"llm_judgments", "llm_score", "grade", "is_correct", "evaluationResult", "judge", "correct", "label"}
+
+// A vote is one verdict in a file.
+type vote struct {
+	right bool
+	text  string // what stood there, if it was neither right nor wrong
+}
+
+// votes returns what the file's own judge said, once for each time it was asked.
+func (o object) votes() []vote {
+	v, ok := o.first(voteColumns...)
+	if !ok {
+		return nil
+	}
+	var list []vote
+	add := func(v itemset.Value) {
+		if !v.Missing() {
+			list = append(list, readVote(v.Str()))
+		}
+	}
+	if elements, ok := v.List(); ok {
+		for _, e := range elements {
+			add(e)
+		}
+		return list
+	}
+	if !v.Members(func(_ string, value itemset.Value) { add(value) }) {
+		add(v)
+	}
+	return list
+}
+
+// readVote reads a verdict as Python writes it.
+func readVote(s string) vote {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "true", "1", "1.0", "correct", "yes":
+		return vote{right: true}
+	case "false", "0", "0.0", "wrong", "incorrect", "no":
+		return vote{}
+	}
+	return vote{text: s}
+}
+
+// Recorded yields the verdicts that stand in the files already, as records of the
+// judge [RecordedName], so that a published score can be made again from its own
+// rows and set beside another judge's. Where a file has several verdicts on an item,
+// as MemOS does, they are its trials. A verdict that is neither right nor wrong is a
+// failure; items without any have no record.
+func (s *Set) Recorded() iter.Seq[deem.Record] {
+	return func(yield func(deem.Record) bool) {
+		position := 0
+		for it := range s.Items() {
+			for trial, v := range s.recorded[it.ID] {
+				if !yield(v.record(it, position, trial)) {
+					return
+				}
+			}
+			position++
+		}
+	}
+}
+
+func (v vote) record(it deem.Item, position, trial int) deem.Record {
+	rec := deem.Record{Item: it, Position: position, Judge: RecordedName, Trial: trial}
+	switch {
+	case v.text != "":
+		rec.Failure = deem.Failf(deem.Unparseable, "the file says %q", v.text)
+	case v.right:
+		rec.Verdict = &deem.Verdict{Label: correct, Score: 1}
+	default:
+		rec.Verdict = &deem.Verdict{Label: wrong}
+	}
+	return rec
+}
+
+// votesOf returns what the files say of the items, by id.
+func votesOf(slots []*slot) map[string][]vote {
+	recorded := map[string][]vote{}
+	for _, sl := range slots {
+		if len(sl.votes) > 0 {
+			recorded[sl.id] = slices.Clone(sl.votes)
+		}
+	}
+	return recorded
+}

@@ -1,0 +1,94 @@
+package locomo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"path"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/tally"
+)
+
+// ResultsName returns the name for a file of results beside the file that was
+// judged: "answers.locomo-strict.json" beside "answers.json".
+func ResultsName(responses, judge string) string {
+	for _, ext := range []string{".gz", ".zst", ".jsonl", ".json", ".csv", ".parquet"} {
+		responses = strings.TrimSuffix(responses, ext)
+	}
+	return responses + "." + strings.ReplaceAll(path.Clean(judge), "/", "-") + ".json"
+}
+
+// A result is one item in a file of results, in the form that Mem0 made common. The
+// score of the published rule has a name of its own, since what Mem0 calls f1_score
+// is another measure.
+type result struct {
+	ID       string   `json:"question_id"`
+	Question string   `json:"question"`
+	Answer   string   `json:"answer"`
+	Response string   `json:"response"`
+	Category string   `json:"category"`
+	Evidence []string `json:"evidence,omitempty"`
+	LLMScore *float64 `json:"llm_score,omitempty"`
+	F1       *float64 `json:"locomo_f1,omitempty"`
+	Reason   string   `json:"reasoning,omitempty"`
+}
+
+// WriteResults writes the first trial of the records in the form that Mem0 made
+// common and that [Open] reads: a list of rows under the name of each conversation.
+// Items without a verdict have no place in it; it returns how many those are.
+func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
+	rows := map[string][]result{}
+	var order []string
+	for rec, err := range tally.Judged(records, &left) {
+		if err != nil {
+			return left, err
+		}
+		c := rec.Item.Cluster
+		if _, ok := rows[c]; !ok {
+			order = append(order, c)
+		}
+		rows[c] = append(rows[c], newResult(rec))
+	}
+	return left, write(w, order, rows)
+}
+
+func newResult(rec deem.Record) result {
+	it := rec.Item
+	r := result{
+		ID: it.ID, Question: it.Question, Answer: strings.Join(it.References, " or "),
+		Response: it.Response, Category: it.Category, Reason: rec.Verdict.Reason,
+	}
+	r.Evidence, _ = ids(it.Fields[EvidenceField])
+	if rec.Judge == F1Name {
+		r.F1 = &rec.Verdict.Score
+	} else {
+		r.LLMScore = &rec.Verdict.Score
+	}
+	return r
+}
+
+// write writes the rows of each conversation, in the order in which they came.
+func write(w io.Writer, order []string, rows map[string][]result) error {
+	for i, name := range order {
+		key, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		list, err := json.MarshalIndent(rows[name], "  ", "  ")
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s\n  %s: %s", map[bool]string{true: "{", false: ","}[i == 0], key, list); err != nil {
+			return err
+		}
+	}
+	end := "\n}\n"
+	if len(order) == 0 {
+		end = "{}\n"
+	}
+	_, err := io.WriteString(w, end)
+	return err
+}

@@ -1,0 +1,397 @@
+package locomo
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/text"
+)
+
+// People keep LoCoMo answers in many forms: a list per conversation under its number,
+// under its name, inside a list of conversations, inside a report, or one row after
+// the other. What they have in common is the row itself, an object with a question.
+// So a file is searched for such objects, and the way there tells the conversation.
+
+// The columns that rows may have.
+var (
+	questionColumn      = "question"
+	idColumns           = []string{"question_id", "id", "qa_id"}
+	conversationColumns = []string{
+		"sample_id", "conversation_id", "conversationId", "conversation", "conv", "conv_id", "conv_index",
+		"conversation_index", "user_id", "group_id",
+	}
+	responseColumns = []string{
+		"response", "generated_answer", "generatedAnswer", "model_answer", "system_answer", "predicted_answer", "hypothesis", "pred",
+	}
+	referenceColumns = []string{
+		"golden_answer", "gold_answer", "goldAnswer", "expected_answer", "expectedAnswer", "ground_truth", "gold", "reference",
+	}
+	eitherColumn    = "answer" // the reference, unless a reference stands beside it
+	predictionMark  = "prediction"
+	contextColumns  = []string{ContextField, "context"}
+	questionsMember = "qa" // of a conversation in upstream's files
+)
+
+// containers are keys under which files keep their rows and that name no
+// conversation.
+var containers = []string{
+	questionsMember, "results", "individual_results", "detailed_results", "conversations", "data", "items",
+	"questions", "rows", "answers", "responses", "predictions", "samples", "evaluations",
+}
+
+// A place is where a row stands: in a line, and in an object that fills a whole
+// file, on a path.
+type place struct {
+	file string
+	line int
+	path string
+}
+
+func (p place) String() string {
+	if p.path == "" {
+		return fmt.Sprintf("%s:%d", p.file, p.line)
+	}
+	return fmt.Sprintf("%s:%d (%s)", p.file, p.line, p.path)
+}
+
+// A row is what is kept of a question or an answer, or of both in one.
+type row struct {
+	place
+	conversation string // as the file calls it; "" when it does not
+	index        int    // in the list of questions of its conversation; -1 when it stands in none
+	id           string // the file's own
+
+	question  string
+	category  string
+	reference *string
+	trap      *string  // what the question is meant to provoke, in category 5
+	evidence  []string // ids of turns
+	shown     string   // those turns, a line each
+
+	response  string
+	answered  bool
+	lookalike bool // there is an "answer", and it may be either
+	context   []string
+	retrieved bool // there is a context, perhaps an empty one
+	votes     []vote
+	took      map[string]string // by the system, as fields of the item
+}
+
+// An object is the members of a JSON object, or the columns of a table's row.
+type object struct {
+	names  []string
+	values map[string]itemset.Value
+}
+
+func rowObject(r *itemset.Row) object {
+	o := object{r.Names(), map[string]itemset.Value{}}
+	for _, name := range o.names {
+		o.values[name] = r.Get(name)
+	}
+	return o
+}
+
+func valueObject(v itemset.Value) (object, bool) {
+	o := object{values: map[string]itemset.Value{}}
+	ok := v.Members(func(key string, value itemset.Value) {
+		o.names = append(o.names, key)
+		o.values[key] = value
+	})
+	return o, ok
+}
+
+// first returns the first of the columns that has a value.
+func (o object) first(columns ...string) (itemset.Value, bool) {
+	for _, c := range columns {
+		if v, ok := o.values[c]; ok && !v.Missing() {
+			return v, true
+		}
+	}
+	return itemset.Value{}, false
+}
+
+// scalar returns the text of the first of the columns that has one. Lists and
+// objects are not text.
+func (o object) scalar(columns ...string) string {
+	for _, c := range columns {
+		v, ok := o.values[c]
+		if !ok || v.Blank() {
+			continue
+		}
+		if raw := v.JSON(); raw[0] != '[' && raw[0] != '{' {
+			return text.Strip(v.Str())
+		}
+	}
+	return ""
+}
+
+// A walker finds the rows in what a file holds.
+type walker struct {
+	system string
+	turns  map[string]string // of the conversation that is being read, by id
+
+	evidence bool             // the text of the evidence is wanted
+	visit    func(row, error) // with the row's place, whatever is wrong
+	found    int
+}
+
+// deepest is how deep rows may lie in an object. Real files need five.
+const deepest = 8
+
+// top looks for rows in a row of the file, which may be a row already.
+func (w *walker) top(r *itemset.Row) {
+	before := w.found
+	at := place{file: r.File, line: r.Line}
+	o := rowObject(r)
+	w.object(o, at, "", -1, 0)
+	if _, empty := o.values[questionsMember]; w.found == before && !empty {
+		w.visit(row{place: at}, errors.New("there is no question in it"))
+	}
+}
+
+// object looks at one object: a row, a conversation, or something around them.
+func (w *walker) object(o object, at place, conversation string, index, depth int) {
+	if name := o.scalar(conversationColumns...); name != "" {
+		conversation = name
+	}
+	if o.isRow(w.system) || index >= 0 {
+		w.found++
+		r, err := w.row(o)
+		r.place, r.conversation, r.index = at, conversation, index
+		w.visit(r, err)
+		return
+	}
+	if depth == deepest {
+		return
+	}
+	if v, ok := o.values[questionsMember]; ok {
+		if w.evidence {
+			w.turns = turnsOf(o.values["conversation"])
+		}
+		w.list(v, at.into(questionsMember), conversation, true, depth)
+		w.turns = nil
+		return
+	}
+	for _, name := range o.names {
+		w.member(name, o.values[name], at.into(name), conversation, depth)
+	}
+}
+
+// member looks into a member of an object that is not a row.
+func (w *walker) member(name string, v itemset.Value, at place, conversation string, depth int) {
+	if o, ok := valueObject(v); ok {
+		w.object(o, at, conversation, -1, depth+1)
+		return
+	}
+	if conversation == "" && !slices.Contains(containers, name) {
+		conversation = name
+	}
+	w.list(v, at, conversation, false, depth)
+}
+
+// list looks into a list. The questions of a conversation are numbered, whatever
+// they look like.
+func (w *walker) list(v itemset.Value, at place, conversation string, questions bool, depth int) {
+	elements, _ := v.List()
+	for i, e := range elements {
+		o, ok := valueObject(e)
+		if !ok {
+			continue
+		}
+		here := at
+		here.path = fmt.Sprintf("%s[%d]", at.path, i)
+		if questions {
+			w.object(o, here, conversation, i, depth+1)
+			continue
+		}
+		w.object(o, here, conversation, -1, depth+1)
+	}
+}
+
+func (p place) into(name string) place {
+	if p.path != "" {
+		name = p.path + "." + name
+	}
+	p.path = name
+	return p
+}
+
+// isRow tells a row from what is around rows: it has a question, or it says by its
+// id which question it answers.
+func (o object) isRow(system string) bool {
+	if o.scalar(questionColumn) != "" {
+		return true
+	}
+	_, answered := o.first(append(o.predictions(system), responseColumns...)...)
+	return answered && o.scalar(idColumns...) != ""
+}
+
+// predictions returns the columns of upstream's script that hold responses:
+// "prediction", or "gpt-4_prediction" for each system. A system that is named is the
+// only one that counts.
+func (o object) predictions(system string) []string {
+	if system != "" {
+		return []string{system + "_" + predictionMark}
+	}
+	var list []string
+	for _, name := range o.names {
+		if name == predictionMark || strings.HasSuffix(name, "_"+predictionMark) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// row reads a row.
+func (w *walker) row(o object) (row, error) {
+	// A table that was once in pandas has 4.0 for 4.
+	r := row{id: o.scalar(idColumns...), category: strings.TrimSuffix(o.scalar("category"), ".0")}
+	if v, ok := o.first(questionColumn); ok {
+		r.question = v.Str()
+	}
+	if v, ok := o.first(AdversarialField); ok {
+		r.trap = new(v.Str())
+	}
+	if v, ok := o.first(EvidenceField); ok {
+		r.evidence = texts(v)
+		var lines []string
+		for _, id := range r.evidence {
+			if t, ok := w.turns[id]; ok {
+				lines = append(lines, t)
+			}
+		}
+		r.shown = text.Strip(strings.Join(lines, "\n"))
+	}
+	r.votes = o.votes()
+	var it deem.Item
+	itemset.SetSystemFields(&it, func(path string) itemset.Value {
+		head, rest, _ := strings.Cut(path, ".")
+		return o.values[head].Get(rest)
+	})
+	r.took = it.Fields
+	if r.category != "" {
+		if _, ok := categoryOf(r.category); !ok {
+			return r, deem.WithHint(fmt.Errorf("category %q is none of 1 to 5", r.category),
+				"names are not keys, because different people give them to different categories; write the number that the data has")
+		}
+	}
+	return r, w.texts(o, &r)
+}
+
+// texts finds the response and the reference of a row.
+func (w *walker) texts(o object, r *row) error {
+	columns := o.predictions(w.system)
+	if len(columns) > 1 {
+		return deem.WithHint(fmt.Errorf("there are the responses of several systems: %s", strings.Join(columns, ", ")),
+			"say which to judge: the system %q", strings.TrimSuffix(columns[0], "_"+predictionMark))
+	}
+	reference, keyed := o.first(referenceColumns...)
+	either, ambiguous := o.first(eitherColumn)
+	response, answered := o.first(append(columns, responseColumns...)...)
+	switch {
+	case ambiguous && !keyed:
+		reference, keyed = either, true
+		r.lookalike = !answered
+	case ambiguous && !answered:
+		// Zep and MemOS call the reference golden_answer and the response answer.
+		response, answered = either, true
+	}
+	if keyed {
+		r.reference = new(reference.Str())
+	}
+	if answered {
+		r.response, r.answered = response.Str(), true
+	}
+	r.context, r.retrieved = o.context(columns)
+	return nil
+}
+
+// contextID is the id of a turn or of a session.
+var contextID = regexp.MustCompile(`^[DS]\d+(:\d+)?$`)
+
+// context returns the ids of what the system retrieved. Upstream keeps them beside
+// the prediction; what others call context is mostly the text itself, which is no
+// list of ids.
+func (o object) context(predictions []string) ([]string, bool) {
+	columns := contextColumns
+	for _, p := range predictions {
+		columns = append([]string{p + "_context"}, columns...)
+	}
+	v, ok := o.first(columns...)
+	if !ok {
+		return nil, false
+	}
+	if _, ok := v.List(); !ok {
+		return nil, false
+	}
+	list := texts(v)
+	for _, id := range list {
+		if !contextID.MatchString(id) {
+			return nil, false
+		}
+	}
+	return list, true
+}
+
+// texts returns the texts of a list, or the one text that the value is.
+func texts(v itemset.Value) []string {
+	elements, ok := v.List()
+	if !ok {
+		if v.Blank() {
+			return nil
+		}
+		return []string{v.Str()}
+	}
+	var list []string
+	for _, e := range elements {
+		list = append(list, e.Str())
+	}
+	return list
+}
+
+// session is the name of a session in a conversation, and turnSession finds its number in
+// the id of a turn.
+var (
+	session     = regexp.MustCompile(`^session_(\d+)$`)
+	turnSession = regexp.MustCompile(`^D(\d+):`)
+)
+
+// turnsOf returns the turns of a conversation by id, each in the line in which a judge that
+// sees the evidence is shown it.
+func turnsOf(conversation itemset.Value) map[string]string {
+	o, ok := valueObject(conversation)
+	if !ok {
+		return nil
+	}
+	turns := map[string]string{}
+	for _, name := range o.names {
+		list, ok := o.values[name].List()
+		if !ok || !session.MatchString(name) {
+			continue
+		}
+		for _, v := range list {
+			t, ok := valueObject(v)
+			id := t.scalar("dia_id")
+			if !ok || id == "" {
+				continue
+			}
+			said := ""
+			if m := turnSession.FindStringSubmatch(id); m != nil {
+				if date := o.scalar("session_" + m[1] + "_date_time"); date != "" {
+					said = ", said on " + date
+				}
+			}
+			words := ""
+			if v, ok := t.first("text"); ok {
+				words = v.Str()
+			}
+			turns[id] = "[" + id + said + "] " + t.scalar("speaker") + `: "` + words + `"`
+		}
+	}
+	return turns
+}

@@ -1,0 +1,130 @@
+package locomo_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"deem/internal/benchmark/locomo"
+)
+
+// shared is where real data lies that others published and we do not ship.
+const shared = "../../../../shared"
+
+// sharedFile returns the path of a shared file. It skips the test if the file is not there.
+func sharedFile(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(shared, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the published file is not here: %v", err)
+	}
+	return path
+}
+
+const locomo10 = "data/locomo10/data/locomo10.json"
+
+// A run is a set of published answers.
+type run struct {
+	name  string
+	files []string // below shared
+	items int
+	alone bool // do not join it with the data, which others do
+
+	// What the rows say of themselves: how many are right in each trial, and by
+	// category in the first one.
+	right      []int
+	byCategory map[string]string
+}
+
+// runs are all published answers in the shared data.
+func runs() []run {
+	var conversations []string
+	for i := range 10 {
+		conversations = append(conversations, fmt.Sprintf("data/locomo_mflow5/benchmarks/locomo-cognee/results/per_conversation/conv%d/eval.json", i))
+	}
+	var core []string
+	for i := 1; i <= 5; i++ {
+		core = append(core, fmt.Sprintf("data/locomo_core_raw/locomo/evals/evaluation_locomo%d.json", i))
+	}
+	list := []run{
+		{
+			name: "memobase", files: []string{"data/locomo_memobase/docs/experiments/locomo-benchmark/fixture/memobase/memobase_eval_0503_3000.json"},
+			items: 1540, right: []int{1092},
+			byCategory: map[string]string{"1": "63.83%", "2": "80.37%", "3": "52.08%", "4": "71.82%", "": "70.91%"},
+		},
+		{
+			name: "acb", files: []string{"data/locomo_acb_raw/results/results-complete.judged.jsonl"},
+			items: 1540, right: []int{1230},
+			byCategory: map[string]string{"1": "69.86%", "2": "79.13%", "3": "66.67%", "4": "85.02%", "": "79.87%"},
+		},
+		{name: "cognee", files: conversations, items: 1540, right: []int{1223}},
+		{name: "core", files: core, items: 762, right: []int{676}},
+		{name: "samem", files: []string{"data/locomo_samem_f1/out/locomo_b_btf_recheck_20260624/evaluation_results_locomo_baseline.jsonl"}, items: 1540},
+		{name: "audit-memos", files: []string{"data/locomo_audit/fc-baseline/results/gpt-4o-mini-memos/eval_results.json"}, items: 1540, right: []int{1143, 1144, 1145}},
+		{name: "audit-cot", files: []string{"data/locomo_audit/fc-baseline/results/gpt-4o-mini-cot/eval_results.json"}, items: 1540, alone: true, right: []int{1229, 1229, 1233}},
+		{name: "audit-wrong", files: []string{"data/locomo_audit/ap-baseline/v1/ap_eval_results_scored.json"}, items: 1540, alone: true, right: []int{163, 166, 161}},
+	}
+	for r := 1; r <= 5; r++ {
+		for _, k := range []int{3, 5, 10} {
+			file := fmt.Sprintf("data/locomo_amem_reps/amem/results/entrega3/results_amem_gpt4omini_sample0_r%d_k%d.json", r, k)
+			list = append(list, run{name: filepath.Base(file), files: []string{file}, items: 152, alone: r > 1 || k > 3})
+		}
+	}
+	return list
+}
+
+// paths returns where the files of a run are.
+func (r run) paths(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, f := range r.files {
+		paths = append(paths, sharedFile(t, f))
+	}
+	return paths
+}
+
+// TestPublishedAnswers reads the real files, joined with the data and alone, and makes
+// the published scores again out of their own verdicts.
+func TestPublishedAnswers(t *testing.T) {
+	data := sharedFile(t, locomo10)
+	for _, r := range runs() {
+		t.Run(r.name, func(t *testing.T) {
+			files := r.paths(t)
+			if !r.alone {
+				checkRun(t, r, open(t, locomo.Options{Data: []string{data}, Responses: files}))
+			}
+			checkRun(t, r, open(t, locomo.Options{Responses: files}))
+		})
+	}
+}
+
+func checkRun(t *testing.T, r run, s *locomo.Set) {
+	t.Helper()
+	if s.Len() != r.items {
+		t.Errorf("%d items, want %d", s.Len(), r.items)
+	}
+	right := map[int]int{}
+	m := locomo.NewMetrics(locomo.MetricsOptions{})
+	for rec := range s.Recorded() {
+		if rec.Verdict == nil {
+			t.Errorf("item %s: %v", rec.Item.ID, rec.Failure)
+			continue
+		}
+		right[rec.Trial] += int(rec.Verdict.Score)
+		m.Add(rec)
+	}
+	if len(right) != len(r.right) {
+		t.Errorf("%d trials are recorded, want %d", len(right), len(r.right))
+	}
+	for i, want := range r.right {
+		if right[i] != want {
+			t.Errorf("trial %d: %d right, want %d", i, right[i], want)
+		}
+	}
+	for _, l := range append(m.Categories(), m.Overall()) {
+		if want := r.byCategory[l.Category]; want != "" && fmt.Sprintf("%.2f%%", 100*l.Estimate.Value) != want {
+			t.Errorf("category %q: %.2f%%, want %s", l.Category, 100*l.Estimate.Value, want)
+		}
+	}
+}

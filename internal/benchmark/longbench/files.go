@@ -1,0 +1,33 @@
+package longbench
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"deem/internal/benchmark/itemset"
+)
+
+// folder is how pred.py lays its files out.
+var folder = itemset.Folder{
+	Is: isPredictions, Rank: table.Rank,
+	Example: "that pred.py wrote, as pred/llama2-7b-chat-4k",
+	Usage:   "--data pred/MODEL, the folder that pred.py wrote",
+}
+
+// isPredictions reports whether upstream reads a file of this name, or would if it
+// were unpacked.
+func isPredictions(name string) bool {
+	for _, packed := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, packed)
+	}
+	return strings.HasSuffix(name, "jsonl")
+}
+
+// isEven reports whether a file lies in a folder pred_e, as those of LongBench-E do.
+func isEven(file string) bool {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(file)), "/"), "pred_e")
+}

@@ -1,0 +1,72 @@
+package longbench
+
+import (
+	"deem"
+	"deem/internal/benchmark/bytask"
+)
+
+// The readings: ways in which a response becomes a score.
+const (
+	// Upstream scores as eval.py does, faults included: ROUGE is 0 where Python's
+	// limit of nested calls ends it, classification passes over every other class
+	// that it means to take off its list and has the classes of the file's last
+	// line, and code is compared by difflib.
+	Upstream = bytask.Upstream
+
+	// Fixed mends these: ROUGE has no limit, classification takes off every class
+	// that it means to and has the item's own classes, code is compared by the
+	// characters to insert and delete, and an item without a reference is
+	// unjudged.
+	Fixed = bytask.Fixed
+)
+
+// Readings returns the names of the readings, the default first.
+func Readings() []string { return bytask.Readings() }
+
+// The labels of verdicts in LongBench v2, where a response is right or wrong. In
+// the other tasks the label is the name of the metric.
+const (
+	Right = bytask.Right
+	Wrong = bytask.Wrong
+)
+
+// version is raised when a reading may give another score than before, so that the
+// judge's hash changes with it.
+const version = 1
+
+// A Rule is the judge of LongBench under one reading. It asks no model, is pure and
+// may be used by several goroutines.
+type Rule = bytask.Rule
+
+// Judge returns the judge under the given reading; "" means [Upstream].
+func Judge(reading string) (deem.Judge, error) {
+	return bytask.NewRule(Name, reading, version, verdict)
+}
+
+// verdict scores it by the metric of its task, which is its category.
+func verdict(it deem.Item, reading string) (deem.Verdict, error) {
+	if it.Fields[fieldEdition] == V2 {
+		return choose(it, reading)
+	}
+	t, ok := table.Of(it.Category)
+	if !ok {
+		return deem.Verdict{}, deem.Failf(deem.Input, "%s", table.Unknown(it.Category))
+	}
+	if len(it.References) == 0 {
+		return t.nothing(reading)
+	}
+	score, err := t.score(it, reading)
+	if err != nil {
+		return deem.Verdict{}, err
+	}
+	return deem.Verdict{Label: t.metric, Score: score}, nil
+}
+
+// nothing is the verdict on an item without a reference. Upstream takes the best of
+// nothing, which is 0.
+func (t task) nothing(reading string) (deem.Verdict, error) {
+	if reading == Upstream {
+		return deem.Verdict{Label: t.metric, Reason: "no reference, which upstream scores 0"}, nil
+	}
+	return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
+}

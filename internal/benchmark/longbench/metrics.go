@@ -1,0 +1,227 @@
+package longbench
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"deem"
+	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark/tally"
+	"deem/internal/text"
+)
+
+// Metrics gather the records of a run and turn them into the published numbers. They
+// take the records in the order of the items: upstream adds scores one by one, and
+// the last digit of a sum of floats hangs on the order. Of an item that was judged
+// several times, the first trial counts.
+type Metrics struct {
+	verdicts bytask.Verdicts
+	tasks    map[string]*counts
+	order    []string // of the tasks, as they came
+	choices  map[string]*counts
+}
+
+// NewMetrics returns metrics without records of a run under the given reading.
+func NewMetrics(reading string) *Metrics {
+	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*counts{}, choices: map[string]*counts{}}
+}
+
+// counts are the items of one task.
+type counts struct {
+	tally.Tally
+	even    bool                 // of LongBench-E
+	buckets [len(bounds)]*bucket // by length
+}
+
+// A bucket is the scores of one length in LongBench-E. Upstream has numpy take their
+// mean, which adds in an order of its own and so needs them all.
+type bucket struct {
+	tally.Tally
+	list []float64
+}
+
+// A bound is a bucket of LongBench-E: its name, and the length below which a text is
+// in it.
+type bound struct {
+	name  string
+	below float64
+}
+
+var bounds = [...]bound{{"0-4k", 4000}, {"4-8k", 8000}, {"8k+", math.Inf(1)}}
+
+// Add adds a record.
+func (m *Metrics) Add(rec deem.Record) {
+	if !m.verdicts.Add(rec) {
+		return
+	}
+	if rec.Item.Fields[fieldEdition] == V2 {
+		m.addChoice(rec)
+		return
+	}
+	t, ok := m.tasks[rec.Item.Category]
+	if !ok {
+		t = &counts{even: rec.Item.Fields[fieldEdition] == E}
+		m.tasks[rec.Item.Category] = t
+		m.order = append(m.order, rec.Item.Category)
+	}
+	t.add(rec)
+}
+
+// addChoice counts a record of LongBench v2 in the lines where upstream does. What
+// is not easy is hard there, and what is neither short nor medium is long.
+func (m *Metrics) addChoice(rec deem.Record) {
+	difficulty, length := "Hard", "Long"
+	if rec.Item.Fields[fieldDifficulty] == "easy" {
+		difficulty = "Easy"
+	}
+	switch rec.Item.Fields[fieldLength] {
+	case "short":
+		length = "Short"
+	case "medium":
+		length = "Medium"
+	}
+	for _, name := range []string{overall, difficulty, length, domainPrefix + rec.Item.Category} {
+		t, ok := m.choices[name]
+		if !ok {
+			t = &counts{}
+			m.choices[name] = t
+		}
+		t.add(rec)
+	}
+}
+
+func (t *counts) add(rec deem.Record) {
+	t.Add(rec)
+	if !t.even {
+		return
+	}
+	b := t.bucket(rec.Item.Fields[fieldLength])
+	if b == nil {
+		return
+	}
+	b.Add(rec)
+	if rec.Verdict != nil {
+		b.list = append(b.list, rec.Verdict.Score)
+	}
+}
+
+// bucket returns the bucket for texts of a length.
+func (t *counts) bucket(length string) *bucket {
+	n, err := strconv.ParseFloat(length, 64)
+	if err != nil {
+		return nil // not an item that Open made
+	}
+	i := slices.IndexFunc(bounds[:], func(b bound) bool { return n < b.below })
+	if i < 0 {
+		return nil // not a number
+	}
+	if t.buckets[i] == nil {
+		t.buckets[i] = &bucket{}
+	}
+	return t.buckets[i]
+}
+
+// Unjudged returns the ids of the items without a verdict, sorted.
+func (m *Metrics) Unjudged() []string { return m.verdicts.Unjudged() }
+
+// A Line is one published number, over judged items.
+type Line struct {
+	Name   string `json:"name"`
+	Metric string `json:"metric,omitempty"` // "" where several are put together
+
+	// Score is the number as upstream rounds it, from 0 to 100; nil, null in JSON,
+	// when no item is judged, where upstream stops or prints NaN.
+	Score *float64 `json:"score"`
+
+	// N and Unjudged count the items with and without a verdict, and Estimate is the
+	// unrounded share, from 0 to 1, with its interval.
+	tally.Line
+
+	Buckets []Line `json:"buckets,omitempty"` // of LongBench-E, by length
+}
+
+// Tasks returns the score of each task, in the order of eval.py.
+func (m *Metrics) Tasks() []Line {
+	lines := make([]Line, 0, len(m.order))
+	for _, name := range slices.SortedStableFunc(slices.Values(m.order), func(a, b string) int { return table.Rank(a) - table.Rank(b) }) {
+		t, _ := table.Of(name)
+		l := m.tasks[name].line(name)
+		l.Metric = t.metric
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// line returns the score of a task.
+func (t *counts) line(name string) Line {
+	l := Line{Name: name, Line: t.Line(false)}
+	if l.N > 0 {
+		l.Score = rounded(100 * t.Sum() / float64(l.N)) // in upstream's order
+	}
+	for i, b := range t.buckets {
+		if t.even {
+			l.Buckets = append(l.Buckets, b.line(bounds[i].name))
+		}
+	}
+	return l
+}
+
+// rounded returns a score as upstream rounds it.
+func rounded(score float64) *float64 {
+	score = text.Round(score, 2)
+	return &score
+}
+
+// line returns the score of a bucket, which may be nil.
+func (b *bucket) line(name string) Line {
+	if b == nil {
+		return Line{Name: name}
+	}
+	l := Line{Name: name, Line: b.Line(false)}
+	if l.N > 0 {
+		score := text.NumpyRound(100*numpyMean(b.list), 2)
+		l.Score = &score
+	}
+	return l
+}
+
+// MethodMover names the interval of the mean over tasks; see there.
+const MethodMover = tally.MethodMover
+
+// Mean returns the mean over the tasks that have judged items, each weighing the
+// same whatever its number of items. Upstream's program prints none; its tables do.
+// The interval puts those of the tasks together.
+func (m *Metrics) Mean() Line {
+	return mean("mean over tasks", m.Tasks())
+}
+
+// mean returns the mean over lines, and over each of their buckets.
+func mean(name string, lines []Line) Line {
+	parts := make([]tally.Line, len(lines))
+	for i, l := range lines {
+		parts[i] = l.Line
+	}
+	l := Line{Name: name, Line: tally.Mean(parts)}
+	if l.Estimate == nil {
+		return l
+	}
+	l.Score = rounded(100 * l.Estimate.Value)
+	for i := range bounds {
+		if parts := bucketsOf(lines, i); len(parts) > 0 {
+			l.Buckets = append(l.Buckets, mean(bounds[i].name, parts))
+		}
+	}
+	return l
+}
+
+// bucketsOf returns the i-th bucket of each line that has buckets.
+func bucketsOf(lines []Line, i int) []Line {
+	var parts []Line
+	for _, l := range lines {
+		if len(l.Buckets) > i {
+			parts = append(parts, l.Buckets[i])
+		}
+	}
+	return parts
+}

@@ -1,0 +1,156 @@
+package longbench
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/bytask"
+	"deem/internal/text/metric"
+)
+
+// A task is one of the 21.
+type task struct {
+	name    string
+	metric  string // as the label of a verdict has it
+	size    int    // how many items are published
+	even    bool   // it is in LongBench-E too
+	oneLine bool   // only the first line of the response counts
+}
+
+// The metrics, as labels of verdicts.
+const (
+	f1             = "f1"
+	f1Zh           = "f1_zh"
+	rougeL         = "rouge_l"
+	rougeLZh       = "rouge_l_zh"
+	classification = "classification"
+	retrieval      = "retrieval"
+	retrievalZh    = "retrieval_zh"
+	count          = "count"
+	codeSim        = "code_sim"
+)
+
+// tasks are in the order of dataset2metric in eval.py.
+var tasks = []task{
+	{"narrativeqa", f1, 200, false, false},
+	{"qasper", f1, 200, true, false},
+	{"multifieldqa_en", f1, 150, true, false},
+	{"multifieldqa_zh", f1Zh, 200, false, false},
+	{"hotpotqa", f1, 200, true, false},
+	{"2wikimqa", f1, 200, true, false},
+	{"musique", f1, 200, false, false},
+	{"dureader", rougeLZh, 200, false, false},
+	{"gov_report", rougeL, 200, true, false},
+	{"qmsum", rougeL, 200, false, false},
+	{"multi_news", rougeL, 200, true, false},
+	{"vcsum", rougeLZh, 200, false, false},
+	{"trec", classification, 200, true, true},
+	{"triviaqa", f1, 200, true, true},
+	{"samsum", rougeL, 200, true, true},
+	{"lsht", classification, 200, false, true},
+	{"passage_retrieval_en", retrieval, 200, true, false},
+	{"passage_count", count, 200, true, false},
+	{"passage_retrieval_zh", retrievalZh, 200, false, false},
+	{"lcc", codeSim, 500, true, false},
+	{"repobench-p", codeSim, 500, true, false},
+}
+
+// table finds tasks by name.
+var table = bytask.Table[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
+
+// Tasks returns the names of the tasks in the order of eval.py.
+func Tasks() []string { return table.Names() }
+
+// score returns how the response of an item does in the task: the best over all
+// references, and never less than 0, which is where upstream starts.
+func (t task) score(it deem.Item, reading string) (float64, error) {
+	classes, err := t.classes(it, reading)
+	if err != nil {
+		return 0, err
+	}
+	response := it.Response
+	if t.oneLine {
+		// A carriage return and a space are not line feeds: upstream leaves them.
+		response, _, _ = strings.Cut(strings.TrimLeft(response, "\n"), "\n")
+	}
+	best := 0.0
+	for _, ref := range it.References {
+		s, err := t.one(response, ref, classes, reading == Upstream)
+		if err != nil {
+			return 0, deem.Failf(deem.Input, "%v", err)
+		}
+		best = max(best, s)
+	}
+	return best, nil
+}
+
+// one compares a response with one reference.
+func (t task) one(response, ref string, classes []string, upstream bool) (float64, error) {
+	switch t.metric {
+	case f1:
+		return metric.F1(response, ref).F1, nil
+	case f1Zh:
+		return metric.F1Zh(response, ref).F1, nil
+	case rougeL:
+		return metric.LongBenchROUGE(response, ref, upstream), nil
+	case rougeLZh:
+		return metric.LongBenchROUGEZh(response, ref, upstream), nil
+	case classification:
+		if upstream {
+			return metric.Classification(response, ref, classes), nil
+		}
+		return classify(response, ref, classes), nil
+	case retrieval:
+		return metric.Retrieval(response, ref)
+	case retrievalZh:
+		return metric.RetrievalZh(response, ref)
+	case count:
+		return metric.Count(response, ref), nil
+	case codeSim:
+		if upstream {
+			return metric.CodeSimDifflib(response, ref), nil
+		}
+		return metric.CodeSimLevenshtein(response, ref), nil
+	}
+	panic("longbench: no metric " + t.metric) // The table has no other.
+}
+
+// classify is the classification score without the slip of upstream, which takes
+// classes off the list that it is going through and so passes over every other: each
+// class whose name is part of the right one's is taken off, and no class counts
+// twice.
+func classify(response, ref string, classes []string) float64 {
+	var named []string
+	for _, c := range classes {
+		part := c != ref && strings.Contains(ref, c)
+		if !part && strings.Contains(response, c) && !slices.Contains(named, c) {
+			named = append(named, c)
+		}
+	}
+	if !slices.Contains(named, ref) {
+		return 0
+	}
+	return 1 / float64(len(named))
+}
+
+// classes returns the classes to choose from, in the tasks that have any: those of
+// the item, or, as upstream has it, those of the last line of its file.
+func (t task) classes(it deem.Item, reading string) ([]string, error) {
+	if t.metric != classification {
+		return nil, nil
+	}
+	list := it.Fields[fieldClasses]
+	if of, ok := it.Fields[fieldUpstream]; ok && reading == Upstream {
+		list = of
+	}
+	if list == "" {
+		return nil, deem.Failf(deem.Input, "task %s needs the classes to choose from, in the field %s", t.name, fieldClasses)
+	}
+	var classes []string
+	if err := json.Unmarshal([]byte(list), &classes); err != nil {
+		return nil, deem.Failf(deem.Input, "the classes are not JSON list of texts: %v", err)
+	}
+	return classes, nil
+}

@@ -1,0 +1,148 @@
+package longmemeval
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"deem/internal/benchmark/tally"
+	"deem/internal/text"
+	"deem/internal/words"
+)
+
+// Upstream returns what print_qa_metrics.py prints for the same replies. Items that
+// upstream could not have labelled, because there was no reply, are left out.
+func (m *Metrics) Upstream() string {
+	var b strings.Builder
+	b.WriteString("\nEvaluation results by task:\n")
+	sum := 0.0
+	for _, name := range types {
+		t := m.types[name]
+		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
+		sum += t.share()
+	}
+	known := m.knownToUpstream()
+	fmt.Fprintf(&b, "\nTask-averaged Accuracy: %s\n", numpyRounded(sum/float64(len(types))))
+	fmt.Fprintf(&b, "Overall Accuracy: %s\n", numpyRounded(known.share()))
+	fmt.Fprintf(&b, "Abstention Accuracy: %s (%d)\n", numpyRounded(m.abstention.share()), m.abstention.upstream)
+	return b.String()
+}
+
+// UpstreamStdout returns the last lines that evaluate_qa.py prints for the same
+// replies. Upstream lists the types of the data in the order of a Python set, which
+// changes from run to run; here they stand in the order of print_qa_metrics.py, and
+// types without an item are listed too, as if the data had them.
+func (m *Metrics) UpstreamStdout() string {
+	var b strings.Builder
+	// This one number is rounded by Python and all others by numpy.
+	fmt.Fprintf(&b, "Accuracy: %s\n", pythonRounded(m.overall.share()))
+	for _, name := range append(append([]string(nil), types...), m.others()...) {
+		if name == "" {
+			continue // Upstream has the types from the questions, and each has one.
+		}
+		t := m.types[name]
+		fmt.Fprintf(&b, "\t%s: %s (%d)\n", name, numpyRounded(t.share()), t.upstream)
+	}
+	return b.String()
+}
+
+// knownToUpstream returns the sum over upstream's six types, which is what
+// print_qa_metrics.py takes for all items.
+func (m *Metrics) knownToUpstream() *counts {
+	var all counts
+	for _, name := range types {
+		all.upstream += m.types[name].upstream
+		all.upstreamYes += m.types[name].upstreamYes
+	}
+	return &all
+}
+
+// share returns the mean of upstream's labels; nan without any, as numpy.mean.
+func (t *counts) share() float64 {
+	return float64(t.upstreamYes) / float64(t.upstream)
+}
+
+// numpyRounded returns round(x, 4) of a numpy.float64, as Python prints it. numpy
+// multiplies, rounds half to even, and divides, so that the 1/160 of a correctly
+// rounded 0.0063 becomes 0.0062.
+func numpyRounded(x float64) string { return text.Float(math.RoundToEven(x*1e4) / 1e4) }
+
+// pythonRounded returns round(x, 4) of a Python float, as Python prints it: the
+// nearest decimal to what x really is.
+func pythonRounded(x float64) string {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 4, 64), 64)
+	if err != nil {
+		panic("longmemeval: FormatFloat gave no float: " + err.Error())
+	}
+	return text.Float(r)
+}
+
+// Text writes the numbers with their intervals, then what upstream's scripts print.
+func (m *Metrics) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-28s %9s  %-15s %5s  %s\n", "accuracy", "value", "95% interval", "n", "unjudged")
+	for _, l := range m.lines() {
+		switch l.Name {
+		case abstention:
+			l.Name += " (counted above)"
+		case "":
+			l.Name = "(no type)"
+		}
+		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged, l.band())
+	}
+	for _, warning := range m.Warnings() {
+		fmt.Fprintf(&b, "note: %s\n", warning)
+	}
+	n := words.Count(m.overall.upstream, "item")
+	fmt.Fprintf(&b, "\nas print_qa_metrics.py prints it, over %s:\n%s", n, m.Upstream())
+	fmt.Fprintf(&b, "\nas evaluate_qa.py prints it, over %s, its types in a fixed order:\n\n%s", n, m.UpstreamStdout())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// lines returns all numbers in the order in which they are shown.
+func (m *Metrics) lines() []Line {
+	return append(m.Types(), m.TaskAveraged(), m.Overall(), m.Abstention())
+}
+
+// percent returns the value, "nan" when there is none.
+func (l Line) percent() string {
+	if l.Estimate == nil {
+		return "nan"
+	}
+	return fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
+}
+
+// band returns what the unjudged items could make of the number, if there are any.
+func (l Line) band() string {
+	if l.Unjudged == 0 || l.Band == nil {
+		return ""
+	}
+	return fmt.Sprintf("  (%.1f%% with these wrong, %.1f%% right)", 100*l.Band.Lo, 100*l.Band.Hi)
+}
+
+// A summary is the metrics as JSON.
+type summary struct {
+	Benchmark      string   `json:"benchmark"`
+	Types          []Line   `json:"types"`
+	TaskAveraged   Line     `json:"task_averaged"`
+	Overall        Line     `json:"overall"`
+	Abstention     Line     `json:"abstention"`
+	Unjudged       []string `json:"unjudged"`
+	Warnings       []string `json:"warnings"`
+	Upstream       string   `json:"print_qa_metrics"`
+	UpstreamStdout string   `json:"evaluate_qa"`
+	UpstreamItems  int      `json:"upstream_items"` // how many items upstream's lines stand on
+}
+
+// JSON returns the numbers as a value for encoding/json.
+func (m *Metrics) JSON() any {
+	return summary{
+		Benchmark: Name, Types: m.Types(), TaskAveraged: m.TaskAveraged(),
+		Overall: m.Overall(), Abstention: m.Abstention(),
+		Unjudged: append([]string{}, m.Unjudged()...), Warnings: append([]string{}, m.Warnings()...),
+		Upstream: m.Upstream(), UpstreamStdout: m.UpstreamStdout(), UpstreamItems: m.overall.upstream,
+	}
+}

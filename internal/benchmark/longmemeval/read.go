@@ -1,0 +1,119 @@
+package longmemeval
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/text"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data are the published files with the questions: a JSON array or JSONL,
+	// compressed or not; "-" is standard input. Their haystacks may be huge; of
+	// each question only what a judge needs is kept.
+	Data []string
+
+	// Responses are files with what a system answered, which upstream calls
+	// hypotheses. Without them Data must hold the responses too, and without Data
+	// they must hold the questions.
+	Responses []string
+
+	Stdin io.Reader // what "-" reads
+
+	// RequireAll makes a question without a response an error.
+	RequireAll bool
+
+	Limit int // only the first so many items; 0 means all
+}
+
+// The columns that rows may have, the published name first. The others are what
+// people who store question and response in one file call them.
+var (
+	typeColumns      = []string{"question_type", "category"}
+	referenceColumns = []string{"answer", "reference", "ground_truth"}
+)
+
+const (
+	questionColumn = "question"
+	dateColumn     = "question_date"
+)
+
+// join returns how questions and responses are joined.
+func (o Options) join() itemset.Join {
+	return itemset.Join{
+		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+		ID:       []string{"question_id", "id"},
+		Response: []string{"hypothesis", "response", "prediction"},
+		Further:  append(append([]string{questionColumn, dateColumn}, typeColumns...), referenceColumns...),
+		Question: readQuestion, Notes: notesOn,
+	}
+}
+
+// A Set is the items of the benchmark: questions with responses, in the order of the
+// responses. Notes tells how the files were joined: responses to unknown questions,
+// questions without a response, and the like.
+type Set struct{ itemset.Held }
+
+// Open joins questions and responses into items, in the order of the responses. It
+// reads everything once and checks it before a cent is spent; when rows are wrong,
+// the error is a [*deem.Problems].
+func Open(ctx context.Context, o Options) (*Set, error) {
+	held, err := o.join().Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{held}, nil
+}
+
+// readQuestion takes a row of the published data.
+func readQuestion(it *deem.Item, row *itemset.Row) error {
+	if v, ok := itemset.First(row, typeColumns...); ok {
+		it.Category = v.Str()
+	}
+	if !isAbstention(it.ID) && !strings.HasSuffix(it.Category, abstentionMark) && promptOf[it.Category] == "" {
+		return itemset.At(row, "question %q has %s", it.ID, unknownType(it.Category))
+	}
+	v := row.Get(questionColumn)
+	if v.Blank() {
+		return itemset.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumn)
+	}
+	it.Question = v.Str()
+	v, ok := itemset.First(row, referenceColumns...)
+	if !ok {
+		return itemset.At(row, "question %q has no answer to judge by: the column %q is missing", it.ID, referenceColumns[0])
+	}
+	it.References = []string{v.Str()}
+	if v := row.Get(dateColumn); !v.Missing() && v.Str() != "" {
+		itemset.SetField(it, dateColumn, v.Str())
+	}
+	return nil
+}
+
+// notesOn names the questions for which only one reading has a prompt.
+func notesOn(items []deem.Item) []string {
+	var byType []string
+	for _, it := range items {
+		if !isAbstention(it.ID) && promptOf[it.Category] == "" {
+			byType = append(byType, it.ID)
+		}
+	}
+	return itemset.Note(nil, byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
+}
+
+// unknownType says that no prompt is published for a type, and which types there
+// are.
+func unknownType(kind string) string {
+	list := "known are " + strings.Join(types, ", ")
+	if kind == "" {
+		return "no question_type; " + list
+	}
+	if near := text.Closest(kind, types); near != "" {
+		return fmt.Sprintf("the unknown question_type %q; did you mean %s? %s", kind, near, list)
+	}
+	return fmt.Sprintf("the unknown question_type %q; %s", kind, list)
+}

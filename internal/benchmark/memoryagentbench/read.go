@@ -1,0 +1,193 @@
+package memoryagentbench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+)
+
+// Options say what to read.
+type Options struct {
+	// Data and Responses are result files of upstream's programs, and rows of the published
+	// data. Which is which can be seen. A result file stands alone, but for key points and
+	// types of questions that only the published data has.
+	Data, Responses []string
+
+	Stdin io.Reader
+	Limit int
+	Rules bool // only items that need no model
+}
+
+// known is what the published data says of a question.
+type known struct {
+	cluster, question, questionID, kind string
+	keypoints                           string // a JSON list
+}
+
+// Open reads result files and joins them with the published data by qa_pair_id.
+func Open(ctx context.Context, o Options) (*itemset.Held, error) {
+	names := slices.Concat(o.Data, o.Responses)
+	if err := itemset.CheckNames(names); err != nil {
+		return nil, err
+	}
+	columns := []string{"data", "dataset_config", "questions", "answers", "metadata"}
+	in := itemset.Input{
+		Names: names, Stdin: o.Stdin,
+		Want: func(column string) bool { return slices.Contains(columns, column) },
+		Whole: func(keys []string) bool {
+			return slices.Contains(keys, "dataset_config") || slices.Contains(keys, "questions") && slices.Contains(keys, "metadata")
+		},
+	}
+	var items []deem.Item
+	var problems itemset.Problems
+	published, texts := map[string]known{}, map[string]int{}
+	notes, err := itemset.Visit(ctx, in, &problems, func(row *itemset.Row) error {
+		if !row.Get("questions").Missing() {
+			addPublished(published, texts, row)
+			return nil
+		}
+		return readResults(row, &items)
+	})
+	if err == nil {
+		err = problems.Err("give upstream's result files, outputs/AGENT/PART/*.json, and rows of the published data")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range items {
+		complete(&items[i], published)
+	}
+	if o.Rules {
+		asked := func(it deem.Item) bool { return isSummary(it.Category) || isChat(it.Category) }
+		var dropped []string
+		items = slices.DeleteFunc(items, func(it deem.Item) bool {
+			if asked(it) {
+				dropped = append(dropped, it.ID)
+			}
+			return asked(it)
+		})
+		notes = itemset.Note(notes, dropped, "item", "left out: "+UpstreamName+" asks a model about it")
+	}
+	if len(items) == 0 {
+		return nil, deem.WithHint(fmt.Errorf("no response to judge in %s", strings.Join(names, ", ")),
+			"summaries and chats are judged by a model: --judge %s --model PROVIDER:NAME", UpstreamName)
+	}
+	if len(published) == 0 {
+		notes = append(notes, "without the published data nobody knows which questions share a text, so intervals take each question for itself")
+	}
+	items, notes = itemset.Limit(items, o.Limit, notes)
+	held, err := itemset.Hold(items, names, notes)
+	return &held, err
+}
+
+// addPublished enters the questions of a row of the published data, which is one text, and
+// counts the texts of each part.
+func addPublished(published map[string]known, texts map[string]int, row *itemset.Row) {
+	source := row.Get("metadata.source").Str()
+	questions, _ := row.Get("questions").List()
+	keypoints := "[]"
+	if list, ok := row.Get("metadata.keypoints").List(); ok && len(list) > 0 {
+		keypoints = string(row.Get("metadata.keypoints").JSON())
+	}
+	texts[source]++
+	cluster := fmt.Sprintf("%s/%d", source, texts[source])
+	for i, q := range questions {
+		at := func(column string) string {
+			if v := row.Get("metadata." + column + "." + strconv.Itoa(i)); !v.Missing() {
+				return v.Str()
+			}
+			return ""
+		}
+		k := known{cluster, q.Str(), at("question_ids"), at("question_types"), keypoints}
+		for _, id := range []string{at("qa_pair_ids"), k.questionID} {
+			if id != "" {
+				published[source+"/"+id] = k
+			}
+		}
+	}
+}
+
+// readResults adds the items of a result file.
+func readResults(row *itemset.Row, items *[]deem.Item) error {
+	source := row.Get("dataset_config.sub_dataset")
+	rows, ok := row.Get("data").List()
+	if !ok || source.Blank() {
+		return itemset.At(row, "this is neither a result file, with data and dataset_config.sub_dataset, nor a row of the published data")
+	}
+	seen := map[string]bool{}
+	for i, v := range rows {
+		response, answers := v.Get("output"), v.Get("answer")
+		if response.Missing() || answers.Missing() {
+			return itemset.At(row, "data %d has no output or no answer", i)
+		}
+		pair := v.Get("qa_pair_id")
+		if pair.Blank() {
+			pair = v.Get("query_id")
+		}
+		it := deem.Item{ID: fmt.Sprintf("%s/%s", source.Str(), pair.Str()), Category: source.Str(), Response: response.Str(), References: flat(answers)}
+		if pair.Blank() || seen[it.ID] {
+			return itemset.At(row, "data %d has no qa_pair_id, or one that was there before: %q", i, pair.Str())
+		}
+		seen[it.ID] = true
+		if q := v.Get("query"); !q.Missing() {
+			it.Question = q.Str()
+		}
+		set := func(field string, value itemset.Value) {
+			if !value.Blank() {
+				itemset.SetField(&it, field, value.Str())
+			}
+		}
+		set(fieldPair, pair)
+		set(fieldAnswers, answers)
+		set(deem.FieldTokensIn, v.Get("input_len"))
+		set(deem.FieldTokensOut, v.Get("output_len"))
+		if s, ok := v.Get("query_time_len").Float(); ok {
+			itemset.SetField(&it, deem.FieldLatency, strconv.FormatFloat(1000*s, 'f', -1, 64))
+		}
+		set(fieldQuestionID, v.Get(fieldQuestionID))
+		set(fieldType, v.Get(fieldType))
+		for _, list := range []string{fieldKeypoints, fieldPredicted, fieldMovies} {
+			if _, ok := v.Get(list).List(); ok {
+				itemset.SetField(&it, list, string(v.Get(list).JSON()))
+			}
+		}
+		*items = append(*items, it)
+	}
+	return nil
+}
+
+// flat returns the texts of a list, also of lists in it, as upstream flattens them.
+func flat(v itemset.Value) []string {
+	list, ok := v.List()
+	if !ok {
+		return []string{v.Str()}
+	}
+	var all []string
+	for _, inner := range list {
+		all = append(all, flat(inner)...)
+	}
+	return all
+}
+
+// complete adds what the published data says of an item.
+func complete(it *deem.Item, published map[string]known) {
+	k, ok := published[it.ID]
+	if !ok {
+		return
+	}
+	it.Cluster = k.cluster
+	if isChat(it.Category) {
+		it.Question = k.question
+	}
+	for field, value := range map[string]string{fieldQuestionID: k.questionID, fieldType: k.kind, fieldKeypoints: k.keypoints} {
+		if value != "" && value != "[]" && it.Fields[field] == "" {
+			itemset.SetField(it, field, value)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package personamem
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"deem"
+	"deem/internal/benchmark/itemset"
+	"deem/internal/choice"
+)
+
+// Options say what to read.
+type Options struct {
+	Data       []string  // upstream's result file, or benchmark.csv
+	Responses  []string  // what a system answered, with the options as they were shown
+	Stdin      io.Reader // what "-" reads
+	RequireAll bool      // a question without a response is an error
+	Limit      int       // only so many items; 0 means all
+}
+
+// The columns of rows.
+var (
+	optionColumns   = []string{"option_mapping", choice.OptionsField, "all_options"}
+	questionColumns = []string{"user_query", "question"}
+	answerColumns   = []string{"correct_answer", "answer"}
+	fieldColumns    = []string{fieldPreference, fieldScenario, fieldUpdated, fieldWho, fieldType}
+)
+
+// Open joins questions and responses into items.
+func Open(ctx context.Context, o Options) (*itemset.Held, error) {
+	further := append(append(append([]string{"persona_id"}, optionColumns...), questionColumns...), append(answerColumns, fieldColumns...)...)
+	held, err := itemset.Join{
+		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
+		ID: []string{"id", "question_id"}, Response: []string{"model_response", "response", "generated_answer"}, Further: further,
+		Key: key, Question: readQuestion, Answer: readAnswer,
+	}.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &held, nil
+}
+
+// key makes an id of the persona, the question and the preference, which a row of
+// upstream's files has in place of an id.
+func key(row *itemset.Row) (string, bool) {
+	persona, query := row.Get("persona_id"), questionOf(row)
+	if persona.Blank() || query == "" {
+		return "", false
+	}
+	sum := sha256.Sum256([]byte(query + "\n" + row.Get(fieldPreference).Str()))
+	return fmt.Sprintf("%s/%x", persona.Str(), sum[:4]), true
+}
+
+// questionOf returns the text of the query, which upstream keeps as a message that Python
+// or JSON wrote.
+func questionOf(row *itemset.Row) string {
+	v, ok := itemset.First(row, questionColumns...)
+	if !ok {
+		return ""
+	}
+	return itemset.Content(v)
+}
+
+func readQuestion(it *deem.Item, row *itemset.Row) error {
+	if it.Question = questionOf(row); it.Question == "" {
+		return itemset.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumns[0])
+	}
+	if v, ok := itemset.First(row, answerColumns...); ok {
+		it.References = []string{v.Str()}
+	}
+	it.Category, it.Cluster = row.Get(fieldType).Str(), row.Get("persona_id").Str()
+	for _, name := range fieldColumns {
+		if v := row.Get(name); !v.Missing() {
+			itemset.SetField(it, name, v.Str())
+		}
+	}
+	return nil
+}
+
+// readAnswer takes the options as they were shown to the system. Upstream shuffles them with
+// a hash that Python salts anew in each process, so only the row knows them.
+func readAnswer(it *deem.Item, row *itemset.Row) error {
+	v, ok := itemset.First(row, optionColumns...)
+	if !ok {
+		return nil
+	}
+	if _, err := choice.Options(v.Str()); err != nil {
+		return itemset.At(row, "question %q: %v", it.ID, err)
+	}
+	itemset.SetField(it, choice.OptionsField, v.Str())
+	return nil
+}
