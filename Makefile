@@ -60,13 +60,13 @@ build: ## build bin/deem, one static binary
 
 # In CI a skipped test is a failure unless .ci/skips.txt lists it.
 .PHONY: test
-test: $(TOOLS)/gotestsum ## run every test with the race detector, and install what that needs
+test: $(TOOLS)/gotestsum ## run every test, and install what that needs
 	scripts/need.sh cc clients postgres chromium python npm packagers
 	scripts/minilm.sh $(TOOLS)/minilm
 	scripts/wordnet.sh $(TOOLS)/wordnet
 	scripts/llama-server.sh $(TOOLS)/llama
 	scripts/axe.sh $(TOOLS)/axe
-	CGO_ENABLED=1 $(TOOLS)/bin/gotestsum --format pkgname-and-test-fails --hide-summary skipped --jsonfile $(TOOLS)/test.json -- -race -timeout $(TESTTIME) $(PKGS)
+	scripts/test.sh $(TOOLS)/bin/gotestsum $(TOOLS)/test.json $(TESTTIME)
 	cd tools/match && $(GO) test -timeout $(TESTTIME) .
 	COVERAGE=150 $(GO) test -count=1 -timeout $(TESTTIME) -run '^TestCoverage$$' ./internal/coverage
 	$(if $(filter-out false 0,$(CI)),scripts/skips.sh $(TOOLS)/test.json .ci/skips.txt)

@@ -67,7 +67,7 @@ packages() {
 
 purpose() {
   case $1 in
-  cc) echo "a C compiler is missing; the race detector needs it in all tests" ;;
+  cc) echo "a C compiler is missing; the race detector needs it" ;;
   clients) echo "python3, node (20 or later), curl, jq, zstd or xz is missing; the tests of the HTTP API (internal/server), of the documentation (internal/ci/docs) and of the examples need them" ;;
   postgres) echo "Postgres is missing; the tests of internal/store/postgres, internal/queue, internal/server and internal/cli start a server" ;;
   chromium) echo "Chromium is missing; the browser tests of internal/server need it (DEEM_CHROMIUM can name the program)" ;;
