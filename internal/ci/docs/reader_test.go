@@ -45,8 +45,8 @@ func newReader(t *testing.T, name, vendors string) *reader {
 	return r
 }
 
-// scratch returns a folder as a reader has it at the beginning of a page: the examples,
-// and a dataset answers.jsonl. A page of an example begins in that example's folder.
+// scratch returns the folder that docs/README.md tells a reader to make: the examples, and
+// the files of the quick start. A page of an example begins in that example's folder.
 func scratch(t *testing.T, name string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -56,11 +56,8 @@ func scratch(t *testing.T, name string) string {
 	if strings.HasPrefix(name, "examples/") {
 		return filepath.Join(folder, filepath.Dir(name))
 	}
-	for _, file := range []string{"answers.jsonl", "before.jsonl", "labels.csv"} {
-		text := read(t, "examples/quickstart/"+file)
-		if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "examples", "quickstart"))); err != nil {
+		t.Fatal(err)
 	}
 	return folder
 }
