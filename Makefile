@@ -107,7 +107,7 @@ lint-shell: ## are the scripts sound?
 
 .PHONY: lint-words
 lint-words: ## are the finished documents in plain English?
-	scripts/words.sh --finished
+	scripts/words.sh --docs
 
 .PHONY: lint-actions
 lint-actions: $(TOOLS)/actionlint ## are the workflows sound?

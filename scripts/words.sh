@@ -1,19 +1,13 @@
 #!/usr/bin/env bash
-# words.sh [--finished | --count]: find phrases in user-facing text that make a native reader stumble.
+# words.sh [--docs | --count]: find phrases in user-facing text that make a native reader stumble.
 #
 # It prints file:line for each phrase in the documents, in the README and in the program's
-# help and messages, then the words of each document. With --finished it looks only at the
-# pages listed in `finished`, and fails when one has such a phrase. Blocks of output are not
+# help and messages, then the words of each document. With --docs it looks only at the
+# documents, and fails when one has such a phrase. Blocks of output are not
 # looked at in documents: the program that prints them is. With --count it prints the words
 # of each document: its prose, without blocks of code and tables, and then all of it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-
-# Pages that are rewritten in plain English. The list grows to all of docs.
-finished=(
-  docs/{README,first-steps,agree,compare,rejudge,statistics,api,batch,bundle,calibrate,cascade,data,dispute,errata,export,faq,glossary,judges,lock,match,observability,panel,peers,probe,quickstart,rules,scale,team}.md
-  docs/benchmarks/{README,halumem,infinitebench,locomo,longbench,longmemeval}.md
-)
 
 # "there is no" and "is no longer" are plain English; the others have a plainer form.
 phrases='(is|are|was|were) no|whoever|whosoever|whatever it is|beside|that which|those who|how-manieth|none of which|it is what|is what one|one would|somebody else|goes? on where|stands? or falls?|off the menu|never came|at hand|thinks? before|now less before|whose worth|says? nothing of|tells? of|said of|(be|is|are) had|wished|is closed to|for the sake of|as careful as|a thing by'
@@ -47,11 +41,11 @@ look() {
     END { printf "words: %d phrases in %d files\n", n, ARGC - 1 > "/dev/stderr"; exit n > 0 }' "$@"
 }
 
-if [ "${1:-}" = --finished ]; then
-  look "${finished[@]}"
+mapfile -t pages < <(find docs -name '*.md' | sort)
+if [ "${1:-}" = --docs ]; then
+  look README.md CONTRIBUTING.md "${pages[@]}"
   exit
 fi
-mapfile -t pages < <(find docs -name '*.md' | sort)
 if [ "${1:-}" = --count ]; then
   awk '
     FNR == 1 { fenced = 0 }
