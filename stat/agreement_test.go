@@ -45,6 +45,14 @@ func TestAgreementIsSane(t *testing.T) {
 	})
 }
 
+// Two judges who differ about one item, next to an item that only one of them rated, agree
+// less than the formula's -1.
+func TestFleissLeast(t *testing.T) {
+	if est := stat.Fleiss([][]int{{1, 1}, {1, 0}}, 0.95); est.Value != -1 || est.Lo != -1 || est.Hi < -1 {
+		t.Errorf("Fleiss = %+v, want the least value, -1, within its interval", est)
+	}
+}
+
 // The order of units changes no digit.
 func TestAgreementIgnoresOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

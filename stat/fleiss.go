@@ -49,7 +49,8 @@ func Fleiss(table [][]int, level float64) Estimate {
 	if 1-expected < 1e-12 || len(share) < 2 {
 		return est.Warn(warnUndefined)
 	}
-	est.Value = min((agreed.float()/pairs-expected)/(1-expected), 1)
+	// Items that one judge rated may take it below -1.
+	est.Value = max(-1, min((agreed.float()/pairs-expected)/(1-expected), 1))
 	if len(items) == 1 {
 		return est.Warn(warnOneRated)
 	}
