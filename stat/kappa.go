@@ -29,34 +29,6 @@ const (
 	Quadratic  Weighting = "quadratic"
 )
 
-// Kappa returns Cohen's kappa of a square table of counts, in which table[i][j]
-// counts the items that the first judge put into class i and the second into class
-// j (Cohen 1960). The interval uses the variance of Fleiss, Cohen and Everitt
-// (1969); it holds for large n and is cut off at -1 and 1.
-func Kappa(table [][]int, level float64) Estimate {
-	return WeightedKappa(table, Unweighted, level)
-}
-
-// WeightedKappa returns Cohen's kappa of a square table of counts in which labels
-// that are near each other agree in part. An unknown weighting counts as none.
-//
-// Source: J. Cohen, "Weighted kappa", Psychological Bulletin 70 (1968), 213-220;
-// the interval uses the variance of J. L. Fleiss, J. Cohen and B. S. Everitt,
-// "Large sample standard errors of kappa and weighted kappa", Psychological
-// Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
-// items, or a label that is rare, it is too narrow. Where kappa is not defined,
-// because both judges gave the same one label to everything, the value is 0, the
-// interval is everything, and a warning says so; another says where the interval has
-// no width, because the variance is 0.
-func WeightedKappa(table [][]int, w Weighting, level float64) Estimate {
-	t := newCrossTable(table, w)
-	est := t.estimate(Design{}, level)
-	if t.negative {
-		est = est.Warn(warnNegative)
-	}
-	return est
-}
-
 // A Crossed is a square table of labels whose items may carry weights: Crossed[i][j] is
 // the weight of the items that people put into class i and the judge into class j.
 type Crossed [][]float64
@@ -129,7 +101,17 @@ func (c Crossed) table(w Weighting, n int) *crossTable {
 	return t
 }
 
-// estimate returns kappa with its interval.
+// estimate returns Cohen's kappa of a table in which labels that are near each other
+// may agree in part.
+//
+// Source: J. Cohen, "Weighted kappa", Psychological Bulletin 70 (1968), 213-220;
+// the interval uses the variance of J. L. Fleiss, J. Cohen and B. S. Everitt,
+// "Large sample standard errors of kappa and weighted kappa", Psychological
+// Bulletin 72 (1969), 323-327. It holds for large n: with fewer than some fifty
+// items, or a label that is rare, it is too narrow. Where kappa is not defined,
+// because both judges gave the same one label to everything, the value is 0, the
+// interval is everything, and a warning says so; another says where the interval has
+// no width, because the variance is 0.
 func (t *crossTable) estimate(d Design, level float64) Estimate {
 	level, warning := checkLevel(level)
 	est := warnIf(Estimate{Lo: -1, Hi: 1, Level: level, N: t.n, Method: MethodNone}, warning)
@@ -149,22 +131,10 @@ func (t *crossTable) estimate(d Design, level float64) Estimate {
 	return d.mark(est, Bounds{-1, 1})
 }
 
-// KappaNullSE returns the standard error that weighted kappa would have if the judges
-// agreed by chance alone, which a test of kappa = 0 is made of (Fleiss, Cohen and
-// Everitt 1969). It is 0 where kappa is not defined.
-func KappaNullSE(table [][]int, w Weighting) float64 {
-	t := newCrossTable(table, w)
-	if t.n == 0 || !t.defined() {
-		return 0
-	}
-	return math.Sqrt(t.nullVariance())
-}
-
 // A crossTable is a square table of shares with the weight of each cell.
 type crossTable struct {
 	n          int     // items
 	sum        float64 // their weight
-	negative   bool    // whether a count below 0 was left out
 	share      [][]float64
 	weight     [][]float64
 	rows, cols []float64 // margins
@@ -172,16 +142,6 @@ type crossTable struct {
 	observed, expected float64     // weighted agreement, and what chance would give
 	rowMean, colMean   []float64   // mean weight of a row and of a column, by the margins
 	counts             [][]float64 // as given, squared
-}
-
-// newCrossTable returns the shares of a table, which may be ragged: what is
-// missing counts as 0.
-func newCrossTable(table [][]int, w Weighting) *crossTable {
-	t := &crossTable{}
-	t.counts, t.n, t.negative = squareCounts(table)
-	t.sum = float64(t.n)
-	t.weigh(w)
-	return t
 }
 
 // weigh computes the shares and what follows from them.
@@ -233,42 +193,9 @@ func (t *crossTable) variance(k float64) float64 {
 	return t.scaled(sum - float64(last*last))
 }
 
-// nullVariance is formula 9 of the same paper.
-func (t *crossTable) nullVariance() float64 {
-	sum := 0.0
-	for i := range t.share {
-		for j := range t.share {
-			d := t.weight[i][j] - (t.rowMean[i] + t.colMean[j])
-			sum += float64(t.rows[i] * t.cols[j] * d * d)
-		}
-	}
-	return t.scaled(sum - float64(t.expected*t.expected))
-}
-
 func (t *crossTable) scaled(v float64) float64 {
 	rest := 1 - t.expected
 	return max(v/(rest*rest*float64(t.n)), 0)
-}
-
-// squareCounts returns the counts as a square table, their sum, and whether one of
-// them was below 0.
-func squareCounts(table [][]int) (counts [][]float64, n int, negative bool) {
-	k := len(table)
-	for _, row := range table {
-		k = max(k, len(row))
-	}
-	counts = matrix(k)
-	for i, row := range table {
-		for j, c := range row {
-			if c < 0 {
-				negative = true
-				continue
-			}
-			counts[i][j] = float64(c)
-			n += c
-		}
-	}
-	return counts, n, negative
 }
 
 // kappaWeights returns how much each of k labels agrees with each.

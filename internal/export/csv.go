@@ -53,15 +53,6 @@ var columns = []column{
 	{"judge_latency_ms", func(r *Row) string { return number(&r.LatencyMS) }},
 }
 
-// Columns returns the names of the columns in their order.
-func Columns() []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.name
-	}
-	return names
-}
-
 func integer(n int64) string { return strconv.FormatInt(n, 10) }
 
 func number(x *float64) string {

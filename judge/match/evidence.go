@@ -71,13 +71,16 @@ type Evidence struct {
 	// Vague and Spared say that the judge may not accept, or may not reject, however
 	// likely the model thinks it.
 	Vague, Spared bool
+
+	weighing *weighing
 }
 
-// NewEvidence returns what [New] sees in an item that has a reference. It is
-// for fitting a model to it; w says how much words tell.
-func NewEvidence(it deem.Item, w *Words) Evidence {
+// NewEvidence returns what [New] sees in an item that has a reference; words says
+// how much each word tells.
+func NewEvidence(it deem.Item, words *Words) Evidence {
 	c := compare(it)
-	return newWeighing(c, c.judge(it.References), w).evidence()
+	w := &weighing{comparison: c, finding: c.judge(it.References), words: words}
+	return w.evidence()
 }
 
 // Probability returns the probability that [New] goes by if it weighs with m.
@@ -118,10 +121,6 @@ type weighing struct {
 	hits    []int  // elements of the response that the answer has
 }
 
-func newWeighing(c *comparison, f finding, w *Words) *weighing {
-	return &weighing{comparison: c, finding: f, words: w}
-}
-
 // evidence returns all of it.
 func (w *weighing) evidence() Evidence {
 	w.fromRule()
@@ -132,7 +131,7 @@ func (w *weighing) evidence() Evidence {
 	w.fromPlace()
 	w.fromTone()
 	w.fromQuestion()
-	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most, Vague: w.vague, Spared: w.spared}
+	e := Evidence{Numbers: w.x[:], Least: w.least, Most: w.most, Vague: w.vague, Spared: w.spared, weighing: w}
 	if e.Most == 0 {
 		e.Most = 1
 	}

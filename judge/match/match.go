@@ -68,12 +68,10 @@ func (j *match) Judge(ctx context.Context, it deem.Item) (deem.Verdict, error) {
 		return deem.Verdict{}, deem.Failf(deem.Input, "no reference to compare with")
 	}
 	model := Default()
-	c := compare(it)
-	w := newWeighing(c, c.judge(it.References), &model.Words)
-	e := w.evidence()
-	p := e.Probability(model)
+	e := NewEvidence(it, &model.Words)
+	w, p := e.weighing, e.Probability(model)
 	// What was not read may have the answer.
-	unread := c.response.cut && p < .5
+	unread := w.response.cut && p < .5
 	if !j.forced && (unread || !e.Decides(p, model)) {
 		f := deem.Failf(deem.Unsure, "%s (right with probability %.2f)", w.why, p)
 		f.Probability = &p

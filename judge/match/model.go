@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
+	"strings"
 	"sync"
 )
 
@@ -182,6 +184,9 @@ func Decode(raw []byte) (*Model, error) {
 
 // check refuses a model that would fail on an item later.
 func (m *Model) check() error {
+	if !slices.Equal(m.Evidence, EvidenceNames()) {
+		return fmt.Errorf("read match model: it was fitted to other evidence: %s", strings.Join(m.Evidence, " "))
+	}
 	for i := range m.Trees {
 		for _, f := range m.Trees[i].Feature {
 			if f < -1 || f >= len(m.Evidence) {

@@ -1,12 +1,10 @@
 package match
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -32,37 +30,6 @@ func (w *Words) Weight(word string) float64 {
 		return float64(w.weights[i]) / grain
 	}
 	return float64(w.rare) / grain
-}
-
-// NewWords returns the weights of the most frequent words of texts, given in how
-// many of them each word is.
-func NewWords(counts map[string]int, texts, most int) Words {
-	type entry struct {
-		hash  uint32
-		count int
-	}
-	var list []entry
-	for word, n := range counts {
-		list = append(list, entry{hash(word), n})
-	}
-	slices.SortFunc(list, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.hash, b.hash))
-	})
-	weight := func(n int) uint8 {
-		return uint8(min(255, math.Round(grain*math.Log(float64(texts+1)/float64(n+1)))))
-	}
-	w := Words{rare: weight(0)}
-	if len(list) > most {
-		w.rare = weight(max(1, list[most].count/2))
-		list = list[:most]
-	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
-	list = slices.CompactFunc(list, func(a, b entry) bool { return a.hash == b.hash })
-	for _, e := range list {
-		w.hashes = append(w.hashes, e.hash)
-		w.weights = append(w.weights, min(weight(e.count), w.rare))
-	}
-	return w
 }
 
 // hash is FNV-1a.

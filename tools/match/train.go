@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"hash/fnv"
 	"math"
@@ -48,7 +51,49 @@ func Words(rows []Row) match.Words {
 			add(r.Item.Question)
 		}
 	}
-	return match.NewWords(counts, texts, commonWords)
+	return newWords(counts, texts, commonWords)
+}
+
+// newWords returns the weights of the most frequent words of texts, given in how
+// many of them each word is. It writes them as a model's file holds them: for each
+// word four bytes of its hash and one of its weight, in sixteenths.
+func newWords(counts map[string]int, texts, most int) match.Words {
+	type entry struct {
+		hash  uint32
+		count int
+	}
+	var list []entry
+	for word, n := range counts {
+		h := fnv.New32a()
+		h.Write([]byte(word)) //nolint:errcheck // never fails
+		list = append(list, entry{h.Sum32(), n})
+	}
+	slices.SortFunc(list, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.hash, b.hash))
+	})
+	weight := func(n int) uint8 {
+		return uint8(min(255, math.Round(16*math.Log(float64(texts+1)/float64(n+1)))))
+	}
+	rare := weight(0)
+	if len(list) > most {
+		rare = weight(max(1, list[most].count/2))
+		list = list[:most]
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.hash, b.hash) })
+	list = slices.CompactFunc(list, func(a, b entry) bool { return a.hash == b.hash })
+	var raw []byte
+	for _, e := range list {
+		raw = append(binary.BigEndian.AppendUint32(raw, e.hash), min(weight(e.count), rare))
+	}
+	file, err := json.Marshal(map[string]any{"rare": rare, "common": raw})
+	if err != nil {
+		panic(err) // numbers and bytes
+	}
+	var w match.Words
+	if err := json.Unmarshal(file, &w); err != nil {
+		panic(err) // It was written above.
+	}
+	return w
 }
 
 // A Sheet is the evidence of labelled items, ready to be fitted to.

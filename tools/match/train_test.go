@@ -185,3 +185,16 @@ func TestModelIsFitted(t *testing.T) {
 		t.Error("the words of the model are not those of the labelled file: run make match-model")
 	}
 }
+
+// A word weighs less the more texts have it.
+func TestNewWords(t *testing.T) {
+	w := newWords(map[string]int{"the": 100, "cat": 10, "zebra": 1}, 100, 2)
+	last := -1.0
+	for _, word := range []string{"the", "cat", "zebra"} {
+		got := w.Weight(word)
+		if got <= last {
+			t.Errorf("Weight(%q) = %v, after %v for a commoner word", word, got, last)
+		}
+		last = got
+	}
+}

@@ -46,7 +46,3 @@ var tasks = []task{
 
 // table finds tasks by name.
 var table = bytask.Table[task]{Title: "InfiniteBench", Tasks: tasks, Name: func(t task) string { return t.name }}
-
-// Tasks returns the names of the tasks in the order of the README's table, and then
-// those that have no row there.
-func Tasks() []string { return table.Names() }

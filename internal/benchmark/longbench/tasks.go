@@ -60,9 +60,6 @@ var tasks = []task{
 // table finds tasks by name.
 var table = bytask.Table[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
 
-// Tasks returns the names of the tasks in the order of eval.py.
-func Tasks() []string { return table.Names() }
-
 // score returns how the response of an item does in the task: the best over all
 // references, and never less than 0, which is where upstream starts.
 func (t task) score(it deem.Item, reading string) (float64, error) {
