@@ -12,6 +12,8 @@
 // et al., "Beyond a Million Tokens" (ICLR 2026, arXiv 2510.27246).
 package beam
 
+import "deem/internal/benchmark"
+
 // Name is the name of the benchmark.
 const Name = "beam"
 
@@ -32,18 +34,15 @@ const (
 // Judges returns the names of the judges, the default first.
 func Judges() []string { return []string{Mem0Name, OmniName, UpstreamName} }
 
-// An Origin says who published a judge.
-type Origin struct{ About, Vendor, Date, Source, Licence string }
-
 // OriginOf returns who published a judge.
-func OriginOf(name string) Origin {
+func OriginOf(name string) benchmark.Origin {
 	switch name {
 	case Mem0Name:
-		return Origin{"each item of the rubric, with the question", "Mem0", "2026-04-09", "github.com/mem0ai/memory-benchmarks, commit edcd6f1", "Apache-2.0"}
+		return benchmark.Origin{About: "each item of the rubric, with the question", Vendor: "Mem0", Date: "2026-04-09", Source: "github.com/mem0ai/memory-benchmarks, commit edcd6f1", Licence: "Apache-2.0"}
 	case OmniName:
-		return Origin{"each item of the rubric, and event ordering by the places of all events", "OmniMemEval", "2026-07-01", "github.com/MemTensor/OmniMemEval, commit 7df23bc", "Apache-2.0"}
+		return benchmark.Origin{About: "each item of the rubric, and event ordering by the places of all events", Vendor: "OmniMemEval", Date: "2026-07-01", Source: "github.com/MemTensor/OmniMemEval, commit 7df23bc", Licence: "Apache-2.0"}
 	}
-	return Origin{"each item of the rubric, and event ordering by tau", "the authors of BEAM", "2025-11-11", "github.com/mohammadtavakoli78/BEAM, commit b2a3ee8", "none found; --with repo=PATH names a clone"}
+	return benchmark.Origin{About: "each item of the rubric, and event ordering by tau", Vendor: "the authors of BEAM", Date: "2025-11-11", Source: "github.com/mohammadtavakoli78/BEAM, commit b2a3ee8", Licence: "none found; --with repo=PATH names a clone"}
 }
 
 // EventOrdering is the ability that upstream scores by the order of events.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/judge"
 )
@@ -22,16 +22,16 @@ type Metrics struct {
 	sizes     map[string]*counts
 	overall   counts
 	pass      int
-	tau, f1   tally.Tally // of event ordering: tau_norm, and tau times F1
-	rubrics   [][]string  // of event ordering
+	tau, f1   benchmark.Tally // of event ordering: tau_norm, and tau times F1
+	rubrics   [][]string      // of event ordering
 	counted   map[string]float64
-	own       tally.Tally // as the program of a vendor counts
+	own       benchmark.Tally // as the program of a vendor counts
 }
 
 // counts are the items of one line, and what upstream makes of them: the mean over chats of
 // the mean over the questions of a chat.
 type counts struct {
-	tally.Tally
+	benchmark.Tally
 	chats map[string][]float64
 }
 
@@ -158,7 +158,7 @@ func (m *Metrics) count(rec deem.Record) {
 // A Line is one number of the table.
 type Line struct {
 	Name string `json:"name"`
-	tally.Line
+	benchmark.Line
 
 	// Published is the mean over chats of the mean of each, as upstream's script has it.
 	Published *float64 `json:"published"`

@@ -14,30 +14,20 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
 
-// Options say what to read.
-type Options struct {
-	// Data are the questions: upstream's folder chats or files probing_questions.json in
-	// it, each an object with a list for each ability; or rows with size, chat, ability,
-	// index, question and rubric.
-	Data []string
-
-	// Responses are what a system answered: upstream's files, each an object with a list
-	// for each ability, or rows with size, chat, ability, index and llm_response. Without
-	// them the rows of Data hold the responses.
-	Responses []string
-
-	Stdin      io.Reader // what "-" reads
-	RequireAll bool      // a question without a response is an error
-	Limit      int       // only the first so many items; 0 means all
-}
+// Options say what to read. Data are the questions: upstream's folder chats or files
+// probing_questions.json in it, each an object with a list for each ability; or rows with
+// size, chat, ability, index, question and rubric. Responses are upstream's files, each an
+// object with a list for each ability, or rows with size, chat, ability, index and
+// llm_response. Without them the rows of Data hold the responses.
+type Options = benchmark.Options
 
 // A Set is the items of the benchmark, in the order of the questions.
-type Set struct{ itemset.Held }
+type Set struct{ benchmark.Held }
 
 // A key names a question: a chat of a size, an ability, and a place in its list.
 type key struct {
@@ -62,7 +52,7 @@ type join struct {
 	items     map[key]*deem.Item
 	order     []key
 	answered  map[key]bool
-	problems  itemset.Problems
+	problems  benchmark.Problems
 	notes     []string
 	lone      key // the chat of the only file of questions
 	loneFiles int
@@ -71,7 +61,7 @@ type join struct {
 // Open joins questions and responses into items. It reads everything once and checks it
 // before anything is paid for; when rows are wrong, the error is a [*deem.Problems].
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
+	if err := benchmark.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
 	if len(o.Data) == 0 {
@@ -92,13 +82,13 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if len(items) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("%s: no question has a response", strings.Join(names, ", ")), "--responses names the files with what the system answered")
 	}
-	items, j.notes = itemset.Limit(items, o.Limit, j.notes)
-	held, err := itemset.Hold(items, names, j.notes)
+	items, j.notes = benchmark.Limit(items, o.Limit, j.notes)
+	held, err := benchmark.Hold(items, names, j.notes)
 	return &Set{held}, err
 }
 
 // rows reads files, and the files in folders.
-func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(row *itemset.Row, k key, entry map[string]json.RawMessage) error) error {
+func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit func(row *benchmark.Row, k key, entry map[string]json.RawMessage) error) error {
 	var files []string
 	for _, name := range names {
 		inside, err := filesIn(name)
@@ -110,8 +100,8 @@ func (j *join) rows(ctx context.Context, names []string, stdin io.Reader, visit 
 	if len(files) == 0 {
 		return nil
 	}
-	in := itemset.Input{Names: files, Stdin: stdin, Want: func(string) bool { return true }, Whole: isChat}
-	notes, err := itemset.Visit(ctx, in, &j.problems, func(row *itemset.Row) error {
+	in := benchmark.Input{Names: files, Stdin: stdin, Want: func(string) bool { return true }, Whole: isChat}
+	notes, err := benchmark.Visit(ctx, in, &j.problems, func(row *benchmark.Row) error {
 		if isChat(row.Names()) {
 			return j.chat(row, visit)
 		}
@@ -168,7 +158,7 @@ func isChat(keys []string) bool {
 }
 
 // chat visits the entries of a file about one chat.
-func (j *join) chat(row *itemset.Row, visit func(*itemset.Row, key, map[string]json.RawMessage) error) error {
+func (j *join) chat(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
 	k := key{}
 	k.size, k.chat = chatOf(row.File)
 	for _, k.ability = range row.Names() {
@@ -177,7 +167,7 @@ func (j *join) chat(row *itemset.Row, visit func(*itemset.Row, key, map[string]j
 		}
 		var list []map[string]json.RawMessage
 		if err := json.Unmarshal(row.Get(k.ability).JSON(), &list); err != nil {
-			return itemset.At(row, "%s is not a list of objects", k.ability)
+			return benchmark.At(row, "%s is not a list of objects", k.ability)
 		}
 		for i, entry := range list {
 			k.index = i
@@ -190,7 +180,7 @@ func (j *join) chat(row *itemset.Row, visit func(*itemset.Row, key, map[string]j
 }
 
 // row visits a row that is about one question.
-func (j *join) row(row *itemset.Row, visit func(*itemset.Row, key, map[string]json.RawMessage) error) error {
+func (j *join) row(row *benchmark.Row, visit func(*benchmark.Row, key, map[string]json.RawMessage) error) error {
 	entry := map[string]json.RawMessage{}
 	for _, name := range row.Names() {
 		if v := row.Get(name); !v.Missing() {
@@ -199,27 +189,27 @@ func (j *join) row(row *itemset.Row, visit func(*itemset.Row, key, map[string]js
 	}
 	k := key{size: row.Get("size").Str(), chat: row.Get("chat").Str(), ability: row.Get("ability").Str()}
 	if k.chat == "" {
-		return itemset.At(row, "the row has no chat")
+		return benchmark.At(row, "the row has no chat")
 	}
 	if err := checkAbility(row, k.ability); err != nil {
 		return err
 	}
 	n, ok := text.Int(entry["index"])
 	if !ok || n < 0 {
-		return itemset.At(row, "the row has no index, the place of the question among those of its ability, from 0")
+		return benchmark.At(row, "the row has no index, the place of the question among those of its ability, from 0")
 	}
 	k.index = int(n)
 	return visit(row, k, entry)
 }
 
-func checkAbility(row *itemset.Row, name string) error {
+func checkAbility(row *benchmark.Row, name string) error {
 	if slices.Contains(Abilities(), name) {
 		return nil
 	}
 	if near := text.Closest(name, Abilities()); near != "" {
-		return itemset.At(row, "unknown ability %q; did you mean %s?", name, near)
+		return benchmark.At(row, "unknown ability %q; did you mean %s?", name, near)
 	}
-	return itemset.At(row, "unknown ability %q; there are %s", name, strings.Join(Abilities(), ", "))
+	return benchmark.At(row, "unknown ability %q; there are %s", name, strings.Join(Abilities(), ", "))
 }
 
 // textOf returns the first of the names under which an entry has a text.
@@ -240,21 +230,21 @@ var (
 )
 
 // question takes a question with its rubric and, in a row, perhaps the response.
-func (j *join) question(row *itemset.Row, k key, entry map[string]json.RawMessage) error {
+func (j *join) question(row *benchmark.Row, k key, entry map[string]json.RawMessage) error {
 	if _, twice := j.items[k]; twice {
-		return itemset.At(row, "question %s was given before", k)
+		return benchmark.At(row, "question %s was given before", k)
 	}
 	asked, ok := textOf(entry, "question")
 	if !ok || asked == "" {
-		return itemset.At(row, "question %s has no text", k)
+		return benchmark.At(row, "question %s has no text", k)
 	}
 	var rubric []string
 	if json.Unmarshal(entry["rubric"], &rubric) != nil || len(rubric) == 0 {
-		return itemset.At(row, "question %s has no rubric: a list of texts", k)
+		return benchmark.At(row, "question %s has no rubric: a list of texts", k)
 	}
 	raw, err := deem.Canonical(rubric)
 	if err != nil {
-		return itemset.At(row, "question %s: %v", k, err)
+		return benchmark.At(row, "question %s: %v", k, err)
 	}
 	it := deem.Item{ID: k.String(), Category: k.ability, Cluster: k.cluster(), Question: asked, Fields: map[string]string{fieldRubric: string(raw)}}
 	if k.size != "" {
@@ -277,7 +267,7 @@ func (j *join) question(row *itemset.Row, k key, entry map[string]json.RawMessag
 
 // response takes what a system answered. Where there are questions about one chat only, a
 // file need not say which.
-func (j *join) response(row *itemset.Row, k key, entry map[string]json.RawMessage) error {
+func (j *join) response(row *benchmark.Row, k key, entry map[string]json.RawMessage) error {
 	it := j.items[k]
 	if it == nil && j.loneFiles == 1 && k.size == "" {
 		k.size, k.chat = j.lone.size, j.lone.chat
@@ -287,16 +277,16 @@ func (j *join) response(row *itemset.Row, k key, entry map[string]json.RawMessag
 	asked, hasQuestion := textOf(entry, "question")
 	switch {
 	case it == nil:
-		return deem.WithHint(itemset.At(row, "there is no question %s", k), "the path of a file of responses says which chat it is about, as 1M/3/answers.json")
+		return deem.WithHint(benchmark.At(row, "there is no question %s", k), "the path of a file of responses says which chat it is about, as 1M/3/answers.json")
 	case !ok:
-		return deem.WithHint(itemset.At(row, "question %s has no llm_response", k), "if the system gave nothing, write an empty string")
+		return deem.WithHint(benchmark.At(row, "question %s has no llm_response", k), "if the system gave nothing, write an empty string")
 	case j.answered[k]:
-		return itemset.At(row, "question %s was answered before", k)
+		return benchmark.At(row, "question %s was answered before", k)
 	case hasQuestion && asked != it.Question:
-		return itemset.At(row, "question %s is another one here: %q", k, words.Clip(asked, 60))
+		return benchmark.At(row, "question %s is another one here: %q", k, words.Clip(asked, 60))
 	}
 	it.Response, j.answered[k] = said, true
-	itemset.SetSystemFields(it, row.Get)
+	benchmark.SetSystemFields(it, row.Get)
 	return nil
 }
 

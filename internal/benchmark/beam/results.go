@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // A result is a question in the file of upstream's script.
@@ -42,7 +42,7 @@ func ResultsName(data string) string {
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	chats := map[string]map[string][]result{}
 	var order []string
-	for rec, err := range tally.Judged(records, &left) {
+	for rec, err := range benchmark.Judged(records, &left) {
 		if err != nil {
 			return left, err
 		}

@@ -19,8 +19,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/extract"
 	"deem/judge"
 )
@@ -62,27 +61,23 @@ var promptOf = map[string]string{
 	"abstention": "abstention", "preferences": "rubric", "implicit_connection": "rubric", "implicit_connections": "rubric", "temporal": "temporal",
 }
 
-// Options say what to read.
-type Options struct {
-	Data      []string // correct_responses.json and incorrect_responses.json
-	Responses []string // there are none: the logs hold them
-	Stdin     io.Reader
-	Limit     int
-}
+// Options say what to read. Data are correct_responses.json and incorrect_responses.json,
+// which hold the responses too.
+type Options = benchmark.Options
 
 // A Set is the items of the benchmark.
-type Set struct{ itemset.Held }
+type Set struct{ benchmark.Held }
 
 // Open reads the logs of an evaluation. Both files are needed: one alone holds only what
 // was judged right, or wrong.
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if err := errors.Join(itemset.NoResponses(Name, o.Responses), itemset.CheckNames(o.Data)); err != nil {
+	if err := errors.Join(benchmark.NoResponses(Name, o.Responses), benchmark.CheckNames(o.Data)); err != nil {
 		return nil, err
 	}
 	var items []deem.Item
-	var problems itemset.Problems
+	var problems benchmark.Problems
 	isRow := func(keys []string) bool { return slices.Contains(keys, "contextTestResult") }
-	notes, err := itemset.Visit(ctx, itemset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isRow}, &problems, func(row *itemset.Row) error {
+	notes, err := benchmark.Visit(ctx, benchmark.Input{Names: o.Data, Stdin: o.Stdin, Whole: isRow}, &problems, func(row *benchmark.Row) error {
 		it, err := item(row, len(items)+1)
 		items = append(items, it)
 		return err
@@ -99,22 +94,22 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if len(o.Data) == 1 {
 		notes = append(notes, "one file of two: upstream writes what it judged right and what it judged wrong into files of their own")
 	}
-	items, notes = itemset.Limit(items, o.Limit, notes)
-	held, err := itemset.Hold(items, o.Data, notes)
+	items, notes = benchmark.Limit(items, o.Limit, notes)
+	held, err := benchmark.Hold(items, o.Data, notes)
 	return &Set{held}, err
 }
 
 // item makes an item of a result.
-func item(row *itemset.Row, n int) (deem.Item, error) {
+func item(row *benchmark.Row, n int) (deem.Item, error) {
 	kind := row.Get("evidenceType").Str()
 	it := deem.Item{Category: kind}
 	if promptOf[kind] == "" {
-		return it, itemset.At(row, "the unknown evidenceType %q; known are %s", kind, strings.Join(slices.Sorted(maps.Keys(promptOf)), ", "))
+		return it, benchmark.At(row, "the unknown evidenceType %q; known are %s", kind, strings.Join(slices.Sorted(maps.Keys(promptOf)), ", "))
 	}
-	evidence := func(name string) itemset.Value { return row.Get("contextTestResult.evidenceItem." + name) }
+	evidence := func(name string) benchmark.Value { return row.Get("contextTestResult.evidenceItem." + name) }
 	response := row.Get("contextTestResult.modelAnswer")
 	if evidence("question").Blank() || evidence("answer").Missing() || response.Missing() {
-		return it, itemset.At(row, "the result has no question, no answer or no modelAnswer")
+		return it, benchmark.At(row, "the result has no question, no answer or no modelAnswer")
 	}
 	size := row.Get("contextTestResult.contextSize").Str()
 	it.ID = fmt.Sprintf("%s/%s/%d", kind, size, n)
@@ -131,22 +126,22 @@ func item(row *itemset.Row, n int) (deem.Item, error) {
 		}
 		lines = append(lines, line)
 	}
-	itemset.SetField(&it, fieldEvidence, strings.Join(lines, "\n"))
-	itemset.SetField(&it, fieldCount, fmt.Sprint(len(messages)))
-	itemset.SetField(&it, fieldSize, size)
+	benchmark.SetField(&it, fieldEvidence, strings.Join(lines, "\n"))
+	benchmark.SetField(&it, fieldCount, fmt.Sprint(len(messages)))
+	benchmark.SetField(&it, fieldSize, size)
 	for field, path := range map[string]string{
 		deem.FieldTokensIn: "answerResult.inputTokens", deem.FieldTokensOut: "answerResult.outputTokens",
 		deem.FieldCost: "answerResult.cost", deem.FieldLatency: "responseTimeMs",
 	} {
 		if v := row.Get(path); !v.Blank() {
-			itemset.SetField(&it, field, v.Str())
+			benchmark.SetField(&it, field, v.Str())
 		}
 	}
 	return it, retrieved(&it, row)
 }
 
 // retrieved enters which conversations the system retrieved, and which hold the answer.
-func retrieved(it *deem.Item, row *itemset.Row) error {
+func retrieved(it *deem.Item, row *benchmark.Row) error {
 	found, ok := row.Get("answerResult.retrievedConversationIds").List()
 	conversations, _ := row.Get("contextTestResult.evidenceItem.conversations").List()
 	var ranked, gold []string
@@ -166,7 +161,7 @@ func retrieved(it *deem.Item, row *itemset.Row) error {
 		if err != nil {
 			return err
 		}
-		itemset.SetField(it, field, string(text))
+		benchmark.SetField(it, field, string(text))
 	}
 	return nil
 }
@@ -258,12 +253,12 @@ func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 
 // Metrics are accuracy by kind and by number of conversations, as upstream reports it.
 type Metrics struct {
-	lines map[[2]string]*tally.Tally
-	all   tally.Tally
+	lines map[[2]string]*benchmark.Tally
+	all   benchmark.Tally
 }
 
 // NewMetrics returns metrics without records.
-func NewMetrics() *Metrics { return &Metrics{lines: map[[2]string]*tally.Tally{}} }
+func NewMetrics() *Metrics { return &Metrics{lines: map[[2]string]*benchmark.Tally{}} }
 
 // Add adds a record.
 func (m *Metrics) Add(rec deem.Record) {
@@ -272,7 +267,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 	key := [2]string{rec.Item.Category, rec.Item.Fields[fieldSize]}
 	if m.lines[key] == nil {
-		m.lines[key] = &tally.Tally{}
+		m.lines[key] = &benchmark.Tally{}
 	}
 	m.lines[key].Add(rec)
 	m.all.Add(rec)
@@ -282,7 +277,7 @@ func (m *Metrics) Add(rec deem.Record) {
 type Line struct {
 	Kind          string `json:"kind"`
 	Conversations string `json:"conversations"`
-	tally.Line
+	benchmark.Line
 }
 
 // Lines returns all numbers, the last of them over all items.
@@ -312,7 +307,7 @@ func (m *Metrics) Text(w io.Writer) error {
 		if l.Estimate != nil {
 			value = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value)
 		}
-		fmt.Fprintf(&b, "%-22s %13s %9s  %-15s %5d  %d\n", l.Kind, l.Conversations, value, tally.Interval(l.Estimate), l.N, l.Unjudged)
+		fmt.Fprintf(&b, "%-22s %13s %9s  %-15s %5d  %d\n", l.Kind, l.Conversations, value, benchmark.Interval(l.Estimate), l.N, l.Unjudged)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

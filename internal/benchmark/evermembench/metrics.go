@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // NewMetrics returns the numbers by type of question.
-func NewMetrics() *tally.Table {
-	t := &tally.Table{Benchmark: Name, By: []string{"question_type"}, Group: func(it deem.Item, _ string) string { return it.Category }}
+func NewMetrics() *benchmark.Table {
+	t := &benchmark.Table{Benchmark: Name, By: []string{"question_type"}, Group: func(it deem.Item, _ string) string { return it.Category }}
 	t.Upstream = func() (program, output string) {
 		all := t.All()
 		b := fmt.Sprintf("   Total: %d, Correct: %d, Accuracy: %.2f%%\n", all.All(), all.Right(), 100*float64(all.Right())/float64(all.All()))
@@ -58,7 +58,7 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 	var all byType
 	types := map[string]*byType{}
 	details := []result{}
-	for rec, err := range tally.Judged(records, &left) {
+	for rec, err := range benchmark.Judged(records, &left) {
 		if err != nil {
 			return left, err
 		}

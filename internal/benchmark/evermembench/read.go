@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/choice"
 )
 
@@ -26,8 +26,8 @@ var (
 )
 
 // Open joins questions and responses into items.
-func Open(ctx context.Context, o Options) (*itemset.Held, error) {
-	join := itemset.Join{
+func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
+	join := benchmark.Join{
 		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
 		ID: []string{"id", "question_id"}, Response: []string{"generated_answer", "response"},
 		Further:  append(append([]string{choice.OptionsField}, questionColumns...), answerColumns...),
@@ -43,22 +43,22 @@ func Open(ctx context.Context, o Options) (*itemset.Held, error) {
 	return &held, nil
 }
 
-func readQuestion(it *deem.Item, row *itemset.Row) error {
-	v, ok := itemset.First(row, questionColumns...)
+func readQuestion(it *deem.Item, row *benchmark.Row) error {
+	v, ok := benchmark.First(row, questionColumns...)
 	if !ok || v.Blank() {
-		return itemset.At(row, "question %q has no text under %q", it.ID, questionColumns[0])
+		return benchmark.At(row, "question %q has no text under %q", it.ID, questionColumns[0])
 	}
 	it.Question = v.Str()
-	if v, ok = itemset.First(row, answerColumns...); !ok {
-		return itemset.At(row, "question %q has no answer to judge by", it.ID)
+	if v, ok = benchmark.First(row, answerColumns...); !ok {
+		return benchmark.At(row, "question %q has no answer to judge by", it.ID)
 	}
 	it.References, it.Category = []string{v.Str()}, openEnded
 	if v := row.Get(choice.OptionsField); !v.Blank() {
 		if _, err := choice.Options(v.Str()); err != nil {
-			return itemset.At(row, "question %q: %v", it.ID, err)
+			return benchmark.At(row, "question %q: %v", it.ID, err)
 		}
 		it.Category = multipleChoice
-		itemset.SetField(it, choice.OptionsField, v.Str())
+		benchmark.SetField(it, choice.OptionsField, v.Str())
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -191,7 +191,7 @@ func (r *router) asked(at place, s session) []deem.Item {
 		} {
 			set(it.Fields, name, value)
 		}
-		itemset.SetSystemFields(&it, q.value.Get)
+		benchmark.SetSystemFields(&it, q.value.Get)
 		if it.Fields[deem.FieldLatency] == "" {
 			set(it.Fields, deem.FieldLatency, added(q.searchTime, q.answerTime))
 		}

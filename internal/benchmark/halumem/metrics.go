@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // Metrics turn records into HaluMem's numbers. They keep counts and sums by user and
@@ -27,9 +27,9 @@ type Metrics struct {
 	strangers int // records that no stage can count
 	failures  map[string]map[deem.Kind]int
 
-	users     tally.Clustered // every record, to know whether a user has several
-	recall    scores          // of memory points: scored 2
-	resisted  scores          // of interference: scored 0
+	users     benchmark.Clustered // every record, to know whether a user has several
+	recall    scores              // of memory points: scored 2
+	resisted  scores              // of interference: scored 0
 	weighted  weighted
 	target    scores // of memories about what the memory points are about
 	memories  scores // of all memories
@@ -72,7 +72,7 @@ func NewMetrics(reading string) *Metrics {
 type scores struct {
 	items, judged, hits int     // a hit is a score of 1
 	sum                 float64 // in the order of the records, as upstream adds
-	all, valid          tally.Clustered
+	all, valid          benchmark.Clustered
 }
 
 // add adds a score with its weight; a negative score stands for a failure.

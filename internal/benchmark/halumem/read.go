@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -43,8 +43,8 @@ type Options struct {
 // are read again whenever they are asked for, one user in memory at a time. Notes
 // tells where the files are not as published, and what upstream makes of it.
 type Set struct {
-	itemset.Reread
-	in        *itemset.Reader
+	benchmark.Reread
+	in        *benchmark.Reader
 	reading   string
 	questions bool
 }
@@ -64,7 +64,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, deem.WithHint(errors.New("halumem needs the results file of a system"),
 			"--data results/<frame>-<version>/<frame>_eval_results.jsonl")
 	}
-	in, err := itemset.NewReader(ctx, itemset.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser}, o.Data, o.Limit)
+	in, err := benchmark.NewReader(ctx, benchmark.Input{Names: o.Data, Stdin: o.Stdin, Whole: isUser}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +122,17 @@ func (s *Set) survey(ctx context.Context, requireAll bool) error {
 
 // check reads a user out of a row and sees that there is no second one of the same
 // id. An error that is a problem concerns this line only.
-func check(row *itemset.Row, err error, users map[string]string) (*user, error) {
+func check(row *benchmark.Row, err error, users map[string]string) (*user, error) {
 	if err != nil {
 		return nil, err
 	}
 	at := row.File + ":" + strconv.Itoa(row.Line)
 	u, err := readUser(row)
 	if err != nil {
-		return nil, itemset.At(row, "%s", err)
+		return nil, benchmark.At(row, "%s", err)
 	}
 	if first, ok := users[u.uuid]; ok {
-		return nil, itemset.At(row,
+		return nil, benchmark.At(row,
 			"user %s is at %s already; the published adapters append to the file when they are run again, so delete one of the two lines", u.uuid, first)
 	}
 	users[u.uuid] = at
@@ -140,7 +140,7 @@ func check(row *itemset.Row, err error, users map[string]string) (*user, error) 
 }
 
 // survive passes the items of a user on. It returns false when no more are wanted.
-func survive(items []deem.Item, row *itemset.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
+func survive(items []deem.Item, row *benchmark.Row, requireAll bool, ps *deem.Problems, yield func(deem.Item, error) bool) bool {
 	for _, it := range items {
 		if requireAll && it.Fields[fieldMissing] == "system_response" {
 			ps.Add(deem.Problem{File: row.File, Line: row.Line, Message: fmt.Sprintf("%s has no system_response", it.ID)})
@@ -161,7 +161,7 @@ func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
 		for row, err := range s.in.Rows(ctx) {
 			u, err := check(row, err, users)
 			if err != nil {
-				yield(deem.Item{}, itemset.Changed(err))
+				yield(deem.Item{}, benchmark.Changed(err))
 				return
 			}
 			for _, it := range r.items(u) {

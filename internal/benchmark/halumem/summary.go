@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -36,9 +36,9 @@ type Figure struct {
 	Paper string `json:"paper"` // what the paper calls it, "" when it does not
 
 	// Valid and All are null when the number is withheld, and Withheld says why.
-	Valid    *tally.Estimate `json:"valid"`
-	All      *tally.Estimate `json:"all"`
-	Withheld string          `json:"withheld,omitempty"`
+	Valid    *benchmark.Estimate `json:"valid"`
+	All      *benchmark.Estimate `json:"all"`
+	Withheld string              `json:"withheld,omitempty"`
 
 	Items    int `json:"items"`
 	Unjudged int `json:"unjudged"`
@@ -147,18 +147,18 @@ func (m *Metrics) targetAccuracy() Figure {
 
 // finish fills the estimates in, or says why they are withheld. The parts of the
 // band are the sum of scores, its denominator, and how much of that is unjudged.
-func (m *Metrics) finish(f Figure, all, valid *tally.Clustered, sum, total, unjudged float64) Figure {
+func (m *Metrics) finish(f Figure, all, valid *benchmark.Clustered, sum, total, unjudged float64) Figure {
 	if total > 0 {
 		f.Band = &Band{Lo: sum / total, Hi: math.Min(1, (sum+unjudged)/total)}
 	}
 	if f.Withheld = m.withheld(f, valid.N()); f.Withheld == "" {
-		f.All, f.Valid = m.estimate(all, tally.Level), m.estimate(valid, tally.Level)
+		f.All, f.Valid = m.estimate(all, benchmark.Level), m.estimate(valid, benchmark.Level)
 	}
 	return f
 }
 
 // estimate returns the mean of scores with the interval that a report gives them.
-func (m *Metrics) estimate(of *tally.Clustered, level float64) *tally.Estimate {
+func (m *Metrics) estimate(of *benchmark.Clustered, level float64) *benchmark.Estimate {
 	est := of.Score(level, m.users.Several())
 	return &est
 }
@@ -200,15 +200,15 @@ func (m *Metrics) f1() Figure {
 }
 
 // jointLevel is the level of two intervals that hold together at the default one.
-const jointLevel = 1 - (1-tally.Level)/2
+const jointLevel = 1 - (1-benchmark.Level)/2
 
-func joined(precision, recall *tally.Estimate) *tally.Estimate {
-	est := tally.Estimate{
+func joined(precision, recall *benchmark.Estimate) *benchmark.Estimate {
+	est := benchmark.Estimate{
 		Value: f1Of(precision.Value, recall.Value), Lo: f1Of(precision.Lo, recall.Lo), Hi: f1Of(precision.Hi, recall.Hi),
-		Level: tally.Level, N: precision.N + recall.N, Clusters: max(precision.Clusters, recall.Clusters), Method: "bonferroni",
+		Level: benchmark.Level, N: precision.N + recall.N, Clusters: max(precision.Clusters, recall.Clusters), Method: "bonferroni",
 	}
-	if precision.Method == tally.MethodNone || recall.Method == tally.MethodNone {
-		est.Method = tally.MethodNone
+	if precision.Method == benchmark.MethodNone || recall.Method == benchmark.MethodNone {
+		est.Method = benchmark.MethodNone
 	}
 	for _, warning := range slices.Concat(precision.Warnings, recall.Warnings) {
 		est = est.Warn(warning)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -50,7 +50,7 @@ type question struct {
 	hasContext             bool
 	nullResponse           bool
 	missing                string // the first key that is missing
-	value                  itemset.Value
+	value                  benchmark.Value
 }
 
 // A flaw is a part of a line that upstream would stop at.
@@ -61,12 +61,12 @@ func (f flaw) Error() string { return f.message }
 func flawf(format string, args ...any) error { return flaw{fmt.Sprintf(format, args...)} }
 
 // object are the members of a JSON object.
-type object map[string]itemset.Value
+type object map[string]benchmark.Value
 
 // objectOf returns the members of a value, of two equal keys the last.
-func objectOf(v itemset.Value) (object, bool) {
+func objectOf(v benchmark.Value) (object, bool) {
 	o := object{}
-	ok := v.Members(func(key string, value itemset.Value) { o[key] = value })
+	ok := v.Members(func(key string, value benchmark.Value) { o[key] = value })
 	return o, ok
 }
 
@@ -94,14 +94,14 @@ func (o object) number(key string) string {
 }
 
 // stringsOf returns a list of strings, and false for anything else.
-func stringsOf(v itemset.Value) ([]string, bool) {
+func stringsOf(v benchmark.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
 		return nil, false
 	}
 	list := make([]string, len(values))
 	for i, value := range values {
-		if !itemset.IsText(value) {
+		if !benchmark.IsText(value) {
 			return nil, false
 		}
 		list[i] = value.Str()
@@ -110,7 +110,7 @@ func stringsOf(v itemset.Value) ([]string, bool) {
 }
 
 // readUser takes a line apart. An error is a flaw.
-func readUser(row *itemset.Row) (*user, error) {
+func readUser(row *benchmark.Row) (*user, error) {
 	u := &user{}
 	if row.Get("uuid").Blank() {
 		return nil, flawf("the user has no uuid")
@@ -132,7 +132,7 @@ func readUser(row *itemset.Row) (*user, error) {
 
 // readSession takes a session apart. Of one that upstream skips only the times
 // count.
-func readSession(v itemset.Value) (session, error) {
+func readSession(v benchmark.Value) (session, error) {
 	o, ok := objectOf(v)
 	if !ok {
 		return session{}, flawf("it is not an object")
@@ -155,8 +155,8 @@ func readSession(v itemset.Value) (session, error) {
 }
 
 // truthy reports whether Python's if would take the value for true.
-func truthy(v itemset.Value) bool {
-	if itemset.IsText(v) {
+func truthy(v benchmark.Value) bool {
+	if benchmark.IsText(v) {
 		return v.Str() != ""
 	}
 	return !slices.Contains([]string{"None", "False", "0", "0.0", "-0.0", "[]", "{}"}, v.Str())
@@ -189,7 +189,7 @@ func readPoints(o object) ([]point, error) {
 	return points, nil
 }
 
-func readPoint(v itemset.Value) (point, error) {
+func readPoint(v benchmark.Value) (point, error) {
 	o, ok := objectOf(v)
 	if !ok {
 		return point{}, flawf("it is not an object")
@@ -202,7 +202,7 @@ func readPoint(v itemset.Value) (point, error) {
 	p := point{
 		content: o.str("memory_content"), kind: o.str("memory_type"), source: o.str("memory_source"),
 		importance: o.number("importance"), index: o.str("index"),
-		isUpdate: o.str("is_update"), asString: itemset.IsText(o["is_update"]),
+		isUpdate: o.str("is_update"), asString: benchmark.IsText(o["is_update"]),
 	}
 	p.original, ok = stringsOf(o["original_memories"])
 	p.noList = !ok
@@ -283,7 +283,7 @@ func readQuestion(o object) question {
 
 // evidenceOf returns the memory points that a question rests on. The list may be
 // empty: some questions ask for what nobody said.
-func evidenceOf(v itemset.Value) ([]string, bool) {
+func evidenceOf(v benchmark.Value) ([]string, bool) {
 	values, ok := v.List()
 	if !ok {
 		return nil, false
@@ -291,7 +291,7 @@ func evidenceOf(v itemset.Value) ([]string, bool) {
 	list := make([]string, len(values))
 	for i, value := range values {
 		o, _ := objectOf(value)
-		if !itemset.IsText(o["memory_content"]) {
+		if !benchmark.IsText(o["memory_content"]) {
 			return nil, false
 		}
 		list[i] = o.str("memory_content")

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/judge"
 )
 
@@ -54,8 +54,8 @@ func (q Questions) Reread() judge.Readable {
 }
 
 // NewQuestionMetrics returns the numbers of a judge of the questions only.
-func NewQuestionMetrics() *tally.Table {
-	return &tally.Table{
+func NewQuestionMetrics() *benchmark.Table {
+	return &benchmark.Table{
 		Benchmark: Name, By: []string{fieldKind},
 		Group: func(it deem.Item, by string) string { return it.Fields[by] },
 		Notes: []string{"questions only: not comparable with the numbers of HaluMem's four stages"},

@@ -1,7 +1,7 @@
 package infinitebench
 
 import (
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -18,7 +18,7 @@ func (s *Set) complete(names []string, requireAll bool) error {
 		s.in.Note(src.notes()...)
 	}
 	s.in.Note(lack.Notes()...)
-	s.in.Note(itemset.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
+	s.in.Note(benchmark.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
 	return nil
 }
 
@@ -39,8 +39,8 @@ func (src *source) notes() []string {
 
 // lack returns what the files lack of what is published: tasks of the README's table
 // that no file has, and tasks with another number of items.
-func (s *Set) lack() itemset.Lack {
-	var lack itemset.Lack
+func (s *Set) lack() benchmark.Lack {
+	var lack benchmark.Lack
 	have := map[string]bool{}
 	for _, src := range s.order {
 		have[src.task] = true

@@ -4,14 +4,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // filePrefix begins the name of a file of predictions.
 const filePrefix = "preds_"
 
 // folder is how upstream lays its files out.
-var folder = itemset.Folder{
+var folder = benchmark.Folder{
 	Prefix: filePrefix, Is: isPredictions, Rank: table.Rank,
 	Example: "with the predictions of one system, as results/gpt4",
 	Usage:   "--data results/MODEL, the folder with its predictions",

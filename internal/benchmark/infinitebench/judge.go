@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark"
 	"deem/internal/text/metric"
 )
 
@@ -13,21 +13,21 @@ import (
 const (
 	// Upstream scores as compute_scores.py does, faults included. Where that
 	// program would stop, the item is unjudged.
-	Upstream = bytask.Upstream
+	Upstream = benchmark.Upstream
 
 	// Fixed mends what is broken in some of the rules; the page about the benchmark
 	// lists each.
-	Fixed = bytask.Fixed
+	Fixed = benchmark.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
-func Readings() []string { return bytask.Readings() }
+func Readings() []string { return benchmark.Readings() }
 
 // The labels of verdicts in the tasks where a response is right or wrong. In the
 // others the label is the name of the metric.
 const (
-	Right = bytask.Right
-	Wrong = bytask.Wrong
+	Right = benchmark.Right
+	Wrong = benchmark.Wrong
 )
 
 // version is raised when a reading may give another score than before, so that the
@@ -36,11 +36,11 @@ const version = 1
 
 // A Rule is the judge of InfiniteBench under one reading. It asks no model, is pure
 // and may be used by several goroutines.
-type Rule = bytask.Rule
+type Rule = benchmark.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	return bytask.NewRule(Name, reading, version, verdict)
+	return benchmark.NewRule(Name, reading, version, verdict)
 }
 
 // verdict scores it by the rule of its task, which is its category.

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -17,13 +16,13 @@ import (
 // the last digit of a sum of floats hangs on the order. Of an item that was judged
 // several times, the first trial counts.
 type Metrics struct {
-	verdicts bytask.Verdicts
-	tasks    map[string]*tally.Tally
+	verdicts benchmark.Verdicts
+	tasks    map[string]*benchmark.Tally
 }
 
 // NewMetrics returns metrics without records of a run under the given reading.
 func NewMetrics(reading string) *Metrics {
-	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*tally.Tally{}}
+	return &Metrics{verdicts: benchmark.NewVerdicts(Name, reading), tasks: map[string]*benchmark.Tally{}}
 }
 
 // Add adds a record.
@@ -33,7 +32,7 @@ func (m *Metrics) Add(rec deem.Record) {
 	}
 	t, ok := m.tasks[rec.Item.Category]
 	if !ok {
-		t = &tally.Tally{}
+		t = &benchmark.Tally{}
 		m.tasks[rec.Item.Category] = t
 	}
 	t.Add(rec)
@@ -54,7 +53,7 @@ type Line struct {
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
 	// same number with its interval.
-	tally.Line
+	benchmark.Line
 }
 
 // Tasks returns the mean of each task, in the order of the README's table.
@@ -76,7 +75,7 @@ func (m *Metrics) Tasks() []Line {
 const accuracy = "accuracy"
 
 // line returns the mean of a task.
-func line(name string, t *tally.Tally) Line {
+func line(name string, t *benchmark.Tally) Line {
 	about, _ := table.Of(name)
 	l := Line{Name: name, Title: about.title, Metric: cmp.Or(about.metric, accuracy), Line: t.Line(false)}
 	if l.N > 0 {
@@ -87,18 +86,18 @@ func line(name string, t *tally.Tally) Line {
 }
 
 // MethodMover names the interval of the mean over tasks; see there.
-const MethodMover = tally.MethodMover
+const MethodMover = benchmark.MethodMover
 
 // Mean returns the mean over the tasks that have judged items, each weighing the
 // same whatever its number of items. Upstream prints none. The interval puts those of
 // the tasks together.
 func (m *Metrics) Mean() Line {
 	tasks := m.Tasks()
-	parts := make([]tally.Line, len(tasks))
+	parts := make([]benchmark.Line, len(tasks))
 	for i, t := range tasks {
 		parts[i] = t.Line
 	}
-	l := Line{Name: "mean over tasks", Line: tally.Mean(parts)}
+	l := Line{Name: "mean over tasks", Line: benchmark.Mean(parts)}
 	if l.Estimate != nil {
 		l.Mean = &l.Estimate.Value
 	}

@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -16,7 +15,7 @@ func (m *Metrics) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5s  %s\n", "task", "metric", "score", "95% interval", "n", "unjudged")
 	for _, l := range append(m.Tasks(), m.Mean()) {
-		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged)
+		fmt.Fprintf(&b, "%-20s %-10s  %7s  %-15s %5d  %d\n", l.Name, l.Metric, l.percent(), benchmark.Interval(l.Estimate), l.N, l.Unjudged)
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)
@@ -72,7 +71,7 @@ func (m *Metrics) Warnings() []string {
 	if warning := m.verdicts.Warning(table.Title, "rules"); warning != "" {
 		list = append(list, warning)
 	}
-	return itemset.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
+	return benchmark.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
 }
 
 // A summary is the metrics as JSON.

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // Options say what to read.
@@ -37,8 +37,8 @@ type Options struct {
 // they are asked for. Notes tells of lines that are left out, tasks that are not there
 // or not whole, and what upstream makes of odd lines.
 type Set struct {
-	itemset.Reread
-	in      *itemset.Reader
+	benchmark.Reread
+	in      *benchmark.Reader
 	system  string
 	sources map[string]*source // by the name of the file
 	order   []*source
@@ -62,14 +62,14 @@ type source struct {
 // instead: a file that upstream published ends in such a line, and its own program
 // stops there. One line is in memory at a time.
 func Open(ctx context.Context, o Options) (*Set, error) {
-	if err := itemset.NoResponses(Name, o.Responses); err != nil {
+	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return nil, err
 	}
 	names, err := folder.Files(o.Data)
 	if err != nil {
 		return nil, err
 	}
-	in, err := itemset.NewReader(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Format: "jsonl"}, o.Data, o.Limit)
+	in, err := benchmark.NewReader(ctx, benchmark.Input{Names: names, Stdin: o.Stdin, Format: "jsonl"}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Set) source(file string) *source {
 // survey reads all rows to check them and to learn how the rows of each file are
 // told apart, then once more to take the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
-	var problems itemset.Problems
+	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
 		if p, ok := errors.AsType[deem.Problem](err); ok {
 			s.source(p.File).unusable = append(s.source(p.File).unusable, p)
@@ -122,7 +122,7 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 
 // unusable adds the lines that are not JSON to the problems where they cannot be
 // passed over: when all must be there, and when a file has no other line.
-func (s *Set) unusable(problems *itemset.Problems, requireAll bool) {
+func (s *Set) unusable(problems *benchmark.Problems, requireAll bool) {
 	for _, src := range s.order {
 		for _, p := range src.unusable {
 			if requireAll || src.rows == 0 {
@@ -133,7 +133,7 @@ func (s *Set) unusable(problems *itemset.Problems, requireAll bool) {
 }
 
 // visit checks one row and remembers what is known only at the end of its file.
-func (s *Set) visit(row *itemset.Row) error {
+func (s *Set) visit(row *benchmark.Row) error {
 	src := s.source(row.File)
 	src.rows++
 	if src.rows == 1 {
@@ -155,29 +155,29 @@ func (s *Set) visit(row *itemset.Row) error {
 }
 
 // begin decides by the first row where the labels are, as upstream does.
-func (src *source) begin(row *itemset.Row) error {
+func (src *source) begin(row *benchmark.Row) error {
 	if _, ok := table.Of(src.task); !ok {
-		return deem.WithHint(itemset.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
+		return deem.WithHint(benchmark.At(row, "%s", table.Unknown(src.task)), "the file of a task is named %sTASK.jsonl", filePrefix)
 	}
 	for _, key := range []string{"ground_truth", "label"} {
-		if itemset.Has(row, key) {
+		if benchmark.Has(row, key) {
 			src.labelKey = key
 			return nil
 		}
 	}
-	return itemset.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
+	return benchmark.At(row, "the first line has neither %q nor %q", "ground_truth", "label")
 }
 
 // read yields the items of all files. Lines that are not JSON were noted already.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return itemset.Made(usable(s.in.Rows(ctx)), func(row *itemset.Row) (deem.Item, error) {
+	return benchmark.Made(usable(s.in.Rows(ctx)), func(row *benchmark.Row) (deem.Item, error) {
 		return s.item(row, s.sources[row.File])
 	})
 }
 
 // usable leaves out the lines that are not JSON.
-func usable(rows iter.Seq2[*itemset.Row, error]) iter.Seq2[*itemset.Row, error] {
-	return func(yield func(*itemset.Row, error) bool) {
+func usable(rows iter.Seq2[*benchmark.Row, error]) iter.Seq2[*benchmark.Row, error] {
+	return func(yield func(*benchmark.Row, error) bool) {
 		for row, err := range rows {
 			if _, ok := errors.AsType[deem.Problem](err); ok {
 				continue

@@ -1,6 +1,6 @@
 package infinitebench
 
-import "deem/internal/benchmark/bytask"
+import "deem/internal/benchmark"
 
 // A task is one of the twelve.
 type task struct {
@@ -45,4 +45,4 @@ var tasks = []task{
 }
 
 // table finds tasks by name.
-var table = bytask.Table[task]{Title: "InfiniteBench", Tasks: tasks, Name: func(t task) string { return t.name }}
+var table = benchmark.ByTask[task]{Title: "InfiniteBench", Tasks: tasks, Name: func(t task) string { return t.name }}

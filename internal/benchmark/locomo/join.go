@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -264,10 +264,10 @@ func (j *join) missing(requireAll bool) {
 	if len(out) > 0 {
 		j.notes = append(j.notes, fmt.Sprintf("%s of category 5 (adversarial) left out: the policy for it is %q", words.Count(len(out), "question"), Excluded))
 	}
-	j.notes = itemset.Note(j.notes, j.unknown, "response", "to no question of the data, left out")
-	j.notes = itemset.Note(j.notes, open, "question", "without a response, in no number")
-	j.notes = itemset.Note(j.notes, j.renamed, "response", "in a file that has another category than the data, whose category counts")
-	j.notes = itemset.Note(j.notes, j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
+	j.notes = benchmark.Note(j.notes, j.unknown, "response", "to no question of the data, left out")
+	j.notes = benchmark.Note(j.notes, open, "question", "without a response, in no number")
+	j.notes = benchmark.Note(j.notes, j.renamed, "response", "in a file that has another category than the data, whose category counts")
+	j.notes = benchmark.Note(j.notes, j.rekeyed, "response", "in a file that has another reference than the data, whose reference counts")
 }
 
 // set returns the items found.
@@ -281,8 +281,8 @@ func (j *join) set(o Options) (*Set, error) {
 	if len(items) == 0 {
 		return nil, j.nothing(o)
 	}
-	items, notes := itemset.Limit(items, o.Limit, j.notes)
-	held, err := itemset.Hold(items, slices.Concat(o.Data, o.Responses), notes)
+	items, notes := benchmark.Limit(items, o.Limit, j.notes)
+	held, err := benchmark.Hold(items, slices.Concat(o.Data, o.Responses), notes)
 	return &Set{Held: held, recorded: votesOf(j.slots)}, err
 }
 

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -37,8 +36,8 @@ type Metrics struct {
 
 // counts are the items of one line.
 type counts struct {
-	tally.Tally
-	recall   tally.Tally
+	benchmark.Tally
+	recall   benchmark.Tally
 	upstream upstreamSum
 }
 
@@ -110,11 +109,11 @@ type Line struct {
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
 	// number with its interval.
-	tally.Line
+	benchmark.Line
 
 	// Recall is the mean share of the evidence that was retrieved; nil when no item
 	// says what was.
-	Recall *tally.Estimate `json:"recall,omitempty"`
+	Recall *benchmark.Estimate `json:"recall,omitempty"`
 }
 
 // Categories returns the line of each category by number. Those without a record are
@@ -154,7 +153,7 @@ func (m *Metrics) Warnings() []string {
 	if m.others {
 		list = append(list, "the records come from several judges, whose scores cannot be combined")
 	}
-	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, in no number")
+	list = benchmark.Note(list, m.Unjudged(), "item", "unjudged, in no number")
 	if m.uninvited() {
 		list = append(list, m.withoutFive())
 	}

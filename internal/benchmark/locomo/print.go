@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -156,7 +156,7 @@ func (m *Metrics) table() string {
 	}
 	row("category", "score", "95% interval", "n", "unjudged", "recall")
 	for _, l := range append(m.Categories(), m.Overall()) {
-		row(l.title(), value(l.Estimate), tally.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
+		row(l.title(), value(l.Estimate), benchmark.Interval(l.Estimate), fmt.Sprint(l.N), fmt.Sprint(l.Unjudged), value(l.Recall))
 	}
 	return b.String()
 }
@@ -164,7 +164,7 @@ func (m *Metrics) table() string {
 func percent(x float64) string { return fmt.Sprintf("%.2f%%", 100*x) }
 
 // value returns the value of an estimate, "-" when there is none.
-func value(e *tally.Estimate) string {
+func value(e *benchmark.Estimate) string {
 	if e == nil {
 		return "-"
 	}

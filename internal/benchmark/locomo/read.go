@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // Options say what to read.
@@ -45,7 +45,7 @@ type Options struct {
 // questions. Notes tells how the files were joined: what was done with category 5,
 // responses to unknown questions, questions without a response, and the like.
 type Set struct {
-	itemset.Held
+	benchmark.Held
 	recorded map[string][]vote
 }
 
@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 		return nil, err
 	}
 	o.Category5 = policy
-	if err := itemset.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
+	if err := benchmark.CheckNames(slices.Concat(o.Data, o.Responses)); err != nil {
 		return nil, err
 	}
 	j := &join{policy: policy, whole: len(o.Data) == 0 || len(o.Responses) == 0}
@@ -91,7 +91,7 @@ type join struct {
 	rekeyed []string // slots whose response came with another reference
 
 	notes    []string
-	problems itemset.Problems
+	problems benchmark.Problems
 }
 
 // read reads all files.
@@ -110,14 +110,14 @@ func (j *join) read(ctx context.Context, o Options) error {
 func (j *join) rows(ctx context.Context, names []string, o Options, visit func(row) error) error {
 	// A file that is one object is read whole, because only its inside tells where
 	// the rows are.
-	in := itemset.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
+	in := benchmark.Input{Names: names, Stdin: o.Stdin, Whole: func([]string) bool { return true }}
 	w := &walker{system: o.System, evidence: o.Evidence, visit: func(r row, err error) {
 		if err == nil {
 			err = visit(r)
 		}
 		j.wrong(r.place, err)
 	}}
-	notes, err := itemset.Visit(ctx, in, &j.problems, func(r *itemset.Row) error {
+	notes, err := benchmark.Visit(ctx, in, &j.problems, func(r *benchmark.Row) error {
 		w.top(r) // tells the walker's visitor what is wrong, with the place in the object
 		return nil
 	})

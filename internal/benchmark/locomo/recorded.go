@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // RecordedName is the judge in the records of [Set.Recorded].
@@ -35,7 +35,7 @@ func (o object) votes() []vote {
 		return nil
 	}
 	var list []vote
-	add := func(v itemset.Value) {
+	add := func(v benchmark.Value) {
 		if !v.Missing() {
 			list = append(list, readVote(v.Str()))
 		}
@@ -46,7 +46,7 @@ func (o object) votes() []vote {
 		}
 		return list
 	}
-	if !v.Members(func(_ string, value itemset.Value) { add(value) }) {
+	if !v.Members(func(_ string, value benchmark.Value) { add(value) }) {
 		add(v)
 	}
 	return list

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // ResultsName returns the name for a file of results beside the file that was
@@ -42,7 +42,7 @@ type result struct {
 func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int, err error) {
 	rows := map[string][]result{}
 	var order []string
-	for rec, err := range tally.Judged(records, &left) {
+	for rec, err := range benchmark.Judged(records, &left) {
 		if err != nil {
 			return left, err
 		}

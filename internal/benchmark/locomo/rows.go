@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -85,20 +85,20 @@ type row struct {
 // An object is the members of a JSON object, or the columns of a table's row.
 type object struct {
 	names  []string
-	values map[string]itemset.Value
+	values map[string]benchmark.Value
 }
 
-func rowObject(r *itemset.Row) object {
-	o := object{r.Names(), map[string]itemset.Value{}}
+func rowObject(r *benchmark.Row) object {
+	o := object{r.Names(), map[string]benchmark.Value{}}
 	for _, name := range o.names {
 		o.values[name] = r.Get(name)
 	}
 	return o
 }
 
-func valueObject(v itemset.Value) (object, bool) {
-	o := object{values: map[string]itemset.Value{}}
-	ok := v.Members(func(key string, value itemset.Value) {
+func valueObject(v benchmark.Value) (object, bool) {
+	o := object{values: map[string]benchmark.Value{}}
+	ok := v.Members(func(key string, value benchmark.Value) {
 		o.names = append(o.names, key)
 		o.values[key] = value
 	})
@@ -106,13 +106,13 @@ func valueObject(v itemset.Value) (object, bool) {
 }
 
 // first returns the first of the columns that has a value.
-func (o object) first(columns ...string) (itemset.Value, bool) {
+func (o object) first(columns ...string) (benchmark.Value, bool) {
 	for _, c := range columns {
 		if v, ok := o.values[c]; ok && !v.Missing() {
 			return v, true
 		}
 	}
-	return itemset.Value{}, false
+	return benchmark.Value{}, false
 }
 
 // scalar returns the text of the first of the columns that has one. Lists and
@@ -144,7 +144,7 @@ type walker struct {
 const deepest = 8
 
 // top looks for rows in a row of the file, which may be a row already.
-func (w *walker) top(r *itemset.Row) {
+func (w *walker) top(r *benchmark.Row) {
 	before := w.found
 	at := place{file: r.File, line: r.Line}
 	o := rowObject(r)
@@ -183,7 +183,7 @@ func (w *walker) object(o object, at place, conversation string, index, depth in
 }
 
 // member looks into a member of an object that is not a row.
-func (w *walker) member(name string, v itemset.Value, at place, conversation string, depth int) {
+func (w *walker) member(name string, v benchmark.Value, at place, conversation string, depth int) {
 	if o, ok := valueObject(v); ok {
 		w.object(o, at, conversation, -1, depth+1)
 		return
@@ -196,7 +196,7 @@ func (w *walker) member(name string, v itemset.Value, at place, conversation str
 
 // list looks into a list. The questions of a conversation are numbered, whatever
 // they look like.
-func (w *walker) list(v itemset.Value, at place, conversation string, questions bool, depth int) {
+func (w *walker) list(v benchmark.Value, at place, conversation string, questions bool, depth int) {
 	elements, _ := v.List()
 	for i, e := range elements {
 		o, ok := valueObject(e)
@@ -269,7 +269,7 @@ func (w *walker) row(o object) (row, error) {
 	}
 	r.votes = o.votes()
 	var it deem.Item
-	itemset.SetSystemFields(&it, func(path string) itemset.Value {
+	benchmark.SetSystemFields(&it, func(path string) benchmark.Value {
 		head, rest, _ := strings.Cut(path, ".")
 		return o.values[head].Get(rest)
 	})
@@ -339,7 +339,7 @@ func (o object) context(predictions []string) ([]string, bool) {
 }
 
 // texts returns the texts of a list, or the one text that the value is.
-func texts(v itemset.Value) []string {
+func texts(v benchmark.Value) []string {
 	elements, ok := v.List()
 	if !ok {
 		if v.Blank() {
@@ -363,7 +363,7 @@ var (
 
 // turnsOf returns the turns of a conversation by id, each in the line in which a judge that
 // sees the evidence is shown it.
-func turnsOf(conversation itemset.Value) map[string]string {
+func turnsOf(conversation benchmark.Value) map[string]string {
 	o, ok := valueObject(conversation)
 	if !ok {
 		return nil

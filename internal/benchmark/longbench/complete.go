@@ -1,7 +1,7 @@
 package longbench
 
 import (
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -18,7 +18,7 @@ func (s *Set) complete(names []string, requireAll bool) error {
 	}
 	s.in.Note(s.in.FileNotes()...)
 	s.in.Note(lack.Notes()...)
-	s.in.Note(itemset.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
+	s.in.Note(benchmark.EmptyFiles(names, func(file string) bool { return s.sources[file] != nil })...)
 	if bare := s.bare(); bare > 0 {
 		s.in.Note(words.Count(bare, "item") + " without a reference, which upstream scores 0")
 	}
@@ -28,8 +28,8 @@ func (s *Set) complete(names []string, requireAll bool) error {
 
 // lack returns what the files lack of what is published for their edition. The sizes
 // of LongBench-E are not known here.
-func (s *Set) lack() itemset.Lack {
-	var lack itemset.Lack
+func (s *Set) lack() benchmark.Lack {
+	var lack benchmark.Lack
 	have := map[string]bool{}
 	for _, src := range s.order {
 		have[src.task] = true

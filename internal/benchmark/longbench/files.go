@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // folder is how pred.py lays its files out.
-var folder = itemset.Folder{
+var folder = benchmark.Folder{
 	Is: isPredictions, Rank: table.Rank,
 	Example: "that pred.py wrote, as pred/llama2-7b-chat-4k",
 	Usage:   "--data pred/MODEL, the folder that pred.py wrote",

@@ -2,7 +2,7 @@ package longbench
 
 import (
 	"deem"
-	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark"
 )
 
 // The readings: ways in which a response becomes a score.
@@ -11,23 +11,23 @@ const (
 	// limit of nested calls ends it, classification passes over every other class
 	// that it means to take off its list and has the classes of the file's last
 	// line, and code is compared by difflib.
-	Upstream = bytask.Upstream
+	Upstream = benchmark.Upstream
 
 	// Fixed mends these: ROUGE has no limit, classification takes off every class
 	// that it means to and has the item's own classes, code is compared by the
 	// characters to insert and delete, and an item without a reference is
 	// unjudged.
-	Fixed = bytask.Fixed
+	Fixed = benchmark.Fixed
 )
 
 // Readings returns the names of the readings, the default first.
-func Readings() []string { return bytask.Readings() }
+func Readings() []string { return benchmark.Readings() }
 
 // The labels of verdicts in LongBench v2, where a response is right or wrong. In
 // the other tasks the label is the name of the metric.
 const (
-	Right = bytask.Right
-	Wrong = bytask.Wrong
+	Right = benchmark.Right
+	Wrong = benchmark.Wrong
 )
 
 // version is raised when a reading may give another score than before, so that the
@@ -36,11 +36,11 @@ const version = 1
 
 // A Rule is the judge of LongBench under one reading. It asks no model, is pure and
 // may be used by several goroutines.
-type Rule = bytask.Rule
+type Rule = benchmark.Rule
 
 // Judge returns the judge under the given reading; "" means [Upstream].
 func Judge(reading string) (deem.Judge, error) {
-	return bytask.NewRule(Name, reading, version, verdict)
+	return benchmark.NewRule(Name, reading, version, verdict)
 }
 
 // verdict scores it by the metric of its task, which is its category.

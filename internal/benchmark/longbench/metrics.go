@@ -6,8 +6,7 @@ import (
 	"strconv"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -16,7 +15,7 @@ import (
 // the last digit of a sum of floats hangs on the order. Of an item that was judged
 // several times, the first trial counts.
 type Metrics struct {
-	verdicts bytask.Verdicts
+	verdicts benchmark.Verdicts
 	tasks    map[string]*counts
 	order    []string // of the tasks, as they came
 	choices  map[string]*counts
@@ -24,12 +23,12 @@ type Metrics struct {
 
 // NewMetrics returns metrics without records of a run under the given reading.
 func NewMetrics(reading string) *Metrics {
-	return &Metrics{verdicts: bytask.NewVerdicts(Name, reading), tasks: map[string]*counts{}, choices: map[string]*counts{}}
+	return &Metrics{verdicts: benchmark.NewVerdicts(Name, reading), tasks: map[string]*counts{}, choices: map[string]*counts{}}
 }
 
 // counts are the items of one task.
 type counts struct {
-	tally.Tally
+	benchmark.Tally
 	even    bool                 // of LongBench-E
 	buckets [len(bounds)]*bucket // by length
 }
@@ -37,7 +36,7 @@ type counts struct {
 // A bucket is the scores of one length in LongBench-E. Upstream has numpy take their
 // mean, which adds in an order of its own and so needs them all.
 type bucket struct {
-	tally.Tally
+	benchmark.Tally
 	list []float64
 }
 
@@ -136,7 +135,7 @@ type Line struct {
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
 	// unrounded share, from 0 to 1, with its interval.
-	tally.Line
+	benchmark.Line
 
 	Buckets []Line `json:"buckets,omitempty"` // of LongBench-E, by length
 }
@@ -187,7 +186,7 @@ func (b *bucket) line(name string) Line {
 }
 
 // MethodMover names the interval of the mean over tasks; see there.
-const MethodMover = tally.MethodMover
+const MethodMover = benchmark.MethodMover
 
 // Mean returns the mean over the tasks that have judged items, each weighing the
 // same whatever its number of items. Upstream's program prints none; its tables do.
@@ -198,11 +197,11 @@ func (m *Metrics) Mean() Line {
 
 // mean returns the mean over lines, and over each of their buckets.
 func mean(name string, lines []Line) Line {
-	parts := make([]tally.Line, len(lines))
+	parts := make([]benchmark.Line, len(lines))
 	for i, l := range lines {
 		parts[i] = l.Line
 	}
-	l := Line{Name: name, Line: tally.Mean(parts)}
+	l := Line{Name: name, Line: benchmark.Mean(parts)}
 	if l.Estimate == nil {
 		return l
 	}

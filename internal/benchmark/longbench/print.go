@@ -5,8 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -46,7 +45,7 @@ func (l Line) write(b *strings.Builder, indent string) {
 	if l.Score != nil {
 		score = text.Float(*l.Score)
 	}
-	fmt.Fprintf(b, "%-32s %-14s  %7s  %-15s %5d  %d\n", indent+l.Name, l.Metric, score, tally.Interval(l.Estimate), l.N, l.Unjudged)
+	fmt.Fprintf(b, "%-32s %-14s  %7s  %-15s %5d  %d\n", indent+l.Name, l.Metric, score, benchmark.Interval(l.Estimate), l.N, l.Unjudged)
 	for _, part := range l.Buckets {
 		part.write(b, indent+"  ")
 	}
@@ -127,7 +126,7 @@ func (m *Metrics) Warnings() []string {
 	if warning := m.verdicts.Warning(table.Title, "metrics"); warning != "" {
 		list = append(list, warning)
 	}
-	list = itemset.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
+	list = benchmark.Note(list, m.Unjudged(), "item", m.verdicts.Unscored())
 	for _, name := range choiceLines {
 		if len(m.choices) > 0 && m.choice(name).N == 0 {
 			list = append(list, "no judged item is "+name+", where upstream divides by zero")

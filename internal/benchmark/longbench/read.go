@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // Options say what to read.
@@ -40,8 +40,8 @@ type Options struct {
 // they are asked for. Notes tells of tasks that are not there or not whole, and what
 // upstream makes of odd lines.
 type Set struct {
-	itemset.Reread
-	in      *itemset.Reader
+	benchmark.Reread
+	in      *benchmark.Reader
 	edition string
 	sources map[string]*source // by the name of the file
 	order   []*source
@@ -68,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := itemset.NewReader(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: isRow}, o.Data, o.Limit)
+	in, err := benchmark.NewReader(ctx, benchmark.Input{Names: names, Stdin: o.Stdin, Whole: isRow}, o.Data, o.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 
 // check reports options that cannot be followed.
 func (o Options) check() error {
-	if err := itemset.NoResponses(Name, o.Responses); err != nil {
+	if err := benchmark.NoResponses(Name, o.Responses); err != nil {
 		return err
 	}
 	if o.Edition != "" && !slices.Contains(Editions(), o.Edition) {
@@ -98,7 +98,7 @@ func isRow(keys []string) bool {
 // survey reads all rows to check them and to learn the classes of each last line,
 // then once more to take the hash of the items.
 func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error {
-	var problems itemset.Problems
+	var problems benchmark.Problems
 	for row, err := range s.in.Rows(ctx) {
 		if err == nil {
 			err = s.visit(row, names)
@@ -122,7 +122,7 @@ func (s *Set) survey(ctx context.Context, names []string, requireAll bool) error
 }
 
 // visit checks one row and remembers what is known only at the end of its file.
-func (s *Set) visit(row *itemset.Row, names []string) error {
+func (s *Set) visit(row *benchmark.Row, names []string) error {
 	if s.edition == "" {
 		s.edition = editionOf(row)
 	}
@@ -134,14 +134,14 @@ func (s *Set) visit(row *itemset.Row, names []string) error {
 	}
 	src.rows++
 	if s.edition == V2 && len(names) > 1 {
-		return itemset.At(row, "LongBench v2 has one file for each system, but %d files are given", len(names))
+		return benchmark.At(row, "LongBench v2 has one file for each system, but %d files are given", len(names))
 	}
 	it, err := s.item(row, src)
 	if err != nil {
 		return err
 	}
 	if first, ok := s.ids[it.ID]; ok && s.edition == V2 {
-		return itemset.At(row, "question %q was given before, at line %d", it.ID, first)
+		return benchmark.At(row, "question %q was given before, at line %d", it.ID, first)
 	}
 	if s.edition == V2 { // the others have the line in their id
 		s.ids[it.ID] = row.Line
@@ -154,7 +154,7 @@ func (s *Set) visit(row *itemset.Row, names []string) error {
 }
 
 // editionOf recognises the edition by a row and its file.
-func editionOf(row *itemset.Row) string {
+func editionOf(row *benchmark.Row) string {
 	switch {
 	case !row.Get("difficulty").Missing() && row.Get("answers").Missing():
 		return V2
@@ -166,15 +166,15 @@ func editionOf(row *itemset.Row) string {
 
 // read yields the items of all files.
 func (s *Set) read(ctx context.Context) iter.Seq2[deem.Item, error] {
-	return itemset.Made(s.in.Rows(ctx), s.itemOf)
+	return benchmark.Made(s.in.Rows(ctx), s.itemOf)
 }
 
 // itemOf returns the whole item of a row, with what its file has to say.
-func (s *Set) itemOf(row *itemset.Row) (deem.Item, error) {
+func (s *Set) itemOf(row *benchmark.Row) (deem.Item, error) {
 	src := s.sources[row.File]
 	it, err := s.item(row, src)
 	if err == nil && src.classes != "" {
-		itemset.SetField(&it, fieldUpstream, src.classes)
+		benchmark.SetField(&it, fieldUpstream, src.classes)
 	}
 	return it, err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark"
 	"deem/internal/text/metric"
 )
 
@@ -58,7 +58,7 @@ var tasks = []task{
 }
 
 // table finds tasks by name.
-var table = bytask.Table[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
+var table = benchmark.ByTask[task]{Title: "LongBench", Tasks: tasks, Name: func(t task) string { return t.name }}
 
 // score returns how the response of an item does in the task: the best over all
 // references, and never less than 0, which is where upstream starts.

@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -24,7 +23,7 @@ type Metrics struct {
 
 // counts are the items of one line of the report.
 type counts struct {
-	tally.Tally
+	benchmark.Tally
 
 	// What upstream would count, given the same replies.
 	upstreamYes, upstream int
@@ -119,7 +118,7 @@ type Line struct {
 
 	// N and Unjudged count the items with and without a verdict, and Estimate is the
 	// number with its interval: nil where upstream prints nan.
-	tally.Line
+	benchmark.Line
 
 	// Band is what the number would be if all unjudged items were wrong, and if all
 	// were right. It is nil when there are no items.
@@ -197,7 +196,7 @@ func (t *counts) line(name string) Line {
 // wider than it need be.
 func (m *Metrics) TaskAveraged() Line {
 	l := Line{Name: "task-averaged", Band: &Band{}}
-	l.Estimate = &tally.Estimate{Level: tally.Level, Method: MethodLinear}
+	l.Estimate = &benchmark.Estimate{Level: benchmark.Level, Method: MethodLinear}
 	sum, centre, variance := 0.0, 0.0, 0.0
 	k := float64(len(types))
 	for _, name := range types {
@@ -246,7 +245,7 @@ func (m *Metrics) Warnings() []string {
 	if len(without) > 0 {
 		list = append(list, "no task-averaged accuracy, which upstream prints as nan, because no item is judged of "+strings.Join(without, ", "))
 	}
-	list = itemset.Note(list, m.Unjudged(), "item", "unjudged, counted in no value")
+	list = benchmark.Note(list, m.Unjudged(), "item", "unjudged, counted in no value")
 	for _, name := range m.others() {
 		if name == "" {
 			list = append(list, words.Count(m.types[name].All(), "item")+" without a type, as in the files that evaluate_qa.py writes, counted in overall and not in task-averaged; the published questions, given with --data, tell the types")

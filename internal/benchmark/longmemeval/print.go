@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -90,7 +90,7 @@ func (m *Metrics) Text(w io.Writer) error {
 		case "":
 			l.Name = "(no type)"
 		}
-		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), tally.Interval(l.Estimate), l.N, l.Unjudged, l.band())
+		fmt.Fprintf(&b, "%-28s %9s  %-15s %5d  %d%s\n", l.Name, l.percent(), benchmark.Interval(l.Estimate), l.N, l.Unjudged, l.band())
 	}
 	for _, warning := range m.Warnings() {
 		fmt.Fprintf(&b, "note: %s\n", warning)

@@ -3,33 +3,18 @@ package longmemeval
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
-// Options say what to read.
-type Options struct {
-	// Data are the published files with the questions: a JSON array or JSONL,
-	// compressed or not; "-" is standard input. Their haystacks may be huge; of
-	// each question only what a judge needs is kept.
-	Data []string
-
-	// Responses are files with what a system answered, which upstream calls
-	// hypotheses. Without them Data must hold the responses too, and without Data
-	// they must hold the questions.
-	Responses []string
-
-	Stdin io.Reader // what "-" reads
-
-	// RequireAll makes a question without a response an error.
-	RequireAll bool
-
-	Limit int // only the first so many items; 0 means all
-}
+// Options say what to read. Data are the published files with the questions, whose
+// haystacks may be huge: only what a judge needs is kept. Responses are what upstream calls
+// hypotheses. Without them Data must hold the responses too, and without Data they must
+// hold the questions.
+type Options = benchmark.Options
 
 // The columns that rows may have, the published name first. The others are what
 // people who store question and response in one file call them.
@@ -44,8 +29,8 @@ const (
 )
 
 // join returns how questions and responses are joined.
-func (o Options) join() itemset.Join {
-	return itemset.Join{
+func join(o Options) benchmark.Join {
+	return benchmark.Join{
 		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
 		ID:       []string{"question_id", "id"},
 		Response: []string{"hypothesis", "response", "prediction"},
@@ -57,13 +42,13 @@ func (o Options) join() itemset.Join {
 // A Set is the items of the benchmark: questions with responses, in the order of the
 // responses. Notes tells how the files were joined: responses to unknown questions,
 // questions without a response, and the like.
-type Set struct{ itemset.Held }
+type Set struct{ benchmark.Held }
 
 // Open joins questions and responses into items, in the order of the responses. It
 // reads everything once and checks it before a cent is spent; when rows are wrong,
 // the error is a [*deem.Problems].
 func Open(ctx context.Context, o Options) (*Set, error) {
-	held, err := o.join().Open(ctx)
+	held, err := join(o).Open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,25 +56,25 @@ func Open(ctx context.Context, o Options) (*Set, error) {
 }
 
 // readQuestion takes a row of the published data.
-func readQuestion(it *deem.Item, row *itemset.Row) error {
-	if v, ok := itemset.First(row, typeColumns...); ok {
+func readQuestion(it *deem.Item, row *benchmark.Row) error {
+	if v, ok := benchmark.First(row, typeColumns...); ok {
 		it.Category = v.Str()
 	}
 	if !isAbstention(it.ID) && !strings.HasSuffix(it.Category, abstentionMark) && promptOf[it.Category] == "" {
-		return itemset.At(row, "question %q has %s", it.ID, unknownType(it.Category))
+		return benchmark.At(row, "question %q has %s", it.ID, unknownType(it.Category))
 	}
 	v := row.Get(questionColumn)
 	if v.Blank() {
-		return itemset.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumn)
+		return benchmark.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumn)
 	}
 	it.Question = v.Str()
-	v, ok := itemset.First(row, referenceColumns...)
+	v, ok := benchmark.First(row, referenceColumns...)
 	if !ok {
-		return itemset.At(row, "question %q has no answer to judge by: the column %q is missing", it.ID, referenceColumns[0])
+		return benchmark.At(row, "question %q has no answer to judge by: the column %q is missing", it.ID, referenceColumns[0])
 	}
 	it.References = []string{v.Str()}
 	if v := row.Get(dateColumn); !v.Missing() && v.Str() != "" {
-		itemset.SetField(it, dateColumn, v.Str())
+		benchmark.SetField(it, dateColumn, v.Str())
 	}
 	return nil
 }
@@ -102,7 +87,7 @@ func notesOn(items []deem.Item) []string {
 			byType = append(byType, it.ID)
 		}
 	}
-	return itemset.Note(nil, byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
+	return benchmark.Note(nil, byType, "question", "of a type that ends in "+abstentionMark+", for which only the reading "+Seed+" has a prompt")
 }
 
 // unknownType says that no prompt is published for a type, and which types there

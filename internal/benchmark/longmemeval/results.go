@@ -9,7 +9,7 @@ import (
 	"io"
 	"strings"
 
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 )
 
@@ -54,7 +54,7 @@ func WriteResults(ctx context.Context, w io.Writer, o Options, model string, ver
 	if len(names) == 0 {
 		names = o.Data
 	}
-	files, err := itemset.OpenFiles(ctx, itemset.Input{Names: names, Stdin: o.Stdin, Whole: o.join().IsRow})
+	files, err := benchmark.OpenFiles(ctx, benchmark.Input{Names: names, Stdin: o.Stdin, Whole: join(o).IsRow})
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +76,7 @@ type results struct {
 }
 
 // write writes all rows.
-func (r *results) write(rows func(func(*itemset.Row, error) bool)) error {
+func (r *results) write(rows func(func(*benchmark.Row, error) bool)) error {
 	for row, err := range rows {
 		if err != nil {
 			return err
@@ -90,8 +90,8 @@ func (r *results) write(rows func(func(*itemset.Row, error) bool)) error {
 }
 
 // row writes one row, unless there is no verdict on it.
-func (r *results) row(row *itemset.Row) error {
-	id, err := Options{}.join().RowID(row)
+func (r *results) row(row *benchmark.Row) error {
+	id, err := join(Options{}).RowID(row)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *results) row(row *itemset.Row) error {
 
 // labelled returns the row with its label as JSON. A label from an earlier run is
 // replaced in its place, because of equal keys the last counts.
-func (r *results) labelled(row *itemset.Row, label bool) ([]byte, error) {
+func (r *results) labelled(row *benchmark.Row, label bool) ([]byte, error) {
 	object := []byte("{")
 	for _, name := range row.Names() {
 		key, err := json.Marshal(name)

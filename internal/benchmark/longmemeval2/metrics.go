@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text"
 	"deem/internal/words"
 )
@@ -28,7 +27,7 @@ type Metrics struct {
 
 // counts are the items of one line.
 type counts struct {
-	tally.Tally
+	benchmark.Tally
 	unknown int // judged items whose final answer is UNKNOWN
 }
 
@@ -92,7 +91,7 @@ func (m *Metrics) merge(categories ...string) *counts {
 // of responses that say UNKNOWN, which is wrong.
 type Line struct {
 	Name string `json:"name"`
-	tally.Line
+	benchmark.Line
 	Unknown int `json:"unknown"`
 }
 
@@ -164,9 +163,9 @@ func (m *Metrics) Text(w io.Writer) error {
 		if l.Estimate != nil {
 			value, unknown = fmt.Sprintf("%.2f%%", 100*l.Estimate.Value), fmt.Sprintf("%.1f%%", 100*float64(l.Unknown)/float64(l.N))
 		}
-		fmt.Fprintf(&b, "%-24s %9s  %-15s %8s %5d  %d\n", l.Name, value, tally.Interval(l.Estimate), unknown, l.N, l.Unjudged)
+		fmt.Fprintf(&b, "%-24s %9s  %-15s %8s %5d  %d\n", l.Name, value, benchmark.Interval(l.Estimate), unknown, l.N, l.Unjudged)
 	}
-	for _, note := range itemset.Note(nil, m.unjudged, "item", "unjudged, counted in no value") {
+	for _, note := range benchmark.Note(nil, m.unjudged, "item", "unjudged, counted in no value") {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	s, why := m.LAFS()

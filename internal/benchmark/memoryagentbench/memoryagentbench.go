@@ -17,8 +17,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/text/metric"
 )
 
@@ -40,7 +39,7 @@ const (
 
 // Readings returns the names of the readings, the default first: as upstream's programs
 // read, and with whole words and replies in range.
-func Readings() []string { return bytask.Readings() }
+func Readings() []string { return benchmark.Readings() }
 
 // version is raised when a reading may give another verdict than before.
 const version = 1
@@ -80,7 +79,7 @@ func scored(source string) string {
 
 // Rules returns the judge of what needs no model under a reading; "" means upstream.
 func Rules(reading string) (deem.Judge, error) {
-	return bytask.NewRule(RulesName, reading, version, score)
+	return benchmark.NewRule(RulesName, reading, version, score)
 }
 
 // score gives an item the metrics of its part as aspects; the score is one of them.
@@ -103,12 +102,12 @@ func score(it deem.Item, reading string) (deem.Verdict, error) {
 			all[name] = recall(found[:min(k, len(found))], wanted)
 		}
 	} else {
-		all = metric.MemoryAgent(source, it.Response, it.References, reading == bytask.Fixed)
+		all = metric.MemoryAgent(source, it.Response, it.References, reading == benchmark.Fixed)
 	}
 	name := scored(source)
 	v := deem.Verdict{Label: name, Score: all[name], Aspects: all}
 	if name != "ruler_recall" && !strings.HasPrefix(name, "recsys") {
-		v.Label = map[float64]string{1: bytask.Right, 0: bytask.Wrong}[v.Score]
+		v.Label = map[float64]string{1: benchmark.Right, 0: benchmark.Wrong}[v.Score]
 	}
 	return v, nil
 }
@@ -129,8 +128,8 @@ func recall(found, wanted []string) float64 {
 }
 
 // NewMetrics returns the numbers of each part, each under its own metric.
-func NewMetrics() *tally.Table {
-	return &tally.Table{
+func NewMetrics() *benchmark.Table {
+	return &benchmark.Table{
 		Benchmark: Name, By: []string{"sub_dataset"}, Apart: true,
 		Group: func(it deem.Item, _ string) string {
 			return cmp.Or(it.Category, "unknown") + ", " + scored(it.Category)

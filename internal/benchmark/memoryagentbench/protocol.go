@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 	"deem/judge"
 )
@@ -52,7 +52,7 @@ func Protocol(reading string, chats judge.Readable) (*P, error) {
 	}
 	prompts := judge.Embedded(promptFiles)
 	maps.Copy(prompts, chats.Spec().Prompts)
-	return &P{rules.(*bytask.Rule).Reading(), rules, chats, prompts}, nil
+	return &P{rules.(*benchmark.Rule).Reading(), rules, chats, prompts}, nil
 }
 
 // Name returns "memoryagentbench/upstream".
@@ -70,7 +70,7 @@ func (p *P) Spec() judge.Spec {
 // Reread returns the protocol under the other reading.
 func (p *P) Reread() judge.Readable {
 	other := *p
-	rules, ok := p.rules.(*bytask.Rule).Reread().(*bytask.Rule)
+	rules, ok := p.rules.(*benchmark.Rule).Reread().(*benchmark.Rule)
 	if !ok {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (p *P) Request(it deem.Item) (deem.Request, error) {
 func (p *P) Read(it deem.Item, reply deem.Reply) (deem.Verdict, error) {
 	if isChat(it.Category) {
 		chats := p.chats
-		if p.reading == bytask.Fixed {
+		if p.reading == benchmark.Fixed {
 			chats = chats.Reread()
 		}
 		return chats.Read(chat(it), reply)
@@ -220,7 +220,7 @@ func (p *P) readPart(it deem.Item, part, reply string) (deem.Verdict, error) {
 	case "precision":
 		total = said[1]
 	}
-	if p.reading == bytask.Fixed && (n < 0 || n > total || n != float64(int(n)) || total < 1) {
+	if p.reading == benchmark.Fixed && (n < 0 || n > total || n != float64(int(n)) || total < 1) {
 		return deem.Verdict{}, deem.Failf(deem.OutOfRange, "%s is %v of %v", part, n, total)
 	}
 	v := deem.Verdict{Label: fmt.Sprintf("%v/%v", n, total), Reason: reply}
@@ -242,7 +242,7 @@ func (p *P) object(reply string, keys []string) ([]float64, bool) {
 	if len(texts) == 0 {
 		return nil, false
 	}
-	if p.reading == bytask.Upstream {
+	if p.reading == benchmark.Upstream {
 		texts = texts[len(texts)-1:]
 	}
 	if m := fenced.FindStringSubmatch(reply); m != nil && !json.Valid([]byte(texts[len(texts)-1])) {
@@ -262,7 +262,7 @@ func (p *P) object(reply string, keys []string) ([]float64, bool) {
 				said = append(said, map[bool]float64{true: 1}[n])
 			}
 		}
-		if len(said) == len(keys) || p.reading == bytask.Upstream {
+		if len(said) == len(keys) || p.reading == benchmark.Upstream {
 			return said, len(said) == len(keys)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 )
 
 // Options say what to read.
@@ -31,13 +31,13 @@ type known struct {
 }
 
 // Open reads result files and joins them with the published data by qa_pair_id.
-func Open(ctx context.Context, o Options) (*itemset.Held, error) {
+func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	names := slices.Concat(o.Data, o.Responses)
-	if err := itemset.CheckNames(names); err != nil {
+	if err := benchmark.CheckNames(names); err != nil {
 		return nil, err
 	}
 	columns := []string{"data", "dataset_config", "questions", "answers", "metadata"}
-	in := itemset.Input{
+	in := benchmark.Input{
 		Names: names, Stdin: o.Stdin,
 		Want: func(column string) bool { return slices.Contains(columns, column) },
 		Whole: func(keys []string) bool {
@@ -45,9 +45,9 @@ func Open(ctx context.Context, o Options) (*itemset.Held, error) {
 		},
 	}
 	var items []deem.Item
-	var problems itemset.Problems
+	var problems benchmark.Problems
 	published, texts := map[string]known{}, map[string]int{}
-	notes, err := itemset.Visit(ctx, in, &problems, func(row *itemset.Row) error {
+	notes, err := benchmark.Visit(ctx, in, &problems, func(row *benchmark.Row) error {
 		if !row.Get("questions").Missing() {
 			addPublished(published, texts, row)
 			return nil
@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*itemset.Held, error) {
 			}
 			return asked(it)
 		})
-		notes = itemset.Note(notes, dropped, "item", "left out: "+UpstreamName+" asks a model about it")
+		notes = benchmark.Note(notes, dropped, "item", "left out: "+UpstreamName+" asks a model about it")
 	}
 	if len(items) == 0 {
 		return nil, deem.WithHint(fmt.Errorf("no response to judge in %s", strings.Join(names, ", ")),
@@ -81,14 +81,14 @@ func Open(ctx context.Context, o Options) (*itemset.Held, error) {
 	if len(published) == 0 {
 		notes = append(notes, "without the published data nobody knows which questions share a text, so intervals take each question for itself")
 	}
-	items, notes = itemset.Limit(items, o.Limit, notes)
-	held, err := itemset.Hold(items, names, notes)
+	items, notes = benchmark.Limit(items, o.Limit, notes)
+	held, err := benchmark.Hold(items, names, notes)
 	return &held, err
 }
 
 // addPublished enters the questions of a row of the published data, which is one text, and
 // counts the texts of each part.
-func addPublished(published map[string]known, texts map[string]int, row *itemset.Row) {
+func addPublished(published map[string]known, texts map[string]int, row *benchmark.Row) {
 	source := row.Get("metadata.source").Str()
 	questions, _ := row.Get("questions").List()
 	keypoints := "[]"
@@ -114,17 +114,17 @@ func addPublished(published map[string]known, texts map[string]int, row *itemset
 }
 
 // readResults adds the items of a result file.
-func readResults(row *itemset.Row, items *[]deem.Item) error {
+func readResults(row *benchmark.Row, items *[]deem.Item) error {
 	source := row.Get("dataset_config.sub_dataset")
 	rows, ok := row.Get("data").List()
 	if !ok || source.Blank() {
-		return itemset.At(row, "this is neither a result file, with data and dataset_config.sub_dataset, nor a row of the published data")
+		return benchmark.At(row, "this is neither a result file, with data and dataset_config.sub_dataset, nor a row of the published data")
 	}
 	seen := map[string]bool{}
 	for i, v := range rows {
 		response, answers := v.Get("output"), v.Get("answer")
 		if response.Missing() || answers.Missing() {
-			return itemset.At(row, "data %d has no output or no answer", i)
+			return benchmark.At(row, "data %d has no output or no answer", i)
 		}
 		pair := v.Get("qa_pair_id")
 		if pair.Blank() {
@@ -132,15 +132,15 @@ func readResults(row *itemset.Row, items *[]deem.Item) error {
 		}
 		it := deem.Item{ID: fmt.Sprintf("%s/%s", source.Str(), pair.Str()), Category: source.Str(), Response: response.Str(), References: flat(answers)}
 		if pair.Blank() || seen[it.ID] {
-			return itemset.At(row, "data %d has no qa_pair_id, or one that was there before: %q", i, pair.Str())
+			return benchmark.At(row, "data %d has no qa_pair_id, or one that was there before: %q", i, pair.Str())
 		}
 		seen[it.ID] = true
 		if q := v.Get("query"); !q.Missing() {
 			it.Question = q.Str()
 		}
-		set := func(field string, value itemset.Value) {
+		set := func(field string, value benchmark.Value) {
 			if !value.Blank() {
-				itemset.SetField(&it, field, value.Str())
+				benchmark.SetField(&it, field, value.Str())
 			}
 		}
 		set(fieldPair, pair)
@@ -148,13 +148,13 @@ func readResults(row *itemset.Row, items *[]deem.Item) error {
 		set(deem.FieldTokensIn, v.Get("input_len"))
 		set(deem.FieldTokensOut, v.Get("output_len"))
 		if s, ok := v.Get("query_time_len").Float(); ok {
-			itemset.SetField(&it, deem.FieldLatency, strconv.FormatFloat(1000*s, 'f', -1, 64))
+			benchmark.SetField(&it, deem.FieldLatency, strconv.FormatFloat(1000*s, 'f', -1, 64))
 		}
 		set(fieldQuestionID, v.Get(fieldQuestionID))
 		set(fieldType, v.Get(fieldType))
 		for _, list := range []string{fieldKeypoints, fieldPredicted, fieldMovies} {
 			if _, ok := v.Get(list).List(); ok {
-				itemset.SetField(&it, list, string(v.Get(list).JSON()))
+				benchmark.SetField(&it, list, string(v.Get(list).JSON()))
 			}
 		}
 		*items = append(*items, it)
@@ -163,7 +163,7 @@ func readResults(row *itemset.Row, items *[]deem.Item) error {
 }
 
 // flat returns the texts of a list, also of lists in it, as upstream flattens them.
-func flat(v itemset.Value) []string {
+func flat(v benchmark.Value) []string {
 	list, ok := v.List()
 	if !ok {
 		return []string{v.Str()}
@@ -187,7 +187,7 @@ func complete(it *deem.Item, published map[string]known) {
 	}
 	for field, value := range map[string]string{fieldQuestionID: k.questionID, fieldType: k.kind, fieldKeypoints: k.keypoints} {
 		if value != "" && value != "[]" && it.Fields[field] == "" {
-			itemset.SetField(it, field, value)
+			benchmark.SetField(it, field, value)
 		}
 	}
 }

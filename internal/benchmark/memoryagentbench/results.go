@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // WriteResults writes the first trial of the records as upstream's programs keep them: one
@@ -22,7 +22,7 @@ func WriteResults(w io.Writer, model string, records iter.Seq2[deem.Record, erro
 		sums[name] += value
 		counts[name]++
 	}
-	for rec, err := range tally.Judged(records, &left) {
+	for rec, err := range benchmark.Judged(records, &left) {
 		switch {
 		case err != nil:
 			return left, err

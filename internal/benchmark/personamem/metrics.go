@@ -7,18 +7,18 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 )
 
 // Metrics are the numbers by what upstream groups questions by.
 type Metrics struct {
-	tally.Table
+	benchmark.Table
 	judge string
 }
 
 // NewMetrics returns metrics without records.
 func NewMetrics() *Metrics {
-	m := &Metrics{Table: tally.Table{
+	m := &Metrics{Table: benchmark.Table{
 		Benchmark: Name, By: []string{fieldScenario, fieldType, fieldUpdated, fieldWho},
 		Group: func(it deem.Item, by string) string { return it.Fields[by] },
 	}}
@@ -38,7 +38,7 @@ func (m *Metrics) upstream() (program, output string) {
 		return "", ""
 	}
 	var b strings.Builder
-	share := func(t *tally.Tally) string {
+	share := func(t *benchmark.Tally) string {
 		return fmt.Sprintf("%.3f (%d/%d)", float64(t.Right())/float64(t.All()), t.Right(), t.All())
 	}
 	fmt.Fprintf(&b, "Overall Accuracy: %s\n", share(m.All()))

@@ -4,21 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/choice"
 )
 
-// Options say what to read.
-type Options struct {
-	Data       []string  // upstream's result file, or benchmark.csv
-	Responses  []string  // what a system answered, with the options as they were shown
-	Stdin      io.Reader // what "-" reads
-	RequireAll bool      // a question without a response is an error
-	Limit      int       // only so many items; 0 means all
-}
+// Options say what to read. Data are upstream's result file, or benchmark.csv. Responses
+// come with the options as they were shown.
+type Options = benchmark.Options
 
 // The columns of rows.
 var (
@@ -29,9 +23,9 @@ var (
 )
 
 // Open joins questions and responses into items.
-func Open(ctx context.Context, o Options) (*itemset.Held, error) {
+func Open(ctx context.Context, o Options) (*benchmark.Held, error) {
 	further := append(append(append([]string{"persona_id"}, optionColumns...), questionColumns...), append(answerColumns, fieldColumns...)...)
-	held, err := itemset.Join{
+	held, err := benchmark.Join{
 		Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit,
 		ID: []string{"id", "question_id"}, Response: []string{"model_response", "response", "generated_answer"}, Further: further,
 		Key: key, Question: readQuestion, Answer: readAnswer,
@@ -44,7 +38,7 @@ func Open(ctx context.Context, o Options) (*itemset.Held, error) {
 
 // key makes an id of the persona, the question and the preference, which a row of
 // upstream's files has in place of an id.
-func key(row *itemset.Row) (string, bool) {
+func key(row *benchmark.Row) (string, bool) {
 	persona, query := row.Get("persona_id"), questionOf(row)
 	if persona.Blank() || query == "" {
 		return "", false
@@ -55,25 +49,25 @@ func key(row *itemset.Row) (string, bool) {
 
 // questionOf returns the text of the query, which upstream keeps as a message that Python
 // or JSON wrote.
-func questionOf(row *itemset.Row) string {
-	v, ok := itemset.First(row, questionColumns...)
+func questionOf(row *benchmark.Row) string {
+	v, ok := benchmark.First(row, questionColumns...)
 	if !ok {
 		return ""
 	}
-	return itemset.Content(v)
+	return benchmark.Content(v)
 }
 
-func readQuestion(it *deem.Item, row *itemset.Row) error {
+func readQuestion(it *deem.Item, row *benchmark.Row) error {
 	if it.Question = questionOf(row); it.Question == "" {
-		return itemset.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumns[0])
+		return benchmark.At(row, "question %q has no text: the column %q is missing or empty", it.ID, questionColumns[0])
 	}
-	if v, ok := itemset.First(row, answerColumns...); ok {
+	if v, ok := benchmark.First(row, answerColumns...); ok {
 		it.References = []string{v.Str()}
 	}
 	it.Category, it.Cluster = row.Get(fieldType).Str(), row.Get("persona_id").Str()
 	for _, name := range fieldColumns {
 		if v := row.Get(name); !v.Missing() {
-			itemset.SetField(it, name, v.Str())
+			benchmark.SetField(it, name, v.Str())
 		}
 	}
 	return nil
@@ -81,14 +75,14 @@ func readQuestion(it *deem.Item, row *itemset.Row) error {
 
 // readAnswer takes the options as they were shown to the system. Upstream shuffles them with
 // a hash that Python salts anew in each process, so only the row knows them.
-func readAnswer(it *deem.Item, row *itemset.Row) error {
-	v, ok := itemset.First(row, optionColumns...)
+func readAnswer(it *deem.Item, row *benchmark.Row) error {
+	v, ok := benchmark.First(row, optionColumns...)
 	if !ok {
 		return nil
 	}
 	if _, err := choice.Options(v.Str()); err != nil {
-		return itemset.At(row, "question %q: %v", it.ID, err)
+		return benchmark.At(row, "question %q: %v", it.ID, err)
 	}
-	itemset.SetField(it, choice.OptionsField, v.Str())
+	benchmark.SetField(it, choice.OptionsField, v.Str())
 	return nil
 }

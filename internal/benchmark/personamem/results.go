@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/internal/choice"
 )
 
@@ -49,7 +49,7 @@ func WriteResults(w io.Writer, records iter.Seq2[deem.Record, error]) (left int,
 		Results  []result       `json:"results"`
 	}{Results: []result{}}
 	mode := "mcq"
-	for rec, err := range tally.Judged(records, &left) {
+	for rec, err := range benchmark.Judged(records, &left) {
 		if err != nil {
 			return left, err
 		}

@@ -1,4 +1,4 @@
-package itemset_test
+package benchmark_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/benchmark/itemset"
+	"deem/internal/benchmark"
 	"deem/internal/words"
 )
 
@@ -51,13 +51,13 @@ func TestWords(t *testing.T) {
 		{words.Count(0, "item"), "0 items"},
 		{words.Count(1, "item"), "1 item"},
 		{words.Count(12, "memory point"), "12 memory points"},
-		{itemset.FirstTen(nil), ""},
-		{itemset.FirstTen(many[:10]), "a, b, c, d, e, f, g, h, i, j"},
-		{itemset.FirstTen(many), "a, b, c, d, e, f, g, h, i, j, ..."},
+		{benchmark.FirstTen(nil), ""},
+		{benchmark.FirstTen(many[:10]), "a, b, c, d, e, f, g, h, i, j"},
+		{benchmark.FirstTen(many), "a, b, c, d, e, f, g, h, i, j, ..."},
 		{words.Clip("äöü", 3), "äöü"},
 		{words.Clip("äöüß", 3), "äöü..."},
-		{strings.Join(itemset.Note([]string{"x"}, nil, "item", "lost"), "|"), "x"},
-		{strings.Join(itemset.Note([]string{"x"}, []string{"a"}, "item", "lost"), "|"), "x|1 item lost: a"},
+		{strings.Join(benchmark.Note([]string{"x"}, nil, "item", "lost"), "|"), "x"},
+		{strings.Join(benchmark.Note([]string{"x"}, []string{"a"}, "item", "lost"), "|"), "x|1 item lost: a"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -71,7 +71,7 @@ func TestCheckNames(t *testing.T) {
 		{"- x -", "only once"},
 		{"- x", ""},
 	} {
-		err := itemset.CheckNames(strings.Fields(c.names))
+		err := benchmark.CheckNames(strings.Fields(c.names))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("CheckNames(%q) = %v, want %q", c.names, err, c.want)
 		}
@@ -79,7 +79,7 @@ func TestCheckNames(t *testing.T) {
 }
 
 func TestProblems(t *testing.T) {
-	var ps itemset.Problems
+	var ps benchmark.Problems
 	if err := ps.Err("advice"); err != nil {
 		t.Errorf("no problems: %v", err)
 	}
@@ -108,13 +108,13 @@ func TestProblems(t *testing.T) {
 // TestVisit: what is wrong with a row does not end the reading, and anything else does.
 func TestVisit(t *testing.T) {
 	name := filepath.Join(files(t, map[string]string{"a.jsonl": "{\"id\":1}\nno JSON\n{\"id\":2}\n{\"id\":3}\n"}), "a.jsonl")
-	in := itemset.Input{Names: []string{name}}
-	var ps itemset.Problems
+	in := benchmark.Input{Names: []string{name}}
+	var ps benchmark.Problems
 	var seen []string
-	_, err := itemset.Visit(t.Context(), in, &ps, func(row *itemset.Row) error {
+	_, err := benchmark.Visit(t.Context(), in, &ps, func(row *benchmark.Row) error {
 		seen = append(seen, row.Get("id").Str())
 		if len(seen) == 2 {
-			return itemset.At(row, "%s is bad", row.Get("id").Str())
+			return benchmark.At(row, "%s is bad", row.Get("id").Str())
 		}
 		return nil
 	})
@@ -123,7 +123,7 @@ func TestVisit(t *testing.T) {
 		t.Errorf("Visit = %v, saw %q, problems %v, want three rows and the problems of lines 2 and 3", err, seen, ps.Err(""))
 	}
 	stop := errors.New("stop")
-	if _, err := itemset.Visit(t.Context(), in, &ps, func(*itemset.Row) error { return stop }); !errors.Is(err, stop) {
+	if _, err := benchmark.Visit(t.Context(), in, &ps, func(*benchmark.Row) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("Visit = %v, want %v", err, stop)
 	}
 }
@@ -131,19 +131,19 @@ func TestVisit(t *testing.T) {
 func TestHeld(t *testing.T) {
 	items := []deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	names, notes := []string{"data", "responses"}, []string{"a note"}
-	two, told := itemset.Limit(items, 2, nil)
+	two, told := benchmark.Limit(items, 2, nil)
 	if want := "the first 2 of 3 items; --sample 2 takes a random sample"; len(told) != 1 || told[0] != want {
 		t.Errorf("notes = %q, want %q", told, want)
 	}
-	h, err := itemset.Hold(two, names, notes)
+	h, err := benchmark.Hold(two, names, notes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	every, told := itemset.Limit(items, 0, nil)
+	every, told := benchmark.Limit(items, 0, nil)
 	if told != nil {
 		t.Errorf("notes without a limit = %q", told)
 	}
-	all, err := itemset.Hold(every, names, notes)
+	all, err := benchmark.Hold(every, names, notes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,16 +162,16 @@ func TestHeld(t *testing.T) {
 }
 
 // reread makes a set of the rows of one file, whose ids are the items'.
-func reread(t *testing.T, name string, limit int) (itemset.Reread, error) {
+func reread(t *testing.T, name string, limit int) (benchmark.Reread, error) {
 	t.Helper()
-	in, err := itemset.NewReader(t.Context(), itemset.Input{Names: []string{name}, Format: "jsonl"}, []string{name}, limit)
+	in, err := benchmark.NewReader(t.Context(), benchmark.Input{Names: []string{name}, Format: "jsonl"}, []string{name}, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := func(ctx context.Context) iter.Seq2[deem.Item, error] {
-		return itemset.Made(in.Rows(ctx), func(row *itemset.Row) (deem.Item, error) {
-			if !itemset.Has(row, "id") {
-				return deem.Item{}, itemset.At(row, "no id")
+		return benchmark.Made(in.Rows(ctx), func(row *benchmark.Row) (deem.Item, error) {
+			if !benchmark.Has(row, "id") {
+				return deem.Item{}, benchmark.At(row, "no id")
 			}
 			return deem.Item{ID: row.Get("id").Str()}, nil
 		})
@@ -197,11 +197,11 @@ func TestReread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first, told := itemset.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit, nil)
+		first, told := benchmark.Limit([]deem.Item{{ID: "a"}, {ID: "b"}, {ID: "c"}}, c.limit, nil)
 		if want := append([]string{"a note"}, told...); !slices.Equal(s.Notes(), want) {
 			t.Errorf("limit %d: Notes = %q, want %q", c.limit, s.Notes(), want)
 		}
-		h, err := itemset.Hold(first, nil, nil)
+		h, err := benchmark.Hold(first, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestRereadChanged(t *testing.T) {
 		{"longer", 3, false, "it had 2 items, now it has 3"},
 		{"wrong now", 1, true, "the data are not what was checked: a.jsonl:7: no id"},
 	} {
-		in, err := itemset.NewReader(t.Context(), itemset.Input{Names: []string{name}}, []string{name}, 0)
+		in, err := benchmark.NewReader(t.Context(), benchmark.Input{Names: []string{name}}, []string{name}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,19 +252,19 @@ func TestRereadChanged(t *testing.T) {
 
 // made yields so many items, and then, when broken, a row of which none can be made.
 func made(n int, broken bool) iter.Seq2[deem.Item, error] {
-	rows := func(yield func(*itemset.Row, error) bool) {
+	rows := func(yield func(*benchmark.Row, error) bool) {
 		for i := range n {
-			if !yield(&itemset.Row{File: "a.jsonl", Line: i}, nil) {
+			if !yield(&benchmark.Row{File: "a.jsonl", Line: i}, nil) {
 				return
 			}
 		}
 		if broken {
-			yield(&itemset.Row{File: "a.jsonl", Line: 7}, nil)
+			yield(&benchmark.Row{File: "a.jsonl", Line: 7}, nil)
 		}
 	}
-	return itemset.Made(rows, func(row *itemset.Row) (deem.Item, error) {
+	return benchmark.Made(rows, func(row *benchmark.Row) (deem.Item, error) {
 		if row.Line == 7 {
-			return deem.Item{}, itemset.At(row, "no id")
+			return deem.Item{}, benchmark.At(row, "no id")
 		}
 		return deem.Item{ID: string(rune('a' + row.Line))}, nil
 	})
@@ -272,8 +272,8 @@ func made(n int, broken bool) iter.Seq2[deem.Item, error] {
 
 // TestMadeOther: an error that is about no row is told as it is.
 func TestMadeOther(t *testing.T) {
-	rows := func(yield func(*itemset.Row, error) bool) { yield(nil, context.Canceled) }
-	_, err := ids(itemset.Made(rows, func(*itemset.Row) (deem.Item, error) { return deem.Item{}, nil }))
+	rows := func(yield func(*benchmark.Row, error) bool) { yield(nil, context.Canceled) }
+	_, err := ids(benchmark.Made(rows, func(*benchmark.Row) (deem.Item, error) { return deem.Item{}, nil }))
 	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "checked") {
 		t.Errorf("Made = %v, want context.Canceled alone", err)
 	}
@@ -286,7 +286,7 @@ func TestRereadWrongAtOnce(t *testing.T) {
 	}
 }
 
-var layout = itemset.Folder{
+var layout = benchmark.Folder{
 	Prefix: "p_", Is: func(name string) bool { return strings.HasSuffix(name, ".jsonl") },
 	Rank:    func(task string) int { return slices.Index([]string{"z", "a"}, task) },
 	Example: "that somebody wrote", Usage: "--data FOLDER",
@@ -322,16 +322,16 @@ func TestFolder(t *testing.T) {
 }
 
 func TestNoResponses(t *testing.T) {
-	if err := itemset.NoResponses("bench", nil); err != nil {
+	if err := benchmark.NoResponses("bench", nil); err != nil {
 		t.Error(err)
 	}
-	if err := itemset.NoResponses("bench", []string{"x"}); err == nil || !strings.Contains(deem.HintOf(err), "--data") {
+	if err := benchmark.NoResponses("bench", []string{"x"}); err == nil || !strings.Contains(deem.HintOf(err), "--data") {
 		t.Errorf("NoResponses = %v, hint %q", err, deem.HintOf(err))
 	}
 }
 
 func TestLack(t *testing.T) {
-	var l itemset.Lack
+	var l benchmark.Lack
 	l.Size("a", 3, 3)
 	if l.Whole("x") != nil || l.Notes() != nil {
 		t.Errorf("nothing lacks: %v, %q", l.Whole("x"), l.Notes())
@@ -351,7 +351,7 @@ func TestLack(t *testing.T) {
 }
 
 func TestEmptyFiles(t *testing.T) {
-	got := itemset.EmptyFiles([]string{"-", "a", "b"}, func(file string) bool { return file == "b" })
+	got := benchmark.EmptyFiles([]string{"-", "a", "b"}, func(file string) bool { return file == "b" })
 	if diff := cmp.Diff([]string{"a has no line; upstream would stop at it"}, got); diff != "" {
 		t.Errorf("EmptyFiles (-want +got):\n%s", diff)
 	}

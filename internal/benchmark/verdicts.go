@@ -1,4 +1,4 @@
-package bytask
+package benchmark
 
 import (
 	"cmp"

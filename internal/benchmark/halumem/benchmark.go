@@ -1,4 +1,4 @@
-package benchmark
+package halumem
 
 import (
 	"context"
@@ -8,72 +8,73 @@ import (
 	"strings"
 
 	"deem"
-	"deem/internal/benchmark/halumem"
+	"deem/internal/benchmark"
 )
 
-func haluMem() Benchmark {
-	return Benchmark{
-		Name: halumem.Name, About: halumem.About, Where: halumem.Where, Licence: halumem.Licence,
+// Benchmark returns the row of the table.
+func Benchmark() benchmark.Benchmark {
+	return benchmark.Benchmark{
+		Name: Name, About: About, Where: Where, Licence: Licence,
 		Note:     "four judges in one run (integrity, accuracy, update, qa): their common mean is nobody's number; HaluMem's own stand below",
-		Readings: halumem.Readings(),
-		Judges:   append([]string{halumem.Name}, halumem.Vendors()...),
-		Judge: func(name string, o Options) (Judge, error) {
-			if halumem.Vendor(name) != nil {
-				return asked(halumem.VendorProtocol(name, o.Reading))
+		Readings: Readings(),
+		Judges:   append([]string{Name}, Vendors()...),
+		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
+			if Vendor(name) != nil {
+				return benchmark.Asked(VendorProtocol(name, o.Reading))
 			}
-			return asked(halumem.Protocol(o.Reading))
+			return benchmark.Asked(Protocol(o.Reading))
 		},
-		Origin: func(name string) Origin { return origin(halumem.Vendor(name)) },
-		Open: func(ctx context.Context, o Options) (Set, error) {
+		Origin: func(name string) benchmark.Origin { return benchmark.OriginOf(Vendor(name)) },
+		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
 			questions, err := onlyQuestions(o.Judges)
 			if err != nil {
 				return nil, err
 			}
-			return opened(halumem.Open(ctx, halumem.Options{
+			return benchmark.Opened(Open(ctx, Options{
 				Data: o.Data, Responses: o.Responses, Stdin: o.Stdin, RequireAll: o.RequireAll, Limit: o.Limit, Reading: o.Reading, Questions: questions,
 			}))
 		},
-		Metrics: func(_ context.Context, o Options) (Metrics, error) {
+		Metrics: func(_ context.Context, o benchmark.Options) (benchmark.Metrics, error) {
 			if questions, _ := onlyQuestions(o.Judges); questions {
-				return halumem.NewQuestionMetrics(), nil
+				return NewQuestionMetrics(), nil
 			}
-			return haluMemMetrics(o), nil
+			return metricsOf(o), nil
 		},
-		ResultsName: func(f Finished) string {
+		ResultsName: func(f benchmark.Finished) string {
 			return statsName(f.Options.Data[0])
 		},
-		WriteResults: writeHaluMem,
+		WriteResults: writeFinished,
 	}
 }
 
 // onlyQuestions reports whether the judges judge the questions only. Judges of the questions
 // and of the four stages have no number in common, so they cannot judge in one run.
 func onlyQuestions(judges []string) (bool, error) {
-	isVendor := func(name string) bool { return halumem.Vendor(name) != nil }
+	isVendor := func(name string) bool { return Vendor(name) != nil }
 	i := slices.IndexFunc(judges, isVendor)
 	if i < 0 {
 		return false, nil
 	}
-	if slices.Contains(judges, halumem.Name) {
-		return false, deem.WithHint(fmt.Errorf("%s judges four stages and %s the questions only, so their scores do not belong in one table", halumem.Name, judges[i]),
+	if slices.Contains(judges, Name) {
+		return false, deem.WithHint(fmt.Errorf("%s judges four stages and %s the questions only, so their scores do not belong in one table", Name, judges[i]),
 			"judge with each in a run of its own")
 	}
 	return true, nil
 }
 
-func haluMemMetrics(o Options) *halumem.Metrics {
-	m := halumem.NewMetrics(o.Reading)
+func metricsOf(o benchmark.Options) *Metrics {
+	m := NewMetrics(o.Reading)
 	m.MaxUnjudged = o.MaxUnjudged
 	return m
 }
 
-// writeHaluMem writes upstream's file of numbers.
-func writeHaluMem(_ context.Context, w io.Writer, f Finished) (int, error) {
-	if f.Judge != halumem.Name {
+// writeFinished writes upstream's file of numbers.
+func writeFinished(_ context.Context, w io.Writer, f benchmark.Finished) (int, error) {
+	if f.Judge != Name {
 		return 0, fmt.Errorf("upstream's file has the numbers of four stages, and %s judges the questions only", f.Judge)
 	}
-	m := haluMemMetrics(f.Options)
-	left, err := fed(f, m)
+	m := metricsOf(f.Options)
+	left, err := benchmark.Fed(f, m)
 	if err != nil {
 		return left, err
 	}

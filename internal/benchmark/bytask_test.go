@@ -1,4 +1,4 @@
-package bytask_test
+package benchmark_test
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"deem"
-	"deem/internal/benchmark/bytask"
+	"deem/internal/benchmark"
 )
 
-var table = bytask.Table[string]{
+var table = benchmark.ByTask[string]{
 	Title: "Some Bench", Tasks: []string{"translate", "count", "code"},
 	Name: func(name string) string { return name },
 }
@@ -46,23 +46,23 @@ func byReading(_ deem.Item, reading string) (deem.Verdict, error) {
 }
 
 // rule returns the rule under a reading, and under the other one.
-func rule(t *testing.T, reading string) (r, other *bytask.Rule) {
+func rule(t *testing.T, reading string) (r, other *benchmark.Rule) {
 	t.Helper()
-	j, err := bytask.NewRule("somebench", reading, 3, byReading)
+	j, err := benchmark.NewRule("somebench", reading, 3, byReading)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = j.(*bytask.Rule)
-	return r, r.Reread().(*bytask.Rule)
+	r = j.(*benchmark.Rule)
+	return r, r.Reread().(*benchmark.Rule)
 }
 
 // TestIdentity pins the JSON that hashes of judges are taken of: another text would
 // make every kept verdict one of a stranger.
 func TestIdentity(t *testing.T) {
 	up, fixed := rule(t, "")
-	same, again := rule(t, bytask.Fixed)
+	same, again := rule(t, benchmark.Fixed)
 	for _, c := range []struct {
-		rule    *bytask.Rule
+		rule    *benchmark.Rule
 		reading string
 	}{{up, "upstream"}, {fixed, "fixed"}, {same, "fixed"}, {again, "upstream"}} {
 		got, err := deem.Canonical(c.rule.Identity())
@@ -87,7 +87,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestUnknownReading(t *testing.T) {
-	_, err := bytask.NewRule("somebench", "Fixed", 1, byReading)
+	_, err := benchmark.NewRule("somebench", "Fixed", 1, byReading)
 	if err == nil || err.Error() != `somebench has no reading "Fixed"` || deem.HintOf(err) != "it may be upstream, fixed" {
 		t.Errorf("reading Fixed: %v, hint %q", err, deem.HintOf(err))
 	}
@@ -96,7 +96,7 @@ func TestUnknownReading(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	judged := &deem.Verdict{Score: 1}
 	none := deem.Failf(deem.Empty, "nothing")
-	v := bytask.NewVerdicts("somebench", "")
+	v := benchmark.NewVerdicts("somebench", "")
 	for _, c := range []struct {
 		rec  deem.Record
 		want bool
@@ -113,7 +113,7 @@ func TestVerdicts(t *testing.T) {
 	if diff := cmp.Diff([]string{"a", "b"}, v.Unjudged()); diff != "" {
 		t.Errorf("Unjudged (-want +got):\n%s", diff)
 	}
-	if !v.Comparable() || v.Warning("Some Bench", "rules") != "" || v.Reading() != bytask.Upstream {
+	if !v.Comparable() || v.Warning("Some Bench", "rules") != "" || v.Reading() != benchmark.Upstream {
 		t.Errorf("reading %s of its own judge: Comparable = %t, Warning = %q, want true and none", v.Reading(), v.Comparable(), v.Warning("Some Bench", "rules"))
 	}
 	if got := v.Unscored(); !strings.HasSuffix(got, "where upstream would have stopped") {
@@ -131,7 +131,7 @@ func TestVerdicts(t *testing.T) {
 }
 
 func TestFixedIsNotComparable(t *testing.T) {
-	v := bytask.NewVerdicts("somebench", bytask.Fixed)
+	v := benchmark.NewVerdicts("somebench", benchmark.Fixed)
 	if got := v.Warning("Some Bench", "rules"); v.Comparable() || !strings.Contains(got, "the reading is fixed") {
 		t.Errorf("fixed: Comparable = %t, Warning = %q", v.Comparable(), got)
 	}

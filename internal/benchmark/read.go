@@ -1,10 +1,4 @@
-// Package itemset is how a benchmark comes by its items. Rows are read and checked,
-// what is wrong with them is told with its place, and the items that they make are
-// kept in one of two ways: [Held] has them in memory, and [Reread] reads them again
-// whenever they are asked for. What the user should know besides stands in notes.
-//
-// No benchmark knows another, so what they have in common in reading stands here.
-package itemset
+package benchmark
 
 import (
 	"bytes"

@@ -1,7 +1,4 @@
-// Package bytask is what benchmarks of tasks have in common, in which every task has a
-// rule of its own and no model is asked: the table of the tasks, the judge under one of
-// two readings, and where the verdicts of a run came from.
-package bytask
+package benchmark
 
 import (
 	"context"
@@ -14,15 +11,15 @@ import (
 	"deem/judge"
 )
 
-// A Table is the tasks of a benchmark in its own order.
-type Table[T any] struct {
+// A ByTask is the tasks of a benchmark in its own order.
+type ByTask[T any] struct {
 	Title string // the benchmark's name as people write it
 	Tasks []T
 	Name  func(T) string
 }
 
 // Names returns the names of the tasks.
-func (t Table[T]) Names() []string {
+func (t ByTask[T]) Names() []string {
 	names := make([]string, len(t.Tasks))
 	for i, task := range t.Tasks {
 		names[i] = t.Name(task)
@@ -31,7 +28,7 @@ func (t Table[T]) Names() []string {
 }
 
 // Of returns the task of that name.
-func (t Table[T]) Of(name string) (T, bool) {
+func (t ByTask[T]) Of(name string) (T, bool) {
 	i := t.Rank(name)
 	if i == len(t.Tasks) {
 		var none T
@@ -41,7 +38,7 @@ func (t Table[T]) Of(name string) (T, bool) {
 }
 
 // Rank returns the place of a task in the table; unknown ones are last.
-func (t Table[T]) Rank(name string) int {
+func (t ByTask[T]) Rank(name string) int {
 	i := slices.IndexFunc(t.Tasks, func(task T) bool { return t.Name(task) == name })
 	if i < 0 {
 		return len(t.Tasks)
@@ -50,7 +47,7 @@ func (t Table[T]) Rank(name string) int {
 }
 
 // Missing returns the names of the tasks that ought to be there and are not.
-func (t Table[T]) Missing(have map[string]bool, ought func(T) bool) []string {
+func (t ByTask[T]) Missing(have map[string]bool, ought func(T) bool) []string {
 	var list []string
 	for _, task := range t.Tasks {
 		if ought(task) && !have[t.Name(task)] {
@@ -61,7 +58,7 @@ func (t Table[T]) Missing(have map[string]bool, ought func(T) bool) []string {
 }
 
 // Unknown says that there is no such task, and which one may be meant.
-func (t Table[T]) Unknown(name string) string {
+func (t ByTask[T]) Unknown(name string) string {
 	message := t.Title + " has no task " + text.Repr(name)
 	if near := text.Closest(name, t.Names()); near != "" {
 		message += "; did you mean " + near + "?"

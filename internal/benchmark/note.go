@@ -1,4 +1,4 @@
-package itemset
+package benchmark
 
 import (
 	"fmt"

@@ -1,8 +1,4 @@
-// Package tally turns the records of a benchmark into the lines of its table: it
-// counts scores as they come, and gives each line its estimate, its n and its
-// unjudged items. What a line is called, and what upstream makes of the same scores,
-// is for each benchmark to say.
-package tally
+package benchmark
 
 import (
 	"iter"

@@ -1,4 +1,4 @@
-package tally_test
+package benchmark_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deem"
-	"deem/internal/benchmark/tally"
+	"deem/internal/benchmark"
 	"deem/stat"
 )
 
@@ -21,8 +21,8 @@ func unjudged() deem.Record {
 	return deem.Record{Failure: deem.Failf(deem.Empty, "nothing")}
 }
 
-func of(records ...deem.Record) *tally.Tally {
-	var t tally.Tally
+func of(records ...deem.Record) *benchmark.Tally {
+	var t benchmark.Tally
 	for _, rec := range records {
 		t.Add(rec)
 	}
@@ -34,7 +34,7 @@ func of(records ...deem.Record) *tally.Tally {
 func TestRightOrWrong(t *testing.T) {
 	for n := 1; n <= 60; n++ {
 		for k := 0; k <= n; k++ {
-			var got tally.Tally
+			var got benchmark.Tally
 			for i := range n {
 				score := 0.0
 				if i < k {
@@ -80,23 +80,23 @@ func TestSum(t *testing.T) {
 // TestNothing: unjudged is not wrong, so a line without a verdict has no number.
 func TestNothing(t *testing.T) {
 	l := of(unjudged(), unjudged()).Line(false)
-	if diff := cmp.Diff(tally.Line{Unjudged: 2}, l); diff != "" {
+	if diff := cmp.Diff(benchmark.Line{Unjudged: 2}, l); diff != "" {
 		t.Errorf("Line (-want +got):\n%s", diff)
 	}
-	if got := tally.Interval(l.Estimate); got != "-" {
+	if got := benchmark.Interval(l.Estimate); got != "-" {
 		t.Errorf("Interval = %q, want -", got)
 	}
 	data, err := json.Marshal(l)
 	if want := `{"n":0,"unjudged":2,"estimate":null}`; err != nil || string(data) != want {
 		t.Errorf("JSON = %s, %v, want %s", data, err, want)
 	}
-	if diff := cmp.Diff(tally.Line{Unjudged: 4}, tally.Mean([]tally.Line{l, l})); diff != "" {
+	if diff := cmp.Diff(benchmark.Line{Unjudged: 4}, benchmark.Mean([]benchmark.Line{l, l})); diff != "" {
 		t.Errorf("Mean of nothing (-want +got):\n%s", diff)
 	}
 }
 
 func TestInterval(t *testing.T) {
-	if got := tally.Interval(&tally.Estimate{Lo: 0.1234, Hi: 1}); got != "[12.3, 100.0]" {
+	if got := benchmark.Interval(&benchmark.Estimate{Lo: 0.1234, Hi: 1}); got != "[12.3, 100.0]" {
 		t.Errorf("Interval = %q, want [12.3, 100.0]", got)
 	}
 }
@@ -104,8 +104,8 @@ func TestInterval(t *testing.T) {
 // TestMeanOfOne: the mean over one line is that line.
 func TestMeanOfOne(t *testing.T) {
 	l := of(judged(1), judged(0), judged(1)).Line(false)
-	got := tally.Mean([]tally.Line{l, {Unjudged: 5}})
-	if got.N != 3 || got.Unjudged != 5 || got.Estimate.Method != tally.MethodMover {
+	got := benchmark.Mean([]benchmark.Line{l, {Unjudged: 5}})
+	if got.N != 3 || got.Unjudged != 5 || got.Estimate.Method != benchmark.MethodMover {
 		t.Errorf("Mean = %+v by %s, want 3 judged, 5 unjudged, by mover", got, got.Estimate.Method)
 	}
 	for _, pair := range [][2]float64{
@@ -123,10 +123,10 @@ func TestMeanOfOne(t *testing.T) {
 // 0 and 1, and is no wider than the widest of the lines.
 func TestMean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var lines []tally.Line
+		var lines []benchmark.Line
 		sum, widest := 0.0, 0.0
 		for range rapid.IntRange(1, 8).Draw(t, "lines") {
-			var one tally.Tally
+			var one benchmark.Tally
 			for _, score := range rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 9).Draw(t, "scores") {
 				one.Score("", score)
 			}
@@ -134,7 +134,7 @@ func TestMean(t *testing.T) {
 			sum += one.Estimate(false).Value
 			widest = max(widest, one.Estimate(false).Hi-one.Estimate(false).Lo)
 		}
-		est := tally.Mean(lines).Estimate
+		est := benchmark.Mean(lines).Estimate
 		if want := sum / float64(len(lines)); math.Abs(est.Value-want) > 1e-12 {
 			t.Errorf("Mean = %v, want %v", est.Value, want)
 		}

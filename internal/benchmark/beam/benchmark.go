@@ -1,0 +1,31 @@
+package beam
+
+import (
+	"context"
+	"io"
+
+	"deem/internal/benchmark"
+)
+
+// Benchmark returns the row of the table.
+func Benchmark() benchmark.Benchmark {
+	return benchmark.Benchmark{
+		Name: Name, About: About, Where: Where, Licence: Licence,
+		Note:     "BEAM's judges differ in prompt, reading and event ordering: numbers of one do not stand in one table with those of another",
+		Readings: Readings(),
+		Params:   []benchmark.Param{{Name: "repo", About: "a clone of github.com/mohammadtavakoli78/BEAM, from which beam/upstream reads its prompts"}},
+		Judges:   Judges(),
+		Judge: func(name string, o benchmark.Options) (benchmark.Judge, error) {
+			return benchmark.Asked(Protocol(ProtocolOptions{Judge: name, Reading: o.Reading, Repo: o.With["repo"], Prompts: o.Prompts}))
+		},
+		Origin: OriginOf,
+		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
+			return benchmark.Opened(Open(ctx, o))
+		},
+		Metrics:     func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
+		ResultsName: func(f benchmark.Finished) string { return ResultsName(f.Options.Data[0]) },
+		WriteResults: func(_ context.Context, w io.Writer, f benchmark.Finished) (int, error) {
+			return WriteResults(w, f.Records)
+		},
+	}
+}

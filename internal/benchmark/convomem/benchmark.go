@@ -1,0 +1,23 @@
+package convomem
+
+import (
+	"context"
+
+	"deem/internal/benchmark"
+)
+
+// Benchmark returns the row of the table.
+func Benchmark() benchmark.Benchmark {
+	return benchmark.Benchmark{
+		Name: Name, About: About, Where: Where, Licence: Licence,
+		Readings: Readings(),
+		Judges:   []string{Name},
+		Judge: func(_ string, o benchmark.Options) (benchmark.Judge, error) {
+			return benchmark.Asked(Protocol(o.Reading))
+		},
+		Open: func(ctx context.Context, o benchmark.Options) (benchmark.Set, error) {
+			return benchmark.Opened(Open(ctx, o))
+		},
+		Metrics: func(context.Context, benchmark.Options) (benchmark.Metrics, error) { return NewMetrics(), nil },
+	}
+}
