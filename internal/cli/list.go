@@ -29,23 +29,24 @@ const listHelp = `List what there is: benchmarks, judges, models, formats, runs,
   deem list judges    who can judge, and whether it asks a model
   deem list models    vendors, and the models made for tests
   deem list formats   the files that are read, and the columns that are recognised
-  deem list runs      the runs in the database, newest first
+  deem list runs      the runs in the database; the first is "last", the second "last~1"
   deem list schemas   the JSON Schemas of judges and of deem.yaml; with --json, all of them
 
 EXIT STATUS
   0 listed   1 could not   2 wrong usage`
 
 func (a *app) listCommand() *cobra.Command {
+	all := false
 	lists := map[string]func(context.Context) error{
 		"benchmarks": func(context.Context) error { return a.listBenchmarks() },
 		"judges":     func(context.Context) error { return a.listJudges() },
 		"models":     func(context.Context) error { return a.listModels() },
 		"formats":    func(context.Context) error { return a.listFormats() },
-		"runs":       a.listRuns,
+		"runs":       func(ctx context.Context) error { return a.listRuns(ctx, all) },
 		"schemas":    func(context.Context) error { return a.listSchemas() },
 	}
 	names := []string{"benchmarks", "judges", "models", "formats", "runs", "schemas"}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "list benchmarks|judges|models|formats|runs|schemas", Short: "benchmarks, judges, models, formats, runs, schemas", Long: listHelp,
 		Example:   "  deem list judges\n  deem list runs --json",
 		ValidArgs: names,
@@ -61,6 +62,8 @@ func (a *app) listCommand() *cobra.Command {
 			return f(cmd.Context())
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "runs: also runs over probes and runs without a record, which \"last\" does not count")
+	return cmd
 }
 
 // A listed is a named thing with what there is to say about it.
@@ -142,22 +145,30 @@ func (a *app) listFormats() error {
 	return a.list(things)
 }
 
-func (a *app) listRuns(ctx context.Context) error {
+func (a *app) listRuns(ctx context.Context, all bool) error {
 	st, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	runs := []store.Run{}
+	runs, others := []store.Run{}, 0
 	for run, err := range st.Runs(ctx) {
 		if err != nil {
 			return err
 		}
-		runs = append(runs, run)
+		if all || run.Counts() {
+			runs = append(runs, run)
+		} else {
+			others++
+		}
 	}
+	slices.SortFunc(runs, func(x, y store.Run) int { return cmp.Compare(y.Asked, x.Asked) })
 	if a.json {
 		writeJSON(a.out, runs)
 		return nil
+	}
+	if others > 0 {
+		a.say("%s over probes or without a record: deem list runs --all", words.Count(others, "run"))
 	}
 	if len(runs) == 0 {
 		a.say("there is no run yet; start one with deem run")

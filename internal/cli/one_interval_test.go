@@ -59,10 +59,12 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 				t.Fatalf("the report has %+v, want %d clusters", want, set.clusters)
 			}
 			run := report.Head.Run
+			decodeJSON(t, deemOut(t, "report", "last", "--json"), &report)
+			other := report.Head.Run
 			var compared struct {
 				Runs []struct{ Judged stat.Estimate }
 			}
-			decodeJSON(t, deemOut(t, "compare", run, "last", "--anyway", "--json"), &compared)
+			decodeJSON(t, deemOut(t, "compare", run, other, "--anyway", "--json"), &compared)
 			for name, got := range map[string]stat.Estimate{
 				"rejudge": rejudged.Systems[0].Scores[0].Estimate, "compare": compared.Runs[0].Judged, "API": apiEstimate(t, run),
 			} {
@@ -79,7 +81,7 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, out := range map[string]string{
-				"report": text, "rejudge": deemOut(t, "rejudge", "one="+file), "compare": deemOut(t, "compare", run, "last", "--anyway"),
+				"report": text, "rejudge": deemOut(t, "rejudge", "one="+file), "compare": deemOut(t, "compare", run, other, "--anyway"),
 				"HTML": words(string(exported)), "page": words(page(t, "/runs/"+run)),
 			} {
 				if !regexp.MustCompile(regexp.QuoteMeta(value) + `[^\[]{0,60}` + regexp.QuoteMeta(ends)).MatchString(out) {
@@ -95,7 +97,7 @@ func TestOneNumberHasOneInterval(t *testing.T) {
 			var agreed struct {
 				Corrected struct{ Raw stat.Estimate }
 			}
-			decodeJSON(t, deemOut(t, "agree", run, "last", "--json"), &agreed)
+			decodeJSON(t, deemOut(t, "agree", run, other, "--json"), &agreed)
 			if got := agreed.Corrected.Raw; got.Value != want.Value || got.Lo != want.Lo || got.Hi != want.Hi {
 				t.Errorf("agree has %v [%v, %v], the report %v [%v, %v]", got.Value, got.Lo, got.Hi, want.Value, want.Lo, want.Hi)
 			}

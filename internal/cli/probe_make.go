@@ -10,7 +10,7 @@ import (
 	"deem"
 	"deem/internal/catalog"
 	"deem/internal/dataset"
-	"deem/internal/findings"
+	"deem/internal/store"
 	"deem/internal/usage"
 	"deem/internal/words"
 	"deem/judge"
@@ -63,7 +63,7 @@ func (a *app) makeProbes(ctx context.Context, g catalog.Choice, data items, o pr
 	if err != nil {
 		return nil, err
 	}
-	set := &probeSet{made, findings.ProbeNames(source, o.seed), hash}
+	set := &probeSet{made, store.ProbeNames(source, o.seed), hash}
 	if shipped {
 		a.say("%s of %s", words.Count(made.Len(), "probe"), source[0])
 	} else {

@@ -137,19 +137,3 @@ func TestBesidePeople(t *testing.T) {
 		t.Errorf("what people say (-want +got):\n%s", diff)
 	}
 }
-
-// A run over probes is known by the name of its dataset.
-func TestProbed(t *testing.T) {
-	run := store.Run{}
-	run.Dataset.Names = findings.ProbeNames([]string{"a.jsonl", "b.jsonl"}, 42)
-	source, seed, ok := findings.Probed(run)
-	if !ok || seed != 42 || !slices.Equal(source, []string{"a.jsonl", "b.jsonl"}) {
-		t.Errorf("Probed = %q, %d, %v", source, seed, ok)
-	}
-	for _, names := range [][]string{nil, {"a.jsonl"}, {"probes, seed x"}} {
-		run.Dataset.Names = names
-		if _, _, ok := findings.Probed(run); ok {
-			t.Errorf("Probed(%q) holds", names)
-		}
-	}
-}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
 	"deem/judge"
@@ -178,7 +177,7 @@ func (g *gallery) label(t testing.TB, run store.Run) {
 func (g *gallery) probes(t testing.TB) store.Run {
 	t.Helper()
 	spec := specOf(t, galleryJudge(t), "", 120, 1)
-	spec.Dataset = store.DatasetSpec{Names: findings.ProbeNames([]string{"household-memory.jsonl"}, 7), Hash: "probes", Items: 120}
+	spec.Dataset = store.DatasetSpec{Names: store.ProbeNames([]string{"household-memory.jsonl"}, 7), Hash: "probes", Items: 120}
 	run, _, err := g.store.Begin(t.Context(), spec, false)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"deem/internal/doc"
-	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/internal/words"
 	"deem/report"
@@ -194,7 +193,7 @@ func (g *glance) addNext(run store.Run, r report.Report) {
 	if m := r.Metrics[0]; len(g.Next) < 2 && m.Judged != nil && m.Judged.Value < 1 {
 		add("All items that are wrong", "Read some before you quote the score.", items("verdict", "no"))
 	}
-	if _, _, probed := findings.Probed(run); !probed && len(g.Next) < 3 {
+	if !run.Probes() && len(g.Next) < 3 {
 		add("Label some items yourself", "It shows how far the judge can be trusted.", labelURL(run.ID))
 	}
 	if len(g.Next) > glanceNexts {

@@ -152,7 +152,7 @@ func TestPagesSay(t *testing.T) {
 		{first + "/items/plain", []string{"equal to what was sent", "Everybody on this item", "trial 1", w.next.ID, `<span class="dim small">person</span>`, "300 ms, 1 attempt, $0.0012", "alone on a line", "<strong>met</strong>, score 0.5", `<li class="un">the second<br><strong>unjudged</strong>: refused`, `<span class="found">Lisbon</span>`, `<span class="missing">Porto</span>`, `<span class="slot">`}},
 		{first + "/items/..%2Fup?t=1", []string{"unjudged: ", "NOT equal"}[:1]},
 		{"/runs/" + w.going.ID, []string{`data-events="/runs/` + w.going.ID + `/events"`, "0 of 40 records"}},
-		{"/runs/last", []string{w.going.ID}},
+		{"/runs/last", []string{w.next.ID}},
 	} {
 		answer := get(t, s, tt.path)
 		for _, want := range tt.want {

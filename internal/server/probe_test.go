@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"deem"
-	"deem/internal/findings"
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/probe"
@@ -20,7 +19,7 @@ func TestCard(t *testing.T) {
 	s := newServer(t, server.Options{Store: st})
 	spec := store.Spec{
 		Judge:   store.JudgeSpec{Name: "zebra", Hash: "one", Identity: []byte(`{"kind":"rule"}`), Rule: true},
-		Dataset: store.DatasetSpec{Names: findings.ProbeNames([]string{"rag.jsonl"}, 7), Hash: "probes", Items: 60}, Trials: 1,
+		Dataset: store.DatasetSpec{Names: store.ProbeNames([]string{"rag.jsonl"}, 7), Hash: "probes", Items: 60}, Trials: 1,
 	}
 	run, _, err := st.Begin(t.Context(), spec, true)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"deem"
 	"deem/internal/doc"
-	"deem/internal/findings"
 	"deem/internal/store"
 	"deem/report"
 	"deem/stat"
@@ -29,7 +28,7 @@ func (s *Server) runTabs(run store.Run, current string) []tab {
 	add := func(key, name, url string) { tabs = append(tabs, tab{name, url, key == current}) }
 	add("run", "Report", runURL(run.ID))
 	add("items", "Items", itemsURL(run.ID))
-	if _, _, ok := findings.Probed(run); ok {
+	if run.Probes() {
 		add("card", "Judge card", cardURL(run.ID))
 		return tabs
 	}

@@ -149,11 +149,10 @@ func (r runRow) Took() string {
 // kindOf says where a run is listed. A run without records that was begun lately is likely
 // to be under way.
 func kindOf(run store.Run, now time.Time) string {
-	_, _, probed := findings.Probed(run)
 	switch {
 	case !run.About.Deleted.IsZero():
 		return deletedRuns
-	case probed:
+	case run.Probes():
 		return probeRuns
 	case run.Answered() || run.State != store.Done && now.Sub(run.Updated) < 24*time.Hour:
 		return usualRuns

@@ -56,7 +56,7 @@ func FuzzResolve(f *testing.F) {
 				ids = append(ids, id)
 			}
 		}
-		got, err := store.Resolve(ref, ids)
+		got, err := store.Resolve(ref, ids, ids)
 		switch {
 		case err != nil:
 			if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrAmbiguous) || deem.HintOf(err) == "" || got != "" {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,8 @@ func Copy(ctx context.Context, from, to Store, ids ...string) (Copied, error) {
 	return done, err
 }
 
-// chosen returns the runs with the given ids, or all, the oldest first.
+// chosen returns the runs with the given ids, or all, the one that was begun last at the
+// end, so that "last" means the same run in the copy.
 func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
 	var runs []Run
 	for run, err := range from.Runs(ctx) {
@@ -93,7 +95,7 @@ func chosen(ctx context.Context, from Store, ids []string) ([]Run, error) {
 			return nil, NotFound(id)
 		}
 	}
-	slices.Reverse(runs)
+	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(a.Asked, b.Asked) })
 	return runs, nil
 }
 

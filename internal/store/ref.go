@@ -34,20 +34,21 @@ func NewID(t time.Time, attempt int) string {
 // near is how many runs a hint names.
 const near = 5
 
-// Resolve returns the id that ref means among ids, which are newest first: the
-// whole id, a beginning of it, a beginning of the part behind its dash, "last",
-// or "last~N" for the N-th before the last.
-func Resolve(ref string, ids []string) (string, error) {
-	if len(ids) == 0 {
+// Resolve returns the id that ref means among ids: the whole id, a beginning of it, or a
+// beginning of the part behind its dash. "last" means the first of counted, which are the
+// ids of the runs that [Run.Counts] holds for, most recent first, and "last~N" the N-th
+// after it.
+func Resolve(ref string, ids, counted []string) (string, error) {
+	back, last := parseLast(ref)
+	switch {
+	case len(ids) == 0, last && len(counted) == 0:
 		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
 			"there is no run yet; start one with `deem run`")
-	}
-	if back, ok := parseLast(ref); ok {
-		if back >= len(ids) {
-			return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
-				"there are only %d runs; the oldest is %s", len(ids), ids[len(ids)-1])
-		}
-		return ids[back], nil
+	case last && back >= len(counted):
+		return "", deem.WithHint(fmt.Errorf("run %q: %w", ref, ErrNotFound),
+			"there are only %d runs; the oldest is %s", len(counted), counted[len(counted)-1])
+	case last:
+		return counted[back], nil
 	}
 	found := matches(ref, ids)
 	switch len(found) {

@@ -75,7 +75,7 @@ func TestResolve(t *testing.T) {
 		{"20261115-9f4", "", store.ErrNotFound, "the nearest are 20261115-9f3a2c, 20261115-9f3a2b;"},
 		{"", "", store.ErrNotFound, "the nearest"},
 	} {
-		got, err := store.Resolve(tt.ref, ids)
+		got, err := store.Resolve(tt.ref, ids, ids)
 		if got != tt.want || !errors.Is(err, tt.err) {
 			t.Errorf("Resolve(%q) = %q, %v, want %q, %v", tt.ref, got, err, tt.want, tt.err)
 		}
@@ -83,7 +83,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("Resolve(%q): hint = %q, want it to say %q", tt.ref, hint, tt.hint)
 		}
 	}
-	if _, err := store.Resolve("last", nil); !errors.Is(err, store.ErrNotFound) || !strings.Contains(deem.HintOf(err), "deem run") {
+	if _, err := store.Resolve("last", nil, nil); !errors.Is(err, store.ErrNotFound) || !strings.Contains(deem.HintOf(err), "deem run") {
 		t.Errorf("Resolve without runs: %v, hint %q, want ErrNotFound and `deem run`", err, deem.HintOf(err))
 	}
 }

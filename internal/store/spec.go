@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -117,3 +118,33 @@ func checkVerdict(v deem.Verdict) string {
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// probesNamed begins the last name of a dataset of probes. The names of the files that the
+// probes were made from come before it.
+const probesNamed = "probes, seed "
+
+// ProbeNames returns the names of a dataset of probes that were made from the given
+// files with the given seed.
+func ProbeNames(source []string, seed uint64) []string {
+	return append(slices.Clone(source), fmt.Sprint(probesNamed, seed))
+}
+
+// ProbesOf returns what the probes of a dataset were made from, false for other datasets.
+func (s Spec) ProbesOf() (source []string, seed uint64, ok bool) {
+	last := len(s.Dataset.Names) - 1
+	if last < 0 {
+		return nil, 0, false
+	}
+	text, ok := strings.CutPrefix(s.Dataset.Names[last], probesNamed)
+	if !ok {
+		return nil, 0, false
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	return s.Dataset.Names[:last], seed, err == nil
+}
+
+// Probes reports whether the dataset consists of probes.
+func (s Spec) Probes() bool {
+	_, _, ok := s.ProbesOf()
+	return ok
+}

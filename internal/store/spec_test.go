@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -97,4 +98,20 @@ func TestCleanTwice(t *testing.T) {
 			rt.Errorf("%q is cleaned to %q, then to %q", spec.Endpoint, once.Endpoint, twice.Endpoint)
 		}
 	})
+}
+
+// A run over probes is known by the name of its dataset.
+func TestProbesOf(t *testing.T) {
+	var spec store.Spec
+	spec.Dataset.Names = store.ProbeNames([]string{"a.jsonl", "b.jsonl"}, 42)
+	source, seed, ok := spec.ProbesOf()
+	if !ok || !spec.Probes() || seed != 42 || !slices.Equal(source, []string{"a.jsonl", "b.jsonl"}) {
+		t.Errorf("ProbesOf = %q, %d, %v", source, seed, ok)
+	}
+	for _, names := range [][]string{nil, {"a.jsonl"}, {"probes, seed x"}} {
+		spec.Dataset.Names = names
+		if _, _, ok := spec.ProbesOf(); ok || spec.Probes() {
+			t.Errorf("ProbesOf(%q) holds", names)
+		}
+	}
 }

@@ -107,6 +107,10 @@ type Run struct {
 	State   State     `json:"state"`
 	Created time.Time `json:"created"`
 
+	// Asked orders the runs of a store: the run with the highest number was begun last,
+	// for the first time or again.
+	Asked int64 `json:"-"`
+
 	// Updated is when it was started, last appended to, or became done. Beginning a
 	// run again that turns out to be done leaves it as it was.
 	Updated time.Time `json:"updated"`
@@ -126,6 +130,9 @@ type Run struct {
 
 	About About `json:"about,omitzero"`
 }
+
+// Counts reports whether "last" counts the run: it has a record, and is not over probes.
+func (r Run) Counts() bool { return r.Records > 0 && !r.Probes() }
 
 // Answered reports whether an item has a verdict.
 func (r Run) Answered() bool { return r.Records > r.Unjudged }
@@ -213,12 +220,12 @@ type Store interface {
 	Release(runID string) error
 
 	// Run returns the run, not a deleted one, that ref means: its whole id, a beginning of it that
-	// no other id has, "last" for the newest run, or "last~1" for the one
-	// before. The error is [ErrNotFound] or [ErrAmbiguous] with a hint that
-	// names the nearest runs.
+	// no other id has, "last" for the run that was begun last, also when it was begun again,
+	// or "last~1" for the one before. "last" counts only runs that [Run.Counts] holds for.
+	// The error is [ErrNotFound] or [ErrAmbiguous] with a hint that names the nearest runs.
 	Run(ctx context.Context, ref string) (Run, error)
 
-	// Runs returns all runs that are not deleted, newest first.
+	// Runs returns all runs that are not deleted, newest first, which is the order of their ids.
 	Runs(ctx context.Context) iter.Seq2[Run, error]
 
 	// Status says what is known about an item and trial. It is meant to be

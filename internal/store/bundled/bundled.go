@@ -96,7 +96,7 @@ func Describe(run store.Run) (bundle.Run, bundle.Judge) {
 
 // Run returns the run of the bundle, if ref means it.
 func (s *Store) Run(_ context.Context, ref string) (store.Run, error) {
-	if _, err := store.Resolve(ref, []string{s.run.ID}); err != nil {
+	if _, err := store.Resolve(ref, []string{s.run.ID}, []string{s.run.ID}); err != nil {
 		return store.Run{}, fmt.Errorf("%s: %w", s.path, err)
 	}
 	return s.run, nil

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,7 +83,7 @@ func adopt(ctx context.Context, tx pgx.Tx, n int64, spec store.Spec) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, dataset_names =
+	_, err = tx.Exec(ctx, `UPDATE runs SET settings = $2, asked = nextval('runs_asked'), dataset_names =
 		CASE WHEN EXISTS (SELECT 1 FROM counts WHERE run = $3 AND records > 0) THEN dataset_names ELSE $1 END WHERE n = $3`,
 		string(names), packJSON(spec.Settings), n)
 	if err != nil {
@@ -128,12 +127,12 @@ func addRun(ctx context.Context, tx pgx.Tx, run store.Run) (added bool, err erro
 	var n int64
 	err = tx.QueryRow(ctx, `INSERT INTO runs
 		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) ON CONFLICT (id) DO NOTHING RETURNING n`,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about, probes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING RETURNING n`,
 		pack(run.ID), run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
 		pack(run.Judge.Name), pack(run.Judge.Hash), packJSON(run.Judge.Identity), run.Judge.Rule,
 		pack(run.Model), pack(run.Endpoint), string(names), pack(run.Dataset.Hash), run.Dataset.Items, run.Trials,
-		packJSON(run.Settings), string(about)).Scan(&n)
+		packJSON(run.Settings), string(about), run.Probes()).Scan(&n)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
@@ -180,19 +179,28 @@ func (s *Store) Release(runID string) error {
 
 // Run implements [store.Store].
 func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
-	var ids []string
+	var ids, counted []string
 	err := s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, `SELECT id FROM runs WHERE deleted IS NULL ORDER BY n DESC`)
+		ids, counted = nil, nil
+		rows, err := s.pool.Query(ctx, `SELECT id, NOT probes AND EXISTS (SELECT 1 FROM counts WHERE run = n AND records > 0)
+			FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 		if err != nil {
 			return err
 		}
-		ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		var id string
+		var counts bool
+		_, err = pgx.ForEachRow(rows, []any{&id, &counts}, func() error {
+			if ids = append(ids, id); counts {
+				counted = append(counted, id)
+			}
+			return nil
+		})
 		return err
 	})
 	if err != nil {
 		return store.Run{}, s.explain("read", err)
 	}
-	id, err := store.Resolve(ref, ids)
+	id, err := store.Resolve(ref, ids, counted)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -225,14 +233,8 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 // runPage returns the newest runs with a condition that are older than last, or the newest
 // of all.
 func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	before := int64(math.MaxInt64)
-	if last.ID != "" {
-		if before, err = s.number(ctx, last.ID); err != nil {
-			return nil, err
-		}
-	}
 	err = s.retry(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, selectRun+` WHERE `+condition+` AND r.n < $1 ORDER BY r.n DESC LIMIT $2`, before, pageRuns)
+		rows, err := s.pool.Query(ctx, selectRun+` WHERE `+condition+` AND ($1 = '' OR r.id < $1) ORDER BY r.id DESC LIMIT $2`, pack(last.ID), pageRuns)
 		if err != nil {
 			return err
 		}
@@ -269,7 +271,7 @@ func (r *runRow) seal() []byte {
 	})
 }
 
-const selectRun = `SELECT ` + runColumns + `, r.state, r.about, r.deleted, greatest(r.updated, c.updated),
+const selectRun = `SELECT ` + runColumns + `, r.state, r.asked, r.about, r.deleted, greatest(r.updated, c.updated),
 	coalesce(c.records, 0), coalesce(c.unjudged, 0), coalesce(c.cost_micros, 0),
 	CASE WHEN r.charged_micros IS NULL THEN r.unsettled_micros ELSE ` + moneyLeft + ` END
 	FROM runs r LEFT JOIN LATERAL (SELECT sum(records)::bigint AS records, sum(unjudged)::bigint AS unjudged,
@@ -282,7 +284,7 @@ func scanRun(row pgx.Row) (store.Run, error) {
 	var about *string
 	var deleted *int64
 	var updated int64
-	err := row.Scan(append(r.targets(), &run.State, &about, &deleted, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
+	err := row.Scan(append(r.targets(), &run.State, &run.Asked, &about, &deleted, &updated, &run.Records, &run.Unjudged, &run.CostMicros, &run.SetAsideMicros)...)
 	if err != nil {
 		return store.Run{}, err
 	}

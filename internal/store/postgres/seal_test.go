@@ -22,6 +22,7 @@ import (
 // them. All other columns of all tables are damaged by TestDamage.
 var unsealed = map[string]string{
 	"runs.state": "changes with every append", "runs.updated": "changes with every append",
+	"runs.asked": "which run is the last", "runs.probes": "which run is the last",
 	"runs.about": "what people noted", "runs.deleted": "a time",
 	"runs.unsettled_micros": "money in flight", "runs.charged_micros": "money in flight",
 	"counts.slot": "says which connection counted", "counts.updated": "a time",

@@ -51,7 +51,8 @@ func TestOpenNames(t *testing.T) {
 		if info, err := os.Stat(name); err != nil || info.Size() == 0 {
 			t.Errorf("there is no database at %q: %v", name, err)
 		}
-		if _, _, err := s.Begin(t.Context(), storetest.Spec(""), false); err != nil {
+		run, _, err := s.Begin(t.Context(), storetest.Spec(""), false)
+		if err != nil {
 			t.Errorf("Begin in %q: %v", name, err)
 		}
 		again, err := sqlite.OpenReadOnly(t.Context(), name, sqlite.Options{})
@@ -59,7 +60,7 @@ func TestOpenNames(t *testing.T) {
 			t.Errorf("OpenReadOnly(%q): %v", name, err)
 			continue
 		}
-		if _, err := again.Run(t.Context(), "last"); err != nil {
+		if _, err := again.Run(t.Context(), run.ID); err != nil {
 			t.Errorf("Run in %q: %v", name, err)
 		}
 		if err := again.Close(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"math"
 	"time"
 
 	"deem/internal/store"
@@ -76,13 +75,17 @@ func adopt(ctx context.Context, conn *sql.Conn, n int64, spec store.Spec) error 
 		return err
 	}
 	_, err = conn.ExecContext(ctx, `UPDATE runs
-		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ? WHERE n = ?`,
+		SET dataset_names = CASE WHEN records = 0 THEN ? ELSE dataset_names END, settings = ?, asked = `+nextAsked+` WHERE n = ?`,
 		string(names), nullJSON(spec.Settings), n)
 	if err != nil {
 		return err
 	}
 	return sealRun(ctx, conn, n)
 }
+
+// nextAsked is the number of a run that is begun now. Writers take turns, so no other run
+// has it.
+const nextAsked = `(SELECT coalesce(max(asked), 0) + 1 FROM runs)`
 
 // insertRun adds a run under the first id that is free, and returns its number.
 func insertRun(ctx context.Context, conn *sql.Conn, spec store.Spec, now time.Time) (int64, error) {
@@ -108,12 +111,12 @@ func addRun(ctx context.Context, conn *sql.Conn, run store.Run) (int64, error) {
 	}
 	res, err := conn.ExecContext(ctx, `INSERT INTO runs
 		(id, key, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
-		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings, about, probes, asked)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, `+nextAsked+`) ON CONFLICT (id) DO NOTHING`,
 		run.ID, run.Key(), string(run.State), run.Created.UnixNano(), run.Updated.UnixNano(),
 		run.Judge.Name, run.Judge.Hash, nullJSON(run.Judge.Identity), run.Judge.Rule,
 		run.Model, run.Endpoint, string(names), run.Dataset.Hash, run.Dataset.Items, run.Trials,
-		nullJSON(run.Settings), string(about))
+		nullJSON(run.Settings), string(about), run.Probes())
 	if err != nil {
 		return 0, err
 	}
@@ -167,11 +170,11 @@ func (s *Store) Release(runID string) error {
 
 // Run implements [store.Store].
 func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
-	ids, err := s.ids(ctx)
+	ids, counted, err := s.ids(ctx)
 	if err != nil {
 		return store.Run{}, s.explain("read", err)
 	}
-	id, err := store.Resolve(ref, ids)
+	id, err := store.Resolve(ref, ids, counted)
 	if err != nil {
 		return store.Run{}, err
 	}
@@ -182,22 +185,25 @@ func (s *Store) Run(ctx context.Context, ref string) (store.Run, error) {
 	return run, nil
 }
 
-// ids returns the ids of all runs, newest first.
-func (s *Store) ids(ctx context.Context) ([]string, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id FROM runs WHERE deleted IS NULL ORDER BY n DESC`)
+// ids returns the ids of all runs, the one that was begun last first, and of those that
+// [store.Run.Counts] holds for.
+func (s *Store) ids(ctx context.Context) (ids, counted []string, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id, records > 0 AND NOT probes FROM runs WHERE deleted IS NULL ORDER BY asked DESC`)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err has it.
-	var ids []string
 	for rows.Next() {
 		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
+		var counts bool
+		if err := rows.Scan(&id, &counts); err != nil {
+			return nil, nil, err
 		}
-		ids = append(ids, id)
+		if ids = append(ids, id); counts {
+			counted = append(counted, id)
+		}
 	}
-	return ids, rows.Err()
+	return ids, counted, rows.Err()
 }
 
 // Runs implements [store.Store].
@@ -215,13 +221,7 @@ func (s *Store) runsWhere(ctx context.Context, condition string) iter.Seq2[store
 // runPage returns the newest runs with a condition that are older than last, or the newest
 // of all.
 func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (page []store.Run, err error) {
-	before := int64(math.MaxInt64)
-	if last.ID != "" {
-		if before, err = s.number(ctx, last.ID); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE `+condition+` AND n < ? ORDER BY n DESC LIMIT ?`, before, pageRuns)
+	rows, err := s.read.QueryContext(ctx, selectRun+` WHERE `+condition+` AND (?1 = '' OR id < ?1) ORDER BY id DESC LIMIT ?2`, last.ID, pageRuns)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (s *Store) runPage(ctx context.Context, condition string, last store.Run) (
 	return page, rows.Err()
 }
 
-var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, judge_name, judge_hash, judge_identity, judge_rule,
+var selectRun = `SELECT ` + soundRun + `, id, state, created, updated, asked, judge_name, judge_hash, judge_identity, judge_rule,
 	model, endpoint, dataset_names, dataset_hash, dataset_items, trials, settings,
 	records, unjudged, cost_micros, about, deleted, ` + setAside + ` FROM runs`
 
@@ -247,7 +247,7 @@ func scanRun(row interface{ Scan(dest ...any) error }) (store.Run, error) {
 	var identity, names, settings, about sql.NullString
 	var deleted sql.NullInt64
 	var sound bool
-	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated,
+	err := row.Scan(&sound, &run.ID, &run.State, &created, &updated, &run.Asked,
 		&run.Judge.Name, &run.Judge.Hash, &identity, &run.Judge.Rule,
 		&run.Model, &run.Endpoint, &names, &run.Dataset.Hash, &run.Dataset.Items, &run.Trials, &settings,
 		&run.Records, &run.Unjudged, &run.CostMicros, &about, &deleted, &run.SetAsideMicros)

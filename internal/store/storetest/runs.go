@@ -38,7 +38,7 @@ func testBegin(t *testing.T, s suite) {
 			if run.Created.Before(before) || run.Created.After(after) || !run.Updated.Equal(run.Created) {
 				t.Errorf("Created, Updated = %v, %v, want both between %v and %v", run.Created, run.Updated, before, after)
 			}
-			want := store.Run{ID: run.ID, Spec: spec, State: store.Open, Created: run.Created, Updated: run.Updated}
+			want := store.Run{ID: run.ID, Spec: spec, State: store.Open, Created: run.Created, Updated: run.Updated, Asked: run.Asked}
 			diff(t, "Begin's run", run, want)
 			diff(t, "Run's run", mustRun(t, st, run.ID), want)
 		})
@@ -214,6 +214,7 @@ func testRefs(t *testing.T, s suite) {
 	var ids []string
 	for i := range 3 {
 		run, _ := mustBegin(t, st, Spec(fmt.Sprint(i)), false)
+		mustAppend(t, st, run.ID, Record(0))
 		ids = append(ids, run.ID)
 	}
 	for ref, want := range map[string]string{
@@ -241,6 +242,73 @@ func testRefs(t *testing.T, s suite) {
 		_, err := st.Run(t.Context(), ref)
 		wantError(t, fmt.Sprintf("Run(%q)", ref), err, store.ErrNotFound, ids[0])
 	}
+}
+
+// testLast holds that "last" is the run that was begun last, for the first time or again,
+// among those that have a record, are not over probes and are not deleted.
+func testLast(t *testing.T, s suite) {
+	st := s.open(t)
+	wantLast := func(after string, want ...string) {
+		t.Helper()
+		for i, id := range want {
+			if got := mustRun(t, st, fmt.Sprint("last~", i)); got.ID != id {
+				t.Errorf("after %s, last~%d = %s, want %s", after, i, got.ID, id)
+			}
+		}
+		_, err := st.Run(t.Context(), fmt.Sprint("last~", len(want)))
+		wantError(t, fmt.Sprintf("after %s, last~%d", after, len(want)), err, store.ErrNotFound, "run")
+		var counted []store.Run
+		for _, run := range collect(t, st.Runs(t.Context())) {
+			if run.Counts() {
+				counted = append(counted, run)
+			}
+		}
+		diff(t, "the runs that count, by Asked, after "+after, byAsked(counted), append([]string{}, want...))
+	}
+	judge := func(spec store.Spec) string {
+		t.Helper()
+		run, _ := mustBegin(t, st, spec, false)
+		mustAppend(t, st, run.ID, Record(0))
+		if err := st.Finish(t.Context(), run.ID); err != nil {
+			t.Fatal(err)
+		}
+		return run.ID
+	}
+	wantLast("nothing")
+	first, second := judge(Spec("1")), judge(Spec("2"))
+	wantLast("two runs", second, first)
+
+	empty, _ := mustBegin(t, st, Spec("3"), false)
+	wantLast("a run without a record", second, first)
+	if got := mustRun(t, st, empty.ID); got.ID != empty.ID {
+		t.Errorf("Run(%q) = %s: its id still names a run without a record", empty.ID, got.ID)
+	}
+	mustAppend(t, st, empty.ID, Failed(0, deem.Timeout))
+	wantLast("its first record", empty.ID, second, first)
+
+	probes := Spec("4")
+	probes.Dataset.Names = store.ProbeNames([]string{"a.jsonl"}, 1)
+	if id := judge(probes); mustRun(t, st, id).ID != id {
+		t.Errorf("Run(%q) does not find the run over probes", id)
+	}
+	wantLast("a run over probes", empty.ID, second, first)
+
+	again, resumed := mustBegin(t, st, Spec("1"), false)
+	if !resumed || again.ID != first || again.State != store.Done {
+		t.Fatalf("Begin = %s, %v, %s, want %s, true, done", again.ID, resumed, again.State, first)
+	}
+	wantLast("a done run was begun again", first, empty.ID, second)
+	if err := st.Finish(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	editor, ok := st.(store.Editor)
+	if !ok {
+		return
+	}
+	if _, err := editor.Edit(t.Context(), first, func(a *store.About) { a.Deleted = time.Now() }); err != nil {
+		t.Fatal(err)
+	}
+	wantLast("the last run was deleted", empty.ID, second)
 }
 
 func count(ids []string, prefix string) int {

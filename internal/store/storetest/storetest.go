@@ -32,6 +32,7 @@ func Test(t *testing.T, open func(t *testing.T) store.Store) {
 		{"Claim", testClaim},
 		{"ClaimEnds", testClaimEnds},
 		{"Refs", testRefs},
+		{"Last", testLast},
 		{"Runs", testRuns},
 		{"UnknownRun", testUnknownRun},
 		{"Edit", testEdit},

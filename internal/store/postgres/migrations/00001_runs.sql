@@ -17,6 +17,8 @@
 
 -- +goose Up
 
+CREATE SEQUENCE runs_asked;
+
 CREATE TABLE runs (
 	n              BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- ascends in the order in which runs were begun
 	id             TEXT COLLATE "C" NOT NULL UNIQUE,
@@ -29,6 +31,9 @@ CREATE TABLE runs (
 	charged_micros   BIGINT,
 	created        BIGINT  NOT NULL,
 	updated        BIGINT  NOT NULL, -- began or became done; what was appended later is in counts
+	-- Ascends in the order in which runs were begun for the first time or again.
+	asked          BIGINT  NOT NULL DEFAULT nextval('runs_asked'),
+	probes         BOOLEAN NOT NULL, -- the dataset consists of probes
 	judge_name     TEXT    NOT NULL,
 	judge_hash     TEXT    NOT NULL,
 	judge_identity TEXT,             -- JSON

@@ -15,6 +15,8 @@ CREATE TABLE runs (
 	state            TEXT    NOT NULL CHECK (state IN ('open', 'done')),
 	created          INTEGER NOT NULL,
 	updated          INTEGER NOT NULL,
+	asked            INTEGER NOT NULL,    -- ascends in the order in which runs were begun for the first time or again
+	probes           INTEGER NOT NULL,    -- the dataset consists of probes
 	judge_name       TEXT    NOT NULL,
 	judge_hash       TEXT    NOT NULL,
 	judge_identity   TEXT,                -- JSON
