@@ -16,10 +16,11 @@ import (
 
 var _ store.Browser = (*Store)(nil)
 
-// The records of a run lie together, and to read through 100,000 of them takes a
-// twentieth of a second. So a view has no index of its own for every filter and order,
-// which each append would have to pay for: it walks along the run by position and stops
-// when the page is full, or sorts what it found.
+// A view has no index of its own for every filter and order, which each append would
+// have to pay for. It walks along the index by position and stops when the page is full,
+// or sorts what it found. That index also holds what records are sorted by and the number
+// of the item, so that to sort or search a million records reads no row of the table but
+// those on the page.
 
 // recordColumns are the columns that [pager.scan] reads, but for the item's.
 var recordColumns = `r.n, r.item_id, r.position, r.trial, r.category, r.cluster, r.weight, r.judge,
@@ -144,7 +145,11 @@ func by(o query.Order) string {
 	if o.Value == "" {
 		return o.ByPlace()
 	}
-	return "(" + o.Value + " IS NULL)" + query.Direction(o.Backward) + ", " + o.ByValue()
+	nulls := " NULLS LAST, "
+	if o.Backward {
+		nulls = " NULLS FIRST, "
+	}
+	return strings.Replace(o.ByValue(), ", ", nulls, 1)
 }
 
 // continues adds the condition that a record comes behind the given place.

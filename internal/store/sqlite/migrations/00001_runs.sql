@@ -110,7 +110,8 @@ CREATE TABLE records (
 ) STRICT;
 
 CREATE UNIQUE INDEX records_item ON records (run, item_id, trial);
-CREATE INDEX records_position ON records (run, position, trial);
+-- A list is sorted and searched along this index alone.
+CREATE INDEX records_position ON records (run, position, trial, n, item, score, confidence);
 CREATE INDEX records_unjudged ON records (run, position, trial, kind) WHERE kind IS NOT NULL;
 
 CREATE TABLE calls (
