@@ -2,20 +2,19 @@ package judge
 
 import (
 	"embed"
+	"maps"
+	"slices"
 	"sync"
 )
 
 //go:embed judges/*.yaml prompts/*.txt
 var files embed.FS
 
-// builtins are the judges that come with deem, written out by hand.
-var builtins = []string{"universal", "rubric", "faithful", "relevant", "context", "helpful", "refusal", "memory-use", "safe-instructions"}
-
-// declared are their declarations.
+// declared are the declarations of the judges that come with deem, a file each.
 var declared = sync.OnceValue(func() map[string]*Declaration { return Folder(files, "judges") })
 
 // Builtins returns the names of the judges that come with deem.
-func Builtins() []string { return append([]string(nil), builtins...) }
+func Builtins() []string { return slices.Sorted(maps.Keys(declared())) }
 
 // Builtin returns the named judge that comes with deem.
 func Builtin(name string) (*Declaration, bool) {
