@@ -31,7 +31,7 @@ type reader struct {
 
 // fromTheTop are the pages that begin with a copy of the repository and nothing else:
 // what a newcomer has.
-var fromTheTop = []string{"README.md", "docs/quickstart.md", "docs/library.md"}
+var fromTheTop = []string{"README.md", "docs/library.md"}
 
 // newReader returns somebody who opens a page.
 func newReader(t *testing.T, name, vendors string) *reader {
