@@ -18,8 +18,6 @@
 //	<!-- file: NAME -->        written to a file of that name, for the blocks after it
 //	<!-- from: FILE -->        lines of that file of the repository, in its order, which are
 //	                           compiled and tested there
-//	<!-- first: COMMAND -->    no block: a command that makes what the blocks after it need
-//	                           and a reader has already
 //
 // A line "..." in a block of output stands for any number of lines. Times, ids of runs,
 // addresses and versions differ from machine to machine and are not compared.

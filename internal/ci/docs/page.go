@@ -47,7 +47,6 @@ type Block struct {
 var (
 	fence  = regexp.MustCompile("^( *)(`{3,})(.*)$")
 	marker = regexp.MustCompile(`^<!-- (run|not run|output|not output|file|from)(?:: (.*))? -->$`)
-	first  = regexp.MustCompile(`^<!-- first: (.*) -->$`)
 	// command finds what looks like a command in a block that is indented and not fenced.
 	command = regexp.MustCompile(`^(    |\t)(deem|make|curl|go|docker) `)
 )
@@ -123,9 +122,6 @@ func (p *parser) prose(n int, line string) {
 	}
 	if m := marker.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 		p.mark, p.markAt = m, n
-	}
-	if m := first.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-		p.page.Blocks = append(p.page.Blocks, Block{Line: n, Lang: "sh", Text: m[1] + "\n", Kind: Run})
 	}
 	if command.MatchString(line) {
 		p.wrong(n, "a command in a block that is not fenced")

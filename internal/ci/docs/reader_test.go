@@ -63,10 +63,10 @@ func scratch(t *testing.T, name string) string {
 }
 
 // checkout returns a copy of the files that git knows, as a clone would have them, and
-// of none that lie about here.
+// of none that lie about here. The folder is called deem, as that of a clone is.
 func checkout(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "deem")
 	cmd := exec.CommandContext(t.Context(), "git", "-c", "safe.directory=*", "ls-files", "-z")
 	cmd.Dir = root
 	list, err := cmd.Output()
