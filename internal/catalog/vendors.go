@@ -324,21 +324,13 @@ func openCommand(name string, at access) (deem.Model, error) {
 	if at.log != nil {
 		o.Log = func(line string) { at.log(name, line) }
 	}
-	return orNoModel(command.Open(context.Background(), o))
+	return command.Open(context.Background(), o)
 }
 
 func dial(url string, at access) (deem.Model, error) {
-	return orNoModel(command.Dial(context.Background(), command.ServerOptions{
+	return command.Dial(context.Background(), command.ServerOptions{
 		URL: url, Headers: at.headers, Timeout: at.timeout, MaxReply: at.maxReply, Proxy: at.proxy, CAFile: at.caFile,
-	}))
-}
-
-// orNoModel keeps a nil pointer from becoming a model.
-func orNoModel[M deem.Model](m M, err error) (deem.Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	})
 }
 
 // SplitCommand splits a command at white space. Quotes keep words together, and a

@@ -23,10 +23,12 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // AWS signs calls to Amazon Web Services.
 type AWS struct {
+	words.Hidden
 	Key, Secret string
 	Session     string // of credentials that expire, "" for others
 	Region      string
@@ -34,12 +36,6 @@ type AWS struct {
 
 	Now func() time.Time // nil means [time.Now]
 }
-
-// String returns the account without its secrets.
-func (a AWS) String() string { return "AWS credentials for " + a.Service + " in " + a.Region }
-
-// GoString returns the same as String, so that %#v does not leak either.
-func (a AWS) GoString() string { return a.String() }
 
 // FindAWS finds credentials where the tools of AWS look first: in the variables
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then in the file

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // scope is what a token allows: all of Google Cloud that the account may use.
@@ -32,6 +33,7 @@ const scope = "https://www.googleapis.com/auth/cloud-platform"
 // A Google account authorizes calls to Google Cloud by tokens that expire. It is safe for
 // concurrent use.
 type Google struct {
+	words.Hidden
 	Project string // of the account, "" when its file names none
 
 	// Client asks for tokens; nil means [http.DefaultClient]. Now is nil for [time.Now].
@@ -62,12 +64,6 @@ type account struct {
 	ClientSecret string `json:"client_secret"`
 	RefreshToken string `json:"refresh_token"`
 }
-
-// String returns the account without its secrets.
-func (g *Google) String() string { return "Google Cloud credentials from " + g.source }
-
-// GoString returns the same as String, so that %#v does not leak either.
-func (g *Google) GoString() string { return g.String() }
 
 // FindGoogle reads the credentials that GOOGLE_APPLICATION_CREDENTIALS names, or those that
 // "gcloud auth application-default login" wrote. A token in GOOGLE_ACCESS_TOKEN goes before

@@ -2,6 +2,7 @@ package modeltest_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -14,13 +15,13 @@ import (
 )
 
 // open returns a client of the server.
-func open(t *testing.T, s *modeltest.Server) *openai.Model {
+func open(t *testing.T, s *modeltest.Server) deem.Model {
 	t.Helper()
 	m, err := openai.New(openai.Options{Model: "m", BaseURL: s.URL})
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	t.Cleanup(func() { _ = m.Close() })
+	t.Cleanup(func() { _ = m.(io.Closer).Close() })
 	return m
 }
 

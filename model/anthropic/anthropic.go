@@ -8,7 +8,7 @@
 // What of a [deem.Request] the wire cannot carry is left out: there are no seeds
 // and no log-probabilities, and Request.JSON without a schema is left to the
 // prompt, to which nothing is added. A limit of tokens is mandatory there: a
-// request without one gets [DefaultMaxTokens].
+// request without one gets [defaultMaxTokens].
 //
 // Keys are kept out of every text that the package makes: errors, String and
 // panics. Where a server repeats the key in an error, it is blacked out.
@@ -18,7 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,24 +25,26 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
-// DefaultBaseURL is where Anthropic itself answers.
-const DefaultBaseURL = "https://api.anthropic.com/v1"
+// defaultBaseURL is where Anthropic itself answers.
+const defaultBaseURL = "https://api.anthropic.com/v1"
 
-// DefaultMaxTokens is the limit of tokens of a request that has none. All models
+// defaultMaxTokens is the limit of tokens of a request that has none. All models
 // allow as many, and no verdict needs more.
-const DefaultMaxTokens = 4096
+const defaultMaxTokens = 4096
 
 // version is the version of the API that this package is written for.
 const version = "2023-06-01"
 
 // Options say which model is called, where and how.
 type Options struct {
+	hidden
 	Model string // as the server knows it, "claude-sonnet-4-5-20250929"
 
-	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
 	// with or without a slash, without /v1, or with the whole /v1/messages.
 	BaseURL string `json:"-"` // it may hold a password
 
@@ -92,17 +93,6 @@ type Options struct {
 	Structured string
 }
 
-// String returns the options without their secrets.
-func (o Options) String() string {
-	return fmt.Sprintf("anthropic.Options{Model: %q}", o.Model)
-}
-
-// GoString returns the same as String, so that %#v is not a leak either.
-func (o Options) GoString() string { return o.String() }
-
-// LogValue returns the same as String for structured logs.
-func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
-
 // check refuses what no server takes.
 func (o Options) check() error {
 	switch {
@@ -118,10 +108,12 @@ func (o Options) check() error {
 	return nil
 }
 
-// A Model calls a server. It is safe for concurrent use.
-type Model struct {
+type hidden = words.Hidden
+
+type client struct {
+	*wire.Client
+
 	name       string // as the server knows it
-	client     *wire.Client
 	messages   wire.Target
 	thinking   *thinking
 	thinks     bool
@@ -132,12 +124,13 @@ type Model struct {
 }
 
 var (
-	_ deem.Tuned = (*Model)(nil)
-	_ deem.Wired = (*Model)(nil)
+	_ deem.Tuned = (*client)(nil)
+	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model. It calls nobody yet, and does not check the key.
-func New(o Options) (*Model, error) {
+// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
+// check the key. The model is an [io.Closer] too, which closes its idle connections.
+func New(o Options) (deem.Model, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
@@ -146,7 +139,7 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("anthropic: %w", err)
 	}
 	family := familyOf(o.Model)
-	m := &Model{
+	m := &client{
 		name:       o.Model,
 		messages:   base.To("/messages"),
 		effort:     o.Effort,
@@ -163,14 +156,14 @@ func New(o Options) (*Model, error) {
 	if m.structured == "" && !family.takesFormat() {
 		m.structured = "tool"
 	}
-	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
+	if m.Client, err = wire.New(m.wireOptions(o, base)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
 // wireOptions returns what the client needs to know.
-func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
+func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
 		Vendor:      "anthropic",
 		Model:       o.Model,
@@ -197,7 +190,7 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 // parseAddress reads a base URL in any of the forms that people write. That of
 // other clients ends before /v1.
 func parseAddress(text string) (wire.Base, error) {
-	b, err := wire.ParseBase(text, DefaultBaseURL)
+	b, err := wire.ParseBase(text, defaultBaseURL)
 	if err != nil {
 		return wire.Base{}, err
 	}
@@ -208,19 +201,13 @@ func parseAddress(text string) (wire.Base, error) {
 	return b.WithPath(path), nil
 }
 
-// Name returns "anthropic:" and the name of the model.
-func (m *Model) Name() string { return "anthropic:" + m.name }
-
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
-
 // Room returns how many tokens are added to the limit of a request for thoughts. It is
 // always known whether a model of this API thinks: it says so, or is asked to.
-func (m *Model) Room() (tokens int, known bool) { return m.room, true }
+func (m *client) Room() (tokens int, known bool) { return m.room, true }
 
 // Settings returns how the model thinks, the room for that, how hard it tries, and what it
 // rejects, as far as that is not the default of the API.
-func (m *Model) Settings() string {
+func (m *client) Settings() string {
 	v := url.Values{}
 	if !m.samples() {
 		v.Set("rejects", "temperature,top_p")
@@ -240,22 +227,9 @@ func (m *Model) Settings() string {
 	return v.Encode()
 }
 
-// String returns the name and the endpoint.
-func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (m *Model) GoString() string { return m.String() }
-
-// LogValue returns the same as String for structured logs.
-func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// Close closes the connections that are idle, if they are the model's own. The
-// model may be used after it.
-func (m *Model) Close() error { return m.client.Close() }
-
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
@@ -267,12 +241,12 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Complete(ctx, m.messages, req, body)
+	a, err := m.Client.Complete(ctx, m.messages, req, body)
 	if err != nil {
 		return deem.Reply{}, err
 	}
 	if !a.OK() {
-		return deem.Reply{}, m.client.StatusError(a)
+		return deem.Reply{}, m.Client.StatusError(a)
 	}
 	reply, err := m.decode(a)
 	if err != nil {
@@ -285,9 +259,9 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 }
 
 // keyless refuses to call Anthropic itself without a key.
-func (m *Model) keyless() error {
-	if m.client.Keyed() || m.client.Host() != "api.anthropic.com" {
+func (m *client) keyless() error {
+	if m.Client.Keyed() || m.Client.Host() != "api.anthropic.com" {
 		return nil
 	}
-	return m.client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
+	return m.Client.NoKey("set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL to call another server")
 }

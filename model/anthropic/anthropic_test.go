@@ -26,8 +26,9 @@ func open(t *testing.T, o anthropic.Options) *anthropic.Model {
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	t.Cleanup(func() { _ = m.Close() })
-	return m
+	c := m.(*anthropic.Model)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // A trip answers HTTP requests without a network.

@@ -19,20 +19,20 @@ import (
 // The Message Batches API, as Anthropic describes it: a batch is a list of requests in
 // one call, and when it has ended its results are lines of JSON.
 
-var _ deem.Batcher = (*Model)(nil)
+var _ deem.Batcher = (*client)(nil)
 
 // batchesPath is the path of the calls, below the base URL.
 const batchesPath = "/messages/batches"
 
 // BatchLimits returns what the API allows: 100,000 requests and 256 MB, of which some
 // is left for what stands around the lines.
-func (m *Model) BatchLimits() deem.BatchLimits {
+func (m *client) BatchLimits() deem.BatchLimits {
 	return deem.BatchLimits{Lines: 100_000, Bytes: 255_000_000}
 }
 
 // BatchLine returns the part of a batch that makes a request: the body of the same call
 // alone.
-func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
+func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	line, err := wire.Encode(struct {
 		CustomID string       `json:"custom_id"`
 		Params   *wireRequest `json:"params"`
@@ -44,19 +44,19 @@ func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
 }
 
 // SubmitBatch hands the lines over in one call.
-func (m *Model) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.SectionReader) (string, error) {
+func (m *client) SubmitBatch(ctx context.Context, _ deem.Batch, lines *io.SectionReader) (string, error) {
 	if err := m.keyless(); err != nil {
 		return "", err
 	}
 	const head, tail = `{"requests":[`, `]}`
 	inner := max(0, lines.Size()-1) // without the last newline
 	body := io.MultiReader(strings.NewReader(head), commas{io.NewSectionReader(lines, 0, inner)}, strings.NewReader(tail))
-	a, err := m.client.Send(ctx, m.client.To(batchesPath), "application/json", body, int64(len(head)+len(tail))+inner)
+	a, err := m.Client.Send(ctx, m.Client.To(batchesPath), "application/json", body, int64(len(head)+len(tail))+inner)
 	if err != nil {
 		return "", err
 	}
 	if !a.OK() {
-		return "", m.client.StatusError(a)
+		return "", m.Client.StatusError(a)
 	}
 	w, err := m.readBatch(a)
 	return w.ID, err
@@ -103,26 +103,26 @@ func (w wireBatch) done() int {
 func (w wireBatch) total() int { return w.Counts.Processing + w.done() }
 
 // readBatch reads a batch.
-func (m *Model) readBatch(a wire.Answer) (wireBatch, error) {
+func (m *client) readBatch(a wire.Answer) (wireBatch, error) {
 	var w wireBatch
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return wireBatch{}, m.client.Garbled(a, err)
+		return wireBatch{}, m.Client.Garbled(a, err)
 	}
 	if w.ID == "" {
-		return wireBatch{}, m.client.Garbled(a, errors.New("the batch has no id"))
+		return wireBatch{}, m.Client.Garbled(a, errors.New("the batch has no id"))
 	}
 	return w, nil
 }
 
 // get makes a call without a body and returns an answer whose status says that all is
 // well.
-func (m *Model) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
+func (m *client) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
 	if err := m.keyless(); err != nil {
 		return wire.Answer{}, err
 	}
-	a, err := m.client.Get(ctx, to)
+	a, err := m.Client.Get(ctx, to)
 	if err == nil && !a.OK() {
-		err = m.client.StatusError(a)
+		err = m.Client.StatusError(a)
 	}
 	return a, err
 }
@@ -134,7 +134,7 @@ const skew = time.Hour
 // shows what is in it only when it has ended. So one that has as many requests, that
 // nobody else knows of and that is still running may be the one: then nobody can
 // tell yet. One that has ended is told by the id of its first result.
-func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
+func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
 	sure = true
 	for w, err := range m.batches(ctx, b.Planned.Add(-skew)) {
 		switch {
@@ -157,11 +157,11 @@ func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id
 }
 
 // batches yields the batches of the workspace, newest first, back to a time.
-func (m *Model) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatch, error] {
+func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatch, error] {
 	return func(yield func(wireBatch, error) bool) {
 		query := url.Values{"limit": {"100"}}
 		for {
-			a, err := m.get(ctx, m.client.To(batchesPath).With(query))
+			a, err := m.get(ctx, m.Client.To(batchesPath).With(query))
 			var page struct {
 				Data    []wireBatch `json:"data"`
 				HasMore bool        `json:"has_more"`
@@ -169,7 +169,7 @@ func (m *Model) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatc
 			}
 			if err == nil {
 				if err = json.Unmarshal(a.Text, &page); err != nil {
-					err = m.client.Garbled(a, err)
+					err = m.Client.Garbled(a, err)
 				}
 			}
 			if err != nil {
@@ -186,7 +186,7 @@ func (m *Model) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatc
 			}
 			if page.LastID == query.Get("after_id") {
 				// It would be asked for the same page for ever.
-				yield(wireBatch{}, m.client.Garbled(a, errors.New("the list of batches does not go on")))
+				yield(wireBatch{}, m.Client.Garbled(a, errors.New("the list of batches does not go on")))
 				return
 			}
 			query.Set("after_id", page.LastID)
@@ -195,7 +195,7 @@ func (m *Model) batches(ctx context.Context, since time.Time) iter.Seq2[wireBatc
 }
 
 // holds reports whether the first result of a batch is of a line of ours.
-func (m *Model) holds(ctx context.Context, id, key string) (bool, error) {
+func (m *client) holds(ctx context.Context, id, key string) (bool, error) {
 	for r, err := range m.BatchReplies(ctx, id) {
 		return strings.HasPrefix(r.ID, key), err
 	}
@@ -203,8 +203,8 @@ func (m *Model) holds(ctx context.Context, id, key string) (bool, error) {
 }
 
 // BatchStatus says how far a batch is.
-func (m *Model) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
-	a, err := m.get(ctx, m.client.To(batchesPath+"/"+id))
+func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+	a, err := m.get(ctx, m.Client.To(batchesPath+"/"+id))
 	if err != nil {
 		return deem.BatchStatus{}, err
 	}
@@ -221,9 +221,9 @@ func (m *Model) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, e
 
 // BatchReplies yields the results of a batch. They are fetched from below the base URL and
 // not from the address that the batch names, so that the key goes nowhere else.
-func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
+func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
 	return func(yield func(deem.BatchReply, error) bool) {
-		for line, err := range m.client.Lines(ctx, m.client.To(batchesPath+"/"+id+"/results")) {
+		for line, err := range m.Client.Lines(ctx, m.Client.To(batchesPath+"/"+id+"/results")) {
 			var r deem.BatchReply
 			if err == nil {
 				r, err = m.readLine(line)
@@ -238,7 +238,7 @@ func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Batc
 
 // readLine reads what came of a request. The error is that of a line that makes no
 // sense.
-func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
+func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
 		Result   struct {
@@ -248,7 +248,7 @@ func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
 		} `json:"result"`
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
-		return deem.BatchReply{}, m.client.Garbled(wire.Answer{Text: line}, err)
+		return deem.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
 	}
 	r := deem.BatchReply{ID: w.CustomID}
 	switch w.Result.Type {
@@ -280,10 +280,10 @@ var statuses = map[string]int{
 }
 
 // errored makes the error of a request of what a result says.
-func (m *Model) errored(text json.RawMessage) error {
+func (m *client) errored(text json.RawMessage) error {
 	a := wire.Answer{Status: http.StatusInternalServerError, Text: text}
-	if status, ok := statuses[m.client.Trouble(a).Type]; ok {
+	if status, ok := statuses[m.Client.Trouble(a).Type]; ok {
 		a.Status = status
 	}
-	return m.client.StatusError(a)
+	return m.Client.StatusError(a)
 }

@@ -46,22 +46,22 @@ type usage struct {
 }
 
 // decode makes a reply of the text of a successful answer.
-func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
+func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	if wire.Present(w.Error) {
-		return deem.Reply{}, m.client.StatusError(a)
+		return deem.Reply{}, m.Client.StatusError(a)
 	}
 	if w.Type != "message" && w.Content == nil {
-		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer is not a message"))
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer is not a message"))
 	}
 	text, called, err := w.text()
 	if err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
-	return m.client.Clean(deem.Reply{
+	return m.Client.Clean(deem.Reply{
 		Text:    text,
 		Refusal: w.refusal(text),
 		Stop:    stop(w.StopReason, called),

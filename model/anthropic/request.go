@@ -56,7 +56,7 @@ const toolName = "reply"
 
 // think decides how the model thinks and what it may spend on that. Models before 4.6
 // think by a budget, later ones by effort.
-func (m *Model) think(o Options, f family) error {
+func (m *client) think(o Options, f family) error {
 	switch {
 	case o.ThinkingTokens > 0:
 		m.thinking, m.room = &thinking{Type: "enabled", BudgetTokens: o.ThinkingTokens}, o.ThinkingTokens
@@ -93,7 +93,7 @@ const minBudget = 1024
 func (t *thinking) on() bool { return t != nil && t.Type != "disabled" }
 
 // encode returns the body of the call for req.
-func (m *Model) encode(req deem.Request) *wireRequest {
+func (m *client) encode(req deem.Request) *wireRequest {
 	w := &wireRequest{
 		Model:         m.name,
 		MaxTokens:     req.MaxTokens,
@@ -102,7 +102,7 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 	}
 	w.System, w.Messages = split(req.Messages)
 	if w.MaxTokens <= 0 {
-		w.MaxTokens = DefaultMaxTokens
+		w.MaxTokens = defaultMaxTokens
 	}
 	// The API counts thoughts as part of the reply. A judge that wants a short reply does
 	// not want a short thought.
@@ -121,7 +121,7 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 
 // Wire returns the parameters of the call for req, and what the API or the model does not
 // take.
-func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req).sent(), m.dropped(req)
 }
 
@@ -137,7 +137,7 @@ func (w *wireRequest) sent() string {
 }
 
 // dropped returns what of req is not sent.
-func (m *Model) dropped(req deem.Request) string {
+func (m *client) dropped(req deem.Request) string {
 	why := m.name + " rejects it"
 	if m.sampling {
 		why = "a model that thinks rejects it"
@@ -152,7 +152,7 @@ func (m *Model) dropped(req deem.Request) string {
 }
 
 // samples reports whether temperature and top_p are sent.
-func (m *Model) samples() bool { return m.sampling && !m.thinking.on() }
+func (m *client) samples() bool { return m.sampling && !m.thinking.on() }
 
 // split takes the system messages out, which the API wants beside the others.
 // Several are parted by an empty line.
@@ -172,7 +172,7 @@ func split(messages []deem.Message) (system string, rest []deem.Message) {
 }
 
 // structure asks for a reply that meets the schema.
-func (m *Model) structure(w *wireRequest, schema json.RawMessage) {
+func (m *client) structure(w *wireRequest, schema json.RawMessage) {
 	if m.structured == "format" || m.structured == "" && enforceable(schema) {
 		if w.OutputConfig == nil {
 			w.OutputConfig = &outputConfig{}

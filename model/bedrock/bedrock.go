@@ -15,17 +15,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
 // Options say which model is called and where.
 type Options struct {
+	hidden
 	Model  string // its id, or that of an inference profile, "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 	Region string // as "us-east-1"; needed unless BaseURL is given
 
@@ -46,26 +47,20 @@ type Options struct {
 	CAFile     string       // a PEM file of authorities to trust besides the system's
 }
 
-// String returns the options without their secrets.
-func (o Options) String() string { return fmt.Sprintf("bedrock.Options{Model: %q}", o.Model) }
+type hidden = words.Hidden
 
-// GoString returns the same as String, so that %#v does not leak either.
-func (o Options) GoString() string { return o.String() }
+type client struct {
+	*wire.Client
 
-// LogValue returns the same as String for structured logs.
-func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
-
-// A Model calls a server. It is safe for concurrent use.
-type Model struct {
 	name     string
-	client   *wire.Client
 	converse wire.Target
 }
 
-var _ deem.Wired = (*Model)(nil)
+var _ deem.Wired = (*client)(nil)
 
-// New returns a model. It calls nobody yet, and does not check the key.
-func New(o Options) (*Model, error) {
+// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
+// check the key. The model is an [io.Closer] too, which closes its idle connections.
+func New(o Options) (deem.Model, error) {
 	switch {
 	case o.Model == "":
 		return nil, deem.WithHint(errors.New("bedrock: no model named"), "name one, as in bedrock:amazon.nova-lite-v1:0")
@@ -76,8 +71,8 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bedrock: %w", err)
 	}
-	m := &Model{name: o.Model, converse: base.To("/model/" + o.Model + "/converse")}
-	m.client, err = wire.New(wire.Options{
+	m := &client{name: o.Model, converse: base.To("/model/" + o.Model + "/converse")}
+	m.Client, err = wire.New(wire.Options{
 		Vendor: "bedrock", Model: o.Model, Base: base,
 		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: "AWS_BEARER_TOKEN_BEDROCK",
 		Headers: o.Headers, Authorize: o.Authorize, Cause: cause,
@@ -89,49 +84,30 @@ func New(o Options) (*Model, error) {
 	return m, nil
 }
 
-// Name returns "bedrock:" and the id of the model.
-func (m *Model) Name() string { return "bedrock:" + m.name }
-
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
-
 // Room returns how many tokens are added to the limit of a request for thoughts. None are:
 // models of this API think only when they are asked to.
-func (m *Model) Room() (tokens int, known bool) { return 0, true }
-
-// String returns the name and the endpoint.
-func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (m *Model) GoString() string { return m.String() }
-
-// LogValue returns the same as String for structured logs.
-func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// Close closes the connections that are idle, if they are the model's own. The model may be
-// used after it.
-func (m *Model) Close() error { return m.client.Close() }
+func (m *client) Room() (tokens int, known bool) { return 0, true }
 
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of ctx once ctx
 // is done.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
-	if !m.client.Keyed() && strings.HasSuffix(m.client.Host(), ".amazonaws.com") {
-		return deem.Reply{}, m.client.NoKey("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK")
+	if !m.Client.Keyed() && strings.HasSuffix(m.Client.Host(), ".amazonaws.com") {
+		return deem.Reply{}, m.Client.NoKey("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_BEARER_TOKEN_BEDROCK")
 	}
 	w := encode(req)
 	body, err := wire.Encode(w)
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Complete(ctx, m.converse, req, body)
+	a, err := m.Client.Complete(ctx, m.converse, req, body)
 	if err != nil {
 		return deem.Reply{}, err
 	}
 	if !a.OK() {
-		return deem.Reply{}, m.client.StatusError(named(a))
+		return deem.Reply{}, m.Client.StatusError(named(a))
 	}
 	reply, err := m.decode(a)
 	if err != nil {
@@ -224,7 +200,7 @@ func encode(req deem.Request) *wireRequest {
 }
 
 // Wire returns the parameters of the call for req, and what the API does not take.
-func (m *Model) Wire(req deem.Request) (sent, left string) {
+func (m *client) Wire(req deem.Request) (sent, left string) {
 	return encode(req).sent(), dropped(req)
 }
 
@@ -265,13 +241,13 @@ type wireReply struct {
 }
 
 // decode makes a reply of the text of a successful answer.
-func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
+func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	if w.Output == nil || w.Output.Message.Content == nil {
-		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer is not a message"))
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer is not a message"))
 	}
 	var text strings.Builder
 	called := false
@@ -281,14 +257,14 @@ func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
 			continue
 		}
 		if part.ToolUse.Name != toolName {
-			return deem.Reply{}, m.client.Garbled(a, fmt.Errorf("the model calls the tool %q, which it was not given", part.ToolUse.Name))
+			return deem.Reply{}, m.Client.Garbled(a, fmt.Errorf("the model calls the tool %q, which it was not given", part.ToolUse.Name))
 		}
 		text.Reset()
 		text.Write(part.ToolUse.Input)
 		called = true
 		break
 	}
-	return m.client.Clean(deem.Reply{
+	return m.Client.Clean(deem.Reply{
 		Text: text.String(), Stop: stop(w.StopReason, called), Model: m.name,
 		Usage: deem.Usage{
 			Input:       wire.Count(w.Usage.Input, w.Usage.CacheRead, w.Usage.CacheWrite),

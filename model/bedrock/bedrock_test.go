@@ -54,7 +54,7 @@ func TestSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = m.Close() }()
+	defer func() { _ = m.(io.Closer).Close() }()
 	_, err = m.Complete(t.Context(), deem.Prompt("Is it so?"))
 	if err == nil || strings.Contains(err.Error(), a.Session) || strings.Contains(err.Error(), a.Secret) {
 		t.Errorf("error %v", err)

@@ -67,8 +67,8 @@ type Options struct {
 	Log       func(line string) // called with each line of standard error; nil drops them
 }
 
-// Hello is what a program or a server says of itself.
-type Hello struct {
+// hello is what a program or a server says of itself.
+type hello struct {
 	Deem    int    `json:"deem"` // the version of the protocol, 1
 	Kind    string `json:"kind"` // "judge" or "model"
 	Name    string `json:"name,omitempty"`
@@ -76,8 +76,8 @@ type Hello struct {
 }
 
 // parseHello reads a hello.
-func parseHello(line []byte) (Hello, error) {
-	var h Hello
+func parseHello(line []byte) (hello, error) {
+	var h hello
 	if err := json.Unmarshal(line, &h); err != nil || h.Deem == 0 {
 		return h, deem.WithHint(fmt.Errorf("the first line is not a hello: %s", clip(line)),
 			`the first line must be {"deem": 1, "kind": "judge", "name": "...", "version": "..."}; write logs to standard error`)
@@ -92,7 +92,7 @@ func parseHello(line []byte) (Hello, error) {
 }
 
 // check refuses a request that is not for this kind of program.
-func (h Hello) check(req deem.Request) error {
+func (h hello) check(req deem.Request) error {
 	isItem := len(req.Messages) == 1 && req.Messages[0].Role == ItemRole
 	switch {
 	case isItem && h.Kind == "model":
@@ -104,18 +104,18 @@ func (h Hello) check(req deem.Request) error {
 }
 
 // settings returns what tells this program from others, as a query.
-func (h Hello) settings(more url.Values) string {
+func (h hello) settings(more url.Values) string {
 	if h.Version != "" {
 		more.Set("version", h.Version)
 	}
 	return more.Encode()
 }
 
-// A Model is a program. Its processes are started as they are needed. It is safe for
+// A program is a model whose processes are started as they are needed. It is safe for
 // concurrent use.
-type Model struct {
+type program struct {
 	o        Options
-	hello    Hello
+	hello    hello
 	settings string
 	slots    chan struct{} // held by each request that has a process
 
@@ -126,13 +126,13 @@ type Model struct {
 }
 
 var (
-	_ deem.Tuned = (*Model)(nil)
-	_ io.Closer  = (*Model)(nil)
+	_ deem.Tuned = (*program)(nil)
+	_ io.Closer  = (*program)(nil)
 )
 
 // Open starts the program once and reads its hello. A program that cannot be started is
 // an error with its own words.
-func Open(ctx context.Context, o Options) (*Model, error) {
+func Open(ctx context.Context, o Options) (deem.Model, error) {
 	if len(o.Command) == 0 || o.Command[0] == "" {
 		return nil, deem.WithHint(errors.New("no command is named"), "name a program, as command:./grade.py")
 	}
@@ -160,7 +160,7 @@ func Open(ctx context.Context, o Options) (*Model, error) {
 		p.abort()
 		return nil, err
 	}
-	return &Model{
+	return &program{
 		o: o, hello: p.hello, settings: p.hello.settings(facts),
 		slots: make(chan struct{}, o.Processes), idle: []*process{p},
 	}, nil
@@ -196,7 +196,7 @@ func fingerprint(command []string) (url.Values, error) {
 }
 
 // Name returns "command:" and the name that the program gave itself, or that of its file.
-func (m *Model) Name() string {
+func (m *program) Name() string {
 	if m.hello.Name != "" {
 		return "command:" + m.hello.Name
 	}
@@ -204,13 +204,10 @@ func (m *Model) Name() string {
 }
 
 // Settings returns the command, the hash of its files and the version that it states.
-func (m *Model) Settings() string { return m.settings }
-
-// Hello returns what the program said of itself.
-func (m *Model) Hello() Hello { return m.hello }
+func (m *program) Settings() string { return m.settings }
 
 // Complete asks the program.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *program) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := m.hello.check(req); err != nil {
 		return deem.Reply{}, m.fatal(err)
 	}
@@ -242,7 +239,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 }
 
 // fatal is an error after which no request can succeed.
-func (m *Model) fatal(err error) error {
+func (m *program) fatal(err error) error {
 	return deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", m.Name(), err)}, "%s",
 		orElse(deem.HintOf(err), "run the program by hand: it must write its hello line first"))
 }
@@ -253,7 +250,7 @@ const restarts = 3
 
 // take returns an idle process, or starts one. After crashes it waits before that, longer
 // each time.
-func (m *Model) take(ctx context.Context) (*process, error) {
+func (m *program) take(ctx context.Context) (*process, error) {
 	m.mu.Lock()
 	if n := len(m.idle); n > 0 {
 		p := m.idle[n-1]
@@ -283,7 +280,7 @@ func (m *Model) take(ctx context.Context) (*process, error) {
 }
 
 // note counts the processes in a row that ended without a reply.
-func (m *Model) note(replied bool) {
+func (m *program) note(replied bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if replied {
@@ -294,7 +291,7 @@ func (m *Model) note(replied bool) {
 }
 
 // give keeps a process for the next request.
-func (m *Model) give(p *process) {
+func (m *program) give(p *process) {
 	m.mu.Lock()
 	closed := m.closed
 	if !closed {
@@ -308,7 +305,7 @@ func (m *Model) give(p *process) {
 
 // Close ends the processes: their input is closed, and one that does not end by itself is
 // ended.
-func (m *Model) Close() error {
+func (m *program) Close() error {
 	m.mu.Lock()
 	idle := m.idle
 	m.idle, m.closed = nil, true

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -126,15 +127,17 @@ func open(t *testing.T, how string, o command.Options) (*command.Model, error) {
 	}
 	t.Setenv("DEEM_TEST_PROGRAM", how)
 	o.Command = []string{exe}
-	m, err := command.Open(t.Context(), o)
-	if err == nil {
-		t.Cleanup(func() {
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+	opened, err := command.Open(t.Context(), o)
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	m := opened.(*command.Model)
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m, nil
 }
 
 func about(id string) deem.Request {
@@ -218,7 +221,7 @@ func TestStubbornProgramIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := m.Close(); err != nil {
+	if err := m.(io.Closer).Close(); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took > 8*time.Second {
@@ -322,9 +325,9 @@ func TestServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = s.Close() }()
-	if s.Name() != "http:tester" || s.Settings() != "version=7" {
-		t.Errorf("name %q, settings %q", s.Name(), s.Settings())
+	defer func() { _ = s.(io.Closer).Close() }()
+	if s.Name() != "http:tester" || deem.SettingsOf(s) != "version=7" {
+		t.Errorf("name %q, settings %q", s.Name(), deem.SettingsOf(s))
 	}
 	if reply, err := s.Complete(t.Context(), about("a")); err != nil || reply.Text != `{"label":"no","reason":"a"}` {
 		t.Errorf("reply %+v, %v", reply, err)
@@ -350,7 +353,7 @@ func BenchmarkComplete(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer func() { _ = m.Close() }()
+	defer func() { _ = m.(io.Closer).Close() }()
 	b.SetParallelism(2)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

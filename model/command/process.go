@@ -28,7 +28,7 @@ type process struct {
 	lines  chan []byte   // of its output; closed at the end of it
 	cut    chan struct{} // closed when nobody reads lines any more
 	ended  chan struct{} // closed when the process has ended
-	hello  Hello
+	hello  hello
 	errors tail
 	asked  int // requests so far
 

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
 // ServerOptions say which server is asked.
 type ServerOptions struct {
+	hidden
 	URL      string            `json:"-"` // it may hold a password
 	Headers  map[string]string `json:"-"` // sent with each call, and kept secret as keys may be among them
 	Timeout  time.Duration     // of one call; 0 means 2 minutes
@@ -21,25 +23,21 @@ type ServerOptions struct {
 	CAFile   string            // a PEM file of authorities to trust besides the system's; "" means none
 }
 
-// String returns the options without their secrets.
-func (o ServerOptions) String() string { return "command.ServerOptions{}" }
+type hidden = words.Hidden
 
-// GoString returns the same as String, so that %#v shows no secret either.
-func (o ServerOptions) GoString() string { return o.String() }
-
-// A Server is a judge or a model behind HTTP. GET returns its hello; each POST has one
+// A server is a judge or a model behind HTTP. GET returns its hello; each POST has one
 // request as its body, without an id, and its answer is the reply. It is safe for
 // concurrent use.
-type Server struct {
+type server struct {
 	client *wire.Client
 	target wire.Target
-	hello  Hello
+	hello  hello
 }
 
-var _ deem.Tuned = (*Server)(nil)
+var _ deem.Tuned = (*server)(nil)
 
 // Dial asks the server for its hello.
-func Dial(ctx context.Context, o ServerOptions) (*Server, error) {
+func Dial(ctx context.Context, o ServerOptions) (deem.Model, error) {
 	base, err := wire.ParseBase(o.URL, "http://127.0.0.1:8000/judge")
 	if err != nil {
 		return nil, err
@@ -53,7 +51,7 @@ func Dial(ctx context.Context, o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{client: client, target: base.To("")}
+	s := &server{client: client, target: base.To("")}
 	a, err := client.Get(ctx, s.target)
 	if err == nil && !a.OK() {
 		err = client.StatusError(a)
@@ -70,7 +68,7 @@ func Dial(ctx context.Context, o ServerOptions) (*Server, error) {
 
 // Name returns "http:" and the name that the server gave itself, or its address. A server
 // with a name is the same wherever it runs.
-func (s *Server) Name() string {
+func (s *server) Name() string {
 	if s.hello.Name != "" {
 		return "http:" + s.hello.Name
 	}
@@ -78,13 +76,10 @@ func (s *Server) Name() string {
 }
 
 // Settings returns the version that the server states.
-func (s *Server) Settings() string { return s.hello.settings(url.Values{}) }
-
-// Hello returns what the server said of itself.
-func (s *Server) Hello() Hello { return s.hello }
+func (s *server) Settings() string { return s.hello.settings(url.Values{}) }
 
 // Complete asks the server.
-func (s *Server) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (s *server) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := s.hello.check(req); err != nil {
 		return deem.Reply{}, deem.WithHint(&deem.ModelError{Kind: deem.Provider, Fatal: true, Err: fmt.Errorf("%s: %w", s.Name(), err)}, "%s", deem.HintOf(err))
 	}
@@ -107,4 +102,4 @@ func (s *Server) Complete(ctx context.Context, req deem.Request) (deem.Reply, er
 }
 
 // Close closes idle connections.
-func (s *Server) Close() error { return s.client.Close() }
+func (s *server) Close() error { return s.client.Close() }

@@ -17,9 +17,9 @@ import (
 const maxTrouble = 1 << 20
 
 // statusError makes an error of an answer that is not a reply.
-func (m *Model) statusError(a wire.Answer) error {
+func (m *client) statusError(a wire.Answer) error {
 	// Secrets go first: a text that is shortened could end in half a key.
-	t := readTrouble(m.client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	t := readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
 	status := a.Status
 	if a.OK() {
 		// A gateway passes on the error of the server behind it.
@@ -59,11 +59,11 @@ func (t trouble) text(status int) string {
 }
 
 // hint returns what a person can do about a cause.
-func (m *Model) hint(why cause, me *deem.ModelError) string {
-	host := m.client.Host()
+func (m *client) hint(why cause, me *deem.ModelError) string {
+	host := m.Client.Host()
 	switch why {
 	case badKey:
-		if !m.client.Keyed() {
+		if !m.Client.Keyed() {
 			return fmt.Sprintf("%s wants a key; set %s", host, keyVariable)
 		}
 		return fmt.Sprintf("%s is not accepted by %s", keyVariable, host)
@@ -76,9 +76,9 @@ func (m *Model) hint(why cause, me *deem.ModelError) string {
 	case noModel:
 		return fmt.Sprintf("%s does not know the model %q, or the key may not use it; check the name", host, m.name)
 	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.client.Endpoint())
+		return fmt.Sprintf("nothing at %s answers such calls; check the base URL, which usually ends with /v1beta", m.Client.Endpoint())
 	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.client.Endpoint())
+		return fmt.Sprintf("%s redirects elsewhere; give the base URL it redirects to", m.Client.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	default:

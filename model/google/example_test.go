@@ -26,7 +26,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer m.Close() //nolint:errcheck // It has nothing to say.
 
 	reply, err := m.Complete(context.Background(), deem.Prompt("Is 18 days the same as eighteen days?"))
 	if err != nil {

@@ -27,23 +27,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
-// DefaultBaseURL is where Google itself answers.
-const DefaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
+// defaultBaseURL is where Google itself answers.
+const defaultBaseURL = "https://generativelanguage.googleapis.com/v1beta"
 
 // Options say which model is called and where.
 type Options struct {
+	hidden
 	Model string // "gemini-2.5-flash", with or without "models/" before it
 
-	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
 	// with or without a slash, and without /v1beta if it has no path at all. What
 	// follows it is /models/NAME:generateContent, so that
 	// https://aiplatform.googleapis.com/v1/publishers/google calls Vertex AI.
@@ -82,33 +83,25 @@ type Options struct {
 	Thinking string
 }
 
-// String returns the options without their secrets.
-func (o Options) String() string {
-	return fmt.Sprintf("google.Options{Model: %q}", o.Model)
-}
+type hidden = words.Hidden
 
-// GoString returns the same as String, so that %#v is not a leak either.
-func (o Options) GoString() string { return o.String() }
+type client struct {
+	*wire.Client
 
-// LogValue returns the same as String for structured logs.
-func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
-
-// A Model calls a server. It is safe for concurrent use.
-type Model struct {
 	name     string // without "models/"
-	client   *wire.Client
 	target   wire.Target
 	thinking *thinkingConfig
 	room     int // tokens for thoughts, which are added to the limit of a request
 }
 
 var (
-	_ deem.Tuned = (*Model)(nil)
-	_ deem.Wired = (*Model)(nil)
+	_ deem.Tuned = (*client)(nil)
+	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model. It calls nobody yet, and does not check the key.
-func New(o Options) (*Model, error) {
+// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
+// check the key. The model is an [io.Closer] too, which closes its idle connections.
+func New(o Options) (deem.Model, error) {
 	name := strings.TrimPrefix(strings.TrimSpace(o.Model), "models/")
 	if name == "" {
 		return nil, deem.WithHint(errors.New("google: no model named"), "name one, as in google:gemini-2.5-flash")
@@ -120,7 +113,7 @@ func New(o Options) (*Model, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 5 * time.Minute
 	}
-	client, err := wire.New(wire.Options{
+	c, err := wire.New(wire.Options{
 		Vendor: "google", Model: name, Base: base,
 		Key: o.Key, KeyHeader: "X-Goog-Api-Key", KeyVariable: keyVariable,
 		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout, MaxReply: o.MaxReply,
@@ -128,7 +121,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{name: name, client: client, target: base.To(resource(name) + ":generateContent")}
+	m := &client{name: name, Client: c, target: base.To(resource(name) + ":generateContent")}
 	if err := m.think(o); err != nil {
 		return nil, fmt.Errorf("google: %w", err)
 	}
@@ -141,7 +134,7 @@ const keyVariable = "GEMINI_API_KEY"
 // parseBase reads a base URL. A key in its query, as the API's own examples have it,
 // would be in the logs of every proxy on the way, so it is refused.
 func parseBase(text string) (wire.Base, error) {
-	base, err := wire.ParseBase(text, DefaultBaseURL)
+	base, err := wire.ParseBase(text, defaultBaseURL)
 	if err != nil {
 		return wire.Base{}, err
 	}
@@ -163,50 +156,31 @@ func resource(name string) string {
 	return "/models/" + name
 }
 
-// Name returns "google:" and the name of the model.
-func (m *Model) Name() string { return "google:" + m.name }
-
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
-
 // Room returns how many tokens are added to the limit of a request for thoughts, and
 // whether it is known that the model needs no more.
-func (m *Model) Room() (tokens int, known bool) {
+func (m *client) Room() (tokens int, known bool) {
 	return m.room, m.room > 0 || m.thinking != nil || strings.HasPrefix(m.name, "gemini-1") || strings.HasPrefix(m.name, "gemini-2")
 }
 
 // Settings returns how the model thinks and the room for that: the verdicts of a model
 // that thinks are not those of one that does not.
-func (m *Model) Settings() string { return m.thinking.settings(m.room) }
-
-// String returns the name and the endpoint.
-func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (m *Model) GoString() string { return m.String() }
-
-// LogValue returns the same as String for structured logs.
-func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// Close closes the connections that are idle, if they are the model's own. The
-// model may be used after it.
-func (m *Model) Close() error { return m.client.Close() }
+func (m *client) Settings() string { return m.thinking.settings(m.room) }
 
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
-	if !m.client.Keyed() && strings.HasSuffix(m.client.Host(), ".googleapis.com") {
-		return deem.Reply{}, m.client.NoKey("set " + keyVariable + ", or give the base URL of another server")
+	if !m.Client.Keyed() && strings.HasSuffix(m.Client.Host(), ".googleapis.com") {
+		return deem.Reply{}, m.Client.NoKey("set " + keyVariable + ", or give the base URL of another server")
 	}
 	w := m.encode(req)
 	body, err := wire.Encode(w)
 	if err != nil {
 		return deem.Reply{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Complete(ctx, m.target, req, body)
+	a, err := m.Client.Complete(ctx, m.target, req, body)
 	if err != nil {
 		return deem.Reply{}, err
 	}
@@ -219,17 +193,17 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 	}
 	reply.Sent = w.GenerationConfig.sent()
 	reply.Attempts = 1
-	return m.client.Clean(reply), nil
+	return m.Client.Clean(reply), nil
 }
 
 // replyError makes an error of a successful answer that is not a reply.
-func (m *Model) replyError(a wire.Answer, err error) error {
+func (m *client) replyError(a wire.Answer, err error) error {
 	if errors.Is(err, errWithin) {
 		return m.statusError(a)
 	}
 	if blocked, ok := errors.AsType[*errBlocked](err); ok {
-		line := func(text string) string { return wire.OneLine([]byte(m.client.Redact(text))) }
+		line := func(text string) string { return wire.OneLine([]byte(m.Client.Redact(text))) }
 		return &deem.ModelError{Kind: deem.Refused, Code: line(blocked.reason), Err: errors.New(line(blocked.Error()))}
 	}
-	return m.client.Garbled(a, err)
+	return m.Client.Garbled(a, err)
 }

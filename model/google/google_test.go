@@ -29,8 +29,9 @@ func open(t *testing.T, o google.Options) *google.Model {
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	t.Cleanup(func() { _ = m.Close() })
-	return m
+	c := m.(*google.Model)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // A trip answers HTTP requests without a network.

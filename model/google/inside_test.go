@@ -65,7 +65,7 @@ func FuzzTrouble(f *testing.F) {
 		if status < 200 || status > 599 {
 			return
 		}
-		err := m.statusError(wire.Answer{Status: status, Text: []byte(body)})
+		err := m.(*client).statusError(wire.Answer{Status: status, Text: []byte(body)})
 		me, ok := err.(*deem.ModelError) //nolint:errorlint // It is made here.
 		if !ok || me.Passing && me.Fatal {
 			t.Fatalf("status %d with %q gave %#v", status, body, err)

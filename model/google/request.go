@@ -51,7 +51,7 @@ type thinkingConfig struct {
 
 // think decides how much the model thinks and what it may spend on that. The 2.5 models
 // take a budget, and later ones a level.
-func (m *Model) think(o Options) error {
+func (m *client) think(o Options) error {
 	if o.Thinking != "" {
 		if o.ThinkingBudget != nil || o.ThinkingLevel != "" {
 			return errors.New("thinking excludes a thinking budget and a thinking level")
@@ -118,14 +118,14 @@ func (c *thinkingConfig) settings(room int) string {
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
-func (m *Model) encode(req deem.Request) wireRequest {
+func (m *client) encode(req deem.Request) wireRequest {
 	w := wireRequest{GenerationConfig: m.config(req)}
 	w.SystemInstruction, w.Contents = contents(req.Messages)
 	return w
 }
 
 // Wire returns the parameters of the call for req. All that a request has can be sent.
-func (m *Model) Wire(req deem.Request) (sent, dropped string) { return m.config(req).sent(), "" }
+func (m *client) Wire(req deem.Request) (sent, dropped string) { return m.config(req).sent(), "" }
 
 // sent returns the parameters of a call.
 func (c *generationConfig) sent() string {
@@ -165,7 +165,7 @@ func contents(messages []deem.Message) (system *content, turns []content) {
 }
 
 // config returns the settings that req asks for, or nil when it asks for none.
-func (m *Model) config(req deem.Request) *generationConfig {
+func (m *client) config(req deem.Request) *generationConfig {
 	c := generationConfig{
 		Temperature:      req.Temperature,
 		TopP:             req.TopP,

@@ -11,8 +11,8 @@ import (
 	"deem"
 )
 
-// DefaultBaseURL is where Ollama listens unless it is told otherwise.
-const DefaultBaseURL = "http://127.0.0.1:11434"
+// defaultBaseURL is where Ollama listens unless it is told otherwise.
+const defaultBaseURL = "http://127.0.0.1:11434"
 
 // defaultPort is the port of a host that is written without a scheme.
 const defaultPort = "11434"
@@ -20,7 +20,7 @@ const defaultPort = "11434"
 // BaseURL returns the base URL that a text means which is written as OLLAMA_HOST
 // is: a host, a port behind a colon, both, or a URL with or without a path. Where
 // the text is the address at which a server listens on all networks, as 0.0.0.0 or
-// no host at all, this machine is meant. The empty text means DefaultBaseURL.
+// no host at all, this machine is meant. The empty text means defaultBaseURL.
 //
 // As with Ollama's own client, a host without a scheme has the port 11434 and a URL
 // has that of its scheme. Unlike it, a port that is none is an error.
@@ -40,7 +40,7 @@ func unquote(s string) string {
 // readHost reads an address. Its errors do not repeat it, as it may hold a password.
 func readHost(text string) (string, error) {
 	if text == "" {
-		return DefaultBaseURL, nil
+		return defaultBaseURL, nil
 	}
 	u, err := parse(text)
 	if err != nil {

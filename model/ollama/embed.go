@@ -35,7 +35,7 @@ type wireEmbedCtx struct {
 // returns nothing unless all of them succeed. Its errors are those of
 // [Model.Complete]. A text that is longer than the model takes is an error of the
 // call that it is in, and not cut.
-func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
 		n := batchLen(texts)
@@ -63,7 +63,7 @@ func batchLen(texts []string) int {
 }
 
 // embedBatch makes one call.
-func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *client) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
 	call := wireEmbed{Model: m.name, Input: texts}
 	if m.contextLength > 0 {
 		call.Options = &wireEmbedCtx{NumCtx: m.contextLength}
@@ -72,7 +72,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, er
 	if err != nil {
 		return nil, wire.Unencodable(err)
 	}
-	a, err := m.client.Post(ctx, m.embedTarget, body)
+	a, err := m.Client.Post(ctx, m.embedTarget, body)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, er
 		return nil, m.statusError(a, false)
 	}
 	if err != nil {
-		return nil, m.client.Garbled(a, err)
+		return nil, m.Client.Garbled(a, err)
 	}
 	return vectors, nil
 }

@@ -28,9 +28,9 @@ type trouble struct {
 // trouble reads the body of an error: an object whose error is a text, which may be
 // the JSON of an error of the engine inside Ollama, or an object as a proxy would
 // have it. What is none of these has its text as the message.
-func (m *Model) trouble(a wire.Answer) trouble {
+func (m *client) trouble(a wire.Answer) trouble {
 	// Secrets go first: a text that is shortened could end in half a key.
-	return readTrouble(m.client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
+	return readTrouble(m.Client.Redact(string(a.Text[:min(len(a.Text), maxTrouble)])))
 }
 
 func readTrouble(text string) trouble {
@@ -152,7 +152,7 @@ func classify(status int, t trouble, grown bool) (*deem.ModelError, cause) {
 
 // statusError makes an error of an answer that is not a reply. The window has grown
 // for this one prompt or not.
-func (m *Model) statusError(a wire.Answer, grown bool) error {
+func (m *client) statusError(a wire.Answer, grown bool) error {
 	t := m.trouble(a)
 	status := a.Status
 	if a.OK() {
@@ -186,8 +186,8 @@ func (t trouble) text(status int) string {
 }
 
 // hint returns what a person can do about a cause, "" for nothing.
-func (m *Model) hint(why cause, t trouble) string {
-	host := m.client.Host()
+func (m *client) hint(why cause, t trouble) string {
+	host := m.Client.Host()
 	switch why {
 	case noModel:
 		return fmt.Sprintf("run `ollama pull %s`", m.name)
@@ -200,9 +200,9 @@ func (m *Model) hint(why cause, t trouble) string {
 	case notAllowed:
 		return fmt.Sprintf("%s does not allow this; check the key, and OLLAMA_ORIGINS at the server", host)
 	case badAddress:
-		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.client.Endpoint())
+		return fmt.Sprintf("nothing at %s answers such calls; check OLLAMA_HOST", m.Client.Endpoint())
 	case redirected:
-		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.client.Endpoint())
+		return fmt.Sprintf("%s redirects elsewhere; give the address it redirects to", m.Client.Endpoint())
 	case badProxy:
 		return "the proxy wants a user and a password; check HTTPS_PROXY"
 	case badSetting:

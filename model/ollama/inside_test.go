@@ -113,10 +113,11 @@ func FuzzTrouble(f *testing.F) {
 	f.Add(500, `{"error":"model requires more system memory"}`, true)
 	f.Add(200, `{"error":{"message":"x"}}`, false)
 	f.Add(302, "<html><title>\n</title>", false)
-	m, err := New(Options{Model: "m", Key: "secret-key-0123456789"})
+	opened, err := New(Options{Model: "m", Key: "secret-key-0123456789"})
 	if err != nil {
 		f.Fatal(err)
 	}
+	m := opened.(*client)
 	f.Fuzz(func(t *testing.T, status int, body string, grown bool) {
 		if status < 200 || status > 599 {
 			return
@@ -144,10 +145,11 @@ func FuzzTrouble(f *testing.F) {
 // smaller than one that worked.
 func TestWindowProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := New(Options{Model: "m"})
+		opened, err := New(Options{Model: "m"})
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := opened.(*client)
 		f := facts{
 			length: rapid.SampledFrom([]int{0, 2048, 8192, 100_000}).Draw(t, "length"),
 			floor:  rapid.SampledFrom([]int{minWindow, 10_000}).Draw(t, "floor"),

@@ -35,7 +35,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,15 +44,17 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
 // Options say which model is called and where.
 type Options struct {
+	hidden
 	Model string // as Ollama lists it, "llama3.2" or "qwen3:14b"
 
 	// BaseURL is the address of the server in any of the forms that [BaseURL]
-	// reads; "" means DefaultBaseURL.
+	// reads; "" means defaultBaseURL.
 	BaseURL string
 
 	Key     string            `json:"-"` // for a hosted server; "" sends none
@@ -92,21 +93,12 @@ type Options struct {
 	Thinking string
 }
 
-// String returns the options without their secrets.
-func (o Options) String() string {
-	return fmt.Sprintf("ollama.Options{Model: %q}", o.Model)
-}
+type hidden = words.Hidden
 
-// GoString returns the same as String, so that %#v is not a leak either.
-func (o Options) GoString() string { return o.String() }
+type client struct {
+	*wire.Client
 
-// LogValue returns the same as String for structured logs.
-func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
-
-// A Model calls a server. It is safe for concurrent use.
-type Model struct {
 	name          string
-	client        *wire.Client
 	chatTarget    wire.Target
 	showTarget    wire.Target
 	embedTarget   wire.Target
@@ -120,15 +112,16 @@ type Model struct {
 }
 
 var (
-	_ deem.Tuned = (*Model)(nil)
-	_ deem.Wired = (*Model)(nil)
+	_ deem.Tuned = (*client)(nil)
+	_ deem.Wired = (*client)(nil)
 )
 
 // keyVariable is where people keep the key for a hosted server.
 const keyVariable = "OLLAMA_API_KEY"
 
-// New returns a model. It calls nobody yet.
-func New(o Options) (*Model, error) {
+// New returns a model that is safe for concurrent use. It calls nobody yet. The model is an
+// [io.Closer] too, which closes its idle connections.
+func New(o Options) (deem.Model, error) {
 	name := strings.TrimSpace(o.Model)
 	if name == "" {
 		return nil, deem.WithHint(errors.New("ollama: no model named"), "name one, as in ollama:llama3.2")
@@ -147,7 +140,7 @@ func New(o Options) (*Model, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Minute
 	}
-	client, err := wire.New(wire.Options{
+	c, err := wire.New(wire.Options{
 		Vendor: "ollama", Model: name, Base: base,
 		Key: o.Key, KeyHeader: "Authorization", KeyPrefix: "Bearer ", KeyVariable: keyVariable,
 		Headers: o.Headers, HTTPClient: o.HTTPClient, Proxy: o.Proxy, CAFile: o.CAFile, Timeout: o.Timeout, MaxReply: o.MaxReply,
@@ -155,8 +148,8 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{
-		name: name, client: client, contextLength: o.ContextLength, think: think, room: room,
+	return &client{
+		name: name, Client: c, contextLength: o.ContextLength, think: think, room: room,
 		chatTarget: base.To("/api/chat"), showTarget: base.To("/api/show"), embedTarget: base.To("/api/embed"),
 		learning: make(chan struct{}, 1),
 	}, nil
@@ -168,7 +161,7 @@ func parseBase(text string) (wire.Base, error) {
 	if err != nil {
 		return wire.Base{}, err
 	}
-	return wire.ParseBase(address, DefaultBaseURL)
+	return wire.ParseBase(address, defaultBaseURL)
 }
 
 // thinking returns how the wire says whether to think, and the room for thoughts.
@@ -229,22 +222,16 @@ func readThink(word string) (any, error) {
 	}
 }
 
-// Name returns "ollama:" and the name of the model.
-func (m *Model) Name() string { return "ollama:" + m.name }
-
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
-
 // Room returns how many tokens are added to the limit of a request for thoughts, and
 // whether it is known that the model needs no more. Where its name does not tell, the
 // server does, unless a given window saves asking it.
-func (m *Model) Room() (tokens int, known bool) {
+func (m *client) Room() (tokens int, known bool) {
 	return m.room, m.room > 0 || m.think == false || m.contextLength == 0
 }
 
 // Settings returns how the model thinks and the room for that: the verdicts of a model
 // that thinks are not those of one that does not.
-func (m *Model) Settings() string {
+func (m *client) Settings() string {
 	v := url.Values{}
 	if m.think != nil {
 		v.Set("think", fmt.Sprint(m.think))
@@ -255,23 +242,10 @@ func (m *Model) Settings() string {
 	return v.Encode()
 }
 
-// String returns the name and the endpoint.
-func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (m *Model) GoString() string { return m.String() }
-
-// LogValue returns the same as String for structured logs.
-func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// Close closes the connections that are idle, if they are the model's own. The
-// model may be used after it.
-func (m *Model) Close() error { return m.client.Close() }
-
 // Complete makes one call, the first time after asking about the model, and a second
 // one if the server found the window too small and a larger one can be had. Its error
 // is a [*deem.ModelError], or wraps that of ctx once ctx is done.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}
@@ -304,7 +278,7 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 
 // cramped refuses a request whose limit of tokens the model would use up by thinking: the
 // server says that it thinks, and nobody gave it room.
-func (m *Model) cramped(req deem.Request, f facts) error {
+func (m *client) cramped(req deem.Request, f facts) error {
 	if !f.thinks || m.think == false || m.room > 0 || req.MaxTokens <= 0 {
 		return nil
 	}
@@ -314,7 +288,7 @@ func (m *Model) cramped(req deem.Request, f facts) error {
 
 // known returns what is known about the model. With a window that is given there is
 // no need to ask.
-func (m *Model) known(ctx context.Context) (facts, error) {
+func (m *client) known(ctx context.Context) (facts, error) {
 	if m.contextLength > 0 {
 		return facts{floor: m.contextLength}, nil
 	}
@@ -322,16 +296,16 @@ func (m *Model) known(ctx context.Context) (facts, error) {
 }
 
 // chat makes the call for req in a window.
-func (m *Model) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
+func (m *client) chat(ctx context.Context, req deem.Request, window int) (wire.Answer, error) {
 	body, err := wire.Encode(m.encode(req, window))
 	if err != nil {
 		return wire.Answer{}, wire.Unencodable(err)
 	}
-	return m.client.Complete(ctx, m.chatTarget, req, body)
+	return m.Client.Complete(ctx, m.chatTarget, req, body)
 }
 
 // read makes a reply or an error of an answer.
-func (m *Model) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
+func (m *client) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
 	grown := window > f.floor
 	if !a.OK() {
 		return deem.Reply{}, m.statusError(a, grown)
@@ -341,7 +315,7 @@ func (m *Model) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
 		return deem.Reply{}, m.statusError(a, grown)
 	}
 	if err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	m.grow(window)
 	if err := cut(reply.Usage, window); err != nil {
@@ -349,5 +323,5 @@ func (m *Model) read(a wire.Answer, window int, f facts) (deem.Reply, error) {
 	}
 	reply.Fingerprint = f.prints
 	reply.Attempts = 1
-	return m.client.Clean(reply), nil
+	return m.Client.Clean(reply), nil
 }

@@ -30,8 +30,9 @@ func open(t *testing.T, o ollama.Options) *ollama.Model {
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	t.Cleanup(func() { _ = m.Close() })
-	return m
+	c := m.(*ollama.Model)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // A trip answers HTTP requests without a network.

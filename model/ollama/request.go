@@ -43,7 +43,7 @@ const maxTopLogprobs = 20
 
 // encode returns the body of the chat for req in a window of so many tokens; 0
 // leaves the window to the server.
-func (m *Model) encode(req deem.Request, window int) wireRequest {
+func (m *client) encode(req deem.Request, window int) wireRequest {
 	limit := req.MaxTokens
 	if limit > 0 {
 		limit += m.room // Thoughts count against the limit, and the judge's is that of its answer.
@@ -68,7 +68,7 @@ func (m *Model) encode(req deem.Request, window int) wireRequest {
 
 // Wire returns the parameters of the call for req. All that a request has can be sent. The
 // window is not part of it: it depends on the length of the prompt.
-func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req, 0).sent(), ""
 }
 

@@ -51,7 +51,7 @@ type wireShow struct {
 
 // learn returns what the server says about the model, which it asks for once. Several
 // callers at once wait for one question.
-func (m *Model) learn(ctx context.Context) (facts, error) {
+func (m *client) learn(ctx context.Context) (facts, error) {
 	if f := m.facts.Load(); f != nil {
 		return *f, nil
 	}
@@ -74,12 +74,12 @@ func (m *Model) learn(ctx context.Context) (facts, error) {
 // show asks the server about the model. It is not an error if the server does not say:
 // something between us may let chats through and nothing else. What is wrong with
 // the server will show in the chat too.
-func (m *Model) show(ctx context.Context) (facts, error) {
+func (m *client) show(ctx context.Context) (facts, error) {
 	body, err := wire.Encode(map[string]any{"model": m.name})
 	if err != nil {
 		return facts{}, wire.Unencodable(err)
 	}
-	a, err := m.client.Post(ctx, m.showTarget, body)
+	a, err := m.Client.Post(ctx, m.showTarget, body)
 	if err != nil {
 		return facts{}, err
 	}
@@ -142,7 +142,7 @@ func (w wireShow) numCtx() int {
 // reply, as a power of two so that there are few sizes. It is never smaller than
 // the largest that has worked, since Ollama loads the model anew for each change. A
 // window of 0 leaves it to the server.
-func (m *Model) window(req deem.Request, f facts) int {
+func (m *client) window(req deem.Request, f facts) int {
 	switch {
 	case f.remote:
 		return 0
@@ -154,7 +154,7 @@ func (m *Model) window(req deem.Request, f facts) int {
 
 // wider returns a window for a request that the server found too long for the last
 // one, and whether there is one. The server may have said how many tokens there are.
-func (m *Model) wider(t trouble, req deem.Request, f facts, last int) (int, bool) {
+func (m *client) wider(t trouble, req deem.Request, f facts, last int) (int, bool) {
 	if m.contextLength > 0 || last == 0 || !t.tooLong() {
 		return 0, false
 	}
@@ -174,7 +174,7 @@ func (f facts) cap(n int) int {
 }
 
 // reserve returns how many tokens are kept for the reply.
-func (m *Model) reserve(req deem.Request, f facts) int {
+func (m *client) reserve(req deem.Request, f facts) int {
 	switch {
 	case req.MaxTokens > 0:
 		return req.MaxTokens + m.room
@@ -186,7 +186,7 @@ func (m *Model) reserve(req deem.Request, f facts) int {
 }
 
 // grow remembers a window that has worked.
-func (m *Model) grow(window int) {
+func (m *client) grow(window int) {
 	for {
 		old := m.grown.Load()
 		if int64(window) <= old || m.grown.CompareAndSwap(old, int64(window)) {

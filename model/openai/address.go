@@ -15,7 +15,7 @@ const (
 // parseAddress reads a base URL in any of the forms that people write: with the
 // whole path of a call at its end, or without any path.
 func parseAddress(base string) (wire.Base, error) {
-	b, err := wire.ParseBase(base, DefaultBaseURL)
+	b, err := wire.ParseBase(base, defaultBaseURL)
 	if err != nil {
 		return wire.Base{}, err
 	}

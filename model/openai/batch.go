@@ -24,7 +24,7 @@ import (
 // of it, and when the batch has ended there are two files, one with the lines that
 // were answered and one with those that were not.
 
-var _ deem.Batcher = (*Model)(nil)
+var _ deem.Batcher = (*client)(nil)
 
 // The paths of the calls, below the base URL.
 const (
@@ -39,13 +39,13 @@ const batchURL = "/v1/chat/completions"
 const keyName = "deem"
 
 // BatchLimits returns what the API allows: 50,000 lines and 200 MB.
-func (m *Model) BatchLimits() deem.BatchLimits {
+func (m *client) BatchLimits() deem.BatchLimits {
 	return deem.BatchLimits{Lines: 50_000, Bytes: 200_000_000}
 }
 
 // BatchLine returns the line that makes a request: the body of the same call alone. Only
 // the class of service is left out, as that of batches is their own.
-func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
+func (m *client) BatchLine(id string, req deem.Request) ([]byte, error) {
 	body := m.encode(req)
 	body.ServiceTier = ""
 	line, err := wire.Encode(struct {
@@ -62,12 +62,12 @@ func (m *Model) BatchLine(id string, req deem.Request) ([]byte, error) {
 
 // SubmitBatch uploads the lines and makes a batch of them. A file that was uploaded in
 // vain costs nothing.
-func (m *Model) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
+func (m *client) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.SectionReader) (string, error) {
 	file, err := m.upload(ctx, b.Key+".jsonl", lines)
 	if err != nil {
 		return "", err
 	}
-	a, err := m.post(ctx, m.client.To(batchesPath), map[string]any{
+	a, err := m.post(ctx, m.Client.To(batchesPath), map[string]any{
 		"input_file_id":     file,
 		"endpoint":          batchURL,
 		"completion_window": "24h",
@@ -81,7 +81,7 @@ func (m *Model) SubmitBatch(ctx context.Context, b deem.Batch, lines *io.Section
 }
 
 // upload sends the lines as a file and returns the file's id.
-func (m *Model) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
+func (m *client) upload(ctx context.Context, name string, lines *io.SectionReader) (string, error) {
 	if err := m.keyless(); err != nil {
 		return "", err
 	}
@@ -91,21 +91,21 @@ func (m *Model) upload(ctx context.Context, name string, lines *io.SectionReader
 	}
 	body := io.MultiReader(bytes.NewReader(head), io.NewSectionReader(lines, 0, lines.Size()), bytes.NewReader(tail))
 	size := int64(len(head)) + lines.Size() + int64(len(tail))
-	a, err := m.client.Send(ctx, m.client.To(filesPath), contentType, body, size)
+	a, err := m.Client.Send(ctx, m.Client.To(filesPath), contentType, body, size)
 	if err != nil {
 		return "", err
 	}
 	if !a.OK() {
-		return "", m.client.StatusError(a)
+		return "", m.Client.StatusError(a)
 	}
 	var file struct {
 		ID string `json:"id"`
 	}
 	if err := json.Unmarshal(a.Text, &file); err != nil {
-		return "", m.client.Garbled(a, err)
+		return "", m.Client.Garbled(a, err)
 	}
 	if file.ID == "" {
-		return "", m.client.Garbled(a, errors.New("the file has no id"))
+		return "", m.Client.Garbled(a, errors.New("the file has no id"))
 	}
 	return file.ID, nil
 }
@@ -157,26 +157,26 @@ type batchTrouble struct {
 }
 
 // readBatch reads a batch.
-func (m *Model) readBatch(a wire.Answer) (wireBatch, error) {
+func (m *client) readBatch(a wire.Answer) (wireBatch, error) {
 	var w wireBatch
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return wireBatch{}, m.client.Garbled(a, err)
+		return wireBatch{}, m.Client.Garbled(a, err)
 	}
 	if w.ID == "" {
-		return wireBatch{}, m.client.Garbled(a, errors.New("the batch has no id"))
+		return wireBatch{}, m.Client.Garbled(a, errors.New("the batch has no id"))
 	}
 	return w, nil
 }
 
 // get makes a call without a body and returns an answer whose status says that all is
 // well.
-func (m *Model) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
+func (m *client) get(ctx context.Context, to wire.Target) (wire.Answer, error) {
 	if err := m.keyless(); err != nil {
 		return wire.Answer{}, err
 	}
-	a, err := m.client.Get(ctx, to)
+	a, err := m.Client.Get(ctx, to)
 	if err == nil && !a.OK() {
-		err = m.client.StatusError(a)
+		err = m.Client.StatusError(a)
 	}
 	return a, err
 }
@@ -186,11 +186,11 @@ const skew = time.Hour
 
 // FindBatch looks for the key of the batch in the metadata of those that the account
 // has, newest first, back to when it was planned.
-func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
+func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (id string, sure bool, err error) {
 	since := b.Planned.Add(-skew).Unix()
 	query := url.Values{"limit": {"100"}}
 	for {
-		a, err := m.get(ctx, m.client.To(batchesPath).With(query))
+		a, err := m.get(ctx, m.Client.To(batchesPath).With(query))
 		if err != nil {
 			return "", false, err
 		}
@@ -199,7 +199,7 @@ func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id
 			HasMore bool        `json:"has_more"`
 		}
 		if err := json.Unmarshal(a.Text, &page); err != nil {
-			return "", false, m.client.Garbled(a, err)
+			return "", false, m.Client.Garbled(a, err)
 		}
 		for _, w := range page.Data {
 			if w.Metadata[keyName] == b.Key && w.Status != "failed" && !slices.Contains(known, w.ID) {
@@ -213,15 +213,15 @@ func (m *Model) FindBatch(ctx context.Context, b deem.Batch, known []string) (id
 		last := page.Data[n-1].ID
 		if last == "" || last == query.Get("after") {
 			// It would be asked for the same page for ever.
-			return "", false, m.client.Garbled(a, errors.New("the list of batches does not go on"))
+			return "", false, m.Client.Garbled(a, errors.New("the list of batches does not go on"))
 		}
 		query.Set("after", last)
 	}
 }
 
 // batch fetches a batch.
-func (m *Model) batch(ctx context.Context, id string) (wireBatch, error) {
-	a, err := m.get(ctx, m.client.To(batchesPath+"/"+id))
+func (m *client) batch(ctx context.Context, id string) (wireBatch, error) {
+	a, err := m.get(ctx, m.Client.To(batchesPath+"/"+id))
 	if err != nil {
 		return wireBatch{}, err
 	}
@@ -229,7 +229,7 @@ func (m *Model) batch(ctx context.Context, id string) (wireBatch, error) {
 }
 
 // BatchStatus says how far a batch is.
-func (m *Model) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
+func (m *client) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, error) {
 	w, err := m.batch(ctx, id)
 	if err != nil {
 		return deem.BatchStatus{}, err
@@ -246,7 +246,7 @@ func (m *Model) BatchStatus(ctx context.Context, id string) (deem.BatchStatus, e
 
 // refusal says why a batch was not begun. One that exceeds the tokens which an account
 // may have waiting may be taken when others have ended.
-func (m *Model) refusal(w wireBatch) error {
+func (m *client) refusal(w wireBatch) error {
 	me := &deem.ModelError{Kind: deem.Provider}
 	var says []string
 	for _, t := range w.Errors.Data {
@@ -262,7 +262,7 @@ func (m *Model) refusal(w wireBatch) error {
 	if len(says) == 0 {
 		says = []string{"no reason given"}
 	}
-	me.Err = fmt.Errorf("batch %s was refused: %s", w.ID, m.client.Redact(wire.OneLine([]byte(strings.Join(says, "; ")))))
+	me.Err = fmt.Errorf("batch %s was refused: %s", w.ID, m.Client.Redact(wire.OneLine([]byte(strings.Join(says, "; ")))))
 	me.Passing = me.Code == "token_limit_exceeded"
 	if !me.Passing {
 		me.Fatal = true
@@ -273,7 +273,7 @@ func (m *Model) refusal(w wireBatch) error {
 
 // BatchReplies yields what came of the lines of a batch: first of those that were
 // answered, then of the others.
-func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
+func (m *client) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.BatchReply, error] {
 	return func(yield func(deem.BatchReply, error) bool) {
 		w, err := m.batch(ctx, id)
 		if err != nil {
@@ -284,7 +284,7 @@ func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Batc
 			if file == "" {
 				continue
 			}
-			for line, err := range m.client.Lines(ctx, m.client.To(filesPath+"/"+file+"/content")) {
+			for line, err := range m.Client.Lines(ctx, m.Client.To(filesPath+"/"+file+"/content")) {
 				var r deem.BatchReply
 				if err == nil {
 					r, err = m.readLine(line)
@@ -299,7 +299,7 @@ func (m *Model) BatchReplies(ctx context.Context, id string) iter.Seq2[deem.Batc
 }
 
 // readLine reads what came of a line. The error is that of a line that makes no sense.
-func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
+func (m *client) readLine(line []byte) (deem.BatchReply, error) {
 	var w struct {
 		CustomID string `json:"custom_id"`
 		Response *struct {
@@ -310,14 +310,14 @@ func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
 		Error *batchTrouble `json:"error"`
 	}
 	if err := json.Unmarshal(line, &w); err != nil {
-		return deem.BatchReply{}, m.client.Garbled(wire.Answer{Text: line}, err)
+		return deem.BatchReply{}, m.Client.Garbled(wire.Answer{Text: line}, err)
 	}
 	r := deem.BatchReply{ID: w.CustomID}
 	switch {
 	case w.Response != nil && w.Response.Status != 0:
 		a := wire.Answer{Status: w.Response.Status, Text: w.Response.Body}
 		if !a.OK() {
-			r.Err = m.client.StatusError(a)
+			r.Err = m.Client.StatusError(a)
 			return r, nil
 		}
 		r.Reply, r.Err = m.decode(a)
@@ -331,8 +331,8 @@ func (m *Model) readLine(line []byte) (deem.BatchReply, error) {
 }
 
 // unanswered says why a line was never asked. It may be asked again.
-func (m *Model) unanswered(t batchTrouble) error {
-	me := &deem.ModelError{Kind: deem.Provider, Code: t.Code, Passing: true, Err: errors.New(m.client.Redact(wire.OneLine([]byte(t.Message))))}
+func (m *client) unanswered(t batchTrouble) error {
+	me := &deem.ModelError{Kind: deem.Provider, Code: t.Code, Passing: true, Err: errors.New(m.Client.Redact(wire.OneLine([]byte(t.Message))))}
 	if t.Code == "batch_expired" {
 		me.Kind = deem.Timeout
 	}

@@ -24,7 +24,7 @@ const (
 // other, and returns nothing unless all of them succeed. Its errors are those of
 // [Model.Complete]. A text that the server does not take, as OpenAI does not take
 // the empty one, is an error of the call that it is in.
-func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {
 		n := batchLen(texts)
@@ -52,7 +52,7 @@ func batchLen(texts []string) int {
 }
 
 // embedBatch makes one call.
-func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *client) embedBatch(ctx context.Context, texts []string) ([][]float32, error) {
 	a, err := m.post(ctx, m.embed, map[string]any{"model": m.name, "input": texts, "encoding_format": "float"})
 	if err != nil {
 		return nil, err
@@ -70,16 +70,16 @@ type wireVectors struct {
 }
 
 // decodeVectors reads n vectors. They come with their place, in any order.
-func (m *Model) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
+func (m *client) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
 	var w wireVectors
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return nil, m.client.Garbled(a, err)
+		return nil, m.Client.Garbled(a, err)
 	}
 	if wire.Present(w.Error) {
-		return nil, m.client.StatusError(a)
+		return nil, m.Client.StatusError(a)
 	}
 	if len(w.Data) != n {
-		return nil, m.client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
+		return nil, m.Client.Garbled(a, fmt.Errorf("%d embeddings for %d texts", len(w.Data), n))
 	}
 	vectors := make([][]float32, n)
 	for i, d := range w.Data {
@@ -87,10 +87,10 @@ func (m *Model) decodeVectors(a wire.Answer, n int) ([][]float32, error) {
 			i = *d.Index
 		}
 		if i < 0 || i >= n || vectors[i] != nil {
-			return nil, m.client.Garbled(a, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
+			return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d of %d comes twice or is of no text", i, n))
 		}
 		if len(d.Embedding) == 0 {
-			return nil, m.client.Garbled(a, fmt.Errorf("the embedding of text %d is empty", i))
+			return nil, m.Client.Garbled(a, fmt.Errorf("the embedding of text %d is empty", i))
 		}
 		vectors[i] = d.Embedding
 	}

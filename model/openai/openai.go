@@ -14,7 +14,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,17 +22,19 @@ import (
 	"time"
 
 	"deem"
+	"deem/internal/words"
 	"deem/model/internal/wire"
 )
 
-// DefaultBaseURL is where OpenAI itself answers.
-const DefaultBaseURL = "https://api.openai.com/v1"
+// defaultBaseURL is where OpenAI itself answers.
+const defaultBaseURL = "https://api.openai.com/v1"
 
 // Options say which model is called and where.
 type Options struct {
+	hidden
 	Model string // as the server knows it, "gpt-4o-2024-08-06"
 
-	// BaseURL is the address of the server; "" means DefaultBaseURL. It may end
+	// BaseURL is the address of the server; "" means defaultBaseURL. It may end
 	// with or without a slash, without /v1 if it has no path at all, or with the
 	// whole /chat/completions. A query, as Azure's api-version, is kept.
 	BaseURL string `json:"-"` // it may hold a password
@@ -101,21 +102,12 @@ type Options struct {
 // returns what of it is secret.
 type Authorize = func(r *http.Request, body []byte) (secret string, err error)
 
-// String returns the options without their secrets.
-func (o Options) String() string {
-	return fmt.Sprintf("openai.Options{Model: %q}", o.Model)
-}
+type hidden = words.Hidden
 
-// GoString returns the same as String, so that %#v is not a leak either.
-func (o Options) GoString() string { return o.String() }
+type client struct {
+	*wire.Client
 
-// LogValue returns the same as String for structured logs.
-func (o Options) LogValue() slog.Value { return slog.StringValue(o.String()) }
-
-// A Model calls a server. It is safe for concurrent use.
-type Model struct {
 	name        string // as the server knows it
-	client      *wire.Client
 	chat, embed wire.Target
 	reasoning   bool
 	room        int    // tokens for thoughts, which are added to the limit of a request
@@ -128,12 +120,13 @@ type Model struct {
 }
 
 var (
-	_ deem.Tuned = (*Model)(nil)
-	_ deem.Wired = (*Model)(nil)
+	_ deem.Tuned = (*client)(nil)
+	_ deem.Wired = (*client)(nil)
 )
 
-// New returns a model. It calls nobody yet, and does not check the key.
-func New(o Options) (*Model, error) {
+// New returns a model that is safe for concurrent use. It calls nobody yet, and does not
+// check the key. The model is an [io.Closer] too, which closes its idle connections.
+func New(o Options) (deem.Model, error) {
 	o.Vendor = cmp.Or(o.Vendor, "openai")
 	if o.Model == "" {
 		return nil, deem.WithHint(fmt.Errorf("%s: no model named", o.Vendor), "name one, as in openai:gpt-4o-2024-08-06")
@@ -142,7 +135,7 @@ func New(o Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
-	m := &Model{
+	m := &client{
 		vendor:      o.Vendor,
 		rejects:     slices.Sorted(slices.Values(o.Rejects)),
 		rename:      o.Rename,
@@ -159,14 +152,14 @@ func New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
 	m.known = m.reasoning || o.Thinks || plain(o.Model)
-	if m.client, err = wire.New(m.wireOptions(o, base)); err != nil {
+	if m.Client, err = wire.New(m.wireOptions(o, base)); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
 // wireOptions returns what the client needs to know.
-func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
+func (m *client) wireOptions(o Options, base wire.Base) wire.Options {
 	w := wire.Options{
 		Vendor:      o.Vendor,
 		Model:       o.Model,
@@ -199,14 +192,14 @@ func (m *Model) wireOptions(o Options, base wire.Base) wire.Options {
 
 // ServiceTier returns the class of service that is asked for, "" when that is left to the
 // server.
-func (m *Model) ServiceTier() string { return m.serviceTier }
+func (m *client) ServiceTier() string { return m.serviceTier }
 
 // Room returns how many tokens are added to the limit of a request for thoughts, and
 // whether it is known that the model needs no more.
-func (m *Model) Room() (tokens int, known bool) { return m.room, m.known }
+func (m *client) Room() (tokens int, known bool) { return m.room, m.known }
 
 // Settings returns what the model rejects, how much it thinks, and the room for that.
-func (m *Model) Settings() string {
+func (m *client) Settings() string {
 	v := url.Values{}
 	rejects := m.rejects
 	if m.reasoning {
@@ -224,31 +217,12 @@ func (m *Model) Settings() string {
 	return v.Encode()
 }
 
-// Name returns the vendor and the name of the model, as "openai:gpt-4o".
-func (m *Model) Name() string { return m.vendor + ":" + m.name }
-
-// Endpoint returns the base URL without user, password and query.
-func (m *Model) Endpoint() string { return m.client.Endpoint() }
-
-// String returns the name and the endpoint.
-func (m *Model) String() string { return m.Name() + " at " + m.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (m *Model) GoString() string { return m.String() }
-
-// LogValue returns the same as String for structured logs.
-func (m *Model) LogValue() slog.Value { return slog.StringValue(m.String()) }
-
-// Close closes the connections that are idle, if they are the model's own. The
-// model may be used after it.
-func (m *Model) Close() error { return m.client.Close() }
-
 // Complete makes one call. Its error is a [*deem.ModelError], or wraps that of
 // ctx once ctx is done.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *client) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	w := m.encode(req)
 	a, err := m.send(ctx, w.body(), func(body []byte) (wire.Answer, error) {
-		return m.client.Complete(ctx, m.chat, req, body)
+		return m.Client.Complete(ctx, m.chat, req, body)
 	})
 	if err != nil {
 		return deem.Reply{}, err
@@ -264,12 +238,12 @@ func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, err
 }
 
 // post makes a call that asks for something else than a reply.
-func (m *Model) post(ctx context.Context, to wire.Target, request any) (wire.Answer, error) {
-	return m.send(ctx, request, func(body []byte) (wire.Answer, error) { return m.client.Post(ctx, to, body) })
+func (m *client) post(ctx context.Context, to wire.Target, request any) (wire.Answer, error) {
+	return m.send(ctx, request, func(body []byte) (wire.Answer, error) { return m.Client.Post(ctx, to, body) })
 }
 
 // send makes one call and returns an answer whose status says that all is well.
-func (m *Model) send(ctx context.Context, request any, call func(body []byte) (wire.Answer, error)) (wire.Answer, error) {
+func (m *client) send(ctx context.Context, request any, call func(body []byte) (wire.Answer, error)) (wire.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return wire.Answer{}, err
 	}
@@ -282,15 +256,15 @@ func (m *Model) send(ctx context.Context, request any, call func(body []byte) (w
 	}
 	a, err := call(body)
 	if err == nil && !a.OK() {
-		err = m.client.StatusError(a)
+		err = m.Client.StatusError(a)
 	}
 	return a, err
 }
 
 // keyless refuses to call OpenAI itself without a key.
-func (m *Model) keyless() error {
-	if m.client.Keyed() || m.client.Host() != "api.openai.com" {
+func (m *client) keyless() error {
+	if m.Client.Keyed() || m.Client.Host() != "api.openai.com" {
 		return nil
 	}
-	return m.client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
+	return m.Client.NoKey("set OPENAI_API_KEY, or OPENAI_BASE_URL to call another server")
 }

@@ -29,8 +29,9 @@ func open(t *testing.T, o openai.Options) *openai.Model {
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
-	t.Cleanup(func() { _ = m.Close() })
-	return m
+	c := m.(*openai.Model)
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
 
 // A trip answers HTTP requests without a network.

@@ -82,23 +82,23 @@ type tokenLogprob struct {
 }
 
 // decode makes a reply of the text of a successful answer.
-func (m *Model) decode(a wire.Answer) (deem.Reply, error) {
+func (m *client) decode(a wire.Answer) (deem.Reply, error) {
 	var w wireReply
 	if err := json.Unmarshal(a.Text, &w); err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
 	if wire.Present(w.Error) {
-		return deem.Reply{}, m.client.StatusError(a)
+		return deem.Reply{}, m.Client.StatusError(a)
 	}
 	if len(w.Choices) == 0 {
-		return deem.Reply{}, m.client.Garbled(a, errors.New("the answer has no choices"))
+		return deem.Reply{}, m.Client.Garbled(a, errors.New("the answer has no choices"))
 	}
 	c := w.Choices[0]
 	text, refusal, err := c.Message.read()
 	if err != nil {
-		return deem.Reply{}, m.client.Garbled(a, err)
+		return deem.Reply{}, m.Client.Garbled(a, err)
 	}
-	return m.client.Clean(deem.Reply{
+	return m.Client.Clean(deem.Reply{
 		Text:        text,
 		Refusal:     refusal,
 		Stop:        stop(c.FinishReason),

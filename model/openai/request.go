@@ -80,7 +80,7 @@ type jsonSchema struct {
 const maxTopLogprobs = 20
 
 // encode returns the body of the call for req.
-func (m *Model) encode(req deem.Request) *wireRequest {
+func (m *client) encode(req deem.Request) *wireRequest {
 	req = m.accepted(req)
 	w := &wireRequest{Model: m.name, Messages: req.Messages, rename: m.rename, settings: settings{
 		Seed:           req.Seed,
@@ -108,7 +108,7 @@ func (m *Model) encode(req deem.Request) *wireRequest {
 }
 
 // accepted returns a request without what the server does not take.
-func (m *Model) accepted(req deem.Request) deem.Request {
+func (m *client) accepted(req deem.Request) deem.Request {
 	for _, param := range m.rejects {
 		switch param {
 		case "temperature":
@@ -134,7 +134,7 @@ func (m *Model) accepted(req deem.Request) deem.Request {
 var fixed = []string{"n", "stream", "service_tier"}
 
 // Wire returns the parameters of the call for req, and what the model does not take.
-func (m *Model) Wire(req deem.Request) (sent, dropped string) {
+func (m *client) Wire(req deem.Request) (sent, dropped string) {
 	return m.encode(req).sent(), m.dropped(req)
 }
 
@@ -148,7 +148,7 @@ func (w *wireRequest) sent() string {
 }
 
 // dropped returns what of req is not sent.
-func (m *Model) dropped(req deem.Request) string {
+func (m *client) dropped(req deem.Request) string {
 	has := map[string]bool{
 		"temperature": req.Temperature != nil, "top_p": req.TopP != nil, "top_logprobs": req.TopLogprobs > 0,
 		"seed": req.Seed != nil, "stop": len(req.Stop) > 0, "schema": len(req.Schema) > 0,
@@ -224,7 +224,7 @@ func strictObject(object, properties map[string]any) bool {
 }
 
 // think decides how much the model thinks and what it may spend on that.
-func (m *Model) think(o Options) error {
+func (m *client) think(o Options) error {
 	t, err := wire.ParseThinking(o.Thinking)
 	switch {
 	case err != nil:

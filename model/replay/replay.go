@@ -28,15 +28,15 @@ import (
 	"deem"
 )
 
-// A Model answers from recorded replies. It is safe for concurrent use.
-type Model struct {
+// A tape answers from recorded replies. It is safe for concurrent use.
+type tape struct {
 	name     string
 	requests map[string]deem.Reply
 	prompts  map[string]deem.Reply
 	parts    []part
 }
 
-var _ deem.Model = (*Model)(nil)
+var _ deem.Model = (*tape)(nil)
 
 // A part is a text that prompts may contain, and the reply to those.
 type part struct {
@@ -57,8 +57,8 @@ func Open(path string) (deem.Model, error) {
 
 // Read reads recorded replies from r. The model gets the given name, and errors
 // name the given file.
-func Read(name, file string, r io.Reader) (*Model, error) {
-	m := &Model{name: name, requests: make(map[string]deem.Reply), prompts: make(map[string]deem.Reply)}
+func Read(name, file string, r io.Reader) (deem.Model, error) {
+	m := &tape{name: name, requests: make(map[string]deem.Reply), prompts: make(map[string]deem.Reply)}
 	var problems deem.Problems
 	br := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
@@ -91,7 +91,7 @@ type line struct {
 }
 
 // add takes one line in.
-func (m *Model) add(text []byte) error {
+func (m *tape) add(text []byte) error {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -164,11 +164,11 @@ func (l line) answer() deem.Reply {
 }
 
 // Name returns "replay:" and the path.
-func (m *Model) Name() string { return m.name }
+func (m *tape) Name() string { return m.name }
 
 // Complete returns the recorded reply to req. A request that was not recorded is
 // an error of that item alone.
-func (m *Model) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
+func (m *tape) Complete(ctx context.Context, req deem.Request) (deem.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return deem.Reply{}, err
 	}

@@ -146,8 +146,8 @@ func benchModels(b *testing.B, url string) map[string]deem.Model {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		_ = chat.Close()
-		_ = messages.Close()
+		_ = chat.(io.Closer).Close()
+		_ = messages.(io.Closer).Close()
 	})
 	return map[string]deem.Model{"openai": chat, "anthropic": messages}
 }

@@ -26,16 +26,17 @@ package wire
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
 
 	"deem"
+	"deem/internal/words"
 )
 
 // Options say whom a client calls and what it sends with each call.
 type Options struct {
+	words.Hidden
 	Vendor string // as errors name it, "openai"
 	Model  string // as hints name it
 	Base   Base   // where the server is
@@ -72,14 +73,9 @@ type Options struct {
 	CAFile     string // a PEM file of authorities to trust besides the system's; "" means none
 }
 
-// String returns the options without their secrets.
-func (o Options) String() string { return fmt.Sprintf("wire.Options{Vendor: %q}", o.Vendor) }
-
-// GoString returns the same as String, so that %#v is not a leak either.
-func (o Options) GoString() string { return o.String() }
-
 // A Client calls one server. It is safe for concurrent use.
 type Client struct {
+	vendor      string
 	model       string
 	base        Base
 	proxy       string // the host of the proxy that was asked for, "" for the environment's
@@ -106,6 +102,7 @@ func New(o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s: %w", o.Vendor, err)
 	}
 	c := &Client{
+		vendor:      o.Vendor,
 		model:       o.Model,
 		base:        o.Base,
 		keyVariable: o.KeyVariable,
@@ -179,6 +176,15 @@ func header(o Options) http.Header {
 	return h
 }
 
+// Name returns the vendor and the name of the model, as "openai:gpt-4o".
+func (c *Client) Name() string { return c.vendor + ":" + c.model }
+
+// Format writes the name and the endpoint, whatever the verb, so that nothing secret is
+// printed or logged.
+func (c *Client) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "%s at %s", c.Name(), c.Endpoint())
+}
+
 // Endpoint returns the base URL without user, password and query.
 func (c *Client) Endpoint() string { return c.base.Endpoint() }
 
@@ -190,15 +196,6 @@ func (c *Client) Keyed() bool { return c.keyed }
 
 // Redact returns s with all secrets blacked out.
 func (c *Client) Redact(s string) string { return c.secrets.redact(s) }
-
-// String returns the endpoint.
-func (c *Client) String() string { return c.Endpoint() }
-
-// GoString returns the same as String, so that %#v shows no key.
-func (c *Client) GoString() string { return c.String() }
-
-// LogValue returns the same as String for structured logs.
-func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // Close closes the connections that are idle, if they are the client's own. The
 // client may be used after it.

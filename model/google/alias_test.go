@@ -1,0 +1,4 @@
+package google
+
+// Model is what tests outside the package see of the type behind [New].
+type Model = client
