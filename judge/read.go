@@ -119,6 +119,11 @@ func (p *Declared) scored(f found) deem.Verdict {
 	return v
 }
 
+// Scored returns the verdict of numbers for all aspects, as those of a person.
+func (p *Declared) Scored(numbers map[string]float64) deem.Verdict {
+	return p.scored(found{numbers: numbers})
+}
+
 // marked holds a verdict to a pass mark, if there is one.
 func marked(v deem.Verdict, mark *float64) deem.Verdict {
 	if mark == nil {

@@ -3,13 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
-	"strings"
 
 	"deem"
 	"deem/internal/findings"
@@ -115,32 +112,18 @@ func itemsOf(ctx context.Context, st store.Store, run store.Run, positions []int
 	return items, nil
 }
 
-// planColumns are the columns of a table to label.
-var planColumns = []string{"id", "question", "references", "response", "label", "annotator", "note"}
-
 // planTable returns the items as a table with room for labels and, where a plan drew them,
 // with how: the stratum, and how many of its items were drawn.
 func planTable(items []deem.Item, drawn []labels.Drawn) ([]byte, error) {
-	var buf bytes.Buffer
-	w := csv.NewWriter(&buf)
-	columns := planColumns
-	if drawn != nil {
-		columns = append(slices.Clone(columns), "drawn")
-	}
-	if err := w.Write(columns); err != nil {
-		return nil, err
-	}
+	rows := make([]labels.TableRow, len(items))
 	for i, it := range items {
-		row := []string{it.ID, labels.Guard(it.Question), labels.Guard(strings.Join(it.References, " | ")), labels.Guard(it.Response), "", "", ""}
-		if drawn != nil {
-			row = append(row, drawn[i].String())
-		}
-		if err := w.Write(row); err != nil {
-			return nil, err
+		if rows[i].Item = it; drawn != nil {
+			rows[i].Drawn = drawn[i].String()
 		}
 	}
-	w.Flush()
-	return buf.Bytes(), w.Error()
+	var buf bytes.Buffer
+	err := labels.WriteTable(&buf, rows)
+	return buf.Bytes(), err
 }
 
 // writeNew writes a file that is not there yet.

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"deem"
+	"deem/internal/labels"
 	"deem/internal/usage"
 	"deem/model/replay"
 )
@@ -38,7 +39,7 @@ var outputs = []output{
 		return begins("Judge card: ")(head) || begins("{\n  \"version\": \"deem.probe/")(head) || contains("<title>Judge card: ")(head)
 	}},
 	{flag: "write-known", what: "registry of deem agree --write-known", ours: isRegistry, again: "--known"},
-	{flag: "queue", what: "table of items to label", ours: begins(strings.Join(planColumns, ",") + "\n")},
+	{flag: "queue", what: "table of items to label", ours: begins(strings.Join(labels.TableColumns, ",") + "\n")},
 	{flag: "record", what: "file of replies of deem --record", ours: isReplies, appended: true},
 	{flag: "log", what: "log of deem", ours: isLog, appended: true},
 }

@@ -24,6 +24,7 @@ func (s *Server) labelRoutes() []route {
 	return []route{
 		{pattern: "GET /runs/{id}/label", page: s.labelPage},
 		{pattern: "POST /runs/{id}/label", handle: s.labelPost},
+		{pattern: "GET /runs/{id}/labels.csv", handle: s.labelsCSV},
 	}
 }
 
@@ -58,7 +59,7 @@ type labelView struct {
 	Undone     bool         // something has just been undone
 	PutOff     bool         // the item was put off before
 
-	Choices  []labelChoice
+	labelForm
 	People   []annotatorProgress
 	Disputes int           // items on which people disagree
 	Resolve  bool          // the page goes through these
@@ -102,7 +103,7 @@ func (s *Server) labelPage(r *http.Request) (page, error) {
 	v := labelView{
 		Run: run, Tabs: s.runTabs(run, "label"), URL: labelURL(run.ID), Who: whoIs(r), Batch: batchOf(q.Get("batch")),
 		Open: run.State != store.Done, Agreement: agreementURL(run.ID), Undone: q.Get("undone") != "",
-		Choices: labelChoices(run), Resolve: q.Get("resolve") != "",
+		labelForm: labelFormOf(run), Resolve: q.Get("resolve") != "",
 	}
 	if name := cleanName(q.Get("who")); name != "" {
 		v.Who = name
@@ -129,7 +130,9 @@ func (s *Server) readPlan(ctx context.Context, run store.Run, batch int) (labell
 	if err != nil {
 		return labelledPlan{}, err
 	}
-	return s.labelledPlan(ctx, p)
+	lp, err := s.labelledPlan(ctx, p)
+	lp.form = labelFormOf(run)
+	return lp, err
 }
 
 // count enters how far labelling is.
@@ -178,7 +181,7 @@ func (s *Server) addItem(ctx context.Context, v *labelView, lp labelledPlan, wan
 	case !ok:
 		at, ok = lp.next(v.Who, d)
 	}
-	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash, v.Choices); has || len(d.history) > 0 {
+	if _, has := lp.newest(v.Who, v.Run.Dataset.Hash); has || len(d.history) > 0 {
 		v.Undo = true
 	}
 	if ok {
@@ -268,7 +271,7 @@ func (s *Server) labelPost(w http.ResponseWriter, r *http.Request) error {
 	if who == "" || who == labels.Resolved {
 		return badRequest("say who you are: a name of at most %d letters", maxAnnotator)
 	}
-	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch")), Choices: labelChoices(run), Resolve: r.PostFormValue("resolve") != ""}
+	v := &labelView{Run: run, Who: who, Batch: batchOf(r.PostFormValue("batch")), labelForm: labelFormOf(run), Resolve: r.PostFormValue("resolve") != ""}
 	say := r.PostFormValue("say")
 	http.SetCookie(w, s.nameCookie(r, who))
 	if say == "name" {
@@ -314,18 +317,16 @@ func (s *Server) label(r *http.Request, st store.Labels, v *labelView, lp labell
 		s.atDesk(v, func(d *desk) { d.skip(it.Hash) })
 		return v.link(), nil
 	}
-	which := slices.IndexFunc(v.Choices, func(c labelChoice) bool { return c.Say == say })
-	if which < 0 {
-		return "", badRequest("%q is not one of the labels", say)
+	l, err := v.read(say, r.PostFormValue)
+	if err != nil {
+		return "", err
 	}
 	note := strings.TrimSpace(r.PostFormValue("note"))
 	if len(note) > maxNote {
 		return "", badRequest("a note has %d bytes at most", maxNote)
 	}
-	l := store.Label{
-		Item: it.Hash, ID: it.ID, Dataset: v.Run.Dataset.Hash, Annotator: v.Who,
-		Yes: v.Choices[which].Yes(), Label: say, Score: v.Choices[which].Score, Note: note, Drawn: it.Design, Labelled: time.Now().UTC(),
-	}
+	l.Item, l.ID, l.Dataset, l.Annotator = it.Hash, it.ID, v.Run.Dataset.Hash, v.Who
+	l.Note, l.Drawn, l.Labelled = note, it.Design, time.Now().UTC()
 	if v.Resolve {
 		l.Annotator = labels.Resolved
 		return v.link(), st.PutLabels(r.Context(), []store.Label{l})
@@ -351,7 +352,7 @@ func (s *Server) undo(ctx context.Context, st store.Labels, v *labelView, lp lab
 	var ok bool
 	s.atDesk(v, func(d *desk) { c, ok = d.undo() })
 	if !ok {
-		at, found := lp.newest(v.Who, v.Run.Dataset.Hash, v.Choices)
+		at, found := lp.newest(v.Who, v.Run.Dataset.Hash)
 		if !found {
 			return v.link(), nil
 		}

@@ -101,7 +101,8 @@ func (p *plan) shared() int { return min(planShared, len(p.Items)) }
 // A labelled plan knows who has labelled which of its items.
 type labelledPlan struct {
 	*plan
-	by []map[string]store.Label // by place, then by annotator
+	by   []map[string]store.Label // by place, then by annotator
+	form labelForm
 }
 
 // labelledPlan reads what people have said of the items of a plan.
@@ -193,11 +194,11 @@ func (lp labelledPlan) next(who string, d *desk) (int, bool) {
 
 // newest returns the place of the last item that a person labelled on this page. What
 // came from a file is not undone: nobody could give it again as it was.
-func (lp labelledPlan) newest(who, dataset string, choices []labelChoice) (int, bool) {
+func (lp labelledPlan) newest(who, dataset string) (int, bool) {
 	found := -1
 	for at, by := range lp.by {
 		l, ok := by[who]
-		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && slices.ContainsFunc(choices, func(c labelChoice) bool { return c.Say == l.Label })
+		ours := ok && l.Dataset == dataset && !l.Labelled.IsZero() && lp.form.gives(l.Label)
 		if ours && (found < 0 || l.Labelled.After(lp.by[found][who].Labelled)) {
 			found = at
 		}

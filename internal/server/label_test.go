@@ -1,10 +1,14 @@
 package server_test
 
 import (
+	"context"
+	"fmt"
 	"html"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +21,9 @@ import (
 	"deem/internal/server"
 	"deem/internal/store"
 	"deem/internal/store/sqlite"
+	"deem/judge"
 	"deem/judge/match"
+	"deem/model/fake"
 )
 
 // A labeller is a person with a browser that runs no scripts.
@@ -468,4 +474,133 @@ func TestRunOfATie(t *testing.T) {
 			t.Errorf("with %d labels the page of the run is %d: %s", i+1, rec.Code, rec.Body)
 		}
 	}
+}
+
+// judgeOf returns a judge that a file declares. Its model says nothing that is read.
+func judgeOf(t testing.TB, yaml string) deem.Judge {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "judge.yaml")
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := judge.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Protocol(judge.Strict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judge.New(p, fake.Func("fake:judge", func(context.Context, deem.Request) (deem.Reply, error) {
+		return deem.Reply{Text: "nothing", Stop: deem.StopEnd, Attempts: 1}, nil
+	}))
+}
+
+// verdicts gives every record one verdict: what the model said is beside the point.
+func verdicts(rec *deem.Record) {
+	rec.Failure, rec.Verdict = nil, &deem.Verdict{Label: "scored", Score: float64(rec.Position % 2)}
+}
+
+// aspectsJudge asks for two numbers.
+const aspectsJudge = `name: two
+prompt: "Rate {response}."
+aspects:
+  accuracy: {min: 1, max: 5, integer: true, weight: 3}
+  style: {min: 0, max: 1}
+pass: 0.6
+`
+
+// People say what the judge declares: one of many labels, a number of a scale, or a number
+// for each aspect. What they said comes back from the exported table as it was, with how
+// the items were drawn.
+func TestLabelForms(t *testing.T) {
+	t.Parallel()
+	many := "name: many\nprompt: \"Which kind is {response}?\"\nlabels: {"
+	for i := range 12 {
+		many += fmt.Sprintf("KIND%d: %g, ", i, float64(i)/11)
+	}
+	for _, tt := range []struct {
+		name, yaml string
+		page       []string
+		say        string
+		more       map[string]string
+		want       store.Label
+		wrong      map[string]string // refused
+	}{
+		{
+			name: "twelve labels", yaml: many + "}\n", say: "KIND10",
+			page: []string{`data-key="9"`, `value="KIND10" data-key="b"`, "Which label fits?"},
+			want: store.Label{Label: "KIND10", Yes: true, Score: 10. / 11},
+		},
+		{
+			name: "a scale", say: "4", yaml: "name: scale\nprompt: \"Rate {response}: {aspects}\"\naspects: {quality: {min: 1, max: 5, integer: true, levels: {1: useless, 5: perfect}}}\npass: 0.8\n",
+			page: []string{`value="4" data-key="4" class="no"`, "5 perfect", "Which number fits?"},
+			want: store.Label{Label: "4", Score: 0.75}, // below the mark of the judge
+		},
+		{
+			name: "two aspects", yaml: aspectsJudge, say: "save", more: map[string]string{"aspect.accuracy": "4", "aspect.style": "0.5"},
+			page:  []string{`type="radio" name="aspect.accuracy" value="5" data-key="5"`, `type="number" name="aspect.style" min="0" max="1"`, "How good is the response?"},
+			want:  store.Label{Label: "accuracy 4, style 0.5", Yes: true, Score: 0.6875},
+			wrong: map[string]string{"aspect.accuracy": "4.5", "aspect.style": "0.5"},
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			st := openStore(t)
+			run := judged(t, st, judgeOf(t, tt.yaml), "rag.jsonl", plainItems(4, "rag"), 1, verdicts)
+			s := newServer(t, server.Options{Store: st})
+			l := sitDown(t, s, run, "anna")
+			wantAll(t, "the page", l.body, tt.page...)
+			if answer := l.post(nil, "KIND99"); answer.Code != http.StatusBadRequest {
+				t.Errorf("an unknown label = %d, want 400", answer.Code)
+			}
+			if tt.wrong != nil {
+				if answer := l.post(tt.wrong, tt.say); answer.Code != http.StatusBadRequest {
+					t.Errorf("a wrong number = %d, want 400", answer.Code)
+				}
+			}
+			first := l.item()
+			l.submit(tt.more, tt.say)
+			l.submit(tt.more, tt.say)
+			if got := labelsBy(t, st, "anna")[first]; got.Label != tt.want.Label || got.Yes != tt.want.Yes || math.Abs(got.Score-tt.want.Score) > 1e-9 {
+				t.Errorf("the label is %q, %v, %g, want %q, %v, %g", got.Label, got.Yes, got.Score, tt.want.Label, tt.want.Yes, tt.want.Score)
+			}
+			wantAll(t, "the page", l.body, "/labels.csv")
+			file := get(t, s, "/runs/"+run.ID+"/labels.csv").Body
+			set, err := labels.Read(t.Context(), labels.Source{Names: []string{"-"}, Stdin: file, Format: "csv", Labels: findings.LabelsOf(run, false)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(set.Labels) != 2 {
+				t.Fatalf("the file has %d labels, want 2", len(set.Labels))
+			}
+			for _, got := range set.Labels {
+				if got.Annotator != "anna" || math.Abs(got.Score-tt.want.Score) > 1e-9 || got.Drawn.N != 2 && got.Drawn.N != 4 {
+					t.Errorf("the file says %+v of %s", got, got.Item)
+				}
+			}
+			l.submit(nil, "undo")
+			if n := len(labelsBy(t, st, "anna")); n != 1 {
+				t.Errorf("undo leaves %d labels, want 1", n)
+			}
+		})
+	}
+}
+
+// Two people who give numbers disagree when one says yes and the other no, or by a quarter
+// of the scale.
+func TestLabelNumbersDisputed(t *testing.T) {
+	t.Parallel()
+	st := openStore(t)
+	items := plainItems(3, "rag")
+	run := judged(t, st, judgeOf(t, aspectsJudge), "rag.jsonl", items, 1, verdicts)
+	for i, scores := range [][2]float64{{0.9, 1}, {0.5, 0.65}, {0.7, 1}} {
+		for k, who := range []string{"anna", "bert"} {
+			l := labelled(items[i], who, scores[k] >= 0.6)
+			l.Score, l.Label = scores[k], fmt.Sprintf("accuracy %d, style %d", i, k)
+			putLabels(t, st, l)
+		}
+	}
+	l := sitDown(t, newServer(t, server.Options{Store: st}), run, "anna")
+	wantAll(t, "the page", l.body, "2 disagreements to resolve")
 }

@@ -153,6 +153,56 @@ func TestBrowserLabelsThree(t *testing.T) {
 	}
 }
 
+// TestBrowserLabelsNumbers has a person give numbers for two aspects, and one of twelve
+// labels, by keyboard alone.
+func TestBrowserLabelsNumbers(t *testing.T) {
+	chromium(t)
+	st := openStore(t)
+	numbers := judged(t, st, judgeOf(t, "name: two\nprompt: \"Rate {response}.\"\naspects: {accuracy: {min: 1, max: 5, integer: true}, style: {min: 0, max: 10, integer: true}}\n"), "a.jsonl", plainItems(2, "a"), 1, verdicts)
+	kinds := "name: many\nprompt: \"Which kind is {response}?\"\nlabels: {"
+	for i := range 12 {
+		kinds += fmt.Sprintf("KIND%d: %d, ", i, i%2)
+	}
+	many := judged(t, st, judgeOf(t, kinds+"}\n"), "b.jsonl", plainItems(2, "b"), 1, verdicts)
+	b := openBrowser(t, newServer(t, server.Options{Store: st}), 1280, 800)
+	for _, tt := range []struct {
+		run  store.Run
+		keys []string
+		want string
+	}{
+		{numbers, []string{"2", "\b", "4", "7", "\r", "5", "a", "\r"}, "accuracy 4, style 7; accuracy 5, style 10"},
+		{many, []string{"3", "c"}, "KIND2; KIND11"},
+	} {
+		b.open("/runs/" + tt.run.ID + "/label?who=")
+		b.do(chromedp.KeyEvent("anna"))
+		b.press("\r")
+		b.fits("label-numbers")
+		b.accessible()
+		for _, key := range tt.keys {
+			if key == "\r" || tt.run.ID == many.ID {
+				b.press(key) // It leads to the next page.
+			} else {
+				b.do(chromedp.KeyEvent(key))
+			}
+		}
+		b.until("document.querySelector('#finished')")
+		var said []string
+		for l, err := range st.Labels(t.Context(), store.LabelQuery{Dataset: tt.run.Dataset.Hash}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			said = append(said, l.Label)
+		}
+		slices.Sort(said)
+		want := strings.Split(tt.want, "; ")
+		slices.Sort(want)
+		if !slices.Equal(said, want) {
+			t.Errorf("the labels are %q, want %q", said, want)
+		}
+	}
+	b.quiet()
+}
+
 // small returns a picture with its 256 most frequent colours, which takes half of the
 // bytes.
 func small(t *testing.T, shot []byte) []byte {

@@ -1,0 +1,53 @@
+package labels
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strings"
+
+	"deem"
+)
+
+// TableColumns are the columns of every table to label.
+var TableColumns = []string{"id", "question", "references", "response", "label", "annotator", "note"}
+
+// A TableRow is an item in a table to label, and what somebody said of it.
+type TableRow struct {
+	deem.Item
+	Label, Annotator, Note string
+	Drawn                  string // how a plan drew the item, [Drawn.String]
+	Score, Numbers         string // in place of the label: how numbers count from 0 to 1, and the numbers
+}
+
+// WriteTable writes a table that [Read] reads. It has columns for how items were drawn, and
+// for numbers, where a row has one.
+func WriteTable(out io.Writer, rows []TableRow) error {
+	columns := slices.Clone(TableColumns)
+	drawn := slices.ContainsFunc(rows, func(r TableRow) bool { return r.Drawn != "" })
+	scored := slices.ContainsFunc(rows, func(r TableRow) bool { return r.Score != "" })
+	if drawn {
+		columns = append(columns, "drawn")
+	}
+	if scored {
+		columns = append(columns, "score", "numbers")
+	}
+	w := csv.NewWriter(out)
+	if err := w.Write(columns); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		row := []string{r.ID, Guard(r.Question), Guard(strings.Join(r.References, " | ")), Guard(r.Response), Guard(r.Label), Guard(r.Annotator), Guard(r.Note)}
+		if drawn {
+			row = append(row, r.Drawn)
+		}
+		if scored {
+			row = append(row, r.Score, r.Numbers)
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
