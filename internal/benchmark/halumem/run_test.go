@@ -102,19 +102,12 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestDocument holds the page about the benchmark to what the example prints, and
-// to the numbers and places there are.
+// TestDocument looks whether the page about the benchmark explains every number and every
+// place where an answer can go wrong.
 func TestDocument(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/benchmarks/halumem.md")
 	if err != nil {
 		t.Fatal(err)
-	}
-	out, err := os.ReadFile("testdata/example_upstream.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(page, append([]byte("```text\n"), append(out, "```\n"...)...)) {
-		t.Error("the page does not show what the example prints")
 	}
 	s := halumem.NewMetrics("").Summary()
 	for _, f := range s.Metrics {
