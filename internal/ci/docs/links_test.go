@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"deem/internal/ci/docs"
 )
 
 var (
@@ -133,6 +135,29 @@ func TestContents(t *testing.T) {
 		if !strings.Contains(contents, "]("+page+")") {
 			t.Errorf("docs/README.md does not lead to %s", page)
 		}
+	}
+}
+
+// TestFileNames looks whether a page shows the name of each file that a reader has to write:
+// the comment that names it is not visible.
+func TestFileNames(t *testing.T) {
+	hidden := regexp.MustCompile(`(?m)^<!-- .* -->$`)
+	seen := 0
+	for _, name := range pages(t) {
+		text := read(t, name)
+		page, _ := docs.Parse(name, text)
+		for _, b := range page.Blocks {
+			if b.Kind != docs.File {
+				continue
+			}
+			seen++
+			if !strings.Contains(hidden.ReplaceAllString(text, ""), b.Name) {
+				t.Errorf("%s:%d: no reader learns that the file is called %s", name, b.Line, b.Name)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d files are written: the test sees too little", seen)
 	}
 }
 
