@@ -50,6 +50,27 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestPaths looks whether the files and folders of the repository that a page names are there,
+// so that the map of the code stays right when packages move.
+func TestPaths(t *testing.T) {
+	named := regexp.MustCompile("`((?:bench|benchmark|bundle|cmd|deemtest|deploy|docs|examples|internal|judge|model|probe|report|scripts|stat|tools)/[\\w./*-]+)`")
+	seen := 0
+	for _, name := range pages(t) {
+		for _, m := range named.FindAllStringSubmatch(fenced.ReplaceAllString(read(t, name), ""), -1) {
+			if strings.Contains(m[1], "NAME") {
+				continue
+			}
+			seen++
+			if found, err := filepath.Glob(filepath.Join(root, m[1])); err != nil || len(found) == 0 {
+				t.Errorf("%s: there is no %s", name, m[1])
+			}
+		}
+	}
+	if seen < 40 {
+		t.Errorf("%d paths are named: the test sees too little", seen)
+	}
+}
+
 // TestNamedTests looks whether a test that a page names as its witness is in the file that
 // it names.
 func TestNamedTests(t *testing.T) {
