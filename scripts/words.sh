@@ -43,7 +43,7 @@ look() {
 
 mapfile -t pages < <(find docs -name '*.md' | sort)
 if [ "${1:-}" = --docs ]; then
-  look README.md CONTRIBUTING.md "${pages[@]}"
+  look README.md CONTRIBUTING.md SECURITY.md python/README.md examples/*/*.md "${pages[@]}"
   exit
 fi
 if [ "${1:-}" = --count ]; then
