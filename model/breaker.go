@@ -322,7 +322,7 @@ func outOfService(attempts int, lasted time.Duration, last *deem.ModelError) err
 	err := fmt.Errorf("the model is out of service: it was asked %d times in %v and did not answer once; the last time: %w",
 		attempts, lasted.Round(time.Second), last)
 	return &deem.ModelError{Kind: last.Kind, Fatal: true, Attempts: last.Attempts, Err: deem.WithHint(err,
-		"what was judged is kept, and the same command goes on later, with --retry-unjudged also about the items that were given up")}
+		"finished items are kept; run the same command again later, with --retry-unjudged to include the items that were given up")}
 }
 
 // nobodyThere is the error that stops a run which has nobody to ask. What to do about it

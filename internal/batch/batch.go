@@ -158,7 +158,7 @@ func (r *runner) recover(ctx context.Context) error {
 	}
 	for _, b := range list {
 		if b.State == store.BatchSubmitted {
-			r.tellf("batch %s goes on: %d requests", b.ID, b.Lines)
+			r.tellf("batch %s resumes: %d requests", b.ID, b.Lines)
 			r.running = append(r.running, b)
 		}
 	}
@@ -281,7 +281,7 @@ func (r *runner) refused(ctx context.Context, b store.Batch, why error, others i
 		r.size, r.full = (b.Lines+1)/2, false
 		r.tellf("the vendor has no room for a batch of %d requests; trying %d", b.Lines, r.size)
 	default:
-		return deem.WithHint(why, "the vendor has no room for a single request; the same command goes on later")
+		return deem.WithHint(why, "the vendor has no room for a single request; run the same command again later")
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func Refuse(ctx context.Context, st store.Store, runID string) error {
 		return err
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("run %s has requests in batches, which would be paid for twice", runID),
-		"deem run --batch goes on with it, and deem run --fresh starts over"))
+		"deem run --batch resumes it, and deem run --fresh starts over"))
 }
 
 // Forget forgets the batches of a run that is done: its records have what they brought.

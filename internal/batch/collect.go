@@ -117,7 +117,7 @@ func gone(b store.Batch, err error) error {
 	if !ok || me.Status != 404 {
 		return err
 	}
-	return deem.WithHint(err, "the vendor knows no batch %s, or not for this key; with another key the same command may go on, and --fresh starts over", b.ID)
+	return deem.WithHint(err, "the vendor knows no batch %s, or not for this key; the same command may work with another key, and --fresh starts over", b.ID)
 }
 
 // passing reports whether what failed may succeed later.

@@ -23,36 +23,35 @@ import (
 )
 
 const agreeHelp = `Compare the judge of a run with human labels, or with the judge of another run over the
-same items: how far they agree, which errors the judge makes, and what the score would
+same items: how often they agree, which errors the judge makes, and what the score would
 be if people had judged everything. -v prints all measures.
 
-  deem agree RUN LABELS...   people's labels from CSV, JSONL, JSON, Parquet or YAML files
-  deem agree RUN             people's labels from the database (deem labels import, or
-                             the labelling page)
+  deem agree RUN LABELS...   human labels from CSV, JSONL, JSON, Parquet or YAML files
+  deem agree RUN             human labels from the database (deem label, deem labels
+                             import, or the labelling page)
   deem agree RUN RUN         the second judge counts as the truth
 
-A row of labels names an item by its id and says yes or no (correct, incorrect, pass,
-fail, true, false, 1, 0), or gives a score; --scale says how large a score may be.
-Several annotators are told apart by a column annotator: the majority decides, and
-where they are evenly split the item has no label. A label that repeats the response
-counts only while the response is the same.
+A row of a label file has an item's id and yes or no (correct, incorrect, pass, fail,
+true, false, 1, 0), or a score; --scale sets the highest score. A column "annotator"
+separates annotators: the majority decides, and on a tie the item has no label. A label
+that repeats the response counts only if the response is still the same.
 
-A file may say which judge it was made for (judge_hash; --bind writes it). With another
-judge it is refused, because labels that were settled with one judge's verdicts in view
-say less about the next: --rebind binds it anew, --anyway compares all the same.
+A label file can be bound to a judge (judge_hash; --bind writes it). Another judge is
+then refused, because labels that were decided with one judge's verdicts in view say
+less about the next: --rebind binds the file to this judge, --anyway compares as it is.
 
---plan N chooses which items to label next: at random, from every category and verdict,
-and blind, without the judge's verdicts. --width 4pp says how many labels that takes.
+--plan N chooses items to label next: at random from every category and verdict, and
+blind, without the judge's verdicts. --width 4pp prints how many labels that takes.
 
---criteria compares criteria in place of items, for a judge that decides each criterion
-of an item on its own. The labels name the second criterion of item q1 as q1#2.
+--criteria compares criteria instead of items, for a judge that decides each criterion
+of an item separately. The label of the second criterion of item q1 has the id q1#2.
 
---known FILE is a registry of known disagreements. The command fails with exit status
-4 when one appears that is not in it, or one in it has gone. --write-known writes one.
+--known FILE is a list of known disagreements. The command exits with 4 if a new one
+appears or a known one is gone. --write-known writes the list.
 
 EXIT STATUS
-  0 shown   1 could not   2 wrong usage or input, or labels bound to another judge
-  3 too many items unjudged: scores are withheld   4 disagreements are not those known`
+  0 shown   1 error   2 wrong usage or input, or labels bound to another judge
+  3 too many items unjudged: scores are withheld   4 the disagreements are not the known ones`
 
 const agreeExample = `  deem agree last labels.csv
   deem agree last~1 last
@@ -97,23 +96,23 @@ func (a *app) agreeCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	a.verboseFlag(cmd)
-	f.BoolVar(&o.fromStore, "labels-from-store", false, "take people's labels from the database (default when no file or run is named)")
-	f.StringArrayVar(&o.annotate, "annotator", nil, "take only labels of this `person`; may be given again")
-	f.BoolVar(&o.criteria, "criteria", false, "compare the criteria of items, each under the id ITEM#N, and not the items")
+	f.BoolVar(&o.fromStore, "labels-from-store", false, "take human labels from the database (default if no file or run is named)")
+	f.StringArrayVar(&o.annotate, "annotator", nil, "use only labels of this `person`; repeatable")
+	f.BoolVar(&o.criteria, "criteria", false, "compare the criteria of items, each with the id ITEM#N, instead of the items")
 	labelFlags(cmd, &o.labels)
-	f.Var(widthFlag(&o.width), "width", "say how many more labels make the corrected interval this `wide`, as 4pp")
+	f.Var(widthFlag(&o.width), "width", "print how many more labels make the corrected interval this `wide`, for example 4pp")
 	f.IntVar(&o.plan, "plan", 0, "choose `n` items to label, and do nothing else")
 	f.StringVarP(&o.out, "output", "o", "-", "write the items to label to this `file`, - for standard output")
-	f.Uint64Var(&o.seed, "seed", 0, "the `number` that chance begins with, for --plan and the interval of alpha")
-	f.BoolVar(&o.bind, "bind", false, "write into the file of labels which judge it was made for: this one")
-	f.BoolVar(&o.rebind, "rebind", false, "bind a file of labels to this judge that was bound to another")
-	f.BoolVar(&o.anyway, "anyway", false, "compare although the labels are bound to another judge")
-	f.StringVar(&o.known, "known", "", "fail when the disagreements are not those in this `file`")
+	f.Uint64Var(&o.seed, "seed", 0, "random seed (a `number`) for --plan and the interval of alpha")
+	f.BoolVar(&o.bind, "bind", false, "write this judge's hash into the label file, which binds the labels to it")
+	f.BoolVar(&o.rebind, "rebind", false, "bind a label file to this judge that was bound to another")
+	f.BoolVar(&o.anyway, "anyway", false, "compare even if the labels are bound to another judge")
+	f.StringVar(&o.known, "known", "", "fail if the disagreements differ from those in this `file`")
 	f.StringVar(&o.writeKnown, "write-known", "", "write the disagreements to this `file`, for --known")
-	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to look whether the judge favours its own kind (default: what the run was told)")
+	f.StringVar(&o.systemModel, "system-model", "", "the `model` under test, to check whether the judge favours its own kind (default: the run's --system-model)")
 	notFromFile(f, "system-model") // A run knows best which system it was of.
-	f.StringVar(&o.family, "own-family", "", "the `model` whose kind of answers are the judge's own (default: the judge's model)")
-	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold scores when more items than this `share` are unjudged")
+	f.StringVar(&o.family, "own-family", "", "the `model` whose answers count as the judge's own kind (default: the judge's model)")
+	f.Var(shareFlag(&o.maxUnjudged), "max-unjudged", "withhold scores if more than this `share` of items is unjudged")
 	return cmd
 }
 
@@ -121,12 +120,12 @@ func (a *app) agreeCommand() *cobra.Command {
 // of a setting of deem.yaml, which speaks of the items.
 func labelFlags(cmd *cobra.Command, src *labels.Source) {
 	f := cmd.Flags()
-	f.StringVar(&src.Format, "labels-format", "", "what the files of labels are: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
-	f.StringToStringVar(&src.Columns, "map", nil, "which `columns` hold what, as item=qid,label=human; there are "+strings.Join(labels.Parts(), ", "))
-	f.Float64Var(&src.Scale, "scale", 0, "the largest score that people could give (default: what the file says, or 1)")
-	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which a score of people says yes (default 0.5)")
-	f.StringArrayVar(&src.Yes, "yes", nil, "a further `word` for yes; may be given again")
-	f.StringArrayVar(&src.No, "no", nil, "a further `word` for no; may be given again")
+	f.StringVar(&src.Format, "labels-format", "", "the format of label files: csv, tsv, jsonl, json, parquet or yaml (default: by name and first bytes)")
+	f.StringToStringVar(&src.Columns, "map", nil, "which `columns` hold what, for example item=qid,label=human; the parts are "+strings.Join(labels.Parts(), ", "))
+	f.Float64Var(&src.Scale, "scale", 0, "the highest score annotators could give (default: what the file says, or 1)")
+	f.Float64Var(&src.Pass, "label-pass", 0, "the `share` of the scale from which an annotator's score means yes (default 0.5)")
+	f.StringArrayVar(&src.Yes, "yes", nil, "another `word` that means yes; repeatable")
+	f.StringArrayVar(&src.No, "no", nil, "another `word` that means no; repeatable")
 }
 
 // widthFlag is a width in percentage points: 4pp, 4% or 0.04.

@@ -138,7 +138,7 @@ func (a *app) runBatches(ctx context.Context, bs store.Batches, requests iter.Se
 	case poor:
 		return a.tooDear(be)
 	case err != nil && bctx.Err() != nil && ctx.Err() == nil:
-		a.say("batches that were submitted go on at the vendor; the same command picks them up")
+		a.say("submitted batches continue at the vendor; the same command picks them up")
 		return deem.ErrStopped
 	}
 	return err

@@ -231,7 +231,7 @@ func TestBatchInterrupted(t *testing.T) {
 		if code := p.wait(t); code != 130 {
 			t.Fatalf("exit code %d, want 130\n%s", code, p.err.String())
 		}
-		for _, want := range []string{"go on at the vendor", "go on with: deem " + strings.Join(args, " ") + "\n"} {
+		for _, want := range []string{"continue at the vendor", "resume with: deem " + strings.Join(args, " ") + "\n"} {
 			if !strings.Contains(p.err.String(), want) {
 				t.Errorf("no %q in:\n%s", want, p.err.String())
 			}

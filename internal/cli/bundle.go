@@ -237,9 +237,9 @@ type bundleOptions struct {
 }
 
 func (o *bundleOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.redact, "redact", false, "bundle: put hashes in place of all texts; chain and signature still hold")
-	cmd.Flags().StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, as deem keygen makes it")
-	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, to be posted; without -o no file is written")
+	cmd.Flags().BoolVar(&o.redact, "redact", false, "bundle: replace all texts by hashes; chain and signature stay valid")
+	cmd.Flags().StringVar(&o.sign, "sign", "", "bundle: sign with the private key in this `file`, made by deem keygen")
+	cmd.Flags().BoolVar(&o.anchor, "anchor", false, "bundle: print a line with the root hash of the run file, for posting in public; without -o no file is written")
 }
 
 // options reads the key.
@@ -347,16 +347,16 @@ func redactFile(w io.Writer, name string) (bundle.Manifest, error) {
 // software names this program in the files that it writes.
 func software() string { return "deem " + version() }
 
-const keygenHelp = `Make a pair of keys to sign run files with: NAME.key, which only you should have, and
-NAME.pub, for people who check your files. Both are Ed25519 keys in PEM, as OpenSSL
-makes them too. No file is overwritten.
+const keygenHelp = `Make a key pair to sign run files with: NAME.key, to keep secret, and NAME.pub, for people
+who check your files. Both are Ed25519 keys in PEM format, compatible with OpenSSL. No
+file is overwritten.
 
 EXIT STATUS
-  0 made   1 could not   2 wrong usage, or a file is there already`
+  0 made   1 error   2 wrong usage, or a file exists`
 
 func (a *app) keygenCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "keygen NAME", Short: "make keys to sign run files with", Long: keygenHelp,
+		Use: "keygen NAME", Short: "make keys to sign run files", Long: keygenHelp,
 		Example:     "  deem keygen lab\n  deem export last -o run.deem --sign lab.key\n  deem verify run.deem --signer lab.pub",
 		Annotations: map[string]string{noConfig: "yes"},
 		Args: func(_ *cobra.Command, args []string) error {

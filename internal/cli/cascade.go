@@ -25,21 +25,22 @@ import (
 	"deem/stat"
 )
 
-const cascadeHelp = `Fit a cascade: a cheap judge decides what it is sure of, and the next judge, or people,
-decide the rest. "deem run --judge cascade.yaml" uses it.
+const cascadeHelp = `Fit a cascade: a cheap judge decides the items it is sure of, and the next judge, or
+people, decide the rest. "deem run --judge cascade.yaml" uses it.
 
-"deem cascade fit" takes a run of the cheap judge and labels of people, and finds how
-sure the judge must be for people to agree with at least 1-alpha of what it decides.
-That is promised with a probability of at least 1-delta, and the thresholds are written
-to a file that is bound to the judge: another model or prompt is refused. With too few
-labels, or a judge that is wrong too often when it is sure, nothing is promised and
-nothing is written. docs/cascade.md says how it is done.
+"deem cascade fit" takes a run of the cheap judge and human labels, and finds how sure
+the judge must be for people to agree with at least 1-alpha of its decisions. This is
+guaranteed with probability 1-delta. The thresholds are written to a file that is bound
+to the judge: another model or prompt is refused. With too few labels, or a judge that is
+wrong too often when it is sure, nothing is guaranteed and nothing is written.
+docs/cascade.md explains the method.
 
 "deem cascade check" measures a run of the cascade against other labels.
 
 EXIT STATUS
-  0 done   1 nothing can be promised of this judge   2 wrong usage or input, or too few labels
-  4 check: people agree less often than was promised`
+  0 done   1 error, or no guarantee is possible for this judge
+  2 wrong usage or input, or too few labels
+  4 check: people agree less often than guaranteed`
 
 // A fitOptions is what "deem cascade fit" was told.
 type fitOptions struct {
@@ -53,7 +54,7 @@ type fitOptions struct {
 
 func (a *app) cascadeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "cascade fit|check", Short: "cheap judges first, with a promise", Long: cascadeHelp,
+		Use: "cascade fit|check", Short: "cheap judges first, with a guarantee", Long: cascadeHelp,
 		Example: "  deem cascade fit --run last --labels labels.csv -o cascade.yaml\n  deem cascade check --run last --labels more-labels.csv",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -70,19 +71,19 @@ func (a *app) cascadeCommand() *cobra.Command {
 func (a *app) cascadeFit() *cobra.Command {
 	var o fitOptions
 	cmd := &cobra.Command{
-		Use: "fit --run RUN --labels FILE [flags]", Short: "find thresholds that can be promised", Long: cascadeHelp, Args: atMost(0),
+		Use: "fit --run RUN --labels FILE [flags]", Short: "find thresholds that can be guaranteed", Long: cascadeHelp, Args: atMost(0),
 		Example: "  deem cascade fit --run last --labels labels.csv --alpha 0.05 --delta 0.05 -o cascade.yaml\n" +
 			"  deem cascade fit --run last~1 --run last --labels labels.csv --last people -o cascade.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fitCascade(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.runs, "run", nil, "a `run` of the judge of a stage, the cheapest first; may be given again (default last)")
-	f.StringArrayVar(&o.labels.Names, "labels", nil, "what people say of the items: a `file`, as for deem agree; may be given again (default: the labels in the database)")
+	f.StringArrayVar(&o.runs, "run", nil, "a `run` of each stage's judge, the cheapest first; repeatable (default last)")
+	f.StringArrayVar(&o.labels.Names, "labels", nil, "human labels: a `file`, as for deem agree; repeatable (default: the labels in the database)")
 	labelFlags(cmd, &o.labels)
-	f.Float64Var(&o.alpha, "alpha", 0.05, "people may disagree with this `share` of what the stages decide")
+	f.Float64Var(&o.alpha, "alpha", 0.05, "annotators may disagree with this `share` of what the stages decide")
 	f.Float64Var(&o.delta, "delta", 0.05, "the `probability` that the promise does not hold")
-	f.StringVar(&o.last, "last", judge.KindPeople, "who decides what is left: people, or a `judge`")
+	f.StringVar(&o.last, "last", judge.KindPeople, "what decides the rest: people, or a `judge`")
 	f.StringVar(&o.lastModel, "last-model", "", "the `model` that the last judge asks (default: --model of the run)")
 	f.StringVar(&o.name, "name", judge.KindCascade, "the `name` of the cascade")
 	f.StringVarP(&o.out, "output", "o", "-", "write the cascade to this `file`, - for standard output")
@@ -322,7 +323,7 @@ func (a *app) cascadeCheck() *cobra.Command {
 	var src labels.Source
 	ref := "last"
 	cmd := &cobra.Command{
-		Use: "check --run RUN --labels FILE [flags]", Short: "measure what was promised on other labels", Long: cascadeHelp, Args: atMost(0),
+		Use: "check --run RUN --labels FILE [flags]", Short: "measure the guarantee on other labels", Long: cascadeHelp, Args: atMost(0),
 		Example: "  deem cascade check --run last --labels more-labels.csv",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.readRuns(cmd.Context(), ref)
@@ -336,7 +337,7 @@ func (a *app) cascadeCheck() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVar(&ref, "run", ref, "the `run` of a cascade")
-	f.StringArrayVar(&src.Names, "labels", nil, "what people say of the items: a `file`; may be given again (default: the labels in the database)")
+	f.StringArrayVar(&src.Names, "labels", nil, "human labels: a `file`; repeatable (default: the labels in the database)")
 	labelFlags(cmd, &src)
 	return cmd
 }

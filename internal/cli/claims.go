@@ -19,19 +19,19 @@ import (
 const claimsHelp = `Check a published table of percentages by arithmetic alone: no rows, no key and no
 network are needed. TABLE is a Markdown, CSV, YAML or JSON file, or - for standard
 input, with a row for each system and a column for each category, or the other way
-round. How many questions a category has stands in the header, as "multi-hop (n=282)",
-in a row or column "n", or is known of the benchmark.
+round. The number of questions in a category is given in the header, for example
+"multi-hop (n=282)", in a row or column "n", or is known for the benchmark.
 
-For every number deem says which whole numbers of right answers give it and how wide
-the 95% interval of such a number is. It says when none does, when the parts do not give
-the overall, when the overall is a plain mean, when the numbers fit other categories than
-the columns name, and when a score is above what the known faults of the answer key leave.
+For every number deem prints which counts of correct answers produce it and the width of
+its 95% interval. It reports a number that no count produces, parts that do not add up
+to the overall, an overall that is a plain mean, numbers that fit other categories than
+the columns name, and a score above what the known errors of the answer key allow.
 
-A number is called impossible only if no rounding and no mean of a few runs gives it.
-Each finding says what arithmetic does not show.
+A number is called impossible only if no rounding and no mean of a few runs produces it.
+Each finding says what the arithmetic does not show.
 
 EXIT STATUS
-  0 nothing is impossible   1 could not   2 wrong usage or input   4 something is impossible`
+  0 nothing is impossible   1 error   2 wrong usage or input   4 something is impossible`
 
 // errImpossible means that a table says what cannot be.
 var errImpossible = errors.New("the table holds something impossible")
@@ -57,7 +57,7 @@ func (a *app) claimsCommand() *cobra.Command {
 		},
 	}
 	o.Known = knownCategories
-	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "the categories are those of this `benchmark`: "+strings.Join(sizedBenchmarks(), ", "))
+	cmd.Flags().StringVar(&o.Benchmark, "benchmark", "", "use the categories of this `benchmark`: "+strings.Join(sizedBenchmarks(), ", "))
 	cmd.Flags().IntVar(&runs, "runs", claims.DefaultRuns, "a number may be the mean of up to `n` runs")
 	return cmd
 }

@@ -117,7 +117,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer) int {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "deem",
-		Short:         "judge what a system answered",
+		Short:         "LLM-as-judge evaluation",
 		Long:          rootHelp,
 		Version:       version(),
 		SilenceErrors: true,
@@ -457,24 +457,24 @@ items that could not be judged.
 
 COMMANDS
   deem demo     judge a bundled example offline       deem run      judge a dataset
-  deem plan     what a run would ask, cost and take   deem lock     promise what will be judged
-  deem report   show what a run found                 deem show     one item: prompt, reply, verdict
-  deem compare  compare runs item by item             deem rejudge  score published results again
-  deem agree    compare a judge with human labels     deem labels   keep human labels
-  deem label    label items in the terminal           deem runs     release money that was set aside
-  deem claims   check a table of percentages          deem rank     order systems compared in pairs
-  deem probe    stress a judge                        deem cascade  cheap judges first, with a promise
-  deem export   write a run in another form           deem verify   check a run file
+  deem plan     estimate calls, cost and time         deem lock     fix in advance what will be judged
+  deem report   show the results of a run             deem show     one item: prompt, reply, verdict
+  deem compare  compare runs item by item             deem rejudge  check and rescore published results
+  deem agree    compare a judge with human labels     deem labels   store human labels
+  deem label    label items in the terminal           deem runs     release reserved money
+  deem claims   check a table of percentages          deem rank     rank systems compared in pairs
+  deem probe    stress-test a judge                   deem cascade  cheap judges first, with a guarantee
+  deem export   write a run in another format         deem verify   check a run file
   deem list     benchmarks, judges, runs, ...         deem keygen   keys to sign run files with
   deem init     write a deem.yaml                     deem doctor   check store, keys and model
   deem serve    web page and HTTP API                 deem worker   judge for a shared database
   deem queue    runs that workers judge               deem migrate-store  copy runs into another database
   deem rename   give a run a name; also deem tag      deem rm       delete runs
-  deem version  say which deem this is                deem retrieval  score ranked lists of documents
+  deem version  print the version                     deem retrieval  score ranked lists of documents
   deem completion SHELL, deem help COMMAND, deem COMMAND --help-all
 
 Start with "deem demo", then "deem run --data answers.jsonl".
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage or input   3 done, but too many items unjudged
-  4 a gate failed   130 interrupted: what was judged is saved, and the same command goes on`
+  0 done   1 error   2 wrong usage or input   3 done, but too many items unjudged
+  4 a gate failed   130 interrupted: finished items are saved; the same command resumes`

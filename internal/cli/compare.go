@@ -27,35 +27,35 @@ const compareHelp = `Compare two or more runs item by item: which system is bett
 the difference is distinguishable from zero. The first run is the baseline; every
 difference is another run minus the baseline. -v prints tests, strict differences and notes.
 
-Runs are named as in "deem report", and may be given a name for their system:
+Runs are named as in "deem report", optionally with a name for the system:
 "deem compare rag=last~1 memory=last". Items are paired by their ids. Runs that differ in
-more than their systems (another judge, other items, other references) are not compared
-unless --anyway is given.
+more than the system (another judge, other items, other references) are compared only
+with --anyway.
 
-With --baseline FILE the baseline is a report that "deem report --json" wrote, for
-when its run is no longer kept. Its items are gone, so that nothing can be paired.
+With --baseline FILE the baseline is a report written by "deem report --json", for a run
+that is no longer stored. It has no items, so nothing can be paired.
 
-With --labels the difference is also shown as people would see it. Each run needs labels
-of its own: --labels rag=rag-labels.csv --labels memory=memory-labels.csv, or the files in
-the order of the runs. "deem agree --help" says what a file of labels holds.
+With --labels the difference is also corrected by human labels. Each run needs its own:
+--labels rag=rag-labels.csv --labels memory=memory-labels.csv, or the files in the order
+of the runs. "deem agree --help" describes label files.
 
 The outcome of a comparison is better, worse or undecided. With --margin 1pp it may also
 be equivalent: two one-sided tests show that the difference lies within 1 point.
 
-A gate is a condition on what was found:
+A gate is a condition on the results:
   overall >= -1pp               the difference from the baseline is at least -1 point
-  overall.lo >= -1pp            the lower end of its interval is: surely not worse
+  overall.lo >= -1pp            the lower end of its interval is at least -1 point
   temporal-reasoning >= -2pp    the same for a category; quote names with spaces
   unjudged <= 1%                the share of unjudged items of the new run
   score >= 70%                  the score of the new run itself
-  p < 0.05 and overall > 0      both must hold; "or" is known too
+  p < 0.05 and overall > 0      both must hold; "or" works too
   corrected.lo >= -1pp          the same for the difference corrected by --labels
   better or equivalent          the outcome: better, worse, equivalent or undecided
   non-inferior                  not worse by --margin or more, with 95% confidence
-Several gates must all hold, and with several runs for each of them.
+All gates must hold, for every run that is compared.
 
 EXIT STATUS
-  0 compared   1 could not, or the runs differ in more than their systems
+  0 compared   1 error, or the runs differ in more than the system
   2 wrong usage   3 too many items unjudged: the difference is withheld   4 a gate failed`
 
 // A compareOptions is what the flags of compare say.
@@ -81,20 +81,20 @@ func (a *app) compareCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	a.verboseFlag(cmd)
-	fs.StringVar(&o.baseline, "baseline", "", "compare with this `run`, or with the report in this file of JSON")
-	fs.StringArrayVar(&o.gates, "gate", nil, "end with code 4 unless this `condition` holds, as 'overall >= -1pp'; may be repeated")
+	fs.StringVar(&o.baseline, "baseline", "", "compare with this `run`, or with the report in this JSON file")
+	fs.StringArrayVar(&o.gates, "gate", nil, "exit with 4 unless this `condition` holds, for example 'overall >= -1pp'; repeatable")
 	notFromFile(fs, "gate")
 	fs.BoolVar(&o.Anyway, "anyway", false, "compare runs that differ in more than their systems, with a warning")
 	fs.StringVar(&o.flips, "flips", "", "write all items on which runs differ to this CSV `file`")
 	fs.StringVar(&o.html, "html", "", "write the comparison as a page to this `file`")
-	fs.IntVar(&o.Examples, "show", 10, "list so `many` items of each kind")
-	fs.Uint64Var(&o.Seed, "seed", o.Seed, "`number` that permutation tests of scores draw from, when they have to draw")
-	fs.StringArrayVar(&o.labels, "labels", nil, "correct the difference by people's labels of a run in this `file`: one file per run in their order, or NAME=FILE")
+	fs.IntVar(&o.Examples, "show", 10, "how `many` items of each kind to list")
+	fs.Uint64Var(&o.Seed, "seed", o.Seed, "random seed (a `number`) for permutation tests of scores")
+	fs.StringArrayVar(&o.labels, "labels", nil, "correct the difference with the human labels of a run in this `file`: one file per run, in order, or NAME=FILE")
 	notFromFile(fs, "labels")
-	fs.BoolVar(&o.fromStore, "labels-from-store", false, "correct the difference by the labels in the database")
+	fs.BoolVar(&o.fromStore, "labels-from-store", false, "correct the difference with the labels in the database")
 	labelFlags(cmd, &o.source)
-	fs.Var(pointsFlag(&o.Margin), "margin", "the largest difference that does not matter, as `1pp`: runs within it are equivalent")
-	fs.Var(shareFlag(&o.MaxUnjudged), "max-unjudged", "withhold the difference when more items of a run than this `share` are unjudged")
+	fs.Var(pointsFlag(&o.Margin), "margin", "the largest difference that does not matter, for example `1pp`: runs within it are equivalent")
+	fs.Var(shareFlag(&o.MaxUnjudged), "max-unjudged", "withhold the difference if more than this `share` of a run's items is unjudged")
 	return cmd
 }
 

@@ -11,13 +11,13 @@ import (
 	"deem/report"
 )
 
-const demoHelp = `Judge a bundled example offline: what a made-up memory system answered to 120
-questions about made-up conversations. The rule "match" decides, so no key and no
-network is needed. The run is kept as that of the system "demo", so that deem report,
+const demoHelp = `Judge a bundled example offline: the answers of a fictional memory system to 120
+questions about fictional conversations. The rule "match" decides, so no key and no
+network is needed. The run is stored with the system name "demo", so that deem report,
 deem show and deem serve work next; deem rm last deletes it.
 
 EXIT STATUS
-  0 done   1 could not`
+  0 done   1 error`
 
 func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{

@@ -27,7 +27,7 @@ type detachOptions struct {
 }
 
 func (o *detachOptions) flags(f *pflag.FlagSet) {
-	f.BoolVar(&o.on, "detach", false, "leave the judging to \"deem worker\" processes that share the database (--db postgres://...); -j, --rpm, --tpm and --max-cost then bound all of them together (docs/scale.md)")
+	f.BoolVar(&o.on, "detach", false, "let \"deem worker\" processes that share the database (--db postgres://...) do the judging; -j, --rpm, --tpm and --max-cost then limit all of them together (docs/scale.md)")
 	f.StringVar(&o.priority, "priority", "", "with --detach: high, normal or low; runs of one priority take turns (default normal)")
 }
 

@@ -24,16 +24,15 @@ import (
 )
 
 const doctorHelp = `Check what a run needs: that the database can be reached, that every record in it is
-what was written, that keys are set, and, with --model, that its server is reached,
-takes the key, knows the model, and answers: one call is made, about a made-up item,
-with the parameters of the judge that --judge names. What was sent is shown. No key is
-ever printed.
+intact, that keys are set, and, with --model, that its server accepts the key, knows the
+model, and answers. One call is made about a fictional item, with the parameters of the
+judge that --judge names, and what was sent is shown. Keys are never printed.
 
-With --judge command:PROGRAM or http://ADDRESS a judge of your own is started, asked
-about a made-up item, and its verdict is read (docs/programs.md).
+With --judge command:PROGRAM or http://ADDRESS your own judge is started and asked about
+a fictional item, and its verdict is checked (docs/programs.md).
 
 EXIT STATUS
-  0 all is well   1 something is wrong   2 wrong usage`
+  0 everything works   1 something is wrong   2 wrong usage`
 
 func (a *app) doctorCommand() *cobra.Command {
 	var o catalog.ModelOptions
@@ -45,13 +44,13 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "model", "", "ask this `model` one question")
-	f.StringVar(&judge, "judge", judge, "ask as this judge does: a `name` (deem list judges) or a YAML file")
+	f.StringVar(&judge, "judge", judge, "use the request of this judge: a `name` (deem list judges) or a YAML file")
 	f.StringVar(&o.Thinking, "thinking", "", "how much a reasoning model thinks: low, medium, high, off, or a number of `tokens` (default: the vendor's)")
-	f.StringToStringVar(&o.Options, "model-option", nil, "an option of the vendor's own, as `name=value` (deem list models); may be given again")
+	f.StringToStringVar(&o.Options, "model-option", nil, "a vendor-specific option, `name=value` (deem list models); repeatable")
 	f.StringVar(&o.BaseURL, "base-url", "", "`address` of the model's server (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
-	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; may be given again")
+	f.StringArrayVar(&o.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE; repeatable")
 	f.StringVar(&o.Proxy, "proxy", "", "reach the server through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
-	f.StringVar(&o.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
+	f.StringVar(&o.CAFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
 	f.DurationVar(&o.Timeout, "timeout", 30*time.Second, "give up after this `time`")
 	return cmd
 }

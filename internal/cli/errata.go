@@ -23,8 +23,8 @@ type errataOptions struct {
 }
 
 func (o *errataOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "errata", "", "show what the known faults of the answer key in this `file` do to the score; later reports show it too")
-	f.BoolVar(&o.corrected, "corrected", false, "with --errata: judge the items with the references corrected, which makes them other items")
+	f.StringVar(&o.file, "errata", "", "show how the known errors of the answer key in this `file` change the score; later reports show it too")
+	f.BoolVar(&o.corrected, "corrected", false, "with --errata: judge the items with corrected references, as a run of its own")
 }
 
 // check refuses options that say nothing.

@@ -12,7 +12,7 @@ import (
 )
 
 // excludeUsage is what --exclude says of itself.
-const excludeUsage = "leave items out: `category=NAME` or id=ID; may be given again"
+const excludeUsage = "leave items out: `category=NAME` or id=ID; repeatable"
 
 // parseExclusion splits what a user typed.
 func parseExclusion(text string) (kind, name string, err error) {

@@ -22,48 +22,47 @@ import (
 	"deem/report"
 )
 
-const exportHelp = `Write a run in another form.
+const exportHelp = `Write a run in another format.
 
-The format "results", the default, is the result file of a benchmark's run as the
-benchmark's own scripts write it, so that whatever reads their files reads ours.
+"results", the default, is the result file of a benchmark run as the benchmark's own
+scripts write it, for tools that read those files.
 
-The formats "csv", "jsonl", "parquet" and "junit" hold a row, or a test case, for each
-item: what was asked, answered and decided. An item without a verdict has no score in
-them, and is an error in JUnit, not a failure.
+"csv", "jsonl", "parquet" and "junit" have a row, or a test case, for each item:
+question, response and verdict. An unjudged item has no score, and is an error in JUnit,
+not a failure.
 
-"langfuse", "phoenix" and "otel" are scores, annotations and evaluation events that these
-platforms take, one JSON document on each line. "mlflow" and "wandb" are tables in CSV.
+"langfuse", "phoenix" and "otel" are scores, annotations and evaluation events for these
+platforms, one JSON document per line. "mlflow" and "wandb" are tables in CSV.
 
-The formats "markdown" and "html" are the report as tables for a README or a comment,
-and as one page that stands alone, with the first items below it: --items says how many.
-"card" is the harness card by itself, as Markdown; "card-json" is the same as data;
-"every-eval-ever" is card and scores in the aggregate schema of that database. A score
-that is withheld is withheld there too, with exit status 3.
+"markdown" and "html" are the report, as tables for a README or comment and as one
+self-contained page; --items sets how many items follow it. "card" is the harness card
+as Markdown, "card-json" as JSON; "every-eval-ever" is card and scores in the aggregate
+schema of that database. A score that is withheld is withheld there too, with exit
+status 3.
 
-All of these go to standard output unless -o names a file, whose ending also chooses the
-format: .csv, .jsonl, .parquet, .xml, .md, .html. The results of a benchmark may be JSON lines
-too: its runs go to .jsonl only with --format jsonl. docs/export.md describes each.
+These formats go to standard output unless -o names a file. Its extension also selects
+the format: .csv, .jsonl, .parquet, .xml, .md, .html. A benchmark run goes to .jsonl only
+with --format jsonl, because result files may be JSON lines too. docs/export.md describes
+each format.
 
-The format "bundle", the default when -o names a file ending in .deem, is the whole run
-in one file: items, records, calls with raw replies, the judge with its prompts, and
-what the report says, chained by SHA-256. "deem verify" checks it, and every command
-that reads a run reads it in place of one. With --redact texts are replaced by their
-hashes, with --sign the file is signed; docs/bundle.md describes it.
+"bundle", the default if -o ends in .deem, is the whole run in one file: items, records,
+calls with raw replies, the judge with its prompts, and the report, chained by SHA-256.
+"deem verify" checks it, and every command that reads a run accepts it. --redact replaces
+texts by their hashes, --sign signs the file; docs/bundle.md describes it.
 
 With --anchor one line with the root hash of the run file is printed on standard output,
-and without -o nothing is written. Post the line where time can be seen: "deem verify
---anchor LINE run.deem" then proves that the file holds what the run held at that time.
+and without -o nothing is written. Publish the line where its date is visible: "deem
+verify --anchor LINE run.deem" then proves what the run contained at that date.
 
-The format "site" writes a folder of pages about one or several runs: the report of each,
-its items, the comparison and the trend, as deem serve shows them, and each run as a run
-file. The pages need no server: they can be opened from the disk, or be put on any web
-server. -o names the folder, and --items says how many items of each run have a page.
+"site" writes a folder of pages about one or more runs: reports, items, comparison and
+trend, as deem serve shows them, and each run as a run file. The pages need no server.
+-o names the folder, and --items sets how many items of each run get a page.
 
-For "results" the benchmark's files are read again and must hold the items that were judged.
-Items without a verdict have no place in such a file; how many are left out is said.
+For "results" the benchmark's files are read again and must contain the judged items.
+Unjudged items are left out of such a file, and their number is printed.
 
 EXIT STATUS
-  0 written   1 could not   2 wrong usage, or the file is there already
+  0 written   1 error   2 wrong usage, or the file exists
   3 written, but too many items are unjudged: the score is withheld`
 
 // The formats of an export.
@@ -83,7 +82,7 @@ func (a *app) exportCommand() *cobra.Command {
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
-		Use: "export [RUN...] [flags]", Short: "write a run in another form", Long: exportHelp,
+		Use: "export [RUN...] [flags]", Short: "write a run in another format", Long: exportHelp,
 		Example: "  deem export\n  deem export last~1 -o -\n  deem export last --format html -o report.html\n  deem export last -o verdicts.csv\n  deem export last --format card\n  deem export last -o run.deem\n  deem export last last~1 --format site -o site",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -130,7 +129,7 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write to this `file`, - for standard output (default: the name that the benchmark gives it)")
 	cmd.Flags().StringVar(&format, "format", "", "the `format`: "+strings.Join(exportFormats, ", ")+" (default: by the ending of the file, else results)")
-	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score when more items than this `share` are unjudged")
+	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
 	notFromFile(cmd.Flags(), "format") // There it is the format of the data.
 	file.flags(cmd)
 	more.flags(cmd)

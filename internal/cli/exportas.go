@@ -82,10 +82,10 @@ type exportOptions struct {
 
 func (o *exportOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: so many items of each run have a page")
-	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would take for a formula")
-	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of who publishes the numbers")
-	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: what they are to the `system`: "+strings.Join(card.Relationships(), ", "))
+	f.IntVar(&o.items, "items", defaultItems, "html: list the first `n` items below the report; site: write pages for the first n items of each run")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "csv: put an apostrophe before cells that a spreadsheet would read as a formula")
+	f.StringVar(&o.organization, "organization", "", "every-eval-ever: the `name` of the organization that publishes the numbers")
+	f.StringVar(&o.relationship, "relationship", "", "every-eval-ever: its relationship to the `system`: "+strings.Join(card.Relationships(), ", "))
 }
 
 // check refuses options that say nothing to the format.

@@ -15,15 +15,15 @@ import (
 	"deem/internal/usage"
 )
 
-const initHelp = `Write a deem.yaml to start from: settings, so that you do not retype flags. Every
-key is the flag of that name of "deem run", and a flag on the command line goes
-before the file. With --judge a judge's YAML file is written instead, and
-"deem init judge --lang python" (or js, go) writes a judge that is a program.
+const initHelp = `Write a deem.yaml with settings, so you don't retype flags. Every key is the name of a
+flag of "deem run"; a flag on the command line overrides the file. With --judge a judge's
+YAML file is written instead, and "deem init judge --lang python" (or js, go) writes a
+judge as a program.
 
-A file that is there already is not touched.
+An existing file is not overwritten.
 
 EXIT STATUS
-  0 written   1 could not   2 the file is there already`
+  0 written   1 error   2 the file exists`
 
 func (a *app) initCommand() *cobra.Command {
 	var judgeFile, lang string
@@ -47,7 +47,7 @@ func (a *app) initCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&judgeFile, "judge", "", "write the YAML `file` of a judge")
-	cmd.Flags().StringVar(&lang, "lang", "", "write a judge that is a program, in this `language`: python, js or go")
+	cmd.Flags().StringVar(&lang, "lang", "", "write a judge as a program in this `language`: python, js or go")
 	return cmd
 }
 

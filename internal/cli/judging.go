@@ -156,7 +156,7 @@ func (a *app) announce(r *run.Run, o runOptions) {
 	case r.Resumed && done >= total && !o.RetryUnjudged:
 		a.say("run %s is done already: %s (--fresh starts over)", r.ID, words.Count(done, "record"))
 	case r.Resumed:
-		a.say("run %s goes on: %s of %s done, %s judges the rest", r.ID, words.Comma(done), words.Comma(total), who)
+		a.say("run %s resumes: %s of %s done, %s judges the rest", r.ID, words.Comma(done), words.Comma(total), who)
 	default:
 		a.say("run %s: %s judges %s", r.ID, who, words.Count(r.Dataset.Items, "item"))
 	}
@@ -172,7 +172,7 @@ func (a *app) conduct(ctx context.Context, r *run.Run, g catalog.Choice, data it
 			return nil, err
 		}
 		if live.Builder.Stopped() {
-			a.say("run %s was stopped by its rule after %s: another --until goes on with it, --fresh starts over", r.ID, words.Count(r.Records, "record"))
+			a.say("run %s was stopped by its rule after %s: another --until resumes it, --fresh starts over", r.ID, words.Count(r.Records, "record"))
 			return live, nil
 		}
 	}

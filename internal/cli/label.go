@@ -20,13 +20,12 @@ import (
 )
 
 const labelHelp = `Label items of a run in the terminal. The items are drawn at random from every category
-and verdict, as by "deem agree --plan", and shown without the verdict of the judge. A
-reply is the number of a label or its beginning; s skips the item, u takes the last label
-back, and q stops. Every label is kept in the database at once: "deem agree RUN" counts
-it.
+and verdict, as with "deem agree --plan", and shown without the judge's verdict. Type
+the number of a label or its first letters; s skips the item, u removes the last label,
+q stops. Every label is stored immediately; "deem agree RUN" uses it.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage or input`
+  0 done   1 error   2 wrong usage or input`
 
 func (a *app) labelCommand() *cobra.Command {
 	o := agreeOptions{plan: 50}
@@ -43,9 +42,9 @@ func (a *app) labelCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&by, "by", "", "who labels: a `name`")
+	f.StringVar(&by, "by", "", "the annotator's `name`")
 	f.IntVarP(&o.plan, "number", "n", o.plan, "how many items to draw")
-	f.Uint64Var(&o.seed, "seed", 0, "the `number` that chance begins with")
+	f.Uint64Var(&o.seed, "seed", 0, "random seed, a `number`")
 	return cmd
 }
 

@@ -16,21 +16,20 @@ import (
 	"deem/internal/words"
 )
 
-const labelsHelp = `Keep human labels in the database, where "deem agree RUN" finds them.
+const labelsHelp = `Store human labels in the database, where "deem agree RUN" finds them.
 
-  deem labels import FILE...   take labels from files; "deem agree --help" says what is read
-  deem labels list             write the labels that are kept, one per line
+  deem labels import FILE...   import labels from files; "deem agree --help" describes them
+  deem labels list             print the stored labels, one per line
 
-A label belongs to an item with its response, not to a run: every judge that looks at
-the same item is compared with the same labels. A second label of the same person takes
-the place of the first.
+A label belongs to an item and its response, not to a run: every judge of the same item
+is compared with the same labels. A new label by the same annotator replaces the old one.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage or input`
+  0 done   1 error   2 wrong usage or input`
 
 func (a *app) labelsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "labels import|list", Short: "keep human labels", Long: labelsHelp,
+		Use: "labels import|list", Short: "store human labels", Long: labelsHelp,
 		Example: "  deem labels import to-label.csv --by anna\n  deem labels list --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -48,7 +47,7 @@ func (a *app) labelsImport() *cobra.Command {
 	var src labels.Source
 	ref := "last"
 	cmd := &cobra.Command{
-		Use: "import FILE... [flags]", Short: "take labels from files", Long: labelsHelp,
+		Use: "import FILE... [flags]", Short: "import labels from files", Long: labelsHelp,
 		Example: "  deem labels import to-label.csv --run last --by anna",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -60,8 +59,8 @@ func (a *app) labelsImport() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&ref, "run", ref, "the `run` whose items were labelled: an id, its beginning, last, last~1")
-	f.StringVar(&src.Annotator, "by", "", "who labelled, where the file does not say")
+	f.StringVar(&ref, "run", ref, "the `run` whose items were labelled: an id or its beginning, last, last~1")
+	f.StringVar(&src.Annotator, "by", "", "the annotator's name, if the file does not have it")
 	labelFlags(cmd, &src)
 	return cmd
 }
@@ -147,7 +146,7 @@ func labelsFor(ctx context.Context, st store.Store, run store.Run, set *labels.S
 
 func (a *app) labelsList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "write the labels that are kept", Long: labelsHelp, Example: "  deem labels list --json", Args: atMost(0),
+		Use: "list", Short: "print the stored labels", Long: labelsHelp, Example: "  deem labels list --json", Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := a.readStore(cmd.Context())
 			if err != nil {

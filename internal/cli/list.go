@@ -23,17 +23,17 @@ import (
 	"deem/report"
 )
 
-const listHelp = `List what there is: benchmarks, judges, models, formats, runs, schemas.
+const listHelp = `List benchmarks, judges, models, formats, runs or schemas.
 
-  deem list benchmarks   what deem run knows by name, where to get its files, and their licence
-  deem list judges    who can judge, and whether it asks a model
-  deem list models    vendors, and the models made for tests
-  deem list formats   the files that are read, and the columns that are recognised
-  deem list runs      the runs in the database; the first is "last", the second "last~1"
-  deem list schemas   the JSON Schemas of judges and of deem.yaml; with --json, all of them
+  deem list benchmarks   benchmarks that deem run knows, where to get their files, licences
+  deem list judges       judges, and whether they ask a model
+  deem list models       providers, and the models for tests
+  deem list formats      file formats, and the columns that are recognised
+  deem list runs         runs in the database; the first is "last", the second "last~1"
+  deem list schemas      the JSON Schemas of judges and of deem.yaml; with --json, all of them
 
 EXIT STATUS
-  0 listed   1 could not   2 wrong usage`
+  0 listed   1 error   2 wrong usage`
 
 func (a *app) listCommand() *cobra.Command {
 	all := false
@@ -62,7 +62,7 @@ func (a *app) listCommand() *cobra.Command {
 			return f(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "runs: also runs over probes and runs without a record, which \"last\" does not count")
+	cmd.Flags().BoolVar(&all, "all", false, "runs: include runs over probes and runs without a record, which \"last\" does not count")
 	return cmd
 }
 

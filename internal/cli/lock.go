@@ -22,24 +22,24 @@ import (
 	"deem/judge"
 )
 
-const lockHelp = `Write down before a run what will be judged, by whom, what is left out, and which
-gates must hold. Nothing is judged and no model is called.
+const lockHelp = `Fix before a run what will be judged, by which judge, what is left out, and which gates
+must hold. Nothing is judged and no model is called.
 
-The flags are those of "deem run". The lock holds the hash of the dataset, the hash of
-each judge with its model and reading, the trials, the exclusions, the errata, the share
-of unjudged items that is allowed, and the gates. It holds no address and no key.
+The flags are those of "deem run". The lock contains the hash of the dataset, the hash of
+each judge with its model and reading, the trials, the exclusions, the errata, the
+allowed share of unjudged items, and the gates. It contains no address and no key.
 
-"deem run --lock FILE" then refuses to judge anything else. What the lock says of
-exclusions, gates and unjudged items holds for the run unless its own flags say
-otherwise. With --anyway it judges all the same, and the run, its reports and its run
-file say for ever what was broken. docs/lock.md says what a lock proves and what not.
+"deem run --lock FILE" then refuses to judge anything else. The lock's exclusions, gates
+and share of unjudged items apply unless the run's own flags differ. With --anyway it
+judges despite a difference, and the run, its reports and its run file always show what
+differed. docs/lock.md explains what a lock proves.
 
-With --anchor one line with the hash of the lock is printed on standard output. Post it
-where time can be seen before you judge; "deem verify --anchor LINE run.deem" checks that
-the run names this lock and kept it.
+With --anchor one line with the hash of the lock is printed on standard output. Publish
+it where its date is visible before you judge; "deem verify --anchor LINE run.deem" checks
+that the run used this lock and kept it.
 
 EXIT STATUS
-  0 written   1 could not   2 wrong usage or input, or the file is there already`
+  0 written   1 error   2 wrong usage or input, or the file exists`
 
 // defaultLock is the file that a lock is written to.
 const defaultLock = "deem.lock"
@@ -49,7 +49,7 @@ func (a *app) lockCommand() *cobra.Command {
 	out := defaultLock
 	var anchor bool
 	cmd := &cobra.Command{
-		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "promise what will be judged, before it is", Long: lockHelp,
+		Use: "lock [BENCHMARK] --data FILE [flags]", Short: "fix in advance what will be judged", Long: lockHelp,
 		Example: "  deem lock --data answers.jsonl --judge universal --model openai:gpt-4o-mini --gate 'overall.lo >= 65%'\n" +
 			"  deem run --data answers.jsonl --judge universal --model openai:gpt-4o-mini --lock deem.lock",
 		Args: atMost(1), ValidArgs: benchmarkNames(),
@@ -64,7 +64,7 @@ func (a *app) lockCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", out, "write to this `file`, - for standard output")
-	cmd.Flags().BoolVar(&anchor, "anchor", false, "print a line with the hash of the lock, to be posted before the run")
+	cmd.Flags().BoolVar(&anchor, "anchor", false, "print a line with the hash of the lock, for posting in public before the run")
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
 	return cmd
@@ -154,8 +154,8 @@ type lockOptions struct {
 }
 
 func (o *lockOptions) flags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "lock", "", "hold the run to the promise in this `file`, which deem lock writes: refuse it when anything differs")
-	f.BoolVar(&o.anyway, "anyway", false, "with --lock: judge although something differs, and say so in every report")
+	f.StringVar(&o.file, "lock", "", "refuse the run if anything differs from this lock `file` (see deem lock)")
+	f.BoolVar(&o.anyway, "anyway", false, "with --lock: judge even if something differs, and say so in every report")
 }
 
 // take reads the lock, if there is one, and takes over what it says of how to count
@@ -230,5 +230,5 @@ func (o lockOptions) late(run store.Run) error {
 		return nil
 	}
 	return usage.Mark(deem.WithHint(fmt.Errorf("%s: %s: run %s is of %s, and the lock of %s", o.file, findings.Afterwards, run.ID,
-		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a run of its own; --anyway goes on, and every report says what was broken"))
+		run.Created.UTC().Format(time.DateTime), o.locked.Created.UTC().Format(time.DateTime)), "--fresh starts a new run; --anyway judges despite that, and every report says what differed"))
 }

@@ -14,10 +14,10 @@ import (
 )
 
 const manHelp = `Write the manual pages of all commands into a folder, for man(1): deem.1, deem-run.1 and
-so on. They say what --help says.
+so on. They contain the text of --help.
 
 EXIT STATUS
-  0 written   1 could not   2 wrong usage`
+  0 written   1 error   2 wrong usage`
 
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{

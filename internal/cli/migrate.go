@@ -13,20 +13,22 @@ import (
 	"deem/internal/words"
 )
 
-const migrateHelp = `Copy the runs of one database into another: from a file into a Postgres that a team
-shares, or back. Runs keep their ids, times, records, calls, replies and batches, and a
-run file that is exported from either is the same to the byte. Without runs named, all
-are copied, with all labels.
+const migrateHelp = `Copy runs from one database into another: from a file into a shared Postgres, or back.
+Runs keep their ids, times, records, calls, replies and batches, and a run file exported
+from either is identical to the byte. Without RUN, all runs and all labels are copied.
 
-What is there already is not copied again, so the same command goes on after it was
-interrupted. Nothing is removed from the database that is copied from, and a run that is
-being judged is refused.
+Runs that exist in the target are skipped, so the same command resumes after an
+interruption. Nothing is removed from the source, and a run that is being judged is
+refused.
 
-A database is a file or postgres://user@host:5432/database. A password has no place on a
-command line: ` + fromVariable + ` and ` + toVariable + ` in the environment, or a .pgpass, may hold it.
+A database is a file or postgres://user@host:5432/database. Do not put a password on the
+command line: use DEEM_FROM_DB and DEEM_TO_DB in the environment, or a .pgpass file.
 
 EXIT STATUS
-  0 copied   1 could not   2 wrong usage`
+  0 copied   1 error   2 wrong usage` + fromVariable + ` and ` + toVariable + ` in the environment, or a .pgpass, may hold it.
+
+EXIT STATUS
+  0 copied   1 error   2 wrong usage`
 
 // Where the databases are named that --from and --to do not name.
 const (
@@ -74,7 +76,7 @@ func (a *app) migrate(ctx context.Context, from, to string, refs []string) error
 	}
 	done, err := store.Copy(ctx, source, target, ids...)
 	if err = errors.Join(err, target.Close()); err != nil {
-		return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command goes on"))
+		return deem.WithHint(err, "%s", orHint(err, "what was copied is kept; the same command resumes"))
 	}
 	if a.json {
 		writeJSON(a.out, done)

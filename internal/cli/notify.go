@@ -18,7 +18,7 @@ import (
 // notifyTime is how long the command of --notify may take. A run must not hang on it.
 const notifyTime = 30 * time.Second
 
-const notifyUsage = "run this program when the run ends, however it ends, as `command:./tell.sh`; it reads a JSON document (docs/cli.md)"
+const notifyUsage = "run this program when the run ends for any reason, for example `command:./tell.sh`; it reads a JSON document on standard input (docs/cli.md)"
 
 // A notice is the document that the program of --notify reads: how the command ended, and
 // what it is known to have found by then.

@@ -24,23 +24,22 @@ import (
 	"deem/model"
 )
 
-const planHelp = `Say what a run would ask, what it would cost and how long it would take. Nothing is
-called and nothing is written.
+const planHelp = `Print how many calls a run would make, what it would cost and how long it would take.
+Nothing is called and nothing is written.
 
-The flags are those of "deem run". Every prompt is rendered and its tokens are
-counted, by the model's own tokenizer where that is public, else by an estimate that
-says so. What an earlier run has, what the reply cache has, and what is asked twice is
-not paid for again. It prints the expected cost and the highest possible one.
+The flags are those of "deem run". Every prompt is rendered and its tokens are counted,
+with the model's own tokenizer if it is public, otherwise by a marked estimate. Items
+that an earlier run has judged, cached replies and repeated prompts cost nothing. The
+plan prints the expected cost and the highest possible cost.
 
-With --margin it also says how many items it takes to show that two runs are equivalent
+With --margin it also prints how many items it takes to show that two runs are equivalent
 within the margin. That needs no data.
 
-With --split it says how many items to judge how often, so that the score is known best
-for a number of calls. A run with several trials (--from) tells how much items differ
-and how much the judge wavers.
+With --split it prints how many items to judge how many times for the most precise score
+within a number of calls. It estimates the variances from a run with several trials (--from).
 
 EXIT STATUS
-  0 planned   1 could not   2 wrong usage or input`
+  0 planned   1 error   2 wrong usage or input`
 
 func (a *app) planCommand() *cobra.Command {
 	var (
@@ -51,7 +50,7 @@ func (a *app) planCommand() *cobra.Command {
 		itemCost float64
 	)
 	cmd := &cobra.Command{
-		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "what a run would ask, cost and take", Long: planHelp,
+		Use: "plan [BENCHMARK] --data FILE [flags]", Short: "estimate calls, cost and time of a run", Long: planHelp,
 		Example: "  deem plan --data answers.jsonl --judge universal --model openai:gpt-4o-mini\n" +
 			"  deem plan longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06 --rpm 500\n" +
 			"  deem plan --margin 1pp\n  deem plan --split 2000 --from last",
@@ -68,10 +67,10 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	o.flags(cmd.Flags())
 	o.sampleFlags(cmd.Flags())
-	cmd.Flags().Var(pointsFlag(&margin), "margin", "say how many items it takes to show that two runs are equivalent within this margin, as `1pp`")
-	cmd.Flags().IntVar(&split, "split", 0, "say how to spend this `number` of calls on items and trials, and do nothing else")
-	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials that tells the variances, for --split")
-	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what a further item costs, in `calls`, for --split (default: only the items of the run)")
+	cmd.Flags().Var(pointsFlag(&margin), "margin", "print how many items it takes to show that two runs are equivalent within this margin, for example `1pp`")
+	cmd.Flags().IntVar(&split, "split", 0, "print how to divide this `number` of calls between items and trials, and do nothing else")
+	cmd.Flags().StringVar(&from, "from", from, "the `run` with several trials from which variances are estimated, for --split")
+	cmd.Flags().Float64Var(&itemCost, "item-cost", 0, "what one more item costs, in `calls`, for --split (default: only the items of the run)")
 	notFromFile(cmd.Flags(), "split", "from", "item-cost")
 	return cmd
 }
@@ -397,9 +396,9 @@ func addMicros(a, b *int64) *int64 {
 func (a *app) confirm(p plan.Plan, o runOptions) error {
 	if !a.attended() || slices.Contains(o.data, "-") {
 		err := fmt.Errorf("the run may cost more than --ask-above %s, and there is nobody to ask", moneyFlag(&o.askAbove))
-		return usage.Mark(deem.WithHint(err, "--yes goes on; --max-cost bounds what is spent: %s", p.Line()))
+		return usage.Mark(deem.WithHint(err, "--yes confirms it; --max-cost limits the cost: %s", p.Line()))
 	}
-	fmt.Fprint(a.err, "deem: go on? [y/N] ")
+	fmt.Fprint(a.err, "deem: continue? [y/N] ")
 	answer, err := bufio.NewReader(a.in).ReadString('\n')
 	if err != nil && answer == "" {
 		return errDeclined

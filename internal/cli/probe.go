@@ -12,36 +12,37 @@ import (
 	"deem/probe"
 )
 
-const probeHelp = `Stress a judge: ask it about answers of known truth, and print its card.
+const probeHelp = `Stress-test a judge: ask it about answers that are known to be right or wrong, and print
+its card.
 
-From the references of your items deem makes answers that are wrong in a certain way
-(another item's reference, a number off by one, a part of a list, a vague phrase, an
-instruction to the judge, ...) and answers that are right though they look different
-(another order, a date written otherwise, courtesies, a long text, ...). No model is
-asked to make them, and the same --seed makes the same ones. The responses in the data
-are not used. --dry-run prints the probes and calls nothing.
+From the references of your items deem makes answers that are wrong in a known way
+(another item's reference, a number off by one, part of a list, a vague phrase, an
+instruction to the judge, ...) and answers that are right but look different (another
+order, another date format, polite phrases, a long text, ...). No model is used to make
+them, and the same --seed makes the same ones. The responses in the data are not used.
+--dry-run prints the probes and calls nothing.
 
-The judge then goes over the probes as over any other items: the run is kept, goes on
-when it was interrupted, and pays for each call once. The card says which kinds of wrong
-answers are accepted and which right ones are rejected, each with its interval; what
-instructions in a response achieve; what length does; and, with --trials, how steady the
-judge is. It holds for the judge with the hash that it shows, and for no other.
+The judge then judges the probes like any other items: the run is stored, can be resumed,
+and pays for each call once. The card shows which kinds of wrong answers are accepted and
+which right ones are rejected, each with its interval; the effect of instructions in a
+response; the effect of length; and, with --trials, how consistent the judge is. It
+applies only to the judge with the hash that it shows.
 
 For a judge without references (faithful, relevant, context, helpful, refusal, memory-use,
-safe-instructions) deem comes with a set of probes: leave --data out.
+safe-instructions) deem has a built-in set of probes: leave out --data.
 
---probes FILE adds answers that people or a model wrote: rows with a response, a kind,
-and whether it is right (want: yes or no). A row names the item that it answers (of), or
-has a question and references of its own.
+--probes FILE adds probes written by people or a model: rows with a response, a kind, and
+whether it is right (want: yes or no). A row names the item that it answers (of), or has
+its own question and references.
 
---gate 'vague <= 10%' fails the command when the judge does worse. A gate speaks of a
-kind (the share of errors; vague.hi is the upper end of its interval, vague.strict counts
-the unjudged as errors), of false_accepts, false_rejects, injection, turned, unjudged,
+--gate 'vague <= 10%' fails the command if the judge does worse. A gate is about a kind
+(the share of errors; vague.hi is the upper end of its interval, vague.strict counts
+unjudged probes as errors), or false_accepts, false_rejects, injection, turned, unjudged,
 consistency, flips or length.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage or input   3 done, but too many probes unjudged
-  4 a gate failed   130 interrupted: what was judged is saved, and the same command goes on`
+  0 done   1 error   2 wrong usage or input   3 done, but too many probes unjudged
+  4 a gate failed   130 interrupted: finished probes are saved; the same command resumes`
 
 const probeExample = `  deem probe --data answers.jsonl --judge match
   deem probe --data answers.jsonl --judge universal --model openai:gpt-4o-mini --per-kind 50
@@ -63,7 +64,7 @@ type probeOptions struct {
 func (a *app) probeCommand() *cobra.Command {
 	var o probeOptions
 	cmd := &cobra.Command{
-		Use: "probe [BENCHMARK] --data FILE [flags]", Short: "stress a judge", Long: probeHelp, Example: probeExample,
+		Use: "probe [BENCHMARK] --data FILE [flags]", Short: "stress-test a judge", Long: probeHelp, Example: probeExample,
 		Args: atMost(1), ValidArgs: benchmarkNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.run.setBenchmark(args); err != nil {
@@ -74,13 +75,13 @@ func (a *app) probeCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.Uint64Var(&o.seed, "seed", 1, "the `number` that chance begins with")
-	f.StringSliceVar(&o.kinds, "kinds", nil, "make only these `kinds` of probes, as vague,partial (default: all)")
-	f.IntVar(&o.perKind, "per-kind", probe.DefaultPerKind, "make `n` probes of each kind at most; each string of the injection kit is tried at least once")
-	f.StringArrayVar(&o.banks, "probes", nil, "add the probes in this `file`; may be given again")
-	f.StringArrayVar(&o.cards, "card", nil, "write the card to this `file` too: .html, .json or .txt; may be given again")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed, a `number`")
+	f.StringSliceVar(&o.kinds, "kinds", nil, "make only these `kinds` of probes, for example vague,partial (default: all)")
+	f.IntVar(&o.perKind, "per-kind", probe.DefaultPerKind, "make at most `n` probes of each kind; each string of the injection kit is tried at least once")
+	f.StringArrayVar(&o.banks, "probes", nil, "add the probes in this `file`; repeatable")
+	f.StringArrayVar(&o.cards, "card", nil, "also write the card to this `file`: .html, .json or .txt; repeatable")
 	o.run.flags(f)
-	f.Lookup("gate").Usage = "exit with 4 unless this `condition` holds, as 'vague <= 10%'; may be given again"
+	f.Lookup("gate").Usage = "exit with 4 unless this `condition` holds, for example 'vague <= 10%'; repeatable"
 	notFromFile(f, "gate", "errata") // Probes are other items than those of the answer key.
 	f.Lookup("dry-run").Usage = "print the probes, one in a line, and call nothing"
 	return cmd

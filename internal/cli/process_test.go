@@ -116,11 +116,14 @@ func records(t *testing.T, dir string) map[string]int {
 		t.Fatal(err)
 	}
 	defer func() { _ = st.Close() }()
+	seen := map[string]int{}
 	r, err := st.Run(t.Context(), "last")
+	if errors.Is(err, store.ErrNotFound) {
+		return seen // A run without a record is never the last.
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]int{}
 	for rec, err := range st.Records(t.Context(), r.ID, store.Query{}) {
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +248,7 @@ func TestKillLosesAtMostWhatWasInFlight(t *testing.T) {
 	}
 	most.Store(math.MaxInt64)
 	p := run(t, dir, 0, args...)
-	if !strings.Contains(p.err.String(), "goes on") {
+	if !strings.Contains(p.err.String(), "resumes") {
 		t.Errorf("the run was not continued:\n%s", p.err.String())
 	}
 	seen := records(t, dir)
@@ -313,7 +316,7 @@ func interruptInFlight(t *testing.T, s os.Signal) {
 	if kept != srv.Requests() || kept == n {
 		t.Errorf("%d requests were answered and %d records kept, of %d items", srv.Requests(), kept, n)
 	}
-	if want := "go on with: deem " + strings.Join(args, " ") + "\n"; !strings.Contains(p.err.String(), want) {
+	if want := "resume with: deem " + strings.Join(args, " ") + "\n"; !strings.Contains(p.err.String(), want) {
 		t.Errorf("no %q in:\n%s", want, p.err.String())
 	}
 	run(t, dir, 0, args...)

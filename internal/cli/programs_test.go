@@ -46,7 +46,7 @@ for line in sys.stdin:
 		kill(t, p)
 	}
 	p := run(t, dir, 3, args...)
-	if !strings.Contains(p.err.String(), "goes on") {
+	if !strings.Contains(p.err.String(), "resumes") {
 		t.Errorf("the run did not resume:\n%s", p.err.String())
 	}
 	if seen := records(t, dir); len(seen) != n {
@@ -77,7 +77,7 @@ func TestNotifyInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"exit":130,"error":"interrupted`, `"hint":"go on with: deem run `, `"items":20,"judged":7,"unjudged":0,"missing":13,`, `"score":{"value":1,`} {
+	for _, want := range []string{`"exit":130,"error":"interrupted`, `"hint":"resume with: deem run `, `"items":20,"judged":7,"unjudged":0,"missing":13,`, `"score":{"value":1,`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s is not in %s", want, text)
 		}

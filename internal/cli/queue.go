@@ -17,18 +17,18 @@ import (
 	"deem/internal/words"
 )
 
-const queueHelp = `Show the runs that were left to workers, and the workers; or pause, resume or cancel a run.
+const queueHelp = `Show the runs submitted to workers, and the workers; or pause, resume or cancel a run.
 
-  deem queue               runs, how far they are and when they will be done; workers
-  deem queue pause RUN     no worker takes further items, until the run is resumed
-  deem queue resume RUN    workers go on, also after cancel, or when the money was spent
-  deem queue cancel RUN    no worker takes further items, and what was judged is kept
+  deem queue               runs, their progress and estimated end; workers
+  deem queue pause RUN     workers take no more items of the run until it is resumed
+  deem queue resume RUN    workers continue, also after cancel or when the budget was spent
+  deem queue cancel RUN    workers take no more items; finished items are kept
 
-Workers notice within about two seconds. Calls that were made are paid for, so they finish
-and are kept.
+Workers notice within about two seconds. Calls in flight are paid for, so they finish and
+are kept.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage`
+  0 done   1 error   2 wrong usage`
 
 // queueVerbs are what "deem queue" can be told.
 var queueVerbs = []string{"status", "pause", "resume", "cancel"}
@@ -37,7 +37,7 @@ func (a *app) queueCommand() *cobra.Command {
 	var maxCost catalog.Optional[int64]
 	var priority string
 	cmd := &cobra.Command{
-		Use: "queue [status|pause|resume|cancel] [RUN]", Short: "runs that were left to workers", Long: queueHelp,
+		Use: "queue [status|pause|resume|cancel] [RUN]", Short: "runs submitted to workers", Long: queueHelp,
 		Example:   "  deem queue --db postgres://deem@db.example/deem\n  deem queue cancel last\n  deem queue resume 20261115-9f3a2c --max-cost 10.00",
 		ValidArgs: queueVerbs, Args: atMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,7 +56,7 @@ func (a *app) queueCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(moneyFlag(&maxCost), "max-cost", "with resume: let the run cost this many US `dollars` in all")
+	f.Var(moneyFlag(&maxCost), "max-cost", "with resume: new maximum cost of the run in US `dollars`")
 	f.StringVar(&priority, "priority", "", "with resume: high, normal or low")
 	return cmd
 }

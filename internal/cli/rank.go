@@ -19,29 +19,29 @@ import (
 	"deem/stat"
 )
 
-const rankHelp = `Order several systems that a judge compared in pairs. Each run is one of
+const rankHelp = `Rank several systems that a judge compared in pairs. Each run is one of
 "deem run --data A --other B --judge pairwise": two systems, every pair of responses shown
-in both orders. Systems are called as their files, or as the argument says:
+in both orders. Systems are named after their files, or as the argument says:
 "deem rank rag:memory=last~1 memory:plain=last".
 
-The strengths are those of a Bradley-Terry model with ties and an effect of order. Their
-intervals respect clusters, and all comparisons about one item are one cluster. A system that
-won or lost everything has no finite strength, and the command says so. Ranks are shown where
-an order is established, with p-values adjusted for all pairs.
+Strengths come from a Bradley-Terry model with ties and an order effect. Their intervals
+allow for clusters, and all comparisons of one item are one cluster. A system that won or
+lost everything has no finite strength, and the command says so. Ranks are shown where an
+order is established, with p-values adjusted for all pairs.
 
 EXIT STATUS
-  0 shown   1 could not, or the runs have different judges   2 wrong usage
+  0 shown   1 error, or the runs have different judges   2 wrong usage
   3 too many pairs unjudged`
 
 func (a *app) rankCommand() *cobra.Command {
 	most, anyway := report.DefaultMaxUnjudged, false
 	cmd := &cobra.Command{
-		Use: "rank RUN... [flags]", Short: "order systems that were compared in pairs", Long: rankHelp,
+		Use: "rank RUN... [flags]", Short: "rank systems compared in pairs", Long: rankHelp,
 		Example: "  deem rank last~2 last~1 last\n  deem rank rag:memory=last~1 memory:plain=last --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.rank(cmd.Context(), args, most, anyway) },
 	}
-	cmd.Flags().Var(shareFlag(&most), "max-unjudged", "withhold the strengths when more pairs than this `share` are unjudged")
-	cmd.Flags().BoolVar(&anyway, "anyway", false, "put verdicts of different judges together, with a warning")
+	cmd.Flags().Var(shareFlag(&most), "max-unjudged", "withhold the strengths if more than this `share` of pairs is unjudged")
+	cmd.Flags().BoolVar(&anyway, "anyway", false, "combine verdicts of different judges, with a warning")
 	return cmd
 }
 

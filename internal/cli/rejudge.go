@@ -105,7 +105,7 @@ func (a *app) rejudgeCommand() *cobra.Command {
 	var o rejudgeOptions
 	given := map[string]bool{}
 	cmd := &cobra.Command{
-		Use: "rejudge FILE... [flags]", Short: "score published results again", Long: rejudgeHelp, Example: rejudgeExample,
+		Use: "rejudge FILE... [flags]", Short: "check and rescore published results", Long: rejudgeHelp, Example: rejudgeExample,
 		// Arguments are looked at before deem.yaml is, so that what the user gave can be
 		// told from what stands there.
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -131,28 +131,28 @@ func (a *app) rejudgeCommand() *cobra.Command {
 // flags declares the command's own flags, and those of "deem run" that it shares.
 func (o *rejudgeOptions) flags(f *pflag.FlagSet) {
 	f.SortFlags = false
-	f.StringArrayVar(&o.claimed, "claimed", nil, "what was published, as `number` or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; may be given again")
-	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, as question=q,response=output,label=ok; there are "+strings.Join(published.Parts(), ", "))
-	f.StringVar(&o.pick, "pick", "", "which of several systems, scorers or filters in a file is meant (a `name`); each takes every system by itself, and all takes them together")
-	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` that the rows are of: "+strings.Join(published.Benchmarks(), ", ")+" (default: known by what is in them)")
+	f.StringArrayVar(&o.claimed, "claimed", nil, "the published `number`, or NAME=number: 88.6%, 0.886, 443/500, majority=74.35%, temporal-reasoning=58.6%; repeatable")
+	f.StringVar(&o.mapping, "map", "", "which `columns` hold what, for example question=q,response=output,label=ok; the parts are "+strings.Join(published.Parts(), ", "))
+	f.StringVar(&o.pick, "pick", "", "the `name` of the system, scorer or filter to use, if a file has several; \"each\" uses every system separately, \"all\" uses them together")
+	f.StringVar(&o.benchmark, "benchmark", "", "the `benchmark` the rows belong to: "+strings.Join(published.Benchmarks(), ", ")+" (default: detected from the rows)")
 	f.BoolVar(&o.together, "together", false, "all files are parts of one system's results")
-	f.StringArrayVar(&o.yes, "right", nil, "a further `label` that counts as right; may be given again")
-	f.StringArrayVar(&o.no, "wrong", nil, "a further `label` that counts as wrong; may be given again")
+	f.StringArrayVar(&o.yes, "right", nil, "another `label` that counts as right; repeatable")
+	f.StringArrayVar(&o.no, "wrong", nil, "another `label` that counts as wrong; repeatable")
 	f.Float64Var(&o.scale, "scale", 0, "the largest score in the file (default 1)")
-	f.StringArrayVar(&o.only, "only", nil, "take only rows with this `column`=value, or with any value in a column; may be given again, and then all must hold")
-	f.StringVar(&o.split, "split", "", "what stands `between` several references in one text, as /")
-	f.StringVar(&o.quotes, "quotes", "", "none when quotes in a CSV or TSV file are `characters` like any others (default: they enclose cells)")
-	f.BoolVar(&o.skipBroken, "skip-broken", false, "leave rows out that cannot be read, and say which")
+	f.StringArrayVar(&o.only, "only", nil, "use only rows with this `column`=value, or with any value in a column; repeatable, and then all must hold")
+	f.StringVar(&o.split, "split", "", "the separator `between` several references in one text, for example /")
+	f.StringVar(&o.quotes, "quotes", "", "none: quotes in a CSV or TSV file are ordinary `characters` (default: they enclose cells)")
+	f.BoolVar(&o.skipBroken, "skip-broken", false, "skip rows that cannot be read, and report them")
 	f.StringVar(&o.html, "html", "", "write the scores under all judges as a page to this `file`")
-	f.BoolVar(&o.lint, "lint", false, "print only what is odd in the files, and judge nothing")
+	f.BoolVar(&o.lint, "lint", false, "print only irregularities in the files, and judge nothing")
 	shared := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	o.run.flags(shared)
 	for _, name := range rejudgeFlags {
 		f.AddFlag(shared.Lookup(name))
 	}
-	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; may be given again"
-	f.Lookup("reading").Usage = "how replies are read: upstream, strict, or all, which shows every judge under each of its readings (default: upstream where there is one)"
-	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; may be given again"
+	f.Lookup("judge").Usage = "judge the responses again: a `name` (deem list judges) or a YAML file; repeatable"
+	f.Lookup("reading").Usage = "how replies are parsed: upstream (as the published code does), strict, or all, which shows every judge with each of its parsers (default: upstream where there is one)"
+	f.Lookup("data").Usage = "the benchmark's own `file` of questions, for results that have only ids; repeatable"
 }
 
 // forget drops what deem.yaml says about the user's own items.

@@ -20,29 +20,28 @@ import (
 	"deem/stat"
 )
 
-const reportHelp = `Show what a run found: the score with its interval, the items that could not be
-judged, the categories, what it cost. A report calls no model; it reads what the
-run kept, also while the run goes on.
+const reportHelp = `Show the results of a run: the score with its interval, the items that could not be
+judged, the categories, the cost. A report calls no model; it reads stored records, also
+while the run is still going.
 
-A run is named by its id, the beginning of it, or "last" (the default) and
-"last~1" for the ones before; "deem list runs" lists them. A run file, as "deem export"
-writes it, may stand in place of a run everywhere. With several runs over the same
-items, the judge of the first is compared with the others: agreement, kappa, and
-the items to which one says yes and the other no.
+A run is named by its id, the beginning of its id, or "last" (the default), "last~1" and
+so on; "deem list runs" lists them. Everywhere a run is expected, a run file written by
+"deem export" works too. With several runs over the same items, the judge of the first
+is compared with the others: agreement, kappa, and the items on which they differ.
 
-With --errata a list of known faults in the answer key is applied to the score: what
-the sound items give, what corrected references give as far as the judge can be asked
-again for nothing, and the ceiling, above which no right answers lead (docs/errata.md).
+--errata FILE applies a list of known errors in the answer key: the score on the sound
+items, the score with corrected references as far as it needs no new calls, and the
+ceiling that correct answers could reach (docs/errata.md).
 
-Intervals come from formulas, which allow for clusters where items name them. With
---bootstrap they come from resampling, and the report prints draws and seed: the same
-seed gives the same digits everywhere. docs/statistics.md says what each number means.
+Intervals come from formulas that allow for clusters if items name them. With
+--bootstrap they come from resampling, and the report prints the number of draws and the
+seed: the same seed gives the same digits everywhere. docs/statistics.md explains each number.
 
-A gate is a condition on what was found, as --gate 'overall.lo >= 65%' or --gate
+A gate is a condition on the results, for example --gate 'overall.lo >= 65%' or --gate
 'unjudged <= 1%'; docs/compare.md has the grammar.
 
 EXIT STATUS
-  0 shown   1 could not   2 wrong usage   3 too many items unjudged: the score is withheld
+  0 shown   1 error   2 wrong usage   3 too many items unjudged: the score is withheld
   4 a gate failed`
 
 // How often intervals may be resampled: less often than this the ends of an interval
@@ -58,7 +57,7 @@ func (a *app) reportCommand() *cobra.Command {
 	var draws int
 	var seed uint64
 	cmd := &cobra.Command{
-		Use: "report [RUN...] [flags]", Short: "show what a run found", Long: reportHelp,
+		Use: "report [RUN...] [flags]", Short: "show the results of a run", Long: reportHelp,
 		Example: "  deem report\n  deem report last~1 --json\n  deem report last~1 last",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -91,8 +90,8 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.show(cmd.Context(), st, args, want)
 		},
 	}
-	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score when more items than this `share` are unjudged")
-	cmd.Flags().StringVar(&want.errata, "errata", "", "show what the known faults of the answer key in this `file` do to the score (default: those that the run was told of)")
+	cmd.Flags().Var(shareFlag(&want.MaxUnjudged), "max-unjudged", "withhold the score if more than this `share` of items is unjudged")
+	cmd.Flags().StringVar(&want.errata, "errata", "", "show how the known errors of the answer key in this `file` change the score (default: the run's own --errata)")
 	cmd.Flags().StringArrayVar(&gates, "gate", nil, gateUsage)
 	a.verboseFlag(cmd)
 	bootstrapFlags(cmd, &draws, &seed)
@@ -101,13 +100,13 @@ func (a *app) reportCommand() *cobra.Command {
 }
 
 // gateUsage is what --gate says of itself where one run is shown.
-const gateUsage = "end with code 4 unless this `condition` holds, as 'overall.lo >= 65%'; may be given again"
+const gateUsage = "exit with 4 unless this `condition` holds, for example 'overall.lo >= 65%'; repeatable"
 
 // bootstrapFlags adds the flags that ask for resampling.
 func bootstrapFlags(cmd *cobra.Command, draws *int, seed *uint64) {
 	cmd.Flags().Bool("bootstrap", false, "make all intervals by resampling items, or clusters where items name them")
-	cmd.Flags().IntVar(draws, "draws", stat.DefaultDraws, "how often to resample, which asks for --bootstrap")
-	cmd.Flags().Uint64Var(seed, "seed", 1, "where the random numbers begin, which asks for --bootstrap")
+	cmd.Flags().IntVar(draws, "draws", stat.DefaultDraws, "number of resamples; needs --bootstrap")
+	cmd.Flags().Uint64Var(seed, "seed", 1, "random seed; needs --bootstrap")
 }
 
 // bootstrapOf returns how intervals are resampled, nil when nobody asked for it.

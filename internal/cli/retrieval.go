@@ -17,17 +17,17 @@ import (
 	"deem/internal/words"
 )
 
-const retrievalHelp = `Score ranked lists of documents against the documents that hold the answer. A row has an id,
-a list "retrieved" with the ids of documents, the best first, and a list "gold_ids"; --gold
-names another file for the second. The files of benchmarks that hold such lists are read
-too, by the name of the benchmark where their rows lie deeper.
+const retrievalHelp = `Score ranked lists of documents against the documents that contain the answer. A row has
+an id, a list "retrieved" with the ids of documents, best first, and a list "gold_ids";
+--gold names a separate file for the second. Result files of benchmarks with such lists
+work too; name the benchmark if their rows are nested.
 
-hit@k is 1 when any gold document is among the first k, recall@k is the share of them, all@k
-is 1 when all are. docs/retrieval.md has every definition. Intervals allow for clusters.
-Rows without a gold document are in no number.
+hit@k is 1 if any gold document is among the first k, recall@k is the share of gold
+documents among them, all@k is 1 if all are. docs/retrieval.md has every definition.
+Intervals allow for clusters. Rows without a gold document are not counted.
 
 EXIT STATUS
-  0 shown   1 could not   2 wrong usage or input`
+  0 shown   1 error   2 wrong usage or input`
 
 // retrievalOptions are what deem retrieval is told.
 type retrievalOptions struct {
@@ -44,8 +44,8 @@ func (a *app) retrievalCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.retrieval(cmd.Context(), args, o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.data, "data", nil, "`file` with ranked lists; may be given several times")
-	f.StringArrayVar(&o.gold, "gold", nil, "`file` with the gold documents by id, where they are in a file of their own")
+	f.StringArrayVar(&o.data, "data", nil, "`file` with ranked lists; repeatable")
+	f.StringArrayVar(&o.gold, "gold", nil, "`file` with the gold documents by id, if they are in a separate file")
 	f.IntSliceVarP(&o.ks, "k", "k", retrieval.DefaultK(), "how many documents from the top count")
 	f.StringToStringVar(&o.with, "with", nil, "an `option=value` of the benchmark")
 	return cmd

@@ -20,30 +20,30 @@ import (
 	"deem/model"
 )
 
-const runHelp = `Judge the items of a dataset and show what was found.
+const runHelp = `Judge the items of a dataset and print a report.
 
-"deem run BENCHMARK" reads the files of a benchmark and asks its judge as published;
-"deem list benchmarks" lists them. Without one, --data is a file of items.
+"deem run BENCHMARK" reads the files of a benchmark and uses its published judge;
+"deem list benchmarks" lists them. Without a benchmark, --data is a file of items.
 
-An item is a question, the answers that would be right, and what the system under
-test gave. The file is JSONL, JSON, CSV or Parquet, also packed with gzip or zstd;
-"deem list formats" says which columns are recognised, and --map names others.
+An item is a question, one or more reference answers, and the response of the system
+under test. The file is JSONL, JSON, CSV or Parquet, optionally compressed with gzip or
+zstd. "deem list formats" lists the recognised columns; --map names others.
 
 Without --judge and --model the rule "match" decides, offline and without a key. With
---model alone, as openai:gpt-4o-mini, the judge "universal" asks that model. Keys come
-from the environment (OPENAI_API_KEY, ...) or a file .env.
+--model alone (for example openai:gpt-4o-mini) the judge "universal" asks that model.
+Keys come from the environment (OPENAI_API_KEY, ...) or a .env file.
 
-Every verdict is saved the moment it exists. The same command resumes where an
-earlier one stopped or was killed, and asks only for what is missing. Ctrl-C once
-lets the calls in flight finish; twice cancels them.
+Every verdict is saved immediately. If a run is interrupted or killed, the same command
+resumes it and judges only what is missing. Ctrl-C once lets the calls in flight finish;
+twice cancels them.
 
-An item that could not be judged is unjudged, not wrong. When more than
---max-unjudged of the items are, the score is withheld and the exit status is 3.
+An item that could not be judged is unjudged, not wrong. If more than --max-unjudged
+of the items are unjudged, the score is withheld and the exit status is 3.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage or input   3 done, but too many items unjudged
+  0 done   1 error   2 wrong usage or input   3 done, but too many items unjudged
   4 done, but a gate failed
-  130 interrupted: what was judged is saved, and the same command goes on`
+  130 interrupted: finished items are saved; the same command resumes`
 
 const runExample = `  deem run --data answers.jsonl
   deem run longmemeval --data longmemeval_s.json --responses hyp.jsonl --model openai:gpt-4o-2024-08-06

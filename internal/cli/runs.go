@@ -17,20 +17,20 @@ import (
 	"deem/internal/words"
 )
 
-const runsHelp = `Release money of a run that was set aside for calls and never settled.
+const runsHelp = `Release money that a run reserved for calls whose cost was never settled.
 
-  deem runs settle RUN    shows how much it is, and lets it count no longer
+  deem runs settle RUN    print the amount, and stop counting it as spent
 
-With --max-cost, money is set aside before calls are made. When a call timed out, its answer
-was cut, or deem was killed, nobody knows whether the vendor charged for it, and what was set
-aside counts as spent. Look at the vendor's bill before you release it.
+With --max-cost, money is reserved before calls are made. If a call timed out, its reply was
+truncated, or deem was killed, it is unknown whether the vendor charged for it, and the
+reserved amount counts as spent. Check the vendor's bill before you release it.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage`
+  0 done   1 error   2 wrong usage`
 
 func (a *app) runsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "runs settle RUN", Short: "release money that was set aside for calls", Long: runsHelp,
+		Use: "runs settle RUN", Short: "release money reserved for calls", Long: runsHelp,
 		Example: "  deem runs settle last", ValidArgs: []string{"settle"}, Args: atMost(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] != "settle" {
@@ -79,10 +79,10 @@ func (a *app) settleRun(ctx context.Context, ref string) error {
 }
 
 const rmHelp = `Delete runs. They are no longer listed, and "last" does not find them. The page of
-deem serve shows deleted runs and can bring them back; --purge removes them for good.
+deem serve shows deleted runs and can restore them; --purge removes them permanently.
 
 EXIT STATUS
-  0 done   1 could not   2 wrong usage`
+  0 done   1 error   2 wrong usage`
 
 func (a *app) rmCommand() *cobra.Command {
 	purge := false
@@ -99,7 +99,7 @@ func (a *app) rmCommand() *cobra.Command {
 func (a *app) tagCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tag RUN TAG...", Short: "tag a run; -TAG removes a tag", Example: "  deem tag last baseline\n  deem tag last -- -baseline",
-		Long: "Add tags to a run. A tag with a minus in front, after --, is removed.\n\nEXIT STATUS\n  0 done   1 could not   2 wrong usage",
+		Long: "Add tags to a run. A tag with a minus in front, after --, is removed.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return usage.Mark(deem.WithHint(errors.New("a run and a tag are needed"), "deem tag last baseline"))
@@ -120,7 +120,7 @@ func (a *app) tagCommand() *cobra.Command {
 func (a *app) renameCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename RUN NAME", Short: "give a run a name", Example: `  deem rename last "after the fix"`,
-		Long: "Give a run a name, which lists and pages show. An empty name removes it.\n\nEXIT STATUS\n  0 done   1 could not   2 wrong usage",
+		Long: "Give a run a name, which lists and pages show. An empty name removes it.\n\nEXIT STATUS\n  0 done   1 error   2 wrong usage",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return usage.Mark(deem.WithHint(errors.New("a run and a name are needed"), `deem rename last "after the fix"`))

@@ -14,7 +14,7 @@ import (
 // their own.
 func (o *runOptions) sampleFlags(f *pflag.FlagSet) {
 	f.Var(countFlag(&o.sample), "sample", "judge only `n` items, drawn at random with --seed")
-	f.Uint64Var(&o.seed, "seed", 1, "the `number` from which --sample and the order of --until are drawn")
+	f.Uint64Var(&o.seed, "seed", 1, "random seed (a `number`) for --sample and the order of --until")
 }
 
 // sample draws n items with a seed, in their own order. All items are equally likely to be

@@ -31,31 +31,30 @@ import (
 
 const serveHelp = `Show runs in a browser, and judge over HTTP.
 
-The pages show the runs of the database, also while they go on: estimates, categories,
-items, one item with its prompt and reply, runs compared, judges compared with labels. People can
-label items there. The HTTP API under /api/v1 takes items and answers with verdicts;
+The pages show the runs of the database, also while they are running: scores, categories,
+items, one item with its prompt and reply, comparisons, agreement with labels. People can
+label items there. The HTTP API under /api/v1 takes items and returns verdicts;
 /api/v1/openapi.json describes it, and docs/api.md shows how to use it.
 
-The server listens on this machine only, unless --listen says otherwise. Then it demands
-a token, from --token-file or the variable DEEM_TOKEN; --new-token writes one. People give
+By default the server listens on this machine only. With another --listen it requires a
+token, from --token-file or the variable DEEM_TOKEN; --new-token writes one. People enter
 it on the first page, and programs send it as "Authorization: Bearer TOKEN".
 
-Clients judge with rules, and with the models that --model names, the first of which is
-the default; the keys are yours and stay here. --max-cost bounds what one run may cost,
-and --max-total all of them together while the server runs. Judges that come with deem are
-asked by name, and declared ones can be sent; no client makes the server open a file.
+Clients judge with rules, and with the models that --model names; the first is the
+default. Your keys stay on the server. --max-cost limits the cost of one run, and
+--max-total the cost of all runs while the server is up. Built-in judges are named, and
+declared judges can be sent; no client can make the server open a file.
 
-Ctrl-C takes no new items, lets calls in flight finish, and says which runs are not done;
-a second one cancels the calls. Items wait in the folder --spool until their run is done:
-with --resume the next server goes on with those runs, and without it they wait to be
-resumed over the API.
+Ctrl-C stops taking items, lets calls in flight finish, and lists the runs that are not
+done; a second one cancels the calls. Items stay in the folder --spool until their run is
+done: with --resume the next server resumes those runs; without it they can be resumed
+over the API.
 
-/healthz says that the server is there, /readyz that its database is, and /metrics has
-counters for Prometheus.
+/healthz checks the server, /readyz its database, and /metrics serves Prometheus metrics.
 
 EXIT STATUS
-  0 stopped   1 could not   2 wrong usage   130 stopped, and runs are not done: they are
-  kept, and --resume goes on with them`
+  0 stopped   1 error   2 wrong usage   130 stopped with unfinished runs: they are kept, and
+  --resume resumes them`
 
 const serveExample = `  deem serve
   deem serve --model openai:gpt-4o-mini --max-cost 1.00 --max-total 20.00
@@ -101,32 +100,32 @@ func (a *app) serveCommand() *cobra.Command {
 func (o *serveOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "answer at this `address`; port 0 is any free one")
-	f.StringVar(&o.tokenFile, "token-file", "", "demand the token in this `file` (default: DEEM_TOKEN)")
-	f.StringVar(&o.newToken, "new-token", "", "write a new token to this `file`, which only you can read, and end")
-	f.BoolVar(&o.proxied, "behind-proxy", false, "all requests come through a proxy: count wrong tokens by the last address in X-Forwarded-For")
-	f.BoolVar(&o.readOnly, "read-only", false, "only show: nobody can judge or label")
-	f.StringVar(&o.title, "title", "", "what the pages are called (default deem)")
-	f.StringArrayVar(&o.models, "model", nil, "let clients ask this `model`, as openai:gpt-4o-mini; may be given again")
-	f.StringVar(&o.embeddings, "embeddings", "", "what the judge semantic compares by: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "listen on this `address`; port 0 picks a free port")
+	f.StringVar(&o.tokenFile, "token-file", "", "require the token in this `file` (default: DEEM_TOKEN)")
+	f.StringVar(&o.newToken, "new-token", "", "write a new token to this `file`, readable only by you, and exit")
+	f.BoolVar(&o.proxied, "behind-proxy", false, "all requests come through a proxy: identify clients by the last address in X-Forwarded-For")
+	f.BoolVar(&o.readOnly, "read-only", false, "do not allow judging or labelling")
+	f.StringVar(&o.title, "title", "", "title of the pages (default deem)")
+	f.StringArrayVar(&o.models, "model", nil, "let clients ask this `model`, for example openai:gpt-4o-mini; repeatable")
+	f.StringVar(&o.embeddings, "embeddings", "", "embeddings for the judge semantic: a `folder` with a sentence model's files, openai:NAME or ollama:NAME")
 	f.StringVar(&o.wordnet, "wordnet", "", "a `folder` with the database files of WordNet 3.0, from which the judge meteor knows synonyms")
 	f.StringVar(&o.at.BaseURL, "base-url", "", "`address` of the first model's server")
-	f.StringArrayVar(&o.at.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
-	f.StringToStringVar(&o.at.Options, "model-option", nil, "an option of the first model's vendor, as `name=value`; may be given again")
+	f.StringArrayVar(&o.at.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; repeatable")
+	f.StringToStringVar(&o.at.Options, "model-option", nil, "an option specific to the first model's vendor, `name=value`; repeatable")
 	f.StringVar(&o.at.Proxy, "proxy", "", "reach models through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
-	f.StringVar(&o.at.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
-	f.DurationVar(&o.at.Timeout, "timeout", 0, "give up a call after this `time` (default 2m, longer for models that think)")
+	f.StringVar(&o.at.CAFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
+	f.DurationVar(&o.at.Timeout, "timeout", 0, "give up a call after this `time` (default 2m, longer for reasoning models)")
 	f.IntVarP(&o.concurrency, "concurrency", "j", 8, "judge `n` items of a run at once, and make as many calls to a model")
-	f.IntVar(&o.runs, "runs", 2, "judge `n` large runs at once; others wait")
-	f.IntVar(&o.retries, "retries", 5, "make a call `n` more times when the error may pass; one more when it timed out")
-	f.IntVar(&o.rpm, "rpm", 0, "requests per minute to a model at most, of all runs together")
-	f.IntVar(&o.tpm, "tpm", 0, "tokens per minute at most, of all runs together")
-	f.Var(moneyFlag(&o.maxCost), "max-cost", "let no run cost more than this many US `dollars`")
-	f.Var(moneyFlag(&o.maxTotal), "max-total", "spend this many US `dollars` at most while the server runs")
-	f.StringVar(&o.pricesFile, "prices", "", "take prices from this `file` before the built-in ones")
+	f.IntVar(&o.runs, "runs", 2, "number of large runs judged at once, `n`; others wait")
+	f.IntVar(&o.retries, "retries", 5, "retry a call up to `n` times after a transient error; once after a timeout")
+	f.IntVar(&o.rpm, "rpm", 0, "maximum requests per minute to a model, for all runs together")
+	f.IntVar(&o.tpm, "tpm", 0, "maximum tokens per minute, for all runs together")
+	f.Var(moneyFlag(&o.maxCost), "max-cost", "maximum cost of one run, in US `dollars`")
+	f.Var(moneyFlag(&o.maxTotal), "max-total", "spend at most this many US `dollars` while the server runs")
+	f.StringVar(&o.pricesFile, "prices", "", "use the prices in this `file` before the built-in ones")
 	f.StringVar(&o.spool, "spool", "", "keep items in this `folder` until they are judged (default: api next to the database)")
-	f.BoolVar(&o.resume, "resume", false, "go on with the runs that an earlier server left behind")
-	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: errors, to standard error)")
+	f.BoolVar(&o.resume, "resume", false, "resume the runs that an earlier server left unfinished")
+	f.StringVar(&o.log, "log", "", "append log events to this `file` as JSON lines, - for standard error (default: errors, to standard error)")
 	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
 }
 
@@ -409,15 +408,15 @@ func (a *app) leftBehind(ctx context.Context, srv *server.Server, o serveOptions
 		return err
 	}
 	if !o.resume {
-		a.say("%s not done: start with --resume to go on", areRuns(len(runs)))
+		a.say("%s not done: start with --resume to continue", areRuns(len(runs)))
 		return nil
 	}
 	for _, run := range runs {
 		if err := srv.Resume(ctx, run); err != nil {
-			a.say("warning: run %s does not go on: %v", run.ID, err)
+			a.say("warning: run %s cannot be resumed: %v", run.ID, err)
 			continue
 		}
-		a.say("run %s goes on: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
+		a.say("run %s resumes: %s of %s done", run.ID, words.Comma(run.Records), words.Comma(run.Dataset.Items*run.Trials))
 	}
 	return nil
 }
@@ -440,7 +439,7 @@ func (a *app) reportInterrupted(ctx context.Context, srv *server.Server, st stor
 			a.say("run %s: %s", id, text)
 		}
 	}
-	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "go on with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))
+	return deem.WithHint(fmt.Errorf("%w: %s not done", errInterrupted, areRuns(len(left))), "resume with: %s", commandLine(append(without(a.args, "--resume"), "--resume")))
 }
 
 // without returns the arguments without one of them.

@@ -173,7 +173,7 @@ func TestServeInterrupted(t *testing.T) {
 	said := s.err.String()
 	// The run may take one more item between the message and the stop.
 	kept := regexp.MustCompile(`[23] of 9 judged and kept`).FindString(said)
-	if kept == "" || !strings.Contains(said, "hint: go on with: deem serve") || !strings.Contains(said, "--resume") {
+	if kept == "" || !strings.Contains(said, "hint: resume with: deem serve") || !strings.Contains(said, "--resume") {
 		t.Errorf("it does not say how to go on:\n%s", said)
 	}
 	if strings.Contains(said, "sk-test") {
@@ -184,7 +184,7 @@ func TestServeInterrupted(t *testing.T) {
 		_, r := again.ask(t, "GET", "/api/v1/runs/last", "")
 		return r["state"] == "done"
 	})
-	if !strings.Contains(again.err.String(), "goes on: "+kept[:min(1, len(kept))]+" of 9 done") {
+	if !strings.Contains(again.err.String(), "resumes: "+kept[:min(1, len(kept))]+" of 9 done") {
 		t.Errorf("it does not say that it goes on:\n%s", again.err.String())
 	}
 	if code := again.interrupt(t); code != 0 {

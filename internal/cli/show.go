@@ -16,12 +16,12 @@ import (
 	"deem/internal/words"
 )
 
-const showHelp = `Show one item of a run: what was asked, what the model replied, and what was read
-from it. The prompt is not stored; it is rendered again from the item and the
-judge, and checked against the hash of what was sent.
+const showHelp = `Show one item of a run: the prompt, the model's reply, and the verdict read from it.
+The prompt is not stored; it is rendered again from the item and the judge, and checked
+against the hash of what was sent.
 
 EXIT STATUS
-  0 shown   1 could not   2 no such run or item`
+  0 shown   1 error   2 no such run or item`
 
 func (a *app) showCommand() *cobra.Command {
 	ref := "last"
@@ -43,7 +43,7 @@ func (a *app) showCommand() *cobra.Command {
 			return a.showItem(cmd.Context(), st, ref, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id, its beginning, last, last~1, or a run file")
+	cmd.Flags().StringVar(&ref, "run", ref, "the `run` to look into: an id or its beginning, last, last~1, or a run file")
 	return cmd
 }
 

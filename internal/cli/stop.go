@@ -113,7 +113,7 @@ func (a *app) unfinished(ctx context.Context, r *run.Run, o runOptions, err erro
 	default:
 		err = errInterrupted
 	}
-	return deem.WithHint(err, "go on with: %s", commandLine(a.args))
+	return deem.WithHint(err, "resume with: %s", commandLine(a.args))
 }
 
 // kept says how far a run came, as "6 of 10 judged and kept", "" when the store does not say.

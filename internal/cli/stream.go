@@ -35,7 +35,7 @@ type runEvent struct {
 }
 
 func (a *app) streamFlag(f *pflag.FlagSet) {
-	f.BoolVar(&a.stream, "stream", false, "write lines of JSON to standard output: each record as soon as it exists, then the report (docs/cli.md)")
+	f.BoolVar(&a.stream, "stream", false, "write JSON lines to standard output: each record when it is done, then the report (docs/cli.md)")
 }
 
 // emit writes an event as one line.

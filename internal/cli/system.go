@@ -12,5 +12,5 @@ type systemOptions struct {
 
 func (o *systemOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.name, "system", "", "the `name` of the system under test, for reports")
-	f.StringVar(&o.model, "system-model", "", "the `model` that the system answers with, as openai:gpt-4o: reports note a judge of the same family")
+	f.StringVar(&o.model, "system-model", "", "the `model` behind the system under test, for example openai:gpt-4o: reports point out a judge of the same family")
 }

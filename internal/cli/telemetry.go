@@ -25,9 +25,9 @@ type telemetryOptions struct {
 func (a *app) observed(cmd *cobra.Command) *cobra.Command {
 	var o telemetryOptions
 	f := cmd.Flags()
-	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
+	f.StringVar(&o.log, "log", "", "append log events to this `file` as JSON lines, - for standard error (default: none)")
 	f.StringVar(&o.level, "log-level", "info", "how much to log: debug, info, warn or error")
-	f.StringVar(&o.metrics, "metrics", "", "show counters for Prometheus at this `address` while the run lasts, as 127.0.0.1:9464")
+	f.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this `address` during the run, for example 127.0.0.1:9464")
 	work := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		stop, err := a.startTelemetry(cmd, o)

@@ -25,33 +25,32 @@ import (
 	"deem/report"
 )
 
-const verifyHelp = `Check a run file that "deem export RUN -o run.deem" wrote, without a network, a
-database or the dataset: that its bytes are whole and its chain of hashes is; that
-every prompt rendered again is the one that was sent; that every call was made with
-the parameters of the judge, but for those that it says were dropped; that every reply
-read again gives the verdict in its record, and every rule the same verdict as before;
-that panels, cascades, repeated and pairwise judges come to the same with what their
-members said; and that every number in its manifest comes out again. One line is
-printed for each finding, with the record that it concerns.
+const verifyHelp = `Check a run file written by "deem export RUN -o run.deem", without a network, a database
+or the dataset. The checks: bytes and hash chain are intact; every prompt, rendered
+again, is the one that was sent; every call was made with the judge's parameters, except
+those recorded as dropped; every reply, parsed again, gives the verdict in its record,
+and every rule the same verdict as before; panels, cascades, repeated and pairwise judges
+combine their members' verdicts to the same result; and every number in the manifest can
+be recomputed. One line is printed for each finding, with the record it concerns.
 
-By itself this proves that the file fits together, and not that it is the file that was
-made first: somebody who changes a reply and its verdict in the database can export a
-file in which nothing is wrong. Two flags prove more:
+This proves that the file is consistent, but not that it is the original: after a change
+to a reply and its verdict in the database, a consistent file can be exported. Two flags
+prove more:
 
   --signer FILE  the file is signed with the private key that belongs to this public
                  key. The owner of the key vouches for it.
   --anchor LINE  the file is the one whose anchor "deem export --anchor" printed, or its
                  run names the lock whose anchor "deem lock --anchor" printed. This
-                 proves when it existed, if the line was posted where time can be seen.
+                 proves when it existed, if the line was published where its date is visible.
 
-No flag proves that the replies are those that the model gave.
+No flag proves that the replies are those the model gave.
 
-In a redacted file texts are replaced by their hashes. Then prompts and replies cannot
-be checked, which is said; all else is.
+In a redacted file texts are replaced by their hashes. Prompts and replies then cannot be
+checked, and the output says so; everything else is checked.
 
 EXIT STATUS
-  0 nothing is wrong   1 something is, or reading broke off
-  2 wrong usage: also a file that is not there or cannot be opened, or a malformed anchor
+  0 nothing is wrong   1 something is wrong, or the file could not be read to the end
+  2 wrong usage, a file that cannot be opened, or a malformed anchor
   4 the file does not match the anchor`
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -85,8 +84,8 @@ func (a *app) verifyCommand() *cobra.Command {
 			return a.verifyAll(cmd.Context(), args, key, &at)
 		},
 	}
-	cmd.Flags().StringVar(&signer, "signer", "", "the file must be signed with the key whose public part is in this `file`")
-	cmd.Flags().StringVar(&anchor, "anchor", "", "the file must be the one that this `line` names, which deem export --anchor or deem lock --anchor printed")
+	cmd.Flags().StringVar(&signer, "signer", "", "check that the file is signed with the key whose public part is in this `file`")
+	cmd.Flags().StringVar(&anchor, "anchor", "", "check that the file is the one that this `line` names; deem export --anchor and deem lock --anchor print such lines")
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func source() (commit, date string) {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "say which deem this is", Args: atMost(0),
+		Use: "version", Short: "print the version", Args: atMost(0),
 		Long: "Say which deem this is, and the versions of what it writes and knows.\n\nEXIT STATUS\n  0 always",
 		RunE: func(*cobra.Command, []string) error {
 			prices := model.BuiltinPrices()

@@ -21,27 +21,28 @@ import (
 	"deem/internal/usage"
 )
 
-const workerHelp = `Judge for a shared database: take the runs that "deem run --detach" left there, chunk by
-chunk, until it is stopped. Any number of workers on any machines share the work, the
-limits and the money of a run. docs/scale.md says more.
+const workerHelp = `Judge for a shared database: process the runs that "deem run --detach" submitted, chunk by
+chunk, until stopped. Any number of workers on any machines share the work, the limits
+and the budget of a run. docs/scale.md has the details.
 
-A worker has its own keys (OPENAI_API_KEY and its like) and its own addresses
-(OPENAI_BASE_URL and its like). It sends a key only to the vendor's own address or to the
-one that it was told itself: a run that asks elsewhere it leaves to others, and says why.
+A worker has its own keys (OPENAI_API_KEY etc.) and addresses (OPENAI_BASE_URL etc.). It
+sends a key only to the vendor's address or to an address it was given itself. A run that
+needs another address is left to other workers, and the log says why.
 
-The first SIGTERM, SIGHUP or Ctrl-C takes no new items, lets calls in flight finish, and gives the
-rest to others; the second cancels the calls. A worker that is killed is missed after 30
-seconds, and others take over within a minute or two. A Postgres that restarts is waited for.
+On the first SIGTERM, SIGHUP or Ctrl-C it takes no new items, lets calls in flight finish,
+and hands the rest to other workers; the second cancels the calls. A killed worker is
+noticed after 30 seconds, and others take over within a minute or two. A worker waits for
+a Postgres that restarts.
 
 With --listen, /healthz answers while the process is alive, /readyz while it takes work,
-and /metrics has counters for Prometheus.
+and /metrics serves Prometheus metrics.
 
 ENVIRONMENT
-  DEEM_DB       the database, where --db does not name it
-  DEEM_WORKER_SLOTS, DEEM_WORKER_LISTEN, DEEM_WORKER_MODELS   as -j, --listen and --models
+  DEEM_DB       the database, if --db does not name it
+  DEEM_WORKER_SLOTS, DEEM_WORKER_LISTEN, DEEM_WORKER_MODELS   like -j, --listen and --models
 
 EXIT STATUS
-  0 stopped as asked   1 could not   2 wrong usage`
+  0 stopped on request   1 error   2 wrong usage`
 
 // A workerOptions is what "deem worker" was told.
 type workerOptions struct {
@@ -71,15 +72,15 @@ func (a *app) workerCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.IntVarP(&o.slots, "concurrency", "j", 16, "judge `n` items at once")
-	f.StringSliceVar(&o.models, "models", nil, "judge only runs whose `models` are like these, as 'openai:*,ollama:llama3.2'; a rule asks none")
-	f.StringToStringVar(&o.addresses, "base-url", nil, "reach the models of a vendor at this address, as `vendor=URL` (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
-	f.StringArrayVar(&o.model.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; may be given again")
+	f.StringSliceVar(&o.models, "models", nil, "judge only runs whose `models` match these patterns, for example 'openai:*,ollama:llama3.2'; rules use no model")
+	f.StringToStringVar(&o.addresses, "base-url", nil, "address of a vendor's server, `vendor=URL` (default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST, or the vendor's own)")
+	f.StringArrayVar(&o.model.Headers, "header", nil, "send `NAME=value` or NAME=env:VARIABLE with each call; repeatable")
 	f.StringVar(&o.model.Proxy, "proxy", "", "reach servers through this proxy, a `URL` or env:VARIABLE (default: HTTPS_PROXY)")
-	f.StringVar(&o.model.CAFile, "ca-file", "", "trust the authorities in this PEM `file` too")
-	f.StringVar(&o.listen, "listen", "", "answer /healthz, /readyz and /metrics at this `address`, as 127.0.0.1:9090")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "calls in flight have this `time` to finish when the worker stops")
-	f.DurationVar(&o.dead, "dead-after", 30*time.Second, "take over what a worker had that was not heard of for this `time`; the same for all workers")
-	f.StringVar(&o.log, "log", "", "append events to this `file` as lines of JSON, - for standard error (default: none)")
+	f.StringVar(&o.model.CAFile, "ca-file", "", "also trust the certificate authorities in this PEM `file`")
+	f.StringVar(&o.listen, "listen", "", "serve /healthz, /readyz and /metrics at this `address`, for example 127.0.0.1:9090")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "`time` that calls in flight have to finish when the worker stops")
+	f.DurationVar(&o.dead, "dead-after", 30*time.Second, "take over the work of a worker without a heartbeat for this `time`; use the same value for all workers")
+	f.StringVar(&o.log, "log", "", "append log events to this `file` as JSON lines, - for standard error (default: none)")
 	return cmd
 }
 

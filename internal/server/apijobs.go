@@ -398,7 +398,7 @@ func (js *runJobs) remember(id string, err error) {
 }
 
 // errCancelled is why a run is not done that a client cancelled.
-var errCancelled = deem.WithHint(errors.New("the run was cancelled; what was judged is kept"), "POST %s/runs/ID/resume goes on with it", apiRoot)
+var errCancelled = deem.WithHint(errors.New("the run was cancelled; finished items are kept"), "POST %s/runs/ID/resume resumes it", apiRoot)
 
 // cancel stops a job: no new item is taken. Calls in flight that finish soon are kept,
 // and the others end.
@@ -451,11 +451,11 @@ func (s *Server) unfinished(hash string) bool {
 func (s *Server) resume(ctx context.Context, run store.Run, change func(*submission)) (*runJob, error) {
 	sub := submissionOf(run)
 	if sub == nil {
-		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "the command that began it goes on with it"))
+		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("run %s was not begun over this API", run.ID), "run the command that started it again"))
 	}
 	d, err := s.spool.find(run.Dataset.Hash, run.Dataset.Items)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model go on with the same run"))
+		return nil, withStatus(http.StatusConflict, deem.WithHint(fmt.Errorf("the items of run %s are not on this machine", run.ID), "send them again: the same items, judge and model resume the same run"))
 	}
 	if err != nil {
 		return nil, err

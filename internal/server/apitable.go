@@ -92,7 +92,7 @@ func (s *Server) judgingOperations() []operation {
 		{
 			method: "POST", path: "/verdicts", id: "postVerdicts", tag: "judging", summary: "Judge up to 100 items and wait for the verdicts.",
 			about: "The answer comes when all items are judged, after a minute, or after as many seconds as the header Prefer: wait=N says (600 at most). " +
-				"What is not done by then goes on in the background: the answer is 202 with the run. " +
+				"If the run is not done by then it continues in the background: the answer is 202 with the run. " +
 				"With Accept: application/x-ndjson, records come as they are judged.",
 			params: append([]parameter{
 				withParameter(),
@@ -104,14 +104,14 @@ func (s *Server) judgingOperations() []operation {
 					{media: "application/json", schema: of(verdictsOut{})},
 					{media: ndjson, schema: of(verdictLine{})},
 				}},
-				{status: http.StatusAccepted, about: "The run goes on in the background.", content: run},
+				{status: http.StatusAccepted, about: "The run continues in the background.", content: run},
 			},
 			handle: s.postVerdicts,
 		},
 		{
 			method: "POST", path: "/runs", id: "postRuns", tag: "judging", summary: "Judge items in the background.",
 			about: "For up to a million items. JSON may have 64 MiB; with more of them, send lines. " +
-				"The run goes on when the client has gone. A server that is stopped leaves it open, and POST /api/v1/runs/{id}/resume goes on with it.",
+				"The run continues when the client disconnects. If the server is stopped, POST /api/v1/runs/{id}/resume resumes the run.",
 			params: lineParameters(),
 			body:   []content{submitted, asLines}, maxBody: maxStream,
 			answers: []answer{{status: http.StatusAccepted, about: "The run was begun, or is there already.", content: run}},
@@ -127,7 +127,7 @@ func (s *Server) judgingOperations() []operation {
 			method: "POST", path: "/runs/{id}/resume", id: "resumeRun", tag: "judging", summary: "Go on with a run that was begun over this API, or left to workers, and is not done.",
 			about:  "Only what is missing is asked. The body may be left out.",
 			params: []parameter{runID()}, body: []content{{media: "application/json", schema: of(resumption{}), example: `{"max_cost": "1.50"}`}},
-			answers: []answer{{status: http.StatusAccepted, about: "The run goes on.", content: run}},
+			answers: []answer{{status: http.StatusAccepted, about: "The run is resumed.", content: run}},
 			handle:  s.resumeRun,
 		},
 	}
@@ -159,7 +159,7 @@ func (s *Server) runOperations() []operation {
 		},
 		{
 			method: "GET", path: "/runs/{id}/report", id: "getReport", tag: "runs", summary: "Say what a run found.",
-			about: "The same as deem report --json prints, with what the errata that the run was told of do to its numbers. The report of a run that goes on may be a few seconds old. " +
+			about: "The same as deem report --json prints, with what the errata that the run was told of do to its numbers. The report of a run in progress may be a few seconds old. " +
 				"A gate that fails does not change the status: its outcome stands under gates, with those that were promised when the run was locked.",
 			params: []parameter{runID(), gateParameter()}, answers: answersJSON("The report.", report.Report{}), handle: s.getReport,
 		},

@@ -14,7 +14,7 @@ const openAPIVersion = "3.1.0"
 // openAPIAbout opens the document.
 const openAPIAbout = "Submit what a system answered, get verdicts. A record holds a verdict or a failure: an item that could " +
 	"not be judged is unjudged, which is not the same as wrong.\n\n" +
-	"The same items, judge, model and number of trials are the same run: to send them again costs nothing, and goes on " +
+	"The same items, judge, model and number of trials are the same run: sending them again costs nothing, and resumes " +
 	"where an earlier request stopped.\n\n" +
 	"Errors are application/problem+json (RFC 9457) with a hint where there is advice. Where the server has a token, send " +
 	"it as Authorization: Bearer TOKEN."

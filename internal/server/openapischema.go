@@ -250,7 +250,7 @@ var abouts = map[string]string{
 	"Submission.dataset":        "What the items are called in lists and reports; api without it.",
 	"Submission.system":         "The system under test, for reports.",
 	"Submission.system_model":   "The model inside the system under test, for reports.",
-	"Submission.fresh":          "Start over: do not go on with an earlier run of these items, and ask again what was asked before.",
+	"Submission.fresh":          "Start over: do not resume an earlier run of these items, and do not use cached replies.",
 	"Submission.retry_unjudged": "Judge again what an earlier request could not judge.",
 	"Submission.items":          "What is judged.",
 
@@ -289,7 +289,7 @@ var abouts = map[string]string{
 	"Run.records":          "How many there are.",
 	"Run.unjudged":         "How many of them are failures.",
 	"Run.cost_micros":      "What the calls cost, in millionths of a US dollar.",
-	"Run.resumable":        "POST /api/v1/runs/{id}/resume goes on with it.",
+	"Run.resumable":        "POST /api/v1/runs/{id}/resume resumes it.",
 	"Run.problem":          "Why this server did not come to the end of it.",
 	"RunJudge.hash":        "Prompt, reading, parameters and model: two runs with different hashes had different judges.",
 	"RunJudge.identity":    "What the hash is of. Only where one run is asked for.",
@@ -314,7 +314,7 @@ var abouts = map[string]string{
 	"SentLabel.score":      "A number from 0 to 1, in place of a label; from one half on it says yes.",
 	"SentLabel.note":       "Why.",
 	"Label.item":           "The hash of the item with its response.",
-	"Resumption":           "What changes when a run goes on.",
+	"Resumption":           "What changes when a run is resumed.",
 	"Resumption.max_cost":  "A new bound, earlier parts of the run included.",
-	"VerdictLine":          "A line of a stream: a record or, in the last line, the run with its report, the run alone if it goes on in the background, or the problem that ended it.",
+	"VerdictLine":          "A line of a stream: a record or, in the last line, the run with its report, the run alone if it continues in the background, or the problem that ended it.",
 }

@@ -186,7 +186,7 @@ func (m *client) batches(ctx context.Context, since time.Time) iter.Seq2[wireBat
 			}
 			if page.LastID == query.Get("after_id") {
 				// It would be asked for the same page for ever.
-				yield(wireBatch{}, m.Client.Garbled(a, errors.New("the list of batches does not go on")))
+				yield(wireBatch{}, m.Client.Garbled(a, errors.New("the list of batches breaks off")))
 				return
 			}
 			query.Set("after_id", page.LastID)

@@ -213,7 +213,7 @@ func (m *client) FindBatch(ctx context.Context, b deem.Batch, known []string) (i
 		last := page.Data[n-1].ID
 		if last == "" || last == query.Get("after") {
 			// It would be asked for the same page for ever.
-			return "", false, m.Client.Garbled(a, errors.New("the list of batches does not go on"))
+			return "", false, m.Client.Garbled(a, errors.New("the list of batches breaks off"))
 		}
 		query.Set("after", last)
 	}
