@@ -40,13 +40,13 @@ func tenth(x float64) float64 { return math.Round(10*x) / 10 }
 // The measures of a chart of bars.
 const (
 	chartWidth  = 560
-	chartHeight = 170
+	chartHeight = 176
 	chartLeft   = 44
 	chartRight  = 550
 	chartTop    = 12
 	chartBase   = 134
 	chartTick   = 152
-	chartTitle  = 167
+	chartTitle  = 171
 )
 
 // A chart is what all charts have.
@@ -57,6 +57,9 @@ type chart struct {
 	TickY, AxisY           int
 	Bars                   []chartBar
 	Ticks, Levels          []chartTickMark
+
+	Columns []string   // of the table behind the chart
+	Cells   [][]string // its rows
 }
 
 type chartBar struct {
@@ -86,6 +89,16 @@ func (c chart) y(share float64) float64 {
 // level marks a height.
 func (c *chart) level(share float64, label string) {
 	c.Levels = append(c.Levels, chartTickMark{X: chartLeft - 6, Y: c.y(share) + 4, Label: label})
+}
+
+// bar draws a bar over a part of the axis, unless it has no height, and adds its row to the
+// table.
+func (c *chart) bar(from, width, share float64, name, value string) {
+	c.Cells = append(c.Cells, []string{name, value})
+	if share > 0 {
+		x, y := c.x(from), c.y(share)
+		c.Bars = append(c.Bars, chartBar{X: x + 1, Y: y, W: tenth(c.x(from+width) - x - 2), H: tenth(float64(c.Base) - y), Words: name + ": " + value})
+	}
 }
 
 // How latencies are counted: by factors of the square root of two, from a tenth of a
@@ -154,21 +167,14 @@ func newLatencyChart(counts latencyCount, l *report.Latency) *latencyChart {
 
 // drawLatency adds a bar for each bin, and a few times below them.
 func (c *latencyChart) drawLatency(counts []int, first, most int) {
+	c.Columns = []string{"latency", "replies"}
 	width := 1 / float64(len(counts))
 	every := max(1, (len(counts)+5)/6)
 	for i, n := range counts {
-		x := c.x(float64(i) * width)
 		if i%every == 0 {
-			c.Ticks = append(c.Ticks, chartTickMark{X: x, Label: took(words.Round(latencyFrom(first+i), 2))})
+			c.Ticks = append(c.Ticks, chartTickMark{X: c.x(float64(i) * width), Label: took(words.Round(latencyFrom(first+i), 2))})
 		}
-		if n == 0 {
-			continue
-		}
-		share := float64(n) / float64(most)
-		c.Bars = append(c.Bars, chartBar{
-			X: x + 1, Y: c.y(share), W: tenth(width*(chartRight-chartLeft) - 2), H: tenth(chartBase - c.y(share)),
-			Words: fmt.Sprintf("%s to %s: %s", took(latencyFrom(first+i)), took(latencyFrom(first+i+1)), words.Comma(n)),
-		})
+		c.bar(float64(i)*width, width, float64(n)/float64(most), took(words.Round(latencyFrom(first+i), 2))+" to "+took(words.Round(latencyFrom(first+i+1), 2)), words.Comma(n))
 	}
 }
 
@@ -193,6 +199,7 @@ func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceCha
 		return nil
 	}
 	c := &confidenceChart{chart: newChart("confidence", "Confidence", "how sure the judge is"), Summary: conf.Words(), Trials: conf.Source == report.FromTrials}
+	c.Columns = []string{"confidence", "verdicts"}
 	words := []string{conf.Words()}
 	for _, l := range conf.Levels {
 		c.addLevel(l, conf.N)
@@ -205,6 +212,7 @@ func newConfidenceChart(conf *report.Confidence, bins []stat.Bin) *confidenceCha
 			Words: fmt.Sprintf("%s sure: right in %s, n=%d", percent(b.Confidence), share(b.Observed), b.N),
 		})
 		words = append(words, c.Points[len(c.Points)-1].Words)
+		c.Cells = append(c.Cells, strings.SplitN(c.Points[len(c.Points)-1].Words, ": ", 2))
 	}
 	for i := range 6 {
 		part := float64(i) / 5
@@ -224,10 +232,5 @@ func (c *confidenceChart) addLevel(l report.ConfidenceLevel, all int) {
 	if from == to {
 		from, to = math.Max(0, from-0.02), math.Min(1, to+0.02)
 	}
-	part := float64(l.N) / float64(all)
-	x := c.x(from)
-	c.Bars = append(c.Bars, chartBar{
-		X: x + 1, Y: c.y(part), W: tenth(c.x(to) - x - 2), H: tenth(chartBase - c.y(part)),
-		Words: fmt.Sprintf("%s of %s are %s to %s sure", words.Comma(l.N), words.Comma(all), percent(l.From), percent(l.To)),
-	})
+	c.bar(from, to-from, float64(l.N)/float64(all), fmt.Sprintf("%s to %s sure", percent(l.From), percent(l.To)), fmt.Sprintf("%s of %s", words.Comma(l.N), words.Comma(all)))
 }

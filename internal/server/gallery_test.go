@@ -105,7 +105,11 @@ func newGallery(t testing.TB) *gallery {
 			spec.Model = "openai:gpt-4o-mini"
 		}
 		spec.Settings = fmt.Appendf(nil, `{"concurrency":8,"system":%q}`, system)
+		begun := now
 		run := keep(t, st, spec, j, items, func(rec *deem.Record) {
+			for i := range rec.Calls {
+				rec.Calls[i].Started = begun.Add(time.Duration(rec.Position) * 450 * time.Millisecond)
+			}
 			if v := rec.Verdict; v != nil && !spec.Judge.Rule {
 				c := 0.62 + 0.019*float64(len(rec.Item.ID+rec.Item.Response)*(rec.Position+3)%20)
 				v.Confidence = &c
@@ -137,6 +141,29 @@ func newGallery(t testing.TB) *gallery {
 		t.Fatal(err)
 	}
 	return g
+}
+
+// scored keeps a run of a judge that gives numbers for three aspects.
+func (g *gallery) scored(t testing.TB) store.Run {
+	t.Helper()
+	j := judgeOf(t, "name: helpdesk\nprompt: \"Rate {response}.\"\naspects: {accuracy: {min: 1, max: 5, integer: true}, tone: {min: 1, max: 5, integer: true}, brevity: {min: 0, max: 1}}\n")
+	begun := time.Date(2026, 11, 3, 14, 0, 0, 0, time.UTC)
+	return judged(t, g.store, j, "helpdesk.jsonl", galleryItems("helpdesk", 0, 240), 1, func(rec *deem.Record) {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(rec.Item.ID))
+		n := h.Sum32()
+		accuracy, tone, brevity := float64(3+n%3-n/7%2), float64(2+n/11%4), float64(n%100)/100
+		rec.Failure, rec.Verdict = nil, &deem.Verdict{
+			Label: "scored", Score: ((accuracy-1)/4 + (tone-1)/4 + brevity) / 3,
+			Aspects: map[string]float64{"accuracy": accuracy, "tone": tone, "brevity": brevity},
+		}
+		for i := range rec.Calls {
+			rec.Calls[i].Started = begun.Add(time.Duration(rec.Position) * time.Second)
+			if r := rec.Calls[i].Reply; r != nil {
+				r.Latency, r.CostMicros = time.Duration(300+n%500+uint32(rec.Position)*4)*time.Millisecond, 210
+			}
+		}
+	})
 }
 
 // label has two people label every fourth item of a run, of which they see one differently.

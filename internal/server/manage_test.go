@@ -252,6 +252,7 @@ func TestScreens(t *testing.T) {
 		{"agreement", base + "/agreement"},
 		{"trend", "/trend?judge=universal"},
 		{"card", "/runs/" + g.probes(t).ID + "/card"},
+		{"scores", "/runs/" + g.scored(t).ID},
 	}
 	for _, view := range []struct {
 		name          string

@@ -29,7 +29,8 @@ type found struct {
 	Run     store.Run // as it was when the report was made
 	Report  report.Report
 	Latency latencyCount
-	Scores  scoreCount
+	Spread  *spread
+	Times   []*timeChart
 }
 
 // Reports makes the reports of runs and keeps them.
@@ -176,7 +177,8 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 	if err != nil {
 		return found{}, err
 	}
-	got := found{Run: run}
+	got := found{Run: run, Spread: newSpread(run)}
+	var times []timedCall
 	// Texts are needed only to read replies again and for a benchmark's own numbers.
 	brief := (p == nil || p.Reread() == nil) && r.Published == nil
 	for rec, err := range store.Ahead(st.Records(ctx, run.ID, store.Query{WithCalls: true, Brief: brief})) {
@@ -185,15 +187,16 @@ func findingsOf(ctx context.Context, st store.Store, run store.Run) (found, erro
 		}
 		r.Add(rec)
 		got.Latency.addCalls(rec.Calls)
+		times = timesOf(times, rec.Calls)
 		if rec.Verdict != nil {
-			got.Scores.add(rec.Verdict.Score)
+			got.Spread.add(rec.Item.Category, *rec.Verdict)
 		}
 	}
 	f, err := r.Found(run).WithParts(ctx, st)
 	if err != nil {
 		return found{}, err
 	}
-	got.Report = f.Report
+	got.Report, got.Times = f.Report, newTimeCharts(times)
 	return got, got.addErrata(ctx, st)
 }
 

@@ -55,7 +55,8 @@ type runView struct {
 	Waiting bool
 
 	Latency    *latencyChart
-	Scores     *chart
+	Scores     *spreadChart
+	Times      []*timeChart
 	Confidence *confidenceChart
 	Progress   progress
 	Queued     *queuedView // nil unless it was left to workers
@@ -107,7 +108,7 @@ func (s *Server) fillRun(r *http.Request, v *runView, got found) (err error) {
 	if v.Confidence, err = s.confidence(r.Context(), v.Run, got.Report.Confidence); err != nil {
 		return err
 	}
-	v.Scores = newScoreChart(got.Scores)
+	v.Scores, v.Times = newSpreadChart(got.Spread), got.Times
 	v.Glance = newGlance(v.Run, got.Report)
 	d := got.Report.Document()
 	if err := v.Glance.split(d, v.Run, got.Report); err != nil {

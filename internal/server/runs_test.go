@@ -177,6 +177,24 @@ func TestGlance(t *testing.T) {
 	}
 }
 
+// The page of a run draws what went on during it and how its numbers are distributed, with
+// the numbers behind each chart.
+func TestRunCharts(t *testing.T) {
+	t.Parallel()
+	g := newGallery(t)
+	s := newServer(t, server.Options{Store: g.store})
+	plain := page(t, s, "/runs/"+g.runs["atlas 1.5"].ID)
+	wantAll(t, "the page of a run with yes and no", plain, "Latency over time", "Cost over time", "$0.0173 spent in 2m42s", `<th scope="col">replies</th>`)
+	wantNone(t, "the page of a run with yes and no", plain, "Scores by aspect and category")
+	scored := page(t, s, "/runs/"+g.scored(t).ID)
+	wantAll(t, "the page of a run with numbers", scored,
+		"Scores by aspect and category", "240 verdicts, mean 0.5", `aria-label="Distribution of accuracy"`, "1 to 5</span>", "mean 3.45", `aria-label="Distribution of dates"`,
+		"$0.0504 spent in 3m59s", "until 3m59s: $0.0504", "<td>3m59s</td><td>$0.0504</td>")
+	if n := strings.Count(scored, "<summary>As a table</summary>"); n != 4 {
+		t.Errorf("%d charts have a table, want those of scores, latency, latency over time and cost over time", n)
+	}
+}
+
 // Several runs are compared with a matrix of wins, and two by what changed in which
 // category.
 func TestCompareWins(t *testing.T) {
